@@ -228,15 +228,27 @@ const rules = [
   },
   {
     name: "program-without-its-tests",
-    comment: "the program imports nothing from tests, tools, benches or the conformance suite",
+    comment: "the program imports nothing from tests, tools and benches, and the conformance suite only for the commands that run it",
     from: { path: "^src/", pathNot: TEST },
-    to: { path: `^(test|tools|bench|conformance|clients)/|${TEST}` },
+    to: { path: `^(test|tools|bench|clients)/|${TEST}` },
+  },
+  {
+    name: "conformance-for-its-commands",
+    comment: "the suite looks at a server from outside; only `plaza conform` and `plaza compare` run it",
+    from: { path: "^src/", pathNot: `^src/cli/compare/|${TEST}` },
+    to: { path: "^conformance/" },
   },
   {
     name: "conformance-from-outside",
     comment: "the conformance suite is a black box: by no way does it know anything of src",
     from: { path: "^conformance/", pathNot: TEST },
     to: { path: "^(src|test|tools)/", reachable: true },
+  },
+  {
+    name: "client-stands-alone",
+    comment: "the client is a package of its own: it imports nothing but itself, no package and no runtime's modules",
+    from: { path: "^clients/typescript/src/" },
+    to: { pathNot: "^clients/typescript/" },
   },
   {
     name: "conformance-imports",

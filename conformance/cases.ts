@@ -1,7 +1,7 @@
 /** Case files into cases. Whatever the format does not know is an error here, so that a misspelt expectation cannot pass unseen. */
-import { readdirSync, readFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { basename } from "node:path";
 import { parse } from "yaml";
+import { caseTexts } from "./files.ts";
 import { parseStep, type Step } from "./step-format.ts";
 
 type Profile = "strict" | "clients";
@@ -10,7 +10,9 @@ export interface Case {
   readonly area: string;
   /** Below `cases/`. */
   readonly file: string;
-  /** The title, with the row of `examples` and the profile where there are several. */
+  /** As it is written. */
+  readonly name: string;
+  /** The name, with the row of `examples` and the profile where there are several. */
   readonly title: string;
   readonly clauses: readonly string[];
   readonly decisions: readonly string[];
@@ -27,7 +29,9 @@ export interface Case {
   readonly steps: readonly Step[];
 }
 
-export const HERE = import.meta.dirname;
+/** Cases with the same key can share a server. */
+export const serverKey = (testCase: Case): string =>
+  JSON.stringify([testCase.profile, testCase.world, testCase.fragment, testCase.options, testCase.isAlone ? testCase.title : ""]);
 
 type Raw = Record<string, unknown>;
 
@@ -36,13 +40,13 @@ const CASE_KEYS = ["title", "clauses", "decisions", "profile", "world", "base_wo
 
 class CaseFormatError extends Error {}
 
-export function loadCases(folder = join(HERE, "cases")): Case[] {
-  const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((path) => path.endsWith(".yaml"));
-  const sharedBlocks = files.includes("_blocks.yaml") ? readYaml(join(folder, "_blocks.yaml")) : {};
+export function loadCases(texts: Readonly<Record<string, string>> = caseTexts): Case[] {
+  const files = Object.keys(texts);
+  const sharedBlocks = files.includes("_blocks.yaml") ? readYaml(texts, "_blocks.yaml") : {};
   const cases = files
     .filter((path) => !basename(path).startsWith("_"))
     .sort()
-    .flatMap((path) => casesOf(folder, path, sharedBlocks));
+    .flatMap((path) => casesOf(readYaml(texts, path), path, sharedBlocks));
   const titles = new Set<string>();
   for (const { title, file } of cases) {
     if (titles.has(title)) throw new CaseFormatError(`${file}: two cases have the title "${title}"`);
@@ -51,8 +55,8 @@ export function loadCases(folder = join(HERE, "cases")): Case[] {
   return cases;
 }
 
-function readYaml(path: string): Raw {
-  const read: unknown = parse(readFileSync(path, "utf8"), { merge: true });
+function readYaml(texts: Readonly<Record<string, string>>, path: string): Raw {
+  const read: unknown = parse(texts[path] ?? "", { merge: true });
   if (!isRaw(read)) throw new CaseFormatError(`${path}: not a mapping`);
   return read;
 }
@@ -66,8 +70,7 @@ function refuseUnknown(raw: Raw, known: readonly string[], where: string): void 
 
 const listOf = <T>(value: unknown): T[] => (value === undefined ? [] : Array.isArray(value) ? value : [value]) as T[];
 
-function casesOf(folder: string, path: string, sharedBlocks: Raw): Case[] {
-  const file = readYaml(join(folder, path));
+function casesOf(file: Raw, path: string, sharedBlocks: Raw): Case[] {
   refuseUnknown(file, FILE_KEYS, path);
   const blocks = { ...sharedBlocks, ...((file.blocks as Raw | undefined) ?? {}) };
   return listOf<Raw>(file.cases).flatMap((raw, index) => {
@@ -81,13 +84,14 @@ function casesOf(folder: string, path: string, sharedBlocks: Raw): Case[] {
     if (!steps.some((step) => step.isExpecting)) throw new CaseFormatError(`${where}: expects nothing, so it cannot fail`);
     const rows = raw.examples === undefined ? [{}] : listOf<Raw>(raw.examples);
     const profiles = listOf<Profile>(raw.profile ?? file.profile ?? "strict");
-    const title = raw.title;
+    const name = raw.title;
     return rows.flatMap((row) =>
       profiles.map(
         (profile): Case => ({
           area: String(file.area ?? basename(path, ".yaml")),
           file: path,
-          title: title + rowName(row) + (profiles.length > 1 ? ` [${profile}]` : ""),
+          name,
+          title: name + rowName(row) + (profiles.length > 1 ? ` [${profile}]` : ""),
           clauses: listOf<string>(raw.clauses),
           decisions: listOf<string>(raw.decisions),
           profile,

@@ -2,11 +2,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { planProblems } from "#harness/postgres/plans";
 import { startPostgresCluster } from "#harness/postgres-cluster";
-import { type Case, loadCases } from "./cases.ts";
+import { type Case, loadCases, serverKey } from "./cases.ts";
 import { readClauses, wrongCitations } from "./coverage.ts";
-import { Receiver } from "./receiver.ts";
-import { failureText } from "./report.ts";
-import { type RunningServer, serverKey, startServer } from "./server.ts";
+import { Receiver } from "./http/receiver.ts";
+import { failureText } from "./report/results.ts";
+import { type RunningServer, startServer } from "./server.ts";
 import { runCase } from "./session.ts";
 
 /** A case has up to some hundred requests; a start on a loaded machine may take long. */

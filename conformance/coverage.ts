@@ -1,8 +1,7 @@
 /** Which clauses of the interface have a passing case. */
-import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { parse } from "yaml";
-import { type Case, HERE } from "./cases.ts";
+import type { Case } from "./cases.ts";
+import { specTexts } from "./files.ts";
 
 export interface Clause {
   readonly id: string;
@@ -12,11 +11,9 @@ export interface Clause {
 }
 
 /** The kinds that a server can show; `open` is left out by the document, `info` is about other things. */
-const SHOWABLE = new Set(["rule", "shape", "limit", "state"]);
+export const showableKinds: ReadonlySet<string> = new Set(["rule", "shape", "limit", "state"]);
 
-const SPEC = join(HERE, "..", "spec");
-
-export const readClauses = (): Clause[] => parse(readFileSync(join(SPEC, "clauses.yaml"), "utf8")) as Clause[];
+export const readClauses = (): Clause[] => parse(specTexts["clauses.yaml"] ?? "") as Clause[];
 
 /** Cases that cite what is no clause, or nothing at all. */
 export function wrongCitations(cases: readonly Case[], clauses: readonly Clause[]): string[] {
@@ -33,11 +30,12 @@ export function wrongCitations(cases: readonly Case[], clauses: readonly Clause[
   });
 }
 
-/** `spec/uncovered.md`: a table `| clause | reason |`. */
-function readReasons(): Map<string, string> {
-  const path = join(SPEC, "uncovered.md");
-  if (!existsSync(path)) return new Map();
-  const rows = readFileSync(path, "utf8").matchAll(/^\|\s*([A-Z][\w-]*)\s*\|\s*(.+?)\s*\|\s*$/gm);
+/** `spec/uncovered.md`: why a clause has no case. */
+export const readReasons = (): Map<string, string> => readClauseTable("uncovered.md");
+
+/** A table of `spec/` whose first column is a clause. */
+export function readClauseTable(file: string): Map<string, string> {
+  const rows = (specTexts[file] ?? "").matchAll(/^\|\s*([A-Z][\w-]*)\s*\|\s*(.+?)\s*\|\s*$/gm);
   return new Map([...rows].map(([, id = "", reason = ""]) => [id, reason]));
 }
 
@@ -50,7 +48,7 @@ export interface Coverage {
 export function coverageOf(passed: readonly Case[], clauses: readonly Clause[]): Coverage {
   const cited = new Set(passed.flatMap((testCase) => testCase.clauses));
   const reasons = readReasons();
-  const showable = clauses.filter((clause) => SHOWABLE.has(clause.kind));
+  const showable = clauses.filter((clause) => showableKinds.has(clause.kind));
   const uncovered = showable
     .filter((clause) => !cited.has(clause.id))
     .map((clause) => {

@@ -4,6 +4,7 @@
  */
 import { createHash, createHmac } from "node:crypto";
 
+/** A function among them is called each time it is named. */
 export type Names = Map<string, unknown>;
 
 let lastId = 0;
@@ -15,7 +16,7 @@ export function freshId(): string {
 }
 
 /** A short word that nobody else uses, for names of labels and personas. */
-export const uniqueWord = (): string => BigInt(freshId()).toString(36);
+export const uniqueWord = (id = freshId()): string => BigInt(id).toString(36);
 
 const functions: Readonly<Record<string, (first: string, second: string) => string>> = {
   fresh_id: freshId,
@@ -43,7 +44,7 @@ export function fill(value: unknown, names: Names): unknown {
 
 function fillText(text: string, names: Names): unknown {
   const whole = /^\{\{([^{}:]*)\}\}$/.exec(text);
-  if (whole?.[1] !== undefined && names.has(whole[1])) return names.get(whole[1]);
+  if (whole?.[1] !== undefined && names.has(whole[1])) return held(names.get(whole[1]));
   let filled = text;
   for (let found = INNERMOST.exec(filled); found !== null; found = INNERMOST.exec(filled)) {
     const at = found.index;
@@ -52,9 +53,11 @@ function fillText(text: string, names: Names): unknown {
   return filled;
 }
 
+const held = (value: unknown): unknown => (typeof value === "function" ? value() : value);
+
 function valueNamed(expression: string, names: Names): string {
   if (names.has(expression)) {
-    const value = names.get(expression);
+    const value = held(names.get(expression));
     return typeof value === "string" ? value : JSON.stringify(value);
   }
   const [name = "", first = "", ...others] = expression.split(":");

@@ -3,13 +3,13 @@ import { describe, expect, test } from "bun:test";
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 import type { Case } from "./cases.ts";
-import { checkResponse, type Expectation } from "./expectations.ts";
-import { matches } from "./matchers.ts";
+import { checkResponse, type Expectation } from "./checks/expectations.ts";
+import { matches } from "./checks/matchers.ts";
+import { valueAt } from "./checks/paths.ts";
+import { Receiver } from "./http/receiver.ts";
+import { exchange } from "./http/requests.ts";
+import { jsonOf } from "./http/response.ts";
 import { fill } from "./names.ts";
-import { valueAt } from "./paths.ts";
-import { Receiver } from "./receiver.ts";
-import { exchange } from "./requests.ts";
-import { jsonOf } from "./response.ts";
 import { runCase } from "./session.ts";
 import { parseStep } from "./step-format.ts";
 
@@ -116,6 +116,7 @@ describe("the receiver", () => {
   const caseOf = (...steps: Record<string, unknown>[]): Case => ({
     area: "runner",
     file: "runner.test.ts",
+    name: "RUN: the receiver",
     title: "RUN: the receiver",
     clauses: [],
     decisions: [],

@@ -1,16 +1,16 @@
-/** Servers to run cases against: started here from `bin/plaza`, one for each profile and world, or one that runs elsewhere. */
+/** Servers to run cases against, started here from `bin/plaza`: one for each profile and world. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "pg";
-import { type Case, HERE } from "./cases.ts";
+import type { Case } from "./cases.ts";
+import { controlAddresses } from "./given.ts";
 import { freshId } from "./names.ts";
-import { exchange } from "./requests.ts";
 import type { Target } from "./session.ts";
-import { buildWorld, loadWorld } from "./worlds.ts";
+import { buildWorld } from "./worlds.ts";
 
-const PROGRAM = join(HERE, "..", "bin", "plaza");
+const PROGRAM = join(import.meta.dirname, "..", "bin", "plaza");
 /** Far above the quarter of a second that a start takes, for machines under load. */
 const READY_WITHIN_MS = 60_000;
 /** Plaza lets running requests end for 10 s at most. */
@@ -19,10 +19,6 @@ const STOPPED_WITHIN_MS = 12_000;
 export interface RunningServer extends Target {
   stop(): Promise<void>;
 }
-
-/** Cases with the same key can share a server. */
-export const serverKey = (testCase: Case): string =>
-  JSON.stringify([testCase.profile, testCase.world, testCase.fragment, testCase.options, testCase.isAlone ? testCase.title : ""]);
 
 /** `data` as for `--data`; of a PostgreSQL address the cluster is used, with a database of its own for this server. */
 export async function startServer(testCase: Case, data: string, receiver: string): Promise<RunningServer> {
@@ -63,11 +59,6 @@ function targetOf(ready: Readonly<Record<string, unknown>>): Target {
   if (typeof ready.control_url === "string") Object.assign(addresses, controlAddresses(ready.control_url));
   return { addresses, ...(typeof ready.control_key === "string" ? { controlKey: ready.control_key } : {}) };
 }
-
-const controlAddresses = (controlUrl: string): Record<string, string> => {
-  const control = `${controlUrl.replace(/\/$/, "").replace(/\/v1$/, "")}/v1`;
-  return { control, world: `${control}/worlds/default` };
-};
 
 function readReadyLine(child: ChildProcess): Promise<Record<string, unknown>> {
   return new Promise((resolve, reject) => {
@@ -115,48 +106,4 @@ async function createDatabase(url: string): Promise<{ url: string; drop(): Promi
   const own = new URL(url);
   own.pathname = `/${name}`;
   return { url: own.href, drop: () => onCluster(`DROP DATABASE ${name} WITH (FORCE)`) };
-}
-
-export interface GivenServer {
-  readonly baseUrl: string;
-  readonly controlUrl?: string;
-  readonly controlKey?: string;
-}
-
-/** A server that runs elsewhere, with the mounts of D-01 below its base address. */
-export function givenTarget(given: GivenServer): Target {
-  const base = given.baseUrl.replace(/\/$/, "");
-  const surfaces = { base, app: `${base}/app`, microblog: `${base}/microblog/v1.0`, ads: `${base}/ads`, social_login: `${base}/social-login` };
-  return {
-    addresses: { ...surfaces, ...(given.controlUrl === undefined ? {} : controlAddresses(given.controlUrl)) },
-    ...(given.controlKey === undefined ? {} : { controlKey: given.controlKey }),
-  };
-}
-
-const SNAPSHOT = "conformance";
-
-export interface Prepared {
-  /** Why the case cannot run there. */
-  readonly obstacle?: string;
-  after(): Promise<void>;
-}
-
-/** Makes a given server ready for a case: its world is put in, and for a case that must be alone the state is kept for `after`. */
-export async function prepareGiven(target: Target, testCase: Case, receiver: string): Promise<Prepared> {
-  const nothing = async () => {};
-  if (target.controlKey === undefined || target.addresses.world === undefined) return { after: nothing };
-  await loadWorld(target, buildWorld(testCase.world, testCase.fragment, new Map([["receiver", receiver]])));
-  if (!testCase.isAlone) return { after: nothing };
-  const post = async (path: string, json: unknown): Promise<boolean> => {
-    const { response } = await exchange({ method: "POST", target: path, on: "world", json }, target.addresses, {
-      Authorization: `Bearer ${target.controlKey}`,
-    });
-    return response.status < 300;
-  };
-  if (!(await post("/snapshots", { name: SNAPSHOT }))) return { obstacle: "must be alone, and the server makes no snapshot", after: nothing };
-  return {
-    after: async () => {
-      if (!(await post(`/snapshots/${SNAPSHOT}/restore`, {}))) throw new Error("the state from before the case could not be restored");
-    },
-  };
 }

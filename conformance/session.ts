@@ -1,20 +1,22 @@
 /** One case against one server: its steps in their order, until the first that does not hold. */
 
 import type { Case } from "./cases.ts";
-import { checkResponse, type Expectation } from "./expectations.ts";
-import { type Problem, problem } from "./matchers.ts";
+import { checkResponse, type Expectation } from "./checks/expectations.ts";
+import { type Problem, problem } from "./checks/matchers.ts";
+import { valueAt } from "./checks/paths.ts";
+import type { Receiver } from "./http/receiver.ts";
+import { curlLine, exchange, type RequestStep } from "./http/requests.ts";
+import { jsonOf, type Response } from "./http/response.ts";
+import type { WireRequest, WireResponse } from "./http/wire.ts";
 import { fill, type Names, uniqueWord } from "./names.ts";
-import { valueAt } from "./paths.ts";
-import type { Receiver } from "./receiver.ts";
-import { curlLine, exchange, type RequestStep } from "./requests.ts";
-import { jsonOf, type Response } from "./response.ts";
 import type { ExchangeStep, ReceiveStep, Step } from "./step-format.ts";
-import type { WireRequest, WireResponse } from "./wire.ts";
 
 export interface Target {
   /** By surface: base, app, microblog, ads, social_login, and control, world where the control API is at hand. */
   readonly addresses: Readonly<Record<string, string>>;
   readonly controlKey?: string;
+  /** In place of `{{fresh_id}}` and what is made of it, so that two servers can be asked the same. */
+  readonly freshId?: () => string;
   /** Called with every exchange, those with the control API too. */
   readonly observe?: (request: WireRequest, response: WireResponse) => void;
 }
@@ -58,7 +60,8 @@ class Session {
     readonly receiver: Receiver,
   ) {
     this.#names = new Map<string, unknown>([
-      ["unique", uniqueWord()],
+      ["unique", uniqueWord(target.freshId?.())],
+      ...(target.freshId === undefined ? [] : [["fresh_id", target.freshId] as [string, unknown]]),
       ["receiver", receiver.address],
       ...Object.entries(target.addresses).map(([name, address]): [string, unknown] => [`${name}_url`, address.replace(/\/$/, "")]),
     ]);

@@ -1,6 +1,6 @@
 /** One step of a case as it is written, and as the runner takes it. The reference is in README.md. */
-import type { Expectation } from "./expectations.ts";
-import type { RequestStep } from "./requests.ts";
+import type { Expectation } from "./checks/expectations.ts";
+import type { RequestStep } from "./http/requests.ts";
 
 type Raw = Record<string, unknown>;
 

@@ -1,10 +1,8 @@
 /** World files: reading, adding a case's fragment, and putting one into a server that already runs. */
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { parse } from "yaml";
-import { HERE } from "./cases.ts";
+import { worldTexts } from "./files.ts";
+import { exchange } from "./http/requests.ts";
 import { fill } from "./names.ts";
-import { exchange } from "./requests.ts";
 import type { Target } from "./session.ts";
 
 export type World = Readonly<Record<string, unknown>>;
@@ -16,7 +14,9 @@ const identity = (entry: Entry): string => String(entry.id ?? entry.token ?? JSO
 
 /** The base world with the fragment's entries added; an entry with a known id is laid over the base's. */
 export function buildWorld(name: string, fragment: World, names: ReadonlyMap<string, unknown>): World {
-  const base = parse(readFileSync(join(HERE, "worlds", `${name}.yaml`), "utf8"), { merge: true }) as World;
+  const text = worldTexts[`${name}.yaml`];
+  if (text === undefined) throw new Error(`no world is named ${name}`);
+  const base = parse(text, { merge: true }) as World;
   const merged: Record<string, unknown> = { ...base };
   for (const [key, value] of Object.entries(fragment))
     merged[key] = Array.isArray(value) && Array.isArray(base[key]) ? mergeLists(base[key], value) : value;

@@ -22,8 +22,10 @@ export const hasBun = () => existsSync(bun) && statSync(bun).size > 1_000_000;
 function isFresh() {
   if (!existsSync(entry)) return false;
   const builtMs = statSync(entry).mtimeMs;
-  const sources = readdirSync(join(root, "src"), { recursive: true }).map((name) => join(root, "src", name));
-  return [join(root, "src"), join(root, "package-lock.json"), ...sources].every((path) => statSync(path).mtimeMs <= builtMs);
+  // The conformance suite is a command of the program, and holds what `spec/` says.
+  const folders = ["src", "conformance", "spec"].map((name) => join(root, name));
+  const sources = folders.flatMap((folder) => [folder, ...readdirSync(folder, { recursive: true }).map((name) => join(folder, name))]);
+  return [join(root, "package-lock.json"), ...sources].every((path) => statSync(path).mtimeMs <= builtMs);
 }
 
 /** Puts the sources together in a folder. Throws where they cannot be. `modules` are further ones that are imported from outside. */

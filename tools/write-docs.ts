@@ -1,7 +1,6 @@
 /**
- * `npm run docs`: writes the reference pages, and the types of the test kit, from what the program itself holds: catalogue, contracts,
- * policies, options.
- * `--check` writes nothing and says which page differs.
+ * `npm run docs`: writes the reference pages, the page of fidelity, and the types of the client library and of the test kit, from what the
+ * program itself holds: catalogue, contracts, policies, options. `--check` writes nothing and says which file differs.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -19,11 +18,14 @@ import { sectionsOf } from "#graph/worlds/file/import-export";
 import { formatVersion } from "#kernel/versions";
 import { surfaces } from "#surfaces/surfaces";
 import { asyncapiDocument } from "#webhooks/catalogue/asyncapi";
+import { clientOperations } from "./write-docs/client-operations.ts";
+import { clientWebhooks } from "./write-docs/client-webhooks.ts";
 import { commandsPage } from "./write-docs/commands-page.ts";
 import { configurationPage } from "./write-docs/configuration-page.ts";
 import { controlApiPage } from "./write-docs/control-api-page.ts";
 import { controlTypes } from "./write-docs/control-types.ts";
 import { errorsPage } from "./write-docs/errors-page.ts";
+import { fidelityPage, readEvidence } from "./write-docs/fidelity-page.ts";
 import { operationsPage } from "./write-docs/operations-page.ts";
 import { permissionsPage } from "./write-docs/permissions-page.ts";
 import { webhookFieldsPage } from "./write-docs/webhook-fields-page.ts";
@@ -43,6 +45,9 @@ const files: Readonly<Record<string, () => string>> = {
   "docs/reference/openapi.json": () => openapiText(),
   "docs/reference/control-openapi.json": controlOpenapiText,
   "docs/reference/asyncapi.json": () => asyncapiText(),
+  "clients/typescript/src/generated/operations.ts": () => clientOperations(new Registry(features), standardCalendar, DOCUMENTED_AT),
+  "clients/typescript/src/generated/webhooks.ts": () => clientWebhooks(new Registry(features).webhookFields),
+  "docs/fidelity.md": () => fidelityPage(features, readEvidence()),
   "docs/reference/config.schema.json": () => textOf(configFileSchema(settings)),
   "docs/reference/world.schema.json": () => textOf(worldFileSchema(sectionsOf(new Registry(features)))),
   "clients/testing/generated/control-api.ts": controlTypes,

@@ -8,11 +8,12 @@ import type { Setting } from "#graph/contract/setting";
 import { version } from "#package.json";
 import { outputClosed } from "./closed-pipe.ts";
 import { collected, controlCommand, flagsGiven, serverCommand } from "./command-options.ts";
+import { addContractCommands } from "./compare/commands.ts";
 import { addServerCommands } from "./server/server-commands.ts";
 import { addWebhookCommands } from "./webhooks/webhook-commands.ts";
 
 /** They have something to restore or to end when their output is closed. */
-const ENDED_BY_SIGNALS = ["start", "exec", "worker", "listen"];
+const ENDED_BY_SIGNALS = ["start", "exec", "worker", "listen", "record"];
 
 function addOptions(command: Command, options: readonly ConfigOption[]): Command {
   for (const option of options) for (const flag of flagsOf(option)) command.addOption(flag);
@@ -63,6 +64,7 @@ SIGTERM and SIGINT end the server when the running requests have ended, after 10
     process.exitCode = await work();
   });
   addServerCommands(plaza);
+  addContractCommands(plaza);
   plaza
     .command("schema")
     .description("prints the JSON Schema by which an editor checks a file")

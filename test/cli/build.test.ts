@@ -8,7 +8,7 @@ const ROOT = join(import.meta.dir, "../..");
 /** A program of one source, in the place of Plaza's own. */
 function copyOfProgram(): string {
   const root = temporaryFolder();
-  for (const folder of ["bin", "tools", "src/cli"]) mkdirSync(join(root, folder), { recursive: true });
+  for (const folder of ["bin", "tools", "src/cli", "conformance", "spec"]) mkdirSync(join(root, folder), { recursive: true });
   copyFileSync(join(ROOT, "bin/plaza"), join(root, "bin/plaza"));
   chmodSync(join(root, "bin/plaza"), 0o755);
   copyFileSync(join(ROOT, "tools/build.mjs"), join(root, "tools/build.mjs"));

@@ -1,11 +1,11 @@
 /** The conformance cases again, on memory: every response is checked against the document that the server has at `/openapi.json`. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type Case, loadCases } from "#conformance/cases";
-import { Receiver } from "#conformance/receiver";
-import { jsonOf } from "#conformance/response";
-import { type RunningServer, serverKey, startServer } from "#conformance/server";
+import { type Case, loadCases, serverKey } from "#conformance/cases";
+import { Receiver } from "#conformance/http/receiver";
+import { jsonOf } from "#conformance/http/response";
+import type { WireRequest, WireResponse } from "#conformance/http/wire";
+import { type RunningServer, startServer } from "#conformance/server";
 import { runCase } from "#conformance/session";
-import type { WireRequest, WireResponse } from "#conformance/wire";
 import { documentOf, type OpenapiDocument } from "./documents.ts";
 import { DocumentedResponses } from "./live-responses.ts";
 

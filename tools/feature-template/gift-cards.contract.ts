@@ -19,13 +19,14 @@ const text: Field<GiftCardRow> = { schema: Type.String(), policy: pageMessaging 
 
 export const giftCardNode: FieldSet<GiftCardRow> = { fields: { id: text, name: text }, defaults: ["id", "name"] };
 
-export const readGiftCard = { ...access, operation: "readGiftCard", clauses: [], errors: [] } as const;
+export const readGiftCard = { ...access, operation: "readGiftCard", clauses: [], decisions: [], errors: [] } as const;
 
 export const listGiftCards = listOperation({
   ...access,
   operation: "listGiftCards",
   summary: "Lists the gift cards of a page, newest first.",
   clauses: [],
+  decisions: [],
   on: "page",
   edge: "gift_cards",
   params: Type.Object({}),
@@ -38,6 +39,7 @@ export const createGiftCard = writeOperation({
   operation: "createGiftCard",
   summary: "Creates a gift card of a page.",
   clauses: [],
+  decisions: [],
   on: "page",
   method: "POST",
   edge: "gift_cards",
@@ -52,6 +54,7 @@ export const deleteGiftCardOperation = writeOperation({
   operation: "deleteGiftCard",
   summary: "Deletes a gift card.",
   clauses: [],
+  decisions: [],
   on: "gift_card",
   method: "DELETE",
   edge: null,

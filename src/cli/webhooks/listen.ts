@@ -4,7 +4,7 @@
  */
 import { ConfigProblem } from "#config/config";
 import { listening } from "#config/listening";
-import { listenForWebhooks, type ReceivedWebhook } from "#http/webhook-listener";
+import { listenForWebhooks, type ReceivedWebhook } from "#http/commands/webhook-listener";
 import { buildRegistry } from "#main";
 import { outputClosed } from "../closed-pipe.ts";
 import { type ControlRequests, withServer } from "../control-client.ts";

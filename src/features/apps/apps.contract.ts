@@ -30,13 +30,14 @@ export const appNode: FieldSet<AppRow> = {
   unserved: unservedFields.app,
 };
 
-export const readApp = { ...access, operation: "readApp", clauses: ["VER-7e"], errors: [] } as const;
+export const readApp = { ...access, operation: "readApp", clauses: ["VER-7e"], decisions: ["D-82", "D-165"], errors: [] } as const;
 
 export const updateApp = writeOperation({
   ...access,
   operation: "updateApp",
   summary: "Turns migrations on or off for the app (D-82).",
   clauses: ["VER-7e", "VER-7f"],
+  decisions: ["D-82"],
   on: "app",
   method: "POST",
   edge: null,

@@ -12,6 +12,7 @@ export const businessNode: FieldSet<BusinessRow> = { fields: { id: text, name: t
 export const readBusiness = {
   operation: "readBusiness",
   clauses: [],
+  decisions: ["D-165"],
   surfaces: ["base"],
   versions: "platform",
   scheme: "anywhere",

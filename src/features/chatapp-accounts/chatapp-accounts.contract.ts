@@ -56,14 +56,15 @@ const subscribedAppEntry: FieldSet<SubscribedAppRow> = {
   required: ["chatapp_business_api_data"],
 };
 
-export const readAccount = { ...access, operation: "readChatappAccount", clauses: [] } as const;
-export const readNumber = { ...access, operation: "readPhoneNumber", clauses: ["H5-5", "H5-6"] } as const;
+export const readAccount = { ...access, operation: "readChatappAccount", decisions: ["D-59", "D-165"], clauses: [] } as const;
+export const readNumber = { ...access, operation: "readPhoneNumber", decisions: ["D-57", "D-59"], clauses: ["H5-5", "H5-6"] } as const;
 
 export const listNumbers = listOperation({
   ...access,
   operation: "listPhoneNumbers",
   summary: "Lists the phone numbers of an account (D-59).",
   clauses: [],
+  decisions: ["D-59"],
   on: "chatapp_account",
   edge: "phone_numbers",
   params: Type.Object({}),
@@ -76,6 +77,7 @@ export const listSubscribedAppsOperation = listOperation({
   operation: "listSubscribedApps",
   summary: "Lists the apps that are subscribed to an account's webhooks, each with its override.",
   clauses: ["H2-1", "H2-2", "H2-3", "H2-4"],
+  decisions: ["D-13", "D-57"],
   on: "chatapp_account",
   edge: "subscribed_apps",
   params: Type.Object({}),
@@ -87,6 +89,7 @@ export const unsubscribeAppOperation = writeOperation({
   operation: "unsubscribeApp",
   summary: "Ends the calling app's subscription to the account's webhooks and removes its overrides there (D-60).",
   clauses: [],
+  decisions: ["D-60", "D-138"],
   on: "chatapp_account",
   method: "DELETE",
   edge: "subscribed_apps",

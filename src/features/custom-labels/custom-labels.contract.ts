@@ -35,13 +35,20 @@ export const labelNode: FieldSet<LabelRow> = {
 
 const success = Type.Object({ success: Type.Boolean() });
 
-export const readLabel = { ...access, operation: "readLabel", clauses: ["A3-1", "A3-2", "A3-3", "A3-4", "A3-5", "A-5", "A-6"], errors: [] } as const;
+export const readLabel = {
+  ...access,
+  operation: "readLabel",
+  clauses: ["A3-1", "A3-2", "A3-3", "A3-4", "A3-5", "A-5", "A-6"],
+  decisions: ["D-36", "D-40", "D-92"],
+  errors: [],
+} as const;
 
 export const listLabels = listOperation({
   ...access,
   operation: "listLabels",
   summary: "Lists the custom labels of a page, newest first.",
   clauses: ["A1-1", "A1-2", "A1-3", "A1-4", "A1-5", "A1-6", "A1-7", "A1-8", "A1-9", "A1-10", "A-1", "A-3", "A-4", "A-13", "A-14", "A-15", "LIM-6"],
+  decisions: ["D-36", "D-40", "D-92", "D-96"],
   on: "page",
   edge: "custom_labels",
   params: Type.Object({}),
@@ -54,6 +61,7 @@ export const listLabelsOfUser = listOperation({
   operation: "listLabelsOfUser",
   summary: "Lists the labels attached to a person's thread (D-40).",
   clauses: [],
+  decisions: ["D-40"],
   on: "page_person",
   edge: "custom_labels",
   params: Type.Object({}),
@@ -66,6 +74,7 @@ export const createLabel = writeOperation({
   operation: "createLabel",
   summary: "Creates a custom label on a page.",
   clauses: ["A2-1", "A2-2", "A2-3", "A2-4", "A2-5", "A2-6", "A2-7"],
+  decisions: ["D-36", "D-40", "D-135"],
   on: "page",
   method: "POST",
   edge: "custom_labels",
@@ -85,6 +94,7 @@ export const deleteLabelOperation = writeOperation({
   operation: "deleteLabel",
   summary: "Deletes a label and detaches it from all people.",
   clauses: ["A4-1", "A4-2", "A4-3", "A4-4", "A-7", "A-8"],
+  decisions: ["D-40", "D-135"],
   on: "label",
   method: "DELETE",
   edge: null,
@@ -101,6 +111,7 @@ export const attachLabelOperation = writeOperation({
   operation: "attachLabel",
   summary: "Attaches a label to a person's thread.",
   clauses: ["A5-1", "A5-2", "A5-3", "A5-4", "A5-5", "A5-6"],
+  decisions: ["D-40", "D-135"],
   on: "label",
   method: "POST",
   edge: "label",
@@ -115,6 +126,7 @@ export const detachLabelOperation = writeOperation({
   operation: "detachLabel",
   summary: "Detaches a label from a person's thread.",
   clauses: ["A6-1", "A6-2", "A6-3", "A6-4", "A6-5"],
+  decisions: ["D-40", "D-135"],
   on: "label",
   method: "DELETE",
   edge: "label",

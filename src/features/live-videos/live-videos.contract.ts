@@ -115,6 +115,7 @@ export const readLiveVideo = {
   policy: liveVideoReading,
   operation: "readLiveVideo",
   clauses: ["C2-1", "C2-2", "LIVE-2", "LIVE-3", "LIVE-4", "LIVE-5", "LIVE-18", "AUTH-7"],
+  decisions: ["D-51", "D-110", "D-113", "D-115", "D-116"],
   errors: [],
 } as const satisfies Access & { operation: string };
 
@@ -123,6 +124,7 @@ export const listLiveVideos = listOperation({
   operation: "listLiveVideos",
   summary: "Lists the live videos of a page and those shared with it, newest first (D-51).",
   clauses: ["LIVE-2", "LIVE-18", "AUTH-7"],
+  decisions: ["D-51", "D-113"],
   on: "page",
   edge: "live_videos",
   params: Type.Object({}),
@@ -144,6 +146,7 @@ export const listLiveMap = listOperation({
   summary:
     "Lists the live map: videos that are live and have a place, newest first. With country, those shown there; without it, those shown in every country (D-114).",
   clauses: ["C1-3", "LIVE-18", "LIM-9", "AUTH-7"],
+  decisions: ["D-51", "D-114"],
   on: null,
   edge: "live_map",
   params: Type.Object({ country: Type.Optional(Type.String()) }),
@@ -196,6 +199,7 @@ export const createLiveVideo = writeOperation({
   operation: "createLiveVideo",
   summary: "Creates a live video on a page. Only this response contains the address and key for the encoder (D-51).",
   clauses: ["LIVE-2", "LIVE-18", "LIVE-12", "AUTH-7"],
+  decisions: ["D-51", "D-110", "D-111", "D-113", "D-115"],
   on: "page",
   method: "POST",
   edge: "live_videos",
@@ -210,6 +214,7 @@ export const updateLiveVideo = writeOperation({
   operation: "updateLiveVideo",
   summary: "Updates a live video: embedding, place, targeting, plan; publishes or ends it, or creates a new stream key (C1).",
   clauses: ["C1-1", "C1-2", "C1-3", "C1-4", "C1-5", "LIVE-7", "LIVE-8", "LIVE-9", "LIVE-10", "LIM-8", "LIVE-18", "AUTH-7"],
+  decisions: ["D-51", "D-110", "D-111", "D-112", "D-113", "D-115"],
   on: "live_video",
   method: "POST",
   edge: null,
@@ -230,6 +235,7 @@ export const deleteLiveVideo = writeOperation({
   operation: "deleteLiveVideo",
   summary: "Deletes a live video permanently (LIVE-13, LIVE-14).",
   clauses: ["LIVE-13", "LIVE-14", "ERR-38", "LIVE-18", "AUTH-7"],
+  decisions: ["D-51", "D-110"],
   on: "live_video",
   method: "DELETE",
   edge: null,

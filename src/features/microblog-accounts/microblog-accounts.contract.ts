@@ -16,6 +16,7 @@ export const microblogUserNode: FieldSet<MicroblogUser> = {
 export const readMicroblogUser = {
   operation: "readMicroblogUser",
   clauses: [],
+  decisions: ["D-165"],
   surfaces: ["microblog"],
   versions: "unversioned",
   scheme: "query",

@@ -25,6 +25,7 @@ export const readMediaInsights = readOperation({
   operation: "readMediaInsights",
   summary: "Reads the metrics of a media object over its lifetime.",
   clauses: ["F1-1", "F1-2", "F1-3", "F1-4", "F1-5", "F1-6", "F1-7", "AUTH-15", "GEN-5", "VER-1d"],
+  decisions: ["D-54", "D-120"],
   on: "microblog_media",
   edge: "insights",
   params: Type.Object({ metric: listOf<MediaMetric>(mediaMetrics) }),
@@ -39,6 +40,7 @@ export const readUserInsights = readOperation({
   operation: "readUserInsights",
   summary: "Reads the metrics of a user in a range of time, by default yesterday and today.",
   clauses: ["F2-1", "F2-2", "F2-3", "F2-4", "F2-5", "F2-6", "F2-7", "F2-8", "LIM-7"],
+  decisions: ["D-54", "D-120"],
   on: "microblog_user",
   edge: "microblog_insights",
   params: Type.Object({

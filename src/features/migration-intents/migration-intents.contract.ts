@@ -44,6 +44,7 @@ export const intentNode: FieldSet<IntentRow> = {
 
 export const readIntent = {
   operation: "readMigrationIntent",
+  decisions: ["D-58"],
   surfaces: ["base"],
   versions: "migrationIntents",
   scheme: "bearer",
@@ -60,6 +61,7 @@ export const setSolutionMigrationIntent = writeOperation({
   operation: "setSolutionMigrationIntent",
   summary: "Starts the migration of an account to a multi-partner solution, and to another account if destination_waba is sent (D-58).",
   clauses: [],
+  decisions: ["D-58", "D-121"],
   on: "chatapp_account",
   method: "POST",
   edge: "set_solution_migration_intent",

@@ -12,6 +12,7 @@ export const pageNode: FieldSet<PageRow> = { fields: { id: text, name: text }, d
 export const readPage = {
   operation: "readPage",
   clauses: [],
+  decisions: ["D-165"],
   surfaces: ["base"],
   versions: "platform",
   scheme: "anywhere",

@@ -24,13 +24,14 @@ export const personaNode: FieldSet<PersonaRow> = {
 };
 
 /** D-41: personas can also be read and deleted by id. */
-export const readPersona = { ...access, operation: "readPersona", clauses: ["A-9", "A-10", "A-11"], errors: [] } as const;
+export const readPersona = { ...access, operation: "readPersona", clauses: ["A-9", "A-10", "A-11"], decisions: ["D-41"], errors: [] } as const;
 
 export const listPersonas = listOperation({
   ...access,
   operation: "listPersonas",
   summary: "Lists the active personas of a page, newest first.",
   clauses: ["A7-1", "A7-2", "A7-3", "A7-4", "A7-5", "A7-6", "A7-7", "A7-8"],
+  decisions: ["D-41", "D-92", "D-96"],
   on: "page",
   edge: "personas",
   params: Type.Object({}),
@@ -43,6 +44,7 @@ export const createPersona = writeOperation({
   operation: "createPersona",
   summary: "Creates a persona of a page. Name and picture are sent in the body or in the query.",
   clauses: ["A8-1", "A8-2", "A8-3", "A8-5", "A8-6", "A8-7", "A8-8", "A8-9", "A-12"],
+  decisions: ["D-41"],
   on: "page",
   method: "POST",
   edge: "personas",
@@ -57,6 +59,7 @@ export const deletePersonaOperation = writeOperation({
   operation: "deletePersona",
   summary: "Deletes a persona. It is no longer listed (D-41).",
   clauses: [],
+  decisions: ["D-41"],
   on: "persona",
   method: "DELETE",
   edge: null,

@@ -31,6 +31,7 @@ export const catalogNode: FieldSet<ShownCatalog> = {
 
 const access = {
   clauses: [],
+  decisions: ["D-145"],
   surfaces: ["base"],
   versions: "marketing",
   scheme: "anywhere",
@@ -45,6 +46,7 @@ export const deleteCatalogOperation = writeOperation({
   ...access,
   policy: catalogDeletion,
   operation: "deleteCatalog",
+  decisions: ["D-146"],
   summary: "Deletes a product catalog with its feeds and their items (D-146).",
   on: "product_catalog",
   method: "DELETE",
@@ -61,6 +63,7 @@ export const createCatalog = writeOperation({
     ...["G1-19", "G1-20", "G1-21", "G1-22", "G1-23"],
     ...["AUTH-17", "AUTH-18", "ERR-32", "ERR-33"],
   ],
+  decisions: ["D-03", "D-13", "D-56", "D-144"],
   surfaces: ["ads"],
   versions: "marketingOrCurrent",
   scheme: "catalogCreation",

@@ -93,6 +93,7 @@ export const feedNode = feedSet(productFeed);
 
 const access = {
   clauses: [],
+  decisions: ["D-145"],
   surfaces: ["base"],
   versions: "marketing",
   scheme: "anywhere",
@@ -127,6 +128,7 @@ const writing = {
 export const createFeed = writeOperation({
   ...writing,
   operation: "createFeed",
+  decisions: ["D-146"],
   summary: "Creates a product feed in a catalog, optionally with schedules by which Plaza fetches its file (D-146).",
   on: "product_catalog",
   edge: "product_feeds",
@@ -137,6 +139,7 @@ export const createFeed = writeOperation({
 export const updateFeed = writeOperation({
   ...writing,
   operation: "updateFeed",
+  decisions: ["D-146"],
   summary: "Changes the name or a schedule of a product feed; an empty schedule ends it (D-146).",
   on: "product_feed",
   edge: null,
@@ -148,6 +151,7 @@ export const deleteFeedOperation = writeOperation({
   ...access,
   policy: catalogFilling,
   operation: "deleteFeed",
+  decisions: ["D-146"],
   summary: "Deletes a product feed with its items and uploads (D-146).",
   on: "product_feed",
   method: "DELETE",
@@ -165,6 +169,7 @@ export const listArticlesAndPublications = listOperation({
     ...["G2-14", "G2-15", "G2-16"],
     "AUTH-19",
   ],
+  decisions: ["D-13", "D-56", "D-140", "D-141", "D-142", "D-143"],
   surfaces: ["base"],
   versions: "marketing",
   scheme: "anywhere",

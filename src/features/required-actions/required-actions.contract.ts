@@ -18,6 +18,7 @@ export const listRequiredActions = readOperation({
     ...["B1-1", "B1-2", "B1-3", "B1-4", "B1-5", "B1-7", "B1-8", "B1-10", "B1-11", "B1-12", "B1-13", "B1-14", "B1-15", "B1-16"],
     ...["AUTH-5", "VER-1e", "GEN-4"],
   ],
+  decisions: ["D-50"],
   on: "app",
   edge: "required_actions",
   surfaces: ["app"],

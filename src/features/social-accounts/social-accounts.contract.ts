@@ -20,6 +20,7 @@ export const accountNode: FieldSet<ShownAccount> = {
 export const readSocialAccount = {
   operation: "readSocialAccount",
   clauses: [],
+  decisions: ["D-165"],
   surfaces: ["base", "social_login"],
   versions: "platform",
   scheme: "anywhere",

@@ -74,6 +74,7 @@ export const listTags = listOperation({
   operation: "listTags",
   summary: "Lists the public media in which others tagged a professional account, newest first.",
   clauses: ["E1-1", "E1-2", "E1-4", "E1-5", "E1-6", "E1-7", "E1-8", "E1-10", "E1-11", "E1-12", "E1-13", "E1-14", "E1-15", "LIST-14", "LIST-15"],
+  decisions: ["D-35", "D-53"],
   on: "social_account",
   edge: "tags",
   surfaces: ["base"],

@@ -6,6 +6,7 @@ export const inspectToken = readOperation({
   operation: "inspectToken",
   summary: "Reads the type, the owner and the validity of a token.",
   clauses: ["F3-1", "F3-2", "F3-3", "F3-4", "F3-5", "F3-6", "F3-7", "F3-8", "F3-9", "F3-10", "F3-11", "F3-12", "F3-13", "F3-14", "F3-15", "AUTH-16"],
+  decisions: ["D-55"],
   on: null,
   edge: "debug_token",
   surfaces: ["microblog"],

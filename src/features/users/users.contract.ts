@@ -12,6 +12,7 @@ export const userNode: FieldSet<UserRow> = { fields: { id: text, name: text }, d
 export const readUser = {
   operation: "readUser",
   clauses: [],
+  decisions: ["D-165"],
   surfaces: ["base"],
   versions: "platform",
   scheme: "anywhere",

@@ -86,6 +86,8 @@ interface RequestHeader {
 export interface Access {
   /** The clauses that it serves. */
   readonly clauses: readonly string[];
+  /** The decisions of its own that say what the document leaves open, or why it is served at all where it serves no clause. */
+  readonly decisions: readonly string[];
   readonly surfaces: readonly SurfaceName[];
   /** Where the `clients` profile serves it too (D-55). */
   readonly clientsSurfaces?: readonly SurfaceName[];

@@ -19,6 +19,7 @@ const contract = readOperation({
   operation: "readNotes",
   summary: "Reads notes.",
   clauses: [],
+  decisions: [],
   surfaces: ["base"],
   versions: "platform",
   scheme: "anywhere",

@@ -66,6 +66,7 @@ const uploadError: FieldSet<UploadErrorRow> = {
 
 const access = {
   clauses: [],
+  decisions: ["D-147"],
   surfaces: ["base"],
   versions: "marketing",
   scheme: "anywhere",
@@ -99,6 +100,7 @@ export const listUploadErrors = listOperation({
 export const createUpload = writeOperation({
   ...access,
   policy: catalogFilling,
+  decisions: ["D-147", "D-148"],
   operation: "createUpload",
   summary: "Takes a feed file, as `file` of multipart/form-data or by its address, and reads it in the background (D-147).",
   on: "product_feed",

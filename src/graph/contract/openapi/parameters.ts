@@ -13,9 +13,9 @@ export const sharedParameters: Readonly<Record<string, Document>> = {
   limit: query("limit", "The most objects on a page. A larger number than 100 counts as 100.", { type: "integer", minimum: 1, default: 25 }),
   before: query("before", "The page before this cursor; not together with `after`.", { type: "string" }),
   after: query("after", "The page after this cursor; not together with `before`.", { type: "string" }),
-  appsecret_proof: query("appsecret_proof", "The HMAC-SHA256 of the access token with the app's secret as key, for apps that require it.", {
+  // D-15: it has no pattern, because nothing is asked of it beside an app token.
+  appsecret_proof: query("appsecret_proof", "The HMAC-SHA256 of the access token with the app's secret as key, in hex, for apps that require it.", {
     type: "string",
-    pattern: "^[0-9a-f]{64}$",
   }),
   if_none_match: {
     name: "If-None-Match",
@@ -120,8 +120,13 @@ function headerParameters(endpoints: readonly Endpoint[]): Document[] {
   const headers = new Map(endpoints.flatMap(({ access }) => Object.entries(access.requestHeaders ?? {})));
   return [...headers].map(([name, { description, schema, isRequired = false }]) => ({
     ...{ name, in: "header", required: isRequired, description },
-    schema: publicSchema(schema),
+    schema: asEnum(publicSchema(schema)),
   }));
+}
+
+/** A constant as the only one of a list, which says the same: generators take no constants for headers. */
+function asEnum({ const: constant, ...schema }: Document): Document {
+  return constant === undefined ? schema : { ...schema, enum: [constant] };
 }
 
 /** JSON, or a form whose lists and objects are JSON text (D-34). Undefined where the method has no body. */

@@ -81,6 +81,8 @@ function successOf(endpoint: Endpoint, schemas: NamedSchemas, profile: OpenapiOp
     const { data } = (schema as { properties: { data: { items: Document } } }).properties;
     schemas.add(`${name}Item`, data.items);
   }
+  // The node that was written, where `fields` selects from it.
+  if (contract?.kind === "write" && contract.readBack !== undefined) schemas.add(`${name}Node`, (schema.anyOf as Document[])[1] as Document);
   return { schema: schemas.add(isSuccessAlone(schema) ? "Success" : `${name}Response`, schema) };
 }
 

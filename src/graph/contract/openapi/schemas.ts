@@ -25,6 +25,8 @@ function withEnum(value: unknown): unknown {
   return { ...rest, type: anyOf[0]?.type ?? type, enum: anyOf.map(({ const: constant }) => constant) };
 }
 
+const REFERENCE = /"#\/components\/schemas\/(\w+)"/g;
+
 const schemaRef = (name: string): Document => ({ $ref: `#/components/schemas/${name}` });
 
 /** Schemas by name. One that stands inside another becomes a reference to it. */
@@ -43,9 +45,18 @@ export class NamedSchemas {
     return schemaRef(name);
   }
 
+  /** In the order of their names, but none before those that it refers to: some generators lose a schema that comes too early. */
   all(): Document {
-    const entries = [...this.#schemas].map(([name, schema]): [string, unknown] => [name, this.#inside(schema)]);
-    return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
+    const entries = new Map([...this.#schemas].map(([name, schema]): [string, unknown] => [name, this.#inside(schema)]));
+    const ordered: Document = {};
+    const visit = (name: string): void => {
+      if (name in ordered) return;
+      const schema = entries.get(name);
+      for (const [, other = ""] of JSON.stringify(schema).matchAll(REFERENCE)) if (other !== name) visit(other);
+      ordered[name] = schema;
+    };
+    for (const name of [...entries.keys()].sort()) visit(name);
+    return ordered;
   }
 
   #inside(value: object): unknown {

@@ -1,8 +1,8 @@
 /** The two error objects of the interface (Resources: Error object, flat form and wrapped form; D-14, D-20, D-21). */
 
+import type { Response } from "../http/response.ts";
 import { matches, type Problem, problem } from "./matchers.ts";
 import { valueAt } from "./paths.ts";
-import type { Response } from "./response.ts";
 
 type FieldType = "string" | "integer" | "boolean" | "object";
 

@@ -1,6 +1,6 @@
 /** What a run says about its cases. */
-import type { Case } from "./cases.ts";
-import type { CaseFailure } from "./session.ts";
+import type { Case } from "../cases.ts";
+import type { CaseFailure } from "../session.ts";
 
 export interface CaseResult {
   readonly testCase: Case;

@@ -1,8 +1,9 @@
 /** Checks a response against the `expect` block of a step. */
+
+import type { Response } from "../http/response.ts";
 import { checkFlatError, checkWrappedError, type ErrorExpectation } from "./error-forms.ts";
 import { matches, type Problem, problem } from "./matchers.ts";
 import { valueAt } from "./paths.ts";
-import type { Response } from "./response.ts";
 
 export interface Expectation {
   readonly status?: unknown;

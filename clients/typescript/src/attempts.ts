@@ -1,0 +1,98 @@
+/** One request until it has its answer: retries with growing waits. */
+import { ConnectionError, GraphError } from "./errors.ts";
+import type { HttpRequest } from "./request.ts";
+
+export interface Attempts {
+  /** How often a request is tried again: 3 unless given. */
+  readonly retries?: number;
+  /** Of one attempt: 30 s unless given. */
+  readonly timeoutMs?: number;
+  /** The longest wait before a retry: 60 s unless given. A server that asks for a longer one gets no retry. */
+  readonly waitMaxMs?: number;
+  /** `globalThis.fetch` unless given. */
+  readonly fetch?: (url: string, init: RequestInit) => Promise<Response>;
+  /** How to wait, e.g. for tests; a timer unless given. */
+  readonly wait?: (ms: number) => Promise<void>;
+}
+
+const FIRST_WAIT_MS = 500;
+/** A proxy that has no server behind it says so with these. */
+const WITHOUT_SERVER: ReadonlySet<number> = new Set([502, 504]);
+
+/** The JSON of a 2xx. Throws GraphError or ConnectionError, or what `signal` was aborted with. */
+export async function responseOf(operation: string, sent: HttpRequest, attempts: Attempts, signal: AbortSignal | undefined): Promise<unknown> {
+  const { retries = 3, waitMaxMs = 60_000 } = attempts;
+  for (let retry = 0; ; retry++) {
+    const outcome = await attempt(operation, sent, attempts, signal);
+    if (!("error" in outcome)) return outcome.value;
+    const waitMs = waitOf(outcome.error, retry);
+    if (retry >= retries || !isWorthRetrying(outcome.error, sent.method) || waitMs > waitMaxMs) throw outcome.error;
+    await pause(waitMs, attempts.wait, signal);
+  }
+}
+
+type Outcome = { readonly value: unknown } | { readonly error: GraphError | ConnectionError };
+
+async function attempt(operation: string, { url, ...init }: HttpRequest, options: Attempts, signal: AbortSignal | undefined): Promise<Outcome> {
+  signal?.throwIfAborted();
+  const ending = new AbortController();
+  const timer = setTimeout(() => ending.abort(new Error("timed out")), options.timeoutMs ?? 30_000);
+  const abort = () => ending.abort(signal?.reason);
+  signal?.addEventListener("abort", abort);
+  try {
+    const response = await (options.fetch ?? fetch)(url, { ...init, signal: ending.signal });
+    const text = await response.text();
+    const body = jsonOf(text);
+    if (response.ok && body !== undefined) return { value: body };
+    return { error: new GraphError(operation, response.status, body, retryAfterOf(response.headers)) };
+  } catch (cause) {
+    signal?.throwIfAborted();
+    return { error: new ConnectionError(operation, ending.signal.aborted ? ending.signal.reason : cause) };
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", abort);
+  }
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Seconds, or a date. */
+function retryAfterOf(headers: Headers): number | undefined {
+  const text = headers.get("retry-after");
+  if (text === null) return undefined;
+  const ms = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now();
+  return Number.isNaN(ms) ? undefined : Math.max(0, ms);
+}
+
+/** A write without a response may have happened, so only the server's own word repeats it. */
+function isWorthRetrying(error: GraphError | ConnectionError, method: string): boolean {
+  if (error instanceof GraphError && error.isTransient) return true;
+  return method === "GET" && (error instanceof ConnectionError || WITHOUT_SERVER.has(error.status));
+}
+
+/** Doubled each time, of which a random half, so that clients that failed together do not return together. */
+function waitOf(error: GraphError | ConnectionError, retry: number): number {
+  const own = FIRST_WAIT_MS * 2 ** retry * (0.5 + Math.random() / 2);
+  return error instanceof GraphError ? Math.max(error.retryAfterMs ?? 0, own) : own;
+}
+
+function pause(ms: number, wait: Attempts["wait"], signal: AbortSignal | undefined): Promise<void> {
+  if (wait !== undefined) return wait(ms);
+  return new Promise((resolve, reject) => {
+    const abort = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", abort);
+      resolve();
+    }, ms);
+    signal?.addEventListener("abort", abort, { once: true });
+  });
+}

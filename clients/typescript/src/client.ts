@@ -1,0 +1,117 @@
+import { type Attempts, responseOf } from "./attempts.ts";
+import { GraphError } from "./errors.ts";
+import { type Operations, operations, versions } from "./generated/operations.ts";
+import { type List, type ListPage, listOf } from "./pages.ts";
+import {
+  type Arguments,
+  addressOf,
+  credentialsOf,
+  type GraphRequest,
+  httpRequestOf,
+  type OperationName,
+  partsOf,
+  pathOf,
+  type RequestOptions,
+  request,
+  type Settings,
+  shapeOf,
+} from "./request.ts";
+
+/** Where the server is, which token and versions to use, and how often to try. */
+export interface ClientOptions extends Settings, Attempts {}
+
+type Returns<N extends OperationName> = Operations[N]["returns"];
+
+/** A list for operations that return pages, a promise for others. */
+export type Result<N extends OperationName> = Operations[N]["kind"] extends "one"
+  ? Promise<Returns<N>>
+  : Returns<N> extends ListPage<unknown>
+    ? List<Returns<N>>
+    : never;
+
+/** What became of one request of a batch. `null`: others needed only its result, or one that it needs failed. */
+export type Outcome<N extends OperationName> = { readonly value: Returns<N> } | { readonly error: GraphError } | null;
+
+type Outcomes<Requests extends readonly GraphRequest[]> = {
+  -readonly [At in keyof Requests]: Requests[At] extends GraphRequest<infer N> ? Outcome<N> : never;
+};
+
+/** A method for each operation of the contract, of the operation's name. */
+export type Methods = { readonly [N in keyof Operations]: (...args: Arguments<N>) => Result<N> };
+
+export interface GraphClient extends Methods {
+  /** Runs a request that `request` made. */
+  send<N extends OperationName>(request: GraphRequest<N>): Result<N>;
+  /**
+   * Runs up to 50 requests of one surface in one, with one token, one after the other. A failure does not undo the others. Lists
+   * have their first page.
+   */
+  batch<const Requests extends readonly GraphRequest[]>(requests: Requests, options?: RequestOptions): Promise<Outcomes<Requests>>;
+}
+
+/**
+ * A client of a graph server.
+ *
+ * @example
+ * const graph = createClient({ baseUrl: "http://127.0.0.1:4000", accessToken: "demo-page-token" });
+ * for await (const label of graph.listLabels("2001")) console.log(label.name);
+ */
+export function createClient(settings: ClientOptions): GraphClient {
+  const responseTo = (one: GraphRequest): Promise<unknown> => responseOf(one.operation, httpRequestOf(one, settings), settings, one.options.signal);
+
+  const send = (one: GraphRequest): unknown => {
+    const { kind } = shapeOf(one.operation);
+    if (kind === "one") return responseTo(one);
+    const read = (further: Readonly<Record<string, string>>) =>
+      responseTo({ ...one, params: { ...one.params, ...further } }) as Promise<ListPage<unknown>>;
+    return listOf(read, kind === "pages");
+  };
+
+  const methods = Object.keys(operations).map((name) => [name, (...args: Arguments<OperationName>) => send(request(name as OperationName, ...args))]);
+  return {
+    ...Object.fromEntries(methods),
+    send,
+    batch: (requests: readonly GraphRequest[], options?: RequestOptions) => batch(requests, options ?? {}, settings),
+  } as GraphClient;
+}
+
+interface BatchResponse {
+  readonly code: number;
+  readonly body: string;
+}
+
+async function batch(requests: readonly GraphRequest[], options: RequestOptions, settings: ClientOptions): Promise<Outcome<OperationName>[]> {
+  const surfaces = new Set(requests.map(({ operation }) => shapeOf(operation).surface));
+  const [surface = "base"] = surfaces;
+  if (surfaces.size > 1) throw new TypeError(`a batch is of one surface, not of ${[...surfaces].join(" and ")}`);
+  // In every place: each of the requests takes it from its own.
+  const credentials = credentialsOf("pageMessaging", options.accessToken ?? settings.accessToken);
+  const headers = Object.assign({}, ...requests.flatMap(({ operation, options: own }) => [shapeOf(operation).headers, own.headers]));
+  const version = surface === "microblog" ? "" : `/${options.version ?? settings.versions?.platform ?? versions.platform}`;
+  const sent = {
+    method: "POST",
+    url: `${addressOf(surface, settings)}${version}/?${new URLSearchParams(credentials.query)}`,
+    headers: { ...headers, ...credentials.headers, "content-type": "application/json", ...options.headers },
+    body: JSON.stringify({ batch: requests.map((one) => partOf(one, settings)), include_headers: false }),
+  };
+  const responses = (await responseOf("batch", sent, settings, options.signal)) as readonly (BatchResponse | null)[];
+  return responses.map((response, at) => outcomeOf(requests[at]?.operation ?? "batch", response));
+}
+
+function partOf(one: GraphRequest, settings: ClientOptions) {
+  const { query, body } = partsOf(one);
+  const asked = query.toString();
+  return {
+    method: shapeOf(one.operation).method,
+    relative_url: `${pathOf(one, settings).slice(1)}${asked === "" ? "" : `?${asked}`}`,
+    ...(body === undefined ? {} : { body }),
+    ...(one.name === undefined ? {} : { name: one.name, omit_response_on_success: false }),
+    ...(one.dependsOn === undefined ? {} : { depends_on: one.dependsOn }),
+  };
+}
+
+function outcomeOf(operation: string, response: BatchResponse | null): Outcome<OperationName> {
+  if (response === null) return null;
+  const body: unknown = JSON.parse(response.body);
+  return response.code === 200 ? { value: body as Returns<OperationName> } : { error: new GraphError(operation, response.code, body) };
+}

@@ -1,0 +1,54 @@
+/** A server that runs elsewhere, and how it is made ready for a case. */
+import type { Case } from "./cases.ts";
+import { exchange } from "./http/requests.ts";
+import type { Target } from "./session.ts";
+import { buildWorld, loadWorld } from "./worlds.ts";
+
+export const controlAddresses = (controlUrl: string): Record<string, string> => {
+  const control = `${controlUrl.replace(/\/$/, "").replace(/\/v1$/, "")}/v1`;
+  return { control, world: `${control}/worlds/default` };
+};
+
+export interface GivenServer {
+  readonly baseUrl: string;
+  readonly controlUrl?: string;
+  readonly controlKey?: string;
+}
+
+/** A server that runs elsewhere, with the mounts of D-01 below its base address. */
+export function givenTarget(given: GivenServer): Target {
+  const base = given.baseUrl.replace(/\/$/, "");
+  const surfaces = { base, app: `${base}/app`, microblog: `${base}/microblog/v1.0`, ads: `${base}/ads`, social_login: `${base}/social-login` };
+  return {
+    addresses: { ...surfaces, ...(given.controlUrl === undefined ? {} : controlAddresses(given.controlUrl)) },
+    ...(given.controlKey === undefined ? {} : { controlKey: given.controlKey }),
+  };
+}
+
+const SNAPSHOT = "conformance";
+
+export interface Prepared {
+  /** Why the case cannot run there. */
+  readonly obstacle?: string;
+  after(): Promise<void>;
+}
+
+/** Makes a given server ready for a case: its world is put in, and for a case that must be alone the state is kept for `after`. */
+export async function prepareGiven(target: Target, testCase: Case, receiver: string): Promise<Prepared> {
+  const nothing = async () => {};
+  if (target.controlKey === undefined || target.addresses.world === undefined) return { after: nothing };
+  await loadWorld(target, buildWorld(testCase.world, testCase.fragment, new Map([["receiver", receiver]])));
+  if (!testCase.isAlone) return { after: nothing };
+  const post = async (path: string, json: unknown): Promise<boolean> => {
+    const { response } = await exchange({ method: "POST", target: path, on: "world", json }, target.addresses, {
+      Authorization: `Bearer ${target.controlKey}`,
+    });
+    return response.status < 300;
+  };
+  if (!(await post("/snapshots", { name: SNAPSHOT }))) return { obstacle: "must be alone, and the server makes no snapshot", after: nothing };
+  return {
+    after: async () => {
+      if (!(await post(`/snapshots/${SNAPSHOT}/restore`, {}))) throw new Error("the state from before the case could not be restored");
+    },
+  };
+}

@@ -1,0 +1,31 @@
+/** What a run says of each clause. */
+import { type Clause, showableKinds } from "../coverage.ts";
+import type { CaseResult } from "./results.ts";
+
+export interface ClauseResult {
+  readonly clause: Clause;
+  /** `broken`: a case that cites it failed. `shown`: none failed and one passed. `open`: none ran. */
+  readonly state: "broken" | "shown" | "open";
+  readonly results: readonly CaseResult[];
+}
+
+/** Of the clauses that a server can show, in their order. */
+export const clausesOf = (results: readonly CaseResult[], clauses: readonly Clause[]): ClauseResult[] =>
+  clauses
+    .filter(({ kind }) => showableKinds.has(kind))
+    .map((clause) => {
+      const own = results.filter(({ testCase }) => testCase.clauses.includes(clause.id));
+      const has = (outcome: CaseResult["outcome"]) => own.some((result) => result.outcome === outcome);
+      return { clause, state: has("failed") ? "broken" : has("passed") ? "shown" : "open", results: own };
+    });
+
+/** For a terminal: the broken clauses with the cases that say so. Empty if there are none. */
+export function clausesText(results: readonly ClauseResult[]): string {
+  const broken = results.filter(({ state }) => state === "broken");
+  if (broken.length === 0) return "";
+  const lines = broken.map(({ clause: { id, text }, results: own }) => {
+    const failed = own.filter(({ outcome }) => outcome === "failed").map(({ testCase }) => `\n      ${testCase.title}`);
+    return `  ${id}: ${text}${failed.join("")}`;
+  });
+  return `not kept (${broken.length}):\n${lines.join("\n")}`;
+}

@@ -1,0 +1,62 @@
+/** Cases against a server, in groups that can share one. */
+import { type Case, serverKey } from "./cases.ts";
+import { type GivenServer, givenTarget, prepareGiven } from "./given.ts";
+import type { Receiver } from "./http/receiver.ts";
+import type { CaseResult } from "./report/results.ts";
+import { runCase, type Target } from "./session.ts";
+
+/** Called with each result as it is there. */
+export type Note = (result: CaseResult) => void;
+
+/** The server could not be made ready for the case. */
+export const notReady = (testCase: Case, error: unknown): CaseResult => ({
+  testCase,
+  outcome: "failed",
+  failure: {
+    step: 0,
+    sent: "",
+    response: "",
+    problems: [{ where: "the server", expected: "to be ready", got: error instanceof Error ? error.message : String(error) }],
+  },
+  durationMs: 0,
+});
+
+export async function resultOf(testCase: Case, target: Target, receiver: Receiver): Promise<CaseResult> {
+  const start = performance.now();
+  const failure = await runCase(testCase, target, receiver);
+  const durationMs = performance.now() - start;
+  return { testCase, durationMs, ...(failure === undefined ? { outcome: "passed" } : { outcome: "failed", failure }) };
+}
+
+/** Why a given server cannot run the case. */
+export function obstacle(testCase: Case, profile: string, { controlUrl, controlKey }: GivenServer): string | undefined {
+  if (testCase.profile !== profile) return `needs profile ${testCase.profile}`;
+  if (Object.keys(testCase.options).length > 0) return `needs the options ${Object.keys(testCase.options).join(", ")}`;
+  const needsControl = testCase.isAlone || testCase.steps.some((step) => step.kind === "request" && (step.on === "world" || step.on === "control"));
+  return needsControl && (controlUrl === undefined || controlKey === undefined) ? "needs the control API" : undefined;
+}
+
+export async function runOnGiven(server: GivenServer, profile: string, cases: readonly Case[], receiver: Receiver, note: Note): Promise<void> {
+  const target = givenTarget(server);
+  const skip = (testCase: Case, reason: string) => note({ testCase, outcome: "skipped", reason, durationMs: 0 });
+  for (const group of Map.groupBy(cases, serverKey).values()) {
+    const runnable = group.filter((testCase) => {
+      const reason = obstacle(testCase, profile, server);
+      if (reason !== undefined) skip(testCase, reason);
+      return reason === undefined;
+    });
+    const [first] = runnable;
+    if (first === undefined) continue;
+    const prepared = await prepareGiven(target, first, receiver.address).catch((error: unknown) => {
+      for (const testCase of runnable) note(notReady(testCase, error));
+      return undefined;
+    });
+    if (prepared === undefined) continue;
+    const { obstacle: reason } = prepared;
+    for (const testCase of runnable) {
+      if (reason === undefined) note(await resultOf(testCase, target, receiver));
+      else skip(testCase, reason);
+    }
+    await prepared.after();
+  }
+}

@@ -1,0 +1,183 @@
+/** A server that is wrong on purpose, in one way at a time: the suite finds each. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { loadCases } from "./cases.ts";
+import { readClauses } from "./coverage.ts";
+import { Receiver } from "./http/receiver.ts";
+import { send } from "./http/wire.ts";
+import { clausesOf } from "./report/by-clause.ts";
+import { htmlReport } from "./report/html.ts";
+import { junitReport } from "./report/junit.ts";
+import { type CaseResult, resultText } from "./report/results.ts";
+import { resultOf } from "./run-cases.ts";
+import { type RunningServer, startServer } from "./server.ts";
+
+const TIMEOUT_MS = 60_000;
+
+interface Asked {
+  readonly method: string;
+  /** May be changed before the request goes on. */
+  readonly url: URL;
+  readonly headers: Headers;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a fault damages any JSON.
+type Json = any;
+
+interface Fault {
+  readonly name: string;
+  /** The clause that it breaks. */
+  readonly clause: string;
+  /** Damages the request; a response in place of the server's is possible too. */
+  asked?(request: Asked): { readonly status: number; readonly text: string } | undefined;
+  /** Damages the body of a JSON response, and may return another status. */
+  responded?(body: Json, request: Asked, status: number): number | undefined;
+}
+
+const isList = (body: Json): boolean => Array.isArray(body?.data);
+const ofPath = ({ url }: Asked, end: string): boolean => url.pathname.endsWith(end);
+
+const faults: readonly Fault[] = [
+  { name: "lists without a link to the next page", clause: "LIST-8", responded: (body) => void (isList(body) && delete body.paging?.next) },
+  { name: "a limit that is ignored", clause: "A1-8", asked: ({ url }) => void url.searchParams.delete("limit") },
+  { name: "unknown fields that are ignored", clause: "A1-5", asked: ({ url }) => void url.searchParams.delete("fields") },
+  {
+    name: "items with a key more",
+    clause: "A7-7",
+    responded(body, request) {
+      if (isList(body) && ofPath(request, "/personas")) for (const item of body.data) item.created_time = 1;
+      return undefined;
+    },
+  },
+  {
+    name: "page messaging with one token in one place",
+    clause: "AUTH-1",
+    asked({ url, headers }) {
+      const token =
+        url.searchParams.get("access_token") ?? url.searchParams.get("oauth_token") ?? headers.get("authorization")?.slice("Bearer ".length);
+      if (token === undefined || token === "" || !/custom_labels|personas|\/label$/.test(url.pathname)) return undefined;
+      for (const name of ["access_token", "oauth_token"]) if (!url.searchParams.has(name)) url.searchParams.set(name, token);
+      if (!headers.has("authorization")) headers.set("authorization", `Bearer ${token}`);
+      return undefined;
+    },
+  },
+  {
+    name: "flat errors that are wrapped",
+    clause: "ERR-1",
+    responded(body) {
+      if (typeof body?.code !== "number") return undefined;
+      const error = { ...body };
+      for (const key of Object.keys(body)) delete body[key];
+      body.error = error;
+      return undefined;
+    },
+  },
+  {
+    name: "a deletion that deletes nothing",
+    clause: "A4-1",
+    asked: (request) =>
+      request.method === "DELETE" && /\/v26\.0\/\d+$/.test(request.url.pathname) ? { status: 200, text: '{"success":true}' } : undefined,
+  },
+  {
+    name: "ids of required actions as text",
+    clause: "B1-2",
+    responded(body, request) {
+      if (ofPath(request, "/required_actions")) for (const item of body.required_action ?? []) item.id = String(item.id);
+      return undefined;
+    },
+  },
+  { name: "400 for an unknown migration intent", clause: "ERR-25", responded: (_body, _request, status) => (status === 404 ? 400 : undefined) },
+  {
+    name: "versions that were never released",
+    clause: "VER-1b",
+    asked: ({ url }) => {
+      url.pathname = url.pathname.replace(/^\/v(99|27|19)\.0\//, "/v26.0/");
+      return undefined;
+    },
+  },
+];
+
+/** Some cases send tokens of 10,000 characters. */
+const HEAD_BYTES_MAX = 262_144;
+
+/** Stands before the server and damages what passes. */
+async function wrongly(server: RunningServer, fault: Fault | undefined): Promise<{ server: RunningServer; stop(): void }> {
+  const { origin } = new URL(server.addresses.base as string);
+  const proxy = createServer({ maxHeaderSize: HEAD_BYTES_MAX }, async (request, outgoing) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const { method = "GET", url = "/" } = request;
+    const headers = new Headers(Object.entries(request.headers).map(([name, value]): [string, string] => [name, String(value)]));
+    headers.delete("connection");
+    const asked: Asked = { method, url: new URL(url, origin), headers };
+    const instead = fault?.asked?.(asked);
+    // What a fault leaves as it is goes on byte for byte.
+    const target = asked.url.href === new URL(url, origin).href ? url : asked.url.pathname + asked.url.search;
+    const body = Buffer.concat(chunks);
+    const received =
+      instead === undefined
+        ? await send({ method, origin, target, headers: [...headers], ...(body.length === 0 ? {} : { body }) })
+        : { headers: new Map(), ...instead };
+    const json: Json = received.text.startsWith("{") ? JSON.parse(received.text) : undefined;
+    const status = (json === undefined ? undefined : fault?.responded?.(json, asked, received.status)) ?? received.status;
+    for (const [name, value] of received.headers) if (name !== "content-length" && name !== "connection") outgoing.setHeader(name, value);
+    outgoing.writeHead(status).end(json === undefined ? received.text : JSON.stringify(json));
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  const own = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  const addresses = Object.fromEntries(Object.entries(server.addresses).map(([name, address]) => [name, address.replace(origin, own)]));
+  const stop = () => {
+    proxy.closeAllConnections();
+    proxy.close();
+  };
+  return { server: { ...server, addresses }, stop };
+}
+
+describe("a server that is wrong in one way", () => {
+  /** Those that can share a server with the others of their world. */
+  const cases = loadCases().filter(
+    ({ profile, isAlone, fragment, options }) => profile === "strict" && !isAlone && Object.keys(fragment).length + Object.keys(options).length === 0,
+  );
+  const servers = new Map<string, RunningServer>();
+  let receiver: Receiver;
+  beforeAll(async () => {
+    receiver = await Receiver.start();
+  });
+  afterAll(async () => {
+    receiver.stop();
+    for (const server of servers.values()) await server.stop();
+  }, TIMEOUT_MS);
+
+  const resultsWith = async (clause: string, fault: Fault | undefined): Promise<CaseResult[]> => {
+    const results: CaseResult[] = [];
+    for (const one of cases) {
+      if (!one.clauses.includes(clause)) continue;
+      const server = servers.get(one.world) ?? (await startServer(one, ":memory:", receiver.address));
+      servers.set(one.world, server);
+      const wrong = await wrongly(server, fault);
+      results.push(await resultOf(one, wrong.server, receiver));
+      wrong.stop();
+    }
+    return results;
+  };
+  const brokenIn = (results: readonly CaseResult[]): string[] =>
+    clausesOf(results, readClauses())
+      .filter(({ state }) => state === "broken")
+      .map(({ clause }) => clause.id);
+
+  for (const fault of faults)
+    test(
+      `${fault.clause}: ${fault.name}`,
+      async () => {
+        expect((await resultsWith(fault.clause, undefined)).filter(({ outcome }) => outcome === "failed").map(resultText)).toEqual([]);
+        const results = await resultsWith(fault.clause, fault);
+        expect(brokenIn(results)).toContain(fault.clause);
+        expect(junitReport(results)).toContain("<failure message=");
+        expect(htmlReport(results, clausesOf(results, readClauses()))).toContain(
+          `<tr id="${fault.clause}"><td>${fault.clause}</td><td class="broken">not kept`,
+        );
+      },
+      TIMEOUT_MS,
+    );
+});

@@ -1,0 +1,58 @@
+/** The commands that look at any server from outside: conform, record and compare. */
+import type { Command } from "commander";
+import { collected, flagsGiven } from "../command-options.ts";
+
+export function addContractCommands(plaza: Command): void {
+  plaza
+    .command("conform")
+    .description("checks any server against the interface, and says which clauses it keeps")
+    .requiredOption("--base-url <URL>", "main address of the server; the other surfaces are looked for below it")
+    .option("--control-url <URL>", "its control API, for cases that need it")
+    .option("--control-key <KEY>", "a key of that control API")
+    .option("--profile <NAME>", "the profile that the server runs in: strict or clients", "strict")
+    .option("--area <NAME>", "only the cases of this area (repeatable)", collected)
+    .option("--clause <ID>", "only the cases that cite this clause or decision (repeatable)", collected)
+    .option("--title <TEXT>", "only the cases whose title contains this text")
+    .option("--list", "name the cases and run nothing")
+    .option("--json", "one JSON document instead of lines")
+    .option("--failures", "print only what failed")
+    .option("--uncovered", "also name the clauses without a passing case")
+    .option("--junit <FILE>", "also write the report as JUnit XML, a test for each case")
+    .option("--html <FILE>", "also write the report as a page, by clause")
+    .action(async (given) => {
+      const { conform } = await import("./conform.ts");
+      process.exitCode = await conform(flagsGiven(given));
+    });
+  plaza
+    .command("record")
+    .description("passes requests on to a server, and writes them with their responses into a HAR file, without secrets")
+    .requiredOption("--upstream <URL>", "the server")
+    .requiredOption("--out <FILE>", "the file")
+    .option("--host <ADDRESS>", "address to listen on", "127.0.0.1")
+    .option("--port <N>", "port to listen on (default: a free port)")
+    .action(async (given) => {
+      const { record } = await import("./record.ts");
+      process.exitCode = await record(flagsGiven(given));
+    });
+  plaza
+    .command("compare")
+    .description("sends the same requests to two servers, and prints what differs by operation")
+    .argument("<first>", "main address of a server")
+    .argument("<second>", "main address of another one")
+    .option("--recording <FILE>", "the requests of plaza record, or of another HAR file")
+    .option("--secret <VALUE>", "a token that the recording had; secret-2=VALUE for one of several, as the file calls it (repeatable)", collected)
+    .option("--second-secret <VALUE>", "the same, for the second server alone (repeatable)", collected)
+    .option("--conformance", "the requests of the conformance cases")
+    .option("--area <NAME>", "only the cases of this area (repeatable)", collected)
+    .option("--profile <NAME>", "the profile that both servers run in: strict or clients", "strict")
+    .option("--control-url <URL>", "control API of the first server, for --conformance")
+    .option("--control-key <KEY>", "a key of that control API")
+    .option("--second-control-url <URL>", "control API of the second server")
+    .option("--second-control-key <KEY>", "a key of that control API")
+    .option("--rules <FILE>", "YAML: what may differ")
+    .option("--json", "one JSON document instead of lines")
+    .action(async (first, second, given) => {
+      const { compare } = await import("./compare.ts");
+      process.exitCode = await compare(String(first), String(second), flagsGiven(given));
+    });
+}

@@ -1,0 +1,92 @@
+/** HAR 1.2, the format in which browsers and proxies keep requests and responses; a recording of `plaza record` is such a file. */
+import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
+
+interface Pair {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** Where a secret stood that was taken out, and which one of the recording it was. */
+export interface SecretPlace {
+  readonly in: "query" | "header" | "body";
+  readonly name: string;
+  /** `secret-1` and so on: the same name is the same value. */
+  readonly secret: string;
+}
+
+export interface HarEntry {
+  readonly startedDateTime: string;
+  readonly time: number;
+  readonly request: {
+    readonly method: string;
+    readonly url: string;
+    readonly headers: readonly Pair[];
+    readonly postData?: { readonly mimeType: string; readonly text?: string };
+  };
+  readonly response: {
+    readonly status: number;
+    readonly headers: readonly Pair[];
+    readonly content: { readonly text?: string; readonly encoding?: string };
+  };
+  readonly _secrets?: readonly SecretPlace[];
+}
+
+export interface Har {
+  readonly entries: readonly HarEntry[];
+  /** The address that was recorded; of other programs' files that of the first entry. */
+  readonly base: string;
+}
+
+/** Throws with a message for the user where the file is none. */
+export function readHar(path: string): Har {
+  const problem = (what: string) => new Error(`${path} ${what}`);
+  let content: { log?: { entries?: HarEntry[]; _upstream?: string } };
+  try {
+    content = JSON.parse(readFileSync(path, "utf8"));
+  } catch (error) {
+    throw problem(`cannot be read: ${error instanceof Error ? error.message : error}`);
+  }
+  const { entries, _upstream: upstream } = content.log ?? {};
+  const [first] = Array.isArray(entries) ? entries : [];
+  if (entries === undefined || first === undefined) throw problem("is no HAR file with a request in it");
+  const wrong = entries.findIndex(
+    ({ request, response }) => typeof request?.method !== "string" || !URL.canParse(request.url) || response === undefined,
+  );
+  if (wrong !== -1) throw problem(`has an entry without request, address or response: log.entries[${wrong}]`);
+  return { entries, base: upstream ?? new URL(first.request.url).origin };
+}
+
+const END = "\n]}}\n";
+
+/** A HAR file that is written entry by entry, and complete after each: a program that is killed leaves a file that can be read. */
+export class HarFile {
+  readonly #file: number;
+  #size = 0;
+  #count = 0;
+
+  constructor(path: string, creator: string, upstream: string) {
+    // It holds people's data, though no secrets.
+    this.#file = openSync(path, "w", 0o600);
+    const head = { version: "1.2", creator: { name: "plaza record", version: creator }, _upstream: upstream };
+    this.#write(`{"log":{${JSON.stringify(head).slice(1, -1)},"entries":[`);
+  }
+
+  add(entry: HarEntry): void {
+    this.#write(`${this.#count === 0 ? "" : ","}\n${JSON.stringify(entry)}`);
+    this.#count++;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  close(): void {
+    closeSync(this.#file);
+  }
+
+  #write(text: string): void {
+    const bytes = Buffer.from(text);
+    writeSync(this.#file, Buffer.concat([bytes, Buffer.from(END)]), 0, bytes.length + END.length, this.#size);
+    this.#size += bytes.length;
+  }
+}

@@ -1,0 +1,70 @@
+/** The requests of a recording, sent to two servers one after the other. */
+import { send, type WireRequest, type WireResponse } from "#conformance/http/wire";
+import { bodyOf, type Compared, learnIds, type Translation, translatedText } from "./differences.ts";
+import type { Har, HarEntry } from "./har.ts";
+import { type Sent, withoutSecrets, withSecrets } from "./secrets.ts";
+
+export interface Server {
+  readonly base: URL;
+  /** What a secret of the recording is here. */
+  secretOf(secret: string): string | undefined;
+}
+
+export interface Replayed extends Omit<Compared, "form"> {
+  readonly method: string;
+  /** Below the base address. */
+  readonly target: string;
+}
+
+/** The headers of a connection, and those that HTTP/2 has in place of a first line. */
+const OF_THE_CONNECTION = /^(:.*|host|connection|keep-alive|content-length|transfer-encoding|accept-encoding|upgrade|te)$/i;
+
+export async function* replay(har: Har, first: Server, second: Server, { ids, addresses }: Translation): AsyncGenerator<Replayed> {
+  addresses.push([withoutSlash(second.base.href), withoutSlash(first.base.href)]);
+  const recordedBase = withoutSlash(har.base);
+  const ofFirst = new Map<string, string>();
+  const ofSecond = new Map<string, string>();
+  for (const entry of har.entries) {
+    if (!entry.request.url.startsWith(recordedBase)) continue;
+    const { method } = entry.request;
+    const sent = sentOf(entry, recordedBase);
+    const [one, other] = await Promise.all([ask(first, entry, sent, ofFirst), ask(second, entry, sent, ofSecond)]);
+    const recorded = bodyOf(entry.response.content.text ?? "");
+    learnIds(method, recorded, bodyOf(one.text), ofFirst);
+    learnIds(method, recorded, bodyOf(other.text), ofSecond);
+    learnIds(method, bodyOf(other.text), bodyOf(one.text), ids);
+    yield { method, target: sent.target, request: `${method} ${withoutSecrets(sent).target}`, first: one, second: other };
+  }
+}
+
+const withoutSlash = (address: string): string => address.replace(/\/$/, "");
+
+const sentOf = ({ request }: HarEntry, base: string): Sent => ({
+  target: request.url.slice(base.length) || "/",
+  headers: request.headers.filter(({ name }) => !OF_THE_CONNECTION.test(name)).map(({ name, value }) => [name, value]),
+  body: request.postData?.text ?? "",
+});
+
+async function ask(
+  { base, secretOf }: Server,
+  { request, _secrets: places = [] }: HarEntry,
+  sent: Sent,
+  ids: ReadonlyMap<string, string>,
+): Promise<WireResponse> {
+  const { target, headers, body } = withSecrets(sent, places, secretOf);
+  const wire: WireRequest = {
+    method: request.method,
+    origin: base.origin,
+    target: `${withoutSlash(base.pathname)}${translatedText(target, ids)}`,
+    headers,
+    ...(body === "" ? {} : { body: Buffer.from(translatedText(body, ids)) }),
+  };
+  return await send(wire).catch((error: unknown) => noResponse(error));
+}
+
+/** A server that does not respond differs from one that does. */
+const noResponse = (error: unknown): WireResponse => ({
+  status: 0,
+  headers: new Map(),
+  text: error instanceof Error ? error.message : String(error),
+});

@@ -1,0 +1,20 @@
+/** By type: a node of the demo world, and a token that knows it. */
+export const demoNodes: Readonly<Record<string, readonly [id: string, token: string]>> = {
+  page: ["2001", "demo-page-token"],
+  label: ["5001", "demo-page-token"],
+  page_person: ["9001", "demo-page-token"],
+  persona: ["5101", "demo-page-token"],
+  app: ["1001", "demo-app-token"],
+  live_video: ["5301", "demo-page-token"],
+  social_account: ["6001", "demo-page-token"],
+  social_scoped_account: ["6901", "demo-page-token"],
+  microblog_user: ["7001", "demo-microblog-token"],
+  microblog_media: ["7101", "demo-microblog-token"],
+  user: ["3001", "demo-user-token"],
+  business: ["3501", "demo-user-token"],
+  product_catalog: ["8001", "demo-page-token"],
+  product_feed: ["8101", "demo-page-token"],
+  chatapp_account: ["4001", "demo-user-token"],
+  phone_number: ["4101", "demo-user-token"],
+  migration_intent: ["4301", "demo-user-token"],
+};

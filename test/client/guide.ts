@@ -1,0 +1,36 @@
+/** The examples of the guide as one program, and what it says that they print. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+const ROOT = join(import.meta.dir, "../..");
+const GUIDE = join(ROOT, "docs/guides/typescript-client.md");
+
+export interface Guide {
+  /** TypeScript, with the imports first. */
+  readonly program: string;
+  /** The texts behind `// →`, in their order. */
+  readonly printed: readonly string[];
+}
+
+export function readGuide(): Guide {
+  const blocks = [...readFileSync(GUIDE, "utf8").matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, block = ""]) => block);
+  const lines = blocks.join("\n").split("\n");
+  const isImport = (line: string): boolean => line.startsWith("import ");
+  return {
+    program: [...lines.filter(isImport), ...lines.filter((line) => !isImport(line))].join("\n"),
+    printed: lines.flatMap((line) => /\/\/ → (.*)$/.exec(line)?.[1] ?? []),
+  };
+}
+
+/** As JavaScript, with the server and the client in place of those that the guide names. */
+export const runnable = ({ program }: Guide, baseUrl: string, client: string): string =>
+  new Bun.Transpiler({ loader: "ts" })
+    .transformSync(program)
+    .replaceAll("http://127.0.0.1:4000", baseUrl)
+    .replaceAll('"plaza-graph-client"', JSON.stringify(client));
+
+/** Builds the client into the folder, as its package holds it. */
+export function buildClient(folder: string): void {
+  const { exitCode, stderr } = Bun.spawnSync(["node", join(ROOT, "clients/typescript/build.mjs"), folder]);
+  if (exitCode !== 0) throw new Error(stderr.toString());
+}

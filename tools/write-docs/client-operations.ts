@@ -1,0 +1,106 @@
+/**
+ * `clients/typescript/src/generated/operations.ts`: every operation as types and as a line of a table, made from the contracts. The
+ * types are those of the profile `strict`; the other one returns the same and more.
+ */
+import { edgeOf, methodOf, pascal, typeOf } from "#graph/contract/openapi/addresses";
+import { type Document, NamedSchemas, publicSchema } from "#graph/contract/openapi/schemas";
+import type { Endpoint, Registry } from "#graph/contract/registry";
+import { responseSchema } from "#graph/contract/response-schemas";
+import type { VersionCalendar } from "#graph/versions/calendar";
+import { newestVersion } from "#graph/versions/resolve";
+import { withoutCitations } from "#kernel/text";
+import { formatVersion } from "#kernel/versions";
+import { surfaces } from "#surfaces/surfaces";
+import { docText, typeText } from "./typescript-text.ts";
+
+const HEADER = "/** Written by `npm run docs` from the contracts; changes by hand are lost. */\n";
+
+const FIELDS = "readonly fields?: string;";
+const PAGING = "readonly limit?: number; readonly before?: string; readonly after?: string;";
+
+/** `now`: Unix seconds; it decides which marketing version is current. */
+export function clientOperations(registry: Registry, calendar: VersionCalendar, now: number): string {
+  const schemas = new NamedSchemas();
+  const operations = registry.endpoints.map((endpoint) => operationOf(endpoint, schemas)).sort((a, b) => (a.name < b.name ? -1 : 1));
+  const types = Object.entries(schemas.all()).map(([name, schema]) => `export type ${name} = ${typeText(schema as Document)};`);
+  const codes = [...new Set([...registry.errors.values()].flatMap(({ code, flatCode }) => [code, flatCode ?? code]))].sort((a, b) => a - b);
+  return [
+    HEADER,
+    `/** The codes of the interface's errors. */\nexport type ErrorCode = ${codes.join(" | ")};`,
+    `export type Surface = ${surfaces.map(({ name }) => JSON.stringify(name)).join(" | ")};`,
+    "/** Where the surfaces are below the address of the main host. */",
+    `export const mounts: Readonly<Record<Surface, string>> = ${JSON.stringify(Object.fromEntries(surfaces.map(({ name, mount }) => [name, mount])))};`,
+    "/** The versions that are asked for unless the caller names others. */",
+    `export const versions = ${JSON.stringify(versionsOf(calendar, now))} as const;`,
+    "/** Method, address, surface, list of versions, places of the token, what is returned, headers. */",
+    `export const operations = {\n${operations.map(({ name, row }) => `  ${name}: ${JSON.stringify(row)},`).join("\n")}\n} as const;`,
+    `export interface Operations {\n${operations.map(({ type }) => type).join("\n")}\n}`,
+    ...types,
+    "",
+  ].join("\n");
+}
+
+function versionsOf(calendar: VersionCalendar, now: number) {
+  const marketing = calendar.marketing.filter(({ released, until }) => released <= now && (until === undefined || until > now));
+  return {
+    platform: formatVersion(newestVersion(calendar)),
+    migrationIntents: formatVersion(calendar.migrationIntents.at(-1) ?? 0),
+    marketing: formatVersion(marketing.at(-1)?.version ?? 0),
+  };
+}
+
+function operationOf(endpoint: Endpoint, schemas: NamedSchemas): { name: string; row: string; type: string } {
+  const { access, served, nodeType } = endpoint;
+  const name = access.operation;
+  const contract = served?.contract;
+  const edge = edgeOf(endpoint);
+  const path = `${nodeType === undefined ? "" : "/{id}"}${edge === undefined ? "" : `/${edge}`}`;
+  const kind = contract?.kind !== "list" ? "one" : contract.cursorsOnly === true ? "cursors" : "pages";
+  const { fixed, asked } = headersOf(endpoint);
+  const row = [methodOf(endpoint), path, access.surfaces[0], access.versions, access.scheme, kind, ...fixed].join(" ");
+  const doc = docText(withoutCitations(contract?.summary ?? `Reads a node of the type ${nodeType}.`));
+  const members = [
+    `id: ${nodeType === undefined ? "undefined" : "string"};`,
+    `params: ${paramsText(endpoint)};`,
+    `headers: ${asked};`,
+    `kind: ${JSON.stringify(kind)};`,
+    `returns: ${typeText(returnsOf(endpoint, schemas))};`,
+  ];
+  return { name, row, type: `  ${doc}${name}: { ${members.join(" ")} };` };
+}
+
+/** A header that has one value is sent always; another one the caller has to give. */
+function headersOf({ access }: Endpoint): { fixed: string[]; asked: string } {
+  const required = Object.entries(access.requestHeaders ?? {}).filter(([, { isRequired }]) => isRequired === true);
+  const constantOf = (schema: Document): unknown => schema.const ?? (schema.enum as readonly unknown[] | undefined)?.[0];
+  const fixed = required.filter(([, { schema }]) => constantOf(publicSchema(schema)) !== undefined);
+  const asked = required.filter((one) => !fixed.includes(one));
+  return {
+    fixed: fixed.map(([header, { schema }]) => `${header}:${constantOf(publicSchema(schema))}`),
+    asked:
+      asked.length === 0
+        ? "undefined"
+        : `{ ${asked.map(([header, { description }]) => `${docText(description)}${JSON.stringify(header)}: string;`).join(" ")} }`,
+  };
+}
+
+function paramsText({ served, reading }: Endpoint): string {
+  const contract = served?.contract;
+  const takesFields = reading !== undefined || contract?.kind === "list" || (contract?.kind === "write" && contract.readBack !== undefined);
+  const own = contract === undefined ? "" : typeText(publicSchema(contract.params)).replace(/^Readonly<Record<string, unknown>>$|^\{ | \}$/g, "");
+  const parts = [own, takesFields ? FIELDS : "", contract?.kind === "list" ? PAGING : ""].filter((part) => part !== "");
+  return parts.length === 0 ? "Readonly<Record<string, never>>" : `{ ${parts.join(" ")} }`;
+}
+
+/** Named as in the OpenAPI document. */
+function returnsOf(endpoint: Endpoint, schemas: NamedSchemas): Document {
+  const schema = publicSchema(responseSchema(endpoint, "strict"));
+  const name = pascal(endpoint.access.operation);
+  if (endpoint.reading !== undefined) return schemas.add(pascal(typeOf(endpoint)), schema);
+  if (endpoint.served?.contract.kind === "list") {
+    const { data } = (schema as { properties: { data: { items: Document } } }).properties;
+    schemas.add(`${name}Item`, data.items);
+  }
+  const isSuccessAlone = Object.keys((schema.properties ?? {}) as object).join() === "success";
+  return schemas.add(isSuccessAlone ? "Success" : `${name}Response`, schema);
+}

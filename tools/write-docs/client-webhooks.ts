@@ -1,0 +1,23 @@
+/** `clients/typescript/src/generated/webhooks.ts`: what webhooks carry, as types, made from the definitions of their fields. */
+import { pascal } from "#graph/contract/openapi/addresses";
+import { publicSchema } from "#graph/contract/openapi/schemas";
+import type { FieldCatalogue } from "#webhooks/catalogue/catalogue";
+import type { WebhookField } from "#webhooks/catalogue/field";
+import { docText, typeText } from "./typescript-text.ts";
+
+const nameOf = ({ object, field }: WebhookField): string => `${pascal(object)}${pascal(field)}`;
+
+export function clientWebhooks(catalogue: FieldCatalogue): string {
+  const carried = catalogue.all.filter(({ carriedIn }) => carriedIn === "messaging");
+  const updates = catalogue.all.map(
+    (field) => `  | { object: ${JSON.stringify(field.object)}; field: ${JSON.stringify(field.field)}; value: ${nameOf(field)} }`,
+  );
+  return [
+    "/** Written by `npm run docs` from the definitions of the webhook fields; changes by hand are lost. */\n",
+    ...catalogue.all.map((field) => `${docText(field.summary)}\nexport type ${nameOf(field)} = ${typeText(publicSchema(field.payload))};`),
+    `/** A field of an object, and what an update of it says. */\nexport type FieldUpdate =\n${updates.join("\n")};`,
+    "/** The field of what an entry carries under `messaging`, where it has no name, by object. */",
+    `export const messagingFields: Readonly<Record<string, string>> = ${JSON.stringify(Object.fromEntries(carried.map(({ object, field }) => [object, field])))};`,
+    "",
+  ].join("\n");
+}

@@ -1,0 +1,34 @@
+/** The decisions of `spec/decisions`, by number. */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+export interface Decision {
+  readonly id: string;
+  readonly title: string;
+  /** From a page of `docs/`. */
+  readonly link: string;
+  /** It has points that hold in the profile `clients` alone. */
+  readonly hasClients: boolean;
+}
+
+const FOLDER = join(new URL("../..", import.meta.url).pathname, "spec/decisions");
+
+export function readDecisions(): Map<string, Decision> {
+  const found = new Map<string, Decision>();
+  for (const file of readdirSync(FOLDER).sort()) {
+    for (const part of readFileSync(join(FOLDER, file), "utf8").split(/^### /m).slice(1)) {
+      const [heading = ""] = part.split("\n", 1);
+      const [id = "", ...words] = heading.split(" ");
+      const link = `../spec/decisions/${file}#${slugOf(heading)}`;
+      found.set(id, { id, title: words.join(" "), link, hasClients: part.includes("**[clients]**") });
+    }
+  }
+  return found;
+}
+
+/** The name that a page gives to a heading. */
+const slugOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}_ -]/gu, "")
+    .replaceAll(" ", "-");

@@ -1,0 +1,182 @@
+/**
+ * `docs/fidelity.md`: for each operation which clauses are shown by which conformance cases, which decisions fill the document's
+ * silence, and what differs from the document on purpose. Made from contracts, cases, clauses and decisions.
+ */
+import { type Case, loadCases } from "#conformance/cases";
+import { type Clause, readClauses, readClauseTable, readReasons, showableKinds } from "#conformance/coverage";
+import type { Feature } from "#graph/contract/feature";
+import type { Access, FieldSet } from "#graph/contract/operation";
+import { type Endpoint, Registry } from "#graph/contract/registry";
+import { withoutCitations } from "#kernel/text";
+import { type Decision, readDecisions } from "./decisions.ts";
+import { code, codes, page, table } from "./markdown.ts";
+import { addressOf } from "./operations-page.ts";
+
+/** What the page is made of. Clauses and cases by hand stand in a test. */
+export interface Evidence {
+  readonly clauses: ReadonlyMap<string, Clause>;
+  readonly cases: readonly Case[];
+  readonly decisions: ReadonlyMap<string, Decision>;
+  /** Why a clause has no case. */
+  readonly reasons: ReadonlyMap<string, string>;
+  /** What decides a clause of the kind `open`. */
+  readonly leftOpen: ReadonlyMap<string, string>;
+}
+
+export const readEvidence = (): Evidence => ({
+  clauses: new Map(readClauses().map((clause) => [clause.id, clause])),
+  cases: loadCases(),
+  decisions: readDecisions(),
+  reasons: readReasons(),
+  leftOpen: readClauseTable("left-open.md"),
+});
+
+const INTRO = `What Plaza shows of the interface document, and where it decides for itself. The clauses are those of [clauses.yaml](../spec/clauses.yaml), the
+decisions those of [spec/decisions](../spec/decisions/README.md), and the cases those of [conformance](../conformance/README.md), which check any server from outside.
+A clause is *shown* if a case would fail without it; \`plaza conform\` runs them.`;
+
+export function fidelityPage(features: readonly Feature[], evidence: Evidence): string {
+  const { endpoints, webhookFields } = new Registry(features);
+  const sections = endpoints.map((endpoint) => operationSection(endpoint, evidence));
+  const fields = webhookFields.all.filter(({ clauses }) => clauses.length > 0);
+  const webhooks = fields.map(({ object, field, clauses }) => `### ${object}, ${field}\n\n${clauseTable(clauses, evidence)}`);
+  const ofOperations = new Set([...endpoints.flatMap(({ access }) => access.clauses), ...fields.flatMap(({ clauses }) => clauses)]);
+  const others = [...evidence.clauses.values()].filter(({ id, kind }) => showableKinds.has(kind) && !ofOperations.has(id));
+  const everywhere = [...Map.groupBy(others, ({ area }) => area)].map(
+    ([area, clauses]) =>
+      `### ${area}\n\n${clauseTable(
+        clauses.map(({ id }) => id),
+        evidence,
+      )}`,
+  );
+  return page("Fidelity", "contracts, conformance cases, clauses and decisions", [
+    INTRO.replaceAll("\n", " "),
+    "## Areas",
+    areaTable(evidence),
+    "## Operations",
+    ...sections,
+    "## Webhooks",
+    ...webhooks,
+    "## What belongs to no single operation",
+    ...everywhere,
+    "## What the document leaves open",
+    leftOpenTable(evidence),
+    "## What differs on purpose",
+    differences(evidence),
+  ]);
+}
+
+function areaTable({ clauses, cases }: Evidence): string {
+  const shown = new Set(cases.flatMap((one) => one.clauses));
+  const areas = Map.groupBy(clauses.values(), ({ area }) => area);
+  const rows = [...areas].map(([area, all]) => {
+    const showable = all.filter(({ kind }) => showableKinds.has(kind));
+    const open = all.filter(({ kind }) => kind === "open").length;
+    return [area, `${showable.filter(({ id }) => shown.has(id)).length} of ${showable.length}`, String(open)];
+  });
+  return table(["area", "shown, of the clauses that a server can show", "left open and decided"], rows);
+}
+
+function operationSection(endpoint: Endpoint, evidence: Evidence): string {
+  const { access, served, nodeType = null } = endpoint;
+  const contract = served?.contract;
+  const [method, edge] = [contract?.method ?? "GET", contract?.edge ?? null];
+  const summary = contract === undefined ? `Reads a node of the type ${nodeType}.` : withoutCitations(contract.summary);
+  const decided = decisionsOf(access, evidence);
+  const facts = [
+    `${code(`${method} ${addressOf({ on: nodeType, edge })}`)}: ${summary}`,
+    ...(access.decisions.length === 0 ? [] : [`decided: ${decided.map(linkTo).join(", ")}`]),
+    ...differencesOf(endpoint, decided, evidence).map((difference) => `on purpose: ${difference}`),
+  ];
+  const list = facts.map((fact) => `- ${fact}`).join("\n");
+  const proof = access.clauses.length > 0 ? clauseTable(access.clauses, evidence) : additionText(access, method, edge, evidence);
+  return [`### ${access.operation}`, list, proof].join("\n\n");
+}
+
+function decisionsOf({ decisions }: Access, evidence: Evidence): Decision[] {
+  return decisions.map((id) => {
+    const decision = evidence.decisions.get(id);
+    if (decision === undefined) throw new Error(`a contract names ${id}, which no page of spec/decisions makes`);
+    return decision;
+  });
+}
+
+const linkTo = ({ id, title, link }: Decision): string => `[${id} ${title}](${link})`;
+
+function differencesOf({ access, served, reading }: Endpoint, decided: readonly Decision[], { reasons }: Evidence): string[] {
+  const contract = served?.contract;
+  const set = contract?.kind === "list" ? contract.items : reading?.set;
+  return [
+    ...(access.clauses.length === 0 ? ["the document does not have this operation"] : []),
+    ...access.clauses.filter((id) => reasons.has(id)).map((id) => `${id}: ${reasons.get(id)}`),
+    ...(access.clientsSurfaces === undefined ? [] : [`with the profile \`clients\` also on ${codes(access.clientsSurfaces)}`]),
+    ...(access.tokenless === undefined ? [] : ["with the profile `clients` also without a token, where the app allows it"]),
+    ...(set === undefined ? [] : fieldDifferences(set)),
+    ...decided.filter(({ hasClients }) => hasClients).map((decision) => `with the profile \`clients\` as ${linkTo(decision)} says`),
+  ];
+}
+
+function fieldDifferences({ fields, unserved }: FieldSet): string[] {
+  const own = Object.entries(fields).filter(([, { onlyIn }]) => onlyIn === "clients");
+  return [
+    ...(own.length === 0 ? [] : [`with the profile \`clients\` also the fields ${codes(own.map(([name]) => name))}`]),
+    ...(unserved === undefined
+      ? []
+      : ["with the profile `clients` fields that client libraries ask for and Plaza does not serve are left out, not refused"]),
+  ];
+}
+
+function clauseTable(ids: readonly string[], { clauses, cases, reasons }: Evidence): string {
+  const rows = ids.map((id) => {
+    const showing = cases.filter((one) => one.clauses.includes(id));
+    const clause = clauses.get(id);
+    if (clause === undefined) throw new Error(`a contract names the clause ${id}, which does not exist`);
+    const isShowable = showableKinds.has(clause.kind);
+    return [
+      id,
+      clause.text,
+      showing.length > 0 ? casesText(showing) : isShowable ? `none: ${reasons.get(id) ?? "no case"}` : "no server can show it",
+    ];
+  });
+  return table(["clause", "says", "shown by"], rows);
+}
+
+/** A case with examples, or for both profiles, is several that have one name. */
+function casesText(showing: readonly Case[]): string {
+  return [...Map.groupBy(showing, ({ name }) => name)].map(([name, all]) => `${name}${all.length === 1 ? "" : ` (${all.length} ways)`}`).join("<br>");
+}
+
+/** What the document does not have is shown by the cases that lean on its decisions and send such a request. */
+function additionText({ decisions }: Access, method: string, edge: string | null, { cases }: Evidence): string {
+  const showing = cases.filter(
+    (one) => one.decisions.some((id) => decisions.includes(id)) && one.steps.some((step) => isRequest(step, method, edge)),
+  );
+  return showing.length === 0 ? "No conformance case: it is an addition, which Plaza's own tests show." : `Shown by: ${casesText(showing)}`;
+}
+
+function isRequest(step: Case["steps"][number], method: string, edge: string | null): boolean {
+  if (step.kind !== "request" || step.method !== method || step.on === "world" || step.on === "control") return false;
+  const last = step.target.replace(/\?.*$/, "").split("/").at(-1) ?? "";
+  return edge === null ? /^(\d+|me|\{\{\w+\}\})$/.test(last) : last === edge;
+}
+
+function leftOpenTable({ clauses, decisions, leftOpen }: Evidence): string {
+  const rows = [...clauses.values()]
+    .filter(({ kind }) => kind === "open")
+    .map(({ id, text }) => {
+      const named = leftOpen.get(id)?.split(", ") ?? [];
+      const links = named.map((decision) => decisions.get(decision));
+      if (named.length === 0 || links.includes(undefined)) throw new Error(`spec/left-open.md says no decision for ${id}`);
+      return [id, text, links.map((decision) => linkTo(decision as Decision)).join(", ")];
+    });
+  return table(["clause", "says", "decided by"], rows);
+}
+
+function differences({ reasons, decisions }: Evidence): string {
+  const clients = [...decisions.values()].filter(({ hasClients }) => hasClients).map(linkTo);
+  return [
+    ...[...reasons].map(([id, reason]) => `- ${id} is not shown: ${reason}`),
+    `- The profile \`strict\` follows the document to the letter. \`clients\` differs where these decisions say so: ${clients.join(", ")}`,
+    "- Operations that the document does not have are marked above.",
+  ].join("\n");
+}
