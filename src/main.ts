@@ -135,13 +135,8 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
     const withdraw =
       part === "graph" ? () => {} : announceServer(config, { pid: ready.pid, base_url: ready.base_url, control_url: ready.control_url });
     return {
-      ready,
-      streaming,
-      demo,
+      ...{ ready, streaming, demo, worlds, metrics, stopAsked },
       newestVersion: formatVersion(newestVersion(worlds.default.calendar)),
-      worlds,
-      metrics,
-      stopAsked,
       stop: async (others) => {
         ending.abort();
         certificate?.close();

@@ -3,7 +3,7 @@ if (process.argv.at(-1) === "ingest") {
   const { ingest } = await import("./ingest.ts");
   process.exitCode = await ingest();
 } else {
-  const { runCommand } = await import("./run-command.ts");
+  const { runCommand } = await import("./program.ts");
   await runCommand();
 }
 

@@ -1,5 +1,5 @@
 /** The commands of `plaza`. Each loads its modules when it runs, so that `start` is ready in a tenth of a second. */
-import { Argument, Command, Option } from "commander";
+import { Argument, Command, CommanderError, Option } from "commander";
 import { forTests } from "#config/for-tests";
 import type { Option as ConfigOption } from "#config/option";
 import { flagOf, variableOf } from "#config/option";
@@ -208,4 +208,19 @@ function addKeyCommands(key: Command): void {
   controlCommand(key, "rotate-sealing", "replaces the key of a data folder that seals stored secrets")
     .option("--overlap-seconds <N>", "how long the old key still opens secrets (default: a week)")
     .action(run("rotate-sealing"));
+}
+
+/** An invalid option, or data that cannot be used: nothing was started (docs/operating.md: Start). */
+const WRONG_USE = 2;
+
+/** Runs what the command line names. */
+export async function runCommand(): Promise<void> {
+  // The features are loaded for their settings where these matter: `start` and `exec` load them anyway, and a shell completes all options.
+  const needsSettings = process.argv.slice(2, 4).some((word) => ["start", "exec", "completion"].includes(word));
+  try {
+    await program(needsSettings ? (await import("#features")).settings : []).parseAsync();
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    process.exitCode = error.exitCode === 0 ? 0 : WRONG_USE;
+  }
 }

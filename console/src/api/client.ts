@@ -46,10 +46,10 @@ interface ErrorBody {
   readonly error?: { readonly message?: string; readonly parameter?: string | undefined };
 }
 
-/** The data of a response. Throws `ApiProblem` with what the server says is wrong. */
-export async function dataOf<T>(request: Promise<{ data?: T; error?: unknown; response: Response }>): Promise<T> {
+/** The data of a response: JSON, where a stream of events could be asked for instead. Throws `ApiProblem` with what the server says is wrong. */
+export async function dataOf<T>(request: Promise<{ data?: T; error?: unknown; response: Response }>): Promise<Exclude<T, string>> {
   const { data, error, response } = await request;
-  if (data !== undefined && response.ok) return data;
+  if (data !== undefined && response.ok) return data as Exclude<T, string>;
   const { message, parameter } = (error as ErrorBody | undefined)?.error ?? {};
   throw new ApiProblem(message ?? `the server responded with ${response.status}`, parameter);
 }
