@@ -9,6 +9,7 @@ import { version } from "#package.json";
 import { outputClosed } from "./closed-pipe.ts";
 import { collected, controlCommand, flagsGiven, serverCommand } from "./command-options.ts";
 import { addContractCommands } from "./compare/commands.ts";
+import type { SchemaName } from "./schema.ts";
 import { addServerCommands } from "./server/server-commands.ts";
 import { addWebhookCommands } from "./webhooks/webhook-commands.ts";
 
@@ -69,9 +70,9 @@ SIGTERM and SIGINT end the server when the running requests have ended, after 10
     .command("schema")
     .description("prints the JSON Schema by which an editor checks a file")
     .addArgument(new Argument("<file>", "world, or config for plaza.config.yaml").choices(["world", "config"]))
-    .action(async (file) => {
+    .action(async (name: SchemaName) => {
       const { printSchema } = await import("./schema.ts");
-      process.exitCode = printSchema(String(file));
+      printSchema(name);
     });
   addWebhookCommands(plaza);
   addTokenCommands(plaza.command("token").description("creates, lists and revokes tokens, and creates apps"));

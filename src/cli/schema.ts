@@ -5,20 +5,13 @@ import { worldFileSchema } from "#graph/worlds/file/file-schema";
 import { sectionsOf } from "#graph/worlds/file/import-export";
 import { buildRegistry } from "#main";
 
-const WRONG_USE = 2;
-
-const schemas: Readonly<Record<string, () => unknown>> = {
+const schemas = {
   world: () => worldFileSchema(sectionsOf(buildRegistry())),
   config: () => configFileSchema(settings),
 };
 
-/** Returns the exit code. */
-export function printSchema(file: string): number {
-  const schema = Object.hasOwn(schemas, file) ? schemas[file] : undefined;
-  if (schema === undefined) {
-    process.stderr.write(`plaza: there is no schema of ${file}; choose ${Object.keys(schemas).join(" or ")}\n`);
-    return WRONG_USE;
-  }
-  process.stdout.write(`${JSON.stringify(schema(), undefined, 1)}\n`);
-  return 0;
+export type SchemaName = keyof typeof schemas;
+
+export function printSchema(name: SchemaName): void {
+  process.stdout.write(`${JSON.stringify(schemas[name](), undefined, 1)}\n`);
 }

@@ -6,47 +6,53 @@ import { openStudio } from "#harness/live/studio";
 import { embed, playlistOf, playsUntil, screenshot } from "#harness/live/viewer";
 import { temporaryFolder } from "#harness/server";
 
+/** A browser that encodes and another that plays take turns on a small machine. */
+const BROWSER_MS_MAX = 120_000;
 const dataFolder = (): string => join(temporaryFolder(), "data");
 const isSending = ({ feed }: { feed: { is_sending: boolean } }): boolean => feed.is_sending;
 
-test("LIVE-3, LIVE-7, LIVE-9: what a page encodes with WebCodecs plays live, goes on after a break with another size, and plays as VOD", async () => {
-  const studio = await openStudio(dataFolder());
-  const { id, stream_url } = await studio.createShown();
-  const { page, player } = await embed(studio, id);
-  const publisher = await openPublisher(studio);
-  await publisher.start({ width: 320, height: 180 }, { stream_url });
-  expect(await studio.stateWhen(id, isSending)).toMatchObject({ state: "live", feed: { session: 1 } });
-  const live = await playsUntil(page, player, ({ currentTime }) => currentTime > 1);
-  expect(live).toMatchObject({ width: 320, height: 180, error: null });
-  expect((await playsUntil(page, player, ({ currentTime }) => currentTime > live.currentTime + 1)).error).toBeNull();
-  await screenshot(page, "page-live");
-  const { health } = await studio.stateWhen(id, (state) => typeof state.health?.key_frame_ms === "number");
-  expect(health).toMatchObject({ width: 320, height: 180 });
-  expect(health?.key_frame_ms).toBeLessThan(4000);
-  await publisher.stop();
-  expect(await studio.stateWhen(id, ({ state }) => state === "reconnecting")).toMatchObject({ status: "LIVE" });
-  await publisher.start({ width: 256, height: 144 }, { stream_url });
-  const back = await playsUntil(page, player, ({ width }) => width === 256);
-  await playsUntil(page, player, ({ currentTime }) => currentTime > back.currentTime + 1);
-  expect(await (await fetch(await playlistOf(studio, { id }))).text()).toMatch(
-    /#EXT-X-MAP:URI="1\/head\.mp4"[\s\S]*#EXT-X-DISCONTINUITY\n#EXT-X-MAP:URI="2\/head\.mp4"/,
-  );
-  await studio.graph(id, { end_live_video: true });
-  expect((await publisher.statesUntil((last) => last.startsWith("ended: "))).slice(-3)).toEqual([
-    "connecting",
-    "publishing",
-    "ended: The broadcast has ended",
-  ]);
-  const end = await playsUntil(page, player, ({ ended }) => ended);
-  expect(end.error).toBeNull();
-  // Loaded again, it plays all of the recording, and any place of it.
-  await page.evaluate(player, "void location.reload()");
-  const vod = await playsUntil(page, player, ({ width, currentTime, duration }) => width === 320 && currentTime > 0.5 && duration !== null);
-  expect(vod.error).toBeNull();
-  await page.evaluate(player, `document.querySelector("video").currentTime = ${(vod.duration as number) - 1}`);
-  expect((await playsUntil(page, player, ({ ended }) => ended)).width).toBe(256);
-  await screenshot(page, "page-vod");
-});
+test(
+  "LIVE-3, LIVE-7, LIVE-9: what a page encodes with WebCodecs plays live, goes on after a break with another size, and plays as VOD",
+  async () => {
+    const studio = await openStudio(dataFolder());
+    const { id, stream_url } = await studio.createShown();
+    const { page, player } = await embed(studio, id);
+    const publisher = await openPublisher(studio);
+    await publisher.start({ width: 320, height: 180 }, { stream_url });
+    expect(await studio.stateWhen(id, isSending)).toMatchObject({ state: "live", feed: { session: 1 } });
+    const live = await playsUntil(page, player, ({ currentTime }) => currentTime > 1);
+    expect(live).toMatchObject({ width: 320, height: 180, error: null });
+    expect((await playsUntil(page, player, ({ currentTime }) => currentTime > live.currentTime + 1)).error).toBeNull();
+    await screenshot(page, "page-live");
+    const { health } = await studio.stateWhen(id, (state) => typeof state.health?.key_frame_ms === "number");
+    expect(health).toMatchObject({ width: 320, height: 180 });
+    expect(health?.key_frame_ms).toBeLessThan(4000);
+    await publisher.stop();
+    expect(await studio.stateWhen(id, ({ state }) => state === "reconnecting")).toMatchObject({ status: "LIVE" });
+    await publisher.start({ width: 256, height: 144 }, { stream_url });
+    const back = await playsUntil(page, player, ({ width }) => width === 256);
+    await playsUntil(page, player, ({ currentTime }) => currentTime > back.currentTime + 1);
+    expect(await (await fetch(await playlistOf(studio, { id }))).text()).toMatch(
+      /#EXT-X-MAP:URI="1\/head\.mp4"[\s\S]*#EXT-X-DISCONTINUITY\n#EXT-X-MAP:URI="2\/head\.mp4"/,
+    );
+    await studio.graph(id, { end_live_video: true });
+    expect((await publisher.statesUntil((last) => last.startsWith("ended: "))).slice(-3)).toEqual([
+      "connecting",
+      "publishing",
+      "ended: The broadcast has ended",
+    ]);
+    const end = await playsUntil(page, player, ({ ended }) => ended);
+    expect(end.error).toBeNull();
+    // Loaded again, it plays all of the recording, and any place of it.
+    await page.evaluate(player, "void location.reload()");
+    const vod = await playsUntil(page, player, ({ width, currentTime, duration }) => width === 320 && currentTime > 0.5 && duration !== null);
+    expect(vod.error).toBeNull();
+    await page.evaluate(player, `document.querySelector("video").currentTime = ${(vod.duration as number) - 1}`);
+    expect((await playsUntil(page, player, ({ ended }) => ended)).width).toBe(256);
+    await screenshot(page, "page-vod");
+  },
+  BROWSER_MS_MAX,
+);
 
 test("LIVE-9: pages with a wrong key, or with that of another, read so; a server that dies is waited for", async () => {
   const data = dataFolder();
