@@ -60,7 +60,7 @@ const deps: Readonly<Record<string, readonly string[]>> = {
   "src/recordings/folder.ts": ["#storage/sql"],
   "src/ingest/listener.ts": ["#http/server"],
   "src/control/api.ts": ["hono", "#http/server", "#features/labels", "#control-contract/route"],
-  "src/system.ts": ["#kernel/alone", "#storage/sql"],
+  "src/system.ts": ["#kernel/alone", "#storage/sql", "../conformance/cases.ts"],
   "src/main.ts": [
     "#http/server",
     "#config/read",
@@ -78,6 +78,7 @@ const deps: Readonly<Record<string, readonly string[]>> = {
   "conformance/run.ts": ["../test/harness/plaza.ts"],
   "conformance/cases.ts": ["../src/kernel/alone.ts"],
   "clients/testing/index.ts": ["#kernel/alone"],
+  "clients/typescript/src/index.ts": ["node:fs"],
 };
 
 const root = mkdtempSync(join(tmpdir(), "plaza-rules-"));
