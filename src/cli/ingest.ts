@@ -17,14 +17,16 @@ export async function ingest(): Promise<number> {
     process.stderr.write("plaza: ingest is started only by `plaza start`\n");
     return FAILED;
   }
+  // The server has ended, so nothing else would end this process. What was recorded is whole up to the last segment.
+  process.on("disconnect", () => process.exit(FAILED));
+  // It may have ended while this process loaded.
+  if (!process.connected) return FAILED;
   const gate = new ServerGate();
   // A terminal signals the whole group. The server decides and sends a message.
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => {});
   const config = await gate.config;
   const log = new Log({ level: config.log_level, isPretty: config.pretty });
   outliveStrayFailures(log);
-  // The server has ended, so nothing else would end this process. What was recorded is whole up to the last segment.
-  process.on("disconnect", () => process.exit(FAILED));
   try {
     await mkdir(config.recordings, { recursive: true });
     const port = listen(config, gate, log);

@@ -59,14 +59,16 @@ export async function work(): Promise<number> {
     process.stderr.write("plaza: worker is started only by `plaza start --workers N`\n");
     return FAILED;
   }
+  // The first process has ended, so nothing else would end this one.
+  process.on("disconnect", () => process.exit(FAILED));
+  // It may have ended while this process loaded.
+  if (!process.connected) return FAILED;
   const stopped = messageOf("stop");
   const config = openConfig((await messageOf("config")) as unknown as SealedConfig);
   const log = new Log({ level: config.log_level, isPretty: config.pretty });
   outliveStrayFailures(log);
   // A terminal signals the whole group. The first process decides and sends a message.
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => {});
-  // The first process has ended, so nothing else would end this one.
-  process.on("disconnect", () => process.exit(FAILED));
   try {
     const plaza = await startPlaza(config, log, { part: "graph" });
     send({ kind: "ready" });
