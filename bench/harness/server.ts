@@ -46,6 +46,9 @@ export interface PlazaOptions extends StartOptions {
 
 const makeFolder = (): string => mkdtempSync(join(ROOT, "plaza-bench-"));
 
+/** Floors write no log, so neither does Plaza for each request. A setting of a bench turns the lines on again. */
+const NO_REQUEST_LINES = { PLAZA_QUIET: "true" };
+
 export async function startPlaza(options: PlazaOptions): Promise<Server> {
   const folder = options.folder ?? makeFolder();
   const worldFile = join(folder, "world.json");
@@ -66,7 +69,7 @@ export async function startPlaza(options: PlazaOptions): Promise<Server> {
     ],
     ...(options.world === undefined ? [] : ["--world", worldFile]),
   ];
-  return start("plaza", command, folder, options);
+  return start("plaza", command, folder, { ...options, settings: { ...NO_REQUEST_LINES, ...options.settings } });
 }
 
 export const dataFolder = (folder: string): string => join(folder, "data");
