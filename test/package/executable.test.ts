@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
-import { copyFileSync, existsSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { sharedPostgres } from "#harness/postgres-cluster";
 import { newFolder, readyLine, removeFolders, run } from "./installed.ts";
@@ -41,6 +41,7 @@ test("one file serves the demo world, whatever settings of another project stand
   const page = await fetch(`${ready.base_url}/v26.0/2001/personas?access_token=demo-page-token&oauth_token=demo-page-token`, { headers });
   expect(page.status).toBe(200);
   expect((await fetch(`${ready.base_url}/openapi.json`)).status).toBe(200);
+  expect(await (await fetch(`${ready.base_url}/player/hls.js`)).text()).toBe(readFileSync(join(ROOT, "node_modules/hls.js/dist/hls.min.js"), "utf8"));
   expect(await (await fetch(ready.control_url, { headers: { accept: "text/html" } })).text()).toContain('<script type="module" src="/assets/main');
   server.kill("SIGTERM");
   expect(await server.exited).toBe(0);

@@ -77,10 +77,10 @@ async function segmentResponse(deps: RequestDeps, place: RoutePlace, path: strin
   });
 }
 
-/** As the package has it. */
-function libraryResponse(): Response {
-  const file = Bun.file(new URL(import.meta.resolve("hls.js/dist/hls.min.js")));
-  return new Response(file.stream(), { headers: { ...SCRIPT_HEADERS, "content-length": String(file.size) } });
+/** As the package has it. Loaded when somebody first watches, and part of the executable, beside which no package stands. */
+async function libraryResponse(): Promise<Response> {
+  const { default: text } = await import("hls.js/dist/hls.min.js", { with: { type: "text" } });
+  return new Response(text, { headers: SCRIPT_HEADERS });
 }
 
 function refused(deps: RequestDeps, place: RoutePlace, reason: PlaybackRefusal): Response {

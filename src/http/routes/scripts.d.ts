@@ -4,3 +4,9 @@ declare module "#live-publisher.mjs" {
   // biome-ignore lint/style/noDefaultExport: a file that is imported as text is its default export
   export default text;
 }
+
+declare module "hls.js/dist/hls.min.js" {
+  const text: string;
+  // biome-ignore lint/style/noDefaultExport: a file that is imported as text is its default export
+  export default text;
+}
