@@ -168,8 +168,6 @@ export class Group {
 
   /** Undoes the body that has just failed. */
   async #undo(ended: Ended, error: unknown): Promise<void> {
-    // Perhaps it failed because of one before it, of whose last statements nobody had waited for the outcome.
-    this.#throwFailure();
     const failure = failureOf(ended.transaction, error);
     // Another attempt may help.
     if (isTransient(failure)) throw failure;
@@ -219,12 +217,8 @@ export class Group {
     for (const { reject } of all) reject(thrown);
   }
 
+  /** Perhaps of a body whose last statements nobody had waited for, so that others have failed because of it. */
   #firstFailure(): unknown {
     return this.#kept.find(({ transaction }) => transaction.failure !== undefined)?.transaction.failure ?? this.#failure;
-  }
-
-  #throwFailure(): void {
-    const failure = this.#firstFailure();
-    if (failure !== undefined) throw failure;
   }
 }

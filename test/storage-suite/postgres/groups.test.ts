@@ -95,6 +95,28 @@ describe("groups", () => {
     expect(await ids(database)).toEqual(kept);
   });
 
+  test("the name is locked for each of them, also after the first was undone", async () => {
+    const { url } = await sharedPostgres();
+    const schema = `plaza_groups_${process.pid}_${++schemas}`;
+    const [database, other] = [await openPostgres({ url, schema, migrations: [notes] }), await openPostgres({ url, schema, migrations: [notes] })];
+    for (const each of [database, other]) closedAfterwards(each);
+    const countFree = () => other.write(async (tx) => (await tx.all(sql`SELECT l.slot FROM locks l FOR UPDATE SKIP LOCKED`)).length);
+    const all = await countFree();
+    const free: number[] = [];
+    const responses = await Promise.allSettled(
+      numbers(3).map((id) =>
+        database.write(async (tx) => {
+          await tx.lock("notes", "a");
+          await tx.get(sql`SELECT 1 AS one`);
+          free.push(await countFree());
+          if (id === 0) throw new Error("refused");
+        }),
+      ),
+    );
+    expect(responses.map(({ status }) => status)).toEqual(["rejected", "fulfilled", "fulfilled"]);
+    expect(free).toEqual([all - 1, all - 1, all - 1]);
+  });
+
   test("a refusal because of a row that is not stored in the end is made again", async () => {
     const database = await open();
     await database.write((tx) => tx.runOne(insert(7)));
