@@ -1,9 +1,9 @@
 /** The live state of a video, and what happens to it from outside the interface: encoders, sealing, takedowns, restorations. */
 import { type Static, type TSchema, Type } from "typebox";
 import { badRequest, conflict, notFound } from "#control-contract/errors";
+import { EVENT_STREAM, wantsEvents, watchStream } from "#control-contract/event-stream";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import { isNodeId, type NodeId } from "#kernel/ids";
-import { EVENT_STREAM, followState } from "./ingest/follow-state.ts";
 import {
   findRefusalToWatch,
   readLiveState,
@@ -73,12 +73,15 @@ function stateAfter(id: NodeId, result: TransitionResult, what: string): unknown
 const transition = (event: LiveEvent, what: string) => async (request: ControlRequest) =>
   stateAfter(idOf(request), await transitionLiveVideo(request.world, idOf(request), event), what);
 
+/** The health of a feed is as new. */
+const LOOK_EVERY_MS = 1_000;
+
 async function readState(request: ControlRequest): Promise<unknown> {
   const id = idOf(request);
   const state = await readLiveState(request.world, id);
   if (state === undefined) throw missing(id);
-  if (request.header("accept")?.includes(EVENT_STREAM) !== true) return state;
-  return new Response(followState(request.world, id), { headers: { "content-type": EVENT_STREAM, "cache-control": "no-store" } });
+  if (!wantsEvents(request)) return state;
+  return watchStream(request, { event: "state", everyMs: LOOK_EVERY_MS, look: () => readLiveState(request.world, id) });
 }
 
 const feedEvent = Type.Object(
