@@ -24,7 +24,8 @@ test(
     expect(live).toMatchObject({ width: 320, height: 180, error: null });
     expect((await playsUntil(page, player, ({ currentTime }) => currentTime > live.currentTime + 1)).error).toBeNull();
     await screenshot(page, "page-live");
-    const { health } = await studio.stateWhen(id, (state) => typeof state.health?.key_frame_ms === "number");
+    // A machine that has no time for the page leaves pictures out, and then key pictures come later.
+    const { health } = await studio.stateWhen(id, (state) => (state.health?.key_frame_ms ?? 4000) < 4000);
     expect(health).toMatchObject({ width: 320, height: 180 });
     expect(health?.key_frame_ms).toBeLessThan(4000);
     await publisher.stop();
@@ -45,9 +46,12 @@ test(
     expect(end.error).toBeNull();
     // Loaded again, it plays all of the recording, and any place of it.
     await page.evaluate(player, "void location.reload()");
-    const vod = await playsUntil(page, player, ({ width, currentTime, duration }) => width === 320 && currentTime > 0.5 && duration !== null);
+    const vod = await playsUntil(page, player, ({ ended, currentTime, duration }) => !ended && currentTime > 0.5 && duration !== null);
     expect(vod.error).toBeNull();
-    await page.evaluate(player, `document.querySelector("video").currentTime = ${(vod.duration as number) - 1}`);
+    // Paused, because it would go on while a loaded machine does not look.
+    await page.evaluate(player, `Object.assign(document.querySelector("video"), { currentTime: 0.5 }).pause()`);
+    expect((await playsUntil(page, player, ({ width }) => width === 320)).currentTime).toBeGreaterThanOrEqual(0.5);
+    await page.evaluate(player, `Object.assign(document.querySelector("video"), { currentTime: ${(vod.duration as number) - 1} }).play()`);
     expect((await playsUntil(page, player, ({ ended }) => ended)).width).toBe(256);
     await screenshot(page, "page-vod");
   },
