@@ -87,6 +87,13 @@ const eventsRoute = createRoute({
   component: lazyRouteComponent(() => import("./views/events/events.tsx"), "Events"),
 });
 
+const liveRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/live",
+  validateSearch: (search: Record<string, unknown>) => textsOf(search, "video", "open"),
+  component: lazyRouteComponent(() => import("./views/live/live.tsx"), "Live"),
+});
+
 const faultsRoute = createRoute({
   getParentRoute: () => root,
   path: "/faults",
@@ -117,6 +124,7 @@ export const router = createRouter({
     versionsRoute,
     phoneRoute,
     eventsRoute,
+    liveRoute,
     faultsRoute,
     worldsRoute,
     settingsRoute,
