@@ -83,7 +83,7 @@ const phoneRoute = createRoute({
 const eventsRoute = createRoute({
   getParentRoute: () => root,
   path: "/events",
-  validateSearch: (search: Record<string, unknown>) => textsOf(search, "app"),
+  validateSearch: (search: Record<string, unknown>) => textsOf(search, "app", "device"),
   component: lazyRouteComponent(() => import("./views/events/events.tsx"), "Events"),
 });
 
