@@ -14,3 +14,9 @@ export type PublisherState = "connecting" | "publishing" | "reconnecting" | "end
 
 /** Throws for a stream without video or without audio. */
 export function publishLive(options: Publishing): { readonly stop: () => void };
+
+/** When the packets of an encoder of sound were heard; microseconds. */
+export class SoundTimes {
+  give(us: number, durationUs: number): void;
+  take(durationUs: number): number;
+}

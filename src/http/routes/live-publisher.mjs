@@ -173,6 +173,31 @@ class PageTime {
   }
 }
 
+/**
+ * When the packets of an encoder of sound were heard. Encoders count samples from the first one on, so what a busy machine or a broken
+ * connection has left out would make the sound late for the rest of the stream.
+ */
+export class SoundTimes {
+  /** Of what was given to the encoder: where it stands among all of that, and when it was heard. */
+  #given = [];
+  #givenUs = 0;
+  #packedUs = 0;
+
+  give(us, durationUs) {
+    this.#given.push({ atUs: this.#givenUs, us });
+    this.#givenUs += durationUs;
+  }
+
+  /** Of the next packet. */
+  take(durationUs) {
+    while (this.#given.length > 1 && this.#given[1].atUs <= this.#packedUs) this.#given.shift();
+    const { atUs, us } = this.#given[0];
+    const heardUs = us + this.#packedUs - atUs;
+    this.#packedUs += durationUs;
+    return heardUs;
+  }
+}
+
 function readerOf(track, take, fail) {
   const reader = new MediaStreamTrackProcessor({ track }).readable.getReader();
   const read = async () => {
@@ -216,12 +241,13 @@ function sendVideo(track, link, bitrate, fail) {
 
 function sendAudio(track, link, bitrate, fail) {
   const time = new PageTime();
+  const times = new SoundTimes();
   let channels = 1;
   const output = (chunk, { decoderConfig } = {}) => {
     if (decoderConfig !== undefined) link.configure(AUDIO_CONFIG, opusHead(channels, decoderConfig));
     const bytes = new Uint8Array(chunk.byteLength);
     chunk.copyTo(bytes);
-    link.sound(time.msOf(chunk.timestamp), bytes);
+    link.sound(time.msOf(times.take(chunk.duration)), bytes);
   };
   const encoder = new AudioEncoder({ output, error: fail });
   const take = (data) => {
@@ -229,7 +255,9 @@ function sendAudio(track, link, bitrate, fail) {
       channels = Math.min(2, data.numberOfChannels);
       encoder.configure({ codec: "opus", sampleRate: data.sampleRate, numberOfChannels: channels, bitrate });
     }
-    if (time.see(data.timestamp) && link.isPublishing) encoder.encode(data);
+    if (!time.see(data.timestamp) || !link.isPublishing) return;
+    times.give(data.timestamp, data.duration);
+    encoder.encode(data);
   };
   return readerOf(track, take, fail);
 }
