@@ -117,13 +117,27 @@ function lastFile(output: string, files: readonly string[]): string | undefined 
   return named.at(-1)?.slice(0, -1);
 }
 
-/** The cases of the clauses that a feature serves. */
+/** What every request passes through is held by the cases about every operation, webhooks by their own. */
+const CASES: readonly (readonly [path: RegExp, folder: string])[] = [
+  [/^src\/(?:auth|graph|http|kernel|surfaces)\//, "conformance/cases/every-operation/"],
+  [/^src\/webhooks\//, "conformance/cases/webhooks/"],
+];
+
+/** The cases of the clauses that a feature serves, or of the areas that a part of the server is about. */
 export function conformanceOf(paths: readonly string[], read: (path: string) => string): (path: string) => Command | undefined {
-  return (path) => {
+  const among = (pattern: RegExp, files: readonly string[]) => [...new Set(files.flatMap((file) => read(file).match(pattern) ?? []))];
+  const choicesOf = (path: string): readonly string[] => {
     const feature = /^src\/features\/[^/]+\//.exec(path)?.[0];
-    if (feature === undefined || !paths.includes("conformance/run.ts")) return undefined;
-    const contracts = paths.filter((each) => each.startsWith(feature) && each.endsWith(".contract.ts"));
-    const clauses = new Set(contracts.flatMap((contract) => read(contract).match(/(?<=")[A-Z][A-Z\d]*-\d+(?=")/g) ?? []));
-    return clauses.size === 0 ? undefined : [BUN, "conformance/run.ts", "--failures", ...[...clauses].flatMap((clause) => ["--clause", clause])];
+    const folder = CASES.find(([part]) => part.test(path))?.[1];
+    const contracts = paths.filter((each) => feature !== undefined && each.startsWith(feature) && each.endsWith(".contract.ts"));
+    const cases = paths.filter((each) => folder !== undefined && each.startsWith(folder));
+    return [
+      ...among(/(?<=")[A-Z][A-Z\d]*-\d+(?=")/g, contracts).flatMap((clause) => ["--clause", clause]),
+      ...among(/(?<=^area: )[\w-]+$/gm, cases).flatMap((area) => ["--area", area]),
+    ];
+  };
+  return (path) => {
+    const choices = paths.includes("conformance/run.ts") ? choicesOf(path) : [];
+    return choices.length === 0 ? undefined : [BUN, "conformance/run.ts", "--failures", ...choices];
   };
 }

@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import { afterThisTest } from "#harness/cleanup";
 import { BUN, ROOT } from "../steps.ts";
 import { changedLines, filesOf, Importers } from "./files.ts";
+import { conformanceOf } from "./judge.ts";
 import { WorkCopy } from "./work-copy.ts";
 
 /** Each of these starts the tool, which starts the tests, several times: seconds, and more on a busy machine. */
@@ -141,6 +142,21 @@ test("the tests beside a file come first, then those that import it, over aliase
   write(root, "src/aloof.test.ts", "");
   const importers = new Importers(root, filesOf(root));
   expect(importers.testsOf("src/age/age.ts")).toEqual(["src/age/age.test.ts", "test/gate.test.ts", "src/aloof.test.ts"]);
+});
+
+test("the conformance cases of a feature are those of its clauses, those of what every request passes through stand in one folder", () => {
+  const texts: Record<string, string> = {
+    "conformance/run.ts": "",
+    "conformance/cases/every-operation/errors.yaml": "# Errors\narea: errors\n",
+    "conformance/cases/webhooks/webhooks.yaml": "area: webhooks\n",
+    "src/features/pages/pages.contract.ts": 'clauses: ["A7-1", "LIST-12"], decisions: []',
+  };
+  const of = conformanceOf(Object.keys(texts), (path) => texts[path] ?? "");
+  expect(of("src/features/pages/pages.store.ts")?.slice(3)).toEqual(["--clause", "A7-1", "--clause", "LIST-12"]);
+  expect(of("src/graph/pipeline/parse.ts")?.slice(3)).toEqual(["--area", "errors"]);
+  expect(of("src/webhooks/events/emit.ts")?.slice(3)).toEqual(["--area", "webhooks"]);
+  expect(of("src/features/users/index.ts")).toBeUndefined();
+  expect(of("src/jobs/jobs.ts")).toBeUndefined();
 });
 
 test("when it is interrupted, the copy goes and the program that runs in it ends", async () => {
