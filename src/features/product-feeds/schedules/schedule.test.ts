@@ -25,6 +25,7 @@ describe("D-146: when a file is fetched", () => {
     ["tomorrow, since the moment itself is over", { hour: 10 }, "2026-11-22T10:00:00Z", "2026-11-23T10:00:00.000Z"],
     ["this hour", { interval: "HOURLY", minute: 30 }, "2026-11-22T10:00:00Z", "2026-11-22T10:30:00.000Z"],
     ["the next hour", { interval: "HOURLY", minute: 30 }, "2026-11-22T10:31:00Z", "2026-11-22T11:30:00.000Z"],
+    ["early in this hour", { interval: "HOURLY", minute: 10 }, "2026-11-22T10:00:00Z", "2026-11-22T10:10:00.000Z"],
     ["the next Monday", { interval: "WEEKLY", hour: 9 }, "2026-11-22T10:00:00Z", "2026-11-23T09:00:00.000Z"],
     ["on Sunday, today", { interval: "WEEKLY", hour: 11, day_of_week: "SUNDAY" }, "2026-11-22T10:00:00Z", "2026-11-22T11:00:00.000Z"],
     ["on Sunday in a week", { interval: "WEEKLY", day_of_week: "SUNDAY" }, "2026-11-22T10:00:00Z", "2026-11-29T00:00:00.000Z"],
