@@ -807,10 +807,6 @@ export interface Operations {
       readonly warnings?: readonly (string)[];
     };
   };
-  /** The world's state in the form of a world file. It holds the apps' secrets, and the SHA-256 of each token, so that importing it restores both. */
-  exportWorld: {
-    response: { readonly [name: string]: unknown };
-  };
   /** Keeps the world as it is under a name, in place of what was kept under it; recordings of live video are no part of it. */
   takeSnapshot: {
     body: {

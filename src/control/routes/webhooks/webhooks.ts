@@ -203,6 +203,7 @@ export const webhookRoutes: readonly ControlRoute[] = [
     summary: `The newest ${NEWEST} webhooks as server-sent events: at once, and whenever something about them changes, twice a second at most`,
     response: Type.Object({ data: Type.Array(delivery) }, { description: "the data of one event" }),
     streams: [EVENT_STREAM],
+    isStreamAlone: true,
     errors: [404],
     handle: async (request) => watchStream(request, { event: "deliveries", everyMs: LOOK_EVERY_MS, look: () => readNewest(request) }),
   },
