@@ -112,6 +112,7 @@ describeDrivers("writes", (driver) => {
         }),
       ),
     );
+    expect(responses).toHaveLength(60);
     for (const [id, response] of responses.entries()) {
       if (id % 3 === 0) expect(response).toMatchObject({ status: "rejected", reason: { message: `refused ${id}` } });
       else expect(response).toEqual({ status: "fulfilled", value: id });
