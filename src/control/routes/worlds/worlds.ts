@@ -121,7 +121,7 @@ export const worldRoutes: readonly ControlRoute[] = [
     operation: "exportWorld",
     summary:
       "The world's state in the form of a world file. It holds the apps' secrets, and the SHA-256 of each token, so that importing it restores both",
-    response: Type.Object({}, { additionalProperties: true }),
+    response: "file",
     errors: [404],
     handle: ({ deps, world }) => exportWorld(world, deps.registry),
   },
