@@ -4,7 +4,11 @@ import { changesResponse, errorOf, Faults, type FaultTarget } from "./fault-inje
 /** What randomness gives, in turn, and how long was slept. */
 function made(...fractions: number[]) {
   const slept: number[] = [];
-  const faults = new Faults({ sleepMs: async (ms) => void slept.push(ms), randomFraction: () => fractions.shift() ?? 0 });
+  const sleepMs = async (ms: number): Promise<void> => {
+    await Promise.resolve();
+    slept.push(ms);
+  };
+  const faults = new Faults({ sleepMs, randomFraction: () => fractions.shift() ?? 0 });
   return { faults, slept };
 }
 
