@@ -29,7 +29,7 @@ const video = (id: string, words: Partial<LiveVideoRow> = {}): LiveVideoRow => (
   ...{ page: PAGE, id, title: null, description: null, state: "live", embeddable: 1, place: null, countries: "", excluded_countries: "" },
   ...{ planned_start_time: null, creation_time: 1, broadcast_start_ms: 1_000, stream_key_hash: null, has_feed: 0, feed_session: 0 },
   ...{ deadline_ms: null, sealing_fails: 0, sealing_tries: 0, is_on_map: 0, takedown_reason: null, end_reason: null, feed_ingest: null },
-  ...{ feed_width: null, feed_height: null, published_real_ms: null, ...words },
+  ...{ feed_width: null, feed_height: null, published_real_ms: null, history: "[]", ...words },
 });
 
 onEachDatabase("stored videos", (database) => {
@@ -52,7 +52,7 @@ onEachDatabase("stored videos", (database) => {
       ...{ title: "t", description: "d", state: "ending", embeddable: 0, place: '{"id":"7"}', countries: " DE ", excluded_countries: " FR " },
       ...{ planned_start_time: 2, creation_time: 3, broadcast_start_ms: 4, stream_key_hash: "k", has_feed: 1, feed_session: 5, deadline_ms: 6 },
       ...{ sealing_fails: 7, sealing_tries: 8, is_on_map: 1, takedown_reason: "COPYRIGHT", end_reason: "NO_AUDIO", feed_ingest: "i" },
-      ...{ feed_width: 9, feed_height: 10, published_real_ms: 11 },
+      ...{ feed_width: 9, feed_height: 10, published_real_ms: 11, history: '[["live",1]]' },
     });
     const { reader, write } = await open(all, video("102"));
     expect(await findVideo(reader, nodeId(PAGE), "101")).toEqual(all);

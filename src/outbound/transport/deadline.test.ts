@@ -75,3 +75,17 @@ test("of the deadlines that pass together each passes, also when one leaves as i
   expect(await Promise.all(all.map(passed))).toHaveLength(3);
   clearInterval(socket);
 });
+
+test("leaving twice is leaving once, whoever has left in between", async () => {
+  const deadlines = new Deadlines();
+  const socket = setInterval(() => {}, 1_000);
+  const [first, second, third] = [1, 2, 3].map((ms) => deadlines.begin(ms)) as [Deadline, Deadline, Deadline];
+  const gone = closable();
+  second.connection = gone;
+  third.connection = gone;
+  for (const deadline of [second, third, second]) deadline.leave();
+  await passed(first);
+  await passed(deadlines.begin(10));
+  expect(gone.closed).toEqual([]);
+  clearInterval(socket);
+});

@@ -93,7 +93,12 @@ describe("waiting for entries", () => {
     };
     const read = async () => arrivals.filter((at) => at <= now).map((at) => ({ operation: "a", at }));
     const entries = { what: "request", read, show: ({ at }: { at: number }) => at };
-    return expectEntries(entries, { kind: { operation: "a" }, match: {} }, { count, within_ms }, { monotonicMs: () => now, sleepMs });
+    return expectEntries(
+      entries,
+      { kind: { operation: "a" }, match: {} },
+      { count, within_ms },
+      { nowMs: () => now, monotonicMs: () => now, sleepMs },
+    );
   }
 
   test("ends with the one that makes enough, also with the last moment", async () => {
@@ -135,7 +140,7 @@ describe("the last requests that somebody wants to see", () => {
 
   test("from a moment on, with the moment itself", () => {
     expect([4_999, 5_000, 5_001].map((since) => isAsked(logged, {}, since))).toEqual([true, true, false]);
-    expect([sinceMsOf({}), sinceMsOf({ since: 5 }), sinceMsOf({ since: "1970-01-01T00:00:05Z" })]).toEqual([0, 5_000, 5_000]);
+    expect([sinceMsOf({}), sinceMsOf({ since: 5 }), sinceMsOf({ since: "1970-01-01T00:00:05Z" as unknown as number })]).toEqual([0, 5_000, 5_000]);
     expect(isAsked({ ...logged, story: undefined }, { delivery: "7" }, 0)).toBe(false);
   });
 });

@@ -14,8 +14,8 @@ import {
   listItems,
   type NewItem,
   overwriteItem,
-} from "./items.store.ts";
-import { showGeneration } from "./product-feeds.store.ts";
+} from "../items.store.ts";
+import { showGeneration } from "../product-feeds.store.ts";
 
 const [FEED, OTHER] = ["8101", "8102"];
 
