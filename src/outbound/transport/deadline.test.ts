@@ -76,7 +76,7 @@ test("of the deadlines that pass together each passes, also when one leaves as i
   clearInterval(socket);
 });
 
-test("leaving twice is leaving once, whoever has left in between", async () => {
+test("leaving twice is leaving once, also when another leaves in between", async () => {
   const deadlines = new Deadlines();
   const socket = setInterval(() => {}, 1_000);
   const [first, second, third] = [1, 2, 3].map((ms) => deadlines.begin(ms)) as [Deadline, Deadline, Deadline];
