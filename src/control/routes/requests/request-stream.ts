@@ -27,19 +27,17 @@ export function followRequests(log: RequestLog, filter: RequestFilter, after: nu
   const encoder = new TextEncoder();
   const sinceMs = sinceMsOf(filter);
   // An id beyond the end is that of a server before this one.
-  let next = after === undefined || after > log.end ? log.end : after;
+  let next = after === undefined || after > log.count ? log.count : after;
   const event = (): string => {
-    // The world has rested, or began anew, and counts from the beginning.
-    if (log.end < next) next = 0;
     const entries = log.from(next);
-    const asked = entries.filter(({ entry }) => isAsked(entry, filter, sinceMs));
-    const seen = log.end - next;
+    const asked = entries.filter((entry) => isAsked(entry, filter, sinceMs));
+    const seen = log.count - next;
     const lines: Static<typeof requestsEvent> = {
-      data: asked.slice(-LINES_MAX).map(({ entry }) => lineShown(entry)),
+      data: asked.slice(-LINES_MAX).map(lineShown),
       seen,
       skipped: Math.max(0, asked.length - LINES_MAX) + seen - entries.length,
     };
-    next = log.end;
+    next = log.count;
     return `event: requests\nid: ${next}\ndata: ${JSON.stringify(lines)}\n\n`;
   };
   let stop = (): void => {};
@@ -49,7 +47,7 @@ export function followRequests(log: RequestLog, filter: RequestFilter, after: nu
       let idle = 0;
       // A timer, because what comes in between comes in one event.
       const timer = setInterval(() => {
-        if (log.end !== next) controller.enqueue(encoder.encode(event()));
+        if (log.count !== next) controller.enqueue(encoder.encode(event()));
         else if (++idle % HEARTBEAT_EVERY === 0) controller.enqueue(encoder.encode(": still there\n\n"));
       }, EVENT_EVERY_MS);
       stop = () => {
