@@ -71,8 +71,8 @@ SIGTERM and SIGINT end the server when the running requests have ended, after 10
     .description("prints the JSON Schema by which an editor checks a file")
     .addArgument(new Argument("<file>", "world, or config for plaza.config.yaml").choices(["world", "config"]))
     .action(async (name: SchemaName) => {
-      const { printSchema } = await import("./schema.ts");
-      printSchema(name);
+      const { schemaText } = await import("./schema.ts");
+      process.stdout.write(schemaText(name));
     });
   addWebhookCommands(plaza);
   addTokenCommands(plaza.command("token").description("creates, lists and revokes tokens, and creates apps"));
