@@ -138,6 +138,7 @@ test("plaza init creates files with which plaza start begins, and leaves what is
     expect(readFileSync(join(cwd, file), "utf8")).toStartWith(`# yaml-language-server: $schema=${schema}\n`);
     expect(JSON.parse(readFileSync(join(cwd, schema), "utf8"))).toEqual(JSON.parse(readFileSync(join(ROOT, "docs/reference", schema), "utf8")));
   }
+  expect(stdout).toContain("\n  plaza start\n");
   expect(readFileSync(join(cwd, ".gitignore"), "utf8")).toBe("node_modules\n.plaza/\n");
   for (let starts = 0; starts < 2; starts++) {
     const plaza = await startPlaza([], { cwd });
@@ -158,7 +159,9 @@ test("where the project has the package, what plaza init creates names the schem
   const reference = "node_modules/plaza-graph/docs/reference";
   mkdirSync(join(cwd, reference), { recursive: true });
   for (const name of ["world", "config"]) writeFileSync(join(cwd, reference, `${name}.schema.json`), "{}");
-  expect((await runPlaza(["init"], { cwd })).stdout).toStartWith("created plaza.config.yaml\ncreated world.yaml\n\n");
+  const { stdout } = await runPlaza(["init"], { cwd });
+  expect(stdout).toStartWith("created plaza.config.yaml\ncreated world.yaml\n\n");
+  expect(stdout).toContain("\n  npx plaza start\n");
   expect(readFileSync(join(cwd, "world.yaml"), "utf8")).toStartWith(`# yaml-language-server: $schema=${reference}/world.schema.json\n`);
 });
 

@@ -37,12 +37,14 @@ export function init(folder: string): number {
   create(folder, "plaza.config.yaml", schemaLine(folder, "config") + CONFIG);
   create(folder, "world.yaml", schemaLine(folder, "world") + WORLD);
   ignoreData(folder);
+  // Without the package, npx would fetch one of that name from the registry, which is somebody else's.
+  const plaza = existsSync(join(folder, PACKAGE)) ? "npx plaza" : "plaza";
   say(`
 Start the sandbox, and send its webhooks to your receiver:
 
-  npx plaza start
-  npx plaza listen --forward-to localhost:3000/webhook
-  npx plaza trigger messages`);
+  ${plaza} start
+  ${plaza} listen --forward-to localhost:3000/webhook
+  ${plaza} trigger messages`);
   return 0;
 }
 
