@@ -6,7 +6,7 @@
 import { spawnSync } from "node:child_process";
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
-import { bundle, hasBun } from "./build.mjs";
+import { bundle, hasBun, withoutPlaces } from "./build.mjs";
 import { buildConsole, consoleFolder, consolePack } from "./console/build.mjs";
 
 const root = join(import.meta.dirname ?? new URL(".", import.meta.url).pathname, "..");
@@ -116,6 +116,7 @@ if (process.argv.includes("--executable")) {
     "build",
     join(root, "src/cli/plaza.ts"),
     join(dist, "console.pack"),
+    ...withoutPlaces,
     ...compile,
     "--compile-exec-argv=--no-install",
     "--outfile",

@@ -175,9 +175,10 @@ function Retention() {
 /** The whole world as a file, as an import takes it. */
 function WorldFile() {
   const w = useWorld();
+  const [secrets, setSecrets] = useState(false);
   const save = () =>
     act("Exported", async () => {
-      const world = await dataOf(api.GET("/v1/worlds/{w}/export", { params: { path: { w } } }));
+      const world = await dataOf(api.GET("/v1/worlds/{w}/export", { params: { path: { w }, query: { secrets } } }));
       const link = document.createElement("a");
       link.href = `data:application/json,${encodeURIComponent(JSON.stringify(world, undefined, 1))}`;
       link.download = `${w}.json`;
@@ -185,10 +186,15 @@ function WorldFile() {
     });
   return (
     <Block isOwn title="World file">
-      <p className="quiet">It holds the apps' secrets: keep it as safe as the control key.</p>
-      <button type="button" onClick={() => void save()}>
-        Export this world
-      </button>
+      <div className="actions">
+        <label>
+          <input type="checkbox" checked={secrets} onChange={(event) => setSecrets(event.currentTarget.checked)} /> With the secrets of apps
+        </label>
+        <button type="button" onClick={() => void save()}>
+          Export this world
+        </button>
+      </div>
+      {secrets && <p className="quiet">Keep it as safe as the control key.</p>}
     </Block>
   );
 }
