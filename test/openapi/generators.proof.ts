@@ -115,6 +115,7 @@ test(
   "openapi-generator generates from the document of every node type",
   async () => {
     const { folder, ofTypes } = await writtenDocuments();
+    expect(ofTypes.length).toBeGreaterThan(20);
     for (const { type, file } of ofTypes) {
       const into = join(folder, `generated_${type}`);
       await run(["openapi-generator-cli", "generate", "--input-spec", file, "--generator-name", "typescript-fetch", "--output", into], folder);
