@@ -42,7 +42,7 @@ const webhooksRoute = createRoute({
 const explorerRoute = createRoute({
   getParentRoute: () => root,
   path: "/explorer",
-  validateSearch: (search: Record<string, unknown>) => textsOf(search, "operation", "id", "find"),
+  validateSearch: (search: Record<string, unknown>) => textsOf(search, "operation", "id", "find", "as"),
   component: lazyRouteComponent(() => import("./views/explorer/explorer.tsx"), "Explorer"),
 });
 
@@ -87,6 +87,13 @@ const eventsRoute = createRoute({
   component: lazyRouteComponent(() => import("./views/events/events.tsx"), "Events"),
 });
 
+const feedsRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/feeds",
+  validateSearch: (search: Record<string, unknown>) => textsOf(search, "feed", "upload"),
+  component: lazyRouteComponent(() => import("./views/feeds/feeds.tsx"), "Feeds"),
+});
+
 const faultsRoute = createRoute({
   getParentRoute: () => root,
   path: "/faults",
@@ -117,6 +124,7 @@ export const router = createRouter({
     versionsRoute,
     phoneRoute,
     eventsRoute,
+    feedsRoute,
     faultsRoute,
     worldsRoute,
     settingsRoute,

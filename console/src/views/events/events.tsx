@@ -9,6 +9,8 @@ import { Chart } from "../../parts/lazy.tsx";
 import { Block, Empty, WorldTime } from "../../parts/texts.tsx";
 import { useWorld } from "../../shell/world.ts";
 import { listNodes } from "../graph/nodes.ts";
+import { ExportLog } from "./export-log.tsx";
+import { NameState } from "./name-state.tsx";
 
 const route = getRouteApi("/events");
 const KEPT = 1_000;
@@ -93,6 +95,8 @@ export function Events() {
           </select>
         </label>
         <span className="quiet">Events show here as they come, each with its verdict.</span>
+        <span className="space" />
+        <ExportLog app={app} />
       </div>
       <div className="events-view">
         {events.length === 0 ? (
@@ -165,7 +169,9 @@ function Sums({ app, seen }: { readonly app: string; readonly seen: number }) {
                     .map(([currency, sum]) => `${sum} ${currency}`)
                     .join(", ")}
                 </td>
-                <td>{active ? "active" : "deactivated"}</td>
+                <td>
+                  <NameState app={app} name={name} isActive={active} />
+                </td>
               </tr>
             ))}
           </tbody>
