@@ -125,6 +125,31 @@ describe("fact channel", () => {
     expect(heard).not.toContain("everything");
   });
 
+  test("a gap in the numbers of a slot means that everything may have changed; after it, and for what comes late, names count again", async () => {
+    const { url, schema, one, two } = await openBoth();
+    const heard = listen(two);
+    const notify = (payload: string) => execute(url, "SELECT pg_notify($1, $2)", [schema, payload]);
+    await notify('900 1 [["token","a"],["page","b"]]');
+    await notify('900 3 [["token","c"]]');
+    await notify('900 2 [["token","late"]]');
+    await notify('900 4 [["token","d"]]');
+    expect(await becomesTrue(() => heard.includes("token d"), 10_000)).toBe(true);
+    expect(heard).toEqual(["token a", "page b", "everything", "token late", "token d"]);
+    heard.length = 0;
+    const undone = one.write(async (tx) => {
+      tx.invalidate("token", "undone");
+      throw new Error("refused");
+    });
+    await expect(undone).rejects.toThrow("refused");
+    await one.write(async (tx) => {
+      tx.invalidate("token", "e");
+      tx.invalidate("page", "f");
+    });
+    expect(await becomesTrue(() => heard.includes("page f"), 10_000)).toBe(true);
+    // As above: the poll may have been faster.
+    expect(heard.filter((each) => each !== "everything")).toEqual(["token e", "page f"]);
+  });
+
   test("while the listening connection is gone everything counts as changed; then names are heard again, under the same number", async () => {
     const { url, one: first, two, open } = await openBoth();
     const one = await open();
