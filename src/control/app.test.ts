@@ -113,6 +113,7 @@ describe("the API's own document", () => {
     const described = Object.entries(paths as Record<string, object>).flatMap(([path, item]) =>
       Object.keys(item).map((method) => form(method, path)),
     );
+    // order: the document has that of its addresses.
     expect(served.sort()).toEqual(described.sort());
   });
 

@@ -1,7 +1,7 @@
 /** Webhooks as people meet them: one that failed, and one that responds to what a person wrote. */
 import { expect, test } from "bun:test";
 import { JOURNEY_MS, personAt } from "#harness/console/person";
-import { startReceiver } from "#harness/receiver";
+import { postAt, startReceiver } from "#harness/receiver";
 import { type Server, startServer, threeTokens } from "#harness/server";
 
 const { query, headers } = threeTokens("demo-page-token");
@@ -41,7 +41,7 @@ test(
     await person.row("custom_labels");
     await person.shows("✓ 200");
     await person.look("journey-4-replayed");
-    expect(receiver.posts[1]?.body).toBe(receiver.posts[0]?.body as string);
+    expect(postAt(receiver, 1).body).toBe(postAt(receiver, 0).body);
     expect(person.problems).toEqual([]);
   },
   JOURNEY_MS,

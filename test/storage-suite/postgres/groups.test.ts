@@ -88,6 +88,7 @@ describe("groups", () => {
       ),
     );
     const kept = numbers(40).filter((id) => id % 4 >= 2);
+    expect(responses).toHaveLength(40);
     for (const [id, response] of responses.entries()) {
       expect(response).toMatchObject(id % 4 < 2 ? { status: "rejected", reason: { message: `refused ${id}` } } : { status: "fulfilled", value: id });
       expect(seen[id]).toBe(kept.filter((one) => one < id).length);
