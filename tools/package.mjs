@@ -6,7 +6,7 @@
 import { spawnSync } from "node:child_process";
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
-import { bundle, hasBun } from "./build.mjs";
+import { bundle, hasBun, withoutPlaces } from "./build.mjs";
 import { buildConsole, consoleFolder, consolePack } from "./console/build.mjs";
 import { buildReference, referenceFolder, referencePack } from "./console/reference.mjs";
 import { installPackages } from "./install/packages.mjs";
@@ -123,6 +123,7 @@ if (process.argv.includes("--executable")) {
     join(root, "src/cli/plaza.ts"),
     join(dist, "console.pack"),
     join(dist, "reference.pack"),
+    ...withoutPlaces,
     ...compile,
     "--compile-exec-argv=--no-install",
     "--outfile",

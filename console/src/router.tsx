@@ -83,7 +83,7 @@ const phoneRoute = createRoute({
 const eventsRoute = createRoute({
   getParentRoute: () => root,
   path: "/events",
-  validateSearch: (search: Record<string, unknown>) => textsOf(search, "app"),
+  validateSearch: (search: Record<string, unknown>) => textsOf(search, "app", "device"),
   component: lazyRouteComponent(() => import("./views/events/events.tsx"), "Events"),
 });
 
@@ -92,6 +92,13 @@ const feedsRoute = createRoute({
   path: "/feeds",
   validateSearch: (search: Record<string, unknown>) => textsOf(search, "feed", "upload"),
   component: lazyRouteComponent(() => import("./views/feeds/feeds.tsx"), "Feeds"),
+});
+
+const liveRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/live",
+  validateSearch: (search: Record<string, unknown>) => textsOf(search, "video", "open"),
+  component: lazyRouteComponent(() => import("./views/live/live.tsx"), "Live"),
 });
 
 const faultsRoute = createRoute({
@@ -125,6 +132,7 @@ export const router = createRouter({
     phoneRoute,
     eventsRoute,
     feedsRoute,
+    liveRoute,
     faultsRoute,
     worldsRoute,
     settingsRoute,

@@ -9,6 +9,8 @@ import { Chart } from "../../parts/lazy.tsx";
 import { Block, Empty, WorldTime } from "../../parts/texts.tsx";
 import { useWorld } from "../../shell/world.ts";
 import { listNodes } from "../graph/nodes.ts";
+import { AdReport } from "./ad-report.tsx";
+import { Device, FindDevice } from "./device.tsx";
 import { ExportLog } from "./export-log.tsx";
 import { NameState } from "./name-state.tsx";
 
@@ -94,29 +96,38 @@ export function Events() {
             ))}
           </select>
         </label>
+        <FindDevice
+          key={search.device}
+          device={search.device}
+          onFind={(device) => void navigate({ search: (before) => ({ ...before, device }), replace: true })}
+        />
         <span className="quiet">Events show here as they come, each with its verdict.</span>
         <span className="space" />
         <ExportLog app={app} />
       </div>
-      <div className="events-view">
-        {events.length === 0 ? (
-          <Empty title="No event yet">
-            <p>
-              An app sends events to <code>/{app}/activities</code>; the explorer has it as a form.
-            </p>
-          </Empty>
-        ) : (
-          <DataTable
-            label="Events of the App channel, the newest first"
-            columns={columns}
-            rows={events}
-            idOf={idOf}
-            chosen={chosen}
-            onChoose={choose}
-          />
-        )}
-        <Sums app={app} seen={events.length} />
-      </div>
+      {search.device !== undefined ? (
+        <Device app={app} device={search.device} seen={events.length} />
+      ) : (
+        <div className="events-view">
+          {events.length === 0 ? (
+            <Empty title="No event yet">
+              <p>
+                An app sends events to <code>/{app}/activities</code>; the explorer has it as a form.
+              </p>
+            </Empty>
+          ) : (
+            <DataTable
+              label="Events of the App channel, the newest first"
+              columns={columns}
+              rows={events}
+              idOf={idOf}
+              chosen={chosen}
+              onChoose={choose}
+            />
+          )}
+          <Sums app={app} seen={events.length} />
+        </div>
+      )}
     </>
   );
 }
@@ -177,6 +188,7 @@ function Sums({ app, seen }: { readonly app: string; readonly seen: number }) {
           </tbody>
         </table>
       </Block>
+      <AdReport app={app} seen={seen} />
       {times.length > 0 && (
         <Block isOwn title="Events a day">
           <Chart label={`Events a day, on ${times.length} days`} times={times} series={series} unit="" />

@@ -1,4 +1,4 @@
-import type { FormEvent } from "react";
+import { type FormEvent, useState } from "react";
 import { api, dataOf } from "../../api/client.ts";
 import { act, say } from "../../parts/notices.tsx";
 import { Block } from "../../parts/texts.tsx";
@@ -12,9 +12,10 @@ export const textOfFile = async (file: FormDataEntryValue | null): Promise<strin
 export function WorldFile() {
   const w = useWorld();
   const change = useChange();
+  const [secrets, setSecrets] = useState(false);
   const save = () =>
     act("Exported", async () => {
-      const world = await dataOf(api.GET("/v1/worlds/{w}/export", { params: { path: { w } } }));
+      const world = await dataOf(api.GET("/v1/worlds/{w}/export", { params: { path: { w }, query: { secrets } } }));
       const link = document.createElement("a");
       link.href = `data:application/json,${encodeURIComponent(JSON.stringify(world, undefined, 1))}`;
       link.download = `${w}.json`;
@@ -39,12 +40,15 @@ export function WorldFile() {
   };
   return (
     <Block isOwn title={`World file of ${w}`}>
-      <p className="quiet">The file holds the apps' secrets: keep it as safe as the control key.</p>
       <div className="actions">
+        <label>
+          <input type="checkbox" checked={secrets} onChange={(event) => setSecrets(event.currentTarget.checked)} /> With the secrets of apps
+        </label>
         <button type="button" onClick={() => void save()}>
           Export this world
         </button>
       </div>
+      {secrets && <p className="quiet">Keep it as safe as the control key.</p>}
       <form className="actions" onSubmit={load}>
         <label>
           Load a world file into it <input name="file" type="file" accept=".yaml,.yml,.json" required />
