@@ -87,18 +87,18 @@ const eventsRoute = createRoute({
   component: lazyRouteComponent(() => import("./views/events/events.tsx"), "Events"),
 });
 
-const feedsRoute = createRoute({
-  getParentRoute: () => root,
-  path: "/feeds",
-  validateSearch: (search: Record<string, unknown>) => textsOf(search, "feed", "upload"),
-  component: lazyRouteComponent(() => import("./views/feeds/feeds.tsx"), "Feeds"),
-});
-
 const liveRoute = createRoute({
   getParentRoute: () => root,
   path: "/live",
   validateSearch: (search: Record<string, unknown>) => textsOf(search, "video", "open"),
   component: lazyRouteComponent(() => import("./views/live/live.tsx"), "Live"),
+});
+
+const feedsRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/feeds",
+  validateSearch: (search: Record<string, unknown>) => textsOf(search, "feed", "upload"),
+  component: lazyRouteComponent(() => import("./views/feeds/feeds.tsx"), "Feeds"),
 });
 
 const faultsRoute = createRoute({
@@ -131,8 +131,8 @@ export const router = createRouter({
     versionsRoute,
     phoneRoute,
     eventsRoute,
-    feedsRoute,
     liveRoute,
+    feedsRoute,
     faultsRoute,
     worldsRoute,
     settingsRoute,

@@ -62,7 +62,7 @@ describe("the stream of requests", () => {
     const log = new RequestLog();
     log.add(entry({ trace_id: "A0" }));
     log.rest();
-    const reader = followRequests(log, {}, undefined).getReader();
+    const reader = readerOf(log);
     await reader.read();
     log.clear();
     log.add(entry({ trace_id: "A1" }));
