@@ -1,5 +1,7 @@
 /** Keys alone reach everything, what has the focus is seen, nothing keeps it; and axe finds nothing wrong with any view in either theme. */
 import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { JOURNEY_MS, type Person, personAt } from "#harness/console/person";
 import { type Server, startServer, threeTokens } from "#harness/server";
 
@@ -61,6 +63,7 @@ const VIEWS = [
   ["/graph?kind=labels&id=5001", "From here"],
   ["/webhooks?open=trigger", "Of the page"],
   ["/events", "No event yet"],
+  ["/live?video=5301", "Opening night"],
   ["/feeds?upload=new", "From this computer"],
   ["/phone?account=6001", "To myself"],
   ["/tokens?token=new", "Scopes"],
@@ -70,6 +73,12 @@ const VIEWS = [
   ["/faults", "Make something fail"],
   ["/settings", "Control keys"],
 ] as const;
+
+test("no view is forgotten below", () => {
+  const text = readFileSync(join(import.meta.dir, "../../console/src/shell/views.ts"), "utf8");
+  const known = [...text.matchAll(/path: "([^"]+)"/g)].map(([, path]) => path as string);
+  expect(VIEWS.map(([path]) => path.replace(/\?.*/, "")).sort()).toEqual(known.sort());
+});
 
 for (const theme of ["light", "dark"] as const)
   test(

@@ -57,6 +57,8 @@ test("settings: a read-only key is made, shown once and ended; the theme is chos
     (await fetch(`${server.control_url}/v1/worlds`, { method, headers: { authorization: `Bearer ${value}` } })).status;
   expect([await ask("GET"), await ask("POST")]).toEqual([200, 403]);
   expect(await page.violations()).toEqual([]);
+  await page.go("/worlds");
+  await page.shows("World file of default");
   await page.evaluate("HTMLAnchorElement.prototype.click = function () { globalThis.saved = decodeURIComponent(this.href); }");
   const saved = async (): Promise<boolean> => {
     await page.evaluate("globalThis.saved = ''");
@@ -69,6 +71,8 @@ test("settings: a read-only key is made, shown once and ended; the theme is chos
   expect(await saved()).toBe(false);
   await page.evaluate("document.querySelector('input[type=checkbox]').click()");
   expect(await saved()).toBe(true);
+  await page.go("/settings");
+  await page.shows("Control keys", "dashboard, read");
   await page.evaluate(press("dark"));
   expect(await page.evaluate<string>("document.documentElement.dataset.theme")).toBe("dark");
   await page.screenshot("settings");

@@ -21,7 +21,7 @@ test(
     expect(files).toEqual(
       expect.arrayContaining([
         ...["LICENSE", "README.md", "SECURITY.md", "CHANGELOG.md", "bin/plaza", "bin/plaza.mjs", "dist/plaza.js", "worlds/demo.yaml"],
-        ...["docs/operating.md", "dist/sbom.cdx.json", "dist/third-party-notices.txt", "dist/console.pack"],
+        ...["docs/operating.md", "dist/sbom.cdx.json", "dist/third-party-notices.txt", "dist/console.pack", "dist/reference.pack"],
         ...["dist/testing/index.js", "dist/testing/index.d.ts", "dist/testing-cjs/index.js", "dist/testing-cjs/index.d.ts", "dist/test-server.js"],
       ]),
     );

@@ -9,6 +9,7 @@ import { Chart } from "../../parts/lazy.tsx";
 import { Block, Empty, WorldTime } from "../../parts/texts.tsx";
 import { useWorld } from "../../shell/world.ts";
 import { listNodes } from "../graph/nodes.ts";
+import { AdReport } from "./ad-report.tsx";
 import { Device, FindDevice } from "./device.tsx";
 import { ExportLog } from "./export-log.tsx";
 import { NameState } from "./name-state.tsx";
@@ -187,6 +188,7 @@ function Sums({ app, seen }: { readonly app: string; readonly seen: number }) {
           </tbody>
         </table>
       </Block>
+      <AdReport app={app} seen={seen} />
       {times.length > 0 && (
         <Block isOwn title="Events a day">
           <Chart label={`Events a day, on ${times.length} days`} times={times} series={series} unit="" />
