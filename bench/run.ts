@@ -1,6 +1,6 @@
 /** `npm run bench [-- name …] [--rounds N] [--seconds N] [--check]`: runs the benches of `benches/`, all of them or those named. */
 import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
 import { prepareClient } from "./harness/load.ts";
 import { describeMachine } from "./harness/machine.ts";
@@ -22,10 +22,13 @@ const { values, positionals } = parseArgs({
   },
 });
 const options = { rounds: Number(values.rounds), seconds: Number(values.seconds) };
-const names = readdirSync(join(import.meta.dir, "benches"))
-  .filter((file) => file.endsWith(".ts"))
-  .map((file) => file.slice(0, -".ts".length))
-  .sort();
+/** The file of each, by its name. */
+const files = new Map(
+  readdirSync(join(import.meta.dir, "benches"), { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(".ts"))
+    .map((file) => [basename(file, ".ts"), file]),
+);
+const names = [...files.keys()].sort();
 const unknown = positionals.filter((name) => !names.includes(name));
 if (unknown.length > 0 || !(options.rounds > 0) || !(options.seconds > 0)) {
   console.error(
@@ -39,7 +42,7 @@ const plaza = (JSON.parse(readFileSync(join(import.meta.dir, "..", "package.json
 const command = ["npm run bench", ...(Bun.argv.length > 2 ? ["--", ...Bun.argv.slice(2)] : [])].join(" ");
 let missed = 0;
 for (const name of positionals.length > 0 ? positionals : names) {
-  const { bench } = (await import(`./benches/${name}.ts`)) as { bench: Bench };
+  const { bench } = (await import(`./benches/${files.get(name)}`)) as { bench: Bench };
   console.log(`${name}: ${bench.summary}`);
   const result = await bench.run(options);
   for (const metric of result.metrics) {

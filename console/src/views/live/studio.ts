@@ -104,7 +104,6 @@ export async function endBroadcast(): Promise<void> {
 addEventListener("pagehide", () => {
   if (broadcast === undefined) return;
   const { world, video } = broadcast;
-  const wasPublished = isPublished;
+  if (isPublished) void fetch(endPath(world, video), { method: "POST", keepalive: true, headers: authorization() });
   stopSending();
-  if (wasPublished) void fetch(endPath(world, video), { method: "POST", keepalive: true, headers: authorization() });
 });

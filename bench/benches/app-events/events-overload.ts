@@ -1,9 +1,9 @@
-import { CONNECTIONS, eventsRequest, eventsWorld, REQUESTS_PER_ROUND } from "../harness/events.ts";
-import { peakMegabytes } from "../harness/machine.ts";
-import { type Crowd, crowd } from "../harness/rate.ts";
-import type { Bench, Result } from "../harness/report.ts";
-import { type Server, startPlaza } from "../harness/server.ts";
-import { spreadOf } from "../harness/statistics.ts";
+import { CONNECTIONS, eventsRequest, eventsWorld, REQUESTS_PER_ROUND } from "../../harness/events.ts";
+import { peakMegabytes } from "../../harness/machine.ts";
+import { type Crowd, crowd } from "../../harness/rate.ts";
+import type { Bench, Result } from "../../harness/report.ts";
+import { type Server, startPlaza } from "../../harness/server.ts";
+import { spreadOf } from "../../harness/statistics.ts";
 
 const TIMES = 3;
 /** So much longer than other benches, since thousands of connections are opened in each run, which is no part of a lasting crowd. */

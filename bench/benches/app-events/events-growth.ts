@@ -1,8 +1,8 @@
-import { CONNECTIONS, eventsRequest, eventsWorld } from "../harness/events.ts";
-import { applyLoad, type Sample } from "../harness/load.ts";
-import type { Bench, Result } from "../harness/report.ts";
-import { type Server, startPlaza } from "../harness/server.ts";
-import { spreadOf } from "../harness/statistics.ts";
+import { CONNECTIONS, eventsRequest, eventsWorld } from "../../harness/events.ts";
+import { applyLoad, type Sample } from "../../harness/load.ts";
+import type { Bench, Result } from "../../harness/report.ts";
+import { type Server, startPlaza } from "../../harness/server.ts";
+import { spreadOf } from "../../harness/statistics.ts";
 
 const STORED = 5_000_000;
 const EVENTS_PER_REQUEST = 50;
