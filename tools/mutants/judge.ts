@@ -22,8 +22,12 @@ const FILES_AT_ONCE = 10;
 /** A test that hangs by a mutant keeps the run waiting so long; those of the project take less, also on a busy machine. */
 const TEST_TIMEOUT_MS = 20_000;
 
-/** A loop without an end cannot be stopped by the runner. */
-const RUN_TIMEOUT_MS = 180_000;
+/**
+ * A loop without an end cannot be stopped by the runner. Files of tests take some seconds each, the conformance cases of an area a minute; on a
+ * machine with other work several times as long.
+ */
+const FILE_TIMEOUT_MS = 45_000;
+const CONFORMANCE_TIMEOUT_MS = 600_000;
 
 type Command = readonly [string, ...string[]];
 
@@ -66,9 +70,9 @@ export class Judge {
     const tests = this.#importers.testsOf(mutant.path);
     const near = await this.#byTests(tests.slice(0, NEAR_FILES), asMutant);
     if (near.outcome !== "survived") return near;
+    if (!this.#types.accepts(mutant.path, original, withMutant(original, mutant))) return { outcome: "does not compile", ran: near.ran };
     const conformance = await this.#byConformance(mutant.path, asMutant);
     if (conformance !== undefined) return { ...conformance, ran: near.ran };
-    if (!this.#types.accepts(mutant.path, original, withMutant(original, mutant))) return { outcome: "does not compile", ran: near.ran };
     let { ran } = near;
     const untilMs = performance.now() + this.#restMs;
     for (let at = NEAR_FILES; at < tests.length && performance.now() < untilMs; at += FILES_AT_ONCE) {
@@ -83,11 +87,13 @@ export class Judge {
     let left = files;
     while (left.length > 0) {
       const command = testCommand(left);
-      const { ended, output } = await asMutant(() => this.#copy.run(command, RUN_TIMEOUT_MS));
+      const withinMs = left.length * FILE_TIMEOUT_MS;
+      const { ended, output } = await asMutant(() => this.#copy.run(command, withinMs));
       if (ended === "passed") break;
-      const blamed = lastFile(output, left);
+      const blamed = ended === "failed" ? lastFile(output, left) : undefined;
       const by = blamed === undefined ? left : [blamed];
-      if (await this.#passesUnchanged(testCommand(by))) return { outcome: outcomeOf(ended), by: by.join(" "), ran: files.length - left.length };
+      if (await this.#passesUnchanged(testCommand(by), withinMs))
+        return { outcome: outcomeOf(ended), by: by.join(" "), ran: files.length - left.length };
       left = left.filter((file) => !by.includes(file));
     }
     return { outcome: "survived", ran: left.length };
@@ -96,13 +102,15 @@ export class Judge {
   async #byConformance(path: string, asMutant: <T>(run: () => Promise<T>) => Promise<T>): Promise<Verdict | undefined> {
     const command = this.#conformanceOf(path);
     if (command === undefined) return undefined;
-    const { ended } = await asMutant(() => this.#copy.run(command, RUN_TIMEOUT_MS));
-    return ended !== "passed" && (await this.#passesUnchanged(command)) ? { outcome: outcomeOf(ended), by: "conformance", ran: 0 } : undefined;
+    const { ended } = await asMutant(() => this.#copy.run(command, CONFORMANCE_TIMEOUT_MS));
+    return ended !== "passed" && (await this.#passesUnchanged(command, CONFORMANCE_TIMEOUT_MS))
+      ? { outcome: outcomeOf(ended), by: "conformance", ran: 0 }
+      : undefined;
   }
 
-  async #passesUnchanged(command: Command): Promise<boolean> {
+  async #passesUnchanged(command: Command, withinMs: number): Promise<boolean> {
     const key = command.join(" ");
-    const known = this.#passes.get(key) ?? (await this.#copy.run(command, RUN_TIMEOUT_MS)).ended === "passed";
+    const known = this.#passes.get(key) ?? (await this.#copy.run(command, withinMs)).ended === "passed";
     this.#passes.set(key, known);
     if (!known) console.error(`fails on the unchanged project, and does not count: ${key}`);
     return known;

@@ -15,8 +15,8 @@ const OUTPUT_CHARACTERS_MAX = 100_000;
 
 const STREAMS_END_MS = 2_000;
 
-/** Ten seconds, on a machine that is busy. */
-const REMOVALS_MAX = 100;
+/** A minute, on a machine that is busy. */
+const REMOVALS_MAX = 600;
 const REMOVAL_PAUSE_MS = 100;
 
 export type Ended = "passed" | "failed" | "timeout";
@@ -86,12 +86,14 @@ export class WorkCopy {
 
   remove(): void {
     this.#end();
-    // What was killed this moment may still write to its folder, and a PostgreSQL's is removed by its own watch as well.
-    for (let tries = 0; existsSync(this.#folder) && tries < REMOVALS_MAX; tries++) {
-      try {
-        rmSync(this.#folder, { recursive: true, force: true });
-      } catch {
-        Bun.sleepSync(REMOVAL_PAUSE_MS);
+    // A PostgreSQL of the tests is ended by a watch of its own, and writes until then: the rest does not wait for it.
+    for (const folder of [this.root, this.#folder]) {
+      for (let tries = 0; existsSync(folder) && tries < REMOVALS_MAX; tries++) {
+        try {
+          rmSync(folder, { recursive: true, force: true });
+        } catch {
+          Bun.sleepSync(REMOVAL_PAUSE_MS);
+        }
       }
     }
   }
