@@ -51,7 +51,7 @@ function follow(requests: RequestLog, see: (entry: RequestEntry) => void): () =>
     for (;;) {
       await requests.next();
       if (isOver) return;
-      const fresh = requests.entries(known).reverse();
+      const fresh = requests.from(known);
       known = requests.count;
       for (const entry of fresh) if (!isOver) see(entry);
     }
