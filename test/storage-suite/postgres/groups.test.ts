@@ -88,6 +88,7 @@ describe("groups", () => {
       ),
     );
     const kept = numbers(40).filter((id) => id % 4 >= 2);
+    expect(responses).toHaveLength(40);
     for (const [id, response] of responses.entries()) {
       expect(response).toMatchObject(id % 4 < 2 ? { status: "rejected", reason: { message: `refused ${id}` } } : { status: "fulfilled", value: id });
       expect(seen[id]).toBe(kept.filter((one) => one < id).length);
@@ -118,7 +119,7 @@ describe("groups", () => {
   });
 
   test("a refusal because of a row that is not stored in the end is made again", async () => {
-    const database = await open();
+    const database = await open(1);
     await database.write((tx) => tx.runOne(insert(7)));
     const add = (id: number, more: readonly number[]) =>
       database.write(async (tx) => {
