@@ -119,7 +119,7 @@ describe("groups", () => {
   });
 
   test("a refusal because of a row that is not stored in the end is made again", async () => {
-    const database = await open();
+    const database = await open(1);
     await database.write((tx) => tx.runOne(insert(7)));
     const add = (id: number, more: readonly number[]) =>
       database.write(async (tx) => {
