@@ -42,7 +42,7 @@ const webhooksRoute = createRoute({
 const explorerRoute = createRoute({
   getParentRoute: () => root,
   path: "/explorer",
-  validateSearch: (search: Record<string, unknown>) => textsOf(search, "operation", "id", "find"),
+  validateSearch: (search: Record<string, unknown>) => textsOf(search, "operation", "id", "find", "as"),
   component: lazyRouteComponent(() => import("./views/explorer/explorer.tsx"), "Explorer"),
 });
 
@@ -83,8 +83,22 @@ const phoneRoute = createRoute({
 const eventsRoute = createRoute({
   getParentRoute: () => root,
   path: "/events",
-  validateSearch: (search: Record<string, unknown>) => textsOf(search, "app"),
+  validateSearch: (search: Record<string, unknown>) => textsOf(search, "app", "device"),
   component: lazyRouteComponent(() => import("./views/events/events.tsx"), "Events"),
+});
+
+const liveRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/live",
+  validateSearch: (search: Record<string, unknown>) => textsOf(search, "video", "open"),
+  component: lazyRouteComponent(() => import("./views/live/live.tsx"), "Live"),
+});
+
+const feedsRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/feeds",
+  validateSearch: (search: Record<string, unknown>) => textsOf(search, "feed", "upload"),
+  component: lazyRouteComponent(() => import("./views/feeds/feeds.tsx"), "Feeds"),
 });
 
 const faultsRoute = createRoute({
@@ -117,6 +131,8 @@ export const router = createRouter({
     versionsRoute,
     phoneRoute,
     eventsRoute,
+    liveRoute,
+    feedsRoute,
     faultsRoute,
     worldsRoute,
     settingsRoute,

@@ -13,11 +13,12 @@ import { GraphError } from "#kernel/errors";
 import type { PageGuard } from "#kernel/page-guard";
 import { isStorableText } from "#kernel/text";
 import type { MetricsSource } from "#telemetry/merged-metrics";
-import { consoleFile, consolePage } from "./console.ts";
+import { consoleFiles, consolePage } from "./console.ts";
 import { home, isBrowser } from "./home.ts";
 import { ControlKeys } from "./keys.ts";
 import { METRICS_TYPE, metricsText } from "./metrics.ts";
 import { openapiOf } from "./openapi/document.ts";
+import { referenceFiles, referencePage } from "./reference.ts";
 import { controlRoutes } from "./routes.ts";
 
 /** A node with its longest list: a page with 10,000 people is some 600 kB. */
@@ -52,7 +53,9 @@ export function controlApp(options: ControlAppOptions): Hono<WithKey> {
   const keys = new ControlKeys(options.key, () => deps.worlds.default.database.reader, deps.realTime.nowMs);
   const originOf = (c: Context<WithKey>): string => `${options.isTls === true ? "https" : "http"}://${new URL(c.req.url).host}`;
 
-  app.get("/assets/*", consoleFile);
+  app.get("/assets/*", (c) => consoleFiles.file(c));
+  app.get("/reference/*", (c) => referenceFiles.file(c));
+  app.on("GET", ["/docs", "/docs/"], (c) => referencePage(c, deps.describeServer(new URL(c.req.url).hostname)));
   app.get("/healthz", (c) => c.json({ status: "ok" }));
   app.get("/readyz", (c) => ready(c, deps));
   app.get("/metrics", async (c) => c.body(await metricsText(options.readMetrics(), deps.worlds.open()), 200, { "content-type": METRICS_TYPE }));

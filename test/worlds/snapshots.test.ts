@@ -9,7 +9,7 @@ const namesIn = async (server: OwnServer, world: string): Promise<string[]> => (
 
 /** Everything that an export shows but the time, which goes on. */
 async function exported({ control }: OwnServer, world: string): Promise<unknown> {
-  const { clock: _, ...state } = (await control("GET", `worlds/${world}/export`)).body;
+  const { clock: _, ...state } = (await control("GET", `worlds/${world}/export?secrets=true`)).body;
   return state;
 }
 

@@ -1,5 +1,6 @@
 /** The world's time, stopped, moved or let go; from the header and from the palette. */
 import { api, dataOf } from "../api/client.ts";
+import { forgetCopies } from "../api/graph/identities.ts";
 import { clockQuery, queryClient } from "../api/queries.ts";
 import { act } from "../parts/notices.tsx";
 
@@ -9,6 +10,7 @@ const read = (w: string) => dataOf(api.GET("/v1/worlds/{w}/clock", { params: { p
 async function show(w: string, moved: Promise<Clock>): Promise<void> {
   const clock = await moved;
   queryClient.setQueryData(clockQuery(w).queryKey, { ...clock, readAtMs: Date.now() });
+  forgetCopies();
   // What fell due has happened.
   await queryClient.invalidateQueries();
 }
@@ -25,3 +27,13 @@ export const advance = (w: string, seconds: number): Promise<void> =>
 
 export const setClock = (w: string, now: number): Promise<void> =>
   act("The clock was set", () => show(w, dataOf(api.PUT("/v1/worlds/{w}/clock", { params: { path: { w } }, body: { now } }))));
+
+/** What happens by itself next, happens. */
+export const jumpToNext = (w: string): Promise<void> =>
+  act("What was due next has happened", async () => {
+    const { now } = await read(w);
+    const { data } = await dataOf(api.GET("/v1/worlds/{w}/clock/deadlines", { params: { path: { w } } }));
+    const next = data.find(({ time }) => time > now);
+    if (next === undefined) throw new Error("Nothing is due: nothing in this world waits for a time");
+    await show(w, dataOf(api.PUT("/v1/worlds/{w}/clock", { params: { path: { w } }, body: { now: Math.ceil(next.time) } })));
+  });

@@ -1,14 +1,14 @@
 /** The last requests, one of them with its story, all of them as they come, and an assertion over them that waits. */
 import { type Static, Type } from "typebox";
 import { notFound } from "#control-contract/errors";
-import { eventStream, wantsEvents } from "#control-contract/event-stream";
+import { EVENT_STREAM, eventStream, wantsEvents } from "#control-contract/event-stream";
 import { listOf } from "#control-contract/lists";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import type { RequestEntry, RequestLog } from "#graph/worlds/request-log";
 import { countedWithin, expectEntries, met, unmet } from "../expectations/expectation.ts";
 import { isAsked, requestFilter, sinceMsOf } from "./request-filter.ts";
 import { seenRequest, shown, storiedRequest, storyShown } from "./request-schemas.ts";
-import { EVENT_STREAM, followRequests, requestsEvent } from "./request-stream.ts";
+import { followRequests, requestsEvent } from "./request-stream.ts";
 
 const listQuery = Type.Object({
   ...requestFilter.properties,
@@ -51,7 +51,7 @@ function follow(requests: RequestLog, see: (entry: RequestEntry) => void): () =>
     for (;;) {
       await requests.next();
       if (isOver) return;
-      const fresh = requests.entries(known).reverse();
+      const fresh = requests.from(known);
       known = requests.count;
       for (const entry of fresh) if (!isOver) see(entry);
     }
@@ -68,10 +68,11 @@ async function readRequest({ world, path }: ControlRequest): Promise<unknown> {
   return storyShown(entry);
 }
 
-async function streamRequests({ world, query, header }: ControlRequest<Static<typeof streamQuery>>): Promise<Response> {
-  const last = header("last-event-id");
+async function streamRequests(request: ControlRequest<Static<typeof streamQuery>>): Promise<Response> {
+  const { query } = request;
+  const last = request.header("last-event-id");
   const after = query.after ?? (last !== undefined && /^\d{1,15}$/.test(last) ? Number(last) : undefined);
-  return new Response(followRequests(world.requests, query, after), { headers: { "content-type": EVENT_STREAM, "cache-control": "no-store" } });
+  return followRequests(request, query, after);
 }
 
 async function expectRequests({ deps, world, body }: ControlRequest<unknown, Expectation>): Promise<unknown> {

@@ -1,6 +1,7 @@
 /** Webhooks as the operator sees them: what was sent, each attempt, again; callbacks. */
 import { type Static, Type } from "typebox";
 import { badRequest, notFound } from "#control-contract/errors";
+import { EVENT_STREAM, watchStream } from "#control-contract/event-stream";
 import { listOf, pageQuery, respondWithList } from "#control-contract/lists";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import { secondsOf, worldTime } from "#graph/worlds/file/schema-words";
@@ -12,7 +13,6 @@ import type { Attempt } from "#webhooks/delivery/attempts";
 import { findDelivery, listDeliveries } from "#webhooks/history/list.store";
 import { contentOf, type DeliveryStatus, type DeliveryView, deliveryStatuses, viewOf } from "#webhooks/history/view";
 import type { Webhooks } from "#webhooks/webhooks";
-import { EVENT_STREAM, followDeliveries, NEWEST } from "./delivery-stream.ts";
 
 const closed = { additionalProperties: false };
 const time = Type.Number({ description: "world time in Unix seconds, with milliseconds as its fraction" });
@@ -47,8 +47,18 @@ export const delivery = Type.Object({
   attempts: Type.Array(attempt),
 });
 
+const signed = Type.Object({
+  ...attempt.properties,
+  signatures: Type.Optional(
+    Type.Record(Type.String(), Type.String(), {
+      description: "the headers that signed it, made again with the app's secret as it is now; left out where nothing was sent",
+    }),
+  ),
+});
+
 const content = Type.Object({
   ...delivery.properties,
+  attempts: Type.Array(signed),
   body: Type.String({ description: "the exact body of its POSTs" }),
   events: Type.Array(Type.Object({ id: Type.String(), field: Type.String(), time })),
 });
@@ -79,7 +89,7 @@ const deliveriesQuery = Type.Object({
 
 const seconds = (ms: number): number => ms / 1000;
 
-const shownAttempt = ({ time_ms, callback: callback_id, ...rest }: Attempt) => ({
+const shownAttempt = ({ time_ms, callback: callback_id, timestamp: _, ...rest }: Attempt) => ({
   time: seconds(time_ms),
   ...(callback_id === undefined ? {} : { callback_id }),
   ...rest,
@@ -129,6 +139,15 @@ const list = (request: ControlRequest<Static<typeof deliveriesQuery>>) => {
   );
 };
 
+/** As many as a person sees at a glance. */
+const NEWEST = 20;
+const LOOK_EVERY_MS = 500;
+
+async function readNewest({ world }: ControlRequest): Promise<unknown> {
+  const { rows } = await listDeliveries(world.database.reader, {}, { limit: NEWEST });
+  return { data: rows.map((row) => shownDelivery(viewOf(row))) };
+}
+
 const idOf = ({ path }: ControlRequest, what: string): string => {
   const id = path.id ?? "";
   if (!isNodeId(id)) throw notFound(`${what} ${id}`);
@@ -142,7 +161,13 @@ async function read(request: ControlRequest): Promise<unknown> {
   const row = await findDelivery(reader, id);
   if (row === undefined) throw notFound(`delivery ${id}`);
   const { body, events } = await contentOf(reader, row, webhooks.fields);
-  return { ...shownDelivery(viewOf(row)), body, events: events.map(({ time_ms, ...event }) => ({ ...event, time: seconds(time_ms) })) };
+  const view = viewOf(row);
+  const signatures = await webhooks.signaturesOf(view, body);
+  const attempts = view.attempts.map((one, at) => ({
+    ...shownAttempt(one),
+    ...(signatures[at] === undefined ? {} : { signatures: signatures[at] }),
+  }));
+  return { ...shownDelivery(view), attempts, body, events: events.map(({ time_ms, ...event }) => ({ ...event, time: seconds(time_ms) })) };
 }
 
 async function replay(request: ControlRequest): Promise<unknown> {
@@ -196,8 +221,7 @@ export const webhookRoutes: readonly ControlRoute[] = [
     streams: [EVENT_STREAM],
     isStreamAlone: true,
     errors: [404],
-    handle: async ({ world }) =>
-      new Response(followDeliveries(world, shownDelivery), { headers: { "content-type": EVENT_STREAM, "cache-control": "no-store" } }),
+    handle: async (request) => watchStream(request, { event: "deliveries", everyMs: LOOK_EVERY_MS, look: () => readNewest(request) }),
   },
   route({
     method: "GET",

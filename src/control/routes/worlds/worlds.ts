@@ -31,6 +31,14 @@ const newWorld = Type.Object(
   { additionalProperties: false },
 );
 
+const exportQuery = Type.Object({
+  secrets: Type.Optional(
+    Type.Boolean({
+      description: "true: with the apps' secrets and verify tokens in clear text. Left out, a new app that is imported gets a new secret",
+    }),
+  ),
+});
+
 /** The first world is the first of the first page. */
 async function listWorlds(request: ControlRequest<Static<typeof pageQuery>>): Promise<unknown> {
   const { deps, query } = request;
@@ -105,7 +113,7 @@ export const worldRoutes: readonly ControlRoute[] = [
     path: "/v1/worlds/{w}/import",
     operation: "importWorld",
     summary:
-      "Loads a world file, YAML or JSON, whole or not at all. An entry whose id is there already replaces what is stored; records without an id (activity, followers) add up",
+      "Loads a world file, YAML or JSON, whole or not at all. An entry whose id is there already replaces what is stored, but for secrets that it does not name; records without an id (activity, followers) add up",
     body: "text",
     response: Type.Object({ success: Type.Boolean(), warnings }),
     errors: [404, 413, 422],
@@ -115,14 +123,15 @@ export const worldRoutes: readonly ControlRoute[] = [
       return { success: true, ...warningsOf(await importWorld(world, deps.registry, body as string, options)) };
     },
   },
-  {
+  route({
     method: "GET",
     path: "/v1/worlds/{w}/export",
     operation: "exportWorld",
     summary:
-      "The world's state in the form of a world file. It holds the apps' secrets, and the SHA-256 of each token, so that importing it restores both",
+      "The world's state in the form of a world file. Of each token it holds the SHA-256, so that the token goes on working where it is imported; the secrets of apps only if they are asked for",
+    query: exportQuery,
     response: "file",
     errors: [404],
-    handle: ({ deps, world }) => exportWorld(world, deps.registry),
-  },
+    handle: ({ deps, world, query }) => exportWorld(world, deps.registry, query),
+  }),
 ];
