@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { sharedPostgres } from "#harness/postgres-cluster";
-import { endAll, newFolder, runPlaza, spawnPlaza, startPlaza } from "./plaza-process.ts";
+import { endAll, newFolder, runPlaza, startPlaza } from "./plaza-process.ts";
 
 afterEach(endAll);
 
@@ -265,39 +265,4 @@ describe("a wrong option is one line on stderr and exit code 2", () => {
       expect(stdout).not.toBe("");
     }
   });
-});
-
-describe("for a person", () => {
-  /** What a first and a second start on the same data print. */
-  async function printed(data: string): Promise<{ text: string; stop(): Promise<number> }> {
-    const running = spawnPlaza(["start", "--data", data, "--port", "0", "--control-port", "0", "--rtmp-port", "off", "--log-level", "silent"]);
-    let text = "";
-    const reader = running.stdout.getReader();
-    while (!text.includes("/personas?")) text += new TextDecoder().decode((await reader.read()).value);
-    return {
-      text,
-      stop: () => {
-        running.kill("SIGTERM");
-        return running.exited;
-      },
-    };
-  }
-
-  test("addresses, control key, demo tokens, and requests that work when pasted; on each start again", async () => {
-    const data = newFolder();
-    for (const start of ["first", "second"]) {
-      const { text, stop } = await printed(data);
-      expect(text).toMatch(/control key +\S{20,}/);
-      for (const [token] of readFileSync(join(import.meta.dir, "../../worlds/demo.yaml"), "utf8").matchAll(/(?<=token: )demo-[a-z-]+/g))
-        expect(text).toContain(token);
-      const requests = text.split("\n").filter((line) => line.trim().startsWith("curl "));
-      expect(requests).toHaveLength(3);
-      for (const [index, request] of requests.entries()) {
-        const response = JSON.parse(await new Response(Bun.spawn(["sh", "-c", request.replace("curl", "curl -sS")]).stdout).text());
-        // The second start finds the label that the first one made.
-        if (start === "first" || index !== 1) expect(response.error ?? response.code).toBeUndefined();
-      }
-      expect(await stop()).toBe(0);
-    }
-  }, 20_000);
 });

@@ -1,0 +1,55 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { endAll, newFolder, spawnPlaza, startPlaza } from "./plaza-process.ts";
+
+afterEach(endAll);
+
+test("D-05: / of both ports tells a browser where it is, and is unknown to others", async () => {
+  const { ready } = await startPlaza(["--data", ":memory:"]);
+  for (const [address, says, unknown] of [
+    [ready.base_url, "This is the graph", 400],
+    [ready.control_url, "Plaza console</title>", 404],
+  ] as const) {
+    const page = await fetch(`${address}/`, { headers: { accept: "text/html,application/xhtml+xml" } });
+    expect({ status: page.status, type: page.headers.get("content-type")?.toLowerCase() }).toEqual({ status: 200, type: "text/html; charset=utf-8" });
+    expect(await page.text()).toContain(says);
+    expect((await fetch(`${address}/`)).status).toBe(unknown);
+    expect((await fetch(`${address}/`, { method: "POST", headers: { accept: "text/html" } })).status).toBe(unknown);
+  }
+});
+
+describe("for a person", () => {
+  /** What a first and a second start on the same data print. */
+  async function printed(data: string): Promise<{ text: string; stop(): Promise<number> }> {
+    const running = spawnPlaza(["start", "--data", data, "--port", "0", "--control-port", "0", "--rtmp-port", "off", "--log-level", "silent"]);
+    let text = "";
+    const reader = running.stdout.getReader();
+    while (!text.includes("/personas?")) text += new TextDecoder().decode((await reader.read()).value);
+    return {
+      text,
+      stop: () => {
+        running.kill("SIGTERM");
+        return running.exited;
+      },
+    };
+  }
+
+  test("addresses, control key, demo tokens, and requests that work when pasted; on each start again", async () => {
+    const data = newFolder();
+    for (const start of ["first", "second"]) {
+      const { text, stop } = await printed(data);
+      expect(text).toMatch(/control key +\S{20,}/);
+      for (const [token] of readFileSync(join(import.meta.dir, "../../worlds/demo.yaml"), "utf8").matchAll(/(?<=token: )demo-[a-z-]+/g))
+        expect(text).toContain(token);
+      const requests = text.split("\n").filter((line) => line.trim().startsWith("curl "));
+      expect(requests).toHaveLength(3);
+      for (const [index, request] of requests.entries()) {
+        const response = JSON.parse(await new Response(Bun.spawn(["sh", "-c", request.replace("curl", "curl -sS")]).stdout).text());
+        // The second start finds the label that the first one made.
+        if (start === "first" || index !== 1) expect(response.error ?? response.code).toBeUndefined();
+      }
+      expect(await stop()).toBe(0);
+    }
+  }, 20_000);
+});
