@@ -83,8 +83,15 @@ const phoneRoute = createRoute({
 const eventsRoute = createRoute({
   getParentRoute: () => root,
   path: "/events",
-  validateSearch: (search: Record<string, unknown>) => textsOf(search, "app"),
+  validateSearch: (search: Record<string, unknown>) => textsOf(search, "app", "device"),
   component: lazyRouteComponent(() => import("./views/events/events.tsx"), "Events"),
+});
+
+const liveRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/live",
+  validateSearch: (search: Record<string, unknown>) => textsOf(search, "video", "open"),
+  component: lazyRouteComponent(() => import("./views/live/live.tsx"), "Live"),
 });
 
 const faultsRoute = createRoute({
@@ -117,6 +124,7 @@ export const router = createRouter({
     versionsRoute,
     phoneRoute,
     eventsRoute,
+    liveRoute,
     faultsRoute,
     worldsRoute,
     settingsRoute,

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { eventStream, type SendEvent, wantsEvents } from "./event-stream.ts";
+import { eventStream, type SendEvent, wantsEvents, watchStream } from "./event-stream.ts";
 import type { ControlRequest } from "./route.ts";
 
 const requestOf = (ending: AbortSignal | undefined, accept = "text/event-stream") =>
@@ -52,6 +52,69 @@ test("a reader that does not read is left behind, so that memory stays bounded",
   let received = 0;
   while ((await next()) !== undefined) received++;
   expect(received).toBeGreaterThan(900);
+});
+
+test("a reader that does not read large pieces is left behind sooner", () => {
+  const { send, stops } = open();
+  let sent = 0;
+  while (stops() === 0) send("n", "x".repeat(100_000 + sent++));
+  expect(sent).toBeLessThan(15);
+});
+
+test("an event may have an id, and one before the first event", async () => {
+  const response = eventStream(
+    requestOf(undefined),
+    (send) => {
+      send("n", 1, 8);
+      return () => {};
+    },
+    7,
+  );
+  const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+  const next = async () => new TextDecoder().decode((await reader.read()).value);
+  expect([await next(), await next()]).toEqual([": listening\nid: 7\n\n", "event: n\nid: 8\ndata: 1\n\n"]);
+  await reader.cancel();
+});
+
+/** A stream of what `look` sees, as fast as timers go. */
+function watch(look: () => Promise<unknown>, ending?: AbortSignal) {
+  const response = watchStream(requestOf(ending), { event: "state", everyMs: 1, look });
+  const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+  const next = async () => {
+    const { done, value } = await reader.read();
+    return done ? undefined : new TextDecoder().decode(value);
+  };
+  return { reader, next };
+}
+
+test("what is watched is sent at once and whenever it has changed, until it is gone", async () => {
+  const states = ["a", "a", "a", "b", "b", "a"];
+  const { next } = watch(async () => states.shift());
+  expect(await next()).toBe(": listening\n\n");
+  for (const state of ["a", "b", "a"]) expect(await next()).toBe(`event: state\ndata: "${state}"\n\n`);
+  expect(await next()).toBeUndefined();
+});
+
+test("nothing is looked at any more once the reader is gone, the server ends, or a look fails", async () => {
+  const ending = new AbortController();
+  for (const end of ["reader", "look", "server"] as const) {
+    let looks = 0;
+    let fails = false;
+    const { reader, next } = watch(async () => {
+      if (fails) throw new Error("the database cannot be reached");
+      return ++looks;
+    }, ending.signal);
+    await next();
+    await next();
+    if (end === "reader") await reader.cancel();
+    if (end === "server") ending.abort();
+    if (end === "look") fails = true;
+    while ((await next()) !== undefined);
+    const seen = looks;
+    // Many times what lies between two looks.
+    await Bun.sleep(20);
+    expect({ end, looks }).toEqual({ end, looks: seen });
+  }
 });
 
 test("only who asks for events gets them", () => {

@@ -5,40 +5,90 @@ export const EVENT_STREAM = "text/event-stream";
 
 /** Shorter than the 60 s after which common proxies close an idle connection. */
 const HEARTBEAT_MS = 25_000;
-/** A reader that is so many pieces behind has stopped reading: its stream ends, so that memory stays bounded. */
-const BEHIND_MAX = 1_000;
+/** A reader that is so far behind has stopped reading: its stream ends, so that memory stays bounded. A thousand small pieces, or some large ones. */
+const BEHIND_BYTES_MAX = 1_024_000;
+/** What a piece costs beside its bytes, and more. */
+const PIECE_BYTES_MIN = 1_024;
 
 export const wantsEvents = (request: ControlRequest): boolean => request.header("accept")?.includes(EVENT_STREAM) === true;
 
-export type SendEvent = (event: string, value: unknown) => void;
+/** `id`: what a reader that comes back says it has (`Last-Event-ID`). */
+export type SendEvent = (event: string, value: unknown, id?: number) => void;
 
-/** `begin` is given how to send, and returns what ends it. The stream ends with its reader, and with the server. */
-export function eventStream({ deps }: ControlRequest, begin: (send: SendEvent) => () => void): Response {
+/**
+ * `begin` is given how to send and how to end, and returns what ends its own work. The stream ends with its reader, with one that stopped
+ * reading, and with the server. `id`: where the reader is before the first event.
+ */
+export function eventStream({ deps }: ControlRequest, begin: (send: SendEvent, end: () => void) => () => void, id?: number): Response {
   const encoder = new TextEncoder();
   let stop = (): void => {};
-  const body = new ReadableStream<Uint8Array>({
-    start(controller) {
-      const end = (): void => {
-        stop();
-        controller.close();
-      };
-      const write = (text: string): void => {
-        if ((controller.desiredSize ?? 0) < -BEHIND_MAX) end();
-        else controller.enqueue(encoder.encode(text));
-      };
-      write(": listening\n\n");
-      const endSending = begin((event, value) => write(`event: ${event}\ndata: ${JSON.stringify(value)}\n\n`));
-      // A timer because only bytes on the connection show a proxy, and this server, that it is still in use.
-      const heartbeat = setInterval(() => write(": still here\n\n"), HEARTBEAT_MS);
-      stop = () => {
-        clearInterval(heartbeat);
-        endSending();
-        deps.ending?.removeEventListener("abort", end);
-      };
-      if (deps.ending?.aborted === true) end();
-      else deps.ending?.addEventListener("abort", end);
-    },
-    cancel: () => stop(),
-  });
+  const start = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
+    let isOver = false;
+    let endSending = (): void => {};
+    const end = (): void => {
+      if (isOver) return;
+      stop();
+      controller.close();
+    };
+    const write = (text: string): void => {
+      if (isOver) return;
+      if ((controller.desiredSize ?? 0) < -BEHIND_BYTES_MAX) end();
+      else controller.enqueue(encoder.encode(text));
+    };
+    // A timer because only bytes on the connection show a proxy, and this server, that it is still in use.
+    const heartbeat = setInterval(() => write(": still here\n\n"), HEARTBEAT_MS);
+    stop = () => {
+      isOver = true;
+      clearInterval(heartbeat);
+      deps.ending?.removeEventListener("abort", end);
+      endSending();
+    };
+    write(`: listening\n${lineOfId(id)}\n`);
+    endSending = begin((event, value, of) => write(`event: ${event}\n${lineOfId(of)}data: ${JSON.stringify(value)}\n\n`), end);
+    if (isOver) endSending();
+    else if (deps.ending?.aborted === true) end();
+    else deps.ending?.addEventListener("abort", end);
+  };
+  const body = new ReadableStream<Uint8Array>(
+    { start, cancel: () => stop() },
+    { highWaterMark: 0, size: (piece?: Uint8Array) => Math.max(PIECE_BYTES_MIN, piece?.byteLength ?? 0) },
+  );
   return new Response(body, { headers: { "content-type": EVENT_STREAM, "cache-control": "no-store" } });
 }
+
+const lineOfId = (id: number | undefined): string => (id === undefined ? "" : `id: ${id}\n`);
+
+export interface Watched {
+  /** The name of its events. */
+  readonly event: string;
+  /** It is looked at so often, one look at a time. */
+  readonly everyMs: number;
+  /** What there is now; undefined: nothing any more, and the stream ends. */
+  look(): Promise<unknown>;
+}
+
+/** What is looked at, at once and whenever it has changed. A look that fails ends the stream: the reader connects again. */
+export const watchStream = (request: ControlRequest, { event, everyMs, look }: Watched): Response =>
+  eventStream(request, (send, end) => {
+    let last = "";
+    let isLooking = false;
+    const lookAgain = async (): Promise<void> => {
+      if (isLooking) return;
+      isLooking = true;
+      try {
+        const seen = await look();
+        const text = JSON.stringify(seen);
+        if (seen === undefined) end();
+        else if (text !== last) send(event, seen);
+        last = text;
+      } catch {
+        end();
+      } finally {
+        isLooking = false;
+      }
+    };
+    void lookAgain();
+    // A timer because what is looked at may change in another process.
+    const timer = setInterval(() => void lookAgain(), everyMs);
+    return () => clearInterval(timer);
+  });

@@ -17,7 +17,7 @@ import { consoleFile, consolePage } from "./console.ts";
 import { home, isBrowser } from "./home.ts";
 import { ControlKeys } from "./keys.ts";
 import { METRICS_TYPE, metricsText } from "./metrics.ts";
-import { openapiOf } from "./openapi.ts";
+import { openapiOf } from "./openapi/document.ts";
 import { controlRoutes } from "./routes.ts";
 
 /** A node with its longest list: a page with 10,000 people is some 600 kB. */
@@ -82,6 +82,13 @@ export function controlApp(options: ControlAppOptions): Hono<WithKey> {
     return next();
   });
   serve(false);
+  app.all("/v1/*", (c, next) => {
+    const { path } = c.req;
+    const methods = routes.filter((route) => isAt(path, route)).map(({ method }) => method);
+    if (methods.length === 0) return next();
+    c.header("Allow", methods.join(", "));
+    throw new ControlError("method_not_allowed", `${path} takes ${methods.join(", ")}`);
+  });
   // Each view of the console has an address of its own.
   app.get("*", async (c, next) => {
     if (!isBrowser(c) || c.req.path.startsWith("/v1/")) return next();
@@ -94,6 +101,12 @@ export function controlApp(options: ControlAppOptions): Hono<WithKey> {
     return c.json(bodyOf(error), controlCodes[error.code]);
   });
   return app;
+}
+
+/** Segment by segment; one that stands for a value takes any. */
+function isAt(path: string, route: ControlRoute): boolean {
+  const [given, known] = [path.split("/"), route.path.split("/")];
+  return given.length === known.length && known.every((segment, at) => segment.startsWith("{") || segment === given[at]);
 }
 
 /** The database can be reached: a load balancer may send requests. */

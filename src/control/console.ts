@@ -79,9 +79,9 @@ export async function consolePage(server: ServerDescription): Promise<Response |
   });
 }
 
-/** The nonce is for the style sheets that the editor makes. Only the graph's addresses are asked, and only its player is framed. */
+/** The nonce is for the style sheets that the editor makes. Only the graph's addresses and its door for live video are asked, and only its player is framed. */
 function policyOf(server: ServerDescription, nonce: string): string {
-  const { base_url, app_base_url, microblog_base_url, ads_base_url, social_login_host } = server;
+  const { base_url, app_base_url, microblog_base_url, ads_base_url, social_login_host, live_url } = server;
   const graph = [...new Set([base_url, app_base_url, microblog_base_url, ads_base_url, social_login_host].map((address) => new URL(address).origin))];
   return [
     "default-src 'none'",
@@ -90,7 +90,7 @@ function policyOf(server: ServerDescription, nonce: string): string {
     "img-src 'self' data:",
     "font-src 'self'",
     "media-src 'self' blob:",
-    `connect-src 'self' ${graph.join(" ")}`,
+    `connect-src 'self' ${[...graph, ...(live_url === undefined ? [] : [live_url])].join(" ")}`,
     `frame-src ${new URL(base_url).origin}`,
     "base-uri 'none'",
     "form-action 'none'",

@@ -11,10 +11,14 @@ afterEach(async () => {
 });
 
 async function serve(connectionsMax: number) {
-  const { served } = await openControl();
+  return (await serveWithLog(connectionsMax)).port;
+}
+
+async function serveWithLog(connectionsMax: number) {
+  const { served, plaza } = await openControl();
   const server = await serveControl({ ...served, host: "127.0.0.1", port: 0, connectionsMax });
   servers.push(server);
-  return server.port;
+  return { port: server.port, requests: plaza.world.requests };
 }
 
 /** Resolves when the connection is open. */
@@ -64,4 +68,26 @@ test("a connection on which a request runs is not closed for others", async () =
     idle = next;
   }
   for (const response of await Promise.all(waiting)) expect(response).toStartWith("HTTP/1.1 200 ");
+});
+
+/** Twenty of them are most of a megabyte. */
+const long = {
+  ...{ trace_id: "A1", method: "GET", surface: "base", path: "/v26.0/2001", query: "", status: 200, time: 0, duration_ms: 1, app: "1001" },
+  ...{ operation: "x".repeat(40_000), request_body: "", response_body: "{}" },
+};
+const STREAM = `GET /v1/worlds/default/requests/stream HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${KEY}\r\n\r\n`;
+
+test("the stream of a client that has stopped reading ends, and that of one that has gone", async () => {
+  const { port, requests } = await serveWithLog(3);
+  for (const end of ["stops reading", "goes"] as const) {
+    const { socket } = await open(port);
+    socket.write(STREAM);
+    while (!requests.isWatched) await Bun.sleep(5);
+    if (end === "goes") socket.destroy();
+    else socket.pause();
+    while (requests.isWatched) {
+      for (let count = 0; count < 20; count++) requests.adopt(long);
+      await Bun.sleep(5);
+    }
+  }
 });

@@ -1,14 +1,26 @@
-/** What is worked out once for a head: many requests of a connection have the same, and it is one object then. */
+/**
+ * What is worked out once for a head: many requests of a connection have the same, and it is one object then. Others have the same query,
+ * with its fields and tokens, for many nodes.
+ */
 import { shownQuery } from "#graph/worlds/request-log";
+import { BoundedMap } from "#kernel/bounded-map";
 import type { PageGuard } from "#kernel/page-guard";
 import { type ParsedPairs, parsePairs } from "./body/pairs.ts";
 import { findHeader } from "./http1/headers.ts";
 import type { RequestHead } from "./http1/request-head.ts";
 
-export interface HeadFacts {
+/** What is worked out once for the text of a query. */
+interface QueryFacts {
   readonly query: ParsedPairs;
   /** For the request log. */
   readonly shownQuery: string;
+}
+
+const QUERIES_MAX = 256;
+/** A query is part of the text of its head, which it keeps in memory: 512 kB of all of them. */
+const HEAD_BYTES_MAX = 2_048;
+
+export interface HeadFacts extends QueryFacts {
   /** Why the web page that sent the request may not (D-240). */
   readonly pageRefusal: string | undefined;
 }
@@ -17,6 +29,7 @@ export class HeadFactsCache {
   readonly #parametersMax: number;
   readonly #pages: PageGuard | undefined;
   readonly #facts = new WeakMap<RequestHead, HeadFacts>();
+  readonly #queries = new BoundedMap<string, QueryFacts>(QUERIES_MAX);
 
   constructor(parametersMax: number, pages: PageGuard | undefined) {
     this.#parametersMax = parametersMax;
@@ -27,13 +40,18 @@ export class HeadFactsCache {
     let facts = this.#facts.get(head);
     if (facts === undefined) {
       const { method, headers, target } = head;
-      facts = {
-        query: parsePairs(target.queryText, "The query", this.#parametersMax),
-        shownQuery: shownQuery(target.queryText),
-        pageRefusal: this.#pages?.refusalOf({ method, host, header: (name) => findHeader(headers, name) }),
-      };
+      const { query, shownQuery } = this.#queryFacts(target.queryText, head.byteCount <= HEAD_BYTES_MAX);
+      facts = { query, shownQuery, pageRefusal: this.#pages?.refusalOf({ method, host, header: (name) => findHeader(headers, name) }) };
       this.#facts.set(head, facts);
     }
+    return facts;
+  }
+
+  #queryFacts(text: string, isKept: boolean): QueryFacts {
+    const known = this.#queries.get(text);
+    if (known !== undefined) return known;
+    const facts = { query: parsePairs(text, "The query", this.#parametersMax), shownQuery: shownQuery(text) };
+    if (isKept) this.#queries.set(text, facts);
     return facts;
   }
 }

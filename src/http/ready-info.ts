@@ -56,6 +56,8 @@ export function readyInfo(config: Config, port: number, controlPort: number, key
 export function describeServer(config: Config, hostname: string, port: number, streaming: Streaming | undefined): ServerDescription {
   const { sandbox, host, public_url } = config;
   const isEverywhere = host === "0.0.0.0" || host === "::";
+  const reached = isEverywhere ? hostname.replace(/^\[(.*)\]$/, "$1") : host;
+  const live_url = pageAddressOf(reached, streaming);
   const {
     ready: _,
     pid: __,
@@ -63,7 +65,7 @@ export function describeServer(config: Config, hostname: string, port: number, s
     control_key: ____,
     rtmp_url,
     ...addresses
-  } = readyInfo({ ...config, host: isEverywhere ? hostname.replace(/^\[(.*)\]$/, "$1") : host }, port, 0, "", streaming);
+  } = readyInfo({ ...config, host: reached }, port, 0, "", streaming);
   const own = addresses.base_url;
   const shown = (address: string): string =>
     public_url !== undefined && address.startsWith(own) ? public_url.replace(/\/$/, "") + address.slice(own.length) : address;
@@ -75,7 +77,15 @@ export function describeServer(config: Config, hostname: string, port: number, s
     ads_base_url: shown(addresses.ads_base_url),
     social_login_host: shown(addresses.social_login_host),
     ...(rtmp_url === null ? {} : { rtmp_url }),
+    ...(live_url === undefined ? {} : { live_url }),
   };
+}
+
+/** D-117: the WebSocket of pages that publish, over TLS where there is a certificate. A media server of somebody else's has none. */
+function pageAddressOf(host: string, streaming: Streaming | undefined): string | undefined {
+  if (streaming?.rtmpPort === undefined) return undefined;
+  const { rtmpPort, rtmpsPort } = streaming;
+  return rtmpsPort === undefined ? `ws://${addressOf(host)}:${rtmpPort}/live` : `wss://${addressOf(host)}:${rtmpsPort}/live`;
 }
 
 /** `stopAsked` resolves when the control API is asked to end the server. */

@@ -25,6 +25,9 @@ test("the clock is stopped and jumps to the next deadline, which then has happen
   const rows = "[...document.querySelectorAll('tbody tr')]";
   await page.evaluate(`${rows}.find((row) => row.innerText.includes("tried again")).querySelector("button").click()`);
   while (receiver.posts.length < 2) await Bun.sleep(20);
+  // The list has the next one by itself.
+  await page.click("Jump to the next deadline");
+  while (receiver.posts.length < 3) await Bun.sleep(20);
   await page.click("▶ Let it run");
   await page.shows("running");
 });
@@ -47,9 +50,14 @@ test("a version that dies next year is found before", async () => {
   const server = await startServer(["--world", world]);
   await fetch(`${server.base_url}/v24.0/8001?access_token=page-token`, { headers: { authorization: "Bearer page-token" } });
   const page = await openConsole(server, "/versions");
-  await page.shows("v24.0", "readCatalog", "automatic upgrade off");
+  await page.shows("v24.0", "readCatalog", "automatic upgrade off", `${iso(now + YEAR / 2).slice(0, 10)} marketing v24.0 ends`);
   expect(await page.violations()).toEqual([]);
   await page.screenshot("versions");
   await page.fill("On", iso(now + YEAR / 4).slice(0, 10));
   await page.shows("would be served by the same version");
+  await page.click(`${iso(now + YEAR / 2).slice(0, 10)} marketing v24.0 ends`);
+  await page.shows("automatic upgrade off");
+  await page.click("Move the world's clock there");
+  await page.shows("✕ ended");
+  await page.screenshot("versions-later");
 });

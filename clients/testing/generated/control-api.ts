@@ -685,6 +685,8 @@ export interface Operations {
       readonly social_login_host: string;
       /** where encoders connect; left out where they cannot */
       readonly rtmp_url?: string;
+      /** the WebSocket where web pages send live videos; left out where they cannot */
+      readonly live_url?: string;
     };
   };
   /** Ends the server as SIGTERM does: no new requests, and running ones end, within 10 s at most. */
@@ -813,7 +815,6 @@ export interface Operations {
       /** true: with the apps' secrets and verify tokens in clear text. Left out, a new app that is imported gets a new secret */
       readonly secrets?: boolean;
     };
-    response: { readonly [name: string]: unknown };
   };
   /** Keeps the world as it is under a name, in place of what was kept under it; recordings of live video are no part of it. */
   takeSnapshot: {
@@ -1878,6 +1879,75 @@ export interface Operations {
       readonly value: { readonly [name: string]: unknown };
     };
   };
+  /** The live states of broadcasts that run, the newest first, 100 at most; with Accept: text/event-stream, again whenever one changes, once a second at most. */
+  listRunningLiveVideos: {
+    response: {
+      readonly data: readonly ({
+        readonly id: string;
+        readonly page: string;
+        /** a finer status: reconnecting, key_dead and ending show as LIVE */
+        readonly state: "unpublished" | "scheduled_unpublished" | "scheduled_live" | "scheduled_expired" | "scheduled_canceled" | "live" | "reconnecting" | "key_dead" | "ending" | "stopped" | "processing" | "vod" | "taken_down" | "lapsed";
+        /** as the interface shows it */
+        readonly status: "UNPUBLISHED" | "LIVE" | "LIVE_STOPPED" | "PROCESSING" | "VOD" | "SCHEDULED_UNPUBLISHED" | "SCHEDULED_LIVE" | "SCHEDULED_EXPIRED" | "SCHEDULED_CANCELED" | "TAKEN_DOWN";
+        readonly feed: {
+          /** an encoder sends at the moment */
+          readonly is_sending: boolean;
+          /** counts the feeds; 0: there was none */
+          readonly session: number;
+        };
+        /** what the encoder sends, while this server takes its stream */
+        readonly health?: {
+          /** averaged over 5 s */
+          readonly bits_per_second: number;
+          readonly frames_per_second: number;
+          /** some 2,000 are silence */
+          readonly audio_bits_per_second: number;
+          /** by how much the newest sound is behind the newest picture */
+          readonly audio_behind_ms: number;
+          /** how often pictures were missing for 250 ms or more */
+          readonly gaps: number;
+          /** between the last two key frames */
+          readonly key_frame_ms: number | null;
+          /** pixels */
+          readonly width: number;
+          /** pixels */
+          readonly height: number;
+          /** what to change at the encoder */
+          readonly warnings: readonly (string)[];
+        };
+        /** whether an encoder can begin or come back */
+        readonly stream_key: "usable" | "none";
+        /** what happens by itself next */
+        readonly next: {
+          readonly event: string;
+          /** Unix seconds */
+          readonly time: number;
+        } | null;
+        readonly sealing: {
+          readonly fails: boolean;
+          /** that failed */
+          readonly tries: number;
+        };
+        readonly restore_notice: "none" | "open" | "lapsed";
+        /** only of a video that was taken down */
+        readonly takedown_reason?: "COPYRIGHT" | "INTELLECTUAL_PROPERTY";
+        /** only of a broadcast that nobody ended */
+        readonly end_reason?: "NO_AUDIO" | "NO_FEED" | "KEY_EXPIRED" | "NO_STORAGE";
+        /** how it came to its state, the oldest first; the last 50 */
+        readonly history: readonly ({
+          /** world time in Unix seconds, with milliseconds as its fraction */
+          readonly time: number;
+          /** what happened; declared: an operator set the state */
+          readonly event: string;
+          /** the state after it */
+          readonly state: "unpublished" | "scheduled_unpublished" | "scheduled_live" | "scheduled_expired" | "scheduled_canceled" | "live" | "reconnecting" | "key_dead" | "ending" | "stopped" | "processing" | "vod" | "taken_down" | "lapsed";
+        })[];
+      })[];
+      readonly paging: {
+        readonly next?: string;
+      };
+    };
+  };
   /** The live state of a video: its feed, its key, and what happens by itself next; with Accept: text/event-stream, again whenever it changes, once a second at most. */
   readLiveState: {
     response: {
@@ -1931,6 +2001,15 @@ export interface Operations {
       readonly takedown_reason?: "COPYRIGHT" | "INTELLECTUAL_PROPERTY";
       /** only of a broadcast that nobody ended */
       readonly end_reason?: "NO_AUDIO" | "NO_FEED" | "KEY_EXPIRED" | "NO_STORAGE";
+      /** how it came to its state, the oldest first; the last 50 */
+      readonly history: readonly ({
+        /** world time in Unix seconds, with milliseconds as its fraction */
+        readonly time: number;
+        /** what happened; declared: an operator set the state */
+        readonly event: string;
+        /** the state after it */
+        readonly state: "unpublished" | "scheduled_unpublished" | "scheduled_live" | "scheduled_expired" | "scheduled_canceled" | "live" | "reconnecting" | "key_dead" | "ending" | "stopped" | "processing" | "vod" | "taken_down" | "lapsed";
+      })[];
     };
   };
   /** Does what an encoder would do: begin, break off, stop, or send no audio. 409 where there is no such feed, or the key opens nothing. */
@@ -1992,6 +2071,143 @@ export interface Operations {
       readonly takedown_reason?: "COPYRIGHT" | "INTELLECTUAL_PROPERTY";
       /** only of a broadcast that nobody ended */
       readonly end_reason?: "NO_AUDIO" | "NO_FEED" | "KEY_EXPIRED" | "NO_STORAGE";
+      /** how it came to its state, the oldest first; the last 50 */
+      readonly history: readonly ({
+        /** world time in Unix seconds, with milliseconds as its fraction */
+        readonly time: number;
+        /** what happened; declared: an operator set the state */
+        readonly event: string;
+        /** the state after it */
+        readonly state: "unpublished" | "scheduled_unpublished" | "scheduled_live" | "scheduled_expired" | "scheduled_canceled" | "live" | "reconnecting" | "key_dead" | "ending" | "stopped" | "processing" | "vod" | "taken_down" | "lapsed";
+      })[];
+    };
+  };
+  /** Publishes a live video that is unpublished or planned, as its page would: the broadcast begins. 409 in any other state. */
+  publishLiveVideo: {
+    response: {
+      readonly id: string;
+      readonly page: string;
+      /** a finer status: reconnecting, key_dead and ending show as LIVE */
+      readonly state: "unpublished" | "scheduled_unpublished" | "scheduled_live" | "scheduled_expired" | "scheduled_canceled" | "live" | "reconnecting" | "key_dead" | "ending" | "stopped" | "processing" | "vod" | "taken_down" | "lapsed";
+      /** as the interface shows it */
+      readonly status: "UNPUBLISHED" | "LIVE" | "LIVE_STOPPED" | "PROCESSING" | "VOD" | "SCHEDULED_UNPUBLISHED" | "SCHEDULED_LIVE" | "SCHEDULED_EXPIRED" | "SCHEDULED_CANCELED" | "TAKEN_DOWN";
+      readonly feed: {
+        /** an encoder sends at the moment */
+        readonly is_sending: boolean;
+        /** counts the feeds; 0: there was none */
+        readonly session: number;
+      };
+      /** what the encoder sends, while this server takes its stream */
+      readonly health?: {
+        /** averaged over 5 s */
+        readonly bits_per_second: number;
+        readonly frames_per_second: number;
+        /** some 2,000 are silence */
+        readonly audio_bits_per_second: number;
+        /** by how much the newest sound is behind the newest picture */
+        readonly audio_behind_ms: number;
+        /** how often pictures were missing for 250 ms or more */
+        readonly gaps: number;
+        /** between the last two key frames */
+        readonly key_frame_ms: number | null;
+        /** pixels */
+        readonly width: number;
+        /** pixels */
+        readonly height: number;
+        /** what to change at the encoder */
+        readonly warnings: readonly (string)[];
+      };
+      /** whether an encoder can begin or come back */
+      readonly stream_key: "usable" | "none";
+      /** what happens by itself next */
+      readonly next: {
+        readonly event: string;
+        /** Unix seconds */
+        readonly time: number;
+      } | null;
+      readonly sealing: {
+        readonly fails: boolean;
+        /** that failed */
+        readonly tries: number;
+      };
+      readonly restore_notice: "none" | "open" | "lapsed";
+      /** only of a video that was taken down */
+      readonly takedown_reason?: "COPYRIGHT" | "INTELLECTUAL_PROPERTY";
+      /** only of a broadcast that nobody ended */
+      readonly end_reason?: "NO_AUDIO" | "NO_FEED" | "KEY_EXPIRED" | "NO_STORAGE";
+      /** how it came to its state, the oldest first; the last 50 */
+      readonly history: readonly ({
+        /** world time in Unix seconds, with milliseconds as its fraction */
+        readonly time: number;
+        /** what happened; declared: an operator set the state */
+        readonly event: string;
+        /** the state after it */
+        readonly state: "unpublished" | "scheduled_unpublished" | "scheduled_live" | "scheduled_expired" | "scheduled_canceled" | "live" | "reconnecting" | "key_dead" | "ending" | "stopped" | "processing" | "vod" | "taken_down" | "lapsed";
+      })[];
+    };
+  };
+  /** Ends a broadcast, as its page would: its encoder is disconnected, and it becomes a VOD. 409 where none runs. */
+  endBroadcast: {
+    response: {
+      readonly id: string;
+      readonly page: string;
+      /** a finer status: reconnecting, key_dead and ending show as LIVE */
+      readonly state: "unpublished" | "scheduled_unpublished" | "scheduled_live" | "scheduled_expired" | "scheduled_canceled" | "live" | "reconnecting" | "key_dead" | "ending" | "stopped" | "processing" | "vod" | "taken_down" | "lapsed";
+      /** as the interface shows it */
+      readonly status: "UNPUBLISHED" | "LIVE" | "LIVE_STOPPED" | "PROCESSING" | "VOD" | "SCHEDULED_UNPUBLISHED" | "SCHEDULED_LIVE" | "SCHEDULED_EXPIRED" | "SCHEDULED_CANCELED" | "TAKEN_DOWN";
+      readonly feed: {
+        /** an encoder sends at the moment */
+        readonly is_sending: boolean;
+        /** counts the feeds; 0: there was none */
+        readonly session: number;
+      };
+      /** what the encoder sends, while this server takes its stream */
+      readonly health?: {
+        /** averaged over 5 s */
+        readonly bits_per_second: number;
+        readonly frames_per_second: number;
+        /** some 2,000 are silence */
+        readonly audio_bits_per_second: number;
+        /** by how much the newest sound is behind the newest picture */
+        readonly audio_behind_ms: number;
+        /** how often pictures were missing for 250 ms or more */
+        readonly gaps: number;
+        /** between the last two key frames */
+        readonly key_frame_ms: number | null;
+        /** pixels */
+        readonly width: number;
+        /** pixels */
+        readonly height: number;
+        /** what to change at the encoder */
+        readonly warnings: readonly (string)[];
+      };
+      /** whether an encoder can begin or come back */
+      readonly stream_key: "usable" | "none";
+      /** what happens by itself next */
+      readonly next: {
+        readonly event: string;
+        /** Unix seconds */
+        readonly time: number;
+      } | null;
+      readonly sealing: {
+        readonly fails: boolean;
+        /** that failed */
+        readonly tries: number;
+      };
+      readonly restore_notice: "none" | "open" | "lapsed";
+      /** only of a video that was taken down */
+      readonly takedown_reason?: "COPYRIGHT" | "INTELLECTUAL_PROPERTY";
+      /** only of a broadcast that nobody ended */
+      readonly end_reason?: "NO_AUDIO" | "NO_FEED" | "KEY_EXPIRED" | "NO_STORAGE";
+      /** how it came to its state, the oldest first; the last 50 */
+      readonly history: readonly ({
+        /** world time in Unix seconds, with milliseconds as its fraction */
+        readonly time: number;
+        /** what happened; declared: an operator set the state */
+        readonly event: string;
+        /** the state after it */
+        readonly state: "unpublished" | "scheduled_unpublished" | "scheduled_live" | "scheduled_expired" | "scheduled_canceled" | "live" | "reconnecting" | "key_dead" | "ending" | "stopped" | "processing" | "vod" | "taken_down" | "lapsed";
+      })[];
     };
   };
   /** Makes sealing fail on purpose, or work again; while it fails, a broadcast that was ended goes on showing as live. */
@@ -2050,6 +2266,15 @@ export interface Operations {
       readonly takedown_reason?: "COPYRIGHT" | "INTELLECTUAL_PROPERTY";
       /** only of a broadcast that nobody ended */
       readonly end_reason?: "NO_AUDIO" | "NO_FEED" | "KEY_EXPIRED" | "NO_STORAGE";
+      /** how it came to its state, the oldest first; the last 50 */
+      readonly history: readonly ({
+        /** world time in Unix seconds, with milliseconds as its fraction */
+        readonly time: number;
+        /** what happened; declared: an operator set the state */
+        readonly event: string;
+        /** the state after it */
+        readonly state: "unpublished" | "scheduled_unpublished" | "scheduled_live" | "scheduled_expired" | "scheduled_canceled" | "live" | "reconnecting" | "key_dead" | "ending" | "stopped" | "processing" | "vod" | "taken_down" | "lapsed";
+      })[];
     };
   };
   /** Takes a live video or a VOD down, as for a copyright claim, and opens its restore notice of 7 days. */
@@ -2109,6 +2334,15 @@ export interface Operations {
       readonly takedown_reason?: "COPYRIGHT" | "INTELLECTUAL_PROPERTY";
       /** only of a broadcast that nobody ended */
       readonly end_reason?: "NO_AUDIO" | "NO_FEED" | "KEY_EXPIRED" | "NO_STORAGE";
+      /** how it came to its state, the oldest first; the last 50 */
+      readonly history: readonly ({
+        /** world time in Unix seconds, with milliseconds as its fraction */
+        readonly time: number;
+        /** what happened; declared: an operator set the state */
+        readonly event: string;
+        /** the state after it */
+        readonly state: "unpublished" | "scheduled_unpublished" | "scheduled_live" | "scheduled_expired" | "scheduled_canceled" | "live" | "reconnecting" | "key_dead" | "ending" | "stopped" | "processing" | "vod" | "taken_down" | "lapsed";
+      })[];
     };
   };
   /** Sends the webhook of the open restore notice again; its time stays as it is. 409 where none is open. */
@@ -2164,6 +2398,15 @@ export interface Operations {
       readonly takedown_reason?: "COPYRIGHT" | "INTELLECTUAL_PROPERTY";
       /** only of a broadcast that nobody ended */
       readonly end_reason?: "NO_AUDIO" | "NO_FEED" | "KEY_EXPIRED" | "NO_STORAGE";
+      /** how it came to its state, the oldest first; the last 50 */
+      readonly history: readonly ({
+        /** world time in Unix seconds, with milliseconds as its fraction */
+        readonly time: number;
+        /** what happened; declared: an operator set the state */
+        readonly event: string;
+        /** the state after it */
+        readonly state: "unpublished" | "scheduled_unpublished" | "scheduled_live" | "scheduled_expired" | "scheduled_canceled" | "live" | "reconnecting" | "key_dead" | "ending" | "stopped" | "processing" | "vod" | "taken_down" | "lapsed";
+      })[];
     };
   };
   /** Acts on the restore notice: the video is back as VOD. 409 where no notice is open. */
@@ -2219,6 +2462,15 @@ export interface Operations {
       readonly takedown_reason?: "COPYRIGHT" | "INTELLECTUAL_PROPERTY";
       /** only of a broadcast that nobody ended */
       readonly end_reason?: "NO_AUDIO" | "NO_FEED" | "KEY_EXPIRED" | "NO_STORAGE";
+      /** how it came to its state, the oldest first; the last 50 */
+      readonly history: readonly ({
+        /** world time in Unix seconds, with milliseconds as its fraction */
+        readonly time: number;
+        /** what happened; declared: an operator set the state */
+        readonly event: string;
+        /** the state after it */
+        readonly state: "unpublished" | "scheduled_unpublished" | "scheduled_live" | "scheduled_expired" | "scheduled_canceled" | "live" | "reconnecting" | "key_dead" | "ending" | "stopped" | "processing" | "vod" | "taken_down" | "lapsed";
+      })[];
     };
   };
   /** Whether a viewer may watch a video, and if not, why. */
@@ -2295,6 +2547,15 @@ export interface Operations {
       readonly takedown_reason?: "COPYRIGHT" | "INTELLECTUAL_PROPERTY";
       /** only of a broadcast that nobody ended */
       readonly end_reason?: "NO_AUDIO" | "NO_FEED" | "KEY_EXPIRED" | "NO_STORAGE";
+      /** how it came to its state, the oldest first; the last 50 */
+      readonly history: readonly ({
+        /** world time in Unix seconds, with milliseconds as its fraction */
+        readonly time: number;
+        /** what happened; declared: an operator set the state */
+        readonly event: string;
+        /** the state after it */
+        readonly state: "unpublished" | "scheduled_unpublished" | "scheduled_live" | "scheduled_expired" | "scheduled_canceled" | "live" | "reconnecting" | "key_dead" | "ending" | "stopped" | "processing" | "vod" | "taken_down" | "lapsed";
+      })[];
     };
   };
   /** For a media server that can only call an address, such as nginx with its RTMP module (call, name and clientid as a form) or MediaMTX (its authentication as JSON). The stream key is the secret; 403 where the encoder has to be refused. */
@@ -2737,6 +2998,47 @@ export interface Operations {
         readonly cross_device: number;
         /** by currency, empty for none */
         readonly sums: { readonly [name: string]: string };
+      })[];
+    };
+  };
+  /** A device by one of its ids: clicks and impressions with their windows, its newest 200 events, and the touch that each is due to, as `app_attribution` with `consider_views` says. */
+  readDevice: {
+    query: {
+      /** of the device */
+      readonly advertiser_id?: string;
+      /** the mobile cookie of the device, in its place */
+      readonly attribution?: string;
+    };
+    response: {
+      /** all that requests and touches tie together */
+      readonly ids: readonly (string)[];
+      /** of the device, its persons and their other devices, the oldest first */
+      readonly touches: readonly ({
+        readonly id: string;
+        readonly kind: "click" | "impression";
+        /** Unix seconds */
+        readonly time: number;
+        /** the end of its window, Unix seconds */
+        readonly until: number;
+        readonly ad_id: string;
+        readonly campaign_id: string;
+        readonly objective: string;
+        /** the ad may claim events of this app */
+        readonly claims: boolean;
+      })[];
+      /** the newest first */
+      readonly events: readonly ({
+        /** MOBILE_APP_INSTALL, CUSTOM_APP_EVENTS or DEFERRED_APP_LINK */
+        readonly event: string;
+        readonly event_name?: string;
+        /** Unix seconds */
+        readonly event_time: number;
+        /** false: `advertiser_tracking_enabled` 0, so it is due to no ad */
+        readonly tracked: boolean;
+        /** the id of the touch; left out where there is none */
+        readonly due_to?: string;
+        readonly cross_campaign?: boolean;
+        readonly cross_device?: boolean;
       })[];
     };
   };

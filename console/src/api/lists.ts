@@ -1,6 +1,6 @@
 /** Lists of the control API, page by page. */
 import { type QueryKey, useInfiniteQuery } from "@tanstack/react-query";
-import { useCallback } from "react";
+import { useCallback, useMemo } from "react";
 
 export interface ListPage<T> {
   readonly data: readonly T[];
@@ -28,5 +28,6 @@ export function useList<T>(queryKey: QueryKey, read: (after: string | undefined)
   const more = useCallback(() => {
     if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
   }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
-  return { rows: data?.pages.flatMap((page) => page.data) ?? NOTHING, isLoaded: data !== undefined, error, more };
+  const rows = useMemo(() => data?.pages.flatMap((page) => page.data) ?? NOTHING, [data]);
+  return { rows, isLoaded: data !== undefined, error, more };
 }

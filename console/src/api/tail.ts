@@ -2,6 +2,7 @@
 import { useSyncExternalStore } from "react";
 import { api, dataOf } from "./client.ts";
 import { follow } from "./events.ts";
+import { clockQuery, queryClient } from "./queries.ts";
 
 type Listed = Awaited<ReturnType<typeof lastRequests>>[number];
 /** A line of the list; the rest of a request is read when it is opened. */
@@ -75,7 +76,7 @@ export function readTail(w: string, filter: RequestFilter): void {
       if (after !== undefined) parameters.set("after", after);
       return `/v1/worlds/${encodeURIComponent(w)}/requests/stream?${parameters}`;
     },
-    take: ({ data }) => take(JSON.parse(data) as RequestsEvent),
+    take: ({ data }) => take(w, JSON.parse(data) as RequestsEvent),
     state(isLive) {
       if (isLive !== tail.isLive) change({ isLive });
     },
@@ -97,8 +98,21 @@ export function endTail(): void {
   tail = NOTHING;
 }
 
-function take({ data, seen: count, skipped }: RequestsEvent): void {
+/** Somebody else has moved the world's clock: so far from what was known of it. */
+const CLOCK_SECONDS_OFF_MAX = 5;
+
+function noteTime(w: string, time: number): void {
+  const { queryKey } = clockQuery(w);
+  const clock = queryClient.getQueryData(queryKey);
+  if (clock === undefined) return;
+  const expected = clock.frozen ? clock.now : clock.now + (Date.now() - clock.readAtMs) / 1000;
+  if (Math.abs(time - expected) > CLOCK_SECONDS_OFF_MAX) void queryClient.invalidateQueries({ queryKey });
+}
+
+function take(w: string, { data, seen: count, skipped }: RequestsEvent): void {
   seen.push({ atMs: Date.now(), count });
+  const newestTime = data.at(-1)?.time;
+  if (newestTime !== undefined) noteTime(w, newestTime);
   const newest = [...data].reverse();
   if (isHeld) {
     heldLines = [...newest, ...heldLines].slice(0, LINES_MAX);

@@ -1,5 +1,5 @@
 /** A small chart over time. Beside it stands the same in words, for those who do not see it. */
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
 import uPlot from "uplot";
 
 export interface Series {
@@ -16,6 +16,8 @@ interface ChartProps {
   readonly times: readonly number[];
   readonly series: readonly Series[];
   readonly unit: string;
+  /** What stands under the pointer, in words below it. */
+  readonly hasLegend?: boolean;
 }
 
 const HEIGHT = 160;
@@ -39,22 +41,26 @@ function useThemeCount(): number {
   return count;
 }
 
-export function Chart({ label, times, series, unit }: ChartProps) {
+export function Chart({ label, times, series, unit, hasLegend = true }: ChartProps) {
   const place = useRef<HTMLDivElement>(null);
+  const plot = useRef<uPlot>(undefined);
   const themeCount = useThemeCount();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another theme paints it anew.
+  const data = useMemo((): uPlot.AlignedData => [[...times], ...series.map(({ values }) => [...values])], [times, series]);
+  const shape = series.map(({ label: name, colour, isPoints }) => `${name} ${colour} ${isPoints}`).join();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another shape or theme paints it anew; new values go into the same plot.
   useEffect(() => {
     const element = place.current;
     if (element === null) return;
     const style = getComputedStyle(element);
     const colour = (name: string): string => resolved(element, style.getPropertyValue(name));
     const axis = { stroke: colour("--quiet"), grid: { stroke: colour("--line"), width: 1 }, ticks: { stroke: colour("--line") } };
-    const plot = new uPlot(
+    const made = new uPlot(
       {
         width: element.clientWidth,
         height: HEIGHT,
         cursor: { y: false },
-        scales: { x: { range: rangeOf(times) } },
+        legend: { show: hasLegend },
+        scales: { x: { range: aroundOne } },
         axes: [axis, { ...axis, size: 64, values: (_, ticks) => ticks.map((tick) => `${tick} ${unit}`) }],
         series: [
           { value: (_, seconds) => (seconds === null ? "" : new Date(seconds * 1000).toISOString().slice(0, 19).replace("T", " ")) },
@@ -67,24 +73,24 @@ export function Chart({ label, times, series, unit }: ChartProps) {
           })),
         ],
       },
-      [[...times], ...series.map(({ values }) => [...values])],
+      data,
       element,
     );
-    const observer = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: HEIGHT }));
+    plot.current = made;
+    const observer = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height: HEIGHT }));
     observer.observe(element);
     return () => {
       observer.disconnect();
-      plot.destroy();
+      made.destroy();
+      plot.current = undefined;
     };
-  }, [times, series, unit, themeCount]);
+  }, [shape, unit, hasLegend, themeCount]);
+  useEffect(() => plot.current?.setData(data), [data]);
   return <div className="chart" ref={place} role="img" aria-label={label} />;
 }
 
 /** Of one moment, a little around it. */
-function rangeOf(times: readonly number[]): [number, number] {
-  const [from = 0, to = 0] = [times[0], times.at(-1)];
-  return from === to ? [from - MARGIN_SECONDS, to + MARGIN_SECONDS] : [from, to];
-}
+const aroundOne = (_: uPlot, from: number, to: number): [number, number] => (from === to ? [from - MARGIN_SECONDS, to + MARGIN_SECONDS] : [from, to]);
 
 /** A canvas takes no variables and no light-dark(). */
 function resolved(element: HTMLElement, colour: string): string {

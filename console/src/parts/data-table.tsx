@@ -1,7 +1,7 @@
 /** A table of any length: only the rows that show are in the page. Arrows walk through it, Enter opens. */
 import { type ColumnDef, tableFeatures, useTable } from "@tanstack/react-table";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type CSSProperties, type KeyboardEvent, type ReactNode, useEffect, useId, useRef } from "react";
+import { type CSSProperties, type KeyboardEvent, type ReactNode, useEffect, useId, useMemo, useRef } from "react";
 
 const ROW_HEIGHT = 28;
 /** Beyond what shows, so that scrolling finds rows there. */
@@ -33,8 +33,11 @@ const features = tableFeatures({});
 export function DataTable<T>({ label, columns, rows, idOf, chosen, onChoose, onEnd, onScrolled }: DataTableProps<T>) {
   const scroller = useRef<HTMLDivElement>(null);
   const base = useId();
-  const definitions = columns.map(
-    ({ id, title, cell }): ColumnDef<typeof features, object> => ({ id, header: title, cell: ({ row }) => cell(row.original as T) }),
+  // The same for every row that scrolls by.
+  const definitions = useMemo(
+    () =>
+      columns.map(({ id, title, cell }): ColumnDef<typeof features, object> => ({ id, header: title, cell: ({ row }) => cell(row.original as T) })),
+    [columns],
   );
   const table = useTable({ features, columns: definitions, data: rows as readonly object[] as object[], getRowId: (row) => idOf(row as T) });
   const all = table.getRowModel().rows;

@@ -25,3 +25,13 @@ export const advance = (w: string, seconds: number): Promise<void> =>
 
 export const setClock = (w: string, now: number): Promise<void> =>
   act("The clock was set", () => show(w, dataOf(api.PUT("/v1/worlds/{w}/clock", { params: { path: { w } }, body: { now } }))));
+
+/** What happens by itself next, happens. */
+export const jumpToNext = (w: string): Promise<void> =>
+  act("What was due next has happened", async () => {
+    const { now } = await read(w);
+    const { data } = await dataOf(api.GET("/v1/worlds/{w}/clock/deadlines", { params: { path: { w } } }));
+    const next = data.find(({ time }) => time > now);
+    if (next === undefined) throw new Error("Nothing is due: nothing in this world waits for a time");
+    await show(w, dataOf(api.PUT("/v1/worlds/{w}/clock", { params: { path: { w } }, body: { now: Math.ceil(next.time) } })));
+  });

@@ -5,7 +5,7 @@ import { type KeyboardEvent, useState } from "react";
 import { queryClient, serverQuery } from "../api/queries.ts";
 import { endTail } from "../api/tail.ts";
 import { dropKey } from "../session/key.ts";
-import { advance, freeze } from "./clock-actions.ts";
+import { advance, freeze, jumpToNext } from "./clock-actions.ts";
 import { applyTheme, type Theme } from "./theme.ts";
 import { views } from "./views.ts";
 import { useWorld } from "./world.ts";
@@ -33,6 +33,7 @@ function useCommands(): readonly Command[] {
     ...views.map(({ path, name, about }) => ({ name: `${name}: ${about}`, kind: "view", run: () => void navigate({ to: path, search: { world } }) })),
     { name: "Stop the clock", kind: "clock", run: () => void freeze(world, true) },
     { name: "Let the clock run", kind: "clock", run: () => void freeze(world, false) },
+    { name: "Jump to the next deadline", kind: "clock", run: () => void jumpToNext(world) },
     ...steps.map(([text, seconds]) => ({ name: `Move the clock by ${text}`, kind: "clock", run: () => void advance(world, seconds) })),
     ...(["light", "dark", "system"] as const).map((theme: Theme) => ({ name: `Theme: ${theme}`, kind: "look", run: () => applyTheme(theme) })),
     { name: "Sign out", kind: "session", run: signOut },

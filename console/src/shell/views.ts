@@ -5,6 +5,7 @@ export const views = [
   { path: "/graph", name: "Graph", about: "nodes of every kind: find, make, change, delete" },
   { path: "/webhooks", name: "Webhooks", about: "callbacks and their health, what was sent, and why something waits" },
   { path: "/events", name: "App events", about: "as they come, with verdicts, names and sums" },
+  { path: "/live", name: "Live", about: "broadcasts, what their encoders send, and one from this browser" },
   { path: "/phone", name: "Phone", about: "the person in the app, and what they cause" },
   { path: "/tokens", name: "Tokens", about: "make, revoke, and what each may" },
   { path: "/time", name: "Time", about: "the world's clock, and what happens by itself next" },

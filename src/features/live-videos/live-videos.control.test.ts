@@ -37,6 +37,7 @@ onEachDatabase("the live state of a video", (database) => {
         next: null,
         sealing: { fails: false, tries: 0 },
         restore_notice: "none",
+        history: [{ time: 1_795_000_000, event: "feed_started", state: "live" }],
       },
     });
     const lost = await request("POST", "live-videos/5301/ingest", { event: "lost" });
@@ -80,6 +81,36 @@ onEachDatabase("the live state of a video", (database) => {
     expect((await request("PUT", "live-videos/5301/sealing", { fails: false })).body.status).toBe("LIVE_STOPPED");
     await request("POST", "clock/advance", { seconds: 0 });
     expect(await statusOf(plaza)).toBe("VOD");
+  });
+
+  test("is published and ended as by its page, and the broadcasts that run are listed, each with how it came to its state", async () => {
+    const { request, plaza } = await open({ database });
+    await request("PUT", "clock", { now: 1_795_000_000, frozen: true });
+    const running = async () => (await request("GET", "live-videos")).body.data.map(({ id }: { id: string }) => id);
+    expect(await running()).toEqual(["5301"]);
+    expect((await request("POST", "live-videos/5302/end")).status).toBe(409);
+    expect((await request("POST", "live-videos/5302/publish")).body).toMatchObject({
+      state: "live",
+      history: [{ time: 1_795_000_000, event: "published", state: "live" }],
+    });
+    expect(await running()).toEqual(["5302", "5301"]);
+    expect((await request("POST", "live-videos/5302/publish")).status).toBe(409);
+    expect((await request("POST", "live-videos/5302/end")).body.state).toBe("stopped");
+    await request("POST", "clock/advance", { seconds: 1 });
+    expect(await statusOf(plaza, "5302")).toBe("VOD");
+    expect(await running()).toEqual(["5301"]);
+    await request("PATCH", "nodes/live_videos/5302", { status: "LIVE" });
+    const { history } = (await request("GET", "live-videos/5302/ingest")).body;
+    expect(history.map(({ event, state }: Record<string, string>) => `${event} ${state}`)).toEqual([
+      ...["published live", "end_signalled ending", "sealed stopped", "processing_began processing", "processed vod", "declared live"],
+    ]);
+  });
+
+  test("keeps the last moves alone", async () => {
+    const { request } = await open({ database });
+    for (let times = 0; times < 30; times++) for (const event of ["started", "lost"]) await request("POST", "live-videos/5301/ingest", { event });
+    const { history } = (await request("GET", "live-videos/5301/ingest")).body;
+    expect({ count: history.length, last: history.at(-1).event }).toEqual({ count: 50, last: "feed_lost" });
   });
 
   test("takedown, notice, restore; and a notice that lapsed", async () => {

@@ -1,12 +1,14 @@
 /** The live state of a video, and what happens to it from outside the interface: encoders, sealing, takedowns, restorations. */
 import { type Static, type TSchema, Type } from "typebox";
 import { badRequest, conflict, notFound } from "#control-contract/errors";
+import { EVENT_STREAM, wantsEvents, watchStream } from "#control-contract/event-stream";
+import { listOf } from "#control-contract/lists";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import { isNodeId, type NodeId } from "#kernel/ids";
-import { EVENT_STREAM, followState } from "./ingest/follow-state.ts";
 import {
   findRefusalToWatch,
   readLiveState,
+  readRunning,
   repeatNotice,
   setSealing,
   type TransitionResult,
@@ -53,6 +55,14 @@ export const liveState = Type.Object({
   restore_notice: oneOf(["none", "open", "lapsed"]),
   takedown_reason: Type.Optional(Type.Unsafe({ ...oneOf(takedownReasons), description: "only of a video that was taken down" })),
   end_reason: Type.Optional(Type.Unsafe({ ...oneOf(endReasons), description: "only of a broadcast that nobody ended" })),
+  history: Type.Array(
+    Type.Object({
+      time: Type.Number({ description: "world time in Unix seconds, with milliseconds as its fraction" }),
+      event: Type.String({ description: "what happened; declared: an operator set the state" }),
+      state: Type.Unsafe({ ...oneOf(states), description: "the state after it" }),
+    }),
+    { description: "how it came to its state, the oldest first; the last 50" },
+  ),
 });
 
 function idOf({ path }: ControlRequest): NodeId {
@@ -73,12 +83,23 @@ function stateAfter(id: NodeId, result: TransitionResult, what: string): unknown
 const transition = (event: LiveEvent, what: string) => async (request: ControlRequest) =>
   stateAfter(idOf(request), await transitionLiveVideo(request.world, idOf(request), event), what);
 
+/** The health of a feed is as new. */
+const LOOK_EVERY_MS = 1_000;
+
 async function readState(request: ControlRequest): Promise<unknown> {
   const id = idOf(request);
   const state = await readLiveState(request.world, id);
   if (state === undefined) throw missing(id);
-  if (request.header("accept")?.includes(EVENT_STREAM) !== true) return state;
-  return new Response(followState(request.world, id), { headers: { "content-type": EVENT_STREAM, "cache-control": "no-store" } });
+  if (!wantsEvents(request)) return state;
+  return watchStream(request, { event: "state", everyMs: LOOK_EVERY_MS, look: () => readLiveState(request.world, id) });
+}
+
+/** As many as a person can watch over. */
+const RUNNING_MAX = 100;
+
+async function listRunning(request: ControlRequest): Promise<unknown> {
+  const look = async () => ({ data: await readRunning(request.world, RUNNING_MAX), paging: {} });
+  return wantsEvents(request) ? watchStream(request, { event: "live_videos", everyMs: LOOK_EVERY_MS, look }) : look();
 }
 
 const feedEvent = Type.Object(
@@ -154,9 +175,20 @@ async function checkViewer(request: ControlRequest<Static<typeof watchQuery>>): 
   return reason === null ? { may_watch: true } : { may_watch: false, reason };
 }
 
-const LIVE_VIDEO = "/v1/worlds/{w}/live-videos/{id}";
+const LIVE_VIDEOS = "/v1/worlds/{w}/live-videos";
+const LIVE_VIDEO = `${LIVE_VIDEOS}/{id}`;
 
 export const liveVideoControlRoutes: readonly ControlRoute[] = [
+  {
+    method: "GET",
+    path: LIVE_VIDEOS,
+    operation: "listRunningLiveVideos",
+    summary: `The live states of broadcasts that run, the newest first, ${RUNNING_MAX} at most; with Accept: text/event-stream, again whenever one changes, once a second at most`,
+    response: listOf(liveState),
+    streams: [EVENT_STREAM],
+    errors: [404],
+    handle: listRunning,
+  },
   {
     method: "GET",
     path: `${LIVE_VIDEO}/ingest`,
@@ -178,6 +210,24 @@ export const liveVideoControlRoutes: readonly ControlRoute[] = [
     errors: [404, 409],
     handle: changeFeed,
   }),
+  {
+    method: "POST",
+    path: `${LIVE_VIDEO}/publish`,
+    operation: "publishLiveVideo",
+    summary: "Publishes a live video that is unpublished or planned, as its page would: the broadcast begins. 409 in any other state",
+    response: liveState,
+    errors: [404, 409],
+    handle: transition("published", "published"),
+  },
+  {
+    method: "POST",
+    path: `${LIVE_VIDEO}/end`,
+    operation: "endBroadcast",
+    summary: "Ends a broadcast, as its page would: its encoder is disconnected, and it becomes a VOD. 409 where none runs",
+    response: liveState,
+    errors: [404, 409],
+    handle: transition("end_signalled", "ended"),
+  },
   route({
     method: "PUT",
     path: `${LIVE_VIDEO}/sealing`,

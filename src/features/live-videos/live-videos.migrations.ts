@@ -64,4 +64,12 @@ export const liveVideoMigrations: readonly Migration[] = [
       "CREATE TABLE live_ingests (id TEXT NOT NULL, seen_ms BIGINT NOT NULL, PRIMARY KEY (id))",
     ],
   },
+  {
+    name: "live_video_history",
+    statements: [
+      "ALTER TABLE live_videos ADD COLUMN history TEXT NOT NULL DEFAULT '[]'",
+      // Those that run are looked at again and again by who watches over them.
+      "CREATE INDEX live_videos_running ON live_videos (id) WHERE state IN ('live', 'reconnecting', 'key_dead', 'ending')",
+    ],
+  },
 ];

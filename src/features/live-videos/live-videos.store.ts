@@ -46,13 +46,15 @@ export interface LiveVideoRow extends Row {
   feed_height: number | null;
   /** The machine's time of `broadcast_start_ms`: what was recorded earlier was a preview. */
   published_real_ms: number | null;
+  /** JSON of `Move`s, oldest first, and the newest alone. */
+  history: string;
 }
 
 /** All columns, for each of the selects below. */
 const COLUMNS = `CAST(v.page AS TEXT) AS page, CAST(v.id AS TEXT) AS id, v.title, v.description, v.state, v.embeddable, v.place, v.countries,
   v.excluded_countries, v.planned_start_time, v.creation_time, v.broadcast_start_ms, v.stream_key_hash, v.has_feed, v.feed_session,
   v.deadline_ms, v.sealing_fails, v.sealing_tries, v.is_on_map, v.takedown_reason, v.end_reason, v.feed_ingest, v.feed_width, v.feed_height,
-  v.published_real_ms`;
+  v.published_real_ms, v.history`;
 const select = append(sql`SELECT`, COLUMNS);
 
 export const findVideo = (reader: Reader, page: NodeId, id: string): Promise<LiveVideoRow | undefined> =>
@@ -101,6 +103,12 @@ export function listVideosOnMap(
   return readPage<LiveVideoRow>(reader, watchable, newestFirst, request);
 }
 
+/** The broadcasts that run, the newest first. The states are those whose status is LIVE, as the index has them. */
+export const listRunning = (reader: Reader, limit: number): Promise<LiveVideoRow[]> =>
+  reader.all<LiveVideoRow>(
+    append(select, "FROM live_videos v WHERE v.state IN ('live', 'reconnecting', 'key_dead', 'ending') ORDER BY v.id DESC LIMIT ?", [limit]),
+  );
+
 const oldestFirst = { columns: ["v.page", "v.id"], direction: "ascending", keyOf: (row: LiveVideoRow) => [row.page, row.id] } as const;
 
 /** For the control API. */
@@ -113,11 +121,11 @@ export async function insertVideo(tx: Transaction, row: LiveVideoRow, crossposte
   await tx.runOne(sql`
     INSERT INTO live_videos (page, id, title, description, state, embeddable, place, countries, excluded_countries, planned_start_time, creation_time,
       broadcast_start_ms, stream_key_hash, has_feed, feed_session, deadline_ms, sealing_fails, sealing_tries, is_on_map, takedown_reason,
-      end_reason, feed_ingest, feed_width, feed_height, published_real_ms)
+      end_reason, feed_ingest, feed_width, feed_height, published_real_ms, history)
     VALUES (${row.page}, ${row.id}, ${row.title}, ${row.description}, ${row.state}, ${row.embeddable}, ${row.place}, ${row.countries},
       ${row.excluded_countries}, ${row.planned_start_time}, ${row.creation_time}, ${row.broadcast_start_ms}, ${row.stream_key_hash}, ${row.has_feed},
       ${row.feed_session}, ${row.deadline_ms}, ${row.sealing_fails}, ${row.sealing_tries}, ${row.is_on_map}, ${row.takedown_reason},
-      ${row.end_reason}, ${row.feed_ingest}, ${row.feed_width}, ${row.feed_height}, ${row.published_real_ms})`);
+      ${row.end_reason}, ${row.feed_ingest}, ${row.feed_width}, ${row.feed_height}, ${row.published_real_ms}, ${row.history})`);
   await insertPages(tx, row, [row.page, ...crossposted]);
   return true;
 }
@@ -130,7 +138,7 @@ export async function updateVideo(tx: Transaction, row: LiveVideoRow): Promise<v
       has_feed = ${row.has_feed}, feed_session = ${row.feed_session}, deadline_ms = ${row.deadline_ms}, sealing_fails = ${row.sealing_fails},
       sealing_tries = ${row.sealing_tries}, is_on_map = ${row.is_on_map}, takedown_reason = ${row.takedown_reason},
       end_reason = ${row.end_reason}, feed_ingest = ${row.feed_ingest}, feed_width = ${row.feed_width}, feed_height = ${row.feed_height},
-      published_real_ms = ${row.published_real_ms}
+      published_real_ms = ${row.published_real_ms}, history = ${row.history}
     WHERE page = ${row.page} AND id = ${row.id}`);
 }
 

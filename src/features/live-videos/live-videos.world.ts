@@ -7,6 +7,7 @@ import { nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { eitherWay } from "#storage/outcomes";
 import { dropRecording } from "./ingest/recordings.ts";
+import { NO_MOVES, withMove } from "./lifecycle/history.ts";
 import {
   type EndReason,
   endReasons,
@@ -156,6 +157,7 @@ function rowOf(input: WorldEntry, world: World): LiveVideoRow {
     feed_width: null,
     feed_height: null,
     published_real_ms: null,
+    history: NO_MOVES,
   };
   return onMap({ ...row, deadline_ms: deadlineFor(row, one, world) });
 }
@@ -211,6 +213,11 @@ function keptRunning(next: LiveVideoRow, stored: LiveVideoRow, input: WorldEntry
   return { ...next, ...feed, sealing_tries, deadline_ms, ...(isSameStart ? { broadcast_start_ms: stored.broadcast_start_ms } : {}) };
 }
 
+const withHistory = (next: LiveVideoRow, { state, history }: LiveVideoRow, { clock }: World): LiveVideoRow => ({
+  ...next,
+  history: next.state === state ? history : withMove(history, { ms: clock.nowMs(), event: "declared", state: next.state }),
+});
+
 const secondsOf = (ms: number | null): number | undefined => (ms === null ? undefined : Math.floor(ms / 1000));
 
 const pagesOf = (input: WorldEntry): string[] => (input as Entry).crossposted_pages.filter((page) => page !== (input as Entry).page);
@@ -245,7 +252,7 @@ export const liveVideoSection: WorldSection = {
   async replace(tx, input, world) {
     const stored = await holdVideo(tx, nodeId((input as Entry).id));
     if (stored === undefined || stored.page !== (input as Entry).page) throw new WorldProblem("page", "cannot change");
-    const next = keptRunning(rowOf(input, world), stored, input);
+    const next = withHistory(keptRunning(rowOf(input, world), stored, input), stored, world);
     await requireFreeKey(tx, next);
     await updateVideo(tx, next);
     await saveCrosspostedPages(tx, next, pagesOf(input));

@@ -84,30 +84,20 @@ export class RequestLog {
    * for a caller that has it already.
    */
   add(entry: RequestEntry, query = shownQuery(entry.query)): void {
-    this.adopt({
-      ...entry,
-      path: excerpt(entry.path, redact),
-      query,
-      request_body: excerpt(entry.request_body, redact),
-      response_body: excerpt(entry.response_body, redactJson),
-    });
+    const { path, request_body, response_body } = entry;
+    const requestBody = request_body === "" ? "" : excerpt(request_body, redact);
+    this.#append(entry, excerpt(path, redact), query, requestBody, excerpt(response_body, redactJson));
   }
 
   /** An entry of another process's log. */
   adopt(entry: RequestEntry): void {
-    const { trace_id, operation, method, surface, path, query, app, request_body, response_body, story } = entry;
-    const texts = [
-      trace_id,
-      operation,
-      method,
-      surface,
-      path,
-      query,
-      app ?? "",
-      request_body,
-      response_body,
-      story === undefined ? "" : storyText(story),
-    ];
+    this.#append(entry, entry.path, entry.query, entry.request_body, entry.response_body);
+  }
+
+  #append(entry: RequestEntry, path: string, query: string, requestBody: string, responseBody: string): void {
+    const { trace_id, operation, method, surface, app, story } = entry;
+    const storyOrNone = story === undefined ? "" : storyText(story);
+    const texts = [trace_id, operation, method, surface, path, query, app ?? "", requestBody, responseBody, storyOrNone];
     const bytes = this.#bytes ?? this.#allocate();
     const slot = this.#next % ENTRIES_MAX;
     let text = "";
@@ -120,7 +110,9 @@ export class RequestLog {
     const size = bytes.write(text, this.#end);
     this.#starts[slot] = this.#end;
     this.#sizes[slot] = size;
-    this.#numbers.set([entry.status, entry.time, entry.duration_ms], slot * NUMBERS);
+    this.#numbers[slot * NUMBERS] = entry.status;
+    this.#numbers[slot * NUMBERS + 1] = entry.time;
+    this.#numbers[slot * NUMBERS + 2] = entry.duration_ms;
     this.#end += size;
     this.#next++;
     if (this.#waiting.length > 0) {

@@ -99,13 +99,13 @@ export class Connection {
 
   received(bytes: Buffer): void {
     if (this.#state === "ending") return;
-    if (this.#state === "waiting" && !this.#hasHeadBegun) {
-      this.#hasHeadBegun = true;
-      this.#sinceMs = this.#owner.clock.monotonicMs();
-    }
+    const isHeadNew = this.#state === "waiting" && !this.#hasHeadBegun;
+    if (isHeadNew) this.#hasHeadBegun = true;
     this.#receiveBuffer.append(bytes);
     if (this.#state === "waiting") this.#readRequests();
     else this.#awaited?.advance();
+    // Nearly every head comes as a whole: then nobody waits for it, and its time is not asked for.
+    if (isHeadNew && this.#state === "waiting") this.#sinceMs = this.#owner.clock.monotonicMs();
     if (this.#awaited === undefined && this.#receiveBuffer.length > AHEAD_MAX) this.#reading.pause();
     this.#countUnread();
   }
@@ -205,6 +205,7 @@ export class Connection {
 
   /** The rest of a body that `receiveBody` did not give. `hasCapacity` is asked with all that has arrived of it. */
   awaitBody(msMax: number, hasCapacity: (bytes: number) => boolean): Promise<ReceivedBody> {
+    this.#sinceMs = this.#owner.clock.monotonicMs();
     if (this.#head?.expectsContinue === true) this.#sendBuffer.writeText(CONTINUE, CONTINUE.length);
     return new Promise((resolve) => {
       const ended = (body: ReceivedBody): void => {

@@ -43,6 +43,8 @@ const ENCODING_MAX = 2;
 /** Some seconds of a stream that the network does not take; then pictures are left out until the next key picture. */
 const UNSENT_BYTES_MAX = 2_000_000;
 const SETTLING_MS = 500;
+/** A busy machine begins to give sound later than pictures. Sooner than the server takes a silent page for gone (8 s). */
+const SOUND_WITHIN_MS = 6_000;
 const RETRY_MS = 1_000;
 /** As long as the server waits for the feed. */
 const RETRY_FOR_MS = 150_000;
@@ -52,6 +54,7 @@ class Link {
   #options;
   #socket;
   #isPublishing = false;
+  #publishingMs = 0;
   #retryUntilMs = 0;
   #end;
   /** The newest configurations: a connection begins with them. */
@@ -70,6 +73,15 @@ class Link {
     return this.#isPublishing;
   }
 
+  /** The server ends a feed whose pictures have no sound, so pictures wait for the first of it. Ends where none comes. */
+  takesPictures() {
+    if (!this.#isPublishing) return false;
+    const hasSound = this.#configs.has(AUDIO_CONFIG);
+    // In real time: this runs in a browser.
+    if (!hasSound && performance.now() - this.#publishingMs > SOUND_WITHIN_MS) this.end("no sound comes from the track of audio");
+    return hasSound;
+  }
+
   connect() {
     this.#options.onState(this.#retryUntilMs === 0 ? "connecting" : "reconnecting", "");
     const socket = new WebSocket(this.#options.url);
@@ -78,6 +90,7 @@ class Link {
     socket.onopen = () => socket.send(JSON.stringify({ stream_key: this.#options.stream_key }));
     socket.onmessage = () => {
       this.#isPublishing = true;
+      this.#publishingMs = performance.now();
       this.needsKey = true;
       for (const [kind, bytes] of this.#configs) this.#write(kind, 0, bytes);
       this.#options.onState("publishing", "");
@@ -160,6 +173,31 @@ class PageTime {
   }
 }
 
+/**
+ * When the packets of an encoder of sound were heard. Encoders count samples from the first one on, so what a busy machine or a broken
+ * connection has left out would make the sound late for the rest of the stream.
+ */
+export class SoundTimes {
+  /** Of what was given to the encoder: where it stands among all of that, and when it was heard. */
+  #given = [];
+  #givenUs = 0;
+  #packedUs = 0;
+
+  give(us, durationUs) {
+    this.#given.push({ atUs: this.#givenUs, us });
+    this.#givenUs += durationUs;
+  }
+
+  /** Of the next packet. */
+  take(durationUs) {
+    while (this.#given.length > 1 && this.#given[1].atUs <= this.#packedUs) this.#given.shift();
+    const { atUs, us } = this.#given[0];
+    const heardUs = us + this.#packedUs - atUs;
+    this.#packedUs += durationUs;
+    return heardUs;
+  }
+}
+
 function readerOf(track, take, fail) {
   const reader = new MediaStreamTrackProcessor({ track }).readable.getReader();
   const read = async () => {
@@ -193,7 +231,7 @@ function sendVideo(track, link, bitrate, fail) {
       const [width, height] = [frame.displayWidth & ~1, frame.displayHeight & ~1];
       encoder.configure({ codec: "avc1.42e028", width, height, bitrate, latencyMode: "realtime", avc: { format: "avc" } });
     }
-    if (!time.see(frame.timestamp) || !link.isPublishing || encoder.encodeQueueSize > ENCODING_MAX) return;
+    if (!time.see(frame.timestamp) || !link.takesPictures() || encoder.encodeQueueSize > ENCODING_MAX) return;
     const keyFrame = link.needsKey || frame.timestamp - keyUs >= KEY_EVERY_US;
     if (keyFrame) keyUs = frame.timestamp;
     encoder.encode(frame, { keyFrame });
@@ -203,12 +241,13 @@ function sendVideo(track, link, bitrate, fail) {
 
 function sendAudio(track, link, bitrate, fail) {
   const time = new PageTime();
+  const times = new SoundTimes();
   let channels = 1;
   const output = (chunk, { decoderConfig } = {}) => {
     if (decoderConfig !== undefined) link.configure(AUDIO_CONFIG, opusHead(channels, decoderConfig));
     const bytes = new Uint8Array(chunk.byteLength);
     chunk.copyTo(bytes);
-    link.sound(time.msOf(chunk.timestamp), bytes);
+    link.sound(time.msOf(times.take(chunk.duration)), bytes);
   };
   const encoder = new AudioEncoder({ output, error: fail });
   const take = (data) => {
@@ -216,7 +255,9 @@ function sendAudio(track, link, bitrate, fail) {
       channels = Math.min(2, data.numberOfChannels);
       encoder.configure({ codec: "opus", sampleRate: data.sampleRate, numberOfChannels: channels, bitrate });
     }
-    if (time.see(data.timestamp) && link.isPublishing) encoder.encode(data);
+    if (!time.see(data.timestamp) || !link.isPublishing) return;
+    times.give(data.timestamp, data.duration);
+    encoder.encode(data);
   };
   return readerOf(track, take, fail);
 }

@@ -53,6 +53,8 @@ export async function attemptDelivery(deps: DeliveryDeps, claimed: Claimed): Pro
   }
   const callback = row.lane === NO_CALLBACK ? undefined : (callbacks.peek(row.lane) ?? (await callbacks.find(row.lane)));
   if (callback?.url !== route.url) return { kind: "moved", url: route.url };
+  // It was paused after this delivery was chosen: by the result of another one, or while the callback was being read.
+  if (callback.paused_ms !== null && !claimed.isProbe) return { kind: "back" };
   const secrets = secretsOf(deps, of);
   if (deps.faults.isEmpty || claimed.isProbe) return send(deps, claimed, events, route.url, secrets);
   return sendFaulty(deps, claimed, events, () => send(deps, claimed, events, route.url, secrets));

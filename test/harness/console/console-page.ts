@@ -101,8 +101,13 @@ export class ConsolePage {
   }
 }
 
-/** `key`: another one than the server's, or none. */
-export async function openConsole(server: Server, path = "/", key: string | undefined = server.control_key): Promise<ConsolePage> {
-  const page = await openPage(`${server.control_url}${path}${key === undefined || key === "" ? "" : `#key=${encodeURIComponent(key)}`}`);
+/** `key`: another one than the server's, or none. `flags`: of the browser. */
+export async function openConsole(
+  server: Server,
+  path = "/",
+  key: string | undefined = server.control_key,
+  flags: readonly string[] = [],
+): Promise<ConsolePage> {
+  const page = await openPage(`${server.control_url}${path}${key === undefined || key === "" ? "" : `#key=${encodeURIComponent(key)}`}`, flags);
   return new ConsolePage(page, server.control_url);
 }

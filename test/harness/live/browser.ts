@@ -7,6 +7,9 @@ import { temporaryFolder } from "../server.ts";
 /** Of keys that are no letters and no digits. */
 const KEY_CODES: Readonly<Record<string, number>> = { Enter: 13, Escape: 27, Tab: 9, ArrowDown: 40, ArrowUp: 38, Home: 36, End: 35 };
 
+/** What the protocol says of a frame's document that has gone, before and while it was asked. */
+const GONE = /Cannot find context with specified id|Inspected target navigated or closed|Execution context was destroyed/;
+
 const BROWSERS = ["chromium", "google-chrome"];
 
 export interface Page {
@@ -123,7 +126,13 @@ class Connection implements Page {
       for (const contextId of this.#contexts.keys()) {
         // A frame that has gone meanwhile has no address.
         const at = await this.#valueIn<string>(contextId, "location.href").catch(() => "");
-        if (at.startsWith(address)) return this.#valueIn<T>(contextId, expression);
+        if (!at.startsWith(address)) continue;
+        try {
+          return await this.#valueIn<T>(contextId, expression);
+        } catch (error) {
+          // The frame was loaded anew since it said its address, and what it ran has gone with it: it is looked for again.
+          if (!(error instanceof Error && GONE.test(error.message))) throw error;
+        }
       }
       await Bun.sleep(50);
     }

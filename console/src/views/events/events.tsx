@@ -9,6 +9,7 @@ import { Chart } from "../../parts/lazy.tsx";
 import { Block, Empty, WorldTime } from "../../parts/texts.tsx";
 import { useWorld } from "../../shell/world.ts";
 import { listNodes } from "../graph/nodes.ts";
+import { Device, FindDevice } from "./device.tsx";
 
 const route = getRouteApi("/events");
 const KEPT = 1_000;
@@ -92,27 +93,36 @@ export function Events() {
             ))}
           </select>
         </label>
+        <FindDevice
+          key={search.device}
+          device={search.device}
+          onFind={(device) => void navigate({ search: (before) => ({ ...before, device }), replace: true })}
+        />
         <span className="quiet">Events show here as they come, each with its verdict.</span>
       </div>
-      <div className="events-view">
-        {events.length === 0 ? (
-          <Empty title="No event yet">
-            <p>
-              An app sends events to <code>/{app}/activities</code>; the explorer has it as a form.
-            </p>
-          </Empty>
-        ) : (
-          <DataTable
-            label="Events of the App channel, the newest first"
-            columns={columns}
-            rows={events}
-            idOf={idOf}
-            chosen={chosen}
-            onChoose={choose}
-          />
-        )}
-        <Sums app={app} seen={events.length} />
-      </div>
+      {search.device !== undefined ? (
+        <Device app={app} device={search.device} seen={events.length} />
+      ) : (
+        <div className="events-view">
+          {events.length === 0 ? (
+            <Empty title="No event yet">
+              <p>
+                An app sends events to <code>/{app}/activities</code>; the explorer has it as a form.
+              </p>
+            </Empty>
+          ) : (
+            <DataTable
+              label="Events of the App channel, the newest first"
+              columns={columns}
+              rows={events}
+              idOf={idOf}
+              chosen={chosen}
+              onChoose={choose}
+            />
+          )}
+          <Sums app={app} seen={events.length} />
+        </div>
+      )}
     </>
   );
 }

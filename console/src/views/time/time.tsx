@@ -1,9 +1,10 @@
-import { useQuery } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useEffect, useState } from "react";
 import { api, dataOf } from "../../api/client.ts";
+import { follow } from "../../api/events.ts";
 import { Block, WorldTime } from "../../parts/texts.tsx";
 import { useWorldNow } from "../../shell/clock.tsx";
-import { advance, freeze, setClock } from "../../shell/clock-actions.ts";
+import { advance, freeze, jumpToNext, setClock } from "../../shell/clock-actions.ts";
 import { useWorld } from "../../shell/world.ts";
 
 const steps = [
@@ -19,7 +20,12 @@ const KINDS: Readonly<Record<string, string>> = {
   webhook_retry: "a webhook is tried again at",
   webhook_retention: "webhooks that are old enough are deleted:",
   webhook_callback_alert: "a callback that still fails becomes an alert:",
+  webhook_reroute: "webhooks that wait are given to another callback:",
+  webhook_unsubscribe: "webhooks of an app that unsubscribed end:",
   live_video_deadline: "a deadline of the live video",
+  live_recording_removal: "the recording is removed of the deleted live video",
+  feed_fetch: "the file is fetched of the feed",
+  feed_ingestion: "the file is read of the upload",
   app_event_retention: "raw app events that are old enough are deleted:",
 };
 
@@ -29,13 +35,33 @@ const secondsLeft = (seconds: number): string => {
   return seconds < 172_800 ? `${(seconds / 3_600).toFixed(1)} h` : `${Math.round(seconds / 86_400)} days`;
 };
 
-export function Time() {
-  const w = useWorld();
-  const clock = useWorldNow(w);
+/** Read anew with each webhook that is tried, and once the first of them has passed. */
+function useDeadlines(w: string, now: number) {
+  const client = useQueryClient();
   const { data } = useQuery({
     queryKey: ["deadlines", w],
     queryFn: () => dataOf(api.GET("/v1/worlds/{w}/clock/deadlines", { params: { path: { w } } })),
   });
+  const next = data?.data.filter(({ time }) => time > now) ?? [];
+  const passed = (data?.data.length ?? 0) - next.length;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another one has passed.
+  useEffect(() => void client.invalidateQueries({ queryKey: ["deadlines", w] }), [client, w, passed]);
+  useEffect(
+    () =>
+      follow({
+        address: () => `/v1/worlds/${encodeURIComponent(w)}/deliveries/stream`,
+        take: () => void client.invalidateQueries({ queryKey: ["deadlines", w] }),
+        state() {},
+      }),
+    [client, w],
+  );
+  return next;
+}
+
+export function Time() {
+  const w = useWorld();
+  const clock = useWorldNow(w);
+  const next = useDeadlines(w, clock?.now ?? 0);
   const [typed, type] = useState("");
   if (clock === undefined) return null;
   const { now, isFrozen } = clock;
@@ -44,7 +70,6 @@ export function Time() {
     const at = Date.parse(typed.endsWith("Z") ? typed : `${typed}Z`);
     if (!Number.isNaN(at)) void setClock(w, Math.floor(at / 1000));
   };
-  const next = data?.data.filter(({ time }) => time > now) ?? [];
   return (
     <div className="scroll">
       <Block isOwn title="The world's clock">
@@ -70,6 +95,13 @@ export function Time() {
         </form>
       </Block>
       <Block isOwn title="What happens by itself next">
+        {next.length > 0 && (
+          <div className="actions">
+            <button type="button" className="primary" onClick={() => void jumpToNext(w)}>
+              Jump to the next deadline
+            </button>
+          </div>
+        )}
         <Deadlines deadlines={next} now={now} onJump={(time) => void setClock(w, Math.ceil(time))} />
       </Block>
     </div>

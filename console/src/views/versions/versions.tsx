@@ -3,6 +3,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { api, dataOf } from "../../api/client.ts";
 import { Block } from "../../parts/texts.tsx";
 import { useWorldNow } from "../../shell/clock.tsx";
+import { setClock } from "../../shell/clock-actions.ts";
 import { useWorld } from "../../shell/world.ts";
 import { Lifetimes } from "./lifetimes.tsx";
 
@@ -29,18 +30,24 @@ export function Versions() {
   });
   if (calendar === undefined || now === undefined || day === undefined) return null;
   const used = outlook?.data ?? [];
+  const look = (on: string): void => void navigate({ search: (before) => ({ ...before, at: on || undefined }), replace: true });
   const changed = used.filter(({ served_now, served_then }) => served_now !== served_then);
   return (
     <div className="scroll">
       <Block isOwn title="What a date does to the requests of apps">
-        <label>
-          On{" "}
-          <input
-            type="date"
-            value={day}
-            onChange={({ target }) => void navigate({ search: (before) => ({ ...before, at: target.value || undefined }), replace: true })}
-          />
-        </label>
+        <div className="actions">
+          <label>
+            On <input type="date" value={day} onChange={({ target }) => look(target.value)} />
+          </label>
+          {turnsOf(calendar, now).map(({ on, text }) => (
+            <button type="button" key={text} aria-pressed={on === day} onClick={() => look(on)}>
+              {text}
+            </button>
+          ))}
+          <button type="button" onClick={() => void setClock(w, Date.parse(`${day}T00:00:00Z`) / 1000)}>
+            Move the world's clock there
+          </button>
+        </div>
         {used.length === 0 && <p className="quiet">No app has made a request yet. The last 1,000 requests are looked at.</p>}
         {used.length > 0 && changed.length === 0 && (
           <p className="good">✓ Every request that was made would be served by the same version on that day.</p>
@@ -49,6 +56,7 @@ export function Versions() {
       </Block>
       <Block isOwn title="Versions of marketing operations">
         <Lifetimes versions={calendar.marketing} now={now} chosen={Date.parse(`${day}T00:00:00Z`) / 1000} />
+        <Changes versions={calendar.marketing} />
       </Block>
       <Block isOwn title="Versions of all other operations">
         <Lifetimes versions={calendar.platform} now={now} chosen={Date.parse(`${day}T00:00:00Z`) / 1000} />
@@ -65,6 +73,44 @@ export function Versions() {
         </Block>
       )}
     </div>
+  );
+}
+
+interface Calendar {
+  readonly marketing: readonly { readonly version: string; readonly released: number; readonly until?: number | undefined }[];
+  readonly platform: readonly { readonly version: string; readonly released: number }[];
+  readonly migrations: readonly { readonly name: string; readonly end: number }[];
+}
+
+/** What changes for apps after now: the first whole day after each. */
+function turnsOf({ marketing, platform, migrations }: Calendar, now: number): readonly { readonly on: string; readonly text: string }[] {
+  const turns = [
+    ...marketing.flatMap(({ version, until }) => (until === undefined ? [] : [{ at: until, what: `marketing ${version} ends` }])),
+    ...marketing.map(({ version, released }) => ({ at: released, what: `marketing ${version} comes` })),
+    ...platform.map(({ version, released }) => ({ at: released, what: `${version} comes` })),
+    ...migrations.map(({ name, end }) => ({ at: end, what: `${name} is on for all` })),
+  ];
+  return turns
+    .filter(({ at }) => at > now)
+    .sort((a, b) => a.at - b.at)
+    .map(({ at, what }) => ({ on: isoDay(Math.ceil(at / DAY) * DAY), text: `${isoDay(at)} ${what}` }));
+}
+
+/** What each version changed. */
+function Changes({ versions }: { readonly versions: readonly { readonly version: string; readonly affects: readonly string[] }[] }) {
+  const changed = versions.filter(({ affects }) => affects.length > 0);
+  if (changed.length === 0) return null;
+  return (
+    <details>
+      <summary>What each version changed</summary>
+      <ul>
+        {changed.map(({ version, affects }) => (
+          <li key={version}>
+            <span className="mono">{version}</span>: {affects.join(", ")}
+          </li>
+        ))}
+      </ul>
+    </details>
   );
 }
 

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "bun:test";
+import type { ControlRequest } from "#control-contract/route";
 import { RequestLog } from "#graph/worlds/request-log";
 import { openControl } from "#harness/control";
+import type { RequestFilter } from "./request-filter.ts";
 import { followRequests } from "./request-stream.ts";
 
 const entry = (more: Record<string, unknown> = {}) => ({
@@ -29,21 +31,27 @@ async function nextEvent(reader: { read(): Promise<{ value?: Uint8Array | undefi
   }
 }
 
+/** A reader of the stream of a world that has this log. */
+function readerOf(log: RequestLog, filter: RequestFilter = {}, after?: number) {
+  const request = { deps: {}, world: { requests: log } } as unknown as ControlRequest;
+  return (followRequests(request, filter, after).body as ReadableStream<Uint8Array>).getReader();
+}
+
 describe("the stream of requests", () => {
   test("tells those that match, counts all, and goes on after a cursor", async () => {
     const log = new RequestLog();
     log.add(entry({ trace_id: "A0" }));
-    const reader = followRequests(log, { status_class: 4 }, undefined).getReader();
+    const reader = readerOf(log, { status_class: 4 });
     await reader.read();
     log.add(entry({ trace_id: "A1" }));
     log.add(entry({ trace_id: "A2", status: 400 }));
     expect(await nextEvent(reader)).toMatchObject({ id: "3", seen: 2, skipped: 0, data: [{ trace_id: "A2", status: 400 }] });
     await reader.cancel();
-    const later = followRequests(log, {}, 1).getReader();
+    const later = readerOf(log, {}, 1);
     expect(await nextEvent(later)).toMatchObject({ id: "3", seen: 2, data: [{ trace_id: "A1" }, { trace_id: "A2" }] });
     await later.cancel();
     // A cursor of a server before this one.
-    const fresh = followRequests(log, {}, 900).getReader();
+    const fresh = readerOf(log, {}, 900);
     await fresh.read();
     log.add(entry({ trace_id: "A3" }));
     expect(await nextEvent(fresh)).toMatchObject({ id: "4", seen: 1, data: [{ trace_id: "A3" }] });
@@ -54,7 +62,7 @@ describe("the stream of requests", () => {
     const log = new RequestLog();
     log.add(entry({ trace_id: "A0" }));
     log.rest();
-    const reader = followRequests(log, {}, undefined).getReader();
+    const reader = readerOf(log);
     await reader.read();
     log.clear();
     log.add(entry({ trace_id: "A1" }));
@@ -64,7 +72,7 @@ describe("the stream of requests", () => {
 
   test("counts what is more than an eye can follow, also what the log no longer keeps", async () => {
     const log = new RequestLog();
-    const reader = followRequests(log, {}, undefined).getReader();
+    const reader = readerOf(log);
     await reader.read();
     for (let at = 0; at < 1_500; at++) log.add(entry({ trace_id: `A${at}` }));
     const { data, seen, skipped } = await nextEvent(reader);
@@ -74,8 +82,8 @@ describe("the stream of requests", () => {
 
   test("records nothing once nobody reads it", async () => {
     const log = new RequestLog();
-    const one = followRequests(log, {}, undefined).getReader();
-    const other = followRequests(log, {}, undefined).getReader();
+    const one = readerOf(log);
+    const other = readerOf(log);
     expect(log.isWatched).toBe(true);
     await one.cancel();
     expect(log.isWatched).toBe(true);

@@ -1,14 +1,14 @@
 /** The last requests, one of them with its story, all of them as they come, and an assertion over them that waits. */
 import { type Static, Type } from "typebox";
 import { notFound } from "#control-contract/errors";
-import { eventStream, wantsEvents } from "#control-contract/event-stream";
+import { EVENT_STREAM, eventStream, wantsEvents } from "#control-contract/event-stream";
 import { listOf } from "#control-contract/lists";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import type { RequestEntry, RequestLog } from "#graph/worlds/request-log";
-import { countedWithin, expectEntries } from "../expectations/expectation.ts";
+import { countedWithin, expectEntries, met, unmet } from "../expectations/expectation.ts";
 import { isAsked, requestFilter, sinceMsOf } from "./request-filter.ts";
 import { seenRequest, shown, storiedRequest, storyShown } from "./request-schemas.ts";
-import { EVENT_STREAM, followRequests, requestsEvent } from "./request-stream.ts";
+import { followRequests, requestsEvent } from "./request-stream.ts";
 
 const listQuery = Type.Object({
   ...requestFilter.properties,
@@ -68,10 +68,11 @@ async function readRequest({ world, path }: ControlRequest): Promise<unknown> {
   return storyShown(entry);
 }
 
-async function streamRequests({ world, query, header }: ControlRequest<Static<typeof streamQuery>>): Promise<Response> {
-  const last = header("last-event-id");
+async function streamRequests(request: ControlRequest<Static<typeof streamQuery>>): Promise<Response> {
+  const { query } = request;
+  const last = request.header("last-event-id");
   const after = query.after ?? (last !== undefined && /^\d{1,15}$/.test(last) ? Number(last) : undefined);
-  return new Response(followRequests(world.requests, query, after), { headers: { "content-type": EVENT_STREAM, "cache-control": "no-store" } });
+  return followRequests(request, query, after);
 }
 
 async function expectRequests({ deps, world, body }: ControlRequest<unknown, Expectation>): Promise<unknown> {
@@ -108,6 +109,7 @@ export const requestRoutes: readonly ControlRoute[] = [
     query: streamQuery,
     response: requestsEvent,
     streams: [EVENT_STREAM],
+    isStreamAlone: true,
     errors: [404],
     handle: streamRequests,
   }),
@@ -127,8 +129,9 @@ export const requestRoutes: readonly ControlRoute[] = [
     summary:
       "Waits until the last requests hold what is expected; 422 has the requests that were seen instead, and beside them the nearest with its differences",
     body: expectation,
-    response: Type.Object({ count: Type.Integer(), data: Type.Array(seenRequest) }),
+    response: met(seenRequest),
     errors: [404, 422],
+    unmet: unmet("request", seenRequest),
     handle: expectRequests,
   }),
 ];

@@ -80,7 +80,12 @@ onEachDatabase("webhooks in the control API", (database) => {
     const { app, happen, due } = await open();
     const response = await app.request("/v1/worlds/default/deliveries/stream", { headers: { authorization: `Bearer ${KEY}` } });
     const reader = (response.body as ReadableStream<Uint8Array>).getReader();
-    const next = async () => JSON.parse(/^data: (.*)$/m.exec(new TextDecoder().decode((await reader.read()).value))?.[1] ?? "{}").data;
+    const next = async () => {
+      for (;;) {
+        const data = /^data: (.*)$/m.exec(new TextDecoder().decode((await reader.read()).value))?.[1];
+        if (data !== undefined) return JSON.parse(data).data;
+      }
+    };
     expect(await next()).toEqual([]);
     await happen("messages", 1);
     await due();

@@ -1,6 +1,7 @@
 /** Webhooks as the operator sees them: what was sent, each attempt, again; callbacks. */
 import { type Static, Type } from "typebox";
 import { badRequest, notFound } from "#control-contract/errors";
+import { EVENT_STREAM, watchStream } from "#control-contract/event-stream";
 import { listOf, pageQuery, respondWithList } from "#control-contract/lists";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import { secondsOf, worldTime } from "#graph/worlds/file/schema-words";
@@ -12,7 +13,6 @@ import type { Attempt } from "#webhooks/delivery/attempts";
 import { findDelivery, listDeliveries } from "#webhooks/history/list.store";
 import { contentOf, type DeliveryStatus, type DeliveryView, deliveryStatuses, viewOf } from "#webhooks/history/view";
 import type { Webhooks } from "#webhooks/webhooks";
-import { EVENT_STREAM, followDeliveries, NEWEST } from "./delivery-stream.ts";
 
 const closed = { additionalProperties: false };
 const time = Type.Number({ description: "world time in Unix seconds, with milliseconds as its fraction" });
@@ -129,6 +129,15 @@ const list = (request: ControlRequest<Static<typeof deliveriesQuery>>) => {
   );
 };
 
+/** As many as a person sees at a glance. */
+const NEWEST = 20;
+const LOOK_EVERY_MS = 500;
+
+async function readNewest({ world }: ControlRequest): Promise<unknown> {
+  const { rows } = await listDeliveries(world.database.reader, {}, { limit: NEWEST });
+  return { data: rows.map((row) => shownDelivery(viewOf(row))) };
+}
+
 const idOf = ({ path }: ControlRequest, what: string): string => {
   const id = path.id ?? "";
   if (!isNodeId(id)) throw notFound(`${what} ${id}`);
@@ -194,9 +203,9 @@ export const webhookRoutes: readonly ControlRoute[] = [
     summary: `The newest ${NEWEST} webhooks as server-sent events: at once, and whenever something about them changes, twice a second at most`,
     response: Type.Object({ data: Type.Array(delivery) }, { description: "the data of one event" }),
     streams: [EVENT_STREAM],
+    isStreamAlone: true,
     errors: [404],
-    handle: async ({ world }) =>
-      new Response(followDeliveries(world, shownDelivery), { headers: { "content-type": EVENT_STREAM, "cache-control": "no-store" } }),
+    handle: async (request) => watchStream(request, { event: "deliveries", everyMs: LOOK_EVERY_MS, look: () => readNewest(request) }),
   },
   route({
     method: "GET",

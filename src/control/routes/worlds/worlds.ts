@@ -130,7 +130,7 @@ export const worldRoutes: readonly ControlRoute[] = [
     summary:
       "The world's state in the form of a world file. Of each token it holds the SHA-256, so that the token goes on working where it is imported; the secrets of apps only if they are asked for",
     query: exportQuery,
-    response: Type.Object({}, { additionalProperties: true }),
+    response: "file",
     errors: [404],
     handle: ({ deps, world, query }) => exportWorld(world, deps.registry, query),
   }),

@@ -40,6 +40,21 @@ onEachDatabase("attribution by the control API", (database) => {
       ],
     });
     expect((await request("GET", "app-events/1001/report?since=2&until=1")).status).toBe(400);
+    const device = (await request("GET", "app-events/1001/device?advertiser_id=a")).body;
+    expect(device.touches).toEqual([
+      {
+        ...{ id: expect.any(String), kind: "click", time: NOW - 60, until: NOW - 60 + 30 * 86_400 },
+        ...{ ad_id: "8501", campaign_id: "9501", objective: "APP_INSTALLS", claims: true },
+      },
+    ]);
+    expect(device.events).toEqual([
+      {
+        ...{ event: "CUSTOM_APP_EVENTS", event_name: "buy", event_time: NOW, tracked: true },
+        ...{ due_to: device.touches[0].id, cross_campaign: false, cross_device: false },
+      },
+    ]);
+    expect((await request("GET", "app-events/1001/device?advertiser_id=other")).body).toMatchObject({ touches: [], events: [] });
+    expect((await request("GET", "app-events/1001/device")).status).toBe(400);
     expect((await request("DELETE", "nodes/ads/8501")).status).toBeLessThan(300);
     expect((await plaza.get("/v26.0/1001/app_attribution", { bearer: "1001|s", query: { advertiser_id: "a" } })).body.data).toEqual([]);
   });

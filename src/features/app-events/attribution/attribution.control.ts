@@ -5,6 +5,7 @@ import { type ControlRequest, type ControlRoute, route } from "#control-contract
 import { worldId } from "#graph/worlds/file/schema-words";
 import { unixSeconds } from "#kernel/clock";
 import { APP, appOf, event, seconds, spanOf, spanQuery, sums, time } from "../app-events.control.ts";
+import { deviceOf } from "./device.handlers.ts";
 import { reportOf } from "./report.handlers.ts";
 import type { Touch } from "./rule.ts";
 import { identitiesOfTouch, recordTouch } from "./touches.ts";
@@ -36,6 +37,38 @@ async function readReport(request: ControlRequest<Static<typeof spanQuery>>): Pr
   const app = await appOf(request);
   const { since, until } = spanOf(request);
   return { since, until, data: await reportOf(request.world, app, since, until) };
+}
+
+const deviceQuery = Type.Object({
+  advertiser_id: Type.Optional(Type.String({ minLength: 1, description: "of the device" })),
+  attribution: Type.Optional(Type.String({ minLength: 1, description: "the mobile cookie of the device, in its place" })),
+});
+
+const deviceTouch = Type.Object({
+  id: Type.String(),
+  kind: Type.Unsafe<Touch["kind"]>({ enum: ["click", "impression"] }),
+  time: seconds,
+  until: Type.Integer({ description: "the end of its window, Unix seconds" }),
+  ad_id: Type.String(),
+  campaign_id: Type.String(),
+  objective: Type.String(),
+  claims: Type.Boolean({ description: "the ad may claim events of this app" }),
+});
+
+const deviceEvent = Type.Object({
+  event,
+  event_name: Type.Optional(Type.String()),
+  event_time: seconds,
+  tracked: Type.Boolean({ description: "false: `advertiser_tracking_enabled` 0, so it is due to no ad" }),
+  due_to: Type.Optional(Type.String({ description: "the id of the touch; left out where there is none" })),
+  cross_campaign: Type.Optional(Type.Boolean()),
+  cross_device: Type.Optional(Type.Boolean()),
+});
+
+async function readDevice(request: ControlRequest<Static<typeof deviceQuery>>): Promise<unknown> {
+  const device = await deviceOf(request.world, await appOf(request), request.query);
+  if (device === undefined) throw badRequest("advertiser_id or attribution is needed", "advertiser_id");
+  return device;
 }
 
 const handleTouch =
@@ -71,6 +104,21 @@ export const attributionControlRoutes: readonly ControlRoute[] = [
     response: Type.Object({ since: seconds, until: seconds, data: Type.Array(reportRow) }),
     errors: [404],
     handle: readReport,
+  }),
+  route({
+    method: "GET",
+    path: `${APP}/device`,
+    operation: "readDevice",
+    summary:
+      "A device by one of its ids: clicks and impressions with their windows, its newest 200 events, and the touch that each is due to, as `app_attribution` with `consider_views` says",
+    query: deviceQuery,
+    response: Type.Object({
+      ids: Type.Array(Type.String(), { description: "all that requests and touches tie together" }),
+      touches: Type.Array(deviceTouch, { description: "of the device, its persons and their other devices, the oldest first" }),
+      events: Type.Array(deviceEvent, { description: "the newest first" }),
+    }),
+    errors: [404],
+    handle: readDevice,
   }),
   touchRoute("click", "clicks", "recordClick"),
   touchRoute("impression", "impressions", "recordImpression"),

@@ -2,9 +2,10 @@
 import type { World } from "#graph/worlds/world";
 import type { NodeId } from "#kernel/ids";
 import { type FeedHealth, healthOf, warningsOf } from "../ingest/health.ts";
-import { findVideoById, type LiveVideoRow, updateVideo } from "../live-videos.store.ts";
+import { findVideoById, type LiveVideoRow, listRunning, updateVideo } from "../live-videos.store.ts";
 import { type RefusalToWatch, refusalToWatch, type Viewer } from "../viewing/watching.ts";
 import { announce } from "./announcements.ts";
+import { movesOf } from "./history.ts";
 import { type EndReason, type LiveEvent, type State, type Status, statusOf, type TakedownReason, takesFeed, timers } from "./states.ts";
 import { holdVideo, moveVideo } from "./transitions.ts";
 
@@ -27,6 +28,8 @@ export interface LiveState {
   readonly takedown_reason?: TakedownReason;
   /** Only of a broadcast that nobody ended. */
   readonly end_reason?: EndReason;
+  /** How it came to its state, the oldest first. */
+  readonly history: readonly { readonly time: number; readonly event: LiveEvent | "declared"; readonly state: State }[];
 }
 
 function stateOf(row: LiveVideoRow, world: World): LiveState {
@@ -45,6 +48,7 @@ function stateOf(row: LiveVideoRow, world: World): LiveState {
     restore_notice: state === "taken_down" ? "open" : state === "lapsed" ? "lapsed" : "none",
     ...(row.takedown_reason === null ? {} : { takedown_reason: row.takedown_reason }),
     ...(row.end_reason === null ? {} : { end_reason: row.end_reason }),
+    history: movesOf(row.history).map(({ ms, ...move }) => ({ time: ms / 1000, ...move })),
   };
 }
 
@@ -62,6 +66,10 @@ export async function readLiveState(world: World, id: NodeId): Promise<LiveState
   const row = await findVideoById(world.database.reader, id);
   return row === undefined ? undefined : stateOf(row, world);
 }
+
+/** The broadcasts that run, the newest first. */
+export const readRunning = async (world: World, limit: number): Promise<LiveState[]> =>
+  (await listRunning(world.database.reader, limit)).map((row) => stateOf(row, world));
 
 export function transitionLiveVideo(world: World, id: NodeId, event: LiveEvent): Promise<TransitionResult> {
   return world.database.write(async (tx): Promise<TransitionResult> => {

@@ -11,6 +11,7 @@ import { SEALING_WAITS_MS, STREAM_KEY_BYTES } from "../live-videos.limits.ts";
 import { deleteVideo, findVideoById, type LiveVideoRow, updateVideo } from "../live-videos.store.ts";
 import { NO_BORDERS } from "../viewing/targeting.ts";
 import { announce, announceMove } from "./announcements.ts";
+import { NO_MOVES, withMove } from "./history.ts";
 import { endReasonOf, isLive, isTakenDown, type LiveEvent, type State, type TakedownReason, takesFeed, timers, transitions } from "./states.ts";
 
 /** The kind of the only job of a live video: the timer of its state. */
@@ -59,6 +60,7 @@ export const newVideo = (page: NodeId, id: NodeId, creation_time: number): LiveV
   feed_width: null,
   feed_height: null,
   published_real_ms: null,
+  history: NO_MOVES,
 });
 
 /** Locks the video until the transaction ends, so that its state changes do not run concurrently. */
@@ -100,7 +102,7 @@ export const DEFAULT_REASON: TakedownReason = "COPYRIGHT";
 
 /** The row in its new state. */
 function entered(world: World, row: LiveVideoRow, state: State, event: LiveEvent, atMs: number): LiveVideoRow {
-  const moved: LiveVideoRow = { ...row, state };
+  const moved: LiveVideoRow = { ...row, state, history: withMove(row.history, { ms: atMs, event, state }) };
   if (event === "feed_started") {
     moved.has_feed = 1;
     moved.feed_session = row.feed_session + 1;

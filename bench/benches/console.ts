@@ -1,0 +1,109 @@
+import { openConsoleTab } from "../harness/browser.ts";
+import { get, PAGE } from "../harness/data.ts";
+import { startFilledPlaza } from "../harness/fill.ts";
+import { cpuMicroseconds } from "../harness/machine.ts";
+import { atRate } from "../harness/rate.ts";
+import type { Bench } from "../harness/report.ts";
+import type { Server } from "../harness/server.ts";
+import { spreadOf } from "../harness/statistics.ts";
+
+const ROWS = 100_000;
+const REQUESTS_PER_SECOND = 1_000;
+/** A tenth of the rows in ten seconds of sixty frames. */
+const SCROLL_PIXELS = 470;
+
+const SCRIPT_BYTES = `performance.getEntriesByType("resource")
+  .filter(({ initiatorType, name }) => initiatorType === "script" || name.endsWith(".js"))
+  .reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0)`;
+const GRID = "document.querySelector('[role=grid]')";
+/** Scrolls to the end again and again, until every page of the list is there. */
+const ALL_ROWS = `new Promise((resolve) => {
+  const look = () => {
+    const grid = ${GRID};
+    if (Number(grid?.ariaRowCount) > ${ROWS}) return resolve(grid.ariaRowCount);
+    if (grid !== null) grid.scrollTop = grid.scrollHeight;
+    setTimeout(look, 5);
+  };
+  look();
+})`;
+
+async function firstView(server: Server) {
+  const tab = await openConsoleTab(server, "/requests");
+  try {
+    const interactiveMs = await tab.evaluate<number>("window.interactive");
+    return { interactiveMs, kilobytes: (await tab.evaluate<number>(SCRIPT_BYTES)) / 1_000 };
+  } finally {
+    await tab.close();
+  }
+}
+
+/** What the server's process uses for each of the requests. */
+async function load(server: Server, seconds: number) {
+  const before = cpuMicroseconds(server.pid);
+  const { requests, p99_ms } = await atRate(server, get(`${PAGE}/custom_labels?limit=1`), { requestsPerSecond: REQUESTS_PER_SECOND, seconds });
+  return { cpu: (cpuMicroseconds(server.pid) - before) / requests, p99_ms };
+}
+
+async function tail(server: Server, seconds: number) {
+  const alone = await load(server, seconds);
+  const tab = await openConsoleTab(server, "/requests");
+  try {
+    await tab.evaluate("window.interactive");
+    const [drawn, watched] = await Promise.all([tab.draw(seconds), load(server, seconds)]);
+    return { ...drawn, alone, watched };
+  } finally {
+    await tab.close();
+  }
+}
+
+async function table(server: Server, seconds: number) {
+  const tab = await openConsoleTab(server, "/graph?kind=labels");
+  try {
+    await tab.evaluate(ALL_ROWS);
+    await tab.evaluate(`${GRID}.scrollTop = 0`);
+    return await tab.draw(seconds, `${GRID}.scrollTop += ${SCROLL_PIXELS}`);
+  } finally {
+    await tab.close();
+  }
+}
+
+export const bench: Bench = {
+  summary: `The console in a new Chromium without a graphics card: its first view until it has its list and nothing is left to do; the tail at ${REQUESTS_PER_SECOND.toLocaleString("en")} requests a second; a table of ${ROWS.toLocaleString("en")} rows that is scrolled by ${SCROLL_PIXELS} pixels a frame. Beside the tail, the same requests while nobody looks.`,
+  async run({ rounds, seconds }) {
+    const views: Awaited<ReturnType<typeof firstView>>[] = [];
+    const tails: Awaited<ReturnType<typeof tail>>[] = [];
+    const tables: Awaited<ReturnType<typeof table>>[] = [];
+    const server = await startFilledPlaza({ labels: ROWS });
+    try {
+      for (let i = 0; i < rounds; i++) {
+        views.push(await firstView(server));
+        tails.push(await tail(server, seconds));
+        tables.push(await table(server, seconds));
+      }
+    } finally {
+      await server.stop();
+    }
+    return {
+      metrics: [
+        { name: "compressed script of the first view", unit: "kB", ...spreadOf(views.map(({ kilobytes }) => kilobytes)), goal: { at_most: 200 } },
+        {
+          name: "first view until it can be used",
+          unit: "ms",
+          ...spreadOf(views.map(({ interactiveMs }) => interactiveMs)),
+          goal: { at_most: 1_000 },
+        },
+        { name: "tail: frames a second", ...spreadOf(tails.map(({ framesPerSecond }) => framesPerSecond)), goal: { at_least: 30 } },
+        { name: "tail: longest time without a frame", unit: "ms", ...spreadOf(tails.map(({ stallMs }) => stallMs)), goal: { at_most: 250 } },
+        { name: "table: frames a second", ...spreadOf(tables.map(({ framesPerSecond }) => framesPerSecond)), goal: { at_least: 30 } },
+        { name: "table: longest time without a frame", unit: "ms", ...spreadOf(tables.map(({ stallMs }) => stallMs)), goal: { at_most: 250 } },
+        { name: "CPU a request, watched : alone", ...spreadOf(tails.map(({ watched, alone }) => watched.cpu / alone.cpu)) },
+      ],
+      absolute: [
+        { name: "alone: server CPU a request", unit: "µs", ...spreadOf(tails.map(({ alone }) => alone.cpu)) },
+        { name: "watched: server CPU a request", unit: "µs", ...spreadOf(tails.map(({ watched }) => watched.cpu)) },
+        { name: "alone: p99", unit: "ms", ...spreadOf(tails.map(({ alone }) => alone.p99_ms)) },
+        { name: "watched: p99", unit: "ms", ...spreadOf(tails.map(({ watched }) => watched.p99_ms)) },
+      ],
+    };
+  },
+};

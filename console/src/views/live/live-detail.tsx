@@ -1,0 +1,126 @@
+/** One live video: what viewers see, what its encoder sends, how it came to its state, and what can be done about it. */
+import { useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { api, dataOf } from "../../api/client.ts";
+import { useServer } from "../../api/queries.ts";
+import { act } from "../../parts/notices.tsx";
+import { Block, Facts, WorldTime } from "../../parts/texts.tsx";
+import { useWorldNow } from "../../shell/clock.tsx";
+import { useWorld } from "../../shell/world.ts";
+import { OnAir } from "./go-live.tsx";
+import { FeedHealth } from "./health.tsx";
+import { type LiveState, type LiveVideo, useLiveState } from "./live-videos.ts";
+import { eventText, LiveStatus, Moves } from "./states.tsx";
+import { useBroadcast } from "./studio.ts";
+
+export function LiveDetail({ video }: { readonly video: LiveVideo }) {
+  const w = useWorld();
+  const broadcast = useBroadcast();
+  const now = useWorldNow(w)?.now;
+  const { state, samples } = useLiveState(w, video.id);
+  if (state === undefined || now === undefined) return null;
+  const isOwn = broadcast?.video === video.id && broadcast.world === w;
+  const { page, feed, next, end_reason, takedown_reason, stream_key } = state;
+  return (
+    <>
+      {isOwn && <OnAir broadcast={broadcast} />}
+      <Block title={video.title ?? `Live video ${video.id}`}>
+        <Facts
+          facts={[
+            ["State", <LiveStatus key="state" state={state.state} />],
+            ["Shown as", <code key="status">{state.status}</code>],
+            ["Id", <code key="id">{video.id}</code>],
+            ["Page", page],
+            ["Encoder", feed.is_sending ? "sends" : feed.session === 0 ? "has not come yet" : "does not send"],
+            ["Stream key", stream_key],
+            ["Ended because", end_reason],
+            ["Taken down for", takedown_reason],
+            [
+              "Next",
+              next === null ? undefined : (
+                <span key="next">
+                  <WorldTime seconds={next.time} isLong /> {eventText(next.event)}
+                </span>
+              ),
+            ],
+          ]}
+        />
+        <Actions state={state} isOwn={isOwn} />
+      </Block>
+      <Preview video={video} state={state} />
+      <FeedHealth health={state.health} samples={samples} />
+      <Block title="How it came to its state">
+        <Moves history={state.history} now={now} />
+      </Block>
+    </>
+  );
+}
+
+const RUNS: readonly string[] = ["live", "reconnecting", "key_dead", "ending"];
+const SHOWN: readonly string[] = [...RUNS, "stopped", "processing", "vod"];
+const BEFORE: readonly string[] = ["unpublished", "scheduled_unpublished", "scheduled_live"];
+
+type Move = "publish" | "end" | "takedown" | "restore-notice" | "restore";
+
+/** `isOwn`: this tab broadcasts it, and has a button of its own to end it. */
+function Actions({ state: { id, state }, isOwn }: { readonly state: LiveState; readonly isOwn: boolean }) {
+  const w = useWorld();
+  const client = useQueryClient();
+  const move = (done: string, what: Move) =>
+    act(done, async () => {
+      await dataOf(api.POST(`/v1/worlds/{w}/live-videos/{id}/${what}`, { params: { path: { w, id } } }));
+      await client.invalidateQueries({ queryKey: ["nodes", w, "live_videos"] });
+    });
+  const possible: readonly (readonly [isPossible: boolean, text: string, done: string, what: Move])[] = [
+    [BEFORE.includes(state), "Publish", "Published: the broadcast has begun", "publish"],
+    [RUNS.includes(state) && !isOwn, "■ End the broadcast", "The broadcast has ended", "end"],
+    [SHOWN.includes(state), "Take down", "Taken down, and its page has a restore notice", "takedown"],
+    [state === "taken_down", "Send the restore notice again", "The restore notice was sent again", "restore-notice"],
+    [state === "taken_down", "Restore", "Restored", "restore"],
+  ];
+  return (
+    <div className="actions">
+      {possible
+        .filter(([isPossible]) => isPossible)
+        .map(([, text, done, what]) => (
+          <button type="button" key={what} onClick={() => void move(done, what)}>
+            {text}
+          </button>
+        ))}
+      <Link to="/graph" search={({ world }) => ({ world, kind: "live_videos", id })}>
+        In the graph
+      </Link>
+    </div>
+  );
+}
+
+/** What viewers see: the server's own player, in the only frame that this page may have. */
+function Preview({ video: { id, isEmbeddable, title }, state: { state } }: { readonly video: LiveVideo; readonly state: LiveState }) {
+  const w = useWorld();
+  const client = useQueryClient();
+  const server = useServer(w);
+  if (server === undefined) return null;
+  const embed = () =>
+    act("Its player may be shown in other pages", async () => {
+      await dataOf(api.PATCH("/v1/worlds/{w}/nodes/live_videos/{id}", { params: { path: { w, id } }, body: { embeddable: true } as never }));
+      await client.invalidateQueries({ queryKey: ["nodes", w, "live_videos"] });
+    });
+  return (
+    <Block title="What viewers see">
+      {!SHOWN.includes(state) ? (
+        <p className="quiet">Nothing: it is not published, or no longer shown.</p>
+      ) : isEmbeddable ? (
+        <iframe className="player" title={`Player of ${title ?? id}`} src={`${server.base_url}/player/${id}`} allow="autoplay; fullscreen" />
+      ) : (
+        <>
+          <p className="quiet">Its player is closed to other pages, this one too, until it is embeddable.</p>
+          <div className="actions">
+            <button type="button" onClick={() => void embed()}>
+              Make it embeddable
+            </button>
+          </div>
+        </>
+      )}
+    </Block>
+  );
+}

@@ -1,0 +1,102 @@
+/** Live videos: all of a world, those that run as they change, and one with what its encoder sends. */
+import { useQueryClient } from "@tanstack/react-query";
+import { useEffect, useMemo, useState } from "react";
+import type { paths } from "../../../generated/control-api.d.ts";
+import { follow } from "../../api/events.ts";
+import { useList } from "../../api/lists.ts";
+import { listNodes } from "../graph/nodes.ts";
+
+export type LiveState = paths["/v1/worlds/{w}/live-videos/{id}/ingest"]["get"]["responses"][200]["content"]["application/json"];
+
+export interface LiveVideo {
+  readonly id: string;
+  readonly page: string;
+  readonly title: string | undefined;
+  readonly state: string;
+  readonly isEmbeddable: boolean;
+  /** Unix seconds. */
+  readonly created: number;
+  /** Of those that run. */
+  readonly running: LiveState | undefined;
+}
+
+interface Entry {
+  readonly id: string;
+  readonly page: string;
+  readonly title?: string;
+  readonly status: string;
+  readonly condition?: string;
+  readonly embeddable?: boolean;
+  readonly creation_time?: number;
+}
+
+/** A status of the interface, as a state: some statuses have another name than the only state that they stand for. */
+const stateOf = ({ status, condition }: Entry): string => condition ?? { LIVE_STOPPED: "stopped" }[status] ?? status.toLowerCase();
+
+/** Those that run, by their ids. */
+function useRunning(w: string): ReadonlyMap<string, LiveState> {
+  const client = useQueryClient();
+  const [running, setRunning] = useState<ReadonlyMap<string, LiveState>>(new Map());
+  useEffect(() => {
+    let states = "";
+    return follow({
+      address: () => `/v1/worlds/${encodeURIComponent(w)}/live-videos`,
+      take({ data }) {
+        const { data: rows } = JSON.parse(data) as { readonly data: readonly LiveState[] };
+        setRunning(new Map(rows.map((row) => [row.id, row])));
+        const now = rows.map(({ id, state }) => `${id} ${state}`).join();
+        if (now !== states) void client.invalidateQueries({ queryKey: ["nodes", w, "live_videos"] });
+        states = now;
+      },
+      state() {},
+    });
+  }, [w, client]);
+  return running;
+}
+
+/** The broadcasts that run before the others, the newest first. */
+export function useLiveVideos(w: string) {
+  const list = useList(["nodes", w, "live_videos", "live"], (after) => listNodes(w, "live_videos", after));
+  const running = useRunning(w);
+  const rows = useMemo(() => {
+    const videos = (list.rows as unknown as readonly Entry[]).map((entry): LiveVideo => {
+      const state = running.get(entry.id);
+      const { id, page, title, creation_time: created = 0, embeddable = false } = entry;
+      return { id, page, title, created, isEmbeddable: embeddable, running: state, state: state?.state ?? stateOf(entry) };
+    });
+    const rank = ({ running: state }: LiveVideo): number => (state === undefined ? 0 : 1);
+    return videos.sort((a, b) => rank(b) - rank(a) || b.created - a.created || (BigInt(b.id) > BigInt(a.id) ? 1 : -1));
+  }, [list.rows, running]);
+  return { ...list, rows };
+}
+
+export interface Sample {
+  /** Unix seconds, this machine's: the world's clock may stand still. */
+  readonly at: number;
+  readonly health: LiveState["health"];
+}
+
+/** Five minutes, one a second. */
+const SAMPLES_MAX = 300;
+
+/** One video as it changes, and the health of its feed since this was opened. */
+export function useLiveState(w: string, id: string) {
+  const [seen, setSeen] = useState<{ readonly state: LiveState | undefined; readonly samples: readonly Sample[] }>({ state: undefined, samples: [] });
+  const [isConnected, setConnected] = useState(false);
+  useEffect(() => {
+    setSeen({ state: undefined, samples: [] });
+    return follow({
+      address: () => `/v1/worlds/${encodeURIComponent(w)}/live-videos/${encodeURIComponent(id)}/ingest`,
+      take({ data }) {
+        const state = JSON.parse(data) as LiveState;
+        setSeen(({ samples }) => {
+          const isWorthy = state.health !== undefined || samples.length > 0;
+          const more = isWorthy ? [...samples, { at: Date.now() / 1000, health: state.health }] : samples;
+          return { state, samples: more.slice(-SAMPLES_MAX) };
+        });
+      },
+      state: setConnected,
+    });
+  }, [w, id]);
+  return { ...seen, isConnected };
+}

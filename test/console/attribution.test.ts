@@ -1,0 +1,43 @@
+import { expect, test } from "bun:test";
+import { openConsole } from "#harness/console/console-page";
+import { startServer } from "#harness/server";
+
+const DEVICE = "38400000-8cf0-11bd-b23e-10b96e40000d";
+
+test("a device's clicks and views, with their windows, and what is due to each, show as a line of time, and change as events come", async () => {
+  const server = await startServer([]);
+  const send = async (fields: Record<string, string>): Promise<void> => {
+    const body = new URLSearchParams({ advertiser_id: DEVICE, application_tracking_enabled: "1", ...fields });
+    const headers = { authorization: "Bearer demo-app-token", "x-forwarded-for": "203.0.113.7" };
+    expect((await fetch(`${server.base_url}/v26.0/1001/activities`, { method: "POST", headers, body })).status).toBe(200);
+  };
+  const later = async (seconds: number): Promise<void> => {
+    const headers = { authorization: `Bearer ${server.control_key}` };
+    const body = JSON.stringify({ seconds });
+    expect((await fetch(`${server.control_url}/v1/worlds/default/clock/advance`, { method: "POST", headers, body })).status).toBe(200);
+  };
+  const page = await openConsole(server, "/events?app=1001");
+  await page.shows("No event yet");
+  await page.fill("Device", DEVICE);
+  await page.click("Show its attribution");
+  await page.shows("No click, no view, and no event of this device is known");
+  await send({ event: "MOBILE_APP_INSTALL", advertiser_tracking_enabled: "0" });
+  await page.shows("no ad: its tracking is off");
+  await later(3_600);
+  await page.click("Record a view now");
+  await page.shows("view of ad 8501");
+  await later(1_800);
+  await page.click("Record a click now");
+  await page.shows("click on ad 8501", "claims until");
+  await later(7_200);
+  const custom_events = JSON.stringify([{ _eventName: "checkout", _valueToSum: 12.5, pf_currency: "EUR" }]);
+  await send({ event: "CUSTOM_APP_EVENTS", advertiser_tracking_enabled: "1", custom_events });
+
+  await page.shows("checkout", "✓ click on ad 8501, campaign 8502");
+  expect(await page.violations()).toEqual([]);
+  await page.setTheme("light");
+  await page.screenshot("attribution");
+  await page.click("All events");
+  await page.shows("Events a day");
+  expect(page.page.problems).toEqual([]);
+});
