@@ -11,7 +11,7 @@ const INTERACTIVE = `window.interactive = new Promise((resolve) => {
   look();
 })`;
 
-export interface Drawn {
+interface Drawn {
   readonly framesPerSecond: number;
   /** The longest time without a frame. */
   readonly stallMs: number;

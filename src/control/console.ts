@@ -79,7 +79,7 @@ export async function consolePage(server: ServerDescription): Promise<Response |
   });
 }
 
-/** The nonce is for the style sheets that the editor makes. Only the graph's addresses and its door for live video are asked, and only its player is framed. */
+/** The nonce is for the style sheets that the editor makes. Only the graph's addresses and its WebSocket for live video are asked, and only its player is framed. */
 function policyOf(server: ServerDescription, nonce: string): string {
   const { base_url, app_base_url, microblog_base_url, ads_base_url, social_login_host, live_url } = server;
   const graph = [...new Set([base_url, app_base_url, microblog_base_url, ads_base_url, social_login_host].map((address) => new URL(address).origin))];

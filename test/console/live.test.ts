@@ -50,7 +50,7 @@ test(
     expect(await page.violations()).toEqual([]);
     await page.setTheme("light");
     await page.screenshot("live-broadcast");
-    await page.evaluate("document.querySelector('figure').scrollIntoView()");
+    await page.evaluate("document.querySelector('.metric').scrollIntoView()");
     await page.screenshot("live-health");
     await page.click("■ End the broadcast");
     await page.shows("the broadcast was ended", "the recording is ready → ✓ recording");
@@ -94,6 +94,6 @@ test("without a port for encoders nothing is promised, and the page may connect 
     (await fetch(one.control_url, { headers: { accept: "text/html" } })).headers.get("content-security-policy") ?? "";
   expect(await policyOf(server)).not.toContain("ws:");
   const other = await startServer(["--rtmp-port", "0"]);
-  const door = (other.rtmp_url as string).replace("rtmp:", "ws:");
-  expect(await policyOf(other)).toContain(`connect-src 'self' ${other.base_url} ${door};`);
+  const address = (other.rtmp_url as string).replace("rtmp:", "ws:");
+  expect(await policyOf(other)).toContain(`connect-src 'self' ${other.base_url} ${address};`);
 });

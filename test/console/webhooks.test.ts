@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { openConsole } from "#harness/console/console-page";
-import { startReceiver } from "#harness/receiver";
+import { postAt, startReceiver } from "#harness/receiver";
 import { type Server, startServer, threeTokens, worldFile } from "#harness/server";
 
 const { query, headers } = threeTokens("page-token");
@@ -34,7 +34,7 @@ test("a webhook failed: a person sees why, the receiver is fixed, and it is sent
   await page.click("Send again");
   await page.shows("✓ delivered", "✓ 200");
   expect(receiver.posts).toHaveLength(2);
-  expect(receiver.posts[1]?.body).toBe(receiver.posts[0]?.body as string);
+  expect(postAt(receiver, 1).body).toBe(postAt(receiver, 0).body);
   await page.screenshot("webhook-replayed");
   await page.click("POST /v26.0/2001/custom_labels");
   await page.shows("Answered", "gold");

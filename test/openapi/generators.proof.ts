@@ -127,6 +127,7 @@ test(
   "openapi-generator generates from every document",
   async () => {
     const { folder, documents } = await writtenDocuments();
+    expect(documents.length).toBeGreaterThan(20);
     for (const { name, file } of documents) {
       const into = join(folder, `generated_${name}`);
       await run(["openapi-generator-cli", "generate", "--input-spec", file, "--generator-name", "typescript-fetch", "--output", into], folder);

@@ -64,11 +64,12 @@ test(
     expect(existsSync(join(consumer, "node_modules/bun"))).toBeTrue();
     const { status, hasConsole, code, stderr } = await startAndAsk(consumer);
     expect({ status, hasConsole, code }).toEqual({ status: 200, hasConsole: true, code: 0 });
-    for (const line of stderr
+    const logged = stderr
       .trim()
       .split("\n")
-      .filter((line) => !line.startsWith("npm ")))
-      expect(JSON.parse(line)).toHaveProperty("msg");
+      .filter((line) => !line.startsWith("npm "));
+    expect(logged).not.toEqual([]);
+    for (const line of logged) expect(JSON.parse(line)).toHaveProperty("msg");
     expect(existsSync(join(consumer, ".plaza/default.sqlite"))).toBeTrue();
     // bin/plaza finds the same Bun.
     expect(await run(consumer, ["node_modules/plaza-graph/bin/plaza", "--version"])).toMatch(/^\d+\.\d+\.\d+\n$/);

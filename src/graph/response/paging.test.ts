@@ -90,6 +90,8 @@ describe("the links of a page", () => {
     ["%61fter=x&a=1", "a=1&@"],
     ["after_all=1", "after_all=1&@"],
     ["&&a=1&&b=2&", "a=1&b=2&@"],
+    ["&a=1", "a=1&@"],
+    ["a=1&", "a=1&@"],
     ["a=%zz&%zz=1", "a=%zz&%zz=1&@"],
     ["a=after", "a=after&@"],
   ])("D-32: the query %s becomes %s", (queryText, expected) => {

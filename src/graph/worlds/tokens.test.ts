@@ -7,7 +7,7 @@ const principals = ["user", "page", "social_account", "microblog_user"] as const
 const id = (text: string): NodeId => nodeId(text);
 
 const entry = (type: TokenEntry["type"], given: readonly (typeof principals)[number][]): TokenEntry => ({
-  ...{ type, app: id("1") },
+  ...{ type, app: id("1"), scopes: [] },
   ...Object.fromEntries(given.map((name) => [name, id("7")])),
 });
 

@@ -90,6 +90,7 @@ class Link {
     socket.onopen = () => socket.send(JSON.stringify({ stream_key: this.#options.stream_key }));
     socket.onmessage = () => {
       this.#isPublishing = true;
+      // In real time, as all of this.
       this.#publishingMs = performance.now();
       this.needsKey = true;
       for (const [kind, bytes] of this.#configs) this.#write(kind, 0, bytes);

@@ -1,5 +1,11 @@
 import { expect, test } from "bun:test";
-import { SoundTimes } from "./live-publisher.mjs";
+
+/** The script is for browsers, and has no types. */
+interface Script {
+  readonly SoundTimes: new () => { give(us: number, durationUs: number): void; take(durationUs: number): number };
+}
+const script: string = "./live-publisher.mjs";
+const { SoundTimes } = (await import(script)) as Script;
 
 const DATA_US = 10_000;
 const PACKET_US = 20_000;

@@ -4,8 +4,8 @@ import { Deadline, Deadlines } from "./deadline.ts";
 
 /** Notes what it was closed with. */
 const closable = () => {
-  const closed: unknown[] = [];
-  return { closed, close: (problem?: unknown) => void closed.push(problem) };
+  const closed: string[] = [];
+  return { closed, close: (problem = "given up") => void closed.push(problem) };
 };
 
 const never = new Promise<never>(() => {});
@@ -24,7 +24,7 @@ test("a deadline that passes closes the connection and ends what waits, once", a
 test("what ends before its deadline keeps its own end", async () => {
   const deadline = new Deadline(0);
   expect(await deadline.race(Promise.resolve(7))).toBe(7);
-  expect(deadline.race(Promise.reject(new Error("other")))).rejects.toThrow("other");
+  await expect(deadline.race(Promise.reject(new Error("other")))).rejects.toThrow("other");
   const connection = closable();
   expect(await deadline.open(Promise.resolve(connection))).toBe(connection);
   expect(connection.closed).toEqual([]);
@@ -39,7 +39,7 @@ test("a connection that opens after its deadline is closed", async () => {
   const connection = closable();
   resolve(connection);
   await Bun.sleep(0);
-  expect(connection.closed).toEqual([undefined]);
+  expect(connection.closed).toEqual(["given up"]);
 });
 
 /** A test that waits for a deadline in vain fails by its own time. */
@@ -73,5 +73,19 @@ test("of the deadlines that pass together each passes, also when one leaves as i
   const all = [1, 1, 1].map((ms) => deadlines.begin(ms));
   for (const deadline of all) deadline.connection = { close: () => deadline.leave() };
   expect(await Promise.all(all.map(passed))).toHaveLength(3);
+  clearInterval(socket);
+});
+
+test("leaving twice is leaving once, also when another leaves in between", async () => {
+  const deadlines = new Deadlines();
+  const socket = setInterval(() => {}, 1_000);
+  const [first, second, third] = [1, 2, 3].map((ms) => deadlines.begin(ms)) as [Deadline, Deadline, Deadline];
+  const gone = closable();
+  second.connection = gone;
+  third.connection = gone;
+  for (const deadline of [second, third, second]) deadline.leave();
+  await passed(first);
+  await passed(deadlines.begin(10));
+  expect(gone.closed).toEqual([]);
   clearInterval(socket);
 });

@@ -36,6 +36,13 @@ describe("where a response ends (RFC 9112, 6.3)", () => {
     }
   });
 
+  test("it has begun with its first bytes", () => {
+    const reader = new ResponseReader(100);
+    expect(reader.hasBegun).toBe(false);
+    reader.feed(Buffer.from("H"));
+    expect(reader.hasBegun).toBe(true);
+  });
+
   test("a response that is not whole when the connection closes is refused", () => {
     for (const text of ["", OK, `${OK}Content-Length: 3\r\n\r\nab`, `${OK}Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n`])
       expect(() => read([text], { ends: true })).toThrow("closed before its end");
@@ -76,6 +83,11 @@ describe("limits", () => {
       expect(read([...text])).toMatchObject({ body: "x".repeat(100), isCut: true, isReusable: false });
     }
     expect(read([`${OK}\r\n${"x".repeat(101)}`])).toMatchObject({ body: "x".repeat(100), isCut: true, isDone: true });
+  });
+
+  test("what follows a body that was cut is not looked at", () => {
+    const cut = { body: "x".repeat(100), isCut: true, isDone: true };
+    expect(read([`${OK}Transfer-Encoding: chunked\r\n\r\n65\r\n${"x".repeat(101)}no chunk`])).toMatchObject(cut);
   });
 
   test("headers may have 32 KiB, in one piece or in many", () => {

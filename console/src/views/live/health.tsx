@@ -1,4 +1,4 @@
-/** What an encoder sends: warnings in words, and each figure over the last minutes. */
+/** What an encoder sends: warnings in words, and each metric over the last minutes. */
 import { useMemo } from "react";
 import { Chart } from "../../parts/lazy.tsx";
 import { Block } from "../../parts/texts.tsx";
@@ -6,13 +6,13 @@ import type { LiveState, Sample } from "./live-videos.ts";
 
 type Health = NonNullable<LiveState["health"]>;
 
-interface Figure {
+interface Metric {
   readonly title: string;
   readonly unit: string;
   of(health: Health): number | null;
 }
 
-const figures: readonly Figure[] = [
+const metrics: readonly Metric[] = [
   { title: "Bit rate", unit: "kbit/s", of: ({ bits_per_second }) => bits_per_second / 1_000 },
   { title: "Frame rate", unit: "fps", of: ({ frames_per_second }) => frames_per_second },
   { title: "Key-frame distance", unit: "ms", of: ({ key_frame_ms }) => key_frame_ms },
@@ -43,9 +43,9 @@ export function FeedHealth({ health, samples }: { readonly health: LiveState["he
         </>
       )}
       {times.length > 0 && (
-        <div className="figures">
-          {figures.map((figure) => (
-            <FigureChart key={figure.title} figure={figure} times={times} samples={samples} />
+        <div className="metrics">
+          {metrics.map((metric) => (
+            <MetricChart key={metric.title} metric={metric} times={times} samples={samples} />
           ))}
         </div>
       )}
@@ -53,13 +53,13 @@ export function FeedHealth({ health, samples }: { readonly health: LiveState["he
   );
 }
 
-interface FigureChartProps {
-  readonly figure: Figure;
+interface MetricChartProps {
+  readonly metric: Metric;
   readonly times: readonly number[];
   readonly samples: readonly Sample[];
 }
 
-function FigureChart({ figure: { title, unit, of }, times, samples }: FigureChartProps) {
+function MetricChart({ metric: { title, unit, of }, times, samples }: MetricChartProps) {
   const values = useMemo(() => samples.map(({ health }) => (health === undefined ? null : of(health))), [samples, of]);
   const series = useMemo(
     () => [{ label: title, colour: "--accent", values, isPoints: values.filter((value) => value !== null).length < 2 }],
@@ -68,11 +68,11 @@ function FigureChart({ figure: { title, unit, of }, times, samples }: FigureChar
   const last = values.at(-1);
   const said = last === null || last === undefined ? "nothing now" : `${Math.round(last)} ${unit}`.trim();
   return (
-    <figure>
-      <figcaption>
+    <div className="metric">
+      <p>
         {title}: <strong>{said}</strong>
-      </figcaption>
+      </p>
       <Chart label={`${title} over the last minutes, ${said}`} times={times} series={series} unit="" hasLegend={false} />
-    </figure>
+    </div>
   );
 }

@@ -4,7 +4,7 @@
  */
 import { useSyncExternalStore } from "react";
 // The script that the server hands out to any page.
-import { type PublisherState, publishLive } from "../../../../src/http/routes/live-publisher.mjs";
+import { type PublisherState, publishLive } from "#live-publisher.mjs";
 import { api, authorization, dataOf } from "../../api/client.ts";
 import { say, sayProblem } from "../../parts/notices.tsx";
 import { createNode, deleteNode } from "../graph/nodes.ts";
@@ -22,7 +22,7 @@ interface Wish {
   readonly page: string;
   readonly title: string;
   readonly kind: SourceKind;
-  /** The server's door for pages. */
+  /** Where the server takes streams of pages. */
   readonly url: string;
 }
 

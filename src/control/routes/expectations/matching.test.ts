@@ -79,6 +79,8 @@ describe("the nearest miss", () => {
       { at: "query", expected: "after", actual: "limit=5&a=%20" },
       { at: "status", expected: 500, actual: 200 },
     ]);
+    const nested = { kind: { status: 500 }, match: { request_body: { user: { id: { x: 1 } } } } };
+    expect(nearestOf([entry], nested)?.differences.map(({ at }) => at)).toEqual(["status", "request_body.user.id"]);
     const many = Object.fromEntries(Array.from({ length: 21 }, (_, at) => [`k${at}`, 1]));
     expect(nearestOf([entry], { kind: {}, match: many })?.differences).toHaveLength(20);
   });
@@ -93,7 +95,12 @@ describe("waiting for entries", () => {
     };
     const read = async () => arrivals.filter((at) => at <= now).map((at) => ({ operation: "a", at }));
     const entries = { what: "request", read, show: ({ at }: { at: number }) => at };
-    return expectEntries(entries, { kind: { operation: "a" }, match: {} }, { count, within_ms }, { monotonicMs: () => now, sleepMs });
+    return expectEntries(
+      entries,
+      { kind: { operation: "a" }, match: {} },
+      { count, within_ms },
+      { nowMs: () => now, monotonicMs: () => now, sleepMs },
+    );
   }
 
   test("ends with the one that makes enough, also with the last moment", async () => {
@@ -109,6 +116,24 @@ describe("waiting for entries", () => {
     await expect(wait([100], 0, 100)).rejects.toThrow("expected no request, saw 1");
     await expect(wait([0], 0, 100)).rejects.toMatchObject({ beside: { count: 1, data: [0] } });
   });
+});
+
+test("an expectation that is not met says what came nearest, and one of none what came", async () => {
+  const seen = [
+    { operation: "a", status: 400 },
+    { operation: "b", status: 200 },
+  ];
+  const failure = (count: number, match: object) => {
+    const entries = { what: "request", read: async () => seen, show: ({ status }: { status: number }) => status };
+    const time = { nowMs: () => 0, monotonicMs: () => 0, sleepMs: async () => {} };
+    return expectEntries(entries, { kind: { operation: "a" }, match: { ...match } }, { count, within_ms: 0 }, time).catch((error: unknown) => error);
+  };
+  expect(await failure(1, { status: 200 })).toMatchObject({
+    message: "expected 1 request, saw 0; the nearest differs in status",
+    beside: { count: 0, data: [400], nearest: { request: 400, differences: [{ at: "status", expected: 200, actual: 400 }] } },
+  });
+  const none = (await failure(0, { status: 400 })) as { message: string; beside: object };
+  expect({ message: none.message, beside: none.beside }).toEqual({ message: "expected no request, saw 1", beside: { count: 1, data: [400] } });
 });
 
 describe("the last requests that somebody wants to see", () => {
@@ -135,7 +160,7 @@ describe("the last requests that somebody wants to see", () => {
 
   test("from a moment on, with the moment itself", () => {
     expect([4_999, 5_000, 5_001].map((since) => isAsked(logged, {}, since))).toEqual([true, true, false]);
-    expect([sinceMsOf({}), sinceMsOf({ since: 5 }), sinceMsOf({ since: "1970-01-01T00:00:05Z" })]).toEqual([0, 5_000, 5_000]);
+    expect([sinceMsOf({}), sinceMsOf({ since: 5 }), sinceMsOf({ since: "1970-01-01T00:00:05Z" as unknown as number })]).toEqual([0, 5_000, 5_000]);
     expect(isAsked({ ...logged, story: undefined }, { delivery: "7" }, 0)).toBe(false);
   });
 });

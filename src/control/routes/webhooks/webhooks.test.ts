@@ -5,7 +5,7 @@ import type { Feature } from "#graph/contract/feature";
 import { Registry } from "#graph/contract/registry";
 import { KEY, openControl } from "#harness/control";
 import { onEachDatabase } from "#harness/plaza";
-import { startReceiver } from "#harness/receiver";
+import { postAt, startReceiver } from "#harness/receiver";
 import { nodeId } from "#kernel/ids";
 import { defineWebhookField, type WebhookField } from "#webhooks/catalogue/field";
 import { RETRY_OFFSETS_MS } from "#webhooks/delivery/retry-schedule";
@@ -140,7 +140,7 @@ onEachDatabase("webhooks in the control API", (database) => {
     expect(await request("POST", `deliveries/${failed.id}/replay`)).toMatchObject({ status: 200, body: { success: true } });
     await request("POST", "clock/advance", { seconds: 0 });
     expect((await request("GET", `deliveries/${failed.id}`)).body).toMatchObject({ status: "delivered" });
-    expect(receiver.posts.at(-1)?.body).toBe(receiver.posts[0]?.body as string);
+    expect(postAt(receiver, -1).body).toBe(postAt(receiver, 0).body);
     expect((await request("POST", "deliveries/123/replay")).status).toBe(404);
   });
 

@@ -88,6 +88,14 @@ onEachDatabase("the feeds of an ingest process", (database) => {
     expect(await stateOf(plaza, id)).toMatchObject({ state: "reconnecting" });
   });
 
+  test("LIVE-9: an encoder that comes back as soon as the next process listens does not find its own key in use", async () => {
+    const plaza = await open();
+    const { id, stream_key } = await create(plaza);
+    await new FeedRegistry(plaza.world).start(stream_key, SIZE);
+    plaza.time.realMs += 20_000;
+    expect((await new FeedRegistry(plaza.world).check(stream_key))?.feed).toEqual({ video: id, session: 0 });
+  });
+
   test("a feed that the control API plays outlives the ingest processes", async () => {
     const plaza = await open();
     const { id, stream_key } = await create(plaza);

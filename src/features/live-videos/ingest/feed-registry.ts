@@ -34,20 +34,29 @@ export class FeedRegistry {
   /** Whether the database may have feeds of this process. */
   #hasFeeds = false;
   #reports = 0;
+  #takenOver: Promise<void> | undefined;
 
   constructor(world: World) {
     this.#world = world;
     this.#id = world.randomSecret(ID_BYTES);
   }
 
-  /** At the start: the feeds of processes that are dead are lost. On SQLite all others are, as the folder's lock proves. */
-  async takeOver(): Promise<void> {
+  /**
+   * Once, before the first key is checked: the feeds of processes that are dead are lost. On SQLite all others are, as the folder's lock proves.
+   * An encoder that comes back sooner than that would find its own key in use.
+   */
+  takeOver(): Promise<void> {
     const { database, realNowMs } = this.#world;
-    await this.#loseDead(database.dialect === "sqlite" ? Number.MAX_SAFE_INTEGER : realNowMs() - DEAD_AFTER_MS);
+    this.#takenOver ??= this.#loseDead(database.dialect === "sqlite" ? Number.MAX_SAFE_INTEGER : realNowMs() - DEAD_AFTER_MS).catch((error) => {
+      this.#takenOver = undefined;
+      throw error;
+    });
+    return this.#takenOver;
   }
 
   /** Undefined: the key opens nothing, or an encoder of another server uses it. */
   async check(key: string): Promise<Admission | undefined> {
+    await this.takeOver();
     const row = await findFeedByKey(this.#world, key);
     if (row === undefined || (row.has_feed === 1 && row.feed_ingest !== null && row.feed_ingest !== this.#id)) return undefined;
     return this.#admission({ video: row.id, session: 0 });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import type { Streaming } from "#graph/worlds/world";
 import type { LiveVideoRow } from "../live-videos.store.ts";
 import { embedHtml, streamAddressOf } from "./addresses.ts";
 import { countryOf } from "./countries.ts";
@@ -122,7 +123,10 @@ describe("C1-3, D-51: a place", () => {
 });
 
 describe("addresses", () => {
-  const of = (streaming: Parameters<typeof streamAddressOf>[0]["streaming"]) => streamAddressOf({ streaming }, "https://plaza.test:8443/graph", "k");
+  const of = (given: Partial<Streaming> | undefined) => {
+    const streaming = given === undefined ? undefined : { rtmpPort: undefined, rtmpsPort: undefined, rtmpUrl: undefined, ...given };
+    return streamAddressOf({ streaming }, "https://plaza.test:8443/graph", "k");
+  };
 
   test("D-115: an encoder connects to the host of the request, at the ports that there are", () => {
     expect(of(undefined)).toEqual({ stream_key: "k" });

@@ -105,10 +105,10 @@ describe("D-34, D-39: references", () => {
   });
 
   test("a batch looks at a million values at most, and reading or writing eight characters counts as one", () => {
-    // Each time (length + 11) / 8 for reading the response, 1 for its only value, length / 8 for writing it.
+    // Each time (length + 12) / 8 for reading the response, 1 for its only value, length / 8 for writing it.
     const four = (length: number) => () => {
-      const of = references({ one: { text: "x".repeat(length) } });
-      for (let i = 0; i < 4; i++) of.body("{result=one:$.text}", true);
+      const of = references({ one: { texts: "x".repeat(length) } });
+      for (let i = 0; i < 4; i++) of.body("{result=one:$.texts}", true);
     };
     expect(four(999_990)).not.toThrow();
     expect(four(999_991)).toThrow("looks at too much of earlier responses");

@@ -20,7 +20,7 @@ onEachDatabase("the story of a request", (database) => {
     expect(story?.steps.map(({ name }) => name)).toEqual(["understand", "check", "handle", "respond"]);
     expect(story?.policy?.scopes).toEqual(["pages_messaging"]);
     const unwatch = plaza.world.requests.watch();
-    expect((await plaza.get(onPage, { token })).story).toBeDefined();
+    expect((await plaza.get(onPage, { token })).story).toMatchObject({ node: { id: "2001", type: "page" } });
     unwatch();
     expect((await plaza.get(onPage, { token })).story).toBeUndefined();
   });

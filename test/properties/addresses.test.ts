@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { parseAddress, segmentsOf } from "./address.ts";
+import { parseAddress, segmentsOf } from "#graph/pipeline/address";
 
 const words = {
   isLiteral: (word: string) => word === "debug_token",
