@@ -148,7 +148,8 @@ describe("the API's own document", () => {
     };
     const methods = { status: 405, code: "method_not_allowed" };
     expect(await refused("PUT", "/v1/worlds/default/nodes/labels/5001")).toEqual({ ...methods, allow: "GET, PATCH, DELETE" });
-    expect(await refused("PUT", "/v1/control-keys/rotate")).toEqual({ ...methods, allow: "POST, DELETE" });
+    expect(await refused("PUT", "/v1/control-keys/rotate")).toEqual({ ...methods, allow: "POST" });
+    expect((await app.request("/v1/worlds/default/live-feeds/callback", { method: "PUT" })).status).toBe(405);
     expect((await request("PUT", "clock/advance", { seconds: 1 })).status).toBe(405);
     expect((await request("PUT", "clock/advance", { seconds: 1 }, "")).status).toBe(401);
   });

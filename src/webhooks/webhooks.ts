@@ -21,6 +21,8 @@ import { endUnsubscribed } from "./events/unsubscribe.ts";
 import { eraseFromDeliveries } from "./history/erasure.ts";
 import { DeliveryMetrics } from "./history/metrics.ts";
 import { type ReplayDeps, type Replayed, replayDeliveries, replayDelivery, type Span } from "./history/replay.ts";
+import { type SigningDeps, signaturesOf } from "./history/signatures.ts";
+import type { DeliveryView } from "./history/view.ts";
 import type { WebhookObserver } from "./observer.ts";
 import { WebhookFacts } from "./ports.ts";
 
@@ -33,6 +35,7 @@ export class Webhooks {
   readonly #outbox: Outbox;
   readonly #rerouting: RerouteDeps & { readonly observer: WebhookObserver };
   readonly #replaying: ReplayDeps;
+  readonly #signing: SigningDeps;
   /** Of transactions that somebody looks at: the deliveries that they made. */
   readonly #followed = new WeakMap<Transaction, string[]>();
 
@@ -69,6 +72,7 @@ export class Webhooks {
     const { clock, ids, fields } = deps;
     this.#outbox = { clock, ids, fields, facts, callbacks, observer: counting, fenceForNew: (queue) => dispatcher.fenceForNew(queue) };
     this.#rerouting = { ...this.#outbox, database: deps.database, jobs: deps.jobs, observer: counting };
+    this.#signing = { ...deps, facts };
     this.#replaying = { ...deps, lookAgain: () => dispatcher.lookAgain() };
   }
 
@@ -145,6 +149,11 @@ export class Webhooks {
   /** Empties what is kept about a person. Returns how many events and responses it has emptied. */
   erase(ids: readonly string[]): Promise<Readonly<Record<string, number>>> {
     return eraseFromDeliveries(this.deps.database, ids);
+  }
+
+  /** The headers that signed each attempt; undefined: it sent nothing. */
+  signaturesOf(delivery: DeliveryView, body: string): ReturnType<typeof signaturesOf> {
+    return signaturesOf(this.#signing, delivery, body);
   }
 
   /** Sends a delivery again as it was, with the same `webhook-id` and body; one that waits is due at once. False: there is none. */

@@ -48,7 +48,7 @@ test("a callback is paused, keeps what is made for it, and is resumed; its healt
   await page.shows("custom_labels", "delivered");
   await page.evaluate("document.querySelector('[role=grid] .body [role=row]').click()");
   await page.click("Its callback");
-  await page.shows("Health", "1 attempts, 0 failed");
+  await page.shows("Health", "1 attempt, 0 failed");
   await page.page.evaluateUntil<boolean>(server.control_url, "document.querySelector('.chart canvas') !== null", Boolean);
   expect(await page.violations()).toEqual([]);
   await page.screenshot("callback-health");

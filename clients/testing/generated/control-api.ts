@@ -1388,6 +1388,8 @@ export interface Operations {
         readonly parameters?: string;
         /** its name in the list of errors */
         readonly error?: string;
+        /** JSON of the fault that it met, which was asked for: its id and what it does */
+        readonly fault?: string;
         /** the webhooks that were stored with what it wrote */
         readonly deliveries: readonly (string)[];
       };
@@ -1704,6 +1706,8 @@ export interface Operations {
         readonly answer?: string;
         /** why no response came */
         readonly error?: string;
+        /** the headers that signed it, made again with the app's secret as it is now; left out where nothing was sent */
+        readonly signatures?: { readonly [name: string]: string };
       })[];
       /** the exact body of its POSTs */
       readonly body: string;

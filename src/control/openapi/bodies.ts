@@ -8,10 +8,13 @@ type Content = Readonly<Record<string, { readonly schema: PlainSchema }>>;
 
 const json = (schema: PlainSchema): Content => ({ "application/json": { schema } });
 
+/** A file of nothing but comments is null in YAML. */
+const worldFile: PlainSchema = { anyOf: [schemaRef("world_file"), { type: "null" }] };
+
 /** Undefined where a request has none. */
 export function bodyOf({ body, content = {}, method }: ControlRoute, section: WorldSection | undefined): Content | undefined {
   if (body === undefined) return undefined;
-  if (body === "text") return { "application/yaml": { schema: schemaRef("world_file") }, ...json(schemaRef("world_file")) };
+  if (body === "text") return { "application/yaml": { schema: worldFile }, ...json(worldFile) };
   if (body === "file" || body === "form")
     return Object.fromEntries(Object.entries(content).map(([type, schema]) => [type, { schema: sentSchema(schema) }]));
   if (body !== "entry") return json(sentSchema(body));

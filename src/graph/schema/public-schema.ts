@@ -9,7 +9,7 @@ const ownWords: ReadonlySet<string> = new Set(["x-plaza-raw", READ_AS]);
 export const publicSchema = (schema: unknown): PlainSchema => plain(schema, (one) => one);
 
 /** Of JSON that a caller sends: a key with a default may be left out, and null stands for one that is left out. */
-export const sentSchema = (schema: unknown): PlainSchema => plain(schema, withOptionalKeys);
+export const sentSchema = (schema: unknown): PlainSchema => plain(schema, (one) => withOptionalKeys(inSafeRange(one)));
 
 /** Of what is returned: ids and times, which are read in several forms, have one. */
 export const returnedSchema = (schema: unknown): PlainSchema => plain(schema, inOneForm);
@@ -37,6 +37,13 @@ function withValues(schema: PlainSchema): PlainSchema {
   const { patternProperties, ...rest } = schema as { patternProperties?: PlainSchema };
   const values = patternProperties?.[ANY_KEY];
   return values === undefined ? schema : { ...rest, additionalProperties: values };
+}
+
+/** Beyond it JSON's numbers have lost digits, and readers refuse them. */
+function inSafeRange(schema: PlainSchema): PlainSchema {
+  if (![schema.type].flat().includes("integer")) return schema;
+  const { minimum = Number.MIN_SAFE_INTEGER, maximum = Number.MAX_SAFE_INTEGER } = schema;
+  return { ...schema, minimum, maximum };
 }
 
 function withOptionalKeys(schema: PlainSchema): PlainSchema {

@@ -10,6 +10,8 @@ import { Block, Empty, WorldTime } from "../../parts/texts.tsx";
 import { useWorld } from "../../shell/world.ts";
 import { listNodes } from "../graph/nodes.ts";
 import { Device, FindDevice } from "./device.tsx";
+import { ExportLog } from "./export-log.tsx";
+import { NameState } from "./name-state.tsx";
 
 const route = getRouteApi("/events");
 const KEPT = 1_000;
@@ -99,6 +101,8 @@ export function Events() {
           onFind={(device) => void navigate({ search: (before) => ({ ...before, device }), replace: true })}
         />
         <span className="quiet">Events show here as they come, each with its verdict.</span>
+        <span className="space" />
+        <ExportLog app={app} />
       </div>
       {search.device !== undefined ? (
         <Device app={app} device={search.device} seen={events.length} />
@@ -175,7 +179,9 @@ function Sums({ app, seen }: { readonly app: string; readonly seen: number }) {
                     .map(([currency, sum]) => `${sum} ${currency}`)
                     .join(", ")}
                 </td>
-                <td>{active ? "active" : "deactivated"}</td>
+                <td>
+                  <NameState app={app} name={name} isActive={active} />
+                </td>
               </tr>
             ))}
           </tbody>

@@ -51,6 +51,9 @@ onEachDatabase("webhooks in the control API", (database) => {
       },
     ]);
     const one = await request("GET", `deliveries/${body.data[0].id}`);
+    const names = ["X-Hub-Signature-256", "webhook-id", "webhook-timestamp", "webhook-signature"];
+    const signatures = Object.fromEntries(names.map((name) => [name, receiver.posts[0]?.headers[name.toLowerCase()]]));
+    expect(one.body.attempts).toEqual([{ ...body.data[0].attempts[0], signatures }]);
     expect(one.body).toMatchObject({ ...body.data[0], body: receiver.posts[0]?.body, events: [{ field: "messages", time: 1_795_000_000 }] });
     expect((await request("GET", "deliveries/123")).status).toBe(404);
     expect((await request("GET", "deliveries/x")).status).toBe(404);

@@ -1,6 +1,6 @@
 /** Worlds as a whole: made, listed, deleted, exported, imported. */
 import { type Static, Type } from "typebox";
-import { badRequest, conflict, notFound } from "#control-contract/errors";
+import { badRequest, conflict, notFound, unprocessable } from "#control-contract/errors";
 import { listOf, pageQuery, respondWithList } from "#control-contract/lists";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import { warnings, warningsOf } from "#control-contract/warnings";
@@ -61,7 +61,7 @@ async function makeWorld({ deps, body }: ControlRequest<unknown, Static<typeof n
   const { registry, parseYaml, worlds } = deps;
   const { file } = body;
   const text = typeof file === "object" ? JSON.stringify(file) : file;
-  if (text?.trim() === "") throw badRequest("file is empty: send a world file, or leave it out", "file");
+  if (text?.trim() === "") throw unprocessable("file is empty: send a world file, or leave it out", "file");
   let found: readonly string[] = [];
   const fill = async (world: Parameters<typeof importWorld>[0]): Promise<void> => {
     found = await importWorld(world, registry, text ?? "", { isMerge: false, parseYaml });

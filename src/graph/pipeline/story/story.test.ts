@@ -43,6 +43,19 @@ onEachDatabase("the story of a request", (database) => {
     expect(refused.story?.steps.map(({ name }) => name)).toEqual(["understand", "check", "handle"]);
   });
 
+  test("D-272: names the fault that the request met, also one that only made it late", async () => {
+    const plaza = await openPlaza({ database, world: cafe });
+    plaza.world.requests.watch();
+    const { id } = plaza.world.faults.add({ operation: "listLabels", status: 503, times: 1 });
+    plaza.world.faults.add({ operation: "listLabels", latency_ms: 1, body: '{"data":[]}', times: 1 });
+    const failed = await plaza.get(onPage, { token });
+    expect({ status: failed.status, fault: JSON.parse(failed.story?.fault ?? "") }).toMatchObject({ status: 503, fault: { id, status: 503 } });
+    const late = JSON.parse((await plaza.get(onPage, { token })).story?.fault ?? "");
+    expect(late).toMatchObject({ latency_ms: 1 });
+    expect(late).not.toHaveProperty("body");
+    expect((await plaza.get(onPage, { token })).story).not.toHaveProperty("fault");
+  });
+
   test("of a request that was refused early says how far it came", async () => {
     const plaza = await openPlaza({ database, world: cafe });
     plaza.world.requests.watch();
