@@ -139,7 +139,7 @@ const KEYS = [
 ];
 
 const controlApi: readonly RecordedRequest[] = [
-  control("export"),
+  control("export?secrets=true"),
   control("clock"),
   ...KEYS.map((key) => control(`nodes/${key}`)),
   control("nodes/labels?limit=2"),
