@@ -63,7 +63,7 @@ describe("outage of PostgreSQL", () => {
         // What refuses before it asks the database for anything says so.
         const mistake = new Error("refused");
         expect(await database.write(() => Promise.reject(mistake)).catch((error) => error)).toBe(mistake);
-        // Twelve requests: who waits for an answer waits 5 s for each.
+        // Twelve requests: who waits for the server waits 5 s for each.
         expect(performance.now() - start).toBeLessThan(10_000);
         const heard: string[] = [];
         database.onInvalidate((kind, key) => heard.push(`${kind} ${key}`));
