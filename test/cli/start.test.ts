@@ -69,11 +69,8 @@ describe("plaza start --json", () => {
     const waiting = plaza.control("POST", "requests/expect", { operation: "none", count: 0, within_ms: 4_000 }).finally(() => {
       isWaiting = false;
     });
-    const isServing = () =>
-      fetch(`${plaza.ready.control_url}/healthz`, { keepalive: false }).then(
-        () => true,
-        () => false,
-      );
+    const ask = async () => (await fetch(`${plaza.ready.control_url}/healthz`, { keepalive: false })).ok;
+    const isServing = () => ask().catch(() => false);
     // Connections are taken in their order, so the request that waits is there when one after it has been served.
     for (let n = 0; n < 3; n++) expect(await isServing()).toBe(true);
     const ended = plaza.end();
