@@ -152,7 +152,7 @@ describe("a body that is taken as it comes", () => {
     expect(reader.isDone).toBe(true);
     for (const count of [1, 2]) {
       await Bun.sleep(0);
-      expect(reader.taking).toBeDefined();
+      expect(reader.taking).toBeInstanceOf(Promise);
       takeNext();
       await Bun.sleep(0);
       expect(taken).toHaveLength(count);
