@@ -3,7 +3,7 @@ import { rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { type Config, ConfigProblem } from "#config/config";
 import type { Registry } from "#graph/contract/registry";
-import { exportWorld } from "#graph/worlds/file/import-export";
+import { type ExportOptions, exportWorld } from "#graph/worlds/file/import-export";
 import type { Worlds } from "#graph/worlds/hosting/worlds";
 import type { OpenWorld } from "#graph/worlds/open-world";
 
@@ -20,19 +20,19 @@ export async function requireExportPlace({ export: file, world }: Config): Promi
 }
 
 /** Closes the worlds, and writes the first one to the file before, if there is one. */
-export async function closeExported(worlds: Worlds, registry: Registry, file: string | undefined): Promise<void> {
+export async function closeExported(worlds: Worlds, registry: Registry, { export: file, export_secrets }: Config): Promise<void> {
   try {
-    if (file !== undefined) await writeExport(worlds.default, registry, file);
+    if (file !== undefined) await writeExport(worlds.default, registry, file, { secrets: export_secrets });
   } finally {
     await worlds.close();
   }
 }
 
-/** Only its owner may read it, because it holds secrets. It is there whole or not at all. */
-async function writeExport(world: OpenWorld, registry: Registry, file: string): Promise<void> {
+/** Only its owner may read it, because it may hold secrets. It is there whole or not at all. */
+async function writeExport(world: OpenWorld, registry: Registry, file: string, options: ExportOptions): Promise<void> {
   const whole = `${file}.${process.pid}`;
   try {
-    await writeFile(whole, `${JSON.stringify(await exportWorld(world, registry), undefined, 2)}\n`, { mode: 0o600 });
+    await writeFile(whole, `${JSON.stringify(await exportWorld(world, registry, options), undefined, 2)}\n`, { mode: 0o600 });
     await rename(whole, file);
   } catch (error) {
     await rm(whole, { force: true });

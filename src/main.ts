@@ -143,7 +143,7 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
         const working = [worlds.default.work.stop(), ingest.stop(), watched?.stop(), others];
         await Promise.all([...listeners.map((listener) => listener.stop(STOP_WITHIN_MS)), ...working]);
         withdraw();
-        await closeExported(worlds, registry, part === "graph" ? undefined : config.export);
+        await (part === "graph" ? worlds.close() : closeExported(worlds, registry, config));
       },
     };
   } catch (error) {

@@ -28,9 +28,24 @@ function isFresh() {
   return [join(root, "package-lock.json"), ...sources].every((path) => statSync(path).mtimeMs <= builtMs);
 }
 
+/**
+ * Without values of their own, Bun would write where packages stand on the machine that builds. Those that ask (pino, for transports) are asked for
+ * nothing that would need it.
+ */
+export const withoutPlaces = ["--define", '__dirname="/"', "--define", '__filename="/"'];
+
 /** Puts the sources together in a folder. Throws where they cannot be. `modules` are further ones that are imported from outside. */
 export function bundle(folder, modules = []) {
-  const options = ["--target=bun", "--splitting", "--minify-syntax", "--minify-whitespace", "--sourcemap=linked", "--outdir", folder];
+  const options = [
+    ...withoutPlaces,
+    "--target=bun",
+    "--splitting",
+    "--minify-syntax",
+    "--minify-whitespace",
+    "--sourcemap=linked",
+    "--outdir",
+    folder,
+  ];
   const entries = ["src/cli/plaza.ts", ...modules].map((path) => join(root, path));
   const { status, stderr } = spawnSync(bun, ["build", ...entries, ...options], { cwd: root, encoding: "utf8" });
   if (status !== 0) throw new Error(stderr);

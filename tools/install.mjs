@@ -6,6 +6,7 @@ import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { build, hasBun } from "./build.mjs";
 import { buildConsole } from "./console/build.mjs";
+import { buildReference } from "./console/reference.mjs";
 import { installPackages } from "./install/packages.mjs";
 
 const root = join(import.meta.dirname ?? new URL(".", import.meta.url).pathname, "..");
@@ -22,9 +23,14 @@ if (!hasBun()) {
   if (status !== 0) process.exit(1);
 }
 build();
-try {
-  buildConsole(wantsAll);
-} catch (error) {
-  // The server serves without it, and says so where the console would be.
-  console.error(`The console was not built: ${error instanceof Error ? error.message : error}`);
+for (const [what, buildPage] of [
+  ["console", () => buildConsole(wantsAll)],
+  ["API reference", buildReference],
+]) {
+  try {
+    buildPage();
+  } catch (error) {
+    // The server serves without it, and says so where the page would be.
+    console.error(`The ${what} was not built: ${error instanceof Error ? error.message : error}`);
+  }
 }

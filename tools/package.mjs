@@ -6,8 +6,10 @@
 import { spawnSync } from "node:child_process";
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
-import { bundle, hasBun } from "./build.mjs";
+import { bundle, hasBun, withoutPlaces } from "./build.mjs";
 import { buildConsole, consoleFolder, consolePack } from "./console/build.mjs";
+import { buildReference, referenceFolder, referencePack } from "./console/reference.mjs";
+import { installPackages } from "./install/packages.mjs";
 
 const root = join(import.meta.dirname ?? new URL(".", import.meta.url).pathname, "..");
 /** Not `build/`, from which a server may be running. */
@@ -54,8 +56,8 @@ const runningIn = (folder) =>
   Object.entries(lockOf(folder))
     .filter(([path, { dev, optional }]) => path !== "" && dev !== true && optional !== true)
     .map(([path, locked]) => ({ folder: join(folder, path), path: relative(root, join(folder, path)), ...locked }));
-/** Of the console, what its page may hold. */
-const running = [...runningIn(root), ...runningIn(consoleFolder)];
+/** Of the console and of the reference, what their pages may hold. */
+const running = [root, consoleFolder, referenceFolder].flatMap(runningIn);
 const nameOf = (path) => path.replace(/^.*node_modules\//, "");
 
 /** CycloneDX, with nothing of the moment or the machine, so that the same sources give the same file. */
@@ -98,6 +100,10 @@ bundle(dist, ["src/cli/test-server.ts"]);
 buildTestKit();
 buildConsole();
 copyFileSync(consolePack, join(dist, "console.pack"));
+buildReference();
+copyFileSync(referencePack, join(dist, "reference.pack"));
+// The library's own files hold the others; their notices are in their packages.
+if (!installPackages(referenceFolder, false, "the packages that the API reference was made of")) process.exit(1);
 const rule = `\n${"-".repeat(80)}\n\n`;
 writeFileSync(join(dist, "third-party-notices.txt"), running.map(({ folder }) => noticeOf(folder)).join(rule));
 writeFileSync(join(dist, "sbom.cdx.json"), billOfMaterials());
@@ -116,6 +122,8 @@ if (process.argv.includes("--executable")) {
     "build",
     join(root, "src/cli/plaza.ts"),
     join(dist, "console.pack"),
+    join(dist, "reference.pack"),
+    ...withoutPlaces,
     ...compile,
     "--compile-exec-argv=--no-install",
     "--outfile",

@@ -18,12 +18,18 @@ const lockedIn = async (folder: string): Promise<[string, LockedPackage][]> => {
 };
 const locked = await lockedIn(".");
 const lockedOfConsole = await lockedIn("console");
+const lockedOfReference = await lockedIn("console/reference");
 
-test("every package that brings an install script is decided upon, and Bun's alone may run", () => {
+test("every package that brings an install script is decided upon, and Bun's alone may run", async () => {
   expect(lockedOfConsole.filter(([, { hasInstallScript }]) => hasInstallScript === true)).toEqual([]);
   const withScripts = locked.filter(([, { hasInstallScript }]) => hasInstallScript === true);
   const decided = withScripts.map(([path]) => [path, allowScripts[path.replace(/^.*node_modules\//, "")]]);
   expect(Object.fromEntries(decided)).toEqual({ "node_modules/bun": true, "node_modules/@scarf/scarf": false });
+  const ofReference = lockedOfReference
+    .filter(([, { hasInstallScript }]) => hasInstallScript === true)
+    .map(([path]) => path.replace(/^.*node_modules\//, ""));
+  const { allowScripts: allowed } = await Bun.file(join(ROOT, "console/reference/package.json")).json();
+  expect(allowed).toEqual(Object.fromEntries(ofReference.map((name) => [name, false])));
 });
 
 test("what npm start and npm test install runs no script of a package on any npm", async () => {
@@ -31,7 +37,7 @@ test("what npm start and npm test install runs no script of a package on any npm
   try {
     const npm = join(folder, "npm");
     writeFileSync(npm, '#!/bin/sh\nprintf "%s\\n" "$@" >> "$0.log"\nexit 1\n', { mode: 0o755 });
-    const programs = ["tools/install.mjs", "tools/build.mjs", "tools/console/build.mjs", "tools/install/packages.mjs"];
+    const programs = ["tools/install.mjs", "tools/build.mjs", "tools/console/build.mjs", "tools/console/reference.mjs", "tools/install/packages.mjs"];
     for (const file of [...programs, "package.json", "package-lock.json"]) await Bun.write(join(folder, file), Bun.file(join(ROOT, file)));
     for (const which of ["running", "all"]) {
       const { exitCode } = Bun.spawnSync(["node", "tools/install.mjs", which], { cwd: folder, env: { PATH: `${folder}:${process.env.PATH}` } });
@@ -51,5 +57,6 @@ test("where somebody runs npm themselves, a script that an older npm runs all th
 test("packages come from the registry that each machine is set up with: the lock names none", () => {
   expect(locked.length).toBeGreaterThan(100);
   expect(lockedOfConsole.length).toBeGreaterThan(20);
-  expect([...locked, ...lockedOfConsole].filter(([, { resolved }]) => resolved !== undefined)).toEqual([]);
+  expect(lockedOfReference.length).toBeGreaterThan(100);
+  expect([...locked, ...lockedOfConsole, ...lockedOfReference].filter(([, { resolved }]) => resolved !== undefined)).toEqual([]);
 });

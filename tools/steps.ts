@@ -5,6 +5,8 @@ export interface Step {
   readonly env?: Readonly<Record<string, string>>;
   /** It is killed after that time, so that one that hangs cannot keep everybody waiting. */
   readonly withinMs?: number;
+  /** What it prints is kept alone. */
+  readonly isQuiet?: boolean;
 }
 
 export interface StepEnd {
@@ -23,7 +25,8 @@ export const BUN = process.execPath;
 const STREAMS_END_MS = 2_000;
 
 export async function runStep(step: Step): Promise<StepEnd> {
-  console.log(`\n── ${step.name}`);
+  const { withinMs, isQuiet = false } = step;
+  if (!isQuiet) console.log(`\n── ${step.name}`);
   const startMs = performance.now();
   const child = Bun.spawn([...step.command], {
     cwd: ROOT,
@@ -32,10 +35,9 @@ export async function runStep(step: Step): Promise<StepEnd> {
     stdout: "pipe",
     stderr: "pipe",
   });
-  const { withinMs } = step;
   const watch = withinMs === undefined ? undefined : setTimeout(() => child.kill("SIGKILL"), withinMs);
   const parts: string[] = [];
-  const copied = Promise.all([copy(child.stdout, parts), copy(child.stderr, parts)]);
+  const copied = Promise.all([copy(child.stdout, parts, isQuiet), copy(child.stderr, parts, isQuiet)]);
   const exitCode = await child.exited;
   // What it left running may hold its streams open for ever.
   await Promise.race([copied, Bun.sleep(STREAMS_END_MS)]);
@@ -45,10 +47,10 @@ export async function runStep(step: Step): Promise<StepEnd> {
 }
 
 /** The tools print on both streams; a reader wants them in the order they came, on one. */
-async function copy(stream: ReadableStream<Uint8Array>, parts: string[]): Promise<void> {
+async function copy(stream: ReadableStream<Uint8Array>, parts: string[], isQuiet: boolean): Promise<void> {
   const decoder = new TextDecoder();
   for await (const chunk of stream) {
-    process.stdout.write(chunk);
+    if (!isQuiet) process.stdout.write(chunk);
     parts.push(decoder.decode(chunk, { stream: true }));
   }
 }

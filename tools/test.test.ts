@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { countOf, failuresOf } from "./test.ts";
+import { countOf } from "./test.ts";
 
 test("tests that passed and failed are counted from the closing lines", () => {
   const output = "(pass) one\n 3 pass\nsomething\n\n 12 pass\n 2 fail\n 40 expect() calls\nRan 14 tests across 3 files. [1.00s]\n";
@@ -19,20 +19,4 @@ test("an error between tests counts as a failure", () => {
 
 test("a run that crashed without a count has failed", () => {
   expect(countOf({ exitCode: 139, output: "" })).toEqual({ passed: 0, failed: 1 });
-});
-
-test("what failed is repeated with what it printed, once", () => {
-  const output = [
-    "src/one.test.ts:",
-    "(pass) one [0.10ms]",
-    "error: expect(received).toBe(expected)",
-    "Expected: 1",
-    "\u001b[31m(fail)\u001b[0m two > it holds [12.00ms]",
-    "(pass) three [0.10ms]",
-    "1 tests failed:",
-    "(fail) two > it holds [12.00ms]",
-    " 2 pass",
-  ].join("\n");
-  expect(failuresOf(output)).toEqual(["error: expect(received).toBe(expected)\nExpected: 1\n(fail) two > it holds [12.00ms]"]);
-  expect(failuresOf("(pass) one [0.10ms]\n 1 pass\n")).toEqual([]);
 });

@@ -1,10 +1,11 @@
 /**
  * `npm test`: every test of the project, and `N passed, N failed` as the last line. `npm test -- src/graph` runs only the
- * files below those paths.
+ * files below those paths. What failed stands once more before that line, since the output of thousands of tests is often cut.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { BUN, ROOT, runStep, type Step, type StepEnd, seconds } from "./steps.ts";
+import { type Failure, failuresOf, failureText } from "./test-runs/failures.ts";
 
 /** A single test has no reason to take longer, also on a loaded machine with two cores. */
 const TEST_TIMEOUT_MS = 30_000;
@@ -21,7 +22,7 @@ const bunTest = (name: string, paths: readonly string[]): Step => ({
 
 const existing = (paths: readonly string[]): string[] => paths.filter((path) => existsSync(join(ROOT, path)));
 
-const steps = (paths: readonly string[]): Step[] =>
+export const steps = (paths: readonly string[]): Step[] =>
   paths.length > 0
     ? [bunTest(`bun test ${paths.join(" ")}`, paths)]
     : [
@@ -43,38 +44,19 @@ export function countOf({ exitCode, output }: Pick<StepEnd, "exitCode" | "output
   return { passed: last("pass"), failed: failed === 0 && exitCode !== 0 ? 1 : failed };
 }
 
-/** What a failed test printed at most, in lines: the last ones name the assertion and its values. */
-const LINES_OF_A_FAILURE = 40;
-
-/** Each failed test, or error between tests, with what was printed since the test before it ended. Bun repeats the names at the end of a long run. */
-export function failuresOf(output: string): string[] {
-  const failures = new Map<string, string>();
-  let printed: string[] = [];
-  for (const line of Bun.stripANSI(output).split("\n")) {
-    const end = /^\((pass|fail|skip|todo)\) (.*?)(?: \[[\d.]+m?s\])?$/.exec(line);
-    printed.push(line);
-    if (end === null) continue;
-    const failed = end[1] === "fail" || printed.some((text) => text.startsWith("# Unhandled error"));
-    if (failed && !failures.has(String(end[2]))) failures.set(String(end[2]), printed.slice(-LINES_OF_A_FAILURE).join("\n"));
-    printed = [];
-  }
-  return [...failures.values()];
-}
-
 if (import.meta.main) {
   let passed = 0;
   let failed = 0;
-  const failures: string[] = [];
+  const failures: Failure[] = [];
   for (const step of steps(process.argv.slice(2))) {
     const end = await runStep(step);
+    failures.push(...failuresOf(end.output));
     const count = countOf(end);
     console.log(`${end.name}: ${count.passed} passed, ${count.failed} failed in ${seconds(end.durationMs)}`);
     passed += count.passed;
     failed += count.failed;
-    failures.push(...failuresOf(end.output));
   }
-  // Once more at the end: the run that failed may be thousands of lines above it.
-  for (const failure of failures) console.log(`\n── failed\n${failure}`);
+  for (const failure of failures) console.log(`\n${failureText(failure)}`);
   console.log(`\n${passed} passed, ${failed} failed`);
   process.exit(failed === 0 && passed > 0 ? 0 : 1);
 }

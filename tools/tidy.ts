@@ -4,6 +4,7 @@
  */
 import { features } from "#features";
 import { Registry } from "#graph/contract/registry";
+import { assertions } from "./tidy/assertions.ts";
 import { decisions, paths } from "./tidy/citations.ts";
 import { clauseReport } from "./tidy/clauses.ts";
 import { errorPage } from "./tidy/error-page.ts";
@@ -26,6 +27,7 @@ const checks: readonly Check[] = [
   outcomes,
   markers,
   switchedOffTests,
+  assertions,
   tracesOfMachines,
   decisions,
   paths,

@@ -5,7 +5,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { configFileSchema } from "#config/config-file-schema";
-import { openapiOf } from "#control/openapi";
+import { openapiOf } from "#control/openapi/document";
 import { controlRoutes } from "#control/routes";
 import { features, settings } from "#features";
 import { openapiDocument } from "#graph/contract/openapi/document";

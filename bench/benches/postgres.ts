@@ -12,7 +12,10 @@ const CONNECTIONS = 64;
 const PERSONAS = 10_000;
 /** As many as a page may have (D-40). */
 const LABELS = 5_000;
+/** Of the webhooks' senders. */
 const WARM_UP_SECONDS = 5;
+/** Of the servers: CPU time a request still falls until the compiler has done its work, however long that takes. */
+const WARM_UP_REQUESTS = 30_000;
 /** One after the other, so that what belongs to one is not sent with another. */
 const COUNTED_REQUESTS = 300;
 const GOAL = { at_least: 0.5 };
@@ -82,7 +85,7 @@ async function comparisonOf(postgres: Postgres, work: Work, options: { rounds: n
   const servers = [await start("1"), floor, await start("2")];
   try {
     await checkSameResponse(servers[0] as Server, floor, { ...work.requestOf(0), number: { kind: "counted", first: 0 } });
-    for (const server of servers) await applyLoad(server, work.requestOf(0.5), { connections: CONNECTIONS, seconds: WARM_UP_SECONDS });
+    for (const server of servers) await applyLoad(server, work.requestOf(0), { connections: CONNECTIONS, requests: WARM_UP_REQUESTS });
     const rounds: Cost[][] = [];
     for (let round = 1; round <= options.rounds; round++) {
       const costs: Cost[] = [];

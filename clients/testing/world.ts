@@ -134,8 +134,9 @@ export class World {
     await this.control("POST", "import", file);
   }
 
-  export(): Promise<WorldFile> {
-    return this.control("GET", "export");
+  /** A world file; with `secrets`, those of apps are in it. */
+  export(query: Query<"exportWorld"> = {}): Promise<WorldFile> {
+    return this.control("GET", `export${queryText(query)}`);
   }
 
   /** As it was made. Faults and the log of requests begin anew. */

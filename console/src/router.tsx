@@ -42,7 +42,7 @@ const webhooksRoute = createRoute({
 const explorerRoute = createRoute({
   getParentRoute: () => root,
   path: "/explorer",
-  validateSearch: (search: Record<string, unknown>) => textsOf(search, "operation", "id", "find"),
+  validateSearch: (search: Record<string, unknown>) => textsOf(search, "operation", "id", "find", "as"),
   component: lazyRouteComponent(() => import("./views/explorer/explorer.tsx"), "Explorer"),
 });
 
@@ -94,6 +94,13 @@ const liveRoute = createRoute({
   component: lazyRouteComponent(() => import("./views/live/live.tsx"), "Live"),
 });
 
+const feedsRoute = createRoute({
+  getParentRoute: () => root,
+  path: "/feeds",
+  validateSearch: (search: Record<string, unknown>) => textsOf(search, "feed", "upload"),
+  component: lazyRouteComponent(() => import("./views/feeds/feeds.tsx"), "Feeds"),
+});
+
 const faultsRoute = createRoute({
   getParentRoute: () => root,
   path: "/faults",
@@ -125,6 +132,7 @@ export const router = createRouter({
     phoneRoute,
     eventsRoute,
     liveRoute,
+    feedsRoute,
     faultsRoute,
     worldsRoute,
     settingsRoute,

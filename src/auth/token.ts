@@ -29,6 +29,9 @@ export const revocationTime = (nowSeconds: number): number => Math.max(1, nowSec
 export const isDataAccessOver = ({ data_access_expires_at }: Token, nowSeconds: number): boolean =>
   data_access_expires_at !== 0 && data_access_expires_at <= nowSeconds;
 
+/** The types of the nodes that `me` can stand for. */
+export const principalTypes: ReadonlySet<string> = new Set(["app", "user", "page", "social_account", "microblog_user"]);
+
 /** The node that `me` stands for (D-02). */
 export function principalOf(token: Token): NodeId {
   switch (token.type) {

@@ -71,8 +71,8 @@ SIGTERM and SIGINT end the server when the running requests have ended, after 10
     .description("prints the JSON Schema by which an editor checks a file")
     .addArgument(new Argument("<file>", "world, or config for plaza.config.yaml").choices(["world", "config"]))
     .action(async (name: SchemaName) => {
-      const { printSchema } = await import("./schema.ts");
-      printSchema(name);
+      const { schemaText } = await import("./schema.ts");
+      process.stdout.write(schemaText(name));
     });
   addWebhookCommands(plaza);
   addTokenCommands(plaza.command("token").description("creates, lists and revokes tokens, and creates apps"));
@@ -136,10 +136,12 @@ function addWorldCommands(world: Command): void {
     const { listWorlds } = await import("./world.ts");
     process.exitCode = await listWorlds(flagsGiven(given));
   });
-  add("export", "prints the state of a world as a world file; it holds secrets").action(async (given) => {
-    const { exportWorld } = await import("./world.ts");
-    process.exitCode = await exportWorld(flagsGiven(given));
-  });
+  add("export", "prints the state of a world as a world file")
+    .option("--secrets", "with the secrets and verify tokens of apps")
+    .action(async (given) => {
+      const { exportWorld } = await import("./world.ts");
+      process.exitCode = await exportWorld(flagsGiven(given));
+    });
   controlCommand(world, "new", "makes a world, empty or with a world file")
     .argument("<name>", "lower-case letters, digits, - and _")
     .argument("[file]", "YAML or JSON; - reads standard input")

@@ -12,6 +12,4 @@ const schemas = {
 
 export type SchemaName = keyof typeof schemas;
 
-export function printSchema(name: SchemaName): void {
-  process.stdout.write(`${JSON.stringify(schemas[name](), undefined, 1)}\n`);
-}
+export const schemaText = (name: SchemaName): string => `${JSON.stringify(schemas[name](), undefined, 1)}\n`;

@@ -2,7 +2,7 @@
 import type { Config } from "#config/config";
 import { type TestEvent, testEventsOf } from "#features/app-events";
 import type { OpenWorld } from "#graph/worlds/open-world";
-import type { RequestEntry } from "#graph/worlds/request-log";
+import type { RequestEntry, RequestLog } from "#graph/worlds/request-log";
 import { type RunningPlaza, startPlaza } from "#main";
 import { sleepMs } from "#system";
 import { errorFields, Log } from "#telemetry/log";
@@ -104,13 +104,11 @@ const send = (message: WorkerMessage): void => void process.send?.(message);
 /** Reports the requests since the last report, if there are any. */
 function reporter({ worlds, metrics }: RunningPlaza): () => void {
   let reportedCount = 0;
-  /** The trace id of the newest request of each world. */
-  const lastReported = new Map<string, string>();
+  /** How many requests of a world were reported. Its log is there as long as the world, also while that rests. */
+  const reported = new WeakMap<RequestLog, number>();
   const newOf = (world: OpenWorld): SeenInWorld => {
-    const entries = world.requests.entries();
-    const known = entries.findIndex(({ trace_id }) => trace_id === lastReported.get(world.name));
-    if (entries[0] !== undefined) lastReported.set(world.name, entries[0].trace_id);
-    const requests = entries.slice(0, known === -1 ? undefined : known).reverse();
+    const requests = world.requests.from(reported.get(world.requests) ?? 0);
+    reported.set(world.requests, world.requests.count);
     return { world: world.name, requests, appEvents: testEventsOf(world).takeNew() };
   };
   return () => {
@@ -118,8 +116,7 @@ function reporter({ worlds, metrics }: RunningPlaza): () => void {
     const requestCount = report.operations.reduce((sum, [, operation]) => sum + operation.requests, 0);
     if (requestCount === reportedCount) return;
     reportedCount = requestCount;
-    const open = [...worlds.open()];
-    for (const name of lastReported.keys()) if (!open.some((world) => world.name === name)) lastReported.delete(name);
-    send({ kind: "served", metrics: report, worlds: open.map(newOf).filter(({ requests }) => requests.length > 0) });
+    const seen = [...worlds.open()].map(newOf).filter(({ requests }) => requests.length > 0);
+    send({ kind: "served", metrics: report, worlds: seen });
   };
 }

@@ -14,7 +14,9 @@ export const listWorlds = (given: Given): Promise<number> => withControl(given, 
 
 /** Prints the world's file. */
 export const exportWorld = (given: Given): Promise<number> =>
-  withControl(given, async (control) => show(await control.request(`${addressOf(given)}/export`, { method: "GET" })));
+  withControl(given, async (control) =>
+    show(await control.request(`${addressOf(given)}/export${given.secrets === true ? "?secrets=true" : ""}`, { method: "GET" })),
+  );
 
 /** Merges a world file into the world, whole or not at all; `-` is standard input. */
 export async function importWorld(file: string, given: Given): Promise<number> {

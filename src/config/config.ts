@@ -17,6 +17,8 @@ export interface Config {
   readonly watch: boolean;
   /** Where the world's state is written at the end. */
   readonly export: string | undefined;
+  /** Write secrets there as well. */
+  readonly export_secrets: boolean;
   /** Where a sandbox with one app sends its webhooks. */
   readonly callback: string | undefined;
   /** The config file that was read, if it was named. */

@@ -34,8 +34,9 @@ const own: readonly Option<OptionName>[] = [
     value: "FILE",
     read: read.text,
     default: undefined,
-    summary: "write the state of the first world to this file when the server ends; it holds secrets",
+    summary: "write the state of the first world to this file when the server ends, without the secrets of apps",
   },
+  { name: "export_secrets", read: read.flag, default: false, summary: "write the secrets of apps to the file of --export as well" },
   {
     name: "callback",
     value: "URL",

@@ -10,6 +10,7 @@ export const controlCodes = {
   unauthorized: 401,
   forbidden: 403,
   not_found: 404,
+  method_not_allowed: 405,
   conflict: 409,
   body_too_large: 413,
   unprocessable: 422,

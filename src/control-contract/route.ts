@@ -96,17 +96,23 @@ export interface ControlRoute {
   readonly query?: TObject;
   /** A JSON body by its schema; `text`: the body as it is (a world file); `entry`: a node's entry, checked by its section; `file`: the request itself, whose body the handler reads as a stream; `form`: the text of a small form, or of JSON whose keys are somebody else's. */
   readonly body?: TSchema | "text" | "entry" | "file" | "form";
+  /** What a `file` or a `form` looks like, by media type. */
+  readonly content?: Readonly<Record<string, TSchema>>;
   /** The largest `file` that the handler takes; the listener lets it in. */
   readonly fileBytesMax?: number;
   readonly status?: 200 | 201;
   /** The request brings a secret of its own, so it needs no control key, and its handler is given none. */
   readonly needsNoKey?: true;
-  /** `entry` and `entries`: what the section of `{key}` says of its nodes. */
-  readonly response: TSchema | "entry" | "entries";
-  /** Media types of responses that are streams, beside or in place of JSON: the handler then returns the `Response` itself. */
+  /** `entry` and `entries`: what the section of `{key}` says of its nodes; `file`: a world file. */
+  readonly response: TSchema | "entry" | "entries" | "file";
+  /** Media types of responses that are streams: the handler then returns the `Response` itself. */
   readonly streams?: readonly string[];
-  /** Beside 400 and 401, which any request may get. */
-  readonly errors?: readonly (404 | 409 | 413 | 422)[];
+  /** It returns no JSON but its streams, and `response` is what one event or line of them holds. */
+  readonly isStreamAlone?: true;
+  /** Beside those that follow from the route: 400 and 413 of a query or a body, 401, 403, 404 of an address with names. */
+  readonly errors?: readonly (400 | 404 | 409 | 413 | 422)[];
+  /** What stands beside the `error` of a 422. */
+  readonly unmet?: TSchema;
   /** It is about the world as a whole, which need not be open; `path.w` names it. */
   readonly isAboutWorld?: boolean;
   handle(request: ControlRequest): Promise<unknown>;

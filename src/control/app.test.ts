@@ -3,6 +3,7 @@ import { Type } from "typebox";
 import type { ControlRoute } from "#control-contract/route";
 import { defineFeature } from "#graph/contract/feature";
 import { Registry } from "#graph/contract/registry";
+import { sectionsOf } from "#graph/worlds/file/import-export";
 import { KEY, openControl } from "#harness/control";
 import { onEachDatabase } from "#harness/plaza";
 import { PageGuard } from "#kernel/page-guard";
@@ -95,6 +96,63 @@ describe("the API's own document", () => {
     );
     expect(new Set(ids).size).toBe(ids.length);
     expect(JSON.stringify(body)).not.toContain("x-plaza-read-as");
+  });
+
+  test("has every address that the application serves below /v1, and no other", async () => {
+    const { app, plaza, request } = await openControl();
+    const { paths } = (await request("GET", "/v1/openapi.json")).body;
+    const keys = sectionsOf(plaza.registry).map(({ key }) => key);
+    const form = (method: string, path: string) => `${method.toUpperCase()} ${path.replaceAll(/:\w+|\{\w+\}/g, "*")}`;
+    const served = app.routes
+      .filter(({ method, path }) => method !== "ALL" && path.startsWith("/v1/") && path !== "/v1/openapi.json")
+      .flatMap(({ method, path }) => {
+        // Records have no id to address one by.
+        const named = path.endsWith(":key/:id") ? keys.filter((key) => paths[`/v1/worlds/{w}/nodes/${key}/{id}`] !== undefined) : keys;
+        return path.includes(":key") ? named.map((key) => form(method, path.replace(":key", key))) : [form(method, path)];
+      });
+    const described = Object.entries(paths as Record<string, object>).flatMap(([path, item]) =>
+      Object.keys(item).map((method) => form(method, path)),
+    );
+    // order: the document has that of its addresses.
+    expect(served.sort()).toEqual(described.sort());
+  });
+
+  test("says of each request what it may return: statuses that follow from its form, and those of its own", async () => {
+    const { request } = await openControl();
+    const { paths } = (await request("GET", "/v1/openapi.json")).body;
+    const statuses = (method: string, path: string) => Object.keys(paths[path][method].responses).join(" ");
+    expect(statuses("get", "/v1/server")).toBe("200 401 403 409 500 503");
+    expect(statuses("post", "/v1/worlds")).toBe("201 400 401 403 409 413 422 500 503");
+    expect(statuses("delete", "/v1/worlds/{w}/nodes/labels/{id}")).toBe("200 401 403 404 500 503");
+    expect(statuses("post", "/v1/worlds/{w}/live-feeds/callback")).toBe("200 400 403 404 413 500 503");
+  });
+
+  test("says what a node is sent as, and what it is returned as", async () => {
+    const { request } = await openControl();
+    const { paths, components } = (await request("GET", "/v1/openapi.json")).body;
+    const bodyOf = (method: string, path: string) => paths[path][method].requestBody.content["application/json"].schema;
+    const labels = "/v1/worlds/{w}/nodes/labels";
+    expect(bodyOf("post", labels).required).toEqual(["page", "name"]);
+    expect(bodyOf("patch", `${labels}/{id}`)).not.toHaveProperty("required");
+    expect(components.schemas.labels_entry.required).toEqual(["id", "page", "name"]);
+    expect(components.schemas.labels_entry.properties.id.anyOf).toHaveLength(2);
+    expect(components.schemas.labels.properties.id.type).toBe("string");
+  });
+
+  test("a method that an address does not have is 405, and Allow names those that it has", async () => {
+    const { app, request } = await openControl();
+    const headers = { authorization: `Bearer ${KEY}` };
+    const refused = async (method: string, path: string) => {
+      const response = await app.request(path, { method, headers });
+      const { error } = (await response.json()) as { error: { code: string } };
+      return { status: response.status, allow: response.headers.get("allow"), code: error.code };
+    };
+    const methods = { status: 405, code: "method_not_allowed" };
+    expect(await refused("PUT", "/v1/worlds/default/nodes/labels/5001")).toEqual({ ...methods, allow: "GET, PATCH, DELETE" });
+    expect(await refused("PUT", "/v1/control-keys/rotate")).toEqual({ ...methods, allow: "POST" });
+    expect((await app.request("/v1/worlds/default/live-feeds/callback", { method: "PUT" })).status).toBe(405);
+    expect((await request("PUT", "clock/advance", { seconds: 1 })).status).toBe(405);
+    expect((await request("PUT", "clock/advance", { seconds: 1 }, "")).status).toBe(401);
   });
 
   test("what is not served yet is 404", async () => {

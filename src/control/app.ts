@@ -13,11 +13,12 @@ import { GraphError } from "#kernel/errors";
 import type { PageGuard } from "#kernel/page-guard";
 import { isStorableText } from "#kernel/text";
 import type { MetricsSource } from "#telemetry/merged-metrics";
-import { consoleFile, consolePage } from "./console.ts";
+import { consoleFiles, consolePage } from "./console.ts";
 import { home, isBrowser } from "./home.ts";
 import { ControlKeys } from "./keys.ts";
 import { METRICS_TYPE, metricsText } from "./metrics.ts";
-import { openapiOf } from "./openapi.ts";
+import { openapiOf } from "./openapi/document.ts";
+import { referenceFiles, referencePage } from "./reference.ts";
 import { controlRoutes } from "./routes.ts";
 
 /** A node with its longest list: a page with 10,000 people is some 600 kB. */
@@ -52,7 +53,9 @@ export function controlApp(options: ControlAppOptions): Hono<WithKey> {
   const keys = new ControlKeys(options.key, () => deps.worlds.default.database.reader, deps.realTime.nowMs);
   const originOf = (c: Context<WithKey>): string => `${options.isTls === true ? "https" : "http"}://${new URL(c.req.url).host}`;
 
-  app.get("/assets/*", consoleFile);
+  app.get("/assets/*", (c) => consoleFiles.file(c));
+  app.get("/reference/*", (c) => referenceFiles.file(c));
+  app.on("GET", ["/docs", "/docs/"], (c) => referencePage(c, deps.describeServer(new URL(c.req.url).hostname)));
   app.get("/healthz", (c) => c.json({ status: "ok" }));
   app.get("/readyz", (c) => ready(c, deps));
   app.get("/metrics", async (c) => c.body(await metricsText(options.readMetrics(), deps.worlds.open()), 200, { "content-type": METRICS_TYPE }));
@@ -66,8 +69,14 @@ export function controlApp(options: ControlAppOptions): Hono<WithKey> {
     return next();
   });
   const serve = (open: boolean): void => {
-    for (const route of routes.filter(({ needsNoKey = false }) => needsNoKey === open))
-      app.on(route.method, route.path.replaceAll(/\{(\w+)\}/g, ":$1"), handlerOf(route, deps, originOf));
+    const own = routes.filter(({ needsNoKey = false }) => needsNoKey === open);
+    for (const route of own) app.on(route.method, route.path.replaceAll(/\{(\w+)\}/g, ":$1"), handlerOf(route, deps, originOf));
+    app.all("/v1/*", (c, next) => {
+      const methods = methodsAt(c.req.path, own);
+      if (methods === "") return next();
+      c.header("Allow", methods);
+      throw new ControlError("method_not_allowed", `${c.req.path} takes ${methods}`);
+    });
   };
   serve(true);
   app.use("/v1/*", async (c, next) => {
@@ -94,6 +103,17 @@ export function controlApp(options: ControlAppOptions): Hono<WithKey> {
     return c.json(bodyOf(error), controlCodes[error.code]);
   });
   return app;
+}
+
+/** Of the address with the most words of its own: `/requests/expect` is no `/requests/{trace_id}`. */
+function methodsAt(path: string, routes: readonly ControlRoute[]): string {
+  const given = path.split("/");
+  const values = (route: ControlRoute): number => route.path.split("{").length;
+  const isAt = (known: readonly string[]) =>
+    known.length === given.length && known.every((segment, at) => segment.startsWith("{") || segment === given[at]);
+  const found = routes.filter((route) => isAt(route.path.split("/")));
+  const fewest = Math.min(...found.map(values));
+  return found.flatMap((route) => (values(route) === fewest ? route.method : [])).join(", ");
 }
 
 /** The database can be reached: a load balancer may send requests. */

@@ -2,75 +2,23 @@
  * The console: a page that uses this API, from one file that the build has written (`tools/console/build.mjs`). It needs no key and shows
  * nothing of the worlds; what it shows it asks for, with the key that its user gives.
  */
-import { existsSync } from "node:fs";
-import { join } from "node:path";
-import type { Context } from "hono";
 import type { ServerDescription } from "#control-contract/route";
 import { randomSecret } from "#system";
+import { PAGE_HEADERS, PackedPage } from "./pack.ts";
 
-interface PackedFile {
-  readonly type: string;
-  /** Gzip, base64. */
-  readonly body: string;
-}
-
-type Pack = Readonly<Record<string, PackedFile>>;
-
-const NAME = "console.pack";
-const PAGE = "index.html";
-/** In the page, in place of a nonce. */
-const NONCE_MARK = "%NONCE%";
 /** 96 bits, new for each page. */
 const NONCE_BYTES = 12;
 
-/** Beside the sources and `build/`, in a package, and in the executable. */
-const places = [
-  join(import.meta.dirname, "../../console/dist", NAME),
-  join(import.meta.dirname, "../console/dist", NAME),
-  join(import.meta.dirname, NAME),
-];
-
-async function readPack(): Promise<Pack | undefined> {
-  const embedded = Bun.embeddedFiles.find((file) => "name" in file && typeof file.name === "string" && file.name.startsWith("console"));
-  if (embedded !== undefined) return JSON.parse(await embedded.text()) as Pack;
-  const place = places.find((path) => existsSync(path));
-  return place === undefined ? undefined : ((await Bun.file(place).json()) as Pack);
-}
-
-let loading: Promise<Pack | undefined> | undefined;
-/** Read when a page is asked for: a start has no need of it. */
-const pack = (): Promise<Pack | undefined> => {
-  loading ??= readPack();
-  return loading;
-};
-
-const HEADERS = {
-  "x-content-type-options": "nosniff",
-  "referrer-policy": "no-referrer",
-  "cross-origin-opener-policy": "same-origin",
-  "cross-origin-resource-policy": "same-origin",
-  vary: "Accept",
-};
-
-/** The names of files hold a hash of what is in them. */
-export async function consoleFile(c: Context): Promise<Response> {
-  const file = (await pack())?.[c.req.path.slice(1)];
-  if (file === undefined) return c.notFound();
-  const bytes = Buffer.from(file.body, "base64");
-  const headers = { ...HEADERS, "content-type": file.type, "cache-control": "public, max-age=31536000, immutable" };
-  const isPacked = c.req.header("accept-encoding")?.includes("gzip") === true;
-  return new Response(isPacked ? bytes : Bun.gunzipSync(bytes), { headers: isPacked ? { ...headers, "content-encoding": "gzip" } : headers });
-}
+export const consoleFiles = new PackedPage("console");
 
 /** Undefined: it was not built. */
 export async function consolePage(server: ServerDescription): Promise<Response | undefined> {
-  const page = (await pack())?.[PAGE];
-  if (page === undefined) return undefined;
   const nonce = randomSecret(NONCE_BYTES);
-  const html = new TextDecoder().decode(Bun.gunzipSync(Buffer.from(page.body, "base64"))).replaceAll(NONCE_MARK, nonce);
-  return new Response(html, {
+  const page = await consoleFiles.page(nonce);
+  if (page === undefined) return undefined;
+  return new Response(page.html, {
     headers: {
-      ...HEADERS,
+      ...PAGE_HEADERS,
       "content-type": page.type,
       "cache-control": "no-store",
       "content-security-policy": policyOf(server, nonce),

@@ -1,27 +1,33 @@
-/** In place of the console where it was not built: where a person with a browser is, and where to go on. It shows nothing of the worlds. */
+/** In place of a page that was not built: where a person with a browser is, and where to go on. It shows nothing of the worlds. */
 import type { Context } from "hono";
 
-const PAGE = `<!doctype html>
-<html lang="en"><meta charset="utf-8"><title>Plaza: control API</title>
-<style>body{font:16px/1.5 system-ui,sans-serif;max-width:42rem;margin:3rem auto;padding:0 1rem}code{background:#8882;padding:.1em .3em}</style>
-<h1>Plaza: control API</h1>
-<p>This port fills, moves and inspects a running Plaza. Requests below <code>/v1</code> need the control key:
+const HOME = `<p>This port fills, moves and inspects a running Plaza. Requests below <code>/v1</code> need the control key:
 <code>Authorization: Bearer {control_key}</code>. <code>plaza start</code> prints it, and a sandbox keeps it in <code>control.key</code> in its data folder.
 <p>Here would be the console, which is not built. <code>npm start</code>, or <code>node tools/console/build.mjs</code>, builds it.
 <ul>
-<li><a href="v1/openapi.json">v1/openapi.json</a> describes every request.
-<li><a href="healthz">healthz</a>, <a href="readyz">readyz</a> and <a href="metrics">metrics</a> need no key.
-</ul>
-</html>
-`;
+<li><a href="/docs">docs</a> is the API reference, and <a href="/v1/openapi.json">v1/openapi.json</a> what it is made from.
+<li><a href="/healthz">healthz</a>, <a href="/readyz">readyz</a> and <a href="/metrics">metrics</a> need no key.
+</ul>`;
 
 /** Others get the error for an unknown path. */
 export const isBrowser = (c: Context): boolean => c.req.header("accept")?.includes("text/html") === true;
 
-export const home = (c: Context): Response =>
-  c.body(PAGE, 200, {
-    "content-type": "text/html; charset=UTF-8",
-    "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'",
-    "x-content-type-options": "nosniff",
-    vary: "Accept",
-  });
+export const home = (c: Context): Response => plainPage(c, "control API", HOME);
+
+export const plainPage = (c: Context, title: string, body: string): Response =>
+  c.body(
+    `<!doctype html>
+<html lang="en"><meta charset="utf-8"><title>Plaza: ${title}</title>
+<style>body{font:16px/1.5 system-ui,sans-serif;max-width:42rem;margin:3rem auto;padding:0 1rem}code{background:#8882;padding:.1em .3em}</style>
+<h1>Plaza: ${title}</h1>
+${body}
+</html>
+`,
+    200,
+    {
+      "content-type": "text/html; charset=UTF-8",
+      "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'",
+      "x-content-type-options": "nosniff",
+      vary: "Accept",
+    },
+  );

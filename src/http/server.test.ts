@@ -233,7 +233,7 @@ describe.each(httpListeners)("--http %s", (http) => {
     const own = await serveEcho({ extraRoutes: new Map<string, RouteHandler>([["/stream", () => new Response(stream())]]) });
     const url = `http://127.0.0.1:${own.port}/stream`;
     const bodies = await Promise.all([fetch(url), fetch(url)].map(async (response) => (await response).text()));
-    for (const body of bodies) expect(body === part.repeat(100)).toBe(true);
+    expect(bodies.map((body) => body === part.repeat(100))).toEqual([true, true]);
     const { text, isClosedByServer } = await exchange(own.port, ["GET /stream HTTP/1.0\r\n\r\n"], { responses: 2 });
     expect(text.slice(text.indexOf("\r\n\r\n") + 4) === part.repeat(100)).toBe(true);
     expect(isClosedByServer).toBe(true);

@@ -212,14 +212,20 @@ onBothDatabases("jobs", (kind) => {
     const real = { ms: 0, nowMs: () => Date.now() };
     const worker = jobWorkerOn(database, [], movedClock(), real);
     worker.loop.start();
-    const dueMs = Date.now() + 60;
-    await schedule(worker, "k", dueMs);
-    while (worker.ran.length === 0) await Bun.sleep(5);
-    expect(Date.now() - dueMs).toBeWithin(0, 1_000);
+    const lateMs: number[] = [];
+    for (let n = 0; n < 3; n++) {
+      const dueMs = Date.now() + 60;
+      await schedule(worker, `k${n}`, dueMs);
+      while (worker.ran.length <= n) await Bun.sleep(5);
+      lateMs.push(Date.now() - dueMs);
+      expect(lateMs[n]).toBeGreaterThanOrEqual(0);
+    }
+    // A busy machine may be late with one of them; a loop that only looks now and then is late with all.
+    expect(Math.min(...lateMs)).toBeLessThan(1_000);
     await worker.loop.stop();
     await schedule(worker, "late", 0);
     await Bun.sleep(30);
-    expect(worker.ran).toHaveLength(1);
+    expect(worker.ran).toHaveLength(3);
   });
 
   test("a long move of the clock passes by each job at its time", async () => {
@@ -262,6 +268,7 @@ onBothDatabases("jobs", (kind) => {
             worker.clock.ms = base + passed;
             await worker.loop.runDue();
             const due = usable.filter(({ waitMs }) => waitMs <= passed).map(({ key }) => key);
+            // order: that of their times is compared below.
             expect(worker.ran.map(({ key }) => key).sort()).toEqual(due.sort());
             const times = worker.ran.map(({ payload }) => payload as number);
             expect(times).toEqual(times.toSorted((one, other) => one - other));

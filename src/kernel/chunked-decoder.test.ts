@@ -29,6 +29,12 @@ describe("what is decoded", () => {
     expect(decoded([...text])).toEqual({ state: "done", body, rest: "" });
   });
 
+  test("of a line break that is cut in half the other half is waited for, after data, sizes and the last chunk", () => {
+    const pieces = ["1\r", "\na\r", "\n0\r", "\n\r", "\n"];
+    for (let count = 1; count < pieces.length; count++) expect(decoded(pieces.slice(0, count)).state).toBe("open");
+    expect(decoded(pieces)).toEqual({ state: "done", body: "a", rest: "" });
+  });
+
   test("what follows the body is left alone", () => {
     expect(decoded(["1\r\nx\r\n0\r\n\r\nGET / HT"])).toEqual({ state: "done", body: "x", rest: "GET / HT" });
   });
@@ -49,6 +55,11 @@ describe("what is malformed", () => {
     "1\r\nab\r\n",
     "1\r\na\n",
     "1\r\n\r\n\r\n\r\n",
+    "1\r\na\r\r\n",
+    "1\r\nab\n",
+    "1\r\na\rb\n",
+    "0\r\n\n",
+    "0\r\n\r\r\n",
     "1;\r\n",
     "1; a\r\n",
     "1;a b\r\n",

@@ -232,7 +232,9 @@ export const tooManyWaiting = (retryAfterSeconds: number): GraphError =>
 const retryLater = (seconds: number, problem: string): GraphError =>
   new GraphError("overloaded", `(#2) ${problem}; please retry`, { headers: { "retry-after": String(seconds) } });
 
-export const databaseUnreachable = (): GraphError => new GraphError("databaseUnreachable", "(#2) Service temporarily unavailable");
+/** A restart and a failover take seconds, so a client that asks again each second loses little. */
+export const databaseUnreachable = (): GraphError =>
+  new GraphError("databaseUnreachable", "(#2) Service temporarily unavailable", { headers: { "retry-after": "1" } });
 
 export const internalError = (): GraphError => new GraphError("internalError", "An unknown error occurred");
 

@@ -159,7 +159,8 @@ describe("responses", () => {
       .request(get(`http://127.0.0.1:${port}/`, { deadlineMs: 150 }))
       .catch((error) => error);
     expect(failure).toMatchObject({ name: "RequestFailed", kind: "timeout" });
-    expect(performance.now() - startMs).toBeWithin(140, 400);
+    // A busy machine is late; another deadline than the one given, as that of 2 s, would be later still.
+    expect(performance.now() - startMs).toBeWithin(140, 1_500);
   });
 
   test("where the status is enough, a body that does not come in time takes nothing from it", async () => {

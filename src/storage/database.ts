@@ -21,11 +21,17 @@ export interface Transaction extends Reader {
   run(statement: Sql): Promise<number>;
   /** For a statement that changes exactly one row. Any other number ends the transaction with `NotOneRow`. */
   runOne(statement: Sql): Promise<void>;
+  /**
+   * For an INSERT without ON CONFLICT of which the key is nearly always free. Resolves with whether it was, and the row is stored. PostgreSQL
+   * takes it for granted, so that nobody waits, and runs the body again where it was not so.
+   */
+  insertNew(statement: Sql): Promise<boolean>;
   /** For a statement of which any number of changed rows is right, also none. */
   runAny(statement: Sql): Promise<unknown>;
   /**
    * Locks a name until the transaction ends. On SQLite writers take turns anyway.
-   * For check-then-write rules, e.g. `tx.lock("labels", pageId)`.
+   * For check-then-write rules, e.g. `tx.lock("labels", pageId)`. Where it is the first that a body asks for, bodies of a process that lock
+   * the same name share a commit on PostgreSQL, too.
    */
   lock(scope: string, key: string): Promise<void>;
   /**

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { afterThisTest } from "#harness/cleanup";
 import { endAll, newFolder, type RunningPlaza, runPlaza, spawnPlaza, startPlaza } from "./plaza-process.ts";
 
 afterEach(endAll);
@@ -93,6 +94,77 @@ describe("a recording against a server with a changed calendar", () => {
       "readLabel 200",
     );
   });
+});
+
+/** Returns what it was sent, and says under which name it did so. */
+function echoServer(name: string, seen: string[]) {
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    async fetch(request) {
+      seen.push(`${name} ${request.method} ${new URL(request.url).pathname} ${await request.text()}`);
+      return Response.json({ name });
+    },
+  });
+  afterThisTest(() => server.stop(true));
+  return server.url.href;
+}
+
+test("of a browser's HAR file the requests to the server that is named are sent, also those whose form was taken apart", async () => {
+  const file = join(newFolder(), "browser.har");
+  const entry = (url: string, postData?: object) => ({
+    request: { method: postData === undefined ? "GET" : "POST", url, headers: [], ...(postData === undefined ? {} : { postData }) },
+    response: { status: 200, headers: [], content: {} },
+  });
+  const params = [{ name: "page_label_name", value: "a&b" }, { name: "empty" }];
+  const entries = [
+    entry("https://shop.example/app.js"),
+    entry("https://graph.example:40001/v26.0/1"),
+    entry("https://graph.example:4000/v26.0/2001/custom_labels", { mimeType: "application/x-www-form-urlencoded", params }),
+  ];
+  writeFileSync(file, JSON.stringify({ log: { entries } }));
+  const seen: string[] = [];
+  const servers = [echoServer("one", seen), echoServer("two", seen)];
+  const { stdout } = await runPlaza(["compare", ...servers, "--recording", file, "--recorded-url", "https://graph.example:4000", "--json"]);
+  expect(JSON.parse(stdout)).toMatchObject({ requests: 1, differences: [{ path: "body.name", first: '"one"', second: '"two"' }] });
+  expect(seen.sort()).toEqual(["one", "two"].map((name) => `${name} POST /v26.0/2001/custom_labels page_label_name=a%26b&empty=`));
+});
+
+test("a file that an app uploads is recorded byte for byte, and no secret beside it", async () => {
+  const bytes = new Uint8Array([0xff, 0x00, 0x0d, 0x0a, 0x80]);
+  let arrived = new Uint8Array();
+  const upstream = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    async fetch(request) {
+      const form = await request.formData();
+      arrived = new Uint8Array(await (form.get("file") as File).arrayBuffer());
+      return Response.json({ token: form.get("access_token") });
+    },
+  });
+  afterThisTest(() => upstream.stop(true));
+  const file = join(newFolder(), "upload.har");
+  const recording = spawnPlaza(["record", "--upstream", upstream.url.href, "--out", file]);
+  const line = new TextDecoder().decode((await recording.stdout.getReader().read()).value);
+  const form = new FormData();
+  form.set("access_token", "s3cret-token");
+  form.set("batch", JSON.stringify([{ relative_url: "me?access_token=s3cret-token" }]));
+  form.set("file", new Blob([bytes]));
+  await fetch(`${/http:\/\/127\.0\.0\.1:\d+/.exec(line)?.[0]}/v26.0/8101/uploads`, { method: "POST", body: form });
+  expect([...arrived]).toEqual([...bytes]);
+  recording.kill("SIGINT");
+  expect(await recording.exited).toBe(0);
+  const text = readFileSync(file, "utf8");
+  const { postData } = JSON.parse(text).log.entries[0].request;
+  expect(postData._encoding).toBe("base64");
+  const recorded = Buffer.from(postData.text, "base64");
+  expect([text, recorded.toString("latin1")].join()).not.toContain("s3cret-token");
+
+  // Sent again, it is the same file, with the secret that is given.
+  arrived = new Uint8Array();
+  const options = ["compare", upstream.url.href, upstream.url.href, "--recording", file, "--secret", "given", "--json"];
+  expect(JSON.parse((await runPlaza(options)).stdout)).toEqual({ requests: 1, differences: [] });
+  expect([...arrived]).toEqual([...bytes]);
 });
 
 test("compare runs the conformance cases against two servers", async () => {

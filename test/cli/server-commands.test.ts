@@ -7,6 +7,8 @@ import { endAll, newFolder, runPlaza, spawnPlaza, startPlaza } from "./plaza-pro
 
 afterEach(endAll);
 
+const ROOT = join(import.meta.dir, "../..");
+
 test("plaza status shows the server that runs on the data, and plaza stop ends it", async () => {
   const cwd = newFolder();
   expect(await runPlaza(["status"], { cwd })).toEqual({ code: 1, stdout: "", stderr: expect.stringContaining("no server runs on the data") });
@@ -126,7 +128,17 @@ test("plaza init creates files with which plaza start begins, and leaves what is
   writeFileSync(join(cwd, ".gitignore"), "node_modules");
   const { code, stdout, stderr } = await runPlaza(["init"], { cwd });
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-  expect(stdout).toStartWith("created plaza.config.yaml\ncreated world.yaml\nadded .plaza/ to .gitignore\n");
+  expect(stdout).toStartWith(
+    "created config.schema.json\ncreated plaza.config.yaml\ncreated world.schema.json\ncreated world.yaml\nadded .plaza/ to .gitignore\n",
+  );
+  for (const [file, schema] of [
+    ["plaza.config.yaml", "config.schema.json"],
+    ["world.yaml", "world.schema.json"],
+  ] as const) {
+    expect(readFileSync(join(cwd, file), "utf8")).toStartWith(`# yaml-language-server: $schema=${schema}\n`);
+    expect(JSON.parse(readFileSync(join(cwd, schema), "utf8"))).toEqual(JSON.parse(readFileSync(join(ROOT, "docs/reference", schema), "utf8")));
+  }
+  expect(stdout).toContain("\n  plaza start\n");
   expect(readFileSync(join(cwd, ".gitignore"), "utf8")).toBe("node_modules\n.plaza/\n");
   for (let starts = 0; starts < 2; starts++) {
     const plaza = await startPlaza([], { cwd });
@@ -136,9 +148,21 @@ test("plaza init creates files with which plaza start begins, and leaves what is
   }
   writeFileSync(join(cwd, "world.yaml"), "pages: []\n");
   const again = await runPlaza(["init"], { cwd });
-  expect(again.stderr).toBe("plaza.config.yaml is there already and stays as it is\nworld.yaml is there already and stays as it is\n");
+  const files = ["config.schema.json", "plaza.config.yaml", "world.schema.json", "world.yaml"];
+  expect(again.stderr).toBe(files.map((file) => `${file} is there already and stays as it is\n`).join(""));
   expect(again.stdout).not.toContain(".gitignore");
   expect(readFileSync(join(cwd, "world.yaml"), "utf8")).toBe("pages: []\n");
+});
+
+test("where the project has the package, what plaza init creates names the schemas that the package holds", async () => {
+  const cwd = newFolder();
+  const reference = "node_modules/plaza-graph/docs/reference";
+  mkdirSync(join(cwd, reference), { recursive: true });
+  for (const name of ["world", "config"]) writeFileSync(join(cwd, reference, `${name}.schema.json`), "{}");
+  const { stdout } = await runPlaza(["init"], { cwd });
+  expect(stdout).toStartWith("created plaza.config.yaml\ncreated world.yaml\n\n");
+  expect(stdout).toContain("\n  npx plaza start\n");
+  expect(readFileSync(join(cwd, "world.yaml"), "utf8")).toStartWith(`# yaml-language-server: $schema=${reference}/world.schema.json\n`);
 });
 
 test("a server that was killed leaves a socket of its control API that the next start replaces", async () => {

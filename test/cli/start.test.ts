@@ -65,11 +65,20 @@ describe("plaza start --json", () => {
 
   test("a signal lets a running request end, and takes no new one", async () => {
     const plaza = await startPlaza(["--data", ":memory:"]);
-    const waiting = plaza.control("POST", "requests/expect", { operation: "none", count: 0, within_ms: 500 });
-    await Bun.sleep(100);
+    let isWaiting = true;
+    const waiting = plaza.control("POST", "requests/expect", { operation: "none", count: 0, within_ms: 4_000 }).finally(() => {
+      isWaiting = false;
+    });
+    const isServing = () =>
+      fetch(`${plaza.ready.control_url}/healthz`, { keepalive: false }).then(
+        () => true,
+        () => false,
+      );
+    // Connections are taken in their order, so the request that waits is there when one after it has been served.
+    for (let n = 0; n < 3; n++) expect(await isServing()).toBe(true);
     const ended = plaza.end();
-    await Bun.sleep(100);
-    await expect(fetch(`${plaza.ready.control_url}/healthz`, { keepalive: false })).rejects.toThrow();
+    while (await isServing()) await Bun.sleep(10);
+    expect(isWaiting).toBe(true);
     expect((await waiting).status).toBe(200);
     expect((await ended).code).toBe(0);
   });

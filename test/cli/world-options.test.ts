@@ -95,9 +95,21 @@ describe("--export", () => {
     expect((await second.page("custom_labels")).status).toBe(200);
   });
 
+  test.each([
+    [[], undefined],
+    [["--export-secrets"], "s3cret"],
+  ])("writes secrets only if it is asked for them: %p", async (flags, secret) => {
+    const file = join(newFolder(), "after.json");
+    const plaza = await startPlaza(["--data", ":memory:", "--world", worldFile(CAFE), "--export", file, ...flags]);
+    expect((await plaza.end()).code).toBe(0);
+    expect(JSON.parse(readFileSync(file, "utf8")).apps[0].secret).toBe(secret);
+  });
+
   test("a place that cannot be written is refused at the start, and a failure at the end is reported", async () => {
     const nowhere = await runPlaza(["start", "--data", ":memory:", "--export", "/no/such/folder/world.json"]);
     expect(nowhere).toMatchObject({ code: 2, stderr: "plaza: --export: there is no folder /no/such/folder\n" });
+    const alone = await runPlaza(["start", "--data", ":memory:", "--export-secrets"]);
+    expect(alone).toMatchObject({ code: 2, stderr: "plaza: --export-secrets: requires --export FILE\n" });
     const file = worldFile(CAFE);
     const same = await runPlaza(["start", "--data", ":memory:", "--world", file, "--export", file]);
     expect(same).toMatchObject({ code: 2, stderr: expect.stringContaining("is the file of --world") });

@@ -21,12 +21,13 @@ function worldFile(text: string): string {
 test("a world goes from SQLite to a server on PostgreSQL and comes back the same", async () => {
   const data = newFolder();
   expect(await runPlaza(["world", "import", worldFile(WORLD), "--data", data])).toMatchObject({ code: 0, stderr: "" });
-  const exported = await runPlaza(["world", "export", "--data", data]);
+  expect((await runPlaza(["world", "export", "--data", data])).stdout).not.toContain("s3cret");
+  const exported = await runPlaza(["world", "export", "--secrets", "--data", data]);
   expect(JSON.parse(exported.stdout)).toMatchObject({ apps: [{ id: "1001", secret: "s3cret" }], pages: [{ id: "2001", name: "Café ☕" }] });
   const plaza = await startPlaza(["--data", await (await sharedPostgres()).newDatabase(), "--world", worldFile("users: []")]);
   const env = { PLAZA_CONTROL_URL: plaza.ready.control_url, PLAZA_CONTROL_KEY: plaza.ready.control_key as string };
   expect(await runPlaza(["world", "import", worldFile(exported.stdout)], { env })).toMatchObject({ code: 0, stderr: "" });
-  const again = JSON.parse((await runPlaza(["world", "export"], { env })).stdout);
+  const again = JSON.parse((await runPlaza(["world", "export", "--secrets"], { env })).stdout);
   const { clock: _, ...state } = JSON.parse(exported.stdout);
   expect(again).toMatchObject(state);
   const listed = await runPlaza(["world", "list"], { env });

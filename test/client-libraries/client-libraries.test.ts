@@ -92,6 +92,7 @@ const documented = (): { use: string; python: boolean; node: boolean }[] =>
 
 function expectDocumented(library: "python" | "node", uses: object): void {
   const rows = documented().filter((row) => row[library]);
+  // order: the page has that of its reader.
   expect(rows.map(({ use }) => use).sort()).toEqual(Object.keys(uses).sort());
 }
 

@@ -42,7 +42,7 @@ test("a token is made, shown once, and revoked", async () => {
   await page.click("Make a token");
   await page.fill("Id of the app", "1001");
   await page.fill("Id of the page", "2001");
-  await page.fill("Scopes", "pages_messaging");
+  await page.evaluate("document.querySelector('input[value=pages_messaging]').click()");
   await page.evaluate("[...document.querySelectorAll('button')].find((one) => one.innerText === 'Make').click()");
   await page.shows("Its value, which is shown once");
   expect(await page.violations()).toEqual([]);
@@ -51,7 +51,8 @@ test("a token is made, shown once, and revoked", async () => {
   const ask = async () => (await fetch(`${server.base_url}/v26.0/2001/custom_labels?${query}`, { headers })).status;
   expect(await ask()).toBe(200);
   await page.evaluate("document.querySelector('[role=grid] .body [role=row]').click()");
-  await page.click("Revoke");
+  await page.click("Revoke: ");
+  await page.click("Revoke it, and its copies");
   await page.shows("✕ revoked");
   expect(await ask()).toBe(403);
   await page.screenshot("tokens");

@@ -11,7 +11,7 @@ test("a person makes an operation fail once, and it works again", async () => {
   await page.shows("Nothing fails on purpose", "listPersonas");
   await page.fill("A request of", "listPersonas");
   await page.evaluate(press("Make"));
-  await page.shows("applied 0 times", "503");
+  await page.shows("returns 503 with code 2", "once");
   expect(await page.violations()).toEqual([]);
   await page.screenshot("faults");
   const ask = async () => (await fetch(`${server.base_url}/v26.0/2001/personas?${query}`, { headers })).status;
@@ -35,7 +35,7 @@ test("a world is kept, broken and restored; another is made and deleted", async 
   await page.shows("default is again as it was");
   expect((await fetch(label, authorized)).status).toBe(200);
   await page.fill("Name of a new world", "orders");
-  await page.evaluate(press("Make an empty world"));
+  await page.evaluate(press("Make a world"));
   await page.shows("The world orders is there");
   expect(await page.violations()).toEqual([]);
   await page.screenshot("worlds");
@@ -57,10 +57,27 @@ test("settings: a read-only key is made, shown once and ended; the theme is chos
     (await fetch(`${server.control_url}/v1/worlds`, { method, headers: { authorization: `Bearer ${value}` } })).status;
   expect([await ask("GET"), await ask("POST")]).toEqual([200, 403]);
   expect(await page.violations()).toEqual([]);
+  await page.go("/worlds");
+  await page.shows("World file of default");
+  await page.evaluate("HTMLAnchorElement.prototype.click = function () { globalThis.saved = decodeURIComponent(this.href); }");
+  const saved = async (): Promise<boolean> => {
+    await page.evaluate("globalThis.saved = ''");
+    await page.evaluate(press("Export this world"));
+    for (;;) {
+      const file = await page.evaluate<string>("globalThis.saved");
+      if (file !== "") return file.includes("demo-app-secret");
+    }
+  };
+  expect(await saved()).toBe(false);
+  await page.evaluate("document.querySelector('input[type=checkbox]').click()");
+  expect(await saved()).toBe(true);
+  await page.go("/settings");
+  await page.shows("Control keys", "dashboard, read");
   await page.evaluate(press("dark"));
   expect(await page.evaluate<string>("document.documentElement.dataset.theme")).toBe("dark");
   await page.screenshot("settings");
   await page.evaluate(press("End"));
+  await page.click("End the key dashboard");
   await page.showsNot("dashboard, read");
   expect(await ask("GET")).toBe(401);
 });

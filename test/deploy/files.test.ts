@@ -58,6 +58,7 @@ describe("the container", () => {
     const { services, volumes } = parse(read("deploy/container/compose.yaml"));
     const { environment, ports, volumes: mounts } = services.plaza;
     const asked = [...read("deploy/container/compose.yaml").matchAll(/\$\{(\w+):\?/g)].map(([, name]) => name as string);
+    // order: compose asks where it needs them.
     expect([...new Set(asked)].sort()).toEqual(variablesIn(read("deploy/container/env.example")).sort());
     const values = Object.fromEntries(
       Object.entries(environment as Record<string, string>).map(([name, value]) => [name, value.replaceAll(/\$\{\w+:\?[^}]*\}/g, "ab".repeat(32))]),
@@ -72,7 +73,7 @@ describe("the container", () => {
     expect(ports.filter((port: string) => port.includes("4001"))).toEqual(["127.0.0.1:4001:4001"]);
     for (const mount of [...mounts, ...services.postgres.volumes] as string[]) expect(Object.keys(volumes)).toContain(mount.split(":")[0] as string);
     expect(services.plaza.depends_on.postgres.condition).toBe("service_healthy");
-    expect(services.postgres.healthcheck).toBeDefined();
+    expect(services.postgres.healthcheck.test).toEqual(["CMD-SHELL", expect.stringMatching(/^pg_isready /)]);
   });
 });
 

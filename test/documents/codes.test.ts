@@ -14,4 +14,4 @@ const ABOUT_THEM = "docs/fidelity.md";
 for (const page of ["README.md", "CHANGELOG.md", "SECURITY.md", ...new Bun.Glob("docs/**/*.md").scanSync(ROOT)]
   .sort()
   .filter((path) => path !== ABOUT_THEM))
-  test(`${page} cites no clause and no decision`, () => expect(readFileSync(join(ROOT, page), "utf8").match(CODE) ?? []).toEqual([]));
+  test(`${page} cites no clause and no decision`, () => expect(readFileSync(join(ROOT, page), "utf8").match(CODE)).toBeNull());

@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { receiverCertificate, receiverKey } from "#harness/certificates";
 import { sharedPostgres } from "#harness/postgres-cluster";
+import { freePort } from "#harness/processes/free-port";
 import { endAll, newFolder, type RunningPlaza, startPlaza } from "../cli/plaza-process.ts";
 import { type Example, type ExampleFile, examplesOf } from "./examples.ts";
 import { differenceOf } from "./printed.ts";
@@ -84,12 +85,6 @@ function shellFor({ ready }: RunningPlaza, cwd: string, databases: readonly [str
     led: (script) => addresses.reduce((text, [shown, real]) => text.replaceAll(shown, real), script),
     asShown: (printed) => addresses.reduce((text, [shown, real]) => text.replaceAll(real, shown), printed),
   };
-}
-
-function freePort(): number {
-  const server = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-  server.stop(true);
-  return server.port;
 }
 
 /** A page is read in one terminal: what an example sets is there in the next one. */

@@ -61,7 +61,9 @@ describe("the demo world", () => {
   const file = parse(demo);
 
   test("holds something of every kind, and a token of every kind", () => {
+    // order: a world file may have its sections in any.
     expect(Object.keys(file).sort()).toEqual([...sectionsOf(registry).map(({ key }) => key), "tokens"].sort());
+    // order: as above.
     expect([...new Set((file.tokens as { type: string }[]).map(({ type }) => type))].sort()).toEqual([...tokenKinds].sort());
   });
 

@@ -53,10 +53,8 @@ async function listAll(server: Server, edge: string): Promise<Map<string, string
       data: { id: string; name: string }[];
       paging: { next?: string };
     };
-    for (const { id, name } of data) {
-      expect(found.has(id)).toBe(false);
-      found.set(id, name);
-    }
+    expect(data.filter(({ id }) => found.has(id))).toEqual([]);
+    for (const { id, name } of data) found.set(id, name);
     next = paging.next;
   }
   return found;

@@ -1,10 +1,12 @@
-/** The control API over a world in the test's own process, without a socket. */
+/** The control API over a world in the test's own process, without a socket. Whatever passes is checked against the API's own document. */
 import { expect } from "bun:test";
 import { type ControlAppOptions, controlApp } from "#control/app";
+import type { Registry } from "#graph/contract/registry";
 import type { OpenWorld } from "#graph/worlds/open-world";
 import type { PageGuard } from "#kernel/page-guard";
 import { monotonicMs, sleepMs, tokenValue } from "#system";
 import { RequestMetrics } from "#telemetry/request-metrics";
+import { ControlDocument } from "../openapi/control-document.ts";
 import { openPlaza, type PlazaOptions, type TestPlaza } from "./plaza.ts";
 
 export const KEY = "control-key-of-the-test";
@@ -28,6 +30,24 @@ const SERVER = {
   ads_base_url: "http://127.0.0.1:4000/ads",
   social_login_host: "http://127.0.0.1:4000/social-login",
 };
+
+/** By the features that it is of: each test has a registry of its own. */
+const documents = new Map<string, ControlDocument>();
+
+function documentOf(registry: Registry): ControlDocument {
+  const features = registry.features.map(({ name }) => name).join();
+  const document = documents.get(features) ?? new ControlDocument(registry);
+  documents.set(features, document);
+  return document;
+}
+
+function jsonOf(text: string | undefined): unknown {
+  try {
+    return JSON.parse(text ?? "");
+  } catch {
+    return undefined;
+  }
+}
 
 /** A server without other worlds. */
 const loneWorld = (world: OpenWorld): ControlAppOptions["deps"]["worlds"] => ({
@@ -76,13 +96,16 @@ export async function openControl(options: PlazaOptions = {}, more: Partial<Cont
     async (method: string, path: string, body?: unknown, key: string | undefined = KEY): Promise<Response> => {
       const text = body === undefined || typeof body === "string" ? body : JSON.stringify(body);
       const headers: Record<string, string> = key === undefined || key === "" ? {} : { authorization: `Bearer ${key}` };
-      const response = await app.request(path.startsWith("/") ? path : `/v1/worlds/default/${path}`, {
+      const url = path.startsWith("/") ? path : `/v1/worlds/default/${path}`;
+      const response = await app.request(url, {
         method,
         headers,
         ...(text === undefined ? {} : { body: text }),
       });
       expect(unexpected).toEqual([]);
       const result = (await response.json()) as Response["body"];
+      const exchange = { method, url, sent: jsonOf(text), status: response.status, received: result };
+      expect({ exchange, problem: documentOf(plaza.registry).problemOf(exchange) }).toEqual({ exchange, problem: undefined });
       // Not by toMatchObject: where a matcher such as expect.any stands, it leaves that matcher in place of what was received.
       if (response.status >= 400) {
         const { code, message } = result.error;

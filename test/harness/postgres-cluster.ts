@@ -4,11 +4,11 @@
  */
 import { execFile, execFileSync, spawn } from "node:child_process";
 import { chownSync, closeSync, existsSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import { Client } from "pg";
+import { freePort } from "./processes/free-port.ts";
 
 interface ClusterOptions {
   /** With syncs, as in production; for measurements. */
@@ -85,17 +85,6 @@ function serverUser(): { uid: number; gid: number } | undefined {
   return { uid: idOf("-u"), gid: idOf("-g") };
 }
 
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.on("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() => (address !== null && typeof address === "object" ? resolve(address.port) : reject(new Error("no port"))));
-    });
-  });
-}
-
 class RunningCluster implements PostgresCluster {
   readonly #folder: string;
   readonly #programs: string;
@@ -151,7 +140,7 @@ class RunningCluster implements PostgresCluster {
   async #create(program: string, args: string[]): Promise<void> {
     await this.#run(program, args);
     for (let attempt = 1; ; attempt++) {
-      this.#port = await freePort();
+      this.#port = freePort();
       try {
         await this.start();
         return;

@@ -51,5 +51,12 @@ export function startReceiver(handshake: (challenge: string) => Response | Promi
 const valuesOf = ({ entry }: { entry: readonly { changes?: readonly { value: unknown }[]; messaging?: readonly unknown[] }[] }): unknown[] =>
   entry.flatMap(({ changes = [], messaging = [] }) => [...changes.map(({ value }) => value), ...messaging]);
 
+/** Throws where there is none: two POSTs that are both missing are not the same POST. `at` counts from the end if it is negative. */
+export function postAt({ posts }: Pick<Receiver, "posts">, at: number): Post {
+  const post = posts.at(at);
+  if (post === undefined) throw new Error(`of ${posts.length} POSTs there is none at ${at}`);
+  return post;
+}
+
 /** The payloads of all POSTs. */
 export const valuesAt = ({ posts }: Receiver): unknown[] => posts.flatMap(({ values }) => values);

@@ -14,7 +14,7 @@ interface Parameter {
   readonly name?: string;
   readonly in?: string;
   readonly required?: boolean;
-  readonly schema?: { readonly enum?: readonly string[] };
+  readonly schema?: { readonly enum?: readonly string[]; readonly pattern?: string };
 }
 
 interface Server {

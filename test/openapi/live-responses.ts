@@ -79,5 +79,5 @@ export class DocumentedResponses {
   }
 }
 
-const pointer = (...steps: string[]): string =>
+export const pointer = (...steps: string[]): string =>
   steps.map((step) => `/${encodeURIComponent(step.replaceAll("~", "~0").replaceAll("/", "~1"))}`).join("");

@@ -55,10 +55,10 @@ for (const database of databaseKinds) {
 
     async function expectNothingChanged(act: (plaza: TestPlaza) => Promise<void>): Promise<void> {
       const plaza = await open();
-      const before = await exportWorld(plaza.world, plaza.registry);
+      const before = await exportWorld(plaza.world, plaza.registry, { secrets: true });
       delete before.tokens;
       await act(plaza);
-      const after = await exportWorld(plaza.world, plaza.registry);
+      const after = await exportWorld(plaza.world, plaza.registry, { secrets: true });
       delete after.tokens;
       expect(after).toEqual(before);
     }

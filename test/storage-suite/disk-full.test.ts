@@ -12,6 +12,8 @@ interface Report {
   readonly responded: number[];
   readonly refusals: Record<string, number>;
   readonly afterwards: number[];
+  readonly announced: number[];
+  readonly acted: number[];
 }
 
 describe("disk full", () => {
@@ -27,7 +29,7 @@ describe("disk full", () => {
     });
     const text = await new Response(child.stdout).text();
     expect(await child.exited).toBe(0);
-    const { responded, refusals, afterwards } = JSON.parse(text) as Report;
+    const { responded, refusals, afterwards, announced, acted } = JSON.parse(text) as Report;
     expect(Object.keys(refusals)).toEqual(["databaseUnreachable"]);
     expect(responded.length).toBeGreaterThan(0);
     expect(afterwards.length).toBeGreaterThan(0);
@@ -35,6 +37,10 @@ describe("disk full", () => {
     const database = closedAfterwards(await openSqlite({ folder, migrations: [notes] }));
     const stored = await database.reader.all<{ id: number }>(sql`SELECT id FROM notes ORDER BY id`);
     // Every acknowledged write is there, and none that was refused.
-    expect(stored.map(({ id }) => id)).toEqual([...responded, ...afterwards].sort((a, b) => a - b));
+    const ids = stored.map(({ id }) => id);
+    expect([...responded, ...afterwards].sort((a, b) => a - b)).toEqual(ids);
+    // Nor was anything announced or done for a write that was refused.
+    expect(announced.sort((a, b) => a - b)).toEqual(ids);
+    expect(acted.sort((a, b) => a - b)).toEqual(ids);
   }, 30_000);
 });

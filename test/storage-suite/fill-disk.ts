@@ -4,6 +4,7 @@
  */
 import { execFileSync } from "node:child_process";
 import { GraphError } from "#kernel/errors";
+import type { Transaction } from "#storage/database";
 import { sql } from "#storage/sql";
 import { openSqlite } from "#storage/sqlite/open";
 import { notes } from "./stores.ts";
@@ -11,7 +12,17 @@ import { notes } from "./stores.ts";
 const database = await openSqlite({ folder: process.argv[2] as string, migrations: [notes] });
 const responded: number[] = [];
 const refusals: Record<string, number> = {};
+/** The ids that were announced as changed, and those whose write had something to do after its commit. */
+const announced: number[] = [];
+const acted: number[] = [];
+database.onInvalidate((_kind, key) => announced.push(Number(key)));
 let next = 0;
+
+async function insert(tx: Transaction, id: number, text: string): Promise<void> {
+  tx.invalidate("note", String(id));
+  tx.afterCommit(() => acted.push(id));
+  await tx.runOne(sql`INSERT INTO notes (id, list, text) VALUES (${id}, ${"a"}, ${text})`);
+}
 
 async function writeGroup(responses: number[], texts: string): Promise<number> {
   let refused = 0;
@@ -19,7 +30,7 @@ async function writeGroup(responses: number[], texts: string): Promise<number> {
     Array.from({ length: 50 }, async () => {
       const id = next++;
       try {
-        await database.write((tx) => tx.run(sql`INSERT INTO notes (id, list, text) VALUES (${id}, ${"a"}, ${texts})`));
+        await database.write((tx) => insert(tx, id, texts));
         responses.push(id);
       } catch (error) {
         refused++;
@@ -50,7 +61,7 @@ await Promise.allSettled(
     const ids = Array.from({ length: rows }, (_, index) => first + index);
     return database
       .write(async (tx) => {
-        for (const id of ids) await tx.run(sql`INSERT INTO notes (id, list, text) VALUES (${id}, ${"a"}, ${"z".repeat(3_000)})`);
+        for (const id of ids) await insert(tx, id, "z".repeat(3_000));
       })
       .then(
         () => responded.push(...ids),
@@ -64,4 +75,4 @@ execFileSync("prlimit", [`--pid=${process.pid}`, "--fsize=unlimited:unlimited"])
 const afterwards: number[] = [];
 await writeGroup(afterwards, "y");
 await database.close();
-process.stdout.write(JSON.stringify({ responded, refusals, afterwards }));
+process.stdout.write(JSON.stringify({ responded, refusals, afterwards, announced, acted }));

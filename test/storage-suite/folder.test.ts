@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Database } from "#storage/database";
 import { sql } from "#storage/sql";
 import { FolderInUse } from "#storage/sqlite/folder-lock";
 import { openSqlite } from "#storage/sqlite/open";
@@ -47,12 +48,15 @@ describe("data folder", () => {
   test("a folder in use by another process is refused at once, and free when that was killed", async () => {
     const folder = temporaryFolder();
     const child = await holdElsewhere(folder);
+    const ms: number[] = [];
     for (const world of ["default", "other"]) {
       const start = performance.now();
       await expect(open(folder, world)).rejects.toBeInstanceOf(FolderInUse);
       await expect(open(folder, world)).rejects.toThrow(`in use by another running process (${child.pid})`);
-      expect(performance.now() - start).toBeLessThan(500);
+      ms.push(performance.now() - start);
     }
+    // A busy machine may be late once; who waits for the other process is late each time.
+    expect(Math.min(...ms)).toBeLessThan(500);
     child.kill("SIGKILL");
     await child.exited;
     const database = await open(folder);
@@ -80,6 +84,19 @@ describe("data folder", () => {
     chmodSync(join(folder, "default.sqlite"), 0o644);
     await open(folder);
     expect(modeOf(join(folder, "default.sqlite"))).toBe("600");
+  });
+
+  test("every commit waits for the disk, in a folder that is opened again too; in memory none does", async () => {
+    const settings = (database: Database) =>
+      database.write(async (tx) => ({ ...(await tx.get(sql`PRAGMA synchronous`)), ...(await tx.get(sql`PRAGMA journal_mode`)) }));
+    const folder = temporaryFolder();
+    // 2 is FULL, 0 is OFF.
+    for (let opened = 0; opened < 2; opened++) {
+      const database = await open(folder);
+      expect(await settings(database)).toEqual({ synchronous: 2, journal_mode: "wal" });
+      await database.close();
+    }
+    expect(await settings(await open(":memory:"))).toEqual({ synchronous: 0, journal_mode: "wal" });
   });
 
   test("closing folds the log into the file", async () => {

@@ -51,7 +51,8 @@ describeDrivers("locks", (driver) => {
         return tx.run(sql`INSERT INTO notes (id, list) VALUES (${id}, ${"a"})`);
       });
     expect(await Promise.all([both("a", "b", 1), both("b", "a", 2)])).toEqual([1, 1]);
-    expect(runs).toBe(driver.name === "postgres" ? 3 : 2);
+    // PostgreSQL ends one of them. Where that one locks again before the other has been woken, they meet once more.
+    expect(runs)[driver.name === "postgres" ? "toBeGreaterThanOrEqual" : "toBe"](driver.name === "postgres" ? 3 : 2);
     expect(await database.reader.get(sql`SELECT COUNT(*) AS count FROM notes`)).toEqual({ count: 2 });
   });
 });

@@ -58,6 +58,23 @@ describeDrivers("writes", (driver) => {
     expect(await database.reader.get(count)).toEqual({ count: 1_001 });
   });
 
+  test("insertNew says whether the key was free, also where the body relied on it", async () => {
+    const database = await openNew(driver);
+    await database.write((tx) => tx.runOne(insert(1)));
+    const add = (id: number) =>
+      database.write(async (tx) => {
+        for (let free = id; ; free++) {
+          if (!(await tx.insertNew(insert(free, "new")))) continue;
+          await tx.runOne(insert(free + 100));
+          return free;
+        }
+      });
+    expect(await add(5)).toBe(5);
+    expect(await add(1)).toBe(2);
+    expect(await add(1)).toBe(3);
+    expect(await database.reader.get(sql`SELECT COUNT(*) AS count, MAX(n.id) AS last FROM notes n`)).toEqual({ count: 7, last: 105 });
+  });
+
   test("a body that throws leaves nothing, and its error is thrown on", async () => {
     const database = await openNew(driver);
     const mistake = new Error("refused");
@@ -95,6 +112,7 @@ describeDrivers("writes", (driver) => {
         }),
       ),
     );
+    expect(responses).toHaveLength(60);
     for (const [id, response] of responses.entries()) {
       if (id % 3 === 0) expect(response).toMatchObject({ status: "rejected", reason: { message: `refused ${id}` } });
       else expect(response).toEqual({ status: "fulfilled", value: id });

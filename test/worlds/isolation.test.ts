@@ -4,6 +4,7 @@ import { readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { onEachDatabase } from "#harness/plaza";
 import { tries } from "#harness/proof";
+import { startReceiver } from "#harness/receiver";
 import { temporaryFolder } from "#harness/server";
 import { newData, startOwnServer } from "./own-server.ts";
 import { addressOf, createLabel, listLabels, makeWorld, worldOf } from "./server-of-worlds.ts";
@@ -28,7 +29,7 @@ onEachDatabase("many worlds at once", (kind) => {
         expect(own).toContainValues([...seen, ...rest.names]);
         expect((await server.control("GET", `worlds/${name}/nodes/pages/2001`)).body.name).toBe(`Page of ${name}`);
       }
-      expect((await listLabels(addressOf(server, name))).names.sort()).toEqual(own.sort());
+      expect((await listLabels(addressOf(server, name))).names).toEqual(own.toReversed());
       const logged = (await server.control("GET", `worlds/${name}/requests`)).body.data;
       expect(logged).toHaveLength(3 * ROUNDS + 1);
     };
@@ -36,25 +37,61 @@ onEachDatabase("many worlds at once", (kind) => {
     expect((await listLabels(server.baseUrl)).status).toBe(403);
   }, 120_000);
 
-  test("08:00 in one world and 09:00 in another: tokens and deadlines follow their own", async () => {
+  test("08:00 in one world and 09:00 in another: tokens, deadlines and deliveries follow their own", async () => {
     const eight = Date.parse("2026-12-01T08:00:00Z") / 1_000;
+    const halfPast = eight + 1_800;
+    const times = { eight, nine: eight + 3_600 };
+    const names = ["eight", "nine"] as const;
+    const receiver = startReceiver();
+    // The first attempt of each world fails.
+    receiver.response = ({ path }) => new Response("", { status: receiver.posts.filter((post) => post.path === path).length === 1 ? 500 : 200 });
     const server = await startOwnServer({ data: await newData(kind) });
     const { control } = server;
-    for (const [name, now] of [
-      ["eight", eight],
-      ["nine", eight + 3_600],
-    ] as const) {
+    for (const name of names) {
       const file = worldOf(name);
-      const tokens = [{ ...file.tokens[0], expires_at: eight + 1_800 }];
-      await makeWorld(server, name, { ...file, tokens, clock: { now, frozen: true } });
+      const callback = { url: receiver.url.replace("/hook", `/${name}`), verified: true };
+      const made = await makeWorld(server, name, {
+        ...file,
+        apps: [{ ...file.apps[0], callback, subscriptions: [{ object: "chatapp_business_account", fields: ["messages"] }] }],
+        chatapp_accounts: [{ id: "4001", subscribed_apps: [{ app: "1001" }] }],
+        live_videos: [{ id: "5301", page: "2001", status: "SCHEDULED_LIVE", planned_start_time: halfPast }],
+        tokens: [{ ...file.tokens[0], expires_at: halfPast }],
+        clock: { now: times[name], frozen: true },
+      });
+      expect(made).toMatchObject({ status: 201 });
     }
-    const statuses = async () => [(await listLabels(addressOf(server, "eight"))).status, (await listLabels(addressOf(server, "nine"))).status];
-    expect(await statuses()).toEqual([200, 403]);
-    expect((await control("POST", "worlds/eight/clock/advance", { seconds: 1_800 })).body.now).toBe(eight + 1_800);
-    expect(await statuses()).toEqual([403, 403]);
-    expect((await control("GET", "worlds/nine/clock")).body.now).toBe(eight + 3_600);
+    const ofBoth = <T>(read: (name: (typeof names)[number]) => Promise<T>): Promise<T[]> => Promise.all(names.map(read));
+    const tokens = () => ofBoth(async (name) => (await listLabels(addressOf(server, name))).status);
+    const videos = () => ofBoth(async (name) => (await control("GET", `worlds/${name}/nodes/live_videos/5301`)).body.status);
+    const deliveries = () =>
+      ofBoth(async (name) => {
+        const [{ status, time, attempts }] = (await control("GET", `worlds/${name}/deliveries`)).body.data;
+        return { status, time, attempts: attempts.length };
+      });
+    const advance = async (name: string, seconds: number) =>
+      expect((await control("POST", `worlds/${name}/clock/advance`, { seconds })).status).toBe(200);
+
+    expect(await tokens()).toEqual([200, 403]);
+    while ((await videos())[1] !== "LIVE") await Bun.sleep(5);
+    expect(await videos()).toEqual(["SCHEDULED_LIVE", "LIVE"]);
+    const event = { account: "4001", field: "messages", value: { messaging_product: "chatapp", contacts: [], messages: [] } };
+    for (const name of names) {
+      expect((await control("POST", `worlds/${name}/in-app/chatapp`, event)).status).toBe(200);
+      const failed = { field: "messages", status: "waiting", match: { reason: "retry" }, within_ms: 20_000 };
+      expect((await control("POST", `worlds/${name}/deliveries/expect`, failed)).status).toBe(200);
+    }
+    await advance("nine", 60);
+    expect(await deliveries()).toEqual([
+      { status: "waiting", time: times.eight, attempts: 1 },
+      { status: "delivered", time: times.nine, attempts: 2 },
+    ]);
+    await advance("eight", 1_800);
+    expect((await deliveries()).map(({ status }) => status)).toEqual(["delivered", "delivered"]);
+    expect(await videos()).toEqual(["LIVE", "LIVE"]);
+    expect(await tokens()).toEqual([403, 403]);
+    expect((await control("GET", "worlds/nine/clock")).body.now).toBe(times.nine + 60);
     await control("PUT", "worlds/nine/clock", { now: eight });
-    expect(await statuses()).toEqual([403, 200]);
+    expect(await tokens()).toEqual([403, 200]);
   });
 });
 

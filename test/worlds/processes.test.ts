@@ -1,8 +1,10 @@
 /** Several processes share the port of the graph and the worlds. */
 import { expect, test } from "bun:test";
 import { sharedPostgres } from "#harness/postgres-cluster";
+import { postAt, startReceiver } from "#harness/receiver";
 import { startServer } from "#harness/server";
-import { createLabel, listLabels, worldOf } from "./server-of-worlds.ts";
+import { newData, startOwnServer } from "./own-server.ts";
+import { addressOf, createLabel, listLabels, makeWorld, worldOf } from "./server-of-worlds.ts";
 
 /** Other processes hear of a change within a second; the machine may be busy. */
 const HEARD_WITHIN_MS = 10_000;
@@ -43,4 +45,57 @@ test("a world that one process makes, resets or deletes is so in all of them, an
   const again = { ...worldOf("orders"), labels: [{ id: "5009", page: "2001", name: "new" }] };
   expect((await control("POST", "", { name: "orders", file: again })).status).toBe(201);
   await seenSoon("200 new");
+}, 60_000);
+
+const subscribed = (name: string, url: string) => {
+  const { apps, pages, ...rest } = worldOf(name);
+  const subscriptions = [{ object: "page", fields: ["custom_labels"] }];
+  return {
+    ...rest,
+    apps: apps.map((app) => ({ ...app, callback: { url, verified: true }, subscriptions })),
+    pages: pages.map((page) => ({ ...page, subscribed_apps: [{ app: "1001", subscribed_fields: ["custom_labels"] }] })),
+  };
+};
+
+test("the worlds of a process that was killed are opened by another one, and their deliveries go on", async () => {
+  const receiver = startReceiver();
+  const { promise: never } = Promise.withResolvers<Response>();
+  receiver.response = (_, count) => (count === 1 ? never : new Response("taken"));
+  const data = await newData("postgres");
+  const other = await startOwnServer({ data });
+  await makeWorld(other, "orders", subscribed("orders", receiver.url));
+  // Made, and not used since.
+  for (let pass = 0; pass < 2; pass++) await other.plaza.worlds.restUnused();
+  const openThere = () => [...other.plaza.worlds.open()].map(({ name }) => name);
+  expect(openThere()).toEqual(["default"]);
+  const killed = await startServer(["--data", data]);
+  expect(await createLabel(`${killed.base_url}/w/orders`, "later")).toBe(200);
+  while (receiver.posts.length === 0) await Bun.sleep(10);
+  expect(openThere()).toEqual(["default"]);
+  await killed.kill();
+  while (receiver.posts.length === 1) await Bun.sleep(50);
+  expect(openThere()).toEqual(["default", "orders"]);
+  expect(postAt(receiver, 1).headers["webhook-id"]).toBe(postAt(receiver, 0).headers["webhook-id"]);
+}, 120_000);
+
+test("who follows the requests of a world goes on to do so when another server restores it", async () => {
+  const data = await newData("postgres");
+  const [here, there] = [await startOwnServer({ data }), await startOwnServer({ data })];
+  await makeWorld(here, "orders");
+  await here.control("POST", "worlds/orders/snapshots", { name: "s" });
+  const { control_url, control_key } = here.plaza.ready;
+  const stream = await fetch(`${control_url}/v1/worlds/orders/requests?operation=createLabel`, {
+    headers: { authorization: `Bearer ${control_key}`, accept: "text/event-stream" },
+  });
+  expect(await createLabel(addressOf(here, "orders"), "before")).toBe(200);
+  expect((await there.control("POST", "worlds/orders/snapshots/s/restore")).status).toBe(200);
+  while ((await listLabels(addressOf(here, "orders"))).names.includes("before")) await Bun.sleep(10);
+  expect(await createLabel(addressOf(here, "orders"), "after")).toBe(200);
+  let text = "";
+  const decoder = new TextDecoder();
+  for await (const piece of stream.body ?? []) {
+    text += decoder.decode(piece, { stream: true });
+    if (text.includes("page_label_name=after")) break;
+  }
+  expect(text).toContain("page_label_name=before");
 }, 60_000);

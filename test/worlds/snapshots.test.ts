@@ -9,7 +9,7 @@ const namesIn = async (server: OwnServer, world: string): Promise<string[]> => (
 
 /** Everything that an export shows but the time, which goes on. */
 async function exported({ control }: OwnServer, world: string): Promise<unknown> {
-  const { clock: _, ...state } = (await control("GET", `worlds/${world}/export`)).body;
+  const { clock: _, ...state } = (await control("GET", `worlds/${world}/export?secrets=true`)).body;
   return state;
 }
 
@@ -86,6 +86,21 @@ onEachDatabase("snapshots", (kind) => {
     expect(await namesIn(server, "default")).toContain("later");
     expect((await control("GET", "control-keys")).body.data).toMatchObject([{ name: "reader" }]);
     expect(await namesIn(server, "a")).toEqual(["5001 of a", "5002 of a", "5003 of a"]);
+  });
+
+  test("the first world of a sandbox is reset to all of the demo world, and goes on from there", async () => {
+    const { control } = await start();
+    const feeds = async () => {
+      const { data } = (await control("GET", "worlds/default/nodes/product_feeds")).body;
+      return (data as { id: string; items: { retailer_id: string }[] }[]).map(({ id, items }) => [id, ...items.map((item) => item.retailer_id)]);
+    };
+    const made = await feeds();
+    expect(made).not.toBeEmpty();
+    for (let round = 0; round < 2; round++) {
+      expect((await control("POST", "worlds/default/nodes/product_feeds", { catalog: "8001" })).status).toBe(201);
+      expect(await control("POST", "worlds/default/reset")).toEqual({ status: 200, body: { success: true } });
+      expect(await feeds()).toEqual(made);
+    }
   });
 
   test("D-172: when a person is erased, so is what was kept of the world", async () => {

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openapiOf } from "#control/openapi";
+import { openapiOf } from "#control/openapi/document";
 import { controlRoutes } from "#control/routes";
 import { openapiDocument } from "#graph/contract/openapi/document";
 import { standardCalendar } from "#graph/versions/calendar";

@@ -1,7 +1,7 @@
 /** The console's own check: types of the control API, made anew from its document, and then the types of the console. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { openapiOf } from "#control/openapi";
+import { openapiOf } from "#control/openapi/document";
 import { controlRoutes } from "#control/routes";
 import { features } from "#features";
 import { Registry } from "#graph/contract/registry";

@@ -3,9 +3,10 @@
  * types are those of the profile `strict`; the other one returns the same and more.
  */
 import { edgeOf, methodOf, pascal, typeOf } from "#graph/contract/openapi/addresses";
-import { type Document, NamedSchemas, publicSchema } from "#graph/contract/openapi/schemas";
+import { type Document, NamedSchemas } from "#graph/contract/openapi/schemas";
 import type { Endpoint, Registry } from "#graph/contract/registry";
 import { responseSchema } from "#graph/contract/response-schemas";
+import { publicSchema } from "#graph/schema/public-schema";
 import type { VersionCalendar } from "#graph/versions/calendar";
 import { newestVersion } from "#graph/versions/resolve";
 import { withoutCitations } from "#kernel/text";

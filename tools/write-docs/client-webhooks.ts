@@ -1,6 +1,6 @@
 /** `clients/typescript/src/generated/webhooks.ts`: what webhooks carry, as types, made from the definitions of their fields. */
 import { pascal } from "#graph/contract/openapi/addresses";
-import { publicSchema } from "#graph/contract/openapi/schemas";
+import { publicSchema } from "#graph/schema/public-schema";
 import type { FieldCatalogue } from "#webhooks/catalogue/catalogue";
 import type { WebhookField } from "#webhooks/catalogue/field";
 import { docText, typeText } from "./typescript-text.ts";

@@ -30,10 +30,9 @@ export function typeText(schema: Schema): string {
   }
 }
 
-function objectText({ properties, required = [], patternProperties, additionalProperties }: Schema): string {
+function objectText({ properties, required = [], additionalProperties }: Schema): string {
   const entries = Object.entries((properties ?? {}) as Record<string, Schema>);
-  const [pattern] = Object.values((patternProperties ?? {}) as Record<string, Schema>);
-  const others = pattern ?? (typeof additionalProperties === "object" ? (additionalProperties as Schema) : undefined);
+  const others = typeof additionalProperties === "object" ? (additionalProperties as Schema) : undefined;
   if (entries.length === 0) return others === undefined ? "Readonly<Record<string, unknown>>" : `Readonly<Record<string, ${typeText(others)}>>`;
   return `{ ${entries.map(([name, schema]) => propertyText(name, schema, (required as readonly string[]).includes(name))).join(" ")} }`;
 }

@@ -618,6 +618,8 @@ export type TokenEntry = {
   readonly issued_at?: number | string;
   readonly expires_at?: number | string;
   readonly data_access_expires_at?: number | string;
+  /** since when it is refused as one that was revoked; 0: it is not */
+  readonly revoked_at?: number | string;
 };
 
 /** Every key may be left out. */
@@ -799,7 +801,7 @@ export interface Operations {
       readonly success: boolean;
     };
   };
-  /** Loads a world file, YAML or JSON, whole or not at all. An entry whose id is there already replaces what is stored; records without an id (activity, followers) add up. */
+  /** Loads a world file, YAML or JSON, whole or not at all. An entry whose id is there already replaces what is stored, but for secrets that it does not name; records without an id (activity, followers) add up. */
   importWorld: {
     response: {
       readonly success: boolean;
@@ -807,9 +809,12 @@ export interface Operations {
       readonly warnings?: readonly (string)[];
     };
   };
-  /** The world's state in the form of a world file. It holds the apps' secrets, and the SHA-256 of each token, so that importing it restores both. */
+  /** The world's state in the form of a world file. Of each token it holds the SHA-256, so that the token goes on working where it is imported; the secrets of apps only if they are asked for. */
   exportWorld: {
-    response: { readonly [name: string]: unknown };
+    query: {
+      /** true: with the apps' secrets and verify tokens in clear text. Left out, a new app that is imported gets a new secret */
+      readonly secrets?: boolean;
+    };
   };
   /** Keeps the world as it is under a name, in place of what was kept under it; recordings of live video are no part of it. */
   takeSnapshot: {
@@ -934,6 +939,8 @@ export interface Operations {
       readonly issued_at?: number | string;
       readonly expires_at?: number | string;
       readonly data_access_expires_at?: number | string;
+      /** since when it is refused as one that was revoked; 0: it is not */
+      readonly revoked_at?: number | string;
     };
     response: {
       readonly id: string;
@@ -1381,6 +1388,8 @@ export interface Operations {
         readonly parameters?: string;
         /** its name in the list of errors */
         readonly error?: string;
+        /** JSON of the fault that it met, which was asked for: its id and what it does */
+        readonly fault?: string;
         /** the webhooks that were stored with what it wrote */
         readonly deliveries: readonly (string)[];
       };
@@ -1697,6 +1706,8 @@ export interface Operations {
         readonly answer?: string;
         /** why no response came */
         readonly error?: string;
+        /** the headers that signed it, made again with the app's secret as it is now; left out where nothing was sent */
+        readonly signatures?: { readonly [name: string]: string };
       })[];
       /** the exact body of its POSTs */
       readonly body: string;

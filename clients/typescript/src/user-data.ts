@@ -7,7 +7,7 @@ const unspaced = (text: string): string => trimmed(text).replace(/\s/g, "");
 
 const normalize = {
   /** E-mail address. */
-  em: unspaced,
+  em: trimmed,
   /** First name. */
   fn: letters,
   /** Last name. */
@@ -23,11 +23,11 @@ const normalize = {
   /** City. */
   ct: unspaced,
   /** State or province, two letters. */
-  st: letters,
+  st: trimmed,
   /** Zip or postal code. */
   zp: digits,
   /** Country, two letters. */
-  cn: letters,
+  cn: trimmed,
 } satisfies Record<string, (text: string) => string>;
 
 export type UserDataKey = keyof typeof normalize;

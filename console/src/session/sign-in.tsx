@@ -35,6 +35,7 @@ export function SignIn({ onSignedIn }: { readonly onSignedIn: () => void }) {
         <button type="submit" className="primary">
           Sign in
         </button>
+        <a href="/docs">API reference, which needs no key</a>
       </form>
     </main>
   );

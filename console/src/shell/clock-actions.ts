@@ -1,5 +1,6 @@
 /** The world's time, stopped, moved or let go; from the header and from the palette. */
 import { api, dataOf } from "../api/client.ts";
+import { forgetCopies } from "../api/graph/identities.ts";
 import { clockQuery, queryClient } from "../api/queries.ts";
 import { act } from "../parts/notices.tsx";
 
@@ -9,6 +10,7 @@ const read = (w: string) => dataOf(api.GET("/v1/worlds/{w}/clock", { params: { p
 async function show(w: string, moved: Promise<Clock>): Promise<void> {
   const clock = await moved;
   queryClient.setQueryData(clockQuery(w).queryKey, { ...clock, readAtMs: Date.now() });
+  forgetCopies();
   // What fell due has happened.
   await queryClient.invalidateQueries();
 }

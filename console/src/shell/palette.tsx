@@ -31,6 +31,7 @@ function useCommands(): readonly Command[] {
   const navigate = useNavigate();
   return [
     ...views.map(({ path, name, about }) => ({ name: `${name}: ${about}`, kind: "view", run: () => void navigate({ to: path, search: { world } }) })),
+    { name: "API reference: every request of the graph and of the control API", kind: "document", run: () => location.assign("/docs") },
     { name: "Stop the clock", kind: "clock", run: () => void freeze(world, true) },
     { name: "Let the clock run", kind: "clock", run: () => void freeze(world, false) },
     { name: "Jump to the next deadline", kind: "clock", run: () => void jumpToNext(world) },

@@ -55,6 +55,9 @@ export function Shell() {
               </Link>
             </li>
           ))}
+          <li className="aside">
+            <a href="/docs">API reference</a>
+          </li>
         </ul>
       </nav>
       <main className="main" id="main" tabIndex={-1}>

@@ -40,6 +40,10 @@ export function addContractCommands(plaza: Command): void {
     .argument("<first>", "main address of a server")
     .argument("<second>", "main address of another one")
     .option("--recording <FILE>", "the requests of plaza record, or of another HAR file")
+    .option(
+      "--recorded-url <URL>",
+      "the server whose requests are meant, where a HAR file of another program has several (default: that of the first)",
+    )
     .option("--secret <VALUE>", "a token that the recording had; secret-2=VALUE for one of several, as the file calls it (repeatable)", collected)
     .option("--second-secret <VALUE>", "the same, for the second server alone (repeatable)", collected)
     .option("--conformance", "the requests of the conformance cases")

@@ -58,7 +58,7 @@ function source(first: URL, second: URL, given: Given, translation: Translation)
     const own = secretsOf(given.second_secret);
     const server = (base: URL, named: ReadonlyMap<string, string>): Server => ({ base, secretOf: (name) => named.get(name) ?? named.get("") });
     return replay(
-      orMisuse(() => readHar(String(recording))),
+      orMisuse(() => readHar(String(recording), given.recorded_url === undefined ? undefined : addressOf(String(given.recorded_url)).href)),
       server(first, secrets),
       server(second, new Map([...secrets, ...own])),
       translation,

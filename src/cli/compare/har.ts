@@ -14,6 +14,19 @@ export interface SecretPlace {
   readonly secret: string;
 }
 
+/** Programs that have taken a form apart write `params` in place of its text. */
+export interface PostData {
+  readonly mimeType: string;
+  readonly text?: string;
+  readonly params?: readonly { readonly name: string; readonly value?: string }[];
+  /** Of a body that is no text; HAR has no word for it. */
+  readonly _encoding?: "base64";
+}
+
+/** As it was sent. */
+export const bytesOfPost = ({ text, params = [], _encoding }: PostData): Buffer =>
+  Buffer.from(text ?? String(new URLSearchParams(params.map(({ name, value = "" }): [string, string] => [name, value]))), _encoding ?? "utf8");
+
 export interface HarEntry {
   readonly startedDateTime: string;
   readonly time: number;
@@ -21,7 +34,7 @@ export interface HarEntry {
     readonly method: string;
     readonly url: string;
     readonly headers: readonly Pair[];
-    readonly postData?: { readonly mimeType: string; readonly text?: string };
+    readonly postData?: PostData;
   };
   readonly response: {
     readonly status: number;
@@ -33,12 +46,12 @@ export interface HarEntry {
 
 export interface Har {
   readonly entries: readonly HarEntry[];
-  /** The address that was recorded; of other programs' files that of the first entry. */
+  /** The address of the server that was asked. */
   readonly base: string;
 }
 
-/** Throws with a message for the user where the file is none. */
-export function readHar(path: string): Har {
+/** `base` says which server's requests are meant; else that of `plaza record`, or of the first entry. Throws with a message for the user. */
+export function readHar(path: string, base?: string): Har {
   const problem = (what: string) => new Error(`${path} ${what}`);
   let content: { log?: { entries?: HarEntry[]; _upstream?: string } };
   try {
@@ -53,7 +66,7 @@ export function readHar(path: string): Har {
     ({ request, response }) => typeof request?.method !== "string" || !URL.canParse(request.url) || response === undefined,
   );
   if (wrong !== -1) throw problem(`has an entry without request, address or response: log.entries[${wrong}]`);
-  return { entries, base: upstream ?? new URL(first.request.url).origin };
+  return { entries, base: base ?? upstream ?? new URL(first.request.url).origin };
 }
 
 const END = "\n]}}\n";

@@ -1,8 +1,11 @@
 /** `plaza record`: a proxy in front of a server that writes what passes into a file, without secrets. */
+import { isUtf8 } from "node:buffer";
 import { type Exchange, recordingProxy } from "#http/commands/recording-proxy";
+import { HIDDEN } from "#kernel/redaction/redaction";
 import { version } from "#package.json";
 import { nextSignal } from "../process-end.ts";
-import { type HarEntry, HarFile } from "./har.ts";
+import { type HarEntry, HarFile, type PostData } from "./har.ts";
+import { isMultipart } from "./multipart.ts";
 import { headersWithoutSecrets, SecretNames, secretPlaces, withoutSecrets } from "./secrets.ts";
 
 type Given = Readonly<Record<string, unknown>>;
@@ -45,9 +48,20 @@ function refuse(message: string): number {
 
 const pairsOf = (pairs: readonly (readonly [string, string])[]) => pairs.map(([name, value]) => ({ name, value }));
 
+/** Nobody knows what is in bytes that are neither text nor parts, so nothing is kept of them. */
+function bodyOf({ requestBody, requestHeaders }: Exchange): string {
+  if (isMultipart(requestHeaders)) return requestBody.toString("latin1");
+  return isUtf8(requestBody) ? requestBody.toString() : HIDDEN;
+}
+
+function postTextOf(body: string, headers: Exchange["requestHeaders"]): Pick<PostData, "text" | "_encoding"> {
+  const bytes = Buffer.from(body, isMultipart(headers) ? "latin1" : "utf8");
+  return isUtf8(bytes) ? { text: bytes.toString() } : { text: bytes.toString("base64"), _encoding: "base64" };
+}
+
 /** With everything that HAR demands, so that other programs read it. */
 function entryOf(exchange: Exchange, base: string, names: SecretNames): HarEntry {
-  const given = { target: exchange.target, headers: exchange.requestHeaders, body: exchange.requestBody.toString() };
+  const given = { target: exchange.target, headers: exchange.requestHeaders, body: bodyOf(exchange) };
   const places = secretPlaces(given, names);
   const { target, headers, body } = withoutSecrets(given);
   const headerOf = (pairs: Exchange["requestHeaders"], name: string) => pairs.find(([one]) => one.toLowerCase() === name)?.[1] ?? "";
@@ -56,7 +70,7 @@ function entryOf(exchange: Exchange, base: string, names: SecretNames): HarEntry
   const request = {
     ...{ method: exchange.method, url: `${base}${target}`, headers: pairsOf(headers), ...common },
     queryString: pairsOf([...new URLSearchParams(target.split("?")[1] ?? "")]),
-    ...(body === "" ? {} : { postData: { mimeType: headerOf(headers, "content-type"), text: body } }),
+    ...(body === "" ? {} : { postData: { mimeType: headerOf(headers, "content-type"), ...postTextOf(body, headers) } }),
   };
   const response = {
     ...{ status: exchange.status, statusText: "", headers: pairsOf(headersWithoutSecrets(exchange.responseHeaders)), ...common },

@@ -1,7 +1,8 @@
 /** The requests of a recording, sent to two servers one after the other. */
 import { send, type WireRequest, type WireResponse } from "#conformance/http/wire";
 import { bodyOf, type Compared, learnIds, type Translation, translatedText } from "./differences.ts";
-import type { Har, HarEntry } from "./har.ts";
+import { bytesOfPost, type Har, type HarEntry } from "./har.ts";
+import { isMultipart } from "./multipart.ts";
 import { type Sent, withoutSecrets, withSecrets } from "./secrets.ts";
 
 export interface Server {
@@ -25,7 +26,7 @@ export async function* replay(har: Har, first: Server, second: Server, { ids, ad
   const ofFirst = new Map<string, string>();
   const ofSecond = new Map<string, string>();
   for (const entry of har.entries) {
-    if (!entry.request.url.startsWith(recordedBase)) continue;
+    if (!isBelow(entry.request.url, recordedBase)) continue;
     const { method } = entry.request;
     const sent = sentOf(entry, recordedBase);
     const [one, other] = await Promise.all([ask(first, entry, sent, ofFirst), ask(second, entry, sent, ofSecond)]);
@@ -37,13 +38,18 @@ export async function* replay(har: Har, first: Server, second: Server, { ids, ad
   }
 }
 
+/** `http://localhost:40001` is not below `http://localhost:4000`. */
+const isBelow = (url: string, base: string): boolean => url.startsWith(base) && /^([/?]|$)/.test(url.slice(base.length));
+
 const withoutSlash = (address: string): string => address.replace(/\/$/, "");
 
-const sentOf = ({ request }: HarEntry, base: string): Sent => ({
-  target: request.url.slice(base.length) || "/",
-  headers: request.headers.filter(({ name }) => !OF_THE_CONNECTION.test(name)).map(({ name, value }) => [name, value]),
-  body: request.postData?.text ?? "",
-});
+function sentOf({ request }: HarEntry, base: string): Sent {
+  const headers = request.headers.filter(({ name }) => !OF_THE_CONNECTION.test(name)).map(({ name, value }): [string, string] => [name, value]);
+  const bytes = request.postData === undefined ? Buffer.alloc(0) : bytesOfPost(request.postData);
+  return { target: request.url.slice(base.length) || "/", headers, body: bytes.toString(encodingOf(headers)) };
+}
+
+const encodingOf = (headers: Sent["headers"]): "latin1" | "utf8" => (isMultipart(headers) ? "latin1" : "utf8");
 
 async function ask(
   { base, secretOf }: Server,
@@ -57,7 +63,7 @@ async function ask(
     origin: base.origin,
     target: `${withoutSlash(base.pathname)}${translatedText(target, ids)}`,
     headers,
-    ...(body === "" ? {} : { body: Buffer.from(translatedText(body, ids)) }),
+    ...(body === "" ? {} : { body: Buffer.from(translatedText(body, ids), encodingOf(headers)) }),
   };
   return await send(wire).catch((error: unknown) => noResponse(error));
 }

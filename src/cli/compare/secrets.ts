@@ -1,12 +1,14 @@
 /** Secrets of an exchange: taken out of a recording by the redaction that the logs use, and put in again where it is replayed. */
 import { HIDDEN, isSecretName, redact } from "#kernel/redaction/redaction";
 import type { SecretPlace } from "./har.ts";
+import { boundaryOf, changeParts, isMultipart } from "./multipart.ts";
 
 type Pairs = readonly (readonly [string, string])[];
 
 export interface Sent {
   readonly target: string;
   readonly headers: Pairs;
+  /** Of multipart each character is a byte. */
   readonly body: string;
 }
 
@@ -26,14 +28,14 @@ export class SecretNames {
   }
 }
 
-/** The places of secrets in a request: in the query, in headers, and by name in a form or at the top of a JSON body. */
+/** The places of secrets in a request: in the query, in headers, and by name in a form, a part or at the top of a JSON body. */
 export function secretPlaces({ target, headers, body }: Sent, names: SecretNames): SecretPlace[] {
   const named = (where: SecretPlace["in"], pairs: Pairs): SecretPlace[] =>
     pairs.filter(([name, value]) => isSecretName(name) && value !== "").map(([name, value]) => ({ in: where, name, secret: names.of(value) }));
   const bearers = headers
     .filter(([name]) => isSecretHeader(name))
     .map(([name, value]): SecretPlace => ({ in: "header", name, secret: names.of(bare(value)) }));
-  return [...named("query", pairsOf(queryOf(target))), ...bearers, ...named("body", bodyPairs(body))];
+  return [...named("query", pairsOf(queryOf(target))), ...bearers, ...named("body", bodyPairs(body, headers))];
 }
 
 /** What follows `Bearer`. */
@@ -41,10 +43,21 @@ const bare = (value: string): string => value.replace(/^Bearer /i, "");
 const queryOf = (target: string): string => (target.includes("?") ? target.slice(target.indexOf("?") + 1) : "");
 const pairsOf = (text: string): [string, string][] => [...new URLSearchParams(text)];
 
-function bodyPairs(body: string): [string, string][] {
+function bodyPairs(body: string, headers: Pairs): [string, string][] {
+  if (isMultipart(headers)) return partsOf(body, boundaryOf(headers));
   const json = objectOf(body);
   if (json !== undefined) return Object.entries(json).filter((pair): pair is [string, string] => typeof pair[1] === "string");
   return body.includes("=") ? pairsOf(body) : [];
+}
+
+function partsOf(body: string, boundary: string | undefined): [string, string][] {
+  const pairs: [string, string][] = [];
+  const note = (name: string, text: string): string => {
+    pairs.push([name, text]);
+    return text;
+  };
+  if (boundary !== undefined) changeParts(body, boundary, note);
+  return pairs;
 }
 
 function objectOf(text: string): Record<string, unknown> | undefined {
@@ -61,9 +74,13 @@ export const withoutSecrets = ({ target, headers, body }: Sent): Sent => {
   return {
     target: rest.length === 0 ? redact(path) : `${redact(path)}?${redact(rest.join("?"))}`,
     headers: headersWithoutSecrets(headers),
-    body: redact(body),
+    body: isMultipart(headers) ? partsWithoutSecrets(body, boundaryOf(headers)) : redact(body),
   };
 };
+
+/** Nothing is kept of a body that nobody can take apart. */
+const partsWithoutSecrets = (body: string, boundary: string | undefined): string =>
+  boundary === undefined ? HIDDEN : changeParts(body, boundary, (name, text) => (isSecretName(name) && text !== "" ? HIDDEN : redact(text)));
 
 export const headersWithoutSecrets = (headers: Pairs): Pairs =>
   headers.map(([name, value]) => [name, isSecretHeader(name) ? (/^Bearer /i.test(value) ? `Bearer ${HIDDEN}` : HIDDEN) : redact(value)]);
@@ -78,7 +95,7 @@ export function withSecrets(sent: Sent, places: readonly SecretPlace[], valueFor
   return {
     target: query === "" ? path : `${path}?${filledForm(query, (name) => valueIn("query", name))}`,
     headers: sent.headers.map(([name, value]) => [name, value.replace(HIDDEN, () => valueIn("header", name) ?? HIDDEN)]),
-    body: filledBody(sent.body, (name) => valueIn("body", name)),
+    body: filledBody(sent, (name) => valueIn("body", name)),
   };
 }
 
@@ -93,7 +110,9 @@ const filledForm = (text: string, valueFor: (name: string) => string | undefined
     })
     .join("&");
 
-function filledBody(body: string, valueFor: (name: string) => string | undefined): string {
+function filledBody({ body, headers }: Sent, valueFor: (name: string) => string | undefined): string {
+  const boundary = isMultipart(headers) ? boundaryOf(headers) : undefined;
+  if (boundary !== undefined) return changeParts(body, boundary, (name, text) => (text === HIDDEN ? (valueFor(name) ?? text) : text));
   const json = objectOf(body);
   if (json === undefined) return body.includes("=") ? filledForm(body, valueFor) : body;
   const filled = Object.entries(json).map(([name, value]) => [name, value === HIDDEN ? (valueFor(name) ?? value) : value]);

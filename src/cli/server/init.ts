@@ -1,7 +1,11 @@
 /** `plaza init`: the files with which a project begins to use Plaza. What is there already stays as it is. */
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { type SchemaName, schemaText } from "../schema.ts";
 import { note, say } from "../terminal/output.ts";
+
+/** Where npm puts the package in a project. */
+const PACKAGE = "node_modules/plaza-graph";
 
 const CONFIG = `# Options of \`plaza start\`; each is also a flag and a variable (docs/reference/configuration.md).
 # Loaded at each start: what the file says replaces what is stored, and everything else stays.
@@ -30,16 +34,27 @@ tokens:
 const IGNORED = ".plaza/";
 
 export function init(folder: string): number {
-  create(folder, "plaza.config.yaml", CONFIG);
-  create(folder, "world.yaml", WORLD);
+  create(folder, "plaza.config.yaml", schemaLine(folder, "config") + CONFIG);
+  create(folder, "world.yaml", schemaLine(folder, "world") + WORLD);
   ignoreData(folder);
+  // Without the package, npx would fetch one of that name from the registry, which is somebody else's.
+  const plaza = existsSync(join(folder, PACKAGE)) ? "npx plaza" : "plaza";
   say(`
 Start the sandbox, and send its webhooks to your receiver:
 
-  npx plaza start
-  npx plaza listen --forward-to localhost:3000/webhook
-  npx plaza trigger messages`);
+  ${plaza} start
+  ${plaza} listen --forward-to localhost:3000/webhook
+  ${plaza} trigger messages`);
   return 0;
+}
+
+/** The line by which an editor finds the schema: that of the package, or beside the file where the project does not have it. */
+function schemaLine(folder: string, name: SchemaName): string {
+  const file = `${name}.schema.json`;
+  const packaged = `${PACKAGE}/docs/reference/${file}`;
+  const hasPackage = existsSync(join(folder, packaged));
+  if (!hasPackage) create(folder, file, schemaText(name));
+  return `# yaml-language-server: $schema=${hasPackage ? packaged : file}\n`;
 }
 
 function create(folder: string, name: string, text: string): void {

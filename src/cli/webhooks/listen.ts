@@ -10,7 +10,8 @@ import { outputClosed } from "../closed-pipe.ts";
 import { type ControlRequests, withServer } from "../control-client.ts";
 import { nextSignal } from "../process-end.ts";
 import { note, printable, say, timeText } from "../terminal/output.ts";
-import { type AppEntry, becomeCallback, fieldsNamed, findApp, subscribeAccounts, type Undo, undoAll } from "./subscribing.ts";
+import { giveBack, takeCallback } from "./callback.ts";
+import { type AppEntry, type Fields, fieldsNamed, findApp, type Subscribed, subscribeAccounts } from "./subscribing.ts";
 
 type Given = Readonly<Record<string, unknown>>;
 
@@ -57,17 +58,17 @@ async function receive(control: ControlRequests, app: AppEntry, given: Given): P
   const listener = await listening("--port", host, port, () => listenForWebhooks(host, port, take));
   const url = (given.public_url as string | undefined) ?? `http://127.0.0.1:${listener.port}/`;
   const ended = Promise.race([nextSignal(), outputClosed()]);
-  const undos: Undo[] = [];
+  const subscribed: Subscribed[] = [];
   try {
-    undos.push(await becomeCallback(control, app, url, fields));
-    if (given.subscribe !== false) await subscribeAccounts(control, app.id, fields ?? fieldsOf(app), undos);
+    await takeCallback(control, app, url, fields);
+    if (given.subscribe !== false) await subscribeAccounts(control, app.id, fields ?? fieldsOf(app), subscribed);
     const forwarding = forwardTo === undefined ? "" : `, forwarding to ${forwardTo}`;
     tell(`receiving the webhooks of app ${app.id} at ${url}${forwarding}; Ctrl-C restores its callback`);
-    if (undos.length > 1) tell(`until then it is also subscribed to ${undos.length - 1} further accounts and pages`);
+    if (subscribed.length > 0) tell(`until then it is also subscribed to ${subscribed.length} further accounts and pages`);
     tell(`signing secret: ${app.secret} (for a Standard Webhooks library: whsec_${Buffer.from(app.secret).toString("base64")})`);
     await ended;
   } finally {
-    await undoAll(undos);
+    await giveBack(control, app.id, url, subscribed);
     await listener.stop();
   }
 }
@@ -87,8 +88,6 @@ function forwardAddress(given: unknown): string | undefined {
   if (!/^https?:\/\//.test(full) || !URL.canParse(full)) throw new ConfigProblem("--forward-to", `"${address}" is not an http address`);
   return full;
 }
-
-type Fields = ReturnType<typeof fieldsNamed>;
 
 /** What the app is subscribed to meanwhile: what is named; else its own subscriptions (undefined); else everything. */
 function fieldsFor({ subscriptions = [] }: AppEntry, names: string | undefined): Fields | undefined {

@@ -1,6 +1,6 @@
 /**
- * What an app needs so that `plaza listen` receives its webhooks: the callback, the fields, and each account and page that has them.
- * Nothing is asked of the tokens that some webhooks need besides.
+ * What an app needs so that `plaza listen` receives its webhooks beside the callback (`callback.ts`): the fields, and each account and page that
+ * has them. Nothing is asked of the tokens that some webhooks need besides.
  */
 import { ConfigProblem } from "#config/config";
 import { suggestion } from "#kernel/suggestion";
@@ -14,7 +14,7 @@ export interface AppEntry {
   readonly subscriptions?: readonly Subscription[];
 }
 
-interface Subscription {
+export interface Subscription {
   readonly object: WebhookObject;
   readonly fields: readonly string[];
   /** In place of the app's own. */
@@ -26,7 +26,7 @@ const ACCOUNTS_MAX = 1_000;
 /** Read at a time: a page with all its people may be some 600 kB. */
 const ACCOUNTS_PAGE = 50;
 
-type Fields = Readonly<Partial<Record<WebhookObject, readonly string[]>>>;
+export type Fields = Readonly<Partial<Record<WebhookObject, readonly string[]>>>;
 
 /** The fields that `--events` names, by object: `messages` is a field of each object that has it, `*` is all. Throws `ConfigProblem`. */
 export function fieldsNamed(names: string, all: readonly WebhookField[]): Fields {
@@ -55,19 +55,6 @@ export async function findApp(control: ControlRequests, id: string | undefined):
   return only;
 }
 
-export type Undo = () => Promise<void>;
-
-/** Makes `url` the callback of the app alone. Returns what restores callback and subscriptions. */
-export async function becomeCallback(control: ControlRequests, app: AppEntry, url: string, fields: Fields | undefined): Promise<Undo> {
-  const { id, callback, subscriptions = [] } = app;
-  const path = `nodes/apps/${id}`;
-  const wanted = fields === undefined ? subscriptions : Object.entries(fields).map(([object, names]) => ({ object, fields: names }));
-  // A callback of one object would take that object's webhooks.
-  const own = wanted.map(({ object, fields: names }) => ({ object, fields: names }));
-  await control.request("PATCH", path, { callback: { url, verified: true }, subscriptions: own });
-  return async () => void (await control.request("PATCH", path, { callback: callback ?? null, subscriptions }));
-}
-
 interface Account {
   readonly id: string;
   readonly subscribed_apps?: readonly { readonly app: string; readonly subscribed_fields?: readonly string[] }[];
@@ -94,27 +81,44 @@ const change: Readonly<Record<WebhookObject, (account: Account, app: string, fie
   social: ({ app_connections = [] }, app) => (app_connections.includes(app) ? undefined : { app_connections: [...app_connections, app] }),
 };
 
-/** The same account as it was before, as far as the app is concerned: what others changed meanwhile stays. */
-function restored(object: WebhookObject, now: Account, before: Account, app: string): Partial<Account> {
-  if (object === "social") return { app_connections: (now.app_connections ?? []).filter((one) => one !== app) };
-  const others = (now.subscribed_apps ?? []).filter((one) => one.app !== app);
-  return { subscribed_apps: [...others, ...(before.subscribed_apps ?? []).filter((one) => one.app === app)] };
+/** An account that was changed, and what it held of the app before. */
+export interface Subscribed {
+  readonly object: WebhookObject;
+  readonly id: string;
+  readonly before: Account;
 }
 
-/** Subscribes the app to every account and page that has such fields. What undoes it is added to `undos`. */
-export async function subscribeAccounts(control: ControlRequests, app: string, fields: Fields, undos: Undo[]): Promise<void> {
+const pathOf = ({ object, id }: Pick<Subscribed, "object" | "id">): string => `nodes/${subscribedOn[object]}/${id}`;
+
+/** The same account as it was before, as far as the app is concerned: what others changed meanwhile stays. */
+function restored({ object, before }: Subscribed, now: Account, app: string): Partial<Account> {
+  if (object === "social") return { app_connections: (now.app_connections ?? []).filter((one) => one !== app) };
+  const others = (now.subscribed_apps ?? []).filter((one) => one.app !== app);
+  return { subscribed_apps: [...others, ...(before.subscribed_apps ?? [])] };
+}
+
+/** Subscribes the app to every account and page that has such fields. Those that it changes are added to `subscribed`. */
+export async function subscribeAccounts(control: ControlRequests, app: string, fields: Fields, subscribed: Subscribed[]): Promise<void> {
   for (const [object, names] of Object.entries(fields) as [WebhookObject, readonly string[]][]) {
     if (names.length === 0) continue;
-    const key = subscribedOn[object];
-    for await (const account of accountsOf(control, key)) {
+    for await (const account of accountsOf(control, subscribedOn[object])) {
       const changed = change[object](account, app, names);
       if (changed === undefined) continue;
-      const path = `nodes/${key}/${account.id}`;
-      await control.request("PATCH", path, changed);
-      undos.push(async () => {
-        const now = (await control.request("GET", path)) as Account;
-        await control.request("PATCH", path, restored(object, now, account, app));
-      });
+      const { id, subscribed_apps = [] } = account;
+      await control.request("PATCH", pathOf({ object, id }), changed);
+      subscribed.push({ object, id, before: { id, subscribed_apps: subscribed_apps.filter((one) => one.app === app) } });
+    }
+  }
+}
+
+/** The last first. What is gone by now needs no undoing, and keeps none of the others from it. */
+export async function unsubscribeAccounts(control: ControlRequests, app: string, subscribed: readonly Subscribed[]): Promise<void> {
+  for (const one of subscribed.toReversed()) {
+    try {
+      const now = (await control.request("GET", pathOf(one))) as Account;
+      await control.request("PATCH", pathOf(one), restored(one, now, app));
+    } catch (error) {
+      if (!(error instanceof ControlRefusal)) throw error;
     }
   }
 }
@@ -127,16 +131,5 @@ async function* accountsOf(control: ControlRequests, key: string): AsyncGenerato
     count += list.data.length;
     const link: URL | undefined = list.paging.next === undefined ? undefined : new URL(list.paging.next);
     next = link === undefined ? undefined : link.pathname + link.search;
-  }
-}
-
-/** The last first. What is gone by now needs no undoing, and keeps none of the others from it. */
-export async function undoAll(undos: readonly Undo[]): Promise<void> {
-  for (const undo of undos.toReversed()) {
-    try {
-      await undo();
-    } catch (error) {
-      if (!(error instanceof ControlRefusal)) throw error;
-    }
   }
 }

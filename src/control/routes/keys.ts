@@ -2,7 +2,7 @@
 import { Type } from "typebox";
 import { type ControlKeyRow, endControlKey, listControlKeys, saveControlKey } from "#auth/control-keys.store";
 import { hashOf } from "#auth/tokens";
-import { badRequest, conflict, notFound } from "#control-contract/errors";
+import { conflict, notFound, unprocessable } from "#control-contract/errors";
 import { listOf, pageQuery, respondWithList } from "#control-contract/lists";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import { isNodeId } from "#kernel/ids";
@@ -84,9 +84,10 @@ export const keyRoutes: readonly ControlRoute[] = [
     ),
     status: 201,
     response: newKey,
+    errors: [422],
     handle: async (request) => {
       const { access: kind, name = "", expires_at = 0 } = request.body;
-      if (expires_at !== 0 && expires_at * 1_000 <= request.deps.realTime.nowMs()) throw badRequest("expires_at is in the past", "expires_at");
+      if (expires_at !== 0 && expires_at * 1_000 <= request.deps.realTime.nowMs()) throw unprocessable("expires_at is in the past", "expires_at");
       return request.world.database.write((tx) => createKey(tx, request, { name, access: kind, expires_ms: expires_at * 1_000 }));
     },
   }),

@@ -69,7 +69,7 @@ export const peopleRoutes: readonly ControlRoute[] = [
     summary:
       "Erases what is kept about a person, in the background: nodes, roles, labels, comments, app events, and webhooks with the bodies that were delivered. The id is any that they are known by: a user, an account, a PSID, a device, a telephone number. Call it once for each",
     response: erasure,
-    errors: [404, 409],
+    errors: [400, 409],
     handle: erasePerson,
   },
   {

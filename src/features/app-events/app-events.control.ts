@@ -179,6 +179,7 @@ export const appEventControlRoutes: readonly ControlRoute[] = [
     query: exportQuery,
     response: logged,
     streams: [NDJSON, PARQUET],
+    isStreamAlone: true,
     errors: [404],
     handle: exportAppEvents,
   }),

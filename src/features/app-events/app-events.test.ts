@@ -137,7 +137,8 @@ onEachDatabase("app events", (database) => {
       plaza.post("/v26.0/1002/activities", { bearer: "1002|small", headers: from, body: { event: "MOBILE_APP_INSTALL", ...device } });
     const sent = Array.from({ length: 10 }, () => devices).flat();
     const responses = await Promise.all(sent.flatMap((device) => [install(plaza, device), other(device)]));
-    for (const { body } of responses) expect(body).toEqual({ success: true });
+    expect(responses.map(({ body }) => body)).toEqual(responses.map(() => ({ success: true })));
+    expect(responses).toHaveLength(40);
     for (const app of [SHOP, nodeId("1002")]) expect((await logOf(plaza, app)).map(({ advertiser_id }) => advertiser_id)).toEqual(["x"]);
   });
 

@@ -34,7 +34,7 @@ onEachDatabase("D-171: the sealing key is replaced", (database) => {
     const control = await openControl({ database, world, keys });
     // Its old secret is kept sealed as well.
     await control.request("PATCH", "nodes/apps/10000", { secret: "another secret" });
-    return { ...control, keys, exported: async () => (await exportWorld(control.plaza.world, control.plaza.registry)).apps };
+    return { ...control, keys, exported: async () => (await exportWorld(control.plaza.world, control.plaza.registry, { secrets: true })).apps };
   };
 
   test("a job seals every value anew; the old key stays for the overlap, for what it sealed and signed, and then goes", async () => {

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import type { AppFacts } from "#auth/app-facts";
 import { hashOf } from "#auth/tokens";
-import type { Reference, WorldEntry, WorldSection } from "#graph/contract/feature";
+import type { EntrySecrets, Reference, WorldEntry, WorldSection } from "#graph/contract/feature";
 import { secondsOf, WorldProblem, worldId, worldTime } from "#graph/worlds/file/schema-words";
 import type { World } from "#graph/worlds/world";
 import { unixSeconds } from "#kernel/clock";
@@ -118,9 +118,44 @@ function roleReference({ user, microblog_user }: NonNullable<Entry["roles"]>[num
     : { path: `roles[${index}].microblog_user`, types: ["microblog_user"], id: String(microblog_user) };
 }
 
+type Callback = Static<typeof callback>;
+
+const callbackWithout = ({ verify_token: _, ...rest }: Callback): Callback => rest;
+
+/** A verify token belongs to its address. */
+function callbackKept(given: Callback | undefined, stored: Callback | undefined): Callback | undefined {
+  if (given === undefined || given.verify_token !== undefined || stored?.verify_token === undefined || stored.url !== given.url) return given;
+  return { ...given, verify_token: stored.verify_token };
+}
+
+/** The entry with each of its callbacks as `change` makes it; that of no object is the app's own. */
+function withCallbacks(input: Entry, change: (given: Callback, object?: string) => Callback | undefined): Entry {
+  const changed = (given: Callback | undefined, of?: string) => {
+    const made = given === undefined ? undefined : change(given, of);
+    return made === undefined ? {} : { callback: made };
+  };
+  const subscriptions = input.subscriptions.map(({ callback: own, ...rest }) => ({ ...rest, ...changed(own, rest.object) }));
+  const { callback: own, ...rest } = input;
+  return { ...rest, ...changed(own), subscriptions };
+}
+
+const secrets: EntrySecrets = {
+  without(input) {
+    const { secret: _, ...rest } = withCallbacks(input as Entry, callbackWithout);
+    return rest;
+  },
+  kept(input, before) {
+    const stored = before as Entry;
+    const storedOf = (of?: string) => (of === undefined ? stored : stored.subscriptions.find(({ object: other }) => other === of))?.callback;
+    const kept = withCallbacks(input as Entry, (given, of) => callbackKept(given, storedOf(of)));
+    return kept.secret === undefined && stored.secret !== undefined ? { ...kept, secret: stored.secret } : kept;
+  },
+};
+
 export const appSection: WorldSection = {
   key: "apps",
   entry,
+  secrets,
   references: (input) => ((input as Entry).roles ?? []).map(roleReference),
   migrationNames: (input) => Object.keys((input as Entry).migrations ?? {}),
   async insert(tx, input, world) {

@@ -61,6 +61,8 @@ const byUrl = Type.Object(
   { additionalProperties: false },
 );
 
+const bytes = Type.String({ format: "binary" });
+
 const uploadQuery = Type.Object({
   format: Type.Optional({ ...format, description: "found from the beginning of the file unless it is given" }),
   update_only: Type.Optional(Type.Boolean({ description: "true: items that the file does not have stay in the feed" })),
@@ -163,6 +165,7 @@ export const feedControlRoutes: readonly ControlRoute[] = [
       "Takes a feed file (CSV, TSV, RSS or Atom XML, JSON lines; gzip of each), sent or by its address, and reads it in the background. The feed's items become those of the file, all at once",
     query: uploadQuery,
     body: "file",
+    content: { "application/octet-stream": bytes, "multipart/form-data": Type.Object({ file: bytes }), "application/json": byUrl },
     fileBytesMax: FILE_BYTES_MAX,
     status: 201,
     response: upload,

@@ -77,11 +77,16 @@ const GENERATION_SLOTS = 64;
 /** The last digits alone are those of a sequence, often 0; the sum spreads ids of one moment as well. */
 const slotOf = (feed: string): number => [...feed].reduce((sum, digit) => (sum * 7 + Number(digit)) % GENERATION_SLOTS, 0);
 
-/** Creates a generation of the feed and returns its number, which no other generation has had. */
+/**
+ * Creates a generation of the feed and returns its number, which no other generation has had. A world that was emptied has no rows of numbers, and
+ * no generations either.
+ */
 export async function beginGeneration(tx: Transaction, feed: string): Promise<number> {
+  const slot = slotOf(feed);
   const row = await tx.get<{ generation: number }>(sql`
-    UPDATE feed_generation_slots SET generation = generation + ${GENERATION_SLOTS} WHERE slot = ${slotOf(feed)} RETURNING generation`);
-  if (row === undefined) throw new Error("a row of feed_generation_slots is missing");
+    INSERT INTO feed_generation_slots (slot, generation) VALUES (${slot}, ${GENERATION_SLOTS + slot})
+    ON CONFLICT (slot) DO UPDATE SET generation = feed_generation_slots.generation + ${GENERATION_SLOTS} RETURNING generation`);
+  if (row === undefined) throw new Error("a generation of a feed has no number");
   const { generation } = row;
   await tx.runOne(sql`INSERT INTO feed_generations (feed, generation) VALUES (${feed}, ${generation})`);
   return generation;

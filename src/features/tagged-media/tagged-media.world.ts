@@ -4,7 +4,6 @@ import { WorldProblem, worldId, worldTime } from "#graph/worlds/file/schema-word
 import { findNode } from "#graph/worlds/nodes.store";
 import { nodeId } from "#kernel/ids";
 import type { Reader } from "#storage/database";
-import { timestampText } from "./tagged-media.contract.ts";
 import { deleteMedia, findMedia, insertMedia, listAllMedia, listTaggedAccounts, type MediaRow, saveMedia } from "./tagged-media.store.ts";
 
 const optionalText = Type.Optional(Type.String());
@@ -43,14 +42,13 @@ function rowOf(input: WorldEntry, now: number): MediaRow {
 const taggedBy = (input: WorldEntry): string[] => (input as Entry).tagged.filter((account) => account !== (input as Entry).owner);
 
 async function entryOf(reader: Reader, row: MediaRow): Promise<WorldEntry> {
-  const { is_private, children, timestamp, ...rest } = row;
+  const { is_private, children, ...rest } = row;
   const present = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== null));
   const listed: string[] = [];
   // A removed child is left out, even if another account's media has its id now.
   for (const child of JSON.parse(children) as string[]) if ((await findMedia(reader, nodeId(row.owner), child)) !== undefined) listed.push(child);
   return {
     ...present,
-    timestamp: timestampText(timestamp),
     private: is_private === 1,
     tagged: await listTaggedAccounts(reader, row.owner, row.id),
     children: listed,

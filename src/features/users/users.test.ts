@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { openControl } from "#harness/control";
 import { expectUnreadable, onEachDatabase, openPlaza } from "#harness/plaza";
 import { expectLifeOfEntry } from "#harness/sections";
 import { cafe } from "#harness/worlds";
@@ -12,5 +13,21 @@ onEachDatabase("users", (database) => {
     const plaza = await openPlaza({ database, world: cafe });
     for (const id of ["3001", "me"]) expect((await plaza.get(`/v26.0/${id}`, { bearer: "ada" })).body).toEqual({ id: "3001", name: "Ada" });
     for (const token of ["bob", "page", "app"]) await expectUnreadable(plaza, "3001", token);
+  });
+
+  test("D-11: with a user who is removed their tokens end, also those that are in use: their own are unknown, those of pages revoked", async () => {
+    const { plaza, request } = await openControl({ database, world: cafe });
+    const labels = (token: string) => plaza.get("/v26.0/2001/custom_labels", { token });
+    const isKept = async () => ({ page: (await labels("page")).status, other: (await plaza.get("/v26.0/me", { bearer: "bob" })).status });
+    expect((await plaza.get("/v26.0/me", { bearer: "ada" })).status).toBe(200);
+    expect(await isKept()).toEqual({ page: 200, other: 200 });
+    expect((await request("DELETE", "nodes/users/3001")).status).toBe(200);
+    expect(await isKept()).toEqual({ page: 403, other: 200 });
+    expect((await labels("page")).body).toMatchObject({ code: 190, error_subcode: 466 });
+    expect(await labels("ada")).toMatchObject({ status: 403, body: { code: 190 } });
+    // Somebody else with the same id does not have them either.
+    expect((await request("POST", "nodes/users", { id: "3001", name: "Eve" })).status).toBe(201);
+    expect(await plaza.get("/v26.0/me", { bearer: "ada" })).toMatchObject({ status: 401, body: { error: { code: 190 } } });
+    expect((await labels("page")).body).toMatchObject({ code: 190, error_subcode: 466 });
   });
 });

@@ -25,6 +25,14 @@ export interface Reference {
 /** An entry of a world file, as validated: ids as strings, defaults filled in by the section. */
 export type WorldEntry = Readonly<Record<string, unknown>>;
 
+/** Entries that hold secrets in clear text (D-263). */
+export interface EntrySecrets {
+  /** The entry as an export writes it unless it is asked for secrets. */
+  without(entry: WorldEntry): WorldEntry;
+  /** The entry with the stored secrets that it does not name, so that merging an export takes none away. */
+  kept(entry: WorldEntry, stored: WorldEntry): WorldEntry;
+}
+
 /** One kind of node, as a world file and the control API describe it (operating.md: World file). */
 export interface WorldSection {
   /** The key in the world file, e.g. `labels`. */
@@ -39,6 +47,7 @@ export interface WorldSection {
   references(entry: WorldEntry): readonly Reference[];
   /** The names that the entry has under `migrations`: the world's calendar must know them (D-82). */
   migrationNames?(entry: WorldEntry): readonly string[];
+  readonly secrets?: EntrySecrets;
   /** Inserts; returns false when the identity is taken. Called inside one transaction for a whole file. */
   insert(tx: Transaction, entry: WorldEntry, world: World): Promise<boolean>;
   find(reader: Reader, id: string, world: World): Promise<WorldEntry | undefined>;

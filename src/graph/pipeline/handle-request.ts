@@ -8,7 +8,7 @@
 import { unixSeconds } from "#kernel/clock";
 import { GraphError, internalError } from "#kernel/errors";
 import type { Registry } from "../contract/registry.ts";
-import type { RequestFaultInput } from "../worlds/fault-injection.ts";
+import type { Met, RequestFaultInput } from "../worlds/fault-injection.ts";
 import type { World } from "../worlds/world.ts";
 import { authenticate, authenticateAtOnce } from "./authenticate.ts";
 import { authorizeCaller, see } from "./authorize.ts";
@@ -22,7 +22,7 @@ import type { GraphRequest, GraphResponse } from "./request.ts";
 import { respond } from "./respond.ts";
 import { findEndpoint, idOf, notFound, readAddress, readMethod } from "./route.ts";
 import type { Incoming, Reached } from "./stages.ts";
-import { type Storyteller, storyOf } from "./story/story.ts";
+import { type Ending, type Storyteller, storyOf } from "./story/story.ts";
 import { chooseVersion, isFirstMarketingRequest, recordMarketingUse } from "./version.ts";
 
 export interface RequestDeps {
@@ -40,7 +40,7 @@ export async function handleRequest(deps: RequestDeps, world: World, request: Gr
   const incoming: Incoming = { request, world, registry: deps.registry, traceId: deps.traceId(), now: unixSeconds(world.clock) };
   const story = storyOf(world, request, deps.monotonicMs);
   let reached: Reached = {};
-  let fault: RequestFaultInput | undefined;
+  let fault: Met<RequestFaultInput> | undefined;
   try {
     // 1 Address: version, id and edge; then the method, which a parameter may override.
     const address = readAddress(incoming);
@@ -100,10 +100,10 @@ export async function handleRequest(deps: RequestDeps, world: World, request: Gr
     const response = responding instanceof Promise ? await responding : responding;
 
     // 12 Render: JSON, headers, entity tag.
-    return reported(story, reached, damaged(renderResponse(incoming, reached, response), fault));
+    return reported(story, reached, damaged(renderResponse(incoming, reached, response), fault), { fault });
   } catch (thrown) {
     const error = graphErrorOf(deps, incoming, thrown);
-    return reported(story, reached, damaged(renderError(incoming, reached, error), fault), error.errorName);
+    return reported(story, reached, damaged(renderError(incoming, reached, error), fault), { fault, error: error.errorName });
   }
 }
 
@@ -113,8 +113,8 @@ function graphErrorOf(deps: RequestDeps, { traceId }: Incoming, thrown: unknown)
   return internalError();
 }
 
-const reported = (story: Storyteller | undefined, reached: Reached, response: GraphResponse, error?: string): GraphResponse =>
-  story === undefined ? response : story.tell(reached, response, error);
+const reported = (story: Storyteller | undefined, reached: Reached, response: GraphResponse, ending?: Ending): GraphResponse =>
+  story === undefined ? response : story.tell(reached, response, ending);
 
 const renderMany = (incoming: Incoming, reached: Reached, { failed, response }: ManyResponses): GraphResponse =>
   failed === undefined ? renderResponse(incoming, reached, response) : renderPart(incoming, failed);

@@ -1,12 +1,81 @@
+/** Schemas of contracts in the words of JSON Schema alone, for documents that others read. */
 import { READ_AS } from "./schema-node.ts";
 
-/** The schema without the keywords that only the program reads. */
-export function publicSchema(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(publicSchema);
-  if (typeof schema !== "object" || schema === null) return schema;
-  return Object.fromEntries(
-    Object.entries(schema)
-      .filter(([keyword]) => keyword !== READ_AS)
-      .map(([keyword, inner]) => [keyword, publicSchema(inner)]),
-  );
+export type PlainSchema = Record<string, unknown>;
+
+const ownWords: ReadonlySet<string> = new Set(["x-plaza-raw", READ_AS]);
+
+/** A choice of constants is an `enum`. */
+export const publicSchema = (schema: unknown): PlainSchema => plain(schema, (one) => one);
+
+/** Of JSON that a caller sends: a key with a default may be left out, and null stands for one that is left out. */
+export const sentSchema = (schema: unknown): PlainSchema => plain(schema, (one) => withOptionalKeys(inSafeRange(one)));
+
+/** Of what is returned: ids and times, which are read in several forms, have one. */
+export const returnedSchema = (schema: unknown): PlainSchema => plain(schema, inOneForm);
+
+function plain(schema: unknown, change: (schema: PlainSchema) => PlainSchema): PlainSchema {
+  const replaced = (value: unknown): unknown => (isSchema(value) ? withEnum(withValues(change(value))) : value);
+  return JSON.parse(JSON.stringify(schema, (word, value) => (ownWords.has(word) ? undefined : replaced(value)))) as PlainSchema;
+}
+
+const isSchema = (value: unknown): value is PlainSchema => typeof value === "object" && value !== null && !Array.isArray(value);
+
+function withEnum(schema: PlainSchema): PlainSchema {
+  const { anyOf = [], ...rest } = schema as { anyOf?: readonly { readonly const?: unknown; readonly type?: string }[] };
+  const types = new Set(anyOf.map(({ const: constant }) => typeof constant));
+  const [type] = types;
+  if (types.size !== 1 || (type !== "string" && type !== "number" && type !== "boolean")) return schema;
+  return { ...rest, type: anyOf[0]?.type ?? type, enum: anyOf.map(({ const: constant }) => constant) };
+}
+
+/** The pattern that any key matches. */
+const ANY_KEY = "^.*$";
+
+/** A map of values, in the word that generators know. */
+function withValues(schema: PlainSchema): PlainSchema {
+  const { patternProperties, ...rest } = schema as { patternProperties?: PlainSchema };
+  const values = patternProperties?.[ANY_KEY];
+  return values === undefined ? schema : { ...rest, additionalProperties: values };
+}
+
+/** Beyond it JSON's numbers have lost digits, and readers refuse them. */
+function inSafeRange(schema: PlainSchema): PlainSchema {
+  if (![schema.type].flat().includes("integer")) return schema;
+  const { minimum = Number.MIN_SAFE_INTEGER, maximum = Number.MAX_SAFE_INTEGER } = schema;
+  return { ...schema, minimum, maximum };
+}
+
+function withOptionalKeys(schema: PlainSchema): PlainSchema {
+  const { properties, required = [] } = schema as { properties?: Record<string, PlainSchema>; required?: readonly string[] };
+  if (properties === undefined) return schema;
+  const needed = required.filter((key) => properties[key]?.default === undefined);
+  const optional = Object.entries(properties).map(([key, one]) => [key, needed.includes(key) ? one : orNull(withEnum(withoutObject(one)))]);
+  return { ...schema, required: needed.length === 0 ? undefined : needed, properties: Object.fromEntries(optional) };
+}
+
+/** No generator for Python knows an object as a default. */
+const withoutObject = ({ default: fallback, ...schema }: PlainSchema): PlainSchema =>
+  fallback === undefined || isSchema(fallback) ? schema : { ...schema, default: fallback };
+
+function orNull(schema: PlainSchema): PlainSchema {
+  const { type, anyOf, enum: values } = schema;
+  if (schema.const !== undefined) return { anyOf: [schema, { type: "null" }] };
+  if (Array.isArray(anyOf)) return { ...schema, anyOf: [...anyOf, { type: "null" }] };
+  return {
+    ...schema,
+    ...(typeof type === "string" ? { type: [type, "null"] } : {}),
+    ...(Array.isArray(values) ? { enum: [...values, null] } : {}),
+  };
+}
+
+const forms: Readonly<Record<string, PlainSchema>> = {
+  id: { type: "string", pattern: "^[1-9][0-9]{0,18}$" },
+  time: { type: "integer", minimum: 0 },
+};
+
+function inOneForm(schema: PlainSchema): PlainSchema {
+  const form = forms[String(schema[READ_AS])];
+  if (form === undefined) return schema;
+  return typeof schema.description === "string" ? { ...form, description: schema.description } : form;
 }

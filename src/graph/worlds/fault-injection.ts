@@ -47,6 +47,9 @@ export interface WebhookFaultInput extends Limits {
 
 export type FaultInput = RequestFaultInput | WebhookFaultInput;
 
+/** One that applies now, with its id. */
+export type Met<T extends FaultInput> = T & { readonly id: string };
+
 export type Fault = FaultInput & {
   readonly id: string;
   /** How many requests or webhooks it has affected. */
@@ -111,7 +114,7 @@ export class Faults {
   }
 
   /** What the first fault that matches does to the request, once its latency has passed. */
-  async meet(target: FaultTarget): Promise<RequestFaultInput | undefined> {
+  async meet(target: FaultTarget): Promise<Met<RequestFaultInput> | undefined> {
     const input = this.#strike((one): one is RequestFaultInput => "operation" in one && isOf(one, target));
     if (input?.latency_ms !== undefined) await this.#tools.sleepMs(input.latency_ms);
     return input;
@@ -128,14 +131,14 @@ export class Faults {
     )?.effect;
   }
 
-  #strike<T extends FaultInput>(isMatch: (input: FaultInput) => input is T): T | undefined {
+  #strike<T extends FaultInput>(isMatch: (input: FaultInput) => input is T): Met<T> | undefined {
     const { randomFraction } = this.#tools;
     for (const fault of this.#faults) {
       const { input } = fault;
       if (!isMatch(input) || randomFraction() >= (input.probability ?? 1)) continue;
       fault.met++;
       if (input.times !== undefined && fault.met >= input.times) this.#faults = this.#faults.filter((other) => other !== fault);
-      return input;
+      return { ...input, id: fault.id };
     }
     return undefined;
   }

@@ -2,7 +2,7 @@ import type { FeatureMigrations } from "#storage/database";
 
 export const graphMigrations: FeatureMigrations = {
   feature: "graph",
-  serverTables: ["worlds"],
+  serverTables: ["worlds", "open_worlds"],
   migrations: [
     {
       name: "nodes",
@@ -20,6 +20,12 @@ export const graphMigrations: FeatureMigrations = {
     {
       name: "world_wake_times",
       statements: ["ALTER TABLE worlds ADD COLUMN wake_ms BIGINT", "CREATE INDEX worlds_by_wake ON worlds (wake_ms) WHERE wake_ms IS NOT NULL"],
+    },
+    {
+      name: "open_worlds",
+      statements: [
+        "CREATE TABLE open_worlds (name TEXT NOT NULL, process TEXT NOT NULL, until_ms BIGINT NOT NULL, PRIMARY KEY (name, process)) WITHOUT ROWID",
+      ],
     },
   ],
 };

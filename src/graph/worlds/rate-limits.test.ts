@@ -25,3 +25,33 @@ test("D-22: a page's requests run out for all apps", () => {
   expect(limits.pageUsage("9")).toBe(100);
   expect({ used: limits.pageWaitMinutes("9"), unknown: limits.pageWaitMinutes("7") }).toEqual({ used: 60, unknown: 0 });
 });
+
+test("D-22: what is used up is counted in percent of the hour, rounded up, for each app and page by itself", () => {
+  const limits = new RateLimits({ app_calls_per_hour: 3, page_calls_per_hour: 8 });
+  limits.take("1", "9", 0);
+  const usage = () => [limits.appUsage("1"), limits.appUsage("2"), limits.pageUsage("9"), limits.pageUsage("8")];
+  expect(usage()).toEqual([34, 0, 13, 0]);
+  limits.take("1", "8", 0);
+  expect(usage()).toEqual([67, 0, 13, 13]);
+  limits.clear();
+  expect(usage()).toEqual([0, 0, 0, 0]);
+});
+
+test("D-22: a page that has none left waits for the next one, in minutes, rounded up", () => {
+  const limits = new RateLimits({ app_calls_per_hour: 0, page_calls_per_hour: 4 });
+  for (let request = 0; request < 3; request++) limits.take("1", "9", 0);
+  expect(limits.pageWaitMinutes("9")).toBe(0);
+  limits.take("1", "9", 0);
+  expect(limits.pageWaitMinutes("9")).toBe(15);
+  limits.take("1", "9", 450_000);
+  expect(limits.pageWaitMinutes("9")).toBe(8);
+});
+
+test("D-22: a limit of one request an hour is a limit, and a request that the app may not make costs the page nothing", () => {
+  const limits = new RateLimits({ app_calls_per_hour: 1, page_calls_per_hour: 2 });
+  expect(limits.take("1", "9", 0)).toBeUndefined();
+  expect(limits.take("1", "9", 0)).toMatchObject({ entry: { code: 4 } });
+  expect(limits.pageUsage("9")).toBe(50);
+  expect(limits.take("2", "9", 0)).toBeUndefined();
+  expect(limits.take("3", "9", 0)).toMatchObject({ entry: { code: 613 } });
+});

@@ -40,12 +40,7 @@ test("who has seen so many gets those that came after, also where the log rested
   const seen: string[] = [];
   let known = 0;
   const look = (): void => {
-    seen.push(
-      ...log
-        .entries(known)
-        .map(({ trace_id }) => trace_id)
-        .reverse(),
-    );
+    seen.push(...log.from(known).map(({ trace_id }) => trace_id));
     known = log.count;
   };
   const add = (count: number): void => {
@@ -65,6 +60,18 @@ test("who has seen so many gets those that came after, also where the log rested
   look();
   expect(seen).toEqual(Array.from({ length: 7 }, (_, at) => `A${at}`));
   expect(log.count).toBe(7);
+});
+
+test("who has seen so many gets those that came after also where the log was cleared, as a restored world's is, while it rested", () => {
+  const log = new RequestLog();
+  for (let at = 0; at < 3; at++) log.add(entry({ trace_id: `A${at}` }));
+  log.rest();
+  const known = log.count;
+  log.clear();
+  expect(log.count).toBe(known);
+  log.add(entry({ trace_id: "new" }));
+  expect(log.from(known).map(({ trace_id }) => trace_id)).toEqual(["new"]);
+  expect(log.entries().map(({ trace_id }) => trace_id)).toEqual(["new"]);
 });
 
 test("the last thousand requests are kept", () => {

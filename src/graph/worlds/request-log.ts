@@ -24,12 +24,6 @@ export interface RequestEntry {
   readonly story?: RequestStory | undefined;
 }
 
-/** An entry with its number: requests are counted from the server's start, from 0 on. */
-export interface NumberedEntry {
-  readonly number: number;
-  readonly entry: RequestEntry;
-}
-
 /** Fewer where bodies are long: `BYTES_MAX` bounds them together. */
 const ENTRIES_MAX = 1_000;
 const BYTES_MAX = 8 * 1024 * 1024;
@@ -63,7 +57,7 @@ export class RequestLog {
   /** Entries are counted from the first one on; those from `#oldest` to before `#next` are there. */
   #oldest = 0;
   #next = 0;
-  /** Entries before the first that is counted so, since the world last rested. */
+  /** Entries before the first that is counted so: they were there before the world last rested, or were forgotten while it did. */
   #earlier = 0;
   /** What is kept of a world that rests, oldest first. */
   #resting: RequestEntry[] = [];
@@ -83,11 +77,6 @@ export class RequestLog {
       if (!isOver) this.#watchers--;
       isOver = true;
     };
-  }
-
-  /** The number of the next request. */
-  get end(): number {
-    return this.#next;
   }
 
   /**
@@ -173,23 +162,21 @@ export class RequestLog {
     while (this.#oldest < this.#next && startOf(this.#oldest) >= this.#end && startOf(this.#oldest) < end) this.#oldest++;
   }
 
-  /** How many entries there have been. */
+  /** How many entries there have been in this process; it never decreases. */
   get count(): number {
     return this.#earlier + this.#resting.length + this.#next;
   }
 
-  /** Newest first; without the first `known` that there have been. */
-  entries(known = 0): RequestEntry[] {
-    const from = Math.max(0, known - this.#earlier);
-    const found = this.#resting.slice(from).reverse();
-    for (let entry = this.#next - 1; entry >= Math.max(this.#oldest, from); entry--) found.push(this.#read(entry % ENTRIES_MAX));
-    return found;
+  /** Newest first. */
+  entries(): RequestEntry[] {
+    return this.from(0).reverse();
   }
 
-  /** The entries from a number on, the oldest first. */
-  from(number: number): NumberedEntry[] {
-    const found: NumberedEntry[] = [];
-    for (let at = Math.max(number, this.#oldest); at < this.#next; at++) found.push({ number: at, entry: this.#read(at % ENTRIES_MAX) });
+  /** Oldest first; without the first `known` that there have been. */
+  from(known: number): RequestEntry[] {
+    const from = Math.max(0, known - this.#earlier);
+    const found = this.#resting.slice(from);
+    for (let at = Math.max(this.#oldest, from); at < this.#next; at++) found.push(this.#read(at % ENTRIES_MAX));
     return found;
   }
 
@@ -213,6 +200,8 @@ export class RequestLog {
   /** Forgets all entries. */
   clear(): void {
     this.#bytes?.fill(0);
+    // They still count, for those who have seen them.
+    this.#earlier += this.#resting.length;
     this.#resting = [];
     this.#oldest = this.#next;
   }

@@ -18,6 +18,8 @@ export interface RequestStory {
   readonly parameters?: string;
   /** The error's name in the catalogue. */
   readonly error?: string;
+  /** JSON of the fault that it met (D-150). */
+  readonly fault?: string;
   /** The webhooks that were stored with what it wrote. */
   readonly deliveries: readonly string[];
 }

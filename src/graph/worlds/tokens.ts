@@ -33,6 +33,7 @@ export const tokenEntry = Type.Object(
     issued_at: Type.Optional({ ...worldTime, description: "Unix seconds or ISO 8601; now when left out" }),
     expires_at: Type.Optional(worldTimeOr(0)),
     data_access_expires_at: Type.Optional(worldTimeOr(0)),
+    revoked_at: Type.Optional({ ...worldTimeOr(0), description: "since when it is refused as one that was revoked; 0: it is not" }),
   },
   { additionalProperties: false },
 );
@@ -74,7 +75,7 @@ export function tokenOf(entry: TokenEntry, id: NodeId, nowSeconds: number): Toke
     issued_at: entry.issued_at ?? nowSeconds,
     expires_at: entry.expires_at ?? 0,
     data_access_expires_at: entry.data_access_expires_at ?? 0,
-    revoked_at: 0,
+    revoked_at: entry.revoked_at ?? 0,
   };
 }
 
@@ -101,7 +102,17 @@ export function scopeWarnings(entries: readonly Pick<TokenEntry, "scopes">[], kn
 
 /** As an export writes it. */
 export function tokenToEntry(token: Token, hash: string): Record<string, unknown> {
-  const { type, app, scopes, issued_at, expires_at, data_access_expires_at } = token;
+  const { type, app, scopes, issued_at, expires_at, data_access_expires_at, revoked_at } = token;
   const given = principals.flatMap((principal) => (token[principal] === undefined ? [] : [[principal, token[principal]] as const]));
-  return { token_sha256: hash, type, app, ...Object.fromEntries(given), scopes, issued_at, expires_at, data_access_expires_at };
+  return {
+    token_sha256: hash,
+    type,
+    app,
+    ...Object.fromEntries(given),
+    scopes,
+    issued_at,
+    expires_at,
+    data_access_expires_at,
+    ...(revoked_at === 0 ? {} : { revoked_at }),
+  };
 }

@@ -180,11 +180,62 @@ describe("how long a connection is kept", () => {
   });
 });
 
+describe("a body that comes late, while the next request is there already", () => {
+  const post = "POST /1 HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\nab";
+  const get = "GET /2 HTTP/1.1\r\nHost: h\r\n\r\n";
+  const requestsOf = ({ seen }: Owner): string[] => seen.map(({ target, body }) => `${target} ${body}`);
+
+  test.each([
+    { title: "with its length", parts: [post, `cd${get}`] },
+    {
+      title: "in chunks",
+      parts: [post.replace("Content-Length: 4\r\n\r\nab", "Transfer-Encoding: chunked\r\n\r\n4\r\nab"), `cd\r\n0\r\n\r\n${get}`],
+    },
+  ])("$title: both are served, in their order", async ({ parts }) => {
+    const owner = new Owner();
+    await owner.send(...parts);
+    expect(requestsOf(owner)).toEqual(["/1 abcd", "/2 "]);
+    expect({ responses: owner.responses, held: owner.heldBytes }).toEqual({ responses: "!!", held: 0 });
+  });
+
+  test("more of them than are read ahead wait, and none is lost", async () => {
+    const owner = new Owner();
+    await owner.send(post, `cd${get.repeat(3_000)}`);
+    await turns(10);
+    expect(owner.seen).toHaveLength(3_001);
+    expect({ events: owner.line.events, held: owner.heldBytes }).toEqual({ events: ["pause", "resume"], held: 0 });
+  });
+
+  test("a client that ends its side behind them receives both responses", async () => {
+    const owner = new Owner();
+    await owner.send(post);
+    owner.connection.received(Buffer.from(`cd${get}`));
+    owner.connection.peerEnded();
+    await turns(10);
+    expect(requestsOf(owner)).toEqual(["/1 abcd", "/2 "]);
+    expect({ responses: owner.responses, events: owner.line.events }).toEqual({ responses: "!last!", events: ["end"] });
+  });
+
+  test("the beginning of the next head has its time from the end of the response on", async () => {
+    const owner = new Owner({ headMsMax: 1_000, keepAliveMs: 5_000 });
+    await owner.send(post);
+    owner.pass(900);
+    await owner.send("cdGET / HT");
+    owner.pass(900);
+    expect({ responses: owner.responses, waitsFor: owner.connection.waitsFor }).toEqual({ responses: "!", waitsFor: "head" });
+    owner.pass(101);
+    expect(owner.refused).toEqual([{ kind: "head-too-slow", msMax: 1_000 }]);
+  });
+});
+
 describe("time", () => {
   const limits = { headMsMax: 1_000, keepAliveMs: 5_000 };
   const get = "GET / HTTP/1.1\r\nHost: h\r\n\r\n";
 
   test.each<{ title: string; parts: string[]; ms: number; events: string[]; responses: string }>([
+    { title: "an unused connection whose time is just up", parts: [], ms: 1_000, events: [], responses: "" },
+    { title: "a head whose time is just up", parts: ["GET / HT"], ms: 1_000, events: [], responses: "" },
+    { title: "a connection between requests whose time is just up", parts: [get], ms: 5_000, events: [], responses: "!" },
     { title: "an unused connection", parts: [], ms: 1_001, events: ["end"], responses: "" },
     { title: "an unused connection that may still become one", parts: [], ms: 900, events: [], responses: "" },
     { title: "a head that does not end", parts: ["GET / HT"], ms: 1_001, events: ["shutdown"], responses: "refused!" },

@@ -1,7 +1,10 @@
 /** How a transaction ends. */
+import { type Sql, sql } from "../sql.ts";
 import { isReadOnlyServer, isTransient, NotPrimary } from "./failures.ts";
 import type { PoolConnection } from "./pool.ts";
-import type { PostgresTransaction } from "./transaction.ts";
+
+/** A notification holds 8,000 bytes at most; if the facts do not fit, it announces that everything changed. */
+const FACTS_BYTES_MAX = 7_500;
 
 export async function rollback(connection: PoolConnection): Promise<void> {
   try {
@@ -13,21 +16,25 @@ export async function rollback(connection: PoolConnection): Promise<void> {
 }
 
 /**
- * Returns whether it is committed. A failed statement that nobody waited for, or whose error the body swallowed, appears here: PostgreSQL
- * responds to COMMIT with ROLLBACK.
+ * The generation counts the transactions of a slot that changed facts, in the order of their commits, since its row is locked
+ * until then. A process that misses a notification finds it there (see `fact-channel.ts`). Connections rarely share a slot, so they
+ * do not wait for each other's commits. Sent right before COMMIT.
  */
-export async function commit(connection: PoolConnection, transaction: PostgresTransaction): Promise<boolean> {
-  const announced = transaction.facts.length > 0 ? transaction.announceFacts() : Promise.resolve();
-  // Both are sent together.
-  announced.catch((error) => {
-    transaction.failure ??= error;
-  });
-  const { command } = await connection.execute("COMMIT");
-  return command === "COMMIT";
+export function announcement(schema: string, facts: readonly (readonly [kind: string, key: string])[]): Sql {
+  const text = JSON.stringify(facts);
+  const announced = Buffer.byteLength(text) > FACTS_BYTES_MAX ? "null" : text;
+  return sql`
+    WITH counted AS (
+      INSERT INTO fact_generations (slot, generation) VALUES (pg_backend_pid() % 256, 1)
+      ON CONFLICT (slot) DO UPDATE SET generation = fact_generations.generation + 1 RETURNING slot, generation)
+    SELECT pg_notify(${schema}, slot || ' ' || generation || ' ' || ${announced}) FROM counted`;
 }
 
 /** Where another attempt may help PostgreSQL's error counts, not the error that the body made of it. */
-export function failureOf({ failure }: PostgresTransaction, error: unknown): unknown {
-  if (isReadOnlyServer(failure)) return new NotPrimary(failure);
+export function failureOf(transaction: { readonly failure: unknown }, error: unknown): unknown {
+  const failure = named(transaction.failure);
   return isTransient(failure) ? failure : error;
 }
+
+/** That the server takes no writes is no mistake in the statement. */
+export const named = (failure: unknown): unknown => (isReadOnlyServer(failure) ? new NotPrimary(failure) : failure);

@@ -4,7 +4,7 @@ import type { FeatureMigrations } from "../database.ts";
 import { type MigrationTarget, migrate, migrationsTable } from "../migrator.ts";
 import { postgresStatement } from "./ddl.ts";
 import { isConnectionFailure } from "./failures.ts";
-import { lockKey } from "./lock-key.ts";
+import { LOCK_SLOTS, lockKey } from "./lock-key.ts";
 import { STATE_TABLES } from "./saved-states.ts";
 import type { Server } from "./server.ts";
 
@@ -75,8 +75,10 @@ const OWN_TABLES = [
   "CREATE TABLE IF NOT EXISTS fact_generations (slot INTEGER PRIMARY KEY, generation BIGINT NOT NULL)",
   // `lease_until_ms` by the database's clock (`process-number.ts`).
   "CREATE TABLE IF NOT EXISTS process_numbers (number INTEGER PRIMARY KEY, holder TEXT NOT NULL, lease_until_ms BIGINT NOT NULL)",
-  // Names that transactions lock, by hash (`transaction.ts`).
+  // Names that transactions lock, by hash (`transaction.ts`). All rows are there, so that a lock takes one statement.
   "CREATE TABLE IF NOT EXISTS locks (slot INTEGER PRIMARY KEY)",
+  `INSERT INTO locks (slot) SELECT s FROM generate_series(0, ${LOCK_SLOTS - 1}) AS s
+   WHERE (SELECT COUNT(*) FROM locks) < ${LOCK_SLOTS} ON CONFLICT DO NOTHING`,
 ];
 
 const targetOf = (client: Client): MigrationTarget => ({

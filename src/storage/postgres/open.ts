@@ -2,14 +2,14 @@
 import { runAction } from "../after-commit.ts";
 import type { Database, FeatureMigrations, Reader, SavedState, Transaction } from "../database.ts";
 import { type Row, type Sql, sql } from "../sql.ts";
-import { commit, failureOf, rollback } from "./ends.ts";
+import { rollback } from "./ends.ts";
 import { FactChannel } from "./fact-channel.ts";
 import { isConnectionFailure, isRetryable, isStalePlan, isTimeout, translated } from "./failures.ts";
+import { Groups, Undone } from "./groups.ts";
 import { migratePostgres } from "./migrations.ts";
 import { Pool, type PoolConnection } from "./pool.ts";
 import { PostgresStates } from "./saved-states.ts";
 import { Server } from "./server.ts";
-import { PostgresTransaction } from "./transaction.ts";
 
 export interface PostgresOptions {
   /** `postgres://user:password@host:port,host:port/database`, with libpq's parameters (`sslmode` and the like) as query. */
@@ -65,6 +65,7 @@ export class PostgresDatabase implements Database {
   readonly #schema: string;
   readonly #states: PostgresStates;
   readonly #pool: Pool;
+  readonly #groups: Groups;
   readonly #end: () => Promise<void>;
   readonly #processNumber: () => number;
   readonly #listeners = new Set<(kind: string | undefined, key: string | undefined) => void>();
@@ -78,6 +79,7 @@ export class PostgresDatabase implements Database {
     this.#schema = schema;
     this.#states = new PostgresStates(schema, migrations, (isolation, work) => this.#together(isolation, work));
     this.#pool = pool;
+    this.#groups = new Groups(pool, schema, this.emit);
     this.#end = end;
     this.#processNumber = processNumber;
     this.reader = {
@@ -92,12 +94,14 @@ export class PostgresDatabase implements Database {
 
   write<T>(body: (tx: Transaction) => Promise<T>): Promise<T> {
     return this.#run(async () => {
-      for (let attempt = 1; ; attempt++) {
+      for (let attempt = 1; ; ) {
         try {
-          return await this.#onConnection((connection, started) => this.#attempt(connection, body, started));
+          // Bodies have effects only through their tx, so one that was undone can run again.
+          return await this.#groups.run(body, attempt > 1);
         } catch (error) {
-          // Bodies have effects only through their tx, so one that was rolled back can run again.
-          if (attempt === ATTEMPTS_MAX || !isRetryable(error)) throw error;
+          const isOthers = error instanceof Undone;
+          if (attempt === ATTEMPTS_MAX || !(isOthers || isRetryable(error))) throw error;
+          if (!isOthers || !error.wasStale) attempt++;
         }
       }
     });
@@ -184,33 +188,6 @@ export class PostgresDatabase implements Database {
 
   #read<R extends Row>(statement: Sql): Promise<R[]> {
     return this.#run(() => this.#onConnection(async (connection) => (await connection.query<R>(statement)).rows));
-  }
-
-  async #attempt<T>(connection: PoolConnection, body: (tx: Transaction) => Promise<T>, started: Started): Promise<T> {
-    const transaction = new PostgresTransaction(connection, this.#schema);
-    // Sent together with the first statement of the body; a failure appears there, or at COMMIT.
-    connection.execute("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE").catch((error) => {
-      transaction.failure ??= error;
-    });
-    let result: T;
-    try {
-      result = await body(transaction);
-      await transaction.settle();
-      transaction.end();
-    } catch (error) {
-      transaction.end();
-      await rollback(connection);
-      throw failureOf(transaction, error);
-    }
-    // If the connection breaks from here on, it is unknown whether the write is stored, so it is not repeated.
-    started(true);
-    if (!(await commit(connection, transaction))) {
-      started(false);
-      throw failureOf(transaction, transaction.failure ?? new Error("the transaction was rolled back at its commit"));
-    }
-    for (const [kind, key] of transaction.facts) this.emit(kind, key);
-    for (const action of transaction.actions) runAction(action);
-    return result;
   }
 
   /**

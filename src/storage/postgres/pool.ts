@@ -1,10 +1,8 @@
-/**
- * The connections of one `Database`. The driver pipelines on each, so BEGIN is sent with the first statement. Each request still
- * has a connection for itself.
- */
+/** The connections of one `Database`. The driver pipelines on each. */
 import type { Client, QueryResult } from "pg";
 import { databaseUnreachable } from "#kernel/errors";
 import type { Row, Sql, SqlText } from "../sql.ts";
+import { Flight, type Known, type Passenger, type Result, type Statement } from "./flight.ts";
 import { numbered } from "./scan.ts";
 import { chooseSchema, type Server } from "./server.ts";
 
@@ -16,11 +14,6 @@ const STATEMENT_MS_MAX = 30_000;
 const STATEMENTS_MAX = 1_000;
 /** A connection that is idle for one to two intervals is closed: a server has some hundred connections for all worlds. */
 const IDLE_MS = 60_000;
-
-interface Statement {
-  readonly text: string;
-  readonly name?: string;
-}
 
 const statements = new WeakMap<SqlText, Statement>();
 let statementCount = 0;
@@ -37,6 +30,9 @@ function statementOf(query: SqlText): Statement {
 
 export class PoolConnection {
   readonly #client: Client;
+  readonly #known: Known = new Map();
+  /** To be sent at the end of this turn of the event loop. */
+  #waiting: Passenger[] = [];
   /** Whose tables it sees. */
   #schema: string;
   /** It served an earlier request, so it may have died since. */
@@ -67,16 +63,36 @@ export class PoolConnection {
     });
   }
 
-  query<R extends Row>(statement: Sql): Promise<QueryResult<R>> {
-    const { text, name } = statementOf(statement.query);
-    const values = statement.values as (string | number | null | Uint8Array)[];
-    return this.#client.query<R>(name === undefined ? { text, values } : { name, text, values });
+  query<R extends Row>(statement: Sql): Promise<Result<R>> {
+    const result = this.#add<R>(statement);
+    this.#flush();
+    return result;
   }
 
-  /** Program text without values or rows, such as BEGIN. */
+  /** Sent with all that is given until the end of this turn of the event loop. For the statements of a transaction. */
+  send<R extends Row>(statement: Sql): Promise<Result<R>> {
+    if (this.#waiting.length === 0) setImmediate(this.#flush);
+    return this.#add<R>(statement);
+  }
+
+  /** Program text without values or rows, such as ROLLBACK, which is carried out whatever became of the statements before it. */
   execute(text: string): Promise<QueryResult> {
+    this.#flush();
     return this.#client.query(text);
   }
+
+  #add<R extends Row>({ query, values }: Sql): Promise<Result<R>> {
+    return new Promise<Result<R>>((resolve, reject) => {
+      this.#waiting.push({ statement: statementOf(query), values, resolve: resolve as Passenger["resolve"], reject });
+    });
+  }
+
+  readonly #flush = (): void => {
+    if (this.#waiting.length === 0) return;
+    const passengers = this.#waiting;
+    this.#waiting = [];
+    this.#client.query(new Flight(passengers, this.#known));
+  };
 
   async end(): Promise<void> {
     await this.#client.end().catch(() => {});

@@ -1,17 +1,27 @@
-/** One attempt at a write on one connection. */
+/** One run of the body of a write. */
 import { NotOneRow, type Transaction } from "../database.ts";
-import { type Row, type Sql, sql } from "../sql.ts";
+import { append, type Row, type Sql, sql } from "../sql.ts";
+import { isTakenKey } from "./failures.ts";
+import type { Result } from "./flight.ts";
 import { lockSlot } from "./lock-key.ts";
 import type { PoolConnection } from "./pool.ts";
 
-/** A notification holds 8,000 bytes at most; if the facts do not fit, it announces that everything changed. */
-const FACTS_BYTES_MAX = 7_500;
 /** Statements that are on their way at once, some 100 kB. */
 const SENT_MAX = 256;
 
-export class PostgresTransaction implements Transaction {
-  readonly #connection: PoolConnection;
-  readonly #schema: string;
+/** Where it runs, alone or after others. */
+interface Place {
+  readonly connection: PoolConnection;
+  /** The name that its bodies begin with is locked. */
+  isLocked: boolean;
+}
+
+export class PostgresTransaction<P extends Place = Place> implements Transaction {
+  readonly #enter: (slot: number | undefined) => Promise<P>;
+  /** An earlier run was undone, so that nothing is taken for granted. */
+  readonly #isCareful: boolean;
+  #entering: Promise<P> | undefined;
+  #place: P | undefined;
   #isOpen = true;
   /** The first failed statement; PostgreSQL runs no further statement of this transaction. */
   failure: unknown;
@@ -23,9 +33,23 @@ export class PostgresTransaction implements Transaction {
   readonly facts: (readonly [kind: string, key: string])[] = [];
   readonly actions: (() => void)[] = [];
 
-  constructor(connection: PoolConnection, schema: string) {
-    this.#connection = connection;
-    this.#schema = schema;
+  /** `enter`: resolves with its place when it is its turn; `slot` is that of the name that it locks before anything else. */
+  constructor(enter: (slot: number | undefined) => Promise<P>, isCareful: boolean) {
+    this.#enter = enter;
+    this.#isCareful = isCareful;
+  }
+
+  /** It has asked for something. */
+  get hasBegun(): boolean {
+    return this.#entering !== undefined;
+  }
+
+  place(slot?: number): Promise<P> {
+    this.#entering ??= this.#enter(slot).then((place) => {
+      this.#place = place;
+      return place;
+    });
+    return this.#entering;
   }
 
   async get<R extends Row>(statement: Sql): Promise<R | undefined> {
@@ -37,7 +61,7 @@ export class PostgresTransaction implements Transaction {
   }
 
   async run(statement: Sql): Promise<number> {
-    return (await this.#query(statement)).rowCount ?? 0;
+    return (await this.#query(statement)).rowCount;
   }
 
   /** Sent, and not waited for: what comes next is on its way at once. A failure appears there, or at COMMIT. */
@@ -48,21 +72,37 @@ export class PostgresTransaction implements Transaction {
     });
   }
 
+  /** Sent, and not waited for. Where the key was taken the body runs again, and this waits. */
+  async insertNew(statement: Sql): Promise<boolean> {
+    if (this.#isCareful) return (await this.run(append(statement, "ON CONFLICT DO NOTHING"))) === 1;
+    await this.#send(
+      statement,
+      () => {},
+      (error) => (isTakenKey(error) ? new NotOneRow(0, statement) : error),
+    );
+    return true;
+  }
+
   runAny(statement: Sql): Promise<unknown> {
     return this.#send(statement, () => {});
   }
 
   /**
    * A row, not an advisory lock: no two transactions that both commit ever had it at once, also across a failover. Names that share
-   * a slot wait for each other; crosswise that is a deadlock, after which one of them runs again.
+   * a slot wait for each other; crosswise that is a deadlock, after which one of them runs again. Sent, and not waited for: what comes
+   * next is carried out when the row is locked, and sees what was committed by then.
    */
   async lock(scope: string, key: string): Promise<void> {
+    this.#check();
     const slot = lockSlot(scope, key);
-    const locked = async () => (await this.#query(sql`SELECT l.slot FROM locks l WHERE l.slot = ${slot} FOR NO KEY UPDATE`)).rowCount === 1;
-    if (await locked()) return;
-    // The first to lock this slot ever; another one may be doing the same.
-    await this.#query(sql`INSERT INTO locks (slot) VALUES (${slot}) ON CONFLICT DO NOTHING`);
-    if (!(await locked())) throw new Error("the row of a lock is missing");
+    const isFirst = !this.hasBegun;
+    const place = await this.place(slot);
+    if (isFirst && place.isLocked) return;
+    if (isFirst) place.isLocked = true;
+    this.#isUnsure = true;
+    await this.#send(sql`SELECT l.slot FROM locks l WHERE l.slot = ${slot} FOR NO KEY UPDATE`, (locked) => {
+      if (locked !== 1) this.failure ??= new Error("the row of a lock is missing");
+    });
   }
 
   skipLocked(alias: string): string {
@@ -83,31 +123,17 @@ export class PostgresTransaction implements Transaction {
     this.#isOpen = false;
   }
 
-  /**
-   * The generation counts the transactions of a slot that changed facts, in the order of their commits, since its row is locked
-   * until then. A process that misses a notification finds it there (see `fact-channel.ts`). Connections rarely share a slot, so they
-   * do not wait for each other's commits. Sent right before COMMIT.
-   */
-  async announceFacts(): Promise<void> {
-    const facts = JSON.stringify(this.facts);
-    const announced = Buffer.byteLength(facts) > FACTS_BYTES_MAX ? "null" : facts;
-    await this.#connection.query(sql`
-      WITH counted AS (
-        INSERT INTO fact_generations (slot, generation) VALUES (pg_backend_pid() % 256, 1)
-        ON CONFLICT (slot) DO UPDATE SET generation = fact_generations.generation + 1 RETURNING slot, generation)
-      SELECT pg_notify(${this.#schema}, slot || ' ' || generation || ' ' || ${announced}) FROM counted`);
-  }
-
   /** Before COMMIT: afterwards a wrong number of changed rows could not be undone, and a dead connection leaves open what was stored. */
   async settle(): Promise<void> {
     if (this.#isUnsure) await this.#sent;
     if (this.failure !== undefined) throw this.failure;
   }
 
-  async #query<R extends Row>(statement: Sql): Promise<{ rows: R[]; rowCount: number | null }> {
+  async #query<R extends Row>(statement: Sql): Promise<Result<R>> {
     this.#check();
+    const { connection } = this.#place ?? (await this.place());
     try {
-      const result = await this.#connection.query<R>(statement);
+      const result = await connection.send<R>(statement);
       // Results come in the order of the statements, so all that was sent before has ended.
       if (this.failure !== undefined) throw this.failure;
       this.#isUnsure = false;
@@ -118,12 +144,13 @@ export class PostgresTransaction implements Transaction {
     }
   }
 
-  async #send(statement: Sql, ended: (changed: number) => void): Promise<void> {
+  async #send(statement: Sql, ended: (changed: number) => void, failureOf = (error: unknown): unknown => error): Promise<void> {
     this.#check();
-    this.#sent = this.#connection.query(statement).then(
-      ({ rowCount }) => ended(rowCount ?? 0),
+    const { connection } = this.#place ?? (await this.place());
+    this.#sent = connection.send(statement).then(
+      ({ rowCount }) => ended(rowCount),
       (error) => {
-        this.failure ??= error;
+        this.failure ??= failureOf(error);
       },
     );
     // Where thousands follow one another, as in an import, they do not pile up here.

@@ -102,10 +102,16 @@ export class Connection {
 
   /** Writes all that is committed to a new file, which has no write-ahead log. */
   saveInto(path: string): void {
+    const content = this.content();
+    if (content === undefined) this.#handle.run("VACUUM INTO ?", [path]);
+    else writeFileSync(path, content, { mode: 0o600 });
+  }
+
+  /** All that is committed, as the bytes of a file without a write-ahead log; undefined: it is too much for the memory. */
+  content(): Uint8Array | undefined {
     const { bytes = 0 } =
       this.#handle.prepare<{ bytes: number }, []>("SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size").get() ?? {};
-    if (bytes > IMAGE_BYTES_MAX) this.#handle.run("VACUUM INTO ?", [path]);
-    else writeFileSync(path, withoutLog(this.#handle.serialize()), { mode: 0o600 });
+    return bytes > IMAGE_BYTES_MAX ? undefined : withoutLog(this.#handle.serialize());
   }
 
   /** All that is committed, as the bytes of a file with a write-ahead log. */

@@ -200,7 +200,7 @@ class SqliteDatabase implements Database {
   }
 
   saveState(name: string): Promise<void> {
-    return this.#alone((writer) => this.#files.states.save(name, (path) => writer.saveInto(path)));
+    return this.#alone((writer) => this.#files.states.save(name, writer));
   }
 
   async restoreState(name: string | undefined): Promise<boolean> {

@@ -19,9 +19,16 @@ import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import type { SavedState } from "../database.ts";
 import { syncFolder } from "./empty-file.ts";
 
+/** What is saved. */
+export interface StateSource {
+  /** Makes the file at a path that is free. */
+  saveInto(path: string): void;
+  /** Its bytes; undefined: they are too many. */
+  content(): Uint8Array | undefined;
+}
+
 export interface SavedStates {
-  /** `write` makes the file at a path that is free. */
-  save(name: string, write: (path: string) => void): void;
+  save(name: string, source: StateSource): void;
   /** Undefined: there is no such state. */
   use<T>(name: string, read: (path: string) => Promise<T>): Promise<T | undefined>;
   list(): SavedState[];
@@ -40,11 +47,11 @@ export class StateFiles implements SavedStates {
   }
 
   /** At every moment there is the old state or the new one. */
-  save(name: string, write: (path: string) => void): void {
+  save(name: string, source: StateSource): void {
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
     const unfinished = `${this.#pathOf(name)}.new`;
     rmSync(unfinished, { force: true });
-    write(unfinished);
+    source.saveInto(unfinished);
     const file = openSync(unfinished, "r+");
     fsyncSync(file);
     closeSync(file);
@@ -84,15 +91,11 @@ interface StateInMemory {
 export class StatesInMemory implements SavedStates {
   readonly #states = new Map<string, StateInMemory>();
 
-  save(name: string, write: (path: string) => void): void {
-    const folder = temporaryFolder();
-    const path = join(folder, "state.sqlite");
-    try {
-      write(path);
-      this.#states.set(name, { bytes: compressed(readFileSync(path)), saved_ms: Math.floor(statSync(path).mtimeMs) });
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
-    }
+  save(name: string, source: StateSource): void {
+    // A small one without a file: each test of a suite makes a world.
+    const bytes = compressed(source.content() ?? contentOfFile(source));
+    // The machine's clock, whose time a file has, too.
+    this.#states.set(name, { bytes, saved_ms: Date.now() });
   }
 
   async use<T>(name: string, read: (path: string) => Promise<T>): Promise<T | undefined> {
@@ -119,5 +122,16 @@ export class StatesInMemory implements SavedStates {
 
 /** In memory of its own: what the compressor returns is part of a buffer as large as what it was given. */
 export const compressed = (bytes: Uint8Array): Uint8Array => new Uint8Array(zstdCompressSync(bytes));
+
+function contentOfFile(source: StateSource): Uint8Array {
+  const folder = temporaryFolder();
+  const path = join(folder, "state.sqlite");
+  try {
+    source.saveInto(path);
+    return readFileSync(path);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
 
 const temporaryFolder = (): string => mkdtempSync(join(tmpdir(), "plaza-"));

@@ -1,6 +1,6 @@
 /** One body of the write queue: its statements run at once, inside the group's transaction. */
 import { NotOneRow, type Transaction } from "../database.ts";
-import type { Row, Sql } from "../sql.ts";
+import { append, type Row, type Sql } from "../sql.ts";
 import type { Connection } from "./connection.ts";
 
 const NOTHING: readonly never[] = [];
@@ -66,6 +66,10 @@ export class SqliteTransaction implements Transaction {
       throw this.#failed(error);
     }
     if (changed !== 1) throw this.#failed(new NotOneRow(changed, statement));
+  }
+
+  async insertNew(statement: Sql): Promise<boolean> {
+    return (await this.run(append(statement, "ON CONFLICT DO NOTHING"))) === 1;
   }
 
   runAny(statement: Sql): Promise<unknown> {

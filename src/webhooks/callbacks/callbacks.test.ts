@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { type Receiver, startReceiver, valuesAt } from "#harness/receiver";
+import { postAt, type Receiver, startReceiver, valuesAt } from "#harness/receiver";
 import { chatappField, fixtureMigrations, newFeatures, openWebhooks, pauseCallback, type WebhookFixture } from "#harness/webhooks";
 import { newWorkStore, onBothDatabases } from "#harness/work-database";
 import { sql } from "#storage/sql";
@@ -57,8 +57,8 @@ onBothDatabases("routes and callbacks", (kind) => {
     fixture.features.overrides.clear();
     await fixture.advance(15);
     expect({ override: valuesAt(override), own: valuesAt(receiver) }).toEqual({ override: [{ n: 1 }], own: [{ n: 1 }] });
-    expect(receiver.posts[0]?.body).toBe(override.posts[0]?.body as string);
-    expect(receiver.posts[0]?.headers["webhook-id"]).toBe(override.posts[0]?.headers["webhook-id"] as string);
+    expect(postAt(receiver, 0).body).toBe(postAt(override, 0).body);
+    expect(postAt(receiver, 0).headers["webhook-id"]).toBe(postAt(override, 0).headers["webhook-id"] as string);
     expect(await deliveries(fixture)).toMatchObject([{ status: 2, url: receiver.url }]);
   });
 
@@ -92,8 +92,8 @@ onBothDatabases("routes and callbacks", (kind) => {
     await fixture.webhooks.replay(row?.id as string);
     await fixture.loop.runDue();
     expect(valuesAt(other)).toEqual([{ n: 4 }, { n: 4 }]);
-    expect(other.posts[1]?.body).toBe(other.posts[0]?.body as string);
-    expect(other.posts[1]?.headers["webhook-id"]).toBe(other.posts[0]?.headers["webhook-id"] as string);
+    expect(postAt(other, 1).body).toBe(postAt(other, 0).body);
+    expect(postAt(other, 1).headers["webhook-id"]).toBe(postAt(other, 0).headers["webhook-id"] as string);
 
     expect(await fixture.webhooks.replaySpan({ sinceMs })).toEqual({ replayed: 3 });
     await fixture.loop.runDue();

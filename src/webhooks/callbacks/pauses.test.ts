@@ -4,7 +4,7 @@ import { type Receiver, startReceiver, valuesAt } from "#harness/receiver";
 import { fixtureMigrations, newFeatures, openWebhooks, pauseCallback, type WebhookFixture } from "#harness/webhooks";
 import { newWorkStore, onBothDatabases } from "#harness/work-database";
 import { listDeliveries } from "../history/list.store.ts";
-import { listCallbacks } from "./callbacks.store.ts";
+import { callbackFact, listCallbacks } from "./callbacks.store.ts";
 
 const HOUR = 3_600;
 const DAY = 24 * HOUR;
@@ -207,6 +207,31 @@ onBothDatabases("pauses", (kind) => {
     // As many as are sent at once in the beginning.
     expect(receiver.posts.length).toBeLessThan(12);
     expect((await deliveries(fixture)).filter(({ status }) => status === 0).length).toBe(12 - receiver.posts.length);
+  });
+
+  test("what was claimed while somebody paused the callback waits", async () => {
+    const { fixture, receiver } = await open();
+    const { database, clock } = fixture;
+    await fixture.emit("4001", { n: 1 });
+    await fixture.loop.runDue();
+    const { id } = (await callbackOf(fixture, receiver)) as { id: string };
+    await database.write(async (tx) => tx.invalidate(callbackFact, id));
+    await fixture.emit("4001", { n: 2 });
+    // The claim reads the callback, and what it has read is no longer true when it arrives.
+    const { reader } = database;
+    const get = reader.get.bind(reader);
+    reader.get = async (query) => {
+      const row = await get(query);
+      if (row === undefined || !("paused_ms" in row)) return row as never;
+      reader.get = get;
+      await database.write((tx) => pauseCallback(tx, id, clock.ms));
+      return row as never;
+    };
+    await fixture.loop.runDue();
+    expect(valuesAt(receiver)).toEqual([{ n: 1 }]);
+    expect(await deliveries(fixture)).toMatchObject([{ status: 0, attempts: "[]" }, { status: 2 }]);
+    await fixture.advance(HOUR);
+    expect(valuesAt(receiver)).toEqual([{ n: 1 }, { n: 2 }]);
   });
 
   test("an override that was taken away and set again has not failed yet", async () => {

@@ -53,6 +53,8 @@ export async function attemptDelivery(deps: DeliveryDeps, claimed: Claimed): Pro
   }
   const callback = row.lane === NO_CALLBACK ? undefined : (callbacks.peek(row.lane) ?? (await callbacks.find(row.lane)));
   if (callback?.url !== route.url) return { kind: "moved", url: route.url };
+  // It was paused after this delivery was chosen: by the result of another one, or while the callback was being read.
+  if (callback.paused_ms !== null && !claimed.isProbe) return { kind: "back" };
   const secrets = secretsOf(deps, of);
   if (deps.faults.isEmpty || claimed.isProbe) return send(deps, claimed, events, route.url, secrets);
   return sendFaulty(deps, claimed, events, () => send(deps, claimed, events, route.url, secrets));
@@ -84,10 +86,11 @@ async function send(deps: DeliveryDeps, claimed: Claimed, events: readonly Event
     row.object,
     events.map((event) => updateOf(deps.fields, event)),
   );
-  const headers = signatureHeaders(secrets, { webhookId: `msg_${row.id}`, timestamp: Math.floor(deps.realNowMs() / 1000), body });
+  const timestamp = Math.floor(deps.realNowMs() / 1000);
+  const headers = signatureHeaders(secrets, { webhookId: `msg_${row.id}`, timestamp, body });
   // time: how long a receiver takes is real time.
   const startMs = performance.now();
-  const attempt = { time_ms: deps.clock.nowMs(), callback: row.lane };
+  const attempt = { time_ms: deps.clock.nowMs(), callback: row.lane, timestamp };
   try {
     const response = await deps.client.request({
       method: "POST",
@@ -136,7 +139,7 @@ const updateOf = (fields: FieldCatalogue, { object, field, entity, time_ms, payl
 const opened = new WeakMap<WebhookApp, readonly string[]>();
 
 /** Opening a sealed secret costs as much as a signature, so it is done once for each state of an app. */
-function secretsOf({ sealer, realNowMs }: DeliveryDeps, app: WebhookApp): readonly string[] {
+export function secretsOf({ sealer, realNowMs }: Pick<DeliveryDeps, "sealer" | "realNowMs">, app: WebhookApp): readonly string[] {
   let secrets = opened.get(app);
   if (secrets === undefined) {
     secrets = [sealer.open(app.sealed_secret), ...(app.previous_secret === undefined ? [] : [sealer.open(app.previous_secret.sealed)])];

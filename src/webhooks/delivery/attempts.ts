@@ -4,6 +4,8 @@ export interface Attempt {
   readonly time_ms: number;
   /** The callback's id; left out where no request was made to one. */
   readonly callback?: string;
+  /** Unix seconds, real time: what its signatures were made with (D-62). Left out where no request was made. */
+  readonly timestamp?: number;
   /** Left out where no response came. */
   readonly status?: number;
   /** Real time. */

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { chatappField, fixtureMigrations, newFeatures, openWebhooks, pauseCallback, type WebhookFixture } from "#harness/webhooks";
 import { newWorkStore, onBothDatabases } from "#harness/work-database";
 import { nodeId } from "#kernel/ids";
+import type { Transaction } from "#storage/database";
 import { sql } from "#storage/sql";
 import { listCallbacks } from "../callbacks/callbacks.store.ts";
 import { PROBE_EVERY_MS } from "../callbacks/health.ts";
@@ -16,14 +17,17 @@ const TWO_ROUTES = ["messages", "account_update"];
 onBothDatabases("what a claim takes", (kind) => {
   async function open() {
     const features = newFeatures("http://127.0.0.1:1/hook");
-    const fixture = openWebhooks(await (await newWorkStore(kind, fixtureMigrations)).open(), { features });
+    const store = await newWorkStore(kind, fixtureMigrations);
+    const fixture = openWebhooks(await store.open(), { features });
     await emit(fixture, 40_000, ["messages"]);
     const [callback] = (await listCallbacks(fixture.database.reader, { limit: 1 })).rows;
-    const run = (more: Partial<ClaimRequest>): Promise<Claims> => {
-      const request = { queue: callback?.id ?? "", firsts: 50, retries: 0, busy: new Set<string>(), fromEntity: "0", isProbe: false, ...more };
-      return fixture.database.write((tx) => claim(tx, [request], { fence: 1, nowMs: 0, fields }));
-    };
-    return { fixture, run };
+    const requestOf = (more: Partial<ClaimRequest>): ClaimRequest => ({
+      ...{ queue: callback?.id ?? "", firsts: 50, retries: 0, busy: new Set<string>(), fromEntity: "0", isProbe: false },
+      ...more,
+    });
+    const run = (more: Partial<ClaimRequest>): Promise<Claims> =>
+      fixture.database.write((tx) => claim(tx, [requestOf(more)], { fence: 1, nowMs: 0, fields }));
+    return { fixture, run, requestOf, store };
   }
 
   const emit = (fixture: WebhookFixture, account: number, names: readonly string[]) =>
@@ -92,4 +96,60 @@ onBothDatabases("what a claim takes", (kind) => {
     expect(entitiesOf(found)).toEqual(["30001", "50001"]);
     expect(leftBy(found)).toEqual({ hasMore: false, hasBlocked: true });
   });
+
+  test.each([
+    { title: "of half a megabyte travel together", more: 0, members: 2 },
+    { title: "of a character more do not", more: 1, members: 1 },
+  ])("D-62: events $title", async ({ more, members }) => {
+    const { fixture, run } = await open();
+    // As many characters as the text of its payload has.
+    const payload = (characters: number) => ({ t: "x".repeat(characters - JSON.stringify({ t: "" }).length) });
+    const sizes = [200 * 1_024, 200 * 1_024, 112 * 1_024 + more];
+    await fixture.database.write(async (tx) => {
+      for (const size of sizes) await fixture.webhooks.emit(tx, chatappField("messages"), { entity: nodeId("40001"), payload: payload(size) });
+    });
+    const batch = (await run({})).claimed.find(({ row }) => row.entity === "40001");
+    expect(batch?.members.map(({ payload }) => payload.length)).toEqual(sizes.slice(1, 1 + members));
+  });
+
+  test("D-62: a thousand events travel together, and no more", async () => {
+    const { fixture, run } = await open();
+    await emit(fixture, 40_001, new Array<string>(1_001).fill("messages"));
+    const batches = (await run({})).claimed.filter(({ row }) => row.entity === "40001");
+    expect(batches.map(({ members }) => members.length)).toEqual([999]);
+  });
+
+  test("the deliveries that a process claims are those that came first, in their order, and so are the events of a batch", async () => {
+    const { fixture, run } = await open();
+    for (const account of [40_009, 40_003, 40_005, 40_001]) await emit(fixture, account, ["messages", "messages", "messages"]);
+    const { claimed } = await run({ firsts: 4 });
+    expect(claimed.map(({ row }) => row.entity)).toEqual(["40000", "40009", "40003", "40005"]);
+    for (const { row, members } of claimed) {
+      const ids = [row.id, ...members.map(({ id }) => id)];
+      expect(ids).toEqual(ids.toSorted((one, other) => Number(BigInt(one) - BigInt(other))));
+    }
+    expect(claimed.map(({ members }) => members.length)).toEqual([0, 2, 2, 2]);
+  });
+
+  if (kind === "postgres") {
+    test("what another process is claiming, or has claimed, is left to it, and nothing of its entities goes before it", async () => {
+      const { fixture, requestOf, store } = await open();
+      for (let account = 40_001; account <= 40_003; account++) await emit(fixture, account, TWO_ROUTES);
+      const other = await store.open();
+      const claimAs = (fence: number, tx: Transaction, more: Partial<ClaimRequest>) => claim(tx, [requestOf(more)], { fence, nowMs: 0, fields });
+      // The first claim has not committed while the second one runs.
+      const [claims, end] = [Promise.withResolvers<Claims>(), Promise.withResolvers<void>()];
+      const running = fixture.database.write(async (tx) => {
+        claims.resolve(await claimAs(1, tx, { firsts: 2 }));
+        await end.promise;
+      });
+      const first = await claims.promise;
+      const second = await other.write((tx) => claimAs(2, tx, {}));
+      end.resolve();
+      await running;
+      const third = await other.write((tx) => claimAs(2, tx, { busy: new Set(entitiesOf(second)) }));
+      expect([first, second, third].map(entitiesOf)).toEqual([["40000", "40001"], ["40002", "40003"], []]);
+      expect(leftBy(third)).toEqual({ hasMore: false, hasBlocked: true });
+    });
+  }
 });

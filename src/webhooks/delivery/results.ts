@@ -60,9 +60,12 @@ export class ResultWriter {
 
   /** Stores all results, those that are added meanwhile too. Rejects when the database cannot be reached; then none is lost. */
   flush(): Promise<void> {
-    this.#running ??= this.#storeAll().finally(() => {
-      this.#running = undefined;
-    });
+    this.#running ??= this.#storeAll()
+      .finally(() => {
+        this.#running = undefined;
+      })
+      // A result that came after the last look, when this flush still counted as running, has nobody else who stores it.
+      .then(() => (this.#unstored.length > 0 ? this.flush() : undefined));
     return this.#running;
   }
 

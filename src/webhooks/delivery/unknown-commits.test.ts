@@ -1,13 +1,19 @@
-/** A connection that breaks at a commit: whether it was stored is not known, and here it was. */
+/** A commit that fails: its connection broke and it was stored all the same, or it was not stored. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { startReceiver } from "#harness/receiver";
+import { startReceiver, valuesAt } from "#harness/receiver";
 import { fixtureMigrations, newFeatures, openWebhooks } from "#harness/webhooks";
-import { jobWorkerOn, newWorkStore } from "#harness/work-database";
+import { jobWorkerOn, newWorkStore, onBothDatabases } from "#harness/work-database";
 import { jobMigrations } from "#jobs/jobs.migrations";
 import { databaseUnreachable } from "#kernel/errors";
 import type { Database } from "#storage/database";
+import { sql } from "#storage/sql";
+import { TimeOrderedIds } from "#system";
+import { Callbacks } from "../callbacks/callbacks.ts";
 import { listDeliveries } from "../history/list.store.ts";
+import { retentionJob } from "../history/retention.ts";
+import type { Claimed } from "./claims.ts";
+import { ResultWriter } from "./results.ts";
 
 /** Writes whose answer is lost, by their number from here on. */
 function losing(database: Database, lost: (write: number) => boolean): void {
@@ -20,7 +26,23 @@ function losing(database: Database, lost: (write: number) => boolean): void {
   };
 }
 
-test("deliveries that were claimed by such a commit go out once all the same", async () => {
+const sessionsIn = async ({ reader }: Database): Promise<number> => (await reader.all(sql`SELECT s.fence FROM work_sessions s`)).length;
+
+/** Writes that are undone after their body, as where their commit is refused. */
+function undoing(database: Database, isUndone: (write: number) => boolean): void {
+  const write = database.write.bind(database);
+  let writes = 0;
+  database.write = (body) => {
+    const isThisUndone = isUndone(writes++);
+    return write(async (tx) => {
+      const result = await body(tx);
+      if (isThisUndone) throw databaseUnreachable();
+      return result;
+    });
+  };
+}
+
+test("deliveries that were claimed by a commit whose answer is lost go out once all the same", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.nat(12), { minLength: 1, maxLength: 4 }), fc.integer({ min: 1, max: 6 }), async (broken, events) => {
       const receiver = startReceiver();
@@ -47,4 +69,74 @@ test("so do jobs", async () => {
   expect(worker.ran).toHaveLength(0);
   await worker.loop.runDue();
   expect(worker.ran.map(({ key }) => key)).toEqual(["k"]);
+});
+
+onBothDatabases("a commit that was undone", (kind) => {
+  test("claims nothing and ends nothing: each delivery goes out once, and its end is stored by a later one", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.uniqueArray(fc.nat(9), { minLength: 1, maxLength: 5 }), fc.integer({ min: 1, max: 6 }), async (undone, events) => {
+        const receiver = startReceiver();
+        const database = await (await newWorkStore(kind, fixtureMigrations)).open();
+        const fixture = openWebhooks(database, { features: newFeatures(receiver.url) });
+        for (let n = 0; n < events; n++) await fixture.emit(String(4_001 + (n % 3)), { n });
+        undoing(database, (write) => undone.includes(write));
+        for (let tries = 0; tries < 20; tries++) await fixture.loop.runDue().catch(() => {});
+        const { rows } = await listDeliveries(database.reader, {}, { limit: 20 });
+        const ends = rows.map(({ status, attempts }) => ({ status, attempts: JSON.parse(attempts).length }));
+        expect(ends).toEqual(rows.map(() => ({ status: 2, attempts: 1 })));
+        expect(rows.length).toBeGreaterThan(0);
+        expect(valuesAt(receiver)).toHaveLength(events);
+        // What is stored with the first of a kind is stored with the first that lasts.
+        expect(await fixture.webhooks.deps.jobs.dueTimeOf(database.reader, retentionJob, "world")).toBeNumber();
+        expect(await sessionsIn(database)).toBe(1);
+      }),
+      { numRuns: kind === "sqlite" ? 25 : 8 },
+    );
+  }, 60_000);
+
+  test("runs no job, and a job whose end was undone ends later", async () => {
+    for (const undone of [0, 1]) {
+      const worker = jobWorkerOn(await (await newWorkStore(kind, [jobMigrations])).open());
+      const { database, jobs, loop } = worker;
+      await database.write((tx) => jobs.schedule(tx, { kind: "noted", key: "k", dueMs: 0 }));
+      undoing(database, (write) => write === undone);
+      for (let tries = 0; tries < 3; tries++) await loop.runDue().catch(() => {});
+      expect({ undone, ran: worker.ran.map(({ key }) => key), left: await jobs.dueTimeOf(database.reader, "noted", "k") }).toEqual({
+        undone,
+        ran: ["k"],
+        left: undefined,
+      });
+      expect(await sessionsIn(database)).toBe(1);
+    }
+  });
+
+  test("a result that comes when the last one has just been stored is stored without being asked for again", async () => {
+    const database = await (await newWorkStore(kind, fixtureMigrations)).open();
+    const { webhooks, clock } = openWebhooks(database, { features: newFeatures() });
+    const resultOf = (id: string) => {
+      const event = { id, object: "page", field: "feed", entity: id, phone: null, time_ms: 0, payload: "{}" };
+      const row = { ...event, event: id, app: "1001", lane: "7", members: 0, first_attempt_ms: 0, tries: 0, attempts: "[]" };
+      const claimed: Claimed = { row, members: [], isRetry: false, isProbe: false, fence: 1, firstMs: 0 };
+      return { claimed, outcome: { kind: "back" }, wasSent: false, atMs: 0 } as const;
+    };
+    const stored: string[] = [];
+    let last: Promise<void> | undefined;
+    const writer: ResultWriter = new ResultWriter({
+      ...{ clock, database, jobs: webhooks.deps.jobs, callbacks: new Callbacks(database, new TimeOrderedIds(() => 1)) },
+      onStored({ claimed }) {
+        stored.push(claimed.row.id);
+        if (stored.length > 1) return;
+        // Behind the last look at what is left, and before the flush has ended.
+        queueMicrotask(() => {
+          writer.add(resultOf("2"));
+          last = writer.flush();
+        });
+      },
+      onPaused() {},
+    });
+    writer.add(resultOf("1"));
+    await writer.flush();
+    await last;
+    expect({ stored, isEmpty: writer.isEmpty }).toEqual({ stored: ["1", "2"], isEmpty: true });
+  });
 });

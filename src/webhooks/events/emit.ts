@@ -17,6 +17,8 @@ export interface WebhookEvent<S extends TSchema = TSchema> {
   /** The business phone number that the event belongs to. */
   readonly phone?: NodeId | undefined;
   readonly payload: Static<S>;
+  /** The apps that get it, where they are known already (`Webhooks.subscribersOf`). */
+  readonly subscribers?: readonly NodeId[];
 }
 
 export interface Outbox {
@@ -56,7 +58,7 @@ export async function storeEvent(outbox: Outbox, tx: Transaction, field: Webhook
   if (!isKnown(outbox, tx, field, given)) return NOTHING;
   const event: EventFacts = { object: field.object, field: field.field, entity: given.entity, phone: given.phone };
   const nowMs = outbox.clock.nowMs();
-  const apps = await facts.subscribersOf(tx, event, nowMs);
+  const apps = given.subscribers ?? (await facts.subscribersOf(tx, event, nowMs));
   const payload = apps.length === 0 ? undefined : payloadText(outbox, tx, field, given);
   if (payload === undefined) return NOTHING;
   const deliveries: string[] = [];

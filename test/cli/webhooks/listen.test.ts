@@ -111,6 +111,49 @@ test("what others change while it listens stays, and what is gone by then is no 
   expect((await nodes(server))[1]).toMatchObject({ name: "Renamed", subscribed_apps: [] });
 });
 
+test("of two on one app the later one receives; they give everything back, whichever ends first", async () => {
+  const server = await startServer(["--data", ":memory:", "--world", worldFile(world)]);
+  const before = await nodes(server);
+  for (const firstToEnd of [0, 1]) {
+    const one = await listen(server, ["--events", "messages"]);
+    const other = await listen(server, ["--events", "messages,page.live_videos"]);
+    const left = firstToEnd === 0 ? other : one;
+    await [one, other][firstToEnd]?.end();
+    const [app, , , account] = await nodes(server);
+    expect({ firstToEnd, url: app.callback.url, subscribed: account.subscribed_apps }).toEqual({
+      firstToEnd,
+      url: left.url,
+      subscribed: [{ app: "1001" }],
+    });
+    expect((await trigger(server, ["messages", "--entity", "4001"])).code).toBe(0);
+    while (!((await left.lines.next()).value as string).includes(" chatapp_business_account 4001 messages msg_"));
+    await left.end();
+    expect({ firstToEnd, nodes: await nodes(server) }).toEqual({ firstToEnd, nodes: before });
+  }
+});
+
+test("of three on one app the middle one may end first; a callback that somebody else has set since stays", async () => {
+  const server = await startServer(["--data", ":memory:", "--world", worldFile(world)]);
+  const before = await nodes(server);
+  const [one, other, last] = [await listen(server, ["--events", "messages"]), await listen(server, []), await listen(server, [])];
+  await other.end();
+  await last.end();
+  expect((await nodes(server))[0].callback.url).toBe(one.url);
+  await one.end();
+  expect(await nodes(server)).toEqual(before);
+  const { end } = await listen(server, ["--events", "messages"]);
+  const callback = { url: "https://receiver.example/new", verify_token: "v", verified: true };
+  await fetch(`${server.control_url}/v1/worlds/default/nodes/apps/1001`, {
+    method: "PATCH",
+    headers: { authorization: `Bearer ${server.control_key}` },
+    body: JSON.stringify({ callback }),
+  });
+  await end();
+  const [app, ...accountsLeft] = await nodes(server);
+  expect(app.callback).toEqual(callback);
+  expect(accountsLeft).toEqual(before.slice(1));
+});
+
 test("--print-json: the exact bodies alone are on stdout, and --print-secret prints the secret and ends", async () => {
   const server = await startServer(["--data", ":memory:", "--world", worldFile(world)]);
   const receiver = startReceiver();

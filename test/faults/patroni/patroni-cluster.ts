@@ -1,11 +1,11 @@
 /** Two PostgreSQL servers under Patroni with etcd, and HAProxy in front, from the files of deploy/patroni. */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "pg";
 import { afterThisTest } from "#harness/cleanup";
+import { freePort } from "#harness/processes/free-port";
 
 const DEPLOY = join(import.meta.dir, "../../../deploy/patroni");
 const PROGRAMS = "/usr/lib/postgresql";
@@ -21,15 +21,10 @@ interface Node {
 const user = (): { uid: number; gid: number } | undefined =>
   process.getuid?.() === 0 ? { uid: Number(execFileSync("id", ["-u", "postgres"])), gid: Number(execFileSync("id", ["-g", "postgres"])) } : undefined;
 
-async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer());
-  const ports = await Promise.all(
-    servers.map(
-      (server) => new Promise<number>((resolve) => server.listen(0, "127.0.0.1", () => resolve((server.address() as { port: number }).port))),
-    ),
-  );
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
+function freePorts(count: number): number[] {
+  const ports = new Set<number>();
+  while (ports.size < count) ports.add(freePort());
+  return [...ports];
 }
 
 async function becomes(isTrue: () => Promise<boolean>, what: string, log: () => string): Promise<void> {
@@ -97,7 +92,7 @@ export class PatroniCluster {
   async #start(): Promise<void> {
     chmodSync(this.#folder, 0o755);
     if (this.#user !== undefined) chownSync(this.#folder, this.#user.uid, this.#user.gid);
-    const [etcd = 0, peer = 0, proxy = 0, ...ports] = await freePorts(7);
+    const [etcd = 0, peer = 0, proxy = 0, ...ports] = freePorts(7);
     this.#etcdPort = etcd;
     this.#proxyPort = proxy;
     const etcdUrl = `http://127.0.0.1:${etcd}`;

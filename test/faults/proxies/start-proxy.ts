@@ -1,8 +1,8 @@
 /** nginx and HAProxy in front of a server, each a process of the test with a configuration of its own on a free port. */
 import { mkdirSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterThisTest } from "#harness/cleanup";
+import { freePort } from "#harness/processes/free-port";
 import { temporaryFolder } from "#harness/server";
 
 export type ProxyName = "nginx" | "haproxy";
@@ -59,7 +59,7 @@ backend plaza
 
 /** Resolves with the proxy's port when it accepts connections. `upstream` is the server's `host:port`. */
 export async function startProxy(name: ProxyName, upstream: string): Promise<number> {
-  const [folder, port] = [temporaryFolder(), await freePort()];
+  const [folder, port] = [temporaryFolder(), freePort()];
   const file = join(folder, `${name}.conf`);
   mkdirSync(join(folder, "body"));
   writeFileSync(file, name === "nginx" ? nginxConf(folder, port, upstream) : haproxyCfg(port, upstream));
@@ -75,15 +75,6 @@ export async function startProxy(name: ProxyName, upstream: string): Promise<num
   }
   return port;
 }
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer().once("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() => (address !== null && typeof address === "object" ? resolve(address.port) : reject(new Error("there is no free port"))));
-    });
-  });
 
 async function isAccepting(port: number): Promise<boolean> {
   try {

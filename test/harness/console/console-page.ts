@@ -7,7 +7,8 @@ import type { Server } from "../server.ts";
 const ROOT = new URL("../../..", import.meta.url).pathname;
 
 /** Pictures for people who look into a failure, or at the console. */
-const ARTEFACTS = join(ROOT, "test-artefacts/console");
+export const ARTEFACTS = join(ROOT, "test-artefacts/console");
+export const AXE = join(ROOT, "console/node_modules/axe-core/axe.min.js");
 
 export interface Violation {
   readonly id: string;
@@ -89,7 +90,7 @@ export class ConsolePage {
 
   /** What axe finds wrong, in both themes. */
   async violations(): Promise<Violation[]> {
-    const source = readFileSync(join(ROOT, "console/node_modules/axe-core/axe.min.js"), "utf8");
+    const source = readFileSync(AXE, "utf8");
     await this.evaluate(`${source}; undefined`);
     const found: Violation[] = [];
     for (const theme of ["light", "dark"] as const) {

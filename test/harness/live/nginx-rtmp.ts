@@ -1,6 +1,7 @@
 /** nginx with its RTMP module: a media server of somebody else's. */
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { freePort } from "../processes/free-port.ts";
 
 /** Where Debian's libnginx-mod-rtmp puts it. */
 const MODULE = "/usr/lib/nginx/modules/ngx_rtmp_module.so";
@@ -58,10 +59,4 @@ async function isListening(port: number): Promise<boolean> {
   } catch {
     return false;
   }
-}
-
-function freePort(): number {
-  const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: () => {} } });
-  listener.stop(true);
-  return listener.port;
 }

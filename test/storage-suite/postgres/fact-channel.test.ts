@@ -47,6 +47,51 @@ describe("fact channel", () => {
     expect(heard.filter((each) => each !== "everything")).toEqual(expected);
   });
 
+  test("a commit that changes several facts names each of them, in their order", async () => {
+    const { one, two } = await openBoth();
+    const heard = listen(two);
+    await one.write(async (tx) => {
+      for (const [kind, key] of [["token", "1"] as const, ["role", "2"] as const, ["token", "3"] as const]) tx.invalidate(kind, key);
+    });
+    await announce(one, "4");
+    expect(await becomesTrue(() => heard.includes("token 4"), LIMIT_MS)).toBe(true);
+    expect(heard.filter((each) => each !== "everything")).toEqual(["token 1", "role 2", "token 3", "token 4"]);
+  });
+
+  test("a commit that is refused announces nothing, here or elsewhere", async () => {
+    const { url, schema, one, two } = await openBoth();
+    await execute(url, `ALTER TABLE "${schema}".notes ADD CONSTRAINT once UNIQUE (amount) DEFERRABLE INITIALLY DEFERRED`);
+    const heard = [listen(one), listen(two)];
+    const acted: string[] = [];
+    const insert = (id: number, amount: number) => sql`INSERT INTO notes (id, list, amount) VALUES (${id}, ${"a"}, ${amount})`;
+    await one.write((tx) => tx.runOne(insert(1, 1)));
+    // The first is refused by COMMIT itself, the second by a statement of which COMMIT tells.
+    for (const refused of [insert(2, 1), insert(1, 2)]) {
+      const response = one.write(async (tx) => {
+        tx.invalidate("token", "refused");
+        tx.afterCommit(() => acted.push("refused"));
+        await tx.runOne(refused);
+      });
+      await expect(response).rejects.toThrow("duplicate key");
+    }
+    await announce(one, "after");
+    const names = () => heard.map((each) => [...new Set(each.filter((name) => name !== "everything"))]);
+    expect(await becomesTrue(() => heard.every((each) => each.includes("token after")), LIMIT_MS)).toBe(true);
+    expect({ names: names(), acted }).toEqual({ names: [["token after"], ["token after"]], acted: [] });
+  });
+
+  test("numbers of a slot with a gap mean that something was lost; all others are heard by name, also one that comes late", async () => {
+    const { url, schema, two } = await openBoth();
+    const heard = listen(two);
+    for (const generation of [1, 2, 4, 5, 3, 6]) {
+      const payload = `1000 ${generation} ${JSON.stringify([["token", String(generation)]])}`;
+      await execute(url, "SELECT pg_notify($1, $2)", [schema, payload]);
+    }
+    expect(await becomesTrue(() => heard.includes("token 6"), LIMIT_MS)).toBe(true);
+    expect(heard.filter((each) => each !== "everything")).toEqual(["token 1", "token 2", "token 5", "token 3", "token 6"]);
+    expect(heard.slice(heard.indexOf("token 2"), heard.indexOf("token 5"))).toContain("everything");
+  });
+
   test("many writers at once: nothing is lost, and few times everything is dropped", async () => {
     const { one, two, open } = await openBoth();
     const three = await open();
@@ -78,6 +123,31 @@ describe("fact channel", () => {
     await announce(one, "after");
     expect(await becomesTrue(() => heard.includes("token after"), LIMIT_MS)).toBe(true);
     expect(heard).not.toContain("everything");
+  });
+
+  test("a gap in the numbers of a slot means that everything may have changed; after it, and for what comes late, names count again", async () => {
+    const { url, schema, one, two } = await openBoth();
+    const heard = listen(two);
+    const notify = (payload: string) => execute(url, "SELECT pg_notify($1, $2)", [schema, payload]);
+    await notify('900 1 [["token","a"],["page","b"]]');
+    await notify('900 3 [["token","c"]]');
+    await notify('900 2 [["token","late"]]');
+    await notify('900 4 [["token","d"]]');
+    expect(await becomesTrue(() => heard.includes("token d"), 10_000)).toBe(true);
+    expect(heard).toEqual(["token a", "page b", "everything", "token late", "token d"]);
+    heard.length = 0;
+    const undone = one.write(async (tx) => {
+      tx.invalidate("token", "undone");
+      throw new Error("refused");
+    });
+    await expect(undone).rejects.toThrow("refused");
+    await one.write(async (tx) => {
+      tx.invalidate("token", "e");
+      tx.invalidate("page", "f");
+    });
+    expect(await becomesTrue(() => heard.includes("page f"), 10_000)).toBe(true);
+    // As above: the poll may have been faster.
+    expect(heard.filter((each) => each !== "everything")).toEqual(["token e", "page f"]);
   });
 
   test("while the listening connection is gone everything counts as changed; then names are heard again, under the same number", async () => {

@@ -2,12 +2,12 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { spawn } from "node:child_process";
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "pg";
 import { afterThisTest } from "#harness/cleanup";
 import { sharedPostgres } from "#harness/postgres-cluster";
+import { freePort } from "#harness/processes/free-port";
 import { openPostgres } from "#storage/postgres/open";
 import { WrongAddress } from "#storage/postgres/server";
 import { sql } from "#storage/sql";
@@ -21,7 +21,7 @@ async function behindPgbouncer(url: string, poolMode: "session" | "transaction")
   const folder = mkdtempSync(join(tmpdir(), "plaza-pgbouncer-"));
   chmodSync(folder, 0o777);
   afterThisTest(() => rmSync(folder, { recursive: true, force: true }));
-  const own = await freePort();
+  const own = freePort();
   const settings = {
     listen_addr: "127.0.0.1",
     listen_port: own,
@@ -44,16 +44,6 @@ async function behindPgbouncer(url: string, poolMode: "session" | "transaction")
   const address = `postgres://postgres@127.0.0.1:${own}${pathname}`;
   await isServing(address);
   return address;
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
 }
 
 async function isServing(connectionString: string): Promise<void> {

@@ -14,11 +14,19 @@ export async function mintCopy(w: string, id: string): Promise<string> {
   const key = `${w} ${id}`;
   const known = copies.get(key);
   if (known !== undefined && known.untilMs > Date.now()) return known.value;
-  const { token } = await dataOf(api.POST("/v1/worlds/{w}/tokens/{id}/copy", { params: { path: { w, id } } }));
-  if (token === undefined) throw new Error("the server made no copy of the token");
-  copies.set(key, { value: token, untilMs: Date.now() + USED_MS });
-  return token;
+  try {
+    const { token } = await dataOf(api.POST("/v1/worlds/{w}/tokens/{id}/copy", { params: { path: { w, id } } }));
+    if (token === undefined) throw new Error("the server made no copy of the token");
+    copies.set(key, { value: token, untilMs: Date.now() + USED_MS });
+    return token;
+  } catch (error) {
+    // The token has ended, and the copy with it: the graph itself says what that means for an app.
+    if (known !== undefined) return known.value;
+    throw error;
+  }
 }
 
-/** The world's time was moved, or the token was revoked: the copy is no longer valid. */
-export const forgetCopies = (): void => copies.clear();
+/** The world's time was moved, or tokens were revoked: copies may no longer be valid. */
+export function forgetCopies(): void {
+  for (const [key, { value }] of copies) copies.set(key, { value, untilMs: 0 });
+}

@@ -9,7 +9,10 @@ import { Chart } from "../../parts/lazy.tsx";
 import { Block, Empty, WorldTime } from "../../parts/texts.tsx";
 import { useWorld } from "../../shell/world.ts";
 import { listNodes } from "../graph/nodes.ts";
+import { AdReport } from "./ad-report.tsx";
 import { Device, FindDevice } from "./device.tsx";
+import { ExportLog } from "./export-log.tsx";
+import { NameState } from "./name-state.tsx";
 
 const route = getRouteApi("/events");
 const KEPT = 1_000;
@@ -99,6 +102,8 @@ export function Events() {
           onFind={(device) => void navigate({ search: (before) => ({ ...before, device }), replace: true })}
         />
         <span className="quiet">Events show here as they come, each with its verdict.</span>
+        <span className="space" />
+        <ExportLog app={app} />
       </div>
       {search.device !== undefined ? (
         <Device app={app} device={search.device} seen={events.length} />
@@ -175,12 +180,15 @@ function Sums({ app, seen }: { readonly app: string; readonly seen: number }) {
                     .map(([currency, sum]) => `${sum} ${currency}`)
                     .join(", ")}
                 </td>
-                <td>{active ? "active" : "deactivated"}</td>
+                <td>
+                  <NameState app={app} name={name} isActive={active} />
+                </td>
               </tr>
             ))}
           </tbody>
         </table>
       </Block>
+      <AdReport app={app} seen={seen} />
       {times.length > 0 && (
         <Block isOwn title="Events a day">
           <Chart label={`Events a day, on ${times.length} days`} times={times} series={series} unit="" />

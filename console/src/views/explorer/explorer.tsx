@@ -45,6 +45,8 @@ export function Explorer() {
           value={find}
           onChange={({ target }) => void navigate({ search: (before) => ({ ...before, find: target.value || undefined }), replace: true })}
         />
+        <span className="space" />
+        <a href="/docs">API reference</a>
         <span className="quiet">
           {rows.length} of {all.length} operations
         </span>

@@ -8,6 +8,7 @@ import { tokensQuery, useServer } from "../../api/queries.ts";
 import { Identity } from "../../parts/identity.tsx";
 import { sayProblem } from "../../parts/notices.tsx";
 import { Block, Code, CopyButton, HttpStatus, pretty } from "../../parts/texts.tsx";
+import { useWorldNow } from "../../shell/clock.tsx";
 import { useWorld } from "../../shell/world.ts";
 import { generalParameters, type Operation, requestOf } from "./operations.ts";
 import { ParameterField } from "./parameter-field.tsx";
@@ -20,9 +21,12 @@ const TOKEN = "TOKEN";
 export function OperationForm({ operation }: { readonly operation: Operation }) {
   const w = useWorld();
   const server = useServer(w);
-  const { id: givenId = "" } = route.useSearch();
-  const tokens = (useQuery(tokensQuery(w)).data?.data ?? []).filter(({ revoked_at }) => revoked_at === 0);
-  const [chosen, choose] = useState<string>();
+  const now = useWorldNow(w)?.now ?? 0;
+  const { id: givenId = "", as: chosen } = route.useSearch();
+  const navigate = route.useNavigate();
+  const choose = (as: string): void => void navigate({ search: (before) => ({ ...before, as }), replace: true });
+  const known = useQuery(tokensQuery(w)).data?.data;
+  const tokens = (known ?? []).filter(({ revoked_at }) => revoked_at === 0);
   const [version, setVersion] = useState(operation.versions.at(-1) ?? "");
   const [id, setId] = useState(givenId);
   const [values, setValues] = useState<Readonly<Record<string, string>>>({});
@@ -56,7 +60,7 @@ export function OperationForm({ operation }: { readonly operation: Operation }) 
         </p>
         <div className="field">
           <span>As</span>
-          <Identity label="As" tokens={tokens} chosen={identity?.id} onChoose={choose} />
+          <Identity label="As" tokens={tokens} now={now} chosen={identity?.id} onChoose={choose} />
         </div>
         <VersionField versions={operation.versions} chosen={version} onChoose={setVersion} />
         {hasId && (
@@ -73,7 +77,7 @@ export function OperationForm({ operation }: { readonly operation: Operation }) 
             onChange={(value) => setValues((before) => ({ ...before, [parameter.name]: value }))}
           />
         ))}
-        <button type="submit" className="primary">
+        <button type="submit" className="primary" disabled={known === undefined || server === undefined}>
           Send
         </button>
       </form>

@@ -23,7 +23,7 @@ export function Graph() {
   const kinds = useQuery(kindsQuery).data ?? [];
   const list = useList<Entry>(["nodes", w, kind], (after) => listNodes(w, kind, after));
   const known = kinds.find(({ name }) => name === kind);
-  const columns = useMemo(() => columnsOf(known?.keys ?? []), [known]);
+  const columns = useMemo(() => columnsOf(known?.keys ?? [], list.rows), [known, list.rows]);
   const set = useCallback(
     (change: { kind?: string | undefined; id?: string | undefined }) =>
       void navigate({ search: (before) => ({ ...before, ...change }), replace: true }),
@@ -73,10 +73,11 @@ export function Graph() {
   );
 }
 
-const columnsOf = (keys: readonly string[]): Column<Entry>[] => [
+/** What a list says of its nodes; where it is empty, what it would say. */
+const columnsOf = (keys: readonly string[], rows: readonly Entry[]): Column<Entry>[] => [
   { id: "id", title: "id", width: "160px", cell: ({ id }) => <span className="mono">{String(id)}</span> },
   ...keys
-    .filter((key) => key !== "id")
+    .filter((key) => key !== "id" && (rows.length === 0 || rows.some((row) => row[key] !== undefined)))
     .slice(0, COLUMNS_MAX)
     .map((key) => ({ id: key, title: key, width: "minmax(100px, 1fr)", cell: (entry: Entry) => textOf(entry[key]) })),
 ];

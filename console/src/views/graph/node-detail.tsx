@@ -4,6 +4,7 @@ import { useEffect, useState } from "react";
 import { operationsQuery } from "../../api/queries.ts";
 import { JsonEditor } from "../../parts/lazy.tsx";
 import { say } from "../../parts/notices.tsx";
+import { Sure } from "../../parts/sure.tsx";
 import { Block, Empty, problemOf } from "../../parts/texts.tsx";
 import { useWorld } from "../../shell/world.ts";
 import { createNode, deleteNode, type Entry, kindNamedBy, kindsQuery, nodeQuery, textOf, updateNode } from "./nodes.ts";
@@ -31,7 +32,8 @@ export function NodeDetail({ kind, id, onOpen }: NodeDetailProps) {
   const change = async (done: string, action: () => Promise<string | undefined>): Promise<void> => {
     try {
       const next = await action();
-      await client.invalidateQueries({ queryKey: ["nodes", w] });
+      // One that is gone is not asked for again.
+      await client.invalidateQueries({ queryKey: ["nodes", w], predicate: ({ queryKey }) => next !== undefined || queryKey[4] !== id });
       say(done);
       setProblem(undefined);
       onOpen({ id: next });
@@ -63,31 +65,10 @@ export function NodeDetail({ kind, id, onOpen }: NodeDetailProps) {
           <button type="button" className="primary" onClick={() => void save()}>
             {id === undefined ? "Make" : "Save"}
           </button>
-          {id !== undefined && <Delete onDelete={() => void remove()} />}
+          {id !== undefined && <Sure text="Delete" sure="Delete it, and what hangs on it" onSure={() => void remove()} />}
         </div>
       </div>
       {entry !== undefined && <Neighbours kind={kind.name} entry={entry} onOpen={onOpen} />}
-    </>
-  );
-}
-
-/** Asks again: nothing brings a node back. */
-function Delete({ onDelete }: { readonly onDelete: () => void }) {
-  const [isSure, setSure] = useState(false);
-  if (!isSure)
-    return (
-      <button type="button" className="danger" onClick={() => setSure(true)}>
-        Delete
-      </button>
-    );
-  return (
-    <>
-      <button type="button" className="danger" onClick={onDelete}>
-        Delete it, and what hangs on it
-      </button>
-      <button type="button" onClick={() => setSure(false)}>
-        Keep
-      </button>
     </>
   );
 }

@@ -6,18 +6,12 @@ import { useTail } from "../../api/tail.ts";
 import { sayProblem } from "../../parts/notices.tsx";
 import { useWorld } from "../../shell/world.ts";
 
-interface Button {
-  readonly title: string;
-  readonly payload: string;
-}
-
 interface Message {
   readonly key: string;
   readonly text: string;
   readonly isOwn: boolean;
   readonly atMs: number;
   readonly mid: string;
-  readonly buttons: readonly Button[];
 }
 
 interface ThreadProps {
@@ -40,16 +34,8 @@ export function Thread({ account, scoped }: ThreadProps) {
       const { id } = await dataOf(
         api.POST("/v1/worlds/{w}/in-app/self-message", { params: { path: { w } }, body: { social_account: account, text } }),
       );
-      setOwn((before) => [...before, { key: id, text, isOwn: true, atMs: Date.now(), mid: id, buttons: [] }]);
+      setOwn((before) => [...before, { key: id, text, isOwn: true, atMs: Date.now(), mid: id }]);
       form.reset();
-    } catch (error) {
-      sayProblem(error);
-    }
-  };
-  const press = async ({ title, payload }: Button, mid: string): Promise<void> => {
-    try {
-      await dataOf(api.POST("/v1/worlds/{w}/in-app/postback", { params: { path: { w } }, body: { social_account: account, title, payload, mid } }));
-      setOwn((before) => [...before, { key: `${mid} ${Date.now()}`, text: `pressed: ${title}`, isOwn: true, atMs: Date.now(), mid, buttons: [] }]);
     } catch (error) {
       sayProblem(error);
     }
@@ -59,15 +45,10 @@ export function Thread({ account, scoped }: ThreadProps) {
       <h2>To myself</h2>
       <ol className="messages">
         {messages.length === 0 && <li className="quiet">Write something. The app gets the echo, and may respond.</li>}
-        {messages.map(({ key, text, isOwn, mid, buttons }) => (
+        {messages.map(({ key, text, isOwn }) => (
           <li key={key} className={isOwn ? "message own" : "message"}>
             <span className="hidden">{isOwn ? "Written here: " : "From the app: "}</span>
             {text}
-            {buttons.map((button) => (
-              <button type="button" key={button.payload} onClick={() => void press(button, mid)}>
-                {button.title}
-              </button>
-            ))}
           </li>
         ))}
       </ol>
@@ -77,7 +58,56 @@ export function Thread({ account, scoped }: ThreadProps) {
           Write
         </button>
       </form>
+      <Press
+        account={account}
+        mid={messages.at(-1)?.mid}
+        onPressed={(title, mid) =>
+          setOwn((before) => [...before, { key: `${mid} ${Date.now()}`, text: `pressed: ${title}`, isOwn: true, atMs: Date.now(), mid }])
+        }
+      />
     </section>
+  );
+}
+
+interface PressProps {
+  readonly account: string;
+  /** Of the message with the button. */
+  readonly mid: string | undefined;
+  readonly onPressed: (title: string, mid: string) => void;
+}
+
+/** Messages to oneself bring no buttons, so a person says what stands on the one that they press. */
+function Press({ account, mid, onPressed }: PressProps) {
+  const w = useWorld();
+  const press = async (event: FormEvent<HTMLFormElement>): Promise<void> => {
+    event.preventDefault();
+    if (mid === undefined) return;
+    const given = new FormData(event.currentTarget);
+    const [title, payload] = [String(given.get("title")), String(given.get("payload"))];
+    try {
+      await dataOf(api.POST("/v1/worlds/{w}/in-app/postback", { params: { path: { w } }, body: { social_account: account, title, payload, mid } }));
+      onPressed(title, mid);
+    } catch (error) {
+      sayProblem(error);
+    }
+  };
+  return (
+    <details>
+      <summary>Press a button of the last message</summary>
+      <form className="form" onSubmit={(event) => void press(event)}>
+        <label className="field">
+          What stands on it
+          <input name="title" required />
+        </label>
+        <label className="field">
+          What the app gets of it
+          <input name="payload" required />
+        </label>
+        <button type="submit" disabled={mid === undefined}>
+          Press
+        </button>
+      </form>
+    </details>
   );
 }
 
@@ -90,7 +120,7 @@ function useSent(w: string, scoped: string | undefined): Message[] {
     if (data === undefined) return [];
     const body = jsonOf(data.request_body);
     const mid = String((jsonOf(data.response_body) as { message_id?: unknown }).message_id ?? data.trace_id);
-    return [{ key: data.trace_id, text: findText(body) ?? "(no text)", isOwn: false, atMs: data.time * 1000, mid, buttons: findButtons(body) }];
+    return [{ key: data.trace_id, text: findText(body) ?? "(no text)", isOwn: false, atMs: data.time * 1000, mid }];
   });
 }
 
@@ -112,9 +142,3 @@ function findText(value: unknown): string | undefined {
   }
   return undefined;
 }
-
-const findButtons = (value: unknown): Button[] =>
-  entriesOf(value).flatMap(([, inner]) => {
-    const { title, payload } = (typeof inner === "object" && inner !== null ? inner : {}) as Partial<Button>;
-    return typeof title === "string" && typeof payload === "string" ? [{ title, payload }] : findButtons(inner);
-  });

@@ -8,6 +8,7 @@ import { tokensQuery, useServer } from "../../api/queries.ts";
 import { Identity } from "../../parts/identity.tsx";
 import { say, sayProblem } from "../../parts/notices.tsx";
 import { CopyButton } from "../../parts/texts.tsx";
+import { useWorldNow } from "../../shell/clock.tsx";
 import { useWorld } from "../../shell/world.ts";
 import type { StoriedRequest } from "./request-detail.tsx";
 
@@ -15,6 +16,7 @@ import type { StoriedRequest } from "./request-detail.tsx";
 export function Again({ request, onSent }: { readonly request: StoriedRequest; readonly onSent: (trace: string) => void }) {
   const world = useWorld();
   const server = useServer(world);
+  const now = useWorldNow(world)?.now ?? 0;
   const tokens = useQuery(tokensQuery(world)).data?.data ?? [];
   const [chosen, choose] = useState<string>();
   const alive = tokens.filter(({ revoked_at }) => revoked_at === 0);
@@ -38,7 +40,7 @@ export function Again({ request, onSent }: { readonly request: StoriedRequest; r
   };
   return (
     <div className="actions">
-      <Identity label="Token for sending it again" tokens={alive} chosen={identity} onChoose={choose} />
+      <Identity label="Token for sending it again" tokens={alive} now={now} chosen={identity} onChoose={choose} />
       <button type="button" onClick={() => void sendAgain()}>
         Send again
       </button>

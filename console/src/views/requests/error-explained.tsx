@@ -31,7 +31,8 @@ export function ErrorExplained({ request: { status, response_body, story } }: { 
       : [entry.code, entry.flat_code].includes(said?.code) &&
         entry.subcode === said?.error_subcode &&
         [entry.status, entry.flat_status].includes(status);
-  const entries = catalogue?.filter(isSame) ?? [];
+  // An error that was asked for by its status has no cause that the catalogue knows.
+  const entries = story?.fault !== undefined && story.error === "internalError" ? [] : (catalogue?.filter(isSame) ?? []);
   return (
     <Block title="Refused">
       {said?.message !== undefined && <p className="bad">✕ {said.message}</p>}
@@ -42,7 +43,14 @@ export function ErrorExplained({ request: { status, response_body, story } }: { 
           ["Code", said?.code === undefined ? undefined : [said.code, said.error_subcode].filter((part) => part !== undefined).join(" / ")],
           ["In the catalogue", entries.length === 0 ? undefined : entries.map(({ name }) => name).join(" or ")],
           ["It happens when", entries.length === 0 ? undefined : entries.map(({ when }) => when.replaceAll("`", "")).join("; or ")],
-          ["Again", entries.some(({ is_transient }) => is_transient) ? "the same request may succeed later" : "the same request fails again"],
+          [
+            "Again",
+            entries.length === 0
+              ? undefined
+              : entries.some(({ is_transient }) => is_transient)
+                ? "the same request may succeed later"
+                : "the same request fails again",
+          ],
         ]}
       />
     </Block>

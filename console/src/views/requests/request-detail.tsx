@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { requestQuery } from "../../api/queries.ts";
 import { Block, Code, Empty, Facts, HttpStatus, milliseconds, pretty, WorldTime } from "../../parts/texts.tsx";
 import { useWorld } from "../../shell/world.ts";
+import { effectOf, type FaultWords } from "../faults/fault-words.ts";
 import { Again } from "./again.tsx";
 import { Caused } from "./caused.tsx";
 import { ErrorExplained } from "./error-explained.tsx";
@@ -47,6 +48,7 @@ export function RequestDetail({ trace, onOpen }: RequestDetailProps) {
         />
         <Again request={request} onSent={onOpen} />
       </Block>
+      {story?.fault !== undefined && <MetFault text={story.fault} />}
       {status >= 400 && <ErrorExplained request={request} />}
       <Block title="Asked">
         {query !== "" && <Code label="Query" text={decodedQuery(query)} />}
@@ -65,6 +67,21 @@ export function RequestDetail({ trace, onOpen }: RequestDetailProps) {
       </Block>
       {story !== undefined && <Caused ids={story.deliveries} />}
     </>
+  );
+}
+
+/** What happened to it was asked for, and its cause is no mistake of the caller. */
+function MetFault({ text }: { readonly text: string }) {
+  const { id, operation: _, ...fault } = JSON.parse(text) as FaultWords & { readonly id: string };
+  return (
+    <Block title="Fault">
+      <p className="warn">
+        ! It met fault {id}, made on purpose: it {effectOf(fault)}.
+      </p>
+      <Link to="/faults" search={({ world }) => ({ world })}>
+        Faults in effect
+      </Link>
+    </Block>
   );
 }
 

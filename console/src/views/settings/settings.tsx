@@ -2,10 +2,12 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { api, dataOf } from "../../api/client.ts";
 import { useServer } from "../../api/queries.ts";
-import { act, sayProblem } from "../../parts/notices.tsx";
-import { Block, Code, CopyButton, Facts } from "../../parts/texts.tsx";
+import { act } from "../../parts/notices.tsx";
+import { Block, Facts } from "../../parts/texts.tsx";
 import { applyTheme, currentTheme, type Theme } from "../../shell/theme.ts";
 import { useWorld } from "../../shell/world.ts";
+import { Keys } from "./keys.tsx";
+import { SealingKey, Server } from "./server.tsx";
 
 const themes: readonly Theme[] = ["system", "light", "dark"];
 
@@ -33,7 +35,8 @@ export function Settings() {
       </Block>
       <Keys />
       <Retention />
-      <WorldFile />
+      <SealingKey />
+      <Server />
     </div>
   );
 }
@@ -92,60 +95,6 @@ function Addresses() {
   );
 }
 
-/** A key's times are the machine's own, in seconds that are rounded up. */
-const isValid = ({ expires_at }: { readonly expires_at: number }): boolean => expires_at === 0 || expires_at - 1 > Date.now() / 1000;
-
-function Keys() {
-  const client = useQueryClient();
-  const [value, setValue] = useState<string>();
-  const keys = useQuery({ queryKey: ["keys"], queryFn: () => dataOf(api.GET("/v1/control-keys", { params: { query: {} } })) }).data?.data ?? [];
-  const make = async (event: FormEvent<HTMLFormElement>): Promise<void> => {
-    event.preventDefault();
-    const given = new FormData(event.currentTarget);
-    try {
-      const body = { access: String(given.get("access")) as "read", name: String(given.get("name")) };
-      setValue((await dataOf(api.POST("/v1/control-keys", { body }))).key);
-      await client.invalidateQueries({ queryKey: ["keys"] });
-    } catch (error) {
-      sayProblem(error);
-    }
-  };
-  const end = (id: string) =>
-    act("Ended", async () => {
-      await dataOf(api.DELETE("/v1/control-keys/{id}", { params: { path: { id } } }));
-      await client.invalidateQueries({ queryKey: ["keys"] });
-    });
-  return (
-    <Block isOwn title="Control keys">
-      <ul>
-        {keys.filter(isValid).map(({ id, name, access }) => (
-          <li key={id}>
-            {name || id}, {access}{" "}
-            <button type="button" className="danger" onClick={() => void end(id)}>
-              End
-            </button>
-          </li>
-        ))}
-      </ul>
-      <form className="actions" onSubmit={(event) => void make(event)}>
-        <input name="name" aria-label="What the key is for" placeholder="What it is for" required />
-        <select name="access" aria-label="Access">
-          <option value="read">may read</option>
-          <option value="full">may do everything</option>
-        </select>
-        <button type="submit">Make a key</button>
-      </form>
-      {value !== undefined && (
-        <>
-          <p>Its value is shown once:</p>
-          <Code label="Value of the key" text={value} />
-          <CopyButton label="Copy" text={value} />
-        </>
-      )}
-    </Block>
-  );
-}
-
 function Retention() {
   const w = useWorld();
   const client = useQueryClient();
@@ -168,27 +117,6 @@ function Retention() {
         </label>
         <button type="submit">Save</button>
       </form>
-    </Block>
-  );
-}
-
-/** The whole world as a file, as an import takes it. */
-function WorldFile() {
-  const w = useWorld();
-  const save = () =>
-    act("Exported", async () => {
-      const world = await dataOf(api.GET("/v1/worlds/{w}/export", { params: { path: { w } } }));
-      const link = document.createElement("a");
-      link.href = `data:application/json,${encodeURIComponent(JSON.stringify(world, undefined, 1))}`;
-      link.download = `${w}.json`;
-      link.click();
-    });
-  return (
-    <Block isOwn title="World file">
-      <p className="quiet">It holds the apps' secrets: keep it as safe as the control key.</p>
-      <button type="button" onClick={() => void save()}>
-        Export this world
-      </button>
     </Block>
   );
 }

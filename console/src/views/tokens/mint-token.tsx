@@ -1,38 +1,54 @@
-import { useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import { api, dataOf } from "../../api/client.ts";
+import { operationsQuery } from "../../api/queries.ts";
 import { Block, Code, CopyButton, problemOf } from "../../parts/texts.tsx";
+import { useWorldNow } from "../../shell/clock.tsx";
 import { useWorld } from "../../shell/world.ts";
+import { listNodes, textOf } from "../graph/nodes.ts";
 
-/** Which node each kind stands for. */
+/** Which node each kind stands for, and the section of a world file that has it. */
 const PRINCIPALS = {
-  page: "page",
-  user: "user",
-  system_user: "user",
-  social_user: "social_account",
-  microblog_user: "microblog_user",
+  page: ["page", "pages"],
+  user: ["user", "users"],
+  system_user: ["user", "users"],
+  social_user: ["social_account", "social_accounts"],
+  microblog_user: ["microblog_user", "microblog_users"],
   app: undefined,
 } as const;
 type Kind = keyof typeof PRINCIPALS;
 
+const lives = [
+  ["for good", 0],
+  ["an hour", 3_600],
+  ["a day", 86_400],
+  ["60 days", 5_184_000],
+] as const;
+
 export function MintToken() {
   const w = useWorld();
   const client = useQueryClient();
+  const now = useWorldNow(w)?.now ?? 0;
   const [kind, setKind] = useState<Kind>("page");
-  const [value, setValue] = useState<string>();
+  const [made, setMade] = useState<{ readonly id: string; readonly value: string }>();
   const [problem, setProblem] = useState<string>();
   const principal = PRINCIPALS[kind];
   const mint = async (event: FormEvent<HTMLFormElement>): Promise<void> => {
     event.preventDefault();
     const given = new FormData(event.currentTarget);
     const text = (name: string): string => String(given.get(name) ?? "").trim();
-    const scopes = text("scopes")
-      .split(/[\s,]+/)
-      .filter((scope) => scope !== "");
+    const seconds = Number(text("lives"));
     try {
-      const body = { type: kind, app: text("app"), scopes, ...(principal === undefined ? {} : { [principal]: text("principal") }) };
-      const { token } = await dataOf(api.POST("/v1/worlds/{w}/tokens", { params: { path: { w } }, body }));
-      setValue(token);
+      const body = {
+        type: kind,
+        app: text("app"),
+        scopes: given.getAll("scopes").map(String),
+        ...(principal === undefined ? {} : { [principal[0]]: text("principal") }),
+        ...(seconds === 0 ? {} : { expires_at: Math.floor(now) + seconds }),
+      };
+      const { id, token } = await dataOf(api.POST("/v1/worlds/{w}/tokens", { params: { path: { w } }, body }));
+      if (token !== undefined) setMade({ id, value: token });
       setProblem(undefined);
       await client.invalidateQueries({ queryKey: ["tokens", w] });
     } catch (error) {
@@ -50,20 +66,21 @@ export function MintToken() {
             ))}
           </select>
         </label>
-        <label className="field">
-          Id of the app
-          <input name="app" required pattern="[0-9]+" />
-        </label>
+        <NodeField name="app" label="Id of the app" section="apps" />
         {principal !== undefined && (
-          <label className="field">
-            Id of the {principal.replace("_", " ")}
-            <input name="principal" required pattern="[0-9]+" />
-          </label>
+          <NodeField key={principal[1]} name="principal" label={`Id of the ${principal[0].replace("_", " ")}`} section={principal[1]} />
         )}
         <label className="field">
-          Scopes, with commas
-          <input name="scopes" />
+          Lives
+          <select name="lives">
+            {lives.map(([name, seconds]) => (
+              <option key={seconds} value={seconds}>
+                {name}
+              </option>
+            ))}
+          </select>
         </label>
+        <Scopes />
         {problem !== undefined && (
           <p role="alert" className="bad">
             ✕ {problem}
@@ -73,12 +90,62 @@ export function MintToken() {
           Make
         </button>
       </form>
-      {value !== undefined && (
-        <Block title="Its value, which is shown once">
-          <Code label="Value of the token" text={value} />
-          <CopyButton label="Copy" text={value} />
-        </Block>
-      )}
+      {made !== undefined && <Made {...made} />}
     </>
+  );
+}
+
+function Made({ id, value }: { readonly id: string; readonly value: string }) {
+  return (
+    <Block title="Its value, which is shown once">
+      <Code label="Value of the token" text={value} />
+      <div className="actions">
+        <CopyButton label="Copy" text={value} />
+        <Link to="/explorer" search={({ world }) => ({ world, as: id })}>
+          Use it in the explorer
+        </Link>
+      </div>
+    </Block>
+  );
+}
+
+interface NodeFieldProps {
+  readonly name: string;
+  readonly label: string;
+  readonly section: string;
+}
+
+/** An id, with those that are there to choose from. */
+function NodeField({ name, label, section }: NodeFieldProps) {
+  const w = useWorld();
+  const nodes = useQuery({ queryKey: ["nodes", w, section, "choice"], queryFn: () => listNodes(w, section, undefined) }).data?.data ?? [];
+  return (
+    <label className="field">
+      {label}
+      <input name={name} list={`ids-${name}`} required pattern="[0-9]+" autoComplete="off" />
+      <datalist id={`ids-${name}`}>
+        {nodes.map(({ id, name: called, username }) => (
+          <option key={String(id)} value={String(id)}>
+            {textOf(called ?? username)}
+          </option>
+        ))}
+      </datalist>
+    </label>
+  );
+}
+
+/** Every scope that an operation asks for. */
+function Scopes() {
+  const operations = useQuery(operationsQuery(useWorld())).data?.data ?? [];
+  const scopes = [...new Set(operations.flatMap((one) => one.scopes))].sort();
+  return (
+    <fieldset className="choices">
+      <legend>Scopes</legend>
+      {scopes.map((scope) => (
+        <label key={scope}>
+          <input type="checkbox" name="scopes" value={scope} /> {scope}
+        </label>
+      ))}
+    </fieldset>
   );
 }

@@ -1,5 +1,5 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { getRouteApi } from "@tanstack/react-router";
+import { getRouteApi, Link } from "@tanstack/react-router";
 import { useCallback } from "react";
 import { api, dataOf } from "../../api/client.ts";
 import { forgetCopies, mintCopy } from "../../api/graph/identities.ts";
@@ -7,6 +7,7 @@ import { useList } from "../../api/lists.ts";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { act } from "../../parts/notices.tsx";
 import { Split } from "../../parts/split.tsx";
+import { Sure } from "../../parts/sure.tsx";
 import { Block, CopyButton, Empty, Facts, Problem, WorldTime } from "../../parts/texts.tsx";
 import { useWorldNow } from "../../shell/clock.tsx";
 import { useWorld } from "../../shell/world.ts";
@@ -108,12 +109,11 @@ function TokenDetail({ token, now }: { readonly token: Token; readonly now: numb
         ]}
       />
       <div className="actions">
+        <Link to="/explorer" search={({ world }) => ({ world, as: id })}>
+          Use it in the explorer
+        </Link>
         <CopyButton label="Copy the value of a ten-minute copy" text={() => mintCopy(w, id)} />
-        {revoked_at === 0 && (
-          <button type="button" className="danger" onClick={() => void revoke()}>
-            Revoke
-          </button>
-        )}
+        {revoked_at === 0 && <Sure text="Revoke" sure="Revoke it, and its copies" onSure={() => void revoke()} />}
       </div>
     </Block>
   );

@@ -1,22 +1,16 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useMemo, useState } from "react";
+import { useMemo } from "react";
 import { api, dataOf } from "../../api/client.ts";
 import { Chart } from "../../parts/lazy.tsx";
 import { act } from "../../parts/notices.tsx";
 import { Block, Facts, milliseconds, WorldTime } from "../../parts/texts.tsx";
-import { useWorldNow } from "../../shell/clock.tsx";
 import { useWorld } from "../../shell/world.ts";
 import type { Callback } from "./callbacks.ts";
 import type { Delivery } from "./deliveries.ts";
+import { ReplaySpan } from "./replay-span.tsx";
 import { CallbackStatus } from "./statuses.tsx";
 
 const CHARTED = 200;
-const spans = [
-  ["the last hour", 3_600],
-  ["the last day", 86_400],
-  ["the last week", 604_800],
-  ["the beginning", Number.POSITIVE_INFINITY],
-] as const;
 
 /** A callback's health at a glance: how long it took and what failed, and what to do about it. */
 export function CallbackDetail({ callback }: { readonly callback: Callback }) {
@@ -56,41 +50,12 @@ export function CallbackDetail({ callback }: { readonly callback: Callback }) {
             </button>
           )}
         </div>
-        <ReplaySince callback={id} />
+      </Block>
+      <Block title="Send again">
+        <ReplaySpan callback={id} />
       </Block>
       {data !== undefined && <Health deliveries={data.data} />}
     </>
-  );
-}
-
-function ReplaySince({ callback }: { readonly callback: string }) {
-  const w = useWorld();
-  const client = useQueryClient();
-  const now = useWorldNow(w)?.now ?? 0;
-  const [chosen, choose] = useState(0);
-  const [text, seconds] = spans[chosen] ?? spans[0];
-  const replay = () =>
-    act(`What was made since ${text} is sent again`, async () => {
-      const since = Math.max(0, Math.floor(now - seconds));
-      await dataOf(api.POST("/v1/worlds/{w}/deliveries/replay", { params: { path: { w } }, body: { since, callback } }));
-      await client.invalidateQueries();
-    });
-  return (
-    <div className="actions">
-      <label>
-        Send again all since{" "}
-        <select value={chosen} onChange={({ target }) => choose(Number(target.value))}>
-          {spans.map(([name], at) => (
-            <option key={name} value={at}>
-              {name}
-            </option>
-          ))}
-        </select>
-      </label>
-      <button type="button" onClick={() => void replay()}>
-        Replay
-      </button>
-    </div>
   );
 }
 
@@ -108,7 +73,7 @@ function Health({ deliveries }: { readonly deliveries: readonly Delivery[] }) {
       said:
         attempts.length === 0
           ? "No attempt yet."
-          : `${attempts.length} attempts, ${failed} failed; half took up to ${at(0.5)}, 19 of 20 up to ${at(0.95)}.`,
+          : `${attempts.length} ${attempts.length === 1 ? "attempt" : "attempts"}, ${failed} failed; half took up to ${at(0.5)}, 19 of 20 up to ${at(0.95)}.`,
     };
   }, [deliveries]);
   const series = useMemo(

@@ -4,7 +4,6 @@ import { deliveryQuery } from "../../api/queries.ts";
 import { act } from "../../parts/notices.tsx";
 import { Block, Code, CopyButton, Empty, Facts, HttpStatus, milliseconds, pretty, WorldTime } from "../../parts/texts.tsx";
 import { useWorld } from "../../shell/world.ts";
-import type { Delivery } from "./deliveries.ts";
 import { Maker } from "./maker.tsx";
 import { DeliveryStatus } from "./statuses.tsx";
 
@@ -90,16 +89,37 @@ export function DeliveryDetail({ id, onCallback }: DeliveryDetailProps) {
   );
 }
 
-function Attempts({ attempts }: Pick<Delivery, "attempts">) {
+interface SignedAttempt {
+  readonly time: number;
+  readonly status?: number | undefined;
+  readonly latency_ms?: number | undefined;
+  readonly answer?: string | undefined;
+  readonly error?: string | undefined;
+  readonly signatures?: Readonly<Record<string, string>> | undefined;
+}
+
+function Attempts({ attempts }: { readonly attempts: readonly SignedAttempt[] }) {
   return (
     <Block title="Attempts">
       {attempts.length === 0 && <p className="quiet">None yet.</p>}
       <ol>
-        {attempts.map(({ time, status, latency_ms, answer, error }) => (
+        {attempts.map(({ time, status, latency_ms, answer, error, signatures }) => (
           <li key={time}>
             <WorldTime seconds={time} isLong /> {status === undefined ? <span className="bad">✕ {error}</span> : <HttpStatus status={status} />}{" "}
             {latency_ms !== undefined && milliseconds(latency_ms)}
             {answer !== undefined && answer !== "" && <Code label="The first bytes of the response" text={answer} />}
+            {signatures !== undefined && (
+              <details>
+                <summary>Signatures</summary>
+                <p className="quiet">Made with the app's secret over the body below, byte for byte.</p>
+                <Code
+                  label="Headers that sign the attempt"
+                  text={Object.entries(signatures)
+                    .map(([name, value]) => `${name}: ${value}`)
+                    .join("\n")}
+                />
+              </details>
+            )}
           </li>
         ))}
       </ol>

@@ -5,31 +5,35 @@ import { JsonEditor } from "../../parts/lazy.tsx";
 import { say } from "../../parts/notices.tsx";
 import { problemOf } from "../../parts/texts.tsx";
 import { useWorld } from "../../shell/world.ts";
+import { useFields } from "./fields.ts";
+
+const ID = /^[1-9][0-9]{0,18}$/;
+const NAMES: Readonly<Record<string, string>> = { page: "page", catalog: "catalog" };
 
 /** The kind of node that each object is about. */
-const SECTIONS: Readonly<Record<string, "pages" | "social_accounts" | "chatapp_accounts">> = {
+const SECTIONS: Readonly<Record<string, "pages" | "social_accounts" | "chatapp_accounts" | "catalogs">> = {
   page: "pages",
   social: "social_accounts",
   chatapp_business_account: "chatapp_accounts",
+  catalog: "catalogs",
 };
 
 /** Any field of the catalogue, with an example to edit. */
 export function Trigger({ onMade }: { readonly onMade: (delivery: string) => void }) {
   const w = useWorld();
-  const fields = useQuery({
-    queryKey: ["webhook-fields", w],
-    queryFn: () => dataOf(api.GET("/v1/worlds/{w}/webhook-fields", { params: { path: { w } } })),
-  }).data?.data;
+  const fields = useFields(w);
   const [chosen, choose] = useState(0);
   const field = fields?.[chosen];
+  const [of, setOf] = useState<Of>({ entity: "", phone: "" });
+  const example = useExample(w, field, of);
   const [value, setValue] = useState("{}");
   const [problem, setProblem] = useState<string>();
-  useEffect(() => setValue(JSON.stringify(field?.example ?? {}, undefined, 2)), [field]);
+  useEffect(() => {
+    if (example !== undefined) setValue(JSON.stringify(example, undefined, 2));
+  }, [example]);
   if (fields === undefined || field === undefined) return null;
   const trigger = async (event: FormEvent<HTMLFormElement>): Promise<void> => {
     event.preventDefault();
-    const given = new FormData(event.currentTarget);
-    const phone = String(given.get("phone_number") ?? "").trim();
     try {
       const { deliveries } = await dataOf(
         api.POST("/v1/worlds/{w}/deliveries/trigger", {
@@ -37,8 +41,8 @@ export function Trigger({ onMade }: { readonly onMade: (delivery: string) => voi
           body: {
             object: field.object as "page",
             field: field.field as never,
-            entity: String(given.get("entity")).trim(),
-            ...(phone === "" ? {} : { phone_number: phone }),
+            entity: of.entity,
+            ...(of.phone === "" ? {} : { phone_number: of.phone }),
             value: JSON.parse(value) as Record<string, unknown>,
           },
         }),
@@ -62,7 +66,7 @@ export function Trigger({ onMade }: { readonly onMade: (delivery: string) => voi
         </select>
       </label>
       <p className="quiet">{field.summary}</p>
-      <Subject w={w} object={field.object} />
+      <Subject key={field.object} w={w} object={field.object} of={of} onChange={setOf} />
       <div className="field">
         <span>Value</span>
         <JsonEditor label="Value" value={value} onChange={setValue} />
@@ -79,14 +83,60 @@ export function Trigger({ onMade }: { readonly onMade: (delivery: string) => voi
   );
 }
 
+interface Of {
+  readonly entity: string;
+  readonly phone: string;
+}
+
+/** What the event would carry, of this entity; of a made-up one while none is chosen. */
+function useExample(
+  w: string,
+  field: { readonly object: string; readonly field: string; readonly example: object } | undefined,
+  { entity, phone }: Of,
+) {
+  const isChosen = ID.test(entity);
+  const { data } = useQuery({
+    queryKey: ["webhook-example", w, field?.object, field?.field, entity, phone],
+    queryFn: () =>
+      dataOf(
+        api.GET("/v1/worlds/{w}/webhook-fields/{object}/{field}/example", {
+          params: {
+            path: { w, object: field?.object ?? "", field: field?.field ?? "" },
+            query: { entity, ...(ID.test(phone) ? { phone_number: phone } : {}) },
+          },
+        }),
+      ),
+    enabled: field !== undefined && isChosen,
+    // What a person edits is not taken from under them.
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  return isChosen ? data?.value : field?.example;
+}
+
+interface SubjectProps {
+  readonly w: string;
+  readonly object: string;
+  readonly of: Of;
+  readonly onChange: (of: Of) => void;
+}
+
 /** What the event is of. */
-function Subject({ w, object }: { readonly w: string; readonly object: string }) {
+function Subject({ w, object, of, onChange }: SubjectProps) {
   const entities = useQuery({ queryKey: ["entities", w, object], queryFn: () => entitiesOf(w, object) }).data;
+  const first = entities?.[0]?.id ?? "";
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the first one is chosen once it is known.
+  useEffect(() => onChange({ entity: first, phone: "" }), [first]);
   return (
     <>
       <label className="field">
-        Of the {object === "page" ? "page" : "account"}
-        <input name="entity" list="entities" required pattern="[0-9]+" defaultValue={entities?.[0]?.id} key={entities?.[0]?.id} />
+        Of the {NAMES[object] ?? "account"}
+        <input
+          list="entities"
+          required
+          pattern="[0-9]+"
+          value={of.entity}
+          onChange={({ target }) => onChange({ ...of, entity: target.value.trim() })}
+        />
       </label>
       <datalist id="entities">
         {entities?.map(({ id, name }) => (
@@ -98,7 +148,7 @@ function Subject({ w, object }: { readonly w: string; readonly object: string })
       {object === "chatapp_business_account" && (
         <label className="field">
           Phone number, if it belongs to one
-          <input name="phone_number" pattern="[0-9]*" />
+          <input pattern="[0-9]*" value={of.phone} onChange={({ target }) => onChange({ ...of, phone: target.value.trim() })} />
         </label>
       )}
     </>

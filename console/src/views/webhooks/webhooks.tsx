@@ -2,12 +2,14 @@ import { getRouteApi } from "@tanstack/react-router";
 import { useCallback, useMemo } from "react";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { Split } from "../../parts/split.tsx";
-import { Empty, Problem, WorldTime } from "../../parts/texts.tsx";
+import { Block, Empty, Problem, WorldTime } from "../../parts/texts.tsx";
 import { useWorld } from "../../shell/world.ts";
 import { CallbackDetail } from "./callback-detail.tsx";
 import { type Callback, useCallbacks } from "./callbacks.ts";
 import { type Delivery, useDeliveries } from "./deliveries.ts";
 import { DeliveryDetail } from "./delivery-detail.tsx";
+import { useFields } from "./fields.ts";
+import { ReplaySpan } from "./replay-span.tsx";
 import { CallbackStatus, DeliveryStatus } from "./statuses.tsx";
 import { Trigger } from "./trigger.tsx";
 
@@ -15,7 +17,7 @@ const route = getRouteApi("/webhooks");
 
 const columns: readonly Column<Delivery>[] = [
   { id: "time", title: "Time", width: "72px", cell: ({ time }) => <WorldTime seconds={time} /> },
-  { id: "status", title: "Status", width: "128px", cell: (delivery) => <DeliveryStatus {...delivery} /> },
+  { id: "status", title: "Status", width: "168px", cell: (delivery) => <DeliveryStatus {...delivery} /> },
   { id: "field", title: "Field", width: "minmax(140px, 1fr)", cell: ({ object, field }) => `${object} ${field}` },
   { id: "entity", title: "Of", width: "88px", cell: ({ entity }) => entity },
   { id: "app", title: "App", width: "72px", cell: ({ app }) => app },
@@ -29,11 +31,14 @@ const fewer = columns.filter(({ id }) => id !== "app" && id !== "callback" && id
 const idOf = ({ id }: Delivery): string => id;
 const statuses = ["waiting", "sending", "delivered", "failed", "unsubscribed"] as const;
 
+const TITLES: Readonly<Record<string, string>> = { trigger: "Trigger an event", replay: "Replay" };
+
 interface Change {
   readonly delivery?: string | undefined;
   readonly open?: string | undefined;
   readonly status?: string | undefined;
   readonly callback?: string | undefined;
+  readonly field?: string | undefined;
 }
 
 export function Webhooks() {
@@ -49,6 +54,11 @@ export function Webhooks() {
   const detail =
     open === "trigger" ? (
       <Trigger onMade={(id) => set({ open: undefined, delivery: id })} />
+    ) : open === "replay" ? (
+      <Block title="To every callback">
+        <p className="quiet">With the same ids and bodies. A paused callback is resumed. For one callback, choose it above.</p>
+        <ReplaySpan />
+      </Block>
     ) : delivery !== undefined ? (
       <DeliveryDetail key={delivery} id={delivery} onCallback={(id) => set({ callback: id, open: "callback", delivery: undefined })} />
     ) : open === "callback" && chosen !== undefined ? (
@@ -57,10 +67,10 @@ export function Webhooks() {
   return (
     <>
       <Filters callbacks={callbacks} onSet={set} />
-      <Split title={open === "trigger" ? "Trigger an event" : delivery === undefined ? "Callback" : "Webhook"} detail={detail} onClose={close}>
+      <Split title={TITLES[open ?? ""] ?? (delivery === undefined ? "Callback" : "Webhook")} detail={detail} onClose={close}>
         {error !== null && <Problem error={error} />}
         {rows.length === 0 && isLoaded ? (
-          <Empty title={status === undefined && callback === undefined ? "No webhook yet" : "No webhook matches the filter"}>
+          <Empty title={status === undefined && callback === undefined && field === undefined ? "No webhook yet" : "No webhook matches the filter"}>
             <p>
               A webhook goes out when something happens that an app is subscribed to. Give the app a callback (<code>bin/plaza listen</code> shows
               what it gets), subscribe it, and change a node, or trigger an event.
@@ -83,7 +93,9 @@ export function Webhooks() {
 }
 
 function Filters({ callbacks, onSet: set }: { readonly callbacks: readonly Callback[]; readonly onSet: (change: Change) => void }) {
-  const { status, callback } = route.useSearch();
+  const { status, callback, field } = route.useSearch();
+  const fields = useFields(useWorld());
+  const names = [...new Set(fields?.map(({ field: name }) => name))].sort();
   const chosen = callbacks.find(({ id }) => id === callback);
   return (
     <search className="bar" aria-label="Filter">
@@ -104,12 +116,24 @@ function Filters({ callbacks, onSet: set }: { readonly callbacks: readonly Callb
         </select>
       </label>
       {chosen !== undefined && <CallbackStatus {...chosen} />}
+      <label>
+        Field
+        <select value={field ?? ""} onChange={({ target: { value } }) => set({ field: value || undefined })}>
+          <option value="">all</option>
+          {names.map((name) => (
+            <option key={name}>{name}</option>
+          ))}
+        </select>
+      </label>
       {statuses.map((name) => (
         <button type="button" key={name} aria-pressed={status === name} onClick={() => set({ status: status === name ? undefined : name })}>
           {name}
         </button>
       ))}
       <span className="space" />
+      <button type="button" onClick={() => set({ open: "replay", delivery: undefined })}>
+        Replay…
+      </button>
       <button type="button" className="primary" onClick={() => set({ open: "trigger", delivery: undefined })}>
         Trigger an event
       </button>

@@ -1,36 +1,30 @@
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { type FormEvent, useState } from "react";
+import type { FormEvent } from "react";
 import { api, dataOf } from "../../api/client.ts";
-import { forgetCopies } from "../../api/graph/identities.ts";
 import { worldsQuery } from "../../api/queries.ts";
-import { act } from "../../parts/notices.tsx";
+import { Sure } from "../../parts/sure.tsx";
 import { Block } from "../../parts/texts.tsx";
 import { useWorld } from "../../shell/world.ts";
+import { useChange } from "./change.ts";
+import { People } from "./people.tsx";
+import { Snapshots } from "./snapshots.tsx";
+import { textOfFile, WorldFile } from "./world-file.tsx";
 
 const FIRST = "default";
 
-/** Everything that was read of a world may be another now. */
-function useAct() {
-  const client = useQueryClient();
-  return (done: string, action: () => Promise<unknown>) =>
-    act(done, async () => {
-      await action();
-      forgetCopies();
-      await client.invalidateQueries();
-    });
-}
-
 export function Worlds() {
   const w = useWorld();
-  const change = useAct();
+  const change = useChange();
   const worlds = useQuery(worldsQuery).data?.data ?? [];
   const make = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();
     const form = event.currentTarget;
-    const name = String(new FormData(form).get("name")).trim();
+    const given = new FormData(form);
+    const name = String(given.get("name")).trim();
     void change(`The world ${name} is there`, async () => {
-      await dataOf(api.POST("/v1/worlds", { body: { name } }));
+      const file = await textOfFile(given.get("file"));
+      await dataOf(api.POST("/v1/worlds", { body: { name, ...(file === "" ? {} : { file }) } }));
       form.reset();
     });
   };
@@ -62,98 +56,15 @@ export function Worlds() {
             required
             pattern="[a-z0-9]([a-z0-9_\-]{0,55}[a-z0-9])?"
           />
-          <button type="submit">Make an empty world</button>
+          <label>
+            from a world file, or empty <input name="file" type="file" accept=".yaml,.yml,.json" />
+          </label>
+          <button type="submit">Make a world</button>
         </form>
       </Block>
       <Snapshots key={w} />
+      <WorldFile key={`file ${w}`} />
+      <People key={`people ${w}`} />
     </div>
-  );
-}
-
-function Snapshots() {
-  const w = useWorld();
-  const change = useAct();
-  const path = { w };
-  const snapshots = useQuery({
-    queryKey: ["snapshots", w],
-    queryFn: () => dataOf(api.GET("/v1/worlds/{w}/snapshots", { params: { path } })),
-  }).data?.data;
-  const keep = (event: FormEvent<HTMLFormElement>): void => {
-    event.preventDefault();
-    const form = event.currentTarget;
-    const name = String(new FormData(form).get("name")).trim();
-    void change("Kept", async () => {
-      await dataOf(api.POST("/v1/worlds/{w}/snapshots", { params: { path }, body: { name } }));
-      form.reset();
-    });
-  };
-  return (
-    <Block isOwn title={`Snapshots of ${w}`}>
-      <ul>
-        {snapshots?.map(({ name }) => (
-          <li key={name}>
-            {name}{" "}
-            <Sure
-              text="Restore"
-              sure={`Bring ${w} back to ${name}`}
-              onSure={() =>
-                void change(`${w} is again as it was`, () =>
-                  dataOf(api.POST("/v1/worlds/{w}/snapshots/{name}/restore", { params: { path: { w, name } } })),
-                )
-              }
-            />{" "}
-            <Sure
-              text="Delete"
-              sure={`Delete the snapshot ${name}`}
-              onSure={() => void change("Deleted", () => dataOf(api.DELETE("/v1/worlds/{w}/snapshots/{name}", { params: { path: { w, name } } })))}
-            />
-          </li>
-        ))}
-        {snapshots?.length === 0 && <li className="quiet">None yet. Keep one before you break something.</li>}
-      </ul>
-      <form className="actions" onSubmit={keep}>
-        <input name="name" aria-label="Name of a snapshot" placeholder="Name of a snapshot" required pattern="[A-Za-z0-9][A-Za-z0-9_\-]{0,63}" />
-        <button type="submit">Keep the world as it is</button>
-      </form>
-      <Sure
-        text="Reset"
-        sure={`Bring ${w} back to its beginning`}
-        onSure={() => void change(`${w} is again as it was made`, () => dataOf(api.POST("/v1/worlds/{w}/reset", { params: { path } })))}
-      />
-    </Block>
-  );
-}
-
-interface SureProps {
-  readonly text: string;
-  readonly sure: string;
-  readonly onSure: () => void;
-}
-
-/** Asks again before something that nothing undoes. */
-function Sure({ text, sure, onSure }: SureProps) {
-  const [isAsked, ask] = useState(false);
-  if (!isAsked)
-    return (
-      <button type="button" onClick={() => ask(true)} aria-label={`${text}: ${sure}`}>
-        {text}
-      </button>
-    );
-  return (
-    <>
-      <button
-        type="button"
-        className="danger"
-        onClick={() => {
-          ask(false);
-          onSure();
-        }}
-      >
-        {sure}
-      </button>{" "}
-      <button type="button" onClick={() => ask(false)}>
-        Keep
-      </button>
-    </>
   );
 }

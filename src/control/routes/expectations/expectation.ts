@@ -1,5 +1,5 @@
 /** An assertion over the entries of a list that grows: it waits until enough of them are as expected. */
-import { Type } from "typebox";
+import { type TSchema, Type } from "typebox";
 import { type ControlError, unprocessable } from "#control-contract/errors";
 import type { ControlDeps } from "#control-contract/route";
 import { type Expected, isExpected, isOfKind, nearestOf } from "./matching.ts";
@@ -17,6 +17,23 @@ export const countedWithin = (what: string, countMax?: number) => ({
   }),
   within_ms: Type.Integer({ minimum: 0, maximum: WITHIN_MS_MAX, default: 0, description: "how long to wait for them, in real time" }),
 });
+
+/** The response where it was met: what was as expected. */
+export const met = (entry: TSchema) => Type.Object({ count: Type.Integer(), data: Type.Array(entry) });
+
+const difference = Type.Object({
+  at: Type.String({ description: "what differs, e.g. `status` or `request_body.users[0]`" }),
+  expected: Type.Unknown(),
+  actual: Type.Optional(Type.Unknown({ description: "left out where there is nothing in this place" })),
+});
+
+/** Beside the error where it was not: what was seen instead. `what` is in the singular. */
+export const unmet = (what: string, entry: TSchema) =>
+  Type.Object({
+    count: Type.Integer({ description: "how many were as expected" }),
+    data: Type.Array(entry, { description: `each ${what} of the kind that was expected, the newest first` }),
+    nearest: Type.Optional(Type.Object({ [what]: entry, differences: Type.Array(difference) })),
+  });
 
 /** A test notices no delay, and a read takes a fraction of a millisecond. */
 const READ_EVERY_MS = 20;
@@ -51,7 +68,7 @@ export async function expectEntries<Entry extends object>(
     const isMet = count === 0 ? found.length === 0 : found.length >= count;
     const remaining = until - monotonicMs();
     if (isMet && (count > 0 || remaining <= 0)) return { count: found.length, data: found.map(entries.show) };
-    if (!isMet && (count === 0 || remaining <= 0)) throw unmet(entries, all, found.length, expected, count);
+    if (!isMet && (count === 0 || remaining <= 0)) throw refusalOf(entries, all, found.length, expected, count);
     await (next === undefined ? sleepMs(Math.min(remaining, READ_EVERY_MS)) : Promise.race([next, sleepMs(remaining)]));
   }
 }
@@ -59,7 +76,7 @@ export async function expectEntries<Entry extends object>(
 /** What was seen instead: enough to find the mistake. */
 const SEEN_MAX = 50;
 
-function unmet<Entry extends object>(
+function refusalOf<Entry extends object>(
   { what, show }: Entries<Entry>,
   all: readonly Entry[],
   found: number,

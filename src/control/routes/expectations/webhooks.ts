@@ -5,7 +5,7 @@ import { worldId } from "#graph/worlds/file/schema-words";
 import { type EventRow, listNewestEvents } from "#webhooks/history/list.store";
 import { type DeliveryStatus, deliveryStatuses, viewOf } from "#webhooks/history/view";
 import { delivery, shownDelivery } from "../webhooks/webhooks.ts";
-import { countedWithin, expectEntries } from "./expectation.ts";
+import { countedWithin, expectEntries, met, unmet } from "./expectation.ts";
 
 /** More than a test makes. Each is read with its payload, again and again while an expectation waits. */
 const EVENTS_MAX = 200;
@@ -55,8 +55,9 @@ export const webhookExpectationRoutes: readonly ControlRoute[] = [
     operation: "expectWebhooks",
     summary: `Waits until the last ${EVENTS_MAX} webhooks hold what is expected; 422 has those that were seen instead, and beside them the nearest with its differences`,
     body: expectation,
-    response: Type.Object({ count: Type.Integer(), data: Type.Array(sentEvent) }),
+    response: met(sentEvent),
     errors: [404, 422],
+    unmet: unmet("webhook", sentEvent),
     handle: expectWebhooks,
   }),
 ];

@@ -55,6 +55,7 @@ const story = Type.Object({
     Type.String({ description: "JSON of what the contract understood, its first 4,096 characters, without the values of secrets" }),
   ),
   error: Type.Optional(Type.String({ description: "its name in the list of errors" })),
+  fault: Type.Optional(Type.String({ description: "JSON of the fault that it met, which was asked for: its id and what it does" })),
   deliveries: Type.Array(Type.String(), { description: "the webhooks that were stored with what it wrote" }),
 });
 

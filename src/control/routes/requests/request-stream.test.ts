@@ -58,6 +58,18 @@ describe("the stream of requests", () => {
     await fresh.cancel();
   });
 
+  test("tells no request twice where the world rested before, and goes on when it is restored", async () => {
+    const log = new RequestLog();
+    log.add(entry({ trace_id: "A0" }));
+    log.rest();
+    const reader = readerOf(log);
+    await reader.read();
+    log.clear();
+    log.add(entry({ trace_id: "A1" }));
+    expect(await nextEvent(reader)).toMatchObject({ id: "2", seen: 1, data: [{ trace_id: "A1" }] });
+    await reader.cancel();
+  });
+
   test("counts what is more than an eye can follow, also what the log no longer keeps", async () => {
     const log = new RequestLog();
     const reader = readerOf(log);

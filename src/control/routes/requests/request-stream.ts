@@ -24,16 +24,14 @@ export function followRequests(request: ControlRequest, filter: RequestFilter, a
   const log = request.world.requests;
   const sinceMs = sinceMsOf(filter);
   // An id beyond the end is that of a server before this one.
-  let next = after === undefined || after > log.end ? log.end : after;
+  let next = after === undefined || after > log.count ? log.count : after;
   const linesSince = (): Static<typeof requestsEvent> => {
-    // The world has rested, or began anew, and counts from the beginning.
-    if (log.end < next) next = 0;
     const entries = log.from(next);
-    const asked = entries.filter(({ entry }) => isAsked(entry, filter, sinceMs));
-    const seen = log.end - next;
-    next = log.end;
+    const asked = entries.filter((entry) => isAsked(entry, filter, sinceMs));
+    const seen = log.count - next;
+    next = log.count;
     return {
-      data: asked.slice(-LINES_MAX).map(({ entry }) => lineShown(entry)),
+      data: asked.slice(-LINES_MAX).map(lineShown),
       seen,
       skipped: Math.max(0, asked.length - LINES_MAX) + seen - entries.length,
     };
@@ -42,7 +40,7 @@ export function followRequests(request: ControlRequest, filter: RequestFilter, a
     const unwatch = log.watch();
     // A timer, because what comes in between comes in one event.
     const timer = setInterval(() => {
-      if (log.end === next) return;
+      if (log.count === next) return;
       const lines = linesSince();
       send("requests", lines, next);
     }, EVENT_EVERY_MS);

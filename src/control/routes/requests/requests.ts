@@ -5,7 +5,7 @@ import { EVENT_STREAM, eventStream, wantsEvents } from "#control-contract/event-
 import { listOf } from "#control-contract/lists";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import type { RequestEntry, RequestLog } from "#graph/worlds/request-log";
-import { countedWithin, expectEntries } from "../expectations/expectation.ts";
+import { countedWithin, expectEntries, met, unmet } from "../expectations/expectation.ts";
 import { isAsked, requestFilter, sinceMsOf } from "./request-filter.ts";
 import { seenRequest, shown, storiedRequest, storyShown } from "./request-schemas.ts";
 import { followRequests, requestsEvent } from "./request-stream.ts";
@@ -51,7 +51,7 @@ function follow(requests: RequestLog, see: (entry: RequestEntry) => void): () =>
     for (;;) {
       await requests.next();
       if (isOver) return;
-      const fresh = requests.entries(known).reverse();
+      const fresh = requests.from(known);
       known = requests.count;
       for (const entry of fresh) if (!isOver) see(entry);
     }
@@ -109,6 +109,7 @@ export const requestRoutes: readonly ControlRoute[] = [
     query: streamQuery,
     response: requestsEvent,
     streams: [EVENT_STREAM],
+    isStreamAlone: true,
     errors: [404],
     handle: streamRequests,
   }),
@@ -128,8 +129,9 @@ export const requestRoutes: readonly ControlRoute[] = [
     summary:
       "Waits until the last requests hold what is expected; 422 has the requests that were seen instead, and beside them the nearest with its differences",
     body: expectation,
-    response: Type.Object({ count: Type.Integer(), data: Type.Array(seenRequest) }),
+    response: met(seenRequest),
     errors: [404, 422],
+    unmet: unmet("request", seenRequest),
     handle: expectRequests,
   }),
 ];

@@ -5,7 +5,7 @@ import type { Feature } from "#graph/contract/feature";
 import { Registry } from "#graph/contract/registry";
 import { KEY, openControl } from "#harness/control";
 import { onEachDatabase } from "#harness/plaza";
-import { startReceiver } from "#harness/receiver";
+import { postAt, startReceiver } from "#harness/receiver";
 import { nodeId } from "#kernel/ids";
 import { defineWebhookField, type WebhookField } from "#webhooks/catalogue/field";
 import { RETRY_OFFSETS_MS } from "#webhooks/delivery/retry-schedule";
@@ -51,6 +51,9 @@ onEachDatabase("webhooks in the control API", (database) => {
       },
     ]);
     const one = await request("GET", `deliveries/${body.data[0].id}`);
+    const names = ["X-Hub-Signature-256", "webhook-id", "webhook-timestamp", "webhook-signature"];
+    const signatures = Object.fromEntries(names.map((name) => [name, receiver.posts[0]?.headers[name.toLowerCase()]]));
+    expect(one.body.attempts).toEqual([{ ...body.data[0].attempts[0], signatures }]);
     expect(one.body).toMatchObject({ ...body.data[0], body: receiver.posts[0]?.body, events: [{ field: "messages", time: 1_795_000_000 }] });
     expect((await request("GET", "deliveries/123")).status).toBe(404);
     expect((await request("GET", "deliveries/x")).status).toBe(404);
@@ -140,7 +143,7 @@ onEachDatabase("webhooks in the control API", (database) => {
     expect(await request("POST", `deliveries/${failed.id}/replay`)).toMatchObject({ status: 200, body: { success: true } });
     await request("POST", "clock/advance", { seconds: 0 });
     expect((await request("GET", `deliveries/${failed.id}`)).body).toMatchObject({ status: "delivered" });
-    expect(receiver.posts.at(-1)?.body).toBe(receiver.posts[0]?.body as string);
+    expect(postAt(receiver, -1).body).toBe(postAt(receiver, 0).body);
     expect((await request("POST", "deliveries/123/replay")).status).toBe(404);
   });
 

@@ -47,8 +47,18 @@ export const delivery = Type.Object({
   attempts: Type.Array(attempt),
 });
 
+const signed = Type.Object({
+  ...attempt.properties,
+  signatures: Type.Optional(
+    Type.Record(Type.String(), Type.String(), {
+      description: "the headers that signed it, made again with the app's secret as it is now; left out where nothing was sent",
+    }),
+  ),
+});
+
 const content = Type.Object({
   ...delivery.properties,
+  attempts: Type.Array(signed),
   body: Type.String({ description: "the exact body of its POSTs" }),
   events: Type.Array(Type.Object({ id: Type.String(), field: Type.String(), time })),
 });
@@ -79,7 +89,7 @@ const deliveriesQuery = Type.Object({
 
 const seconds = (ms: number): number => ms / 1000;
 
-const shownAttempt = ({ time_ms, callback: callback_id, ...rest }: Attempt) => ({
+const shownAttempt = ({ time_ms, callback: callback_id, timestamp: _, ...rest }: Attempt) => ({
   time: seconds(time_ms),
   ...(callback_id === undefined ? {} : { callback_id }),
   ...rest,
@@ -151,7 +161,13 @@ async function read(request: ControlRequest): Promise<unknown> {
   const row = await findDelivery(reader, id);
   if (row === undefined) throw notFound(`delivery ${id}`);
   const { body, events } = await contentOf(reader, row, webhooks.fields);
-  return { ...shownDelivery(viewOf(row)), body, events: events.map(({ time_ms, ...event }) => ({ ...event, time: seconds(time_ms) })) };
+  const view = viewOf(row);
+  const signatures = await webhooks.signaturesOf(view, body);
+  const attempts = view.attempts.map((one, at) => ({
+    ...shownAttempt(one),
+    ...(signatures[at] === undefined ? {} : { signatures: signatures[at] }),
+  }));
+  return { ...shownDelivery(view), attempts, body, events: events.map(({ time_ms, ...event }) => ({ ...event, time: seconds(time_ms) })) };
 }
 
 async function replay(request: ControlRequest): Promise<unknown> {
@@ -203,6 +219,7 @@ export const webhookRoutes: readonly ControlRoute[] = [
     summary: `The newest ${NEWEST} webhooks as server-sent events: at once, and whenever something about them changes, twice a second at most`,
     response: Type.Object({ data: Type.Array(delivery) }, { description: "the data of one event" }),
     streams: [EVENT_STREAM],
+    isStreamAlone: true,
     errors: [404],
     handle: async (request) => watchStream(request, { event: "deliveries", everyMs: LOOK_EVERY_MS, look: () => readNewest(request) }),
   },

@@ -10,6 +10,17 @@ describe("import and export", () => {
     expect((await request("GET", "nodes/labels/5002")).body.name).toBe("regular");
   });
 
+  test("D-263: an export holds secrets only if it is asked for them, and an import takes none away", async () => {
+    const { request } = await openControl();
+    const secretIn = async (query: string) => (await request("GET", `export${query}`)).body.apps[0].secret;
+    const { secret } = (await request("GET", "nodes/apps/1001")).body;
+    expect(await secretIn("?secrets=true")).toBe(secret);
+    for (const query of ["", "?secrets=false"]) expect(await secretIn(query)).toBeUndefined();
+    expect(await request("GET", "export?secrets=please")).toMatchObject({ status: 400, body: { error: { parameter: "secrets" } } });
+    await request("POST", "import", (await request("GET", "export")).body);
+    expect(await secretIn("?secrets=true")).toBe(secret);
+  });
+
   test("a body that is empty is refused; a file that holds nothing is a world file", async () => {
     const { request } = await openControl();
     for (const body of ["", " \n"])

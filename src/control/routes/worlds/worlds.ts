@@ -1,6 +1,6 @@
 /** Worlds as a whole: made, listed, deleted, exported, imported. */
 import { type Static, Type } from "typebox";
-import { badRequest, conflict, notFound } from "#control-contract/errors";
+import { badRequest, conflict, notFound, unprocessable } from "#control-contract/errors";
 import { listOf, pageQuery, respondWithList } from "#control-contract/lists";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import { warnings, warningsOf } from "#control-contract/warnings";
@@ -31,6 +31,14 @@ const newWorld = Type.Object(
   { additionalProperties: false },
 );
 
+const exportQuery = Type.Object({
+  secrets: Type.Optional(
+    Type.Boolean({
+      description: "true: with the apps' secrets and verify tokens in clear text. Left out, a new app that is imported gets a new secret",
+    }),
+  ),
+});
+
 /** The first world is the first of the first page. */
 async function listWorlds(request: ControlRequest<Static<typeof pageQuery>>): Promise<unknown> {
   const { deps, query } = request;
@@ -53,7 +61,7 @@ async function makeWorld({ deps, body }: ControlRequest<unknown, Static<typeof n
   const { registry, parseYaml, worlds } = deps;
   const { file } = body;
   const text = typeof file === "object" ? JSON.stringify(file) : file;
-  if (text?.trim() === "") throw badRequest("file is empty: send a world file, or leave it out", "file");
+  if (text?.trim() === "") throw unprocessable("file is empty: send a world file, or leave it out", "file");
   let found: readonly string[] = [];
   const fill = async (world: Parameters<typeof importWorld>[0]): Promise<void> => {
     found = await importWorld(world, registry, text ?? "", { isMerge: false, parseYaml });
@@ -105,7 +113,7 @@ export const worldRoutes: readonly ControlRoute[] = [
     path: "/v1/worlds/{w}/import",
     operation: "importWorld",
     summary:
-      "Loads a world file, YAML or JSON, whole or not at all. An entry whose id is there already replaces what is stored; records without an id (activity, followers) add up",
+      "Loads a world file, YAML or JSON, whole or not at all. An entry whose id is there already replaces what is stored, but for secrets that it does not name; records without an id (activity, followers) add up",
     body: "text",
     response: Type.Object({ success: Type.Boolean(), warnings }),
     errors: [404, 413, 422],
@@ -115,14 +123,15 @@ export const worldRoutes: readonly ControlRoute[] = [
       return { success: true, ...warningsOf(await importWorld(world, deps.registry, body as string, options)) };
     },
   },
-  {
+  route({
     method: "GET",
     path: "/v1/worlds/{w}/export",
     operation: "exportWorld",
     summary:
-      "The world's state in the form of a world file. It holds the apps' secrets, and the SHA-256 of each token, so that importing it restores both",
-    response: Type.Object({}, { additionalProperties: true }),
+      "The world's state in the form of a world file. Of each token it holds the SHA-256, so that the token goes on working where it is imported; the secrets of apps only if they are asked for",
+    query: exportQuery,
+    response: "file",
     errors: [404],
-    handle: ({ deps, world }) => exportWorld(world, deps.registry),
-  },
+    handle: ({ deps, world, query }) => exportWorld(world, deps.registry, query),
+  }),
 ];

@@ -60,10 +60,14 @@ class AppBatch {
   }
 
   async store(reports: readonly Report[]): Promise<Outcome[]> {
-    const quota = await NameQuota.open(this.#tx, this.#app, this.#names, reports);
-    await this.#findKeys(reports);
-    await this.#findInstalls(reports);
-    this.#lastRequest = await lastRequestOf(this.#tx, this.#app);
+    // Side by side, so that on PostgreSQL their statements travel together.
+    const [quota, lastRequest] = await Promise.all([
+      NameQuota.open(this.#tx, this.#app, this.#names, reports),
+      lastRequestOf(this.#tx, this.#app),
+      this.#findKeys(reports),
+      this.#findInstalls(reports),
+    ]);
+    this.#lastRequest = lastRequest;
     const outcomes = reports.map((report) => this.#take(report, quota));
     await quota.store();
     if (this.#newlyInstalled.size > 0) await insertInstalled(this.#tx, this.#app, [...this.#newlyInstalled]);

@@ -1,6 +1,9 @@
 import { expect, test } from "bun:test";
-import { openPlaza } from "#harness/plaza";
+import { onEachDatabase, openPlaza } from "#harness/plaza";
+import { listWaitingJobs } from "#jobs/jobs.store";
+import { databaseUnreachable } from "#kernel/errors";
 import { nodeId } from "#kernel/ids";
+import { retention } from "../app-events.jobs.ts";
 import { listEventNames } from "../log/log.handlers.ts";
 
 const world = { apps: [{ id: "1001", name: "Shop", secret: "s" }] };
@@ -75,4 +78,32 @@ test("requests that arrive together share transactions, and each gets its own re
   );
   expect(responses.map(({ status }) => status)).toEqual(Array.from({ length: 200 }, (_, i) => (i % 10 === 3 ? 400 : 200)));
   expect(writes).toBeLessThan(20);
+});
+
+onEachDatabase("a batch whose commit failed", (database) => {
+  test("leaves nothing behind that was not stored: names, duplicates, the job of retention", async () => {
+    const plaza = await openPlaza({ database, world: { apps: [{ id: "1001", name: "Shop", secret: "s", event_name_limit: 1 }] } });
+    const store = plaza.world.database;
+    const write = store.write.bind(store);
+    let isUndone = true;
+    store.write = (body) =>
+      write(async (tx) => {
+        const result = await body(tx);
+        if (isUndone) throw databaseUnreachable();
+        return result;
+      });
+    const send = (_eventName: string) =>
+      plaza.post("/v26.0/1001/activities", {
+        bearer: "1001|s",
+        headers: { "x-forwarded-for": "1.2.3.4" },
+        body: { event: "CUSTOM_APP_EVENTS", advertiser_id: "a", custom_events: [{ _eventName, event_id: "e" }] },
+      });
+    expect(await send("undone")).toMatchObject({ status: 503, body: { error: { code: 2 } } });
+    isUndone = false;
+    expect((await send("n")).status).toBe(200);
+    expect((await send("n")).status).toBe(200);
+    expect(await listEventNames(plaza.world, nodeId("1001"))).toMatchObject([{ name: "n", count: 1 }]);
+    const jobs = await listWaitingJobs(store.reader, 10);
+    expect(jobs.map(({ kind }) => kind)).toContain(retention.kind);
+  });
 });

@@ -4,7 +4,7 @@ import { textOnce } from "#storage/id-lists";
 import { append, type Sql, type SqlValue, sql } from "#storage/sql";
 
 /** With 12 columns the largest has 1,536 values; SQLite allows 32,766. */
-const SIZES = [128, 32, 8, 1] as const;
+const SIZES = [128, 64, 32, 16, 8, 4, 2, 1] as const;
 
 interface RowStatement {
   readonly columns: number;

@@ -45,6 +45,15 @@ async function takeReport({ world, body }: ControlRequest<unknown, Static<typeof
 /** As the RTMP module of nginx sends it, as a form; `name` is the stream key, in some media servers at the end of a path. */
 const callbacks = ["publish", "update", "update_publish", "publish_done"] as const;
 
+const text = Type.String({ minLength: 1 });
+const callbackForm = Type.Object({
+  call: Type.Union(callbacks.map((name) => Type.Literal(name))),
+  name: { ...text, description: "the stream key, or a path that ends with it" },
+  clientid: Type.Optional({ ...text, description: "tells encoders apart" }),
+});
+/** Other actions than `publish` are refused. */
+const callbackJson = Type.Object({ action: text, path: { ...text, description: "ends with the stream key" } });
+
 /** The stream key is the secret of the request: without one it learns and changes nothing. */
 async function takeCallback({ world, body }: ControlRequest<unknown, string>): Promise<unknown> {
   const isAllowed = body.startsWith("{") ? await mayPublish(world, body) : await takeForm(world, new URLSearchParams(body));
@@ -99,6 +108,7 @@ export const feedControlRoutes: readonly ControlRoute[] = [
     summary:
       "For a media server that can only call an address, such as nginx with its RTMP module (call, name and clientid as a form) or MediaMTX (its authentication as JSON). The stream key is the secret; 403 where the encoder has to be refused",
     body: "form",
+    content: { "application/x-www-form-urlencoded": callbackForm, "application/json": callbackJson },
     needsNoKey: true,
     response: Type.Object({ accepted: Type.Literal(true) }),
     errors: [413],

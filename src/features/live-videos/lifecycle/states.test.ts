@@ -1,7 +1,21 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
-import { events, isLive, isTakenDown, type LiveEvent, type State, states, statuses, statusOf, takesFeed, timers, transitions } from "./states.ts";
+import {
+  events,
+  isLive,
+  isPublished,
+  isTakenDown,
+  type LiveEvent,
+  noticeEndOf,
+  type State,
+  states,
+  statuses,
+  statusOf,
+  takesFeed,
+  timers,
+  transitions,
+} from "./states.ts";
 
 /** The rows of a table of the comment above the data, as lists of cells. */
 function rowsOfProse(columns: number): string[][] {
@@ -14,6 +28,7 @@ function rowsOfProse(columns: number): string[][] {
 describe("the table of live videos", () => {
   test("the comment and the data are the same", () => {
     const moves = states.flatMap((from) => Object.entries(transitions[from]).map(([event, to]) => `${from} ${event} ${to}`));
+    // order: a reader of the comment finds the rows in the order of a life, the data have that of their types.
     expect(
       rowsOfProse(3)
         .map((cells) => cells.join(" "))
@@ -33,7 +48,8 @@ describe("the table of live videos", () => {
   });
 
   test("each timer's event is a transition of its state", () => {
-    for (const [state, timer] of Object.entries(timers)) expect(transitions[state as State][timer.event]).toBeDefined();
+    expect(Object.keys(timers)).not.toEqual([]);
+    for (const [state, timer] of Object.entries(timers)) expect(states).toContain(transitions[state as State][timer.event] as State);
   });
 
   test("LIVE-13: every video that was not taken down can be deleted; LIVE-15: every video that is or was live can be taken down", () => {
@@ -68,5 +84,14 @@ describe("the table of live videos", () => {
 
   test("LIVE-10: an encoder may connect only before and during the reconnect window", () => {
     expect(states.filter(takesFeed)).toEqual(["unpublished", "scheduled_unpublished", "scheduled_live", "live", "reconnecting"]);
+  });
+
+  test("what was live and is not taken down is published", () => {
+    expect(states.filter(isPublished)).toEqual(["live", "reconnecting", "key_dead", "ending", "stopped", "processing", "vod"]);
+  });
+
+  test("LIVE-15: the notice of a video that was taken down ends with the second that its deadline falls in", () => {
+    const end = (deadline_ms: number | null, state: State = "taken_down") => noticeEndOf({ state, deadline_ms });
+    expect([end(5_000), end(5_001), end(5_999), end(null), end(5_000, "live")]).toEqual([5, 6, 6, null, null]);
   });
 });

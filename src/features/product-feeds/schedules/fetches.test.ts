@@ -103,7 +103,15 @@ onEachDatabase("D-146: schedules of feeds", (database) => {
       [{ interval: "DAILY" }, "schedule.url"],
       [{ interval: "SOMETIMES", url }, "schedule.interval"],
       [{ interval: "DAILY", url, hour: 24 }, "schedule.hour"],
+      [{ interval: "DAILY", url, hour: -1 }, "schedule.hour"],
+      [{ interval: "DAILY", url, minute: 60 }, "schedule.minute"],
+      [{ interval: "DAILY", url, minute: -1 }, "schedule.minute"],
       [{ interval: "DAILY", url, interval_count: 0 }, "schedule.interval_count"],
+      [{ interval: "DAILY", url, interval_count: 367 }, "schedule.interval_count"],
+      [{ interval: "MONTHLY", url, day_of_month: 0 }, "schedule.day_of_month"],
+      [{ interval: "MONTHLY", url, day_of_month: 32 }, "schedule.day_of_month"],
+      [{ interval: "WEEKLY", url, day_of_week: "SOMEDAY" }, "schedule.day_of_week"],
+      [{ interval: "DAILY", url: `${url}?${"x".repeat(2_048 - url.length)}` }, "schedule.url"],
       [{ interval: "DAILY", url, timezone: "Mars/Olympus" }, "schedule.timezone"],
       [{ interval: "DAILY", url: "http://10.0.0.1/feed.csv" }, "schedule.url"],
       [{ interval: "DAILY", url, username: "ada" }, "schedule.username"],
@@ -114,6 +122,19 @@ onEachDatabase("D-146: schedules of feeds", (database) => {
       expect({ schedule, status, parameter: body.error.error_data.parameter }).toEqual({ schedule, status: 400, parameter });
     }
     expect(await plaza.dump(["jobs.key"])).toEqual([]);
+  });
+
+  test("a schedule may use its words up to their bounds", async () => {
+    const { update, plaza } = await open();
+    const url = "https://a.example/feed.csv";
+    for (const schedule of [
+      { interval: "DAILY", url, hour: 23, minute: 59, interval_count: 366 },
+      { interval: "MONTHLY", url, day_of_month: 31 },
+      { interval: "DAILY", url: `${url}?${"x".repeat(2_047 - url.length)}` },
+    ]) {
+      expect(await update({ schedule })).toMatchObject({ status: 200, body: { success: true } });
+      expect((await plaza.get("/v25.0/8101", { bearer: "reader", query: { fields: "schedule" } })).body.schedule).toMatchObject(schedule);
+    }
   });
 
   test("schedules are in world files, and go on as they were planned when something else is changed", async () => {

@@ -25,6 +25,7 @@ describe("D-146: when a file is fetched", () => {
     ["tomorrow, since the moment itself is over", { hour: 10 }, "2026-11-22T10:00:00Z", "2026-11-23T10:00:00.000Z"],
     ["this hour", { interval: "HOURLY", minute: 30 }, "2026-11-22T10:00:00Z", "2026-11-22T10:30:00.000Z"],
     ["the next hour", { interval: "HOURLY", minute: 30 }, "2026-11-22T10:31:00Z", "2026-11-22T11:30:00.000Z"],
+    ["early in this hour", { interval: "HOURLY", minute: 10 }, "2026-11-22T10:00:00Z", "2026-11-22T10:10:00.000Z"],
     ["the next Monday", { interval: "WEEKLY", hour: 9 }, "2026-11-22T10:00:00Z", "2026-11-23T09:00:00.000Z"],
     ["on Sunday, today", { interval: "WEEKLY", hour: 11, day_of_week: "SUNDAY" }, "2026-11-22T10:00:00Z", "2026-11-22T11:00:00.000Z"],
     ["on Sunday in a week", { interval: "WEEKLY", day_of_week: "SUNDAY" }, "2026-11-22T10:00:00Z", "2026-11-29T00:00:00.000Z"],
@@ -32,6 +33,10 @@ describe("D-146: when a file is fetched", () => {
     ["over the end of a year", { interval: "MONTHLY", day_of_month: 5 }, "2026-12-05T00:00:00Z", "2027-01-05T00:00:00.000Z"],
     ["by the clocks of a place", { hour: 9, timezone: "Europe/Berlin" }, "2026-11-22T07:00:00Z", "2026-11-22T08:00:00.000Z"],
     ["by its clocks in summer", { hour: 9, timezone: "Europe/Berlin" }, "2026-07-01T00:00:00Z", "2026-07-01T07:00:00.000Z"],
+    ["at its minute", { hour: 12, minute: 34 }, "2026-11-22T10:00:00Z", "2026-11-22T12:34:00.000Z"],
+    ["west of Greenwich", { hour: 9, timezone: "America/St_Johns" }, "2026-11-22T10:00:00Z", "2026-11-22T12:30:00.000Z"],
+    ["before clocks are put back", { hour: 1, minute: 30, timezone: "Europe/Berlin" }, "2026-10-24T12:00:00Z", "2026-10-24T23:30:00.000Z"],
+    ["at a time that clocks skip", { hour: 2, minute: 30, timezone: "Europe/Berlin" }, "2026-03-28T12:00:00Z", "2026-03-29T01:30:00.000Z"],
     ["on its day", { hour: 1, timezone: "Asia/Kolkata" }, "2026-11-22T10:00:00Z", "2026-11-22T19:30:00.000Z"],
   ] as const)("first: %s", (_title, words, now, expected) => {
     expect(next(words, now)).toBe(expected);
@@ -42,6 +47,7 @@ describe("D-146: when a file is fetched", () => {
     ["every third hour", { interval: "HOURLY", interval_count: 3 }, "2026-11-20T05:00:00Z", "2026-11-20T05:00:01Z", "2026-11-20T08:00:00.000Z"],
     ["every second week", { interval: "WEEKLY", interval_count: 2 }, "2026-11-02T00:00:00Z", "2026-11-02T00:10:00Z", "2026-11-16T00:00:00.000Z"],
     ["every second month", { interval: "MONTHLY", interval_count: 2 }, "2026-11-01T00:00:00Z", "2026-11-01T00:10:00Z", "2027-01-01T00:00:00.000Z"],
+    ["every third month", { interval: "MONTHLY", interval_count: 3 }, "2026-11-01T00:00:00Z", "2026-11-01T00:10:00Z", "2027-02-01T00:00:00.000Z"],
     ["in step, after a jump of the clock", { interval_count: 3 }, "2026-01-01T00:00:00Z", "2026-11-22T10:00:00Z", "2026-11-24T00:00:00.000Z"],
     ["in summer time", { hour: 9, timezone: "Europe/Berlin" }, "2026-03-28T08:00:00Z", "2026-03-28T08:00:01Z", "2026-03-29T07:00:00.000Z"],
   ] as const)("after the one before: %s", (_title, words, last, now, expected) => {

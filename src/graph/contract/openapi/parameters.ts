@@ -1,12 +1,14 @@
 /** What an operation is asked with: parameters of path, query and head, and the body. */
 import type { TSchema } from "typebox";
+import { principalTypes } from "#auth/token";
 import { formatVersion } from "#kernel/versions";
 import { generalParameters } from "../../pipeline/places.ts";
+import { publicSchema } from "../../schema/public-schema.ts";
 import { isMarketing } from "../../versions/rules.ts";
 import type { Endpoint } from "../registry.ts";
 import { methodOf, type OpenapiOptions, pascal, type Served, typeOf, versionsOf } from "./addresses.ts";
 import { anyOf } from "./responses.ts";
-import { type Document, type NamedSchemas, publicSchema } from "./schemas.ts";
+import type { Document, NamedSchemas } from "./schemas.ts";
 
 export const sharedParameters: Readonly<Record<string, Document>> = {
   fields: query("fields", "The fields to return, separated by commas; those of an object inside as `a{b,c}`.", { type: "string" }),
@@ -53,8 +55,10 @@ function pathParameters(path: string, endpoints: readonly Endpoint[], options: O
   const parameters: Document[] = [];
   if (path.includes("{version}")) parameters.push(versionParameter(endpoints, options));
   if (path.includes("{id}")) {
-    const schema = { type: "string", pattern: "^([1-9][0-9]{0,18}|me)$" };
-    parameters.push({ name: "id", in: "path", required: true, description: "A node's id, or `me` for the token's user or page.", schema });
+    const isPrincipal = endpoints.some(({ nodeType }) => nodeType !== undefined && principalTypes.has(nodeType));
+    const description = isPrincipal ? "A node's id, or `me` for what the token is of: its user, page, account or app." : "A node's id.";
+    const pattern = isPrincipal ? "^([1-9][0-9]{0,18}|me)$" : "^[1-9][0-9]{0,18}$";
+    parameters.push({ name: "id", in: "path", required: true, description, schema: { type: "string", pattern } });
   }
   return parameters;
 }
@@ -136,10 +140,14 @@ export function bodyOf({ method, endpoints }: Served, schemas: NamedSchemas, { p
   const schema = anyOf(bodies);
   const structured = new Set(bodies.flatMap(({ structured: names }) => names));
   const encoding = Object.fromEntries([...structured].map((name) => [name, { contentType: "application/json" }]));
-  const form = structured.size === 0 ? { schema } : { schema, encoding };
+  const form = structured.size === 0 ? { schema } : { schema: withProperties(schema, structured), encoding };
   const content = { "application/json": { schema }, "application/x-www-form-urlencoded": form, "multipart/form-data": form };
   return { required: bodies.every(({ isRequired }) => isRequired), content };
 }
+
+/** OpenAPI 3.1, 4.8.15.1: a key of `encoding` is a property of the schema. Generators do not look for it below an `anyOf`. */
+const withProperties = (schema: Document, names: ReadonlySet<string>): Document =>
+  schema.anyOf === undefined ? schema : { type: "object", properties: Object.fromEntries([...names].map((name) => [name, {}])), ...schema };
 
 function bodyOfOne(endpoint: Endpoint, schemas: NamedSchemas, isStrict: boolean) {
   const params = paramsIn("body", endpoint);

@@ -1,12 +1,13 @@
 /** The responses of an operation: its 200, and every other status with the form that its errors have (D-20). */
 import { type DeclaredError, definitionOf } from "#kernel/errors";
 import { withoutCitations } from "#kernel/text";
+import { publicSchema } from "../../schema/public-schema.ts";
 import { commonErrors } from "../common-errors.ts";
 import type { ErrorForm } from "../operation.ts";
 import type { Endpoint, Registry } from "../registry.ts";
 import { responseSchema } from "../response-schemas.ts";
 import { edgeOf, methodOf, type OpenapiOptions, pascal, typeOf } from "./addresses.ts";
-import { type Document, errorSchemas, type NamedSchemas, publicSchema } from "./schemas.ts";
+import { type Document, errorSchemas, type NamedSchemas } from "./schemas.ts";
 
 const header = (description: string, schema: Document): Document => ({ description, schema });
 const usage = (of: string) =>

@@ -1,29 +1,9 @@
 /** The schemas of a document: contracts without the words that only Plaza reads, each under a name. */
-import { type TSchema, Type } from "typebox";
-import { READ_AS } from "../../schema/schema-node.ts";
+import { Type } from "typebox";
+import { publicSchema } from "../../schema/public-schema.ts";
 import type { Profile } from "../../worlds/world.ts";
 
 export type Document = Record<string, unknown>;
-
-const ownWords: ReadonlySet<string> = new Set(["x-plaza-raw", READ_AS]);
-
-/** A contract's schema in plain JSON Schema: a choice of constants is an `enum`. */
-export function publicSchema(schema: TSchema): Document {
-  return JSON.parse(JSON.stringify(schema, (key, value) => (ownWords.has(key) ? undefined : withEnum(value)))) as Document;
-}
-
-interface Choice {
-  readonly anyOf?: readonly { readonly const?: unknown; readonly type?: string }[];
-}
-
-function withEnum(value: unknown): unknown {
-  if (typeof value !== "object" || value === null || !("anyOf" in value)) return value;
-  const { anyOf = [], ...rest } = value as Choice;
-  const types = new Set(anyOf.map(({ const: constant }) => typeof constant));
-  const [type] = types;
-  if (types.size !== 1 || (type !== "string" && type !== "number" && type !== "boolean")) return value;
-  return { ...rest, type: anyOf[0]?.type ?? type, enum: anyOf.map(({ const: constant }) => constant) };
-}
 
 const REFERENCE = /"#\/components\/schemas\/(\w+)"/g;
 

@@ -207,6 +207,37 @@ onEachDatabase("several requests in one", (database) => {
     expect((await plaza.get("/v26.0/5001", { ...three, headers: { ...three.headers, "if-none-match": '"x"' } })).status).toBe(200);
   });
 
+  test("D-34: an entity tag is one of a whole response: neither the requests of a batch nor those of ids= have it", async () => {
+    const plaza = await open();
+    const tag = (await plaza.get("/v26.0/5001", three)).headers.etag as string;
+    const tagged = (known: string) => ({ ...three, headers: { ...three.headers, "if-none-match": known } });
+    for (const known of [tag, "*"]) {
+      const { status, body } = await plaza.post("/", { ...tagged(known), body: { batch: [{ relative_url: "v26.0/5001" }] } });
+      expect({ status, code: body[0].code, id: JSON.parse(body[0].body).id }).toEqual({ status: 200, code: 200, id: "5001" });
+    }
+    const ids = (known: string) => plaza.get("/v26.0/", { ...tagged(known), query: { ...three.query, ids: "5001" } });
+    const whole = await ids(tag);
+    expect(whole).toMatchObject({ status: 200, body: { "5001": { id: "5001" } } });
+    expect((await ids(whole.headers.etag as string)).status).toBe(304);
+  });
+
+  test("D-34: omit_response_on_success decides, and otherwise whether another request refers to it; a failure is always shown", async () => {
+    const plaza = await open();
+    const relative_url = "v26.0/5001";
+    const batch = [
+      { name: "shown", relative_url, omit_response_on_success: false },
+      { name: "referred", relative_url },
+      { name: "omitted", relative_url, omit_response_on_success: true },
+      { relative_url, omit_response_on_success: true },
+      { relative_url: "v26.0/5999", omit_response_on_success: true },
+      { relative_url: "v26.0/{result=shown:$.id}" },
+      { relative_url: "v26.0/{result=referred:$.id}" },
+      { name: "alone", relative_url },
+    ];
+    const { body } = await plaza.post("/", { ...three, body: { batch } });
+    expect(body.map((response: { code: number } | null) => response?.code ?? null)).toEqual([200, null, null, null, 400, 200, 200, 200]);
+  });
+
   test("D-34: metadata=1 describes the node, debug=all lists what was ignored", async () => {
     const plaza = await open();
     const asked = (query: Record<string, unknown>, path = "/v26.0/5001") => plaza.get(path, { ...three, query: { ...three.query, ...query } });

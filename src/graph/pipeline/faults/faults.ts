@@ -1,10 +1,10 @@
 /** Faults on purpose (D-150), where the pipeline meets them: behind the tokens and the endpoint, before anything is done. */
-import { changesResponse, errorOf, type RequestFaultInput } from "../../worlds/fault-injection.ts";
+import { changesResponse, errorOf, type Met, type RequestFaultInput } from "../../worlds/fault-injection.ts";
 import { type GraphRequest, type GraphResponse, JsonNumber } from "../request.ts";
 import type { Incoming, Resolved } from "../stages.ts";
 
 /** What the request meets, once the fault's latency has passed. */
-export const meetFault = ({ world, request }: Incoming, { endpoint, node, credentials }: Resolved): Promise<RequestFaultInput | undefined> =>
+export const meetFault = ({ world, request }: Incoming, { endpoint, node, credentials }: Resolved): Promise<Met<RequestFaultInput> | undefined> =>
   world.faults.meet({
     operation: endpoint.access.operation,
     node: node?.id,

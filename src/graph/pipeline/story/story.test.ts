@@ -20,7 +20,7 @@ onEachDatabase("the story of a request", (database) => {
     expect(story?.steps.map(({ name }) => name)).toEqual(["understand", "check", "handle", "respond"]);
     expect(story?.policy?.scopes).toEqual(["pages_messaging"]);
     const unwatch = plaza.world.requests.watch();
-    expect((await plaza.get(onPage, { token })).story).toBeDefined();
+    expect((await plaza.get(onPage, { token })).story).toMatchObject({ node: { id: "2001", type: "page" } });
     unwatch();
     expect((await plaza.get(onPage, { token })).story).toBeUndefined();
   });
@@ -41,6 +41,19 @@ onEachDatabase("the story of a request", (database) => {
     const refused = await plaza.post(onPage, { token, body: { page_label_name: "gold" } });
     expect(refused.story).toMatchObject({ deliveries: [], error: expect.any(String) });
     expect(refused.story?.steps.map(({ name }) => name)).toEqual(["understand", "check", "handle"]);
+  });
+
+  test("D-272: names the fault that the request met, also one that only made it late", async () => {
+    const plaza = await openPlaza({ database, world: cafe });
+    plaza.world.requests.watch();
+    const { id } = plaza.world.faults.add({ operation: "listLabels", status: 503, times: 1 });
+    plaza.world.faults.add({ operation: "listLabels", latency_ms: 1, body: '{"data":[]}', times: 1 });
+    const failed = await plaza.get(onPage, { token });
+    expect({ status: failed.status, fault: JSON.parse(failed.story?.fault ?? "") }).toMatchObject({ status: 503, fault: { id, status: 503 } });
+    const late = JSON.parse((await plaza.get(onPage, { token })).story?.fault ?? "");
+    expect(late).toMatchObject({ latency_ms: 1 });
+    expect(late).not.toHaveProperty("body");
+    expect((await plaza.get(onPage, { token })).story).not.toHaveProperty("fault");
   });
 
   test("of a request that was refused early says how far it came", async () => {

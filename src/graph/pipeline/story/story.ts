@@ -3,12 +3,21 @@
 import { redactJson } from "#kernel/redaction/redaction";
 import { formatVersion } from "#kernel/versions";
 import type { Transaction } from "#storage/database";
+import type { Met, RequestFaultInput } from "../../worlds/fault-injection.ts";
 import { TEXT_CHARACTERS_MAX } from "../../worlds/request-log.ts";
 import type { RequestStory, StoryCredential, StoryStep } from "../../worlds/request-story.ts";
 import type { World } from "../../worlds/world.ts";
 import type { Parsed } from "../parse.ts";
 import type { GraphRequest, GraphResponse } from "../request.ts";
 import type { Reached } from "../stages.ts";
+
+/** What it came to, beside its response. */
+export interface Ending {
+  /** Its name in the catalogue. */
+  readonly error?: string;
+  /** It met this one (D-150). */
+  readonly fault?: Met<RequestFaultInput> | undefined;
+}
 
 export class Storyteller {
   readonly #world: World;
@@ -45,8 +54,7 @@ export class Storyteller {
     this.#deliveries = this.#world.webhooks.followed(tx);
   }
 
-  /** `error` is its name in the catalogue. */
-  tell(reached: Reached, response: GraphResponse, error?: string): GraphResponse {
+  tell(reached: Reached, response: GraphResponse, { error, fault }: Ending = {}): GraphResponse {
     this.begin("respond");
     const { address, endpoint, concealed, node, served } = reached;
     const policy = (endpoint ?? concealed)?.access.policy;
@@ -63,6 +71,8 @@ export class Storyteller {
       ...(concealed === undefined ? {} : { is_concealed: true }),
       ...(this.#parameters === undefined ? {} : { parameters: this.#parameters }),
       ...(error === undefined ? {} : { error }),
+      // Its text is that of the response.
+      ...(fault === undefined ? {} : { fault: JSON.stringify({ ...fault, body: undefined }) }),
       deliveries: error === undefined ? this.#deliveries : [],
     };
     return { ...response, story };

@@ -1,6 +1,6 @@
 /** What an editor checks a world file against, made from the schemas that an import reads it by. */
 import type { WorldSection } from "../../contract/feature.ts";
-import { publicSchema } from "../../schema/public-schema.ts";
+import { sentSchema } from "../../schema/public-schema.ts";
 import { ownSchemas } from "../settings.ts";
 import { tokenEntry } from "../tokens.ts";
 
@@ -8,10 +8,10 @@ type Schema = Readonly<Record<string, unknown>>;
 
 /** JSON Schema of draft 7, which editors know. */
 export function worldFileSchema(sections: readonly WorldSection[]): Schema {
-  const own = Object.entries(ownSchemas).map(([key, schema]) => [key, forEditors(publicSchema(schema))]);
+  const own = Object.entries(ownSchemas).map(([key, schema]) => [key, sentSchema(schema)]);
   const entries = [...sections.map(({ key, entry }) => [key, entry] as const), ["tokens", tokenEntry] as const];
   // A key with nothing after it is an empty list.
-  const lists = entries.map(([key, entry]) => [key, { type: ["array", "null"], items: forEditors(publicSchema(entry)) }]);
+  const lists = entries.map(([key, entry]) => [key, { type: ["array", "null"], items: sentSchema(entry) }]);
   return {
     $schema: "http://json-schema.org/draft-07/schema#",
     title: "World file of Plaza",
@@ -19,16 +19,4 @@ export function worldFileSchema(sections: readonly WorldSection[]): Schema {
     properties: { $schema: { type: "string", description: "of a file in JSON: where this schema is" }, ...Object.fromEntries([...own, ...lists]) },
     additionalProperties: false,
   };
-}
-
-/** A key with a default may be left out, though what has been read always has it. */
-function forEditors(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(forEditors);
-  if (typeof schema !== "object" || schema === null) return schema;
-  const { required, properties = {} } = schema as { required?: unknown; properties?: Schema };
-  const words = Object.entries(schema).map(([word, value]) => {
-    if (word !== "required" || !Array.isArray(required)) return [word, forEditors(value)];
-    return [word, required.filter((key) => (properties[key] as Schema | undefined)?.default === undefined)];
-  });
-  return Object.fromEntries(words);
 }

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { onEachDatabase, openPlaza, type TestPlaza } from "#harness/plaza";
-import { exportWorld, importWorld, isEmpty } from "./import-export.ts";
+import type { WorldSection } from "../../contract/feature.ts";
+import { removeNode } from "../remove-node.ts";
+import { exportWorld, importWorld, isEmpty, sectionsOf } from "./import-export.ts";
 import { WorldFileProblem } from "./text.ts";
 
 const parseYaml = (text: string): unknown => Bun.YAML.parse(text);
@@ -32,6 +34,18 @@ tokens:
 - {token: page-token, type: page, app: "1001", page: "2001", user: "3001", scopes: [pages_messaging], issued_at: 1767225600}
 `;
 
+/** With everything that an export keeps to itself. */
+const TRUSTED = `${CAFE.replace(
+  "secret: s3cret,",
+  `secret: s3cret, callback: {url: "https://receiver.example/", verify_token: own-verify-token},
+   subscriptions: [{object: page, fields: [live_videos], callback: {url: "https://receiver.example/page", verify_token: page-verify-token}}],`,
+)}`;
+
+async function secretOf({ world, registry }: TestPlaza): Promise<string> {
+  const { apps } = (await exportWorld(world, registry, { secrets: true })) as unknown as { apps: [{ secret: string }] };
+  return apps[0].secret;
+}
+
 onEachDatabase("world file", (database) => {
   test("what is loaded works, and is exported in the same form", async () => {
     const plaza = await openPlaza({ database });
@@ -40,7 +54,7 @@ onEachDatabase("world file", (database) => {
     expect(await isEmpty(plaza.world)).toBeFalse();
     const listed = await plaza.get("/v26.0/2001/custom_labels", { token: "page-token" });
     expect(listed.body.data).toEqual([{ id: "5001", name: "vip" }]);
-    const file = await exportWorld(plaza.world, plaza.registry);
+    const file = await exportWorld(plaza.world, plaza.registry, { secrets: true });
     expect(file).toMatchObject({
       users: [{ id: "3001", name: "Ada" }],
       apps: [{ id: "1001", secret: "s3cret", mode: "live", created_time: 1_767_225_600, roles: [{ user: "3001", role: "administrator" }] }],
@@ -53,11 +67,51 @@ onEachDatabase("world file", (database) => {
   test("an export, loaded elsewhere, is the same world: its tokens work though their values were never written", async () => {
     const first = await openPlaza({ database });
     await load(first, `${CAFE}\nprofile: clients\nclock: {now: 1795000000, frozen: true}\n`);
+    const file = await exportWorld(first.world, first.registry, { secrets: true });
+    const second = await openPlaza({ database });
+    await load(second, JSON.stringify(file));
+    expect(await exportWorld(second.world, second.registry, { secrets: true })).toEqual(file);
+    expect((await second.get("/v26.0/2001/custom_labels", { token: "page-token" })).status).toBe(200);
+  });
+
+  test("D-263: an export without secrets holds none; a world made of it has the rest, its tokens work, and its app has a secret of its own", async () => {
+    const first = await openPlaza({ database });
+    await load(first, `${TRUSTED}\nclock: {now: 1795000000, frozen: true}\n`);
     const file = await exportWorld(first.world, first.registry);
+    for (const secret of ["s3cret", "own-verify-token", "page-verify-token", 'page-token"']) expect(JSON.stringify(file)).not.toContain(secret);
     const second = await openPlaza({ database });
     await load(second, JSON.stringify(file));
     expect(await exportWorld(second.world, second.registry)).toEqual(file);
     expect((await second.get("/v26.0/2001/custom_labels", { token: "page-token" })).status).toBe(200);
+    expect(await secretOf(second)).toMatch(/^.{20,}$/);
+    const third = await openPlaza({ database });
+    await load(third, JSON.stringify(file));
+    expect(await secretOf(third)).not.toBe(await secretOf(second));
+  });
+
+  test("a token that was revoked is so wherever an export is loaded", async () => {
+    const first = await openPlaza({ database });
+    await load(first, `${CAFE}\nclock: {now: 1795000000, frozen: true}\n`);
+    const users = sectionsOf(first.registry).find(({ key }) => key === "users") as WorldSection;
+    expect(await first.world.database.write((tx) => removeNode(tx, first.registry, first.world, users, "3001"))).toBeTrue();
+    const file = await exportWorld(first.world, first.registry);
+    expect(file).toMatchObject({ tokens: [{ page: "2001", revoked_at: 1_795_000_000 }] });
+    const second = await openPlaza({ database });
+    await load(second, JSON.stringify(file));
+    for (const plaza of [first, second])
+      expect((await plaza.get("/v26.0/2001/custom_labels", { token: "page-token" })).body).toMatchObject({ code: 190, error_subcode: 466 });
+  });
+
+  test("D-263: merging an export without secrets takes none away; a callback with another address has the verify token that the file gives", async () => {
+    const plaza = await openPlaza({ database });
+    await load(plaza, TRUSTED);
+    const whole = await exportWorld(plaza.world, plaza.registry, { secrets: true });
+    const file = await exportWorld(plaza.world, plaza.registry);
+    await load(plaza, JSON.stringify(file), true);
+    expect(await exportWorld(plaza.world, plaza.registry, { secrets: true })).toEqual({ ...whole, clock: expect.anything() });
+    await load(plaza, 'apps: [{id: "1001", callback: {url: "https://elsewhere.example/"}}]', true);
+    const { apps } = await exportWorld(plaza.world, plaza.registry, { secrets: true });
+    expect(apps).toMatchObject([{ secret: "s3cret", callback: { url: "https://elsewhere.example/", verify_token: "" }, subscriptions: [] }]);
   });
 
   test("merging replaces what is there, adds the rest, and leaves alone what the file does not name", async () => {

@@ -198,10 +198,9 @@ export async function insertAll(
     stored?.();
     try {
       if (await section.insert(tx, entry, world)) continue;
-      if (!isMerge || (await section.find(tx, identity, world)) === undefined) {
-        throw new WorldProblem(section.identity === undefined ? "id" : "", `${identity} is taken`);
-      }
-      await section.replace(tx, entry, world);
+      const stored = isMerge ? await section.find(tx, identity, world) : undefined;
+      if (stored === undefined) throw new WorldProblem(section.identity === undefined ? "id" : "", `${identity} is taken`);
+      await section.replace(tx, section.secrets?.kept(entry, stored) ?? entry, world);
     } catch (error) {
       throw below(error, place);
     }
@@ -250,8 +249,13 @@ export async function insertTokenEntry(tx: Transaction, world: OpenWorld, entry:
 /** Rows read at a time: a page of labels is some 100 kB. */
 const EXPORT_PAGE_ROWS = 500;
 
-/** Everything, of one moment, in the form of a world file: with the apps' secrets, and of tokens only their SHA-256. */
-export function exportWorld(world: OpenWorld, registry: Registry): Promise<Record<string, unknown>> {
+export interface ExportOptions {
+  /** With what apps and their callbacks are trusted by, in clear text. */
+  readonly secrets?: boolean | undefined;
+}
+
+/** Everything, of one moment, in the form of a world file; of tokens and stream keys only their SHA-256 (D-263). */
+export function exportWorld(world: OpenWorld, registry: Registry, { secrets = false }: ExportOptions = {}): Promise<Record<string, unknown>> {
   return world.database.snapshot(async (reader) => {
     const file: Record<string, unknown> = { clock: { now: unixSeconds(world.clock), frozen: world.clock.isFrozen }, profile: world.profile };
     if (world.calendar !== standardCalendar) file.versions = entryOf(world.calendar);
@@ -259,19 +263,19 @@ export function exportWorld(world: OpenWorld, registry: Registry): Promise<Recor
       const entries: WorldEntry[] = [];
       await eachPage(
         (page) => section.list(reader, page, world),
-        (entry) => entries.push(entry),
+        (entry) => entries.push(secrets ? entry : (section.secrets?.without(entry) ?? entry)),
       );
       if (entries.length > 0) file[section.key] = entries;
     }
     const tokens: Record<string, unknown>[] = [];
-    const live: Parameters<typeof tokenToEntry>[0][] = [];
+    const all: Parameters<typeof tokenToEntry>[0][] = [];
     await eachPage(
       (page) => listTokens(reader, page),
-      (token) => live.push(token),
+      (token) => all.push(token),
     );
     // The oldest first, as an import mints their ids: the next export has the same order.
-    for (const token of live.reverse()) {
-      const hash = token.revoked_at === 0 ? await findTokenHash(reader, token.id) : undefined;
+    for (const token of all.reverse()) {
+      const hash = await findTokenHash(reader, token.id);
       if (hash !== undefined) tokens.push(tokenToEntry(token, hash));
     }
     if (tokens.length > 0) file.tokens = tokens;

@@ -103,19 +103,19 @@ export class WorldSlot {
     return wasUsed;
   }
 
-  /** Closes the world, which opens again when it is used. Undefined: it works, or is used. */
-  rest(close: (database: Database) => Promise<void>): Promise<Rest | undefined> {
+  /** Closes the world, which opens again when it is used. False: it works, or is used. */
+  rest(close: (database: Database, rest: Rest) => Promise<void>): Promise<boolean> {
     return this.#alone(async () => {
       const opened = this.#opened;
       const rest = opened?.world.work.rest;
-      if (opened === undefined || rest === undefined || this.#entered + this.#held > 0) return undefined;
+      if (opened === undefined || rest === undefined || this.#entered + this.#held > 0) return false;
       const { clock } = opened.world;
-      const found = { dueInMs: clock.isFrozen || rest.nextDueMs === undefined ? undefined : rest.nextDueMs - clock.nowMs() };
+      const dueInMs = clock.isFrozen || rest.nextDueMs === undefined ? undefined : rest.nextDueMs - clock.nowMs();
       this.#opened = undefined;
       await opened.world.close();
-      await close(opened.database);
+      await close(opened.database, { dueInMs });
       this.memory.requests.rest();
-      return found;
+      return true;
     });
   }
 
@@ -135,6 +135,16 @@ export class WorldSlot {
         const renewed = await this.#openOn(database);
         await begin(renewed.world);
       }
+    });
+  }
+
+  /** Another process has replaced what is stored: if the world is open, it begins anew here, too. */
+  replaced(): Promise<void> {
+    return this.#alone(async () => {
+      const opened = this.#opened;
+      await opened?.world.abandon();
+      clearMemory(this.memory);
+      if (opened !== undefined) await this.#openOn(opened.database);
     });
   }
 

@@ -8,16 +8,13 @@ export interface WorldRow extends Row {
   made_ms: number;
 }
 
-/** When a world has work again, in Unix ms; 0: a process has it open, or had when it was killed; null: it has none. */
-type WakeTime = number | null;
-export const IS_OPEN = 0;
-
 /** Returns whether the name was free. */
-export async function insertWorld(tx: Transaction, name: string, madeMs: number, wakeMs: WakeTime): Promise<boolean> {
-  return (await tx.run(sql`INSERT INTO worlds (name, made_ms, wake_ms) VALUES (${name}, ${madeMs}, ${wakeMs}) ON CONFLICT DO NOTHING`)) === 1;
+export async function insertWorld(tx: Transaction, name: string, madeMs: number): Promise<boolean> {
+  return (await tx.run(sql`INSERT INTO worlds (name, made_ms) VALUES (${name}, ${madeMs}) ON CONFLICT DO NOTHING`)) === 1;
 }
 
-export async function setWakeTime(tx: Transaction, name: string, wakeMs: WakeTime): Promise<void> {
+/** When a world that rests has work again, in Unix ms; null: it has none, or is open. */
+export async function setWakeTime(tx: Transaction, name: string, wakeMs: number | null): Promise<void> {
   await tx.runAny(sql`UPDATE worlds SET wake_ms = ${wakeMs} WHERE name = ${name} AND wake_ms IS DISTINCT FROM ${wakeMs}`);
 }
 
@@ -31,8 +28,46 @@ export function findWakeTimes(reader: Reader): Promise<WakeRow[]> {
   return reader.all<WakeRow>(sql`SELECT w.name, w.wake_ms FROM worlds w WHERE w.wake_ms IS NOT NULL ORDER BY w.wake_ms`);
 }
 
+export function findDueWorlds(reader: Reader, nowMs: number): Promise<WakeRow[]> {
+  return reader.all<WakeRow>(sql`SELECT w.name, w.wake_ms FROM worlds w WHERE w.wake_ms <= ${nowMs} ORDER BY w.wake_ms`);
+}
+
+/** A process has a world open until then, in Unix ms, or longer if it says so again. */
+export async function saveOpening(tx: Transaction, name: string, process: string, untilMs: number): Promise<void> {
+  await tx.runAny(sql`
+    INSERT INTO open_worlds (name, process, until_ms)
+    SELECT w.name, CAST(${process} AS TEXT), CAST(${untilMs} AS BIGINT) FROM worlds w WHERE w.name = ${name}
+    ON CONFLICT (name, process) DO UPDATE SET until_ms = excluded.until_ms`);
+}
+
+/** All of a process. Returns how many. */
+export function renewOpenings(tx: Transaction, process: string, untilMs: number): Promise<number> {
+  return tx.run(sql`UPDATE open_worlds SET until_ms = ${untilMs} WHERE process = ${process}`);
+}
+
+export async function endOpenings(tx: Transaction, process: string): Promise<void> {
+  await tx.runAny(sql`UPDATE open_worlds SET until_ms = 0 WHERE process = ${process}`);
+}
+
+export async function deleteOpening(tx: Transaction, name: string, process: string): Promise<void> {
+  await tx.runAny(sql`DELETE FROM open_worlds WHERE name = ${name} AND process = ${process}`);
+}
+
+/** Of other processes. */
+export async function deleteEndedOpenings(tx: Transaction, name: string, process: string, beforeMs: number): Promise<void> {
+  await tx.runAny(sql`DELETE FROM open_worlds WHERE name = ${name} AND process <> ${process} AND until_ms < ${beforeMs}`);
+}
+
+/** Worlds that other processes have left. */
+export function findEndedOpenings(reader: Reader, process: string, beforeMs: number): Promise<{ name: string }[]> {
+  return reader.all<{ name: string }>(
+    sql`SELECT DISTINCT o.name FROM open_worlds o WHERE o.process <> ${process} AND o.until_ms < ${beforeMs} ORDER BY o.name`,
+  );
+}
+
 /** Returns whether it was there. */
 export async function deleteWorldRow(tx: Transaction, name: string): Promise<boolean> {
+  await tx.runAny(sql`DELETE FROM open_worlds WHERE name = ${name}`);
   return (await tx.run(sql`DELETE FROM worlds WHERE name = ${name}`)) === 1;
 }
 

@@ -4,18 +4,18 @@
  *
  * **Invariant:** what a request of one world reads, writes, waits for or counts against is that world's alone.
  */
-import type { Database, Databases, SavedState, Transaction } from "#storage/database";
+import type { Database, Databases, SavedState } from "#storage/database";
 import type { ListPage, PageRequest } from "#storage/keyset";
 import type { OpenWorld } from "../open-world.ts";
+import { OpenWorlds } from "./open-worlds.ts";
 import { Resting } from "./resting.ts";
+import { announce, followChanges } from "./world-changes.ts";
 import type { WorldMemory } from "./world-memory.ts";
 import { DEFAULT_WORLD, isWorldName } from "./world-names.ts";
 import { type EnteredWorld, WorldSlot } from "./world-slot.ts";
 import { BEGINNING, bringBack, isSnapshotName, keepWorld } from "./world-states.ts";
-import { deleteWorldRow, findWakeTimes, hasWorld, IS_OPEN, insertWorld, listWorldRows, setWakeTime, type WorldRow } from "./worlds.store.ts";
+import { deleteWorldRow, hasWorld, insertWorld, listWorldRows, type WorldRow } from "./worlds.store.ts";
 
-/** A world was deleted or replaced: other processes that have it open close it. Its key is the process that did so, a blank, and the name. */
-const worldFact = "world";
 /** 64 bits. */
 const PROCESS_BYTES = 8;
 
@@ -44,15 +44,21 @@ export class Worlds {
   readonly #unmade = new Set<string>();
   readonly #process: string;
   readonly #resting: Resting;
-  /** One after the other, so that a start is not held up by many. */
-  #lastWoken: Promise<unknown> = Promise.resolve();
+  readonly #openWorlds: OpenWorlds;
   #onOpened: (world: OpenWorld) => Promise<void> = async () => {};
 
   private constructor(options: WorldsOptions) {
     this.#options = options;
     this.#process = options.randomSecret(PROCESS_BYTES);
     const { realNowMs, onError } = options;
-    this.#resting = new Resting({ realNowMs, onError, look: () => this.restUnused(), wake: (name) => this.#wake(name) });
+    this.#resting = new Resting({ realNowMs, onError, look: () => this.restUnused(), wake: (name) => this.#openWorlds.wake(name) });
+    this.#openWorlds = new OpenWorlds({
+      ...{ realNowMs, onError, process: this.#process },
+      database: () => this.default.database,
+      names: () => [...this.open()].map(({ name }) => name).filter((name) => name !== DEFAULT_WORLD),
+      hold: (name) => this.hold(name),
+      rests: (name, wakeMs) => this.#resting.rests(name, wakeMs),
+    });
     this.#first = this.#newSlot(DEFAULT_WORLD);
     this.#slots.set(DEFAULT_WORLD, this.#first);
   }
@@ -76,7 +82,7 @@ export class Worlds {
 
   /**
    * The worlds do their background work from now on; `onOpened` is called with those that are open, and with each that opens. `wakesOthers`:
-   * those that rest are opened when they have work; of several processes one does so.
+   * those that rest are opened when they have work, and those of processes that ended; of several processes one does so.
    */
   async start(onOpened: (world: OpenWorld) => Promise<void>, wakesOthers: boolean): Promise<void> {
     this.#onOpened = async (world) => {
@@ -84,8 +90,7 @@ export class Worlds {
       world.work.start();
     };
     for (const world of this.open()) await this.#onOpened(world);
-    if (!wakesOthers) return;
-    for (const { name, wake_ms } of await findWakeTimes(this.default.database.reader)) this.#resting.rests(name, wake_ms);
+    await this.#openWorlds.start(wakesOthers);
   }
 
   /** Closes the worlds that were not used since the last call and have nothing to do. Returns whether any but the first is open. */
@@ -138,7 +143,11 @@ export class Worlds {
     try {
       // Nobody finds it before it is filled. One that is empty is stored when it is first used.
       if (fill !== undefined) await slot.fill(fill);
-      const isFree = await this.default.database.write((tx) => insertWorld(tx, name, this.#options.realNowMs(), fill === undefined ? null : IS_OPEN));
+      const isFree = await this.default.database.write(async (tx) => {
+        const isNew = await insertWorld(tx, name, this.#options.realNowMs());
+        if (isNew && fill !== undefined) await this.#openWorlds.note(tx, name);
+        return isNew;
+      });
       if (isFree) this.#slots.set(name, slot);
       else await slot.close();
       return isFree;
@@ -157,7 +166,7 @@ export class Worlds {
     let wasThere = false;
     await slot.delete(async () => {
       wasThere = await this.default.database.write(async (tx) => {
-        this.#announce(tx, name);
+        announce(tx, "deleted", this.#process, name);
         return deleteWorldRow(tx, name);
       });
       await this.#remove(name);
@@ -208,10 +217,11 @@ export class Worlds {
   /** Background work ends, and all databases are closed. */
   async close(): Promise<void> {
     this.#resting.stop();
-    await this.#lastWoken;
+    await this.#openWorlds.stop();
     const others = [...this.#slots.values()].filter((slot) => slot !== this.#first);
     // One that works or is used is looked at again at the next start.
     await Promise.all(others.map(async (slot) => (await this.#rest(slot)) || (await slot.close())));
+    await this.#openWorlds.leave();
     await this.#first.close();
   }
 
@@ -219,19 +229,13 @@ export class Worlds {
   async #rest(slot: WorldSlot): Promise<boolean> {
     const { name } = slot;
     const { databases, realNowMs } = this.#options;
-    const rest = await slot.rest((database) => databases.rest(name, database));
-    if (rest === undefined) return slot.world === undefined;
-    const wakeMs = rest.dueInMs === undefined ? null : realNowMs() + rest.dueInMs;
-    await this.default.database.write((tx) => setWakeTime(tx, name, wakeMs));
-    if (wakeMs !== null) this.#resting.rests(name, wakeMs);
-    return true;
-  }
-
-  #wake(name: string): void {
-    this.#lastWoken = this.#lastWoken
-      .then(() => this.hold(name))
-      .then((held) => held?.leave())
-      .catch(this.#options.onError);
+    const hasRested = await slot.rest(async (database, { dueInMs }) => {
+      await databases.rest(name, database);
+      const wakeMs = dueInMs === undefined ? null : realNowMs() + dueInMs;
+      await this.#openWorlds.closed(name, wakeMs);
+      if (wakeMs !== null) this.#resting.rests(name, wakeMs);
+    });
+    return hasRested || slot.world === undefined;
   }
 
   async #find(name: string): Promise<WorldSlot | undefined> {
@@ -252,7 +256,8 @@ export class Worlds {
         const world = await this.#options.openWorld(name, database, memory);
         if (name === DEFAULT_WORLD) this.#follow(world);
         else {
-          await this.default.database.write((tx) => setWakeTime(tx, name, IS_OPEN));
+          // One that is being made is not in the list yet.
+          if (!this.#unmade.has(name)) await this.#openWorlds.opened(name);
           this.#resting.opened(name);
         }
         await this.#onOpened(world);
@@ -263,15 +268,10 @@ export class Worlds {
 
   /** What other processes do with worlds that this one has open. */
   #follow({ database }: OpenWorld): void {
-    database.onInvalidate((kind, key) => {
-      const [process, name = ""] = kind === worldFact && key !== undefined ? key.split(" ") : [];
-      const slot = process === this.#process ? undefined : this.#slots.get(name);
-      if (slot === undefined) return;
-      if (slot === this.#first) void slot.renew(async () => true);
-      else {
-        this.#slots.delete(name);
-        void slot.delete(async () => {});
-      }
+    followChanges(database, this.#process, (change, name) => {
+      const slot = this.#slots.get(name);
+      if (change === "deleted") this.#slots.delete(name);
+      (change === "deleted" ? slot?.delete(async () => {}) : slot?.replaced())?.catch(this.#options.onError);
     });
   }
 
@@ -285,12 +285,8 @@ export class Worlds {
     if (!(await bringBack(database, state, this.#options.realNowMs))) return false;
     // On SQLite there are no other processes.
     if (database.dialect === "postgres")
-      await (name === DEFAULT_WORLD ? database : this.default.database).write(async (tx) => this.#announce(tx, name));
+      await (name === DEFAULT_WORLD ? database : this.default.database).write(async (tx) => announce(tx, "replaced", this.#process, name));
     return true;
-  }
-
-  #announce(tx: Transaction, name: string): void {
-    tx.invalidate(worldFact, `${this.#process} ${name}`);
   }
 
   async #remove(name: string): Promise<void> {

@@ -17,7 +17,8 @@ describe("endpoint queues beside each other", () => {
     for (let n = 0; n < 500; n++) await fixture.emit(`${40_000 + n}`, { n });
     const startMs = performance.now();
     while (valuesAt(well).length < 500) await Bun.sleep(2);
-    expect(performance.now() - startMs).toBeLessThan(3_000);
+    // The first of those that hang would end after 15 s.
+    expect(performance.now() - startMs).toBeLessThan(12_000);
     expect(hanging.posts.length).toBe(4);
     // Until it is spared, those that were out with the last, and a probe each time it is due.
     expect(failing.posts.length).toBeLessThan(60);
@@ -44,6 +45,27 @@ describe("endpoint queues beside each other", () => {
     release.pop()?.();
   });
 
+  test("a receiver that was spared gets what waits when it works again, though nothing else happens", async () => {
+    const receiver = startReceiver();
+    let isWell = false;
+    receiver.response = () => new Response(null, { status: isWell ? 200 : 500 });
+    const fixture = openWebhooks(await (await newWorkStore("sqlite", fixtureMigrations)).open(), { features: newFeatures(receiver.url) });
+    for (let n = 0; n < 40; n++) await fixture.emit(`${40_000 + n}`, { n });
+    await fixture.loop.runDue();
+    expect(receiver.posts).toHaveLength(40);
+    for (let n = 100; n < 110; n++) await fixture.emit(`${40_000 + n}`, { n });
+    receiver.posts.length = 0;
+    fixture.loop.start();
+    // Tries that fail, each after twice the time.
+    while (receiver.posts.length < 2) await Bun.sleep(5);
+    expect(new Set(valuesAt(receiver).map((value) => (value as { n: number }).n)).size).toBe(receiver.posts.length);
+    isWell = true;
+    while (receiver.posts.filter(({ values }) => (values[0] as { n: number }).n >= 102).length < 8) await Bun.sleep(5);
+    await fixture.webhooks.dispatcher.settled();
+    await fixture.emit("40200", { n: 200 });
+    while (!valuesAt(receiver).some((value) => (value as { n: number }).n === 200)) await Bun.sleep(5);
+  });
+
   test("new events go out while a night's failures are tried again", async () => {
     const receiver = startReceiver();
     let isWell = false;
@@ -64,7 +86,7 @@ describe("endpoint queues beside each other", () => {
     const news = () => valuesAt(receiver).filter((value) => (value as { n: number }).n >= 1_000).length;
     while (news() < 50) await Bun.sleep(2);
     // A second in which the receiver is still spared, one retry as probe, and some: far from the 10 s that all retries take.
-    expect(performance.now() - startMs).toBeLessThan(5_000);
+    expect(performance.now() - startMs).toBeLessThan(9_000);
     const retried = receiver.posts.length - 300 - 50;
     expect(retried).toBeLessThan(300);
   });

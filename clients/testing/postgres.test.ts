@@ -1,0 +1,14 @@
+/** The tests of the kit's world, on a server with PostgreSQL: the suites of those who run Plaza on it have one. */
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { sharedPostgres } from "#harness/postgres-cluster";
+
+const ROOT = join(import.meta.dir, "../..");
+
+test("all that the kit does with worlds it does on PostgreSQL, too", async () => {
+  const data = await (await sharedPostgres()).newDatabase();
+  const bunTest = [process.execPath, "test", "--timeout=60000", "./clients/testing/world.test.ts"];
+  const running = Bun.spawn([join(ROOT, "bin/plaza"), "exec", "--data", data, "--", ...bunTest], { cwd: ROOT, stdout: "ignore", stderr: "pipe" });
+  const [report, code] = await Promise.all([new Response(running.stderr).text(), running.exited]);
+  expect({ code, report }).toEqual({ code: 0, report: expect.stringMatching(/\n [1-9]\d* pass\n 0 fail\n/) });
+}, 300_000);

@@ -1,0 +1,60 @@
+/** What a fault does, and to what, in words. */
+export interface FaultWords {
+  readonly operation?: string | undefined;
+  readonly webhook?: string | undefined;
+  readonly node?: string | undefined;
+  readonly query?: Readonly<Record<string, string>> | undefined;
+  readonly token?: string | undefined;
+  readonly status?: number | undefined;
+  readonly code?: number | undefined;
+  readonly rate_limit?: "app" | "page" | undefined;
+  readonly retry_after_seconds?: number | undefined;
+  readonly latency_ms?: number | undefined;
+  readonly body?: string | undefined;
+  readonly content_type?: string | undefined;
+  readonly reset?: boolean | undefined;
+  readonly cut_body_at?: number | undefined;
+  readonly body_bytes_per_second?: number | undefined;
+  readonly effect?: "lose" | "repeat" | "reorder" | undefined;
+  readonly times?: number | undefined;
+  readonly probability?: number | undefined;
+}
+
+const OF_WEBHOOKS = { lose: "is lost", repeat: "is sent twice", reorder: "is sent after later ones" } as const;
+
+/** What it hits. */
+export function targetOf({ operation, webhook, node, query = {}, token }: FaultWords): string {
+  const name = operation ?? webhook ?? "*";
+  const what = operation === undefined ? (name === "*" ? "any webhook" : `webhooks of ${name}`) : name === "*" ? "any request" : name;
+  const parameters = Object.entries(query).map(([key, value]) => `${key}=${value}`);
+  return [
+    what,
+    ...(node === undefined ? [] : [`${operation === undefined ? "about" : "of the node"} ${node}`]),
+    ...(parameters.length === 0 ? [] : [`with ${parameters.join(", ")}`]),
+    ...(token === undefined ? [] : [`by the token ${token}`]),
+  ].join(" ");
+}
+
+/** What becomes of it. */
+export function effectOf(fault: FaultWords): string {
+  const { status, code = 2, rate_limit, retry_after_seconds = 60, latency_ms, body, content_type, reset, cut_body_at, effect } = fault;
+  const { body_bytes_per_second: slow } = fault;
+  const does = [
+    ...(effect === undefined ? [] : [OF_WEBHOOKS[effect]]),
+    ...(latency_ms === undefined ? [] : [`comes ${latency_ms} ms late`]),
+    ...(status === undefined ? [] : [`returns ${status} with code ${code}`]),
+    ...(rate_limit === undefined ? [] : [`says that the ${rate_limit}'s requests are used up for ${retry_after_seconds} s`]),
+    ...(body === undefined ? [] : ["has another body"]),
+    ...(content_type === undefined ? [] : [`says that it is ${content_type}`]),
+    ...(cut_body_at === undefined ? [] : [`breaks off after ${cut_body_at} bytes`]),
+    ...(slow === undefined ? [] : [`drips with ${slow} bytes a second`]),
+    ...(reset === true ? ["has its connection reset"] : []),
+  ];
+  return does.join(", ");
+}
+
+/** How often. */
+export function limitOf({ times, probability }: FaultWords): string {
+  const share = probability === undefined ? "" : `, ${Math.round(100 * probability)} % of those that match`;
+  return (times === undefined ? "always" : times === 1 ? "once" : `${times} times`) + share;
+}

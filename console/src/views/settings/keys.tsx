@@ -1,0 +1,77 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { api, dataOf } from "../../api/client.ts";
+import { act, say, sayProblem } from "../../parts/notices.tsx";
+import { Sure } from "../../parts/sure.tsx";
+import { Block, Code, CopyButton } from "../../parts/texts.tsx";
+import { keepKey } from "../../session/key.ts";
+
+/** A key's times are the machine's own, in seconds that are rounded up. */
+const isValid = ({ expires_at }: { readonly expires_at: number }): boolean => expires_at === 0 || expires_at - 1 > Date.now() / 1000;
+
+/** Time to give the new key to all that use the old one. */
+const OVERLAP_SECONDS = 86_400;
+
+export function Keys() {
+  const client = useQueryClient();
+  const [value, setValue] = useState<string>();
+  const keys = useQuery({ queryKey: ["keys"], queryFn: () => dataOf(api.GET("/v1/control-keys", { params: { query: {} } })) }).data?.data ?? [];
+  const changed = () => client.invalidateQueries({ queryKey: ["keys"] });
+  const make = async (event: FormEvent<HTMLFormElement>): Promise<void> => {
+    event.preventDefault();
+    const given = new FormData(event.currentTarget);
+    try {
+      const body = { access: String(given.get("access")) as "read", name: String(given.get("name")) };
+      setValue((await dataOf(api.POST("/v1/control-keys", { body }))).key);
+      await changed();
+    } catch (error) {
+      sayProblem(error);
+    }
+  };
+  const end = (id: string) =>
+    act("Ended", async () => {
+      await dataOf(api.DELETE("/v1/control-keys/{id}", { params: { path: { id } } }));
+      await changed();
+    });
+  const replace = async (): Promise<void> => {
+    try {
+      const { key } = await dataOf(api.POST("/v1/control-keys/rotate", { body: { overlap_seconds: OVERLAP_SECONDS } }));
+      // This tab goes on with the new one.
+      keepKey(key);
+      setValue(key);
+      say("Replaced: the old key is valid for another day");
+      await changed();
+    } catch (error) {
+      sayProblem(error);
+    }
+  };
+  return (
+    <Block isOwn title="Control keys">
+      <ul>
+        {keys.filter(isValid).map(({ id, name, access, expires_at }) => (
+          <li key={id}>
+            {name || id}, {access}
+            {expires_at !== 0 && `, until ${new Date(expires_at * 1000).toISOString().slice(0, 16).replace("T", " ")}`}{" "}
+            <Sure text="End" sure={`End the key ${name || id}`} onSure={() => void end(id)} />
+          </li>
+        ))}
+      </ul>
+      <form className="actions" onSubmit={(event) => void make(event)}>
+        <input name="name" aria-label="What the key is for" placeholder="What it is for" required />
+        <select name="access" aria-label="Access">
+          <option value="read">may read</option>
+          <option value="full">may do everything</option>
+        </select>
+        <button type="submit">Make a key</button>
+        <Sure text="Replace the key of this tab" sure="Replace it: the old one ends in a day" onSure={() => void replace()} />
+      </form>
+      {value !== undefined && (
+        <>
+          <p>Its value is shown once:</p>
+          <Code label="Value of the key" text={value} />
+          <CopyButton label="Copy" text={value} />
+        </>
+      )}
+    </Block>
+  );
+}

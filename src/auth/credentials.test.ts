@@ -1,0 +1,148 @@
+import { describe, expect, test } from "bun:test";
+import { onEachDatabase, openPlaza } from "#harness/plaza";
+import { cafe } from "#harness/worlds";
+import { checkKnownToken, checkTokens, missingCredential, type Presented, presentedTokens, schemeFor } from "./credentials.ts";
+import { clientsScheme, type Place, schemes } from "./schemes.ts";
+import { isDataAccessOver, principalOf, revocationTime, type Token } from "./token.ts";
+
+const ALL: readonly Place[] = ["access_token", "oauth_token", "bearer", "body"];
+
+interface Sent {
+  readonly query?: Record<string, unknown>;
+  readonly body?: Record<string, unknown>;
+  readonly authorization?: string;
+}
+
+function presented({ query = {}, body = {}, authorization }: Sent, profile: "strict" | "clients" = "strict", places = ALL) {
+  const header = (name: string) => (name === "authorization" ? authorization : undefined);
+  return presentedTokens({ query, body, header }, places, profile).map(({ place, value, problem }) => ({
+    place,
+    value,
+    isWrong: problem !== undefined,
+  }));
+}
+
+const right = (place: Place, value: string) => ({ place, value, isWrong: false });
+const wrong = (place: Place) => ({ place, value: "", isWrong: true });
+
+describe("D-10: the tokens that a request brings", () => {
+  test("stand in the query, in the header and in the body, in the order of the places that count", () => {
+    const all = { query: { access_token: "a", oauth_token: "b" }, body: { access_token: "c" }, authorization: "Bearer d" };
+    expect(presented(all)).toEqual([right("access_token", "a"), right("oauth_token", "b"), right("bearer", "d"), right("body", "c")]);
+    expect(presented(all, "strict", ["body", "bearer"])).toEqual([right("body", "c"), right("bearer", "d")]);
+    expect(presented({ body: { oauth_token: "x" } })).toEqual([]);
+  });
+
+  test("an empty one is none, and one that is no text is malformed", () => {
+    expect(presented({ query: { access_token: "" }, authorization: "" })).toEqual([]);
+    expect(presented({ query: { access_token: ["a", "b"] }, body: { access_token: null } })).toEqual([wrong("access_token"), wrong("body")]);
+  });
+
+  test.each([
+    ["Bearer abc", "abc"],
+    ["bearer abc", "abc"],
+    ["BEARER   abc", "abc"],
+    ["Bearer 1001|secret", "1001|secret"],
+    ["Bearer !~", "!~"],
+    ["Bearer é", "é"],
+    ["Bearer ", undefined],
+    ["Bearer a b", undefined],
+    ["Bearer a\tb", undefined],
+    ["Bearerabc", undefined],
+    ["Basic abc", undefined],
+    ["abc", undefined],
+  ])("the header %p brings %p", (authorization, value) => {
+    expect(presented({ authorization })).toEqual([value === undefined ? wrong("bearer") : right("bearer", value)]);
+  });
+
+  test("D-12: of a header and a parameter with different tokens the parameter's counts for clients, and both for others", () => {
+    const different = { query: { access_token: "a" }, authorization: "Bearer b" };
+    expect(presented(different, "clients")).toEqual([right("access_token", "a")]);
+    expect(presented(different)).toEqual([right("access_token", "a"), right("bearer", "b")]);
+    const same = { query: { access_token: "a" }, body: { access_token: "a" }, authorization: "Bearer a" };
+    expect(presented(same, "clients")).toHaveLength(3);
+    expect(presented({ ...same, body: { access_token: "c" } }, "clients")).toEqual([right("access_token", "a"), right("body", "c")]);
+    expect(presented({ query: { access_token: "a", oauth_token: "b" } }, "clients")).toHaveLength(2);
+    expect(presented({ authorization: "Bearer b" }, "clients")).toEqual([right("bearer", "b")]);
+  });
+
+  test("AUTH-1: what is missing is the first empty place where all are needed, or the first place where nothing was brought", () => {
+    const of = (...places: Place[]): Presented[] => places.map((place) => ({ place, value: "a" }));
+    const missing = (given: readonly Presented[], scheme: Parameters<typeof missingCredential>[1]) => missingCredential(given, scheme)?.message;
+    expect(missing(of("access_token", "oauth_token", "bearer"), schemes.pageMessaging)).toBeUndefined();
+    expect(missing(of("access_token", "bearer"), schemes.pageMessaging)).toContain("oauth_token");
+    expect(missing(of("access_token", "oauth_token"), schemes.pageMessaging)).toContain("Authorization");
+    expect(missing([], schemes.bearer)).toContain("Authorization");
+    expect(missing([], schemes.query)).toContain("access_token");
+    expect(missing(of("body"), schemes.anywhere)).toBeUndefined();
+  });
+
+  test("the clients profile takes any place, the strict one those of the operation", () => {
+    expect(schemeFor("pageMessaging", "clients")).toBe(clientsScheme);
+    expect(schemeFor("pageMessaging", "strict")).toBe(schemes.pageMessaging);
+  });
+});
+
+describe("a token", () => {
+  const token = { app: "1", user: "2", page: "3", social_account: "4", microblog_user: "5", data_access_expires_at: 1_000 } as unknown as Token;
+
+  test("D-02: stands for the principal of its kind", () => {
+    const principals = (["app", "user", "system_user", "page", "social_user", "microblog_user"] as const).map((type) =>
+      principalOf({ ...token, type }),
+    );
+    expect(principals.map(String)).toEqual(["1", "2", "2", "3", "4", "5"]);
+  });
+
+  test("D-11: the access to data is over from the second on that it names; 0 names none", () => {
+    expect([999, 1_000, 1_001].map((now) => isDataAccessOver(token, now))).toEqual([false, true, true]);
+    expect(isDataAccessOver({ ...token, data_access_expires_at: 0 }, 1_000)).toBe(false);
+  });
+
+  test("is revoked also by a clock that stands at the beginning of time", () => {
+    expect([0, 1, 2].map(revocationTime)).toEqual([1, 1, 2]);
+  });
+});
+
+onEachDatabase("tokens that are checked", (database) => {
+  const open = async () => {
+    const { world } = await openPlaza({ database, world: cafe });
+    const check = async (...values: string[]) => {
+      const brought = values.map((value): Presented => ({ place: "bearer", value }));
+      const { alive, dead } = await checkTokens(brought, world.tokens, 1_789_999_999);
+      return { alive: alive.map(({ value }) => value), dead: dead.map(({ value, error }) => [value, error.entry.subcode ?? error.entry.code]) };
+    };
+    return { world, check };
+  };
+
+  test("are alive or dead one by one, up to the second in which one expires", async () => {
+    const { world, check } = await open();
+    expect(await check("page", "nothing", "page", "expired")).toEqual({ alive: ["page", "page", "expired"], dead: [["nothing", 190]] });
+    const { dead } = await checkTokens([{ place: "bearer", value: "expired" }], world.tokens, 1_790_000_000);
+    expect(dead[0]?.error.entry.subcode).toBe(463);
+    expect(await check("x".repeat(1_001))).toEqual({ alive: [], dead: [["x".repeat(1_001), 190]] });
+  });
+
+  test("D-11: an app and its secret are a token, of that app alone", async () => {
+    const { check, world } = await open();
+    const { alive, dead } = await check("1001|s3cret", "1002|s3cret", "1001|s3cre", "1001|", "|s3cret", "2001|s3cret", "x|s3cret");
+    expect({ alive, dead: dead.length }).toEqual({ alive: ["1001|s3cret"], dead: 6 });
+    expect(world.tokens.peekAppOf("1001|s3cret", 0)).toBe("1001" as never);
+    expect(world.tokens.peekAppOf("1001|0ther", 0)).toBeUndefined();
+  });
+
+  test("what is known at once is one live token in every place that was looked up before", async () => {
+    const { check, world } = await open();
+    const at = (now: number, ...values: string[]) =>
+      checkKnownToken(
+        values.map((value) => ({ place: "bearer", value })),
+        world.tokens,
+        now,
+      )?.length;
+    expect([at(0, "page"), at(0)]).toEqual([undefined, 0]);
+    await check("page", "expired");
+    expect([at(0, "page", "page"), at(0, "page", "expired"), at(1_789_999_999, "expired"), at(1_790_000_000, "expired")]).toEqual([
+      ...[2, undefined],
+      ...[1, undefined],
+    ]);
+  });
+});

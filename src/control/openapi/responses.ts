@@ -1,0 +1,94 @@
+/** The responses of the control API's document: what a request returns, and its errors by status. */
+import type { TSchema } from "typebox";
+import { type ControlCode, controlCodes } from "#control-contract/errors";
+import { listOf } from "#control-contract/lists";
+import type { ControlRoute } from "#control-contract/route";
+import type { WorldSection } from "#graph/contract/feature";
+import { type PlainSchema, returnedSchema } from "#graph/schema/public-schema";
+import { schemaRef } from "./names.ts";
+
+/** Why it is returned, and by which routes; without `isOf` by those that name the status. */
+interface Refusal {
+  readonly why: string;
+  readonly headers?: PlainSchema;
+  isOf?(route: ControlRoute): boolean;
+}
+
+const always = (): boolean => true;
+
+/** 405 is no operation's: the operations of an address are its methods. */
+const refusals: Readonly<Record<Exclude<ControlCode, "method_not_allowed">, Refusal>> = {
+  bad_request: { why: "A malformed body, parameter or entry.", isOf: ({ query, body }) => query !== undefined || body !== undefined },
+  unauthorized: {
+    why: "No control key, or a wrong one.",
+    headers: { "WWW-Authenticate": { description: "`Bearer`", schema: { type: "string" } } },
+    isOf: ({ needsNoKey }) => needsNoKey !== true,
+  },
+  forbidden: {
+    why: "The key may only read, or a sandbox was asked by a web page of another site or under a host name that it does not serve.",
+    isOf: always,
+  },
+  not_found: { why: "No such world, node, token or kind of node.", isOf: ({ path }) => path.includes("{") },
+  conflict: { why: "The id, name or token is taken, or what it is about is in another state." },
+  body_too_large: { why: "The body is larger than allowed.", isOf: ({ body }) => body !== undefined },
+  unprocessable: {
+    why: "Well formed, but refused: a reference to a node that does not exist, a world file that cannot be loaded, an expectation that was not met.",
+  },
+  internal_error: { why: "An unexpected error; the log says more.", isOf: always },
+  unavailable: { why: "The database cannot be reached.", isOf: always },
+};
+const known = Object.entries(refusals) as [keyof typeof refusals, Refusal][];
+
+const errorProperties: PlainSchema = {
+  error: {
+    type: "object",
+    required: ["code", "message"],
+    properties: {
+      code: { type: "string", enum: Object.keys(controlCodes) },
+      message: { type: "string" },
+      parameter: { type: "string", description: "the parameter, or the place in the body" },
+    },
+  },
+};
+export const errorSchema: PlainSchema = { type: "object", required: ["error"], properties: errorProperties };
+
+const json = (schema: PlainSchema) => ({ "application/json": { schema } });
+const refusalOf = ({ why, headers }: Refusal, schema: PlainSchema): PlainSchema => ({
+  description: why,
+  ...(headers === undefined ? {} : { headers }),
+  content: json(schema),
+});
+
+/** By code. */
+export const errorResponses: PlainSchema = Object.fromEntries(known.map(([code, refusal]) => [code, refusalOf(refusal, schemaRef("Error"))]));
+
+export function responsesOf(route: ControlRoute, section: WorldSection | undefined): PlainSchema {
+  const responses: PlainSchema = { [route.status ?? 200]: { description: "Done.", content: contentOf(route, section) } };
+  for (const [code, { isOf }] of known) {
+    const status = controlCodes[code];
+    if (isOf?.(route) === true || route.errors?.some((own) => own === status) === true)
+      responses[status] = { $ref: `#/components/responses/${code}` };
+  }
+  if (route.unmet !== undefined) responses[422] = refusalOf(refusals.unprocessable, withError(returnedSchema(route.unmet)));
+  return responses;
+}
+
+function contentOf(route: ControlRoute, section: WorldSection | undefined): PlainSchema {
+  const { streams = [], isStreamAlone = false } = route;
+  const result = resultOf(route, section);
+  const stream = { schema: { type: "string" }, ...(isStreamAlone ? { "x-plaza-item": result } : {}) };
+  return { ...(isStreamAlone ? {} : json(result)), ...Object.fromEntries(streams.map((type) => [type, stream])) };
+}
+
+function resultOf({ response }: ControlRoute, section: WorldSection | undefined): PlainSchema {
+  if (response === "file") return schemaRef("world_file");
+  if (response === "entry") return schemaRef(section?.key ?? "");
+  return returnedSchema(response === "entries" ? listOf(schemaRef(section?.key ?? "") as unknown as TSchema) : response);
+}
+
+/** What stands beside the error. */
+const withError = ({ required = [], properties, ...schema }: PlainSchema): PlainSchema => ({
+  ...schema,
+  required: ["error", ...(required as string[])],
+  properties: { ...errorProperties, ...(properties as PlainSchema) },
+});

@@ -1,0 +1,166 @@
+import { describe, expect, test } from "bun:test";
+import type { RequestEntry } from "#graph/worlds/request-log";
+import { isAsked, sinceMsOf } from "../requests/request-filter.ts";
+import { expectEntries } from "./expectation.ts";
+import { type Expected, isExpected, isOfKind, nearestOf } from "./matching.ts";
+
+const entry = {
+  operation: "createLabel",
+  status: 200,
+  request_body: '{"user":{"id":"7"},"list":[1,"2"]}',
+  query: "limit=5&a=%20",
+  response_body: "ok",
+};
+const matches = (match: Expected["match"], kind: Expected["kind"] = {}) => isExpected(entry, { kind, match });
+
+describe("an entry is as expected", () => {
+  test("where each key has its value, of the kind and besides", () => {
+    expect(matches({ status: 200 }, { operation: "createLabel" })).toBe(true);
+    expect(matches({ status: 201 }, { operation: "createLabel" })).toBe(false);
+    expect(matches({ status: 200 }, { operation: "listLabels" })).toBe(false);
+    expect(matches({ app: "1" })).toBe(false);
+    expect(matches({ constructor: undefined })).toBe(true);
+    expect(matches({})).toBe(true);
+  });
+
+  test("where a text holds the part that was named, and a body or query its keys", () => {
+    expect([matches({ request_body: '"id":"7"' }), matches({ query: "limit=5" }), matches({ response_body: "k" })]).toEqual([true, true, true]);
+    expect([matches({ request_body: "8" }), matches({ operation: "create" })]).toEqual([false, false]);
+    expect(matches({ request_body: { user: { id: 7 } } })).toBe(true);
+    expect(matches({ query: { limit: 5, a: " " } })).toBe(true);
+    expect(matches({ query: { limit: 6 } })).toBe(false);
+  });
+
+  test("where lists are as long and the same, item by item", () => {
+    expect(matches({ request_body: { list: [1, 2] } })).toBe(true);
+    for (const list of [[1], [1, 2, 3], [2, 1], []]) expect(matches({ request_body: { list } })).toBe(false);
+    expect(matches({ request_body: { user: [] } })).toBe(false);
+    expect(matches({ request_body: { user: { id: { x: 1 } } } })).toBe(false);
+    expect(matches({ request_body: { list: { 0: 1 } } })).toBe(true);
+  });
+
+  test("a number is the same as text, but not a text as a number", () => {
+    expect(isExpected({ a: "5" }, { kind: {}, match: { a: 5 } })).toBe(true);
+    expect(isExpected({ a: 5 }, { kind: {}, match: { a: "5" } })).toBe(false);
+    expect(isExpected({ a: "null" }, { kind: {}, match: { a: null } })).toBe(true);
+    expect(isExpected({ a: null }, { kind: {}, match: { a: {} } })).toBe(false);
+  });
+
+  test("the kind is looked at alone", () => {
+    expect(isOfKind(entry, { kind: { operation: "createLabel" }, match: { status: 500 } })).toBe(true);
+    expect(isOfKind(entry, { kind: { operation: "listLabels" }, match: {} })).toBe(false);
+  });
+});
+
+describe("the nearest miss", () => {
+  const expected = { kind: { operation: "b" }, match: { x: 1, y: 1, z: 1 } };
+
+  test("is of the expected kind before any other, then the one with fewest differences, then the newest", () => {
+    const far = { operation: "b", n: 1 };
+    const near = { operation: "b", n: 2, x: 1, y: 1 };
+    const asNear = { operation: "b", n: 3, x: 1, z: 1 };
+    const other = { operation: "a", n: 4, x: 1, y: 1, z: 1 };
+    for (const entries of [
+      [far, near, asNear, other],
+      [other, near, far, asNear],
+    ])
+      expect(nearestOf(entries, expected)?.entry).toBe(near);
+    expect(nearestOf([other, far], expected)?.entry).toBe(far);
+    expect(nearestOf([far, other], expected)?.entry).toBe(far);
+    expect(nearestOf([{ operation: "b", x: 1, y: 1, z: 1 }, other], expected)?.entry).toBe(other);
+    expect(nearestOf([{ operation: "b", x: 1, y: 1, z: 1 }], expected)).toBeUndefined();
+  });
+
+  test("says what differs and where, in twenty places at most", () => {
+    const wanted = { kind: {}, match: { request_body: { user: { id: "8" }, list: [1, 3] }, query: "after", status: 500 } };
+    expect(nearestOf([entry], wanted)?.differences).toEqual([
+      { at: "request_body.user.id", expected: "8", actual: "7" },
+      { at: "request_body.list[1]", expected: 3, actual: "2" },
+      { at: "query", expected: "after", actual: "limit=5&a=%20" },
+      { at: "status", expected: 500, actual: 200 },
+    ]);
+    const nested = { kind: { status: 500 }, match: { request_body: { user: { id: { x: 1 } } } } };
+    expect(nearestOf([entry], nested)?.differences.map(({ at }) => at)).toEqual(["status", "request_body.user.id"]);
+    const many = Object.fromEntries(Array.from({ length: 21 }, (_, at) => [`k${at}`, 1]));
+    expect(nearestOf([entry], { kind: {}, match: many })?.differences).toHaveLength(20);
+  });
+});
+
+describe("waiting for entries", () => {
+  /** Time passes only where somebody sleeps; `arrivals` says when an entry is there. */
+  function wait(arrivals: readonly number[], count: number, within_ms: number) {
+    let now = 0;
+    const sleepMs = async (ms: number): Promise<void> => {
+      now += ms;
+    };
+    const read = async () => arrivals.filter((at) => at <= now).map((at) => ({ operation: "a", at }));
+    const entries = { what: "request", read, show: ({ at }: { at: number }) => at };
+    return expectEntries(
+      entries,
+      { kind: { operation: "a" }, match: {} },
+      { count, within_ms },
+      { nowMs: () => now, monotonicMs: () => now, sleepMs },
+    );
+  }
+
+  test("ends with the one that makes enough, also with the last moment", async () => {
+    expect(await wait([0, 50], 2, 100)).toEqual({ count: 2, data: [0, 50] });
+    expect(await wait([100], 1, 100)).toEqual({ count: 1, data: [100] });
+    await expect(wait([101], 1, 100)).rejects.toThrow("expected 1 request, saw 0");
+    await expect(wait([0], 2, 0)).rejects.toThrow("expected 2 requests, saw 1");
+    expect(await wait([0, 0], 1, 0)).toEqual({ count: 2, data: [0, 0] });
+  });
+
+  test("that none comes is known when the whole time is over", async () => {
+    expect(await wait([101], 0, 100)).toEqual({ count: 0, data: [] });
+    await expect(wait([100], 0, 100)).rejects.toThrow("expected no request, saw 1");
+    await expect(wait([0], 0, 100)).rejects.toMatchObject({ beside: { count: 1, data: [0] } });
+  });
+});
+
+test("an expectation that is not met says what came nearest, and one of none what came", async () => {
+  const seen = [
+    { operation: "a", status: 400 },
+    { operation: "b", status: 200 },
+  ];
+  const failure = (count: number, match: object) => {
+    const entries = { what: "request", read: async () => seen, show: ({ status }: { status: number }) => status };
+    const time = { nowMs: () => 0, monotonicMs: () => 0, sleepMs: async () => {} };
+    return expectEntries(entries, { kind: { operation: "a" }, match: { ...match } }, { count, within_ms: 0 }, time).catch((error: unknown) => error);
+  };
+  expect(await failure(1, { status: 200 })).toMatchObject({
+    message: "expected 1 request, saw 0; the nearest differs in status",
+    beside: { count: 0, data: [400], nearest: { request: 400, differences: [{ at: "status", expected: 200, actual: 400 }] } },
+  });
+  const none = (await failure(0, { status: 400 })) as { message: string; beside: object };
+  expect({ message: none.message, beside: none.beside }).toEqual({ message: "expected no request, saw 1", beside: { count: 1, data: [400] } });
+});
+
+describe("the last requests that somebody wants to see", () => {
+  const logged = {
+    ...{ trace_id: "A1", operation: "createLabel", method: "POST", path: "/v26.0/2001", query: "limit=5", status: 404, time: 5_000, app: "1001" },
+    story: { deliveries: ["7"] },
+  } as unknown as RequestEntry;
+
+  test.each([
+    [{ operation: "createLabel" }, { operation: "create" }],
+    [{ status: 404 }, { status: 400 }],
+    [{ status_class: 4 }, { status_class: 5 }],
+    [{ method: "POST" }, { method: "GET" }],
+    [{ app: "1001" }, { app: "1002" }],
+    [{ search: "2001" }, { search: "2002" }],
+    [{ search: "eLab" }, { search: "elab" }],
+    [{ search: "limit" }, { search: "after" }],
+    [{ search: "A1" }, { search: "A2" }],
+    [{ delivery: "7" }, { delivery: "8" }],
+  ])("by %p, not by %p", (asked, other) => {
+    expect({ asked: isAsked(logged, asked, 0), other: isAsked(logged, other, 0) }).toEqual({ asked: true, other: false });
+    expect(isAsked(logged, { ...asked, ...other }, 0)).toBe(false);
+  });
+
+  test("from a moment on, with the moment itself", () => {
+    expect([4_999, 5_000, 5_001].map((since) => isAsked(logged, {}, since))).toEqual([true, true, false]);
+    expect([sinceMsOf({}), sinceMsOf({ since: 5 }), sinceMsOf({ since: "1970-01-01T00:00:05Z" as unknown as number })]).toEqual([0, 5_000, 5_000]);
+    expect(isAsked({ ...logged, story: undefined }, { delivery: "7" }, 0)).toBe(false);
+  });
+});

@@ -1,0 +1,67 @@
+import { expect, test } from "bun:test";
+import { ROW_CHARACTERS_MAX } from "../product-feeds.limits.ts";
+import { FeedTextReader } from "./formats.ts";
+import type { Warning } from "./rows.ts";
+
+function open() {
+  const rows: { readonly line: number; readonly id: string | undefined; readonly warnings: readonly Warning[] | undefined }[] = [];
+  const bad: { readonly line: number; readonly reason: string }[] = [];
+  const reader = new FeedTextReader(undefined, {
+    row: (line, { retailer_id }, warnings) => rows.push({ line, id: retailer_id, warnings }),
+    bad: (line, reason) => bad.push({ line, reason }),
+  });
+  return { reader, rows, bad };
+}
+
+const HEADER = "retailer_id,name,url,image_url";
+
+test.each([
+  ["csv", `${HEADER}\n`, (id: string) => `${id},n,u,i\n`],
+  ["jsonl", "", (id: string) => `{"id":"${id}"}\n`],
+  ["xml", "<rss><channel>", (id: string) => `<item><guid>${id}</guid></item>`],
+])("%s: rows are passed on while the file still comes", (_format, head, rowOf) => {
+  const { reader, rows } = open();
+  const many = Array.from({ length: 3_000 }, (_, at) => rowOf(`a${at}`)).join("");
+  reader.push(head + many);
+  expect(rows.length).toBeGreaterThan(2_000);
+  const before = rows.length;
+  reader.push(many + many);
+  expect(rows.length).toBeGreaterThan(before + 3_000);
+});
+
+test("JSON lines: a line as long as the limit is a row, one character more is none, whether it comes at once or in pieces", () => {
+  const line = (length: number): string => `{"id":"a","unknown":"${"x".repeat(length - '{"id":"a","unknown":""}'.length)}"}`;
+  for (const pieces of [1, 3]) {
+    for (const more of [0, 1]) {
+      const { reader, rows, bad } = open();
+      const text = `${line(ROW_CHARACTERS_MAX + more)}\n{"id":"b"}\n`;
+      const size = Math.ceil(text.length / pieces);
+      for (let at = 0; at < text.length; at += size) reader.push(text.slice(at, at + size));
+      reader.end();
+      expect(rows.map(({ id }) => id)).toEqual(more === 0 ? ["a", "b"] : ["b"]);
+      expect(bad).toEqual(more === 0 ? [] : [{ line: 1, reason: `is longer than ${ROW_CHARACTERS_MAX} characters` }]);
+    }
+  }
+});
+
+test("JSON lines: a file whose only line is too long is no empty file", () => {
+  const { reader, bad } = open();
+  reader.push(`{"id":"${"x".repeat(ROW_CHARACTERS_MAX)}`);
+  reader.end();
+  expect(bad).toHaveLength(1);
+});
+
+test("JSON lines: a number stands for its digits as long as none is lost; beyond it costs its value, or the row where it is required", () => {
+  const { reader, rows, bad } = open();
+  const safe = Number.MAX_SAFE_INTEGER;
+  reader.push(`{"id":${safe}}\n{"id":${-safe}}\n{"id":${safe + 1}}\n{"id":"c","brand":${safe + 1}}\n{"id":"d","brand":true,"title":null}\n`);
+  reader.end();
+  const warnings = [{ field: "brand", reason: "is not a string" }] as const;
+  expect(rows).toEqual([
+    { line: 1, id: String(safe), warnings: [] },
+    { line: 2, id: String(-safe), warnings: [] },
+    { line: 4, id: "c", warnings },
+    { line: 5, id: "d", warnings },
+  ]);
+  expect(bad).toEqual([{ line: 3, reason: "retailer_id is not a string" }]);
+});

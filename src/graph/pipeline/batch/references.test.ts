@@ -1,0 +1,116 @@
+import { describe, expect, test } from "bun:test";
+import type { GraphResponse } from "../request.ts";
+import { readPath, valuesAt } from "./json-path.ts";
+import { References, referencesIn } from "./references.ts";
+
+const found = (document: unknown, path: string): unknown => valuesAt(document, readPath(path), () => {});
+
+describe("D-34: a path into a response", () => {
+  const document = {
+    data: [
+      { id: "1", tags: { a: 1 } },
+      { id: "2", "odd name": true },
+    ],
+    id: "0",
+  };
+
+  test.each([
+    ["$", [document]],
+    ["$.id", ["0"]],
+    ["$['id']", ["0"]],
+    ["$.data[1].id", ["2"]],
+    ["$.data[1]['odd name']", [true]],
+    ["$.data.*.id", ["1", "2"]],
+    ["$.data[*].id", ["1", "2"]],
+    ["$..id", ["0", "1", "2"]],
+    ["$.data..a", [1]],
+    ["$.data[2].id", []],
+    ["$.id.length", []],
+    ["$.nothing", []],
+    ["$.constructor", []],
+  ])("%s", (path, expected) => {
+    expect(found(document, path)).toEqual(expected);
+  });
+
+  test.each(["$.", "$x", "$.a[", "$.a[b]", "$.a.b!", "$['a]"])("%s cannot be read", (path) => {
+    expect(() => readPath(path)).toThrow("batch");
+  });
+
+  test("has 32 steps at most", () => {
+    expect(readPath(`$${".a".repeat(32)}`)).toHaveLength(32);
+    expect(() => readPath(`$${".a".repeat(33)}`)).toThrow("at position 65");
+  });
+
+  test("every value that is looked at counts: at any depth all of them, by a name only what holds it", () => {
+    const visits = (path: string): number => {
+      let count = 0;
+      valuesAt({ a: { b: 1 }, c: [2] }, readPath(path), () => count++);
+      return count;
+    };
+    expect({ name: visits("$.a.b"), every: visits("$.*"), anywhere: visits("$..b") }).toEqual({ name: 2, every: 3, anywhere: 5 });
+  });
+});
+
+describe("D-34, D-39: references", () => {
+  const response = (body: unknown): GraphResponse => ({
+    status: 200,
+    headers: {},
+    body: JSON.stringify(body),
+    operation: "",
+    traceId: "",
+    app: undefined,
+  });
+  const references = (results: Readonly<Record<string, unknown>>) =>
+    new References(new Map(Object.entries(results).map(([name, body]) => [name, response(body)])));
+
+  test("the names that a text refers to are found", () => {
+    expect(referencesIn("/?ids={result=one:$.id},{result=two:$.data[*].id}")).toEqual(["one", "two"]);
+    expect(referencesIn("/me")).toEqual([]);
+    expect(() => referencesIn("{result=one:$!}")).toThrow("batch");
+  });
+
+  test("several values are joined by a comma, encoded as the place needs it", () => {
+    const both = references({ one: { data: [{ id: 'a"b' }, { id: "c&d" }] } });
+    expect(both.address("/?ids={result=one:$.data.*.id}&x=1")).toBe("/?ids=a%22b%2Cc%26d&x=1");
+    expect(both.body('{"ids":"{result=one:$.data.*.id}"}', true)).toBe('{"ids":"a\\"b,c&d"}');
+    expect(both.body("ids={result=one:$.data.*.id}", false)).toBe("ids=a%22b%2Cc%26d");
+  });
+
+  test("an object stands as JSON, and what is not there as nothing", () => {
+    expect(references({ one: { a: [1] } }).body("v={result=one:$.a}", false)).toBe("v=%5B1%5D");
+    expect(references({}).body("v={result=one:$.a}", false)).toBe("v=");
+  });
+
+  test("an address may have 16,384 bytes, with references and without", () => {
+    const of = (length: number) => references({ one: { text: "x".repeat(length) } });
+    expect(of(16_384).address("{result=one:$.text}")).toHaveLength(16_384);
+    expect(() => of(16_385).address("{result=one:$.text}")).toThrow("16384");
+    expect(of(1).address("x".repeat(16_384))).toHaveLength(16_384);
+    expect(() => of(1).address("x".repeat(16_385))).toThrow("16384");
+    expect(() => of(16_384).address("{result=one:$.text}é")).toThrow("16384");
+  });
+
+  test("a body may have a mebibyte, counted in bytes", () => {
+    const text = "é".repeat(524_288);
+    expect(references({}).body(text, true)).toBe(text);
+    expect(() => references({}).body(`${text}x`, true)).toThrow("1048576");
+  });
+
+  test("all that refer to others may derive four mebibytes together; what refers to nothing does not count", () => {
+    const of = references({ one: { a: "x" } });
+    const quarter = `{result=one:$.a}${"y".repeat(1_048_575)}`;
+    for (let i = 0; i < 4; i++) of.body(quarter, true);
+    expect(of.body("y".repeat(1_000_000), true)).toHaveLength(1_000_000);
+    expect(() => of.body("{result=one:$.a}", true)).toThrow("derives more than 4194304 bytes");
+  });
+
+  test("a batch looks at a million values at most, and reading or writing eight characters counts as one", () => {
+    // Each time (length + 12) / 8 for reading the response, 1 for its only value, length / 8 for writing it.
+    const four = (length: number) => () => {
+      const of = references({ one: { texts: "x".repeat(length) } });
+      for (let i = 0; i < 4; i++) of.body("{result=one:$.texts}", true);
+    };
+    expect(four(999_990)).not.toThrow();
+    expect(four(999_991)).toThrow("looks at too much of earlier responses");
+  });
+});

@@ -1,0 +1,48 @@
+import { describe, expect, test } from "bun:test";
+import { Cursors } from "./cursors.ts";
+
+const key = (byte: number) => new Uint8Array(32).fill(byte);
+
+describe("D-30: a cursor", () => {
+  const cursors = new Cursors(key(1));
+
+  test("opens with the list and the columns that it was signed for", () => {
+    expect(cursors.open("personas 1", cursors.sign("personas 1", ["7"]), 1)).toEqual(["7"]);
+    expect(cursors.open("labels 1", cursors.sign("labels 1", ["a", "b"]), 2)).toEqual(["a", "b"]);
+  });
+
+  test("does not open with another list, another key, or with a character more, less or other", () => {
+    const cursor = cursors.sign("personas 1", ["7"]);
+    expect(cursors.open("personas 2", cursor, 1)).toBeUndefined();
+    expect(new Cursors(key(2)).open("personas 1", cursor, 1)).toBeUndefined();
+    for (let at = 0; at < cursor.length; at++) {
+      const other = cursor[at] === "A" ? "B" : "A";
+      expect(cursors.open("personas 1", cursor.slice(0, at) + other + cursor.slice(at + 1), 1)).toBeUndefined();
+      expect(cursors.open("personas 1", cursor.slice(0, at), 1)).toBeUndefined();
+    }
+    expect(cursors.open("personas 1", `${cursor}A`, 1)).toBeUndefined();
+  });
+
+  test("the empty key has no cursor", () => {
+    expect(cursors.open("personas 1", cursors.sign("personas 1", [""]), 1)).toBeUndefined();
+  });
+
+  test("of a replaced key opens as long as that key is named, and the new one signs", () => {
+    const running = new Cursors(key(1));
+    const cursor = running.sign("personas 1", ["7"]);
+    running.use(key(2), [key(3), key(1)]);
+    expect(running.open("personas 1", cursor, 1)).toEqual(["7"]);
+    expect(running.sign("personas 1", ["7"])).toBe(new Cursors(key(2)).sign("personas 1", ["7"]));
+    running.use(key(2), []);
+    expect(running.open("personas 1", cursor, 1)).toBeUndefined();
+    expect(new Cursors(key(2), [key(1)]).open("personas 1", cursor, 1)).toEqual(["7"]);
+  });
+
+  test("has 1,000 characters at most", () => {
+    // 12 of signature, and four for three.
+    const longest = cursors.sign("personas 1", ["x".repeat(741)]);
+    expect(longest).toHaveLength(1_000);
+    expect(cursors.open("personas 1", longest, 1)).toEqual(["x".repeat(741)]);
+    expect(cursors.open("personas 1", cursors.sign("personas 1", ["x".repeat(742)]), 1)).toBeUndefined();
+  });
+});

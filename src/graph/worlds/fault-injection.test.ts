@@ -1,0 +1,129 @@
+import { describe, expect, test } from "bun:test";
+import { appUsage, caseUsage } from "../response/usage.ts";
+import { changesResponse, errorOf, Faults, type FaultTarget } from "./fault-injection.ts";
+
+/** What randomness gives, in turn, and how long was slept. */
+function made(...fractions: number[]) {
+  const slept: number[] = [];
+  const sleepMs = async (ms: number): Promise<void> => {
+    await Promise.resolve();
+    slept.push(ms);
+  };
+  const faults = new Faults({ sleepMs, randomFraction: () => fractions.shift() ?? 0 });
+  return { faults, slept };
+}
+
+const target = (words: Partial<FaultTarget> = {}): FaultTarget => ({
+  ...{ operation: "listLabels", node: "1", tokens: ["t"], parameter: (name: string) => ({ limit: "5", fields: "id" })[name], isPart: false },
+  ...words,
+});
+
+describe("D-150: a fault of requests", () => {
+  test.each([
+    ["its operation", { operation: "listLabels" }, true],
+    ["any operation", { operation: "*" }, true],
+    ["another operation", { operation: "createLabel" }, false],
+    ["its node", { operation: "*", node: "1" }, true],
+    ["another node", { operation: "*", node: "2" }, false],
+    ["its token", { operation: "*", token: "t" }, true],
+    ["another token", { operation: "*", token: "u" }, false],
+    ["all its parameters", { operation: "*", query: { limit: "5", fields: "id" } }, true],
+    ["one parameter of two", { operation: "*", query: { limit: "5", fields: "name" } }, false],
+    ["a parameter that was not sent", { operation: "*", query: { after: "x" } }, false],
+  ])("meets %s: %p, %p", async (_title, input, isMet) => {
+    const { faults } = made();
+    faults.add(input);
+    expect((await faults.meet(target())) !== undefined).toBe(isMet);
+  });
+
+  test("meets as often as it says, is counted, and is gone then", async () => {
+    const { faults } = made();
+    faults.add({ operation: "*", status: 500, times: 2 });
+    expect(faults.isEmpty).toBe(false);
+    expect(await faults.meet(target())).toMatchObject({ status: 500 });
+    expect(faults.list()).toEqual([{ id: "1", operation: "*", status: 500, times: 2, met: 1 }]);
+    expect(await faults.meet(target())).toMatchObject({ status: 500 });
+    expect(faults.isEmpty).toBe(true);
+    expect(await faults.meet(target())).toBeUndefined();
+  });
+
+  test("meets the share that it says: what is drawn below it", async () => {
+    const { faults } = made(0.24, 0.25, 0.99, 0.999_999);
+    faults.add({ operation: "*", probability: 0.25 });
+    expect(await faults.meet(target())).toBeObject();
+    expect(await faults.meet(target())).toBeUndefined();
+    expect(await faults.meet(target())).toBeUndefined();
+    faults.clear();
+    faults.add({ operation: "*" });
+    expect(await faults.meet(target())).toBeObject();
+    expect(faults.list()).toMatchObject([{ id: "2", met: 1 }]);
+  });
+
+  test("the first that matches counts, and its latency passes before", async () => {
+    const { faults, slept } = made();
+    faults.add({ operation: "createLabel", status: 400 });
+    faults.add({ operation: "*", status: 503, latency_ms: 70 });
+    faults.add({ operation: "*", status: 500, latency_ms: 90 });
+    expect(await faults.meet(target())).toMatchObject({ status: 503 });
+    expect(slept).toEqual([70]);
+    expect(faults.list().map(({ met }) => met)).toEqual([0, 1, 0]);
+  });
+
+  test("one that changes a response does not meet a part of a batch", async () => {
+    for (const change of [{ body: "" }, { reset: true }, { cut_body_at: 0 }, { body_bytes_per_second: 1 }]) {
+      const { faults } = made();
+      faults.add({ operation: "*", ...change });
+      expect(await faults.meet(target({ isPart: true }))).toBeUndefined();
+      expect(await faults.meet(target())).toBeObject();
+    }
+    expect(changesResponse({ operation: "*", reset: false, status: 500 })).toBe(false);
+  });
+
+  test("does not meet webhooks, nor one of webhooks requests", async () => {
+    const { faults } = made();
+    faults.add({ operation: "*" });
+    expect(faults.meetWebhook(["messages"], "1", true)).toBeUndefined();
+    faults.clear();
+    faults.add({ webhook: "*", effect: "lose" });
+    expect(await faults.meet(target())).toBeUndefined();
+  });
+});
+
+describe("D-150: a fault of webhooks", () => {
+  test.each([
+    ["any field", { webhook: "*", effect: "lose" }, true, "lose"],
+    ["one field of the POST", { webhook: "feed", effect: "repeat" }, true, "repeat"],
+    ["another field", { webhook: "live", effect: "lose" }, true, undefined],
+    ["its node", { webhook: "*", node: "1", effect: "lose" }, true, "lose"],
+    ["another node", { webhook: "*", node: "2", effect: "lose" }, true, undefined],
+    ["an order that can change", { webhook: "*", effect: "reorder" }, true, "reorder"],
+    ["an order that cannot change", { webhook: "*", effect: "reorder" }, false, undefined],
+    ["another effect where the order cannot change", { webhook: "*", effect: "lose" }, false, "lose"],
+  ] as const)("%s", (_title, input, canReorder, effect) => {
+    const { faults } = made();
+    faults.add(input);
+    expect(faults.meetWebhook(["messages", "feed"], "1", canReorder)).toBe(effect);
+  });
+});
+
+describe("the error of a fault", () => {
+  const error = (words: Parameters<typeof errorOf>[0]) => errorOf(words, "1");
+
+  test("is there for a status, with code 2 unless it says so, and passes for 429 and from 500 on", () => {
+    expect(errorOf({ operation: "*" }, "1")).toBeUndefined();
+    expect(error({ operation: "*", status: 400 })?.entry).toMatchObject({ status: 400, code: 2 });
+    expect(error({ operation: "*", status: 400, code: 17 })?.entry).toMatchObject({ code: 17 });
+    const passes = (status: number) => error({ operation: "*", status })?.entry.isTransient;
+    expect([429, 500, 503].map(passes)).toEqual([true, true, true]);
+    expect([400, 428, 430, 499].map(passes)).toEqual([undefined, undefined, undefined, undefined]);
+  });
+
+  test("D-22: of a rate that is used up says so in its header, with the minutes to wait, counted up", () => {
+    const page = error({ operation: "*", rate_limit: "page", retry_after_seconds: 61 });
+    expect({ ...page?.entry }).toMatchObject({ status: 429, code: 613 });
+    expect(page?.details.headers).toMatchObject({ "x-business-use-case-usage": caseUsage("1", 100, 2) });
+    const app = error({ operation: "*", rate_limit: "app" });
+    expect({ ...app?.entry }).toMatchObject({ status: 429, code: 4 });
+    expect(app?.details.headers).toMatchObject({ "retry-after": "60", "x-app-usage": appUsage(100) });
+  });
+});

@@ -1,0 +1,157 @@
+/** The order of jobs, and which run ends a job: where it is replaced, its end undone, or its process gone. */
+import { expect, test } from "bun:test";
+import { type JobWorker, jobWorkerOn, movedClock, newWorkStore, onBothDatabases } from "#harness/work-database";
+import type { FeatureMigrations } from "#storage/database";
+import { sql } from "#storage/sql";
+import { type JobKind, JobLost } from "./job-kind.ts";
+import { jobMigrations } from "./jobs.migrations.ts";
+import { listWaitingJobs } from "./jobs.store.ts";
+import { LEASE_MS } from "./work-session.ts";
+
+const effects: FeatureMigrations = {
+  feature: "effects",
+  migrations: [{ name: "effects", statements: ["CREATE TABLE effects (name TEXT NOT NULL)"] }],
+};
+const migrations = [jobMigrations, effects];
+
+const effectsIn = async ({ database }: JobWorker): Promise<string[]> =>
+  (await database.reader.all<{ name: string }>(sql`SELECT e.name FROM effects e ORDER BY e.name`)).map(({ name }) => name);
+
+onBothDatabases("jobs", (kind) => {
+  const newWorker = async (kinds: readonly JobKind<JobWorker>[]) => jobWorkerOn(await (await newWorkStore(kind, migrations)).open(), kinds);
+  const schedule = ({ jobs, database }: JobWorker, of: string, key: string, dueMs: number, payload?: unknown) =>
+    database.write((tx) => jobs.schedule(tx, { kind: of, key, dueMs, payload }));
+
+  test("begin in the order of their times, then of kind and key, whatever the order in which they were scheduled", async () => {
+    const early: JobKind<JobWorker> = {
+      kind: "early",
+      run: async ({ ran }, key) => void ran.push({ kind: "early", key, payload: null, attempt: 1 }),
+    };
+    const worker = await newWorker([early]);
+    // More than one turn claims.
+    const wanted = [1, 2, 3].flatMap((dueMs) =>
+      ["early", "noted"].flatMap((of) => ["a", "b", "c", "d"].map((key) => ({ of, key: key + dueMs, dueMs }))),
+    );
+    for (const { of, key, dueMs } of wanted.toReversed()) await schedule(worker, of, key, dueMs);
+    const names = wanted.map(({ of, key }) => `${of} ${key}`);
+    expect((await listWaitingJobs(worker.database.reader, 20)).map((job) => `${job.kind} ${job.key}`)).toEqual(names.slice(0, 20));
+    await worker.loop.runDue();
+    expect(worker.ran.map((job) => `${job.kind} ${job.key}`)).toEqual(names);
+  });
+
+  test("that are replaced while they run begin anew, whatever becomes of that run: payload, time and attempts", async () => {
+    const seen: unknown[] = [];
+    const replaced: JobKind<JobWorker> = {
+      kind: "replaced",
+      async run(worker, key, payload, { attempt }) {
+        seen.push([payload, attempt]);
+        if (payload === "first" && attempt === 1) throw new Error("once more");
+        if (payload === "last") return;
+        await schedule(worker, "replaced", key, worker.clock.ms + 5_000, payload === "first" ? "second" : "last");
+        if (payload === "first") throw new Error("no longer wanted");
+      },
+    };
+    const worker = await newWorker([replaced]);
+    const dueTime = async () => (await worker.jobs.dueTimeOf(worker.database.reader, "replaced", "k")) ?? 0;
+    await schedule(worker, "replaced", "k", 0, "first");
+    await worker.loop.runDue();
+    for (let run = 0; run < 3; run++) {
+      worker.clock.ms = await dueTime();
+      await worker.loop.runDue();
+      if (run < 2) expect(await dueTime()).toBe(worker.clock.ms + 5_000);
+    }
+    expect(seen).toEqual([
+      ["first", 1],
+      ["first", 2],
+      ["second", 1],
+      ["last", 1],
+    ]);
+    expect(await dueTime()).toBe(0);
+  });
+
+  test("that are cancelled while they run cannot settle", async () => {
+    const errors: unknown[] = [];
+    const cancelled: JobKind<JobWorker> = {
+      kind: "cancelled",
+      async run({ database, jobs }, key, _payload, job) {
+        await database.write((tx) => jobs.cancel(tx, "cancelled", key));
+        await database
+          .write(async (tx) => {
+            await tx.run(sql`INSERT INTO effects (name) VALUES (${key})`);
+            await job.settle(tx);
+          })
+          .catch((error) => errors.push(error));
+      },
+    };
+    const worker = await newWorker([cancelled]);
+    await schedule(worker, "cancelled", "k", 0);
+    await worker.loop.runDue();
+    expect(errors).toEqual([expect.any(JobLost)]);
+    expect(await effectsIn(worker)).toEqual([]);
+  });
+
+  test("are settled by a commit alone: one whose transaction was undone comes again", async () => {
+    const attempts: number[] = [];
+    const undone: JobKind<JobWorker> = {
+      kind: "undone",
+      async run({ database }, key, _payload, job) {
+        attempts.push(job.attempt);
+        await database.write(async (tx) => {
+          await tx.run(sql`INSERT INTO effects (name) VALUES (${key})`);
+          await job.settle(tx);
+          if (job.attempt === 1) throw new Error("undone");
+        });
+      },
+    };
+    const worker = await newWorker([undone]);
+    await schedule(worker, "undone", "k", 0);
+    await worker.loop.runDue();
+    expect({ attempts, effects: await effectsIn(worker), failures: worker.failures.map(String) }).toEqual({
+      attempts: [1],
+      effects: [],
+      failures: ["Error: undone"],
+    });
+    worker.clock.ms += 1_000;
+    await worker.loop.runDue();
+    expect({ attempts, effects: await effectsIn(worker) }).toEqual({ attempts: [1, 2], effects: ["k"] });
+    expect(await worker.jobs.dueTimeOf(worker.database.reader, "undone", "k")).toBeUndefined();
+  });
+});
+
+test("PostgreSQL: what a process holds is taken over when its lease is over, and not before; what others hold is left to them", async () => {
+  const store = await newWorkStore("postgres", [jobMigrations]);
+  const startMs = 1_795_000_000_000;
+  const begun: string[] = [];
+  const ends: (() => void)[] = [];
+  const hanging: JobKind<JobWorker> = {
+    kind: "long",
+    run(_worker, key) {
+      begun.push(key);
+      return new Promise((resolve) => ends.push(resolve));
+    },
+  };
+  const finishing: JobKind<JobWorker> = {
+    kind: "long",
+    run: async ({ ran }, key) => void ran.push({ kind: "long", key, payload: null, attempt: 1 }),
+  };
+  const hold = async (key: string, realMs: number) => {
+    const worker = jobWorkerOn(await store.open(), [hanging], movedClock(realMs));
+    await worker.database.write((tx) => worker.jobs.schedule(tx, { kind: "long", key, dueMs: 0 }));
+    const run = worker.loop.runDue();
+    while (!begun.includes(key)) await Bun.sleep(1);
+    return { run };
+  };
+  const runs = [await hold("of the older", startMs), await hold("of the younger", startMs + 1)];
+  const real = movedClock(startMs + LEASE_MS);
+  const next = jobWorkerOn(await store.open(), [finishing], real);
+  await next.loop.runDue();
+  expect(next.ran).toEqual([]);
+  real.ms++;
+  await next.loop.runDue();
+  expect(next.ran.map(({ key }) => key)).toEqual(["of the older"]);
+  for (const end of ends) end();
+  await Promise.all(runs.map(({ run }) => run));
+  await next.loop.runDue();
+  expect(next.ran).toHaveLength(1);
+  expect(await listWaitingJobs(next.database.reader, 10)).toEqual([]);
+});

@@ -1,0 +1,137 @@
+/**
+ * Statements of one connection that are sent together and answered together: one Sync for all of them, so that PostgreSQL answers with one
+ * packet, and each is described once for a connection. Where one fails, PostgreSQL skips those behind it, which fail with the same error.
+ */
+import { type Connection, Query } from "pg";
+import type { Row, SqlValue } from "../sql.ts";
+import { rowTypes } from "./values.ts";
+
+/** A statement's text as PostgreSQL gets it. Without a name it is not kept prepared. */
+export interface Statement {
+  readonly text: string;
+  readonly name?: string;
+}
+
+export interface Result<R extends Row = Row> {
+  readonly rows: R[];
+  readonly rowCount: number;
+  /** Of the command that was carried out, such as COMMIT or ROLLBACK. */
+  readonly command: string;
+}
+
+export interface Passenger {
+  readonly statement: Statement;
+  readonly values: readonly SqlValue[];
+  resolve(result: Result): void;
+  reject(error: unknown): void;
+}
+
+interface Columns {
+  readonly names: readonly string[];
+  readonly parsers: readonly ((text: string) => unknown)[];
+}
+
+const NO_COLUMNS: Columns = { names: [], parsers: [] };
+
+/** What the session has prepared, and what each statement returns. */
+export type Known = Map<Statement, Columns>;
+
+/** The driver's messages, as far as they are read here. */
+interface RowDescription {
+  readonly fields: readonly { readonly name: string; readonly dataTypeID: number }[];
+}
+interface DataRow {
+  readonly fields: readonly (string | null)[];
+}
+interface CommandComplete {
+  readonly text: string;
+}
+
+/** One query as the driver's client sees it, which calls the methods `handle…` with what comes back. */
+export class Flight extends Query {
+  /** Set by the client: ends the time limit. */
+  declare callback: ((error?: unknown) => void) | undefined;
+  readonly #passengers: readonly Passenger[];
+  readonly #known: Known;
+  #at = 0;
+  #columns: Columns | undefined;
+  #rows: Row[] = [];
+  #wrongValue: unknown;
+
+  constructor(passengers: readonly Passenger[], known: Known) {
+    super("");
+    this.#passengers = passengers;
+    this.#known = known;
+  }
+
+  override submit = (connection: Connection): void => {
+    connection.stream.cork();
+    for (const { statement, values } of this.#passengers) {
+      const { name = "", text } = statement;
+      const isKnown = this.#known.has(statement);
+      if (!isKnown) {
+        // One that was skipped or failed may be prepared or not.
+        if (name !== "") connection.close({ type: "S", name }, false);
+        connection.parse({ name, text, types: [] }, false);
+        if (name !== "") this.#known.set(statement, NO_COLUMNS);
+      }
+      connection.bind({ statement: name, values: values.map(textOf) }, false);
+      if (!isKnown) connection.describe({ type: "P" }, false);
+      connection.execute(null, false);
+    }
+    connection.sync();
+    connection.stream.uncork();
+  };
+
+  handleRowDescription({ fields }: RowDescription): void {
+    this.#columns = {
+      names: fields.map(({ name }) => name),
+      parsers: fields.map(({ dataTypeID }) => rowTypes.getTypeParser(dataTypeID)),
+    };
+    const { statement } = this.#passengers[this.#at] as Passenger;
+    if (statement.name !== undefined) this.#known.set(statement, this.#columns);
+  }
+
+  handleDataRow({ fields }: DataRow): void {
+    const columns = this.#columns ?? (this.#known.get((this.#passengers[this.#at] as Passenger).statement) as Columns);
+    const row: Record<string, unknown> = {};
+    try {
+      for (let i = 0; i < fields.length; i++) {
+        const text = fields[i] as string | null;
+        row[columns.names[i] as string] = text === null ? null : columns.parsers[i]?.(text);
+      }
+    } catch (error) {
+      this.#wrongValue ??= error;
+    }
+    this.#rows.push(row as Row);
+  }
+
+  /** `INSERT 0 1`, `SELECT 5`, `COMMIT` */
+  handleCommandComplete({ text }: CommandComplete): void {
+    const passenger = this.#passengers[this.#at++] as Passenger;
+    const [rows, wrongValue] = [this.#rows, this.#wrongValue];
+    this.#rows = [];
+    this.#columns = undefined;
+    this.#wrongValue = undefined;
+    const [command = "", ...counts] = text.split(" ");
+    if (wrongValue === undefined) passenger.resolve({ rows, rowCount: Number(counts.at(-1) ?? 0), command });
+    else passenger.reject(wrongValue);
+  }
+
+  handleReadyForQuery(): void {
+    this.callback?.();
+  }
+
+  /** Of the statement that is under way, of the connection, or of the time limit; it can come twice. */
+  handleError(error: unknown): void {
+    this.callback?.(error);
+    for (; this.#at < this.#passengers.length; this.#at++) {
+      const { statement, reject } = this.#passengers[this.#at] as Passenger;
+      this.#known.delete(statement);
+      reject(error);
+    }
+  }
+}
+
+const textOf = (value: SqlValue): string | Buffer | null =>
+  value === null ? null : typeof value === "object" ? Buffer.from(value.buffer, value.byteOffset, value.byteLength) : String(value);

@@ -1,0 +1,224 @@
+/**
+ * Transactions. Bodies that begin by locking the same name take turns anyway, so those of one process share a transaction: they run one after
+ * another, and one commit serves all of them. Every other body has a transaction of its own.
+ *
+ * **Invariant:** no caller gets a result, not even a body's own error, before the commit of what its body may have read.
+ * **Invariant:** a body that throws is undone alone. Where more than that fails everything is undone, and each body runs again by itself.
+ */
+import { runAction } from "../after-commit.ts";
+import type { Transaction } from "../database.ts";
+import { type Sql, sql } from "../sql.ts";
+import { announcement, failureOf, named, rollback } from "./ends.ts";
+import { isConnectionFailure, isStalePlan, isTimeout, isTransient } from "./failures.ts";
+import type { Pool, PoolConnection } from "./pool.ts";
+import { PostgresTransaction } from "./transaction.ts";
+
+/**
+ * In one transaction: PostgreSQL keeps 64 savepoints where other sessions see them cheaply. At some 0.1 ms each, another process that
+ * waits for the name has it within milliseconds.
+ */
+const BODIES_MAX = 60;
+
+const BEGIN = sql`BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE`;
+/** Not released: the next one has the same name, and COMMIT ends them all. */
+const SAVEPOINT = sql`SAVEPOINT body`;
+const COMMIT = sql`COMMIT`;
+
+/** The body was undone for a reason that is not its own, and runs again. */
+export class Undone extends Error {
+  /** The connection was dead already, so that nothing was tried. */
+  readonly wasStale: boolean;
+
+  constructor(cause: unknown, wasStale: boolean) {
+    super("the transaction was undone", { cause });
+    this.wasStale = wasStale;
+  }
+}
+
+type Outcome<T> = { readonly value: T } | { readonly error: unknown };
+
+/** A body that has ended. */
+interface Ended {
+  readonly transaction: PostgresTransaction;
+  readonly outcome: Outcome<unknown>;
+  resolve(value: unknown): void;
+  reject(error: unknown): void;
+}
+
+interface Waiting {
+  resolve(group: Group): void;
+  reject(error: unknown): void;
+}
+
+export class Groups {
+  readonly #pool: Pool;
+  readonly #schema: string;
+  readonly #emit: (kind: string, key: string) => void;
+  /** Those that take further bodies, by slot. */
+  readonly #open = new Map<number, Group>();
+
+  constructor(pool: Pool, schema: string, emit: (kind: string, key: string) => void) {
+    this.#pool = pool;
+    this.#schema = schema;
+    this.#emit = emit;
+  }
+
+  /** Errors: the body's, PostgreSQL's, or `Undone`. */
+  async run<T>(body: (tx: Transaction) => Promise<T>, isAlone: boolean): Promise<T> {
+    const transaction = new PostgresTransaction<Group>((slot) => this.#enter(isAlone ? undefined : slot), isAlone);
+    let outcome: Outcome<T>;
+    try {
+      outcome = { value: await body(transaction) };
+    } catch (error) {
+      outcome = { error };
+    }
+    transaction.end();
+    // One that refused before it asked for anything needs no connection.
+    if (!transaction.hasBegun && "error" in outcome) throw outcome.error;
+    return (await transaction.place()).leave(transaction, outcome);
+  }
+
+  async #enter(slot: number | undefined): Promise<Group> {
+    const open = slot === undefined ? undefined : this.#open.get(slot);
+    if (open !== undefined) return open.turn();
+    const group: Group = new Group(this.#pool, this.#schema, this.#emit, () => {
+      if (slot !== undefined && this.#open.get(slot) === group) this.#open.delete(slot);
+    });
+    if (slot !== undefined) this.#open.set(slot, group);
+    await group.begin();
+    return group;
+  }
+}
+
+/** One transaction, from its beginning to its end. */
+export class Group {
+  readonly #pool: Pool;
+  readonly #schema: string;
+  readonly #emit: (kind: string, key: string) => void;
+  /** Called when it takes no further bodies. */
+  readonly #onClosed: () => void;
+  #connection: PoolConnection | undefined;
+  isLocked = false;
+  #bodies = 1;
+  readonly #waiting: Waiting[] = [];
+  readonly #ended: Ended[] = [];
+  /** Of those that have ended, the ones whose writes are in the transaction. */
+  readonly #kept: Ended[] = [];
+  /** Of a statement of the group itself. */
+  #failure: unknown;
+  #isCommitting = false;
+
+  constructor(pool: Pool, schema: string, emit: (kind: string, key: string) => void, onClosed: () => void) {
+    this.#pool = pool;
+    this.#schema = schema;
+    this.#emit = emit;
+    this.#onClosed = onClosed;
+  }
+
+  get connection(): PoolConnection {
+    if (this.#connection === undefined) throw new Error("the transaction has not begun");
+    return this.#connection;
+  }
+
+  /** BEGIN is sent with what follows. */
+  async begin(): Promise<void> {
+    try {
+      this.#connection = await this.#pool.acquire(this.#schema);
+      this.#send(BEGIN);
+    } catch (error) {
+      this.#onClosed();
+      for (const { reject } of this.#waiting) reject(error);
+      throw error;
+    }
+  }
+
+  /** Resolves when the bodies before it have ended. */
+  turn(): Promise<Group> {
+    if (++this.#bodies === BODIES_MAX) this.#onClosed();
+    return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }));
+  }
+
+  /** The body has ended. Resolves with its value when that is durable. */
+  leave<T>(transaction: PostgresTransaction, outcome: Outcome<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      // A failed statement ends the transaction, even if the body swallows the error.
+      const isSwallowed = transaction.failure !== undefined && !("error" in outcome);
+      const ended = { transaction, outcome: isSwallowed ? { error: transaction.failure } : outcome, resolve: resolve as Ended["resolve"], reject };
+      this.#ended.push(ended);
+      this.#goOn(ended).catch((error) => this.#fail(error));
+    });
+  }
+
+  /** A failure appears with the next statement of a body, or at COMMIT. */
+  #send(statement: Sql): void {
+    this.connection.send(statement).catch((error) => {
+      this.#failure ??= error;
+    });
+  }
+
+  async #goOn(ended: Ended): Promise<void> {
+    if ("error" in ended.outcome) await this.#undo(ended, ended.outcome.error);
+    else this.#kept.push(ended);
+    const next = this.#waiting.shift();
+    if (next === undefined) return this.#commit();
+    if (this.#kept.length > 0) this.#send(SAVEPOINT);
+    else this.#send(BEGIN);
+    next.resolve(this);
+  }
+
+  /** Undoes the body that has just failed. */
+  async #undo(ended: Ended, error: unknown): Promise<void> {
+    const failure = failureOf(ended.transaction, error);
+    // Another attempt may help.
+    if (isTransient(failure)) throw failure;
+    if (this.#kept.length > 0) await this.connection.execute("ROLLBACK TO SAVEPOINT body");
+    else {
+      await rollback(this.connection);
+      this.isLocked = false;
+    }
+  }
+
+  async #commit(): Promise<void> {
+    this.#onClosed();
+    if (this.#kept.length > 0) {
+      for (const { transaction } of this.#kept) await transaction.settle();
+      const facts = this.#kept.flatMap(({ transaction }) => transaction.facts);
+      if (facts.length > 0) this.#send(announcement(this.#schema, facts));
+      // If the connection breaks from here on, it is unknown whether the writes are stored, so they are not repeated.
+      this.#isCommitting = true;
+      const { command } = await this.connection.query(COMMIT);
+      // PostgreSQL's response where a statement has failed of which nobody waited for the outcome.
+      if (command !== "COMMIT") throw new Error("the transaction was rolled back at its commit");
+      for (const [kind, key] of facts) this.#emit(kind, key);
+    }
+    this.#pool.release(this.connection);
+    for (const { transaction, outcome, resolve, reject } of this.#ended) {
+      if ("error" in outcome) reject(outcome.error);
+      else {
+        for (const action of transaction.actions) runAction(action);
+        resolve(outcome.value);
+      }
+    }
+  }
+
+  /** Nothing is stored, or it is unknown whether. */
+  async #fail(error: unknown): Promise<void> {
+    this.#onClosed();
+    const { connection } = this;
+    const reason = named(this.#firstFailure() ?? error);
+    const isLost = isConnectionFailure(reason);
+    if (isLost || isStalePlan(reason)) connection.isBroken = true;
+    else await rollback(connection);
+    this.#pool.release(connection);
+    // A used connection that broke is not returned to the pool, so the last of these attempts has a new one.
+    const wasStale = connection.isBroken && connection.wasUsed && !(isLost && this.#isCommitting) && !isTimeout(reason);
+    const all = [...this.#ended, ...this.#waiting];
+    const thrown = wasStale || (all.length > 1 && !isLost) ? new Undone(reason, wasStale) : reason;
+    for (const { reject } of all) reject(thrown);
+  }
+
+  /** Perhaps of a body whose last statements nobody had waited for, so that others have failed because of it. */
+  #firstFailure(): unknown {
+    return this.#kept.find(({ transaction }) => transaction.failure !== undefined)?.transaction.failure ?? this.#failure;
+  }
+}

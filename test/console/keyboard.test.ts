@@ -1,0 +1,155 @@
+/** Keys alone reach everything, what has the focus is seen, nothing keeps it; and axe finds nothing wrong with any view in either theme. */
+import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { JOURNEY_MS, type Person, personAt } from "#harness/console/person";
+import { type Server, startServer, threeTokens } from "#harness/server";
+
+/** What Tab should come to: everything that can be pressed or filled in, but the inner steps of a table, which arrows take. */
+const REACHABLE = "a[href], button:not(:disabled), input, select, textarea, summary, [tabindex='0'], .cm-content";
+
+interface Focused {
+  readonly what: string;
+  readonly isSeen: boolean;
+}
+
+/** In the page: which of the reachable has the focus, as its number among them, and whether a person can see that it has. */
+const FOCUSED = `(() => {
+  const one = document.activeElement;
+  if (one === null || one === document.body) return undefined;
+  const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(one);
+  const { width, height, bottom, top } = one.getBoundingClientRect();
+  const marked = (outlineStyle !== "none" && outlineWidth !== "0px") || one.matches(".cm-content");
+  return {
+    what: one.dataset.reach ?? one.outerHTML.slice(0, 120),
+    isSeen: marked && width > 0 && height > 0 && bottom > 0 && top < innerHeight,
+  };
+})()`;
+
+/** Numbers what can be reached and is shown, and returns how many there are. */
+const NUMBERED = `(() => {
+  const shown = [...document.querySelectorAll(${JSON.stringify(REACHABLE)})].filter((one) => one.checkVisibility() && one.closest("details:not([open]) > :not(summary)") === null);
+  shown.forEach((one, at) => { one.dataset.reach = at + " " + (one.getAttribute("aria-label") ?? one.innerText ?? one.name ?? one.tagName).slice(0, 60); });
+  return shown.map((one) => one.dataset.reach);
+})()`;
+
+/** Walks once around with Tab. Returns what was not reached, and where the focus could not be seen. */
+async function walk({ page }: Person): Promise<{ readonly missed: readonly string[]; readonly unseen: readonly string[] }> {
+  const wanted = await page.evaluate<string[]>(NUMBERED);
+  const reached = new Set<string>();
+  const unseen = new Set<string>();
+  await page.evaluate("document.activeElement?.blur()");
+  // Twice around at most: a trap would go on for ever.
+  for (let steps = 0; steps < 2 * wanted.length + 10 && reached.size < wanted.length; steps++) {
+    await page.keyboard.press("Tab");
+    const focused = await page.evaluate<Focused | undefined>(FOCUSED);
+    if (focused === undefined) continue;
+    reached.add(focused.what);
+    if (!focused.isSeen) unseen.add(focused.what);
+  }
+  return { missed: wanted.filter((one) => !reached.has(one)), unseen: [...unseen] };
+}
+
+async function fill(server: Server): Promise<void> {
+  const { query, headers } = threeTokens("demo-page-token");
+  const body = () => new URLSearchParams({ page_label_name: "gold" });
+  for (let n = 0; n < 2; n++) await fetch(`${server.base_url}/v26.0/2001/custom_labels?${query}`, { method: "POST", headers, body: body() });
+}
+
+/** Each view, with something open where it opens something. */
+const VIEWS = [
+  ["/requests", "createLabel"],
+  ["/explorer?operation=createLabel", "As code"],
+  ["/graph?kind=labels&id=5001", "From here"],
+  ["/webhooks?open=trigger", "Of the page"],
+  ["/events", "No event yet"],
+  ["/live?video=5301", "Opening night"],
+  ["/feeds?upload=new", "From this computer"],
+  ["/phone?account=6001", "To myself"],
+  ["/tokens?token=new", "Scopes"],
+  ["/time", "The world's clock"],
+  ["/versions", "What a date does to the requests of apps"],
+  ["/worlds", "Worlds of this server"],
+  ["/faults", "Make something fail"],
+  ["/settings", "Control keys"],
+] as const;
+
+test("no view is forgotten below", () => {
+  const text = readFileSync(join(import.meta.dir, "../../console/src/shell/views.ts"), "utf8");
+  const known = [...text.matchAll(/path: "([^"]+)"/g)].map(([, path]) => path as string);
+  expect(VIEWS.map(([path]) => path.replace(/\?.*/, "")).sort()).toEqual(known.sort());
+});
+
+for (const theme of ["light", "dark"] as const)
+  test(
+    `in the ${theme} theme Tab reaches everything in every view, the focus can be seen, and axe finds nothing wrong`,
+    async () => {
+      const server = await startServer([]);
+      await fill(server);
+      const person = await personAt(server, { theme });
+      await person.shows("● live");
+      for (const [path, text] of VIEWS) {
+        await person.go(path);
+        await person.shows(text, "● live");
+        if (path.startsWith("/graph") || path.startsWith("/webhooks")) await person.page.locator(".cm-content").waitFor();
+        expect({ path, violations: await person.violations() }).toEqual({ path, violations: [] });
+        expect({ path, ...(await walk(person)) }).toEqual({ path, missed: [], unseen: [] });
+      }
+    },
+    2 * JOURNEY_MS,
+  );
+
+test(
+  "keys alone: from view to view by the palette, through a list with arrows, into a detail and out again, a form filled and sent",
+  async () => {
+    const server = await startServer([]);
+    await fill(server);
+    const person = await personAt(server);
+    const { keyboard } = person.page;
+    await person.shows("createLabel");
+    const focusedRole = () => person.page.evaluate<string | null>("document.activeElement.getAttribute('role') ?? document.activeElement.tagName");
+    // To the list, and into what stands in it.
+    while ((await focusedRole()) !== "grid") await keyboard.press("Tab");
+    await keyboard.press("ArrowDown");
+    await person.shows("Answered");
+    await keyboard.press("Escape");
+    await person.page.getByText("Answered").waitFor({ state: "hidden" });
+    // By the palette to the explorer, and there to an operation.
+    await keyboard.press("Control+k");
+    await person.page.locator("[role=combobox]:focus").waitFor();
+    await keyboard.type("explorer");
+    await person.page.locator("[role=option]").nth(1).waitFor({ state: "hidden" });
+    await keyboard.press("Enter");
+    await person.page.getByRole("searchbox").waitFor();
+    while ((await focusedRole()) !== "INPUT") await keyboard.press("Tab");
+    await keyboard.type("createLabel");
+    await person.shows("1 of ");
+    while ((await focusedRole()) !== "grid") await keyboard.press("Tab");
+    await keyboard.press("Home");
+    await person.shows("page_label_name");
+    const named = () => person.page.evaluate<string>("document.activeElement.labels?.[0]?.innerText ?? document.activeElement.innerText");
+    while (!(await named()).startsWith("page_label_name")) await keyboard.press("Tab");
+    await keyboard.type("silver");
+    await keyboard.press("Enter");
+    await person.shows("✓ 200", '"name": "silver"');
+    await person.look("keys-alone");
+  },
+  JOURNEY_MS,
+);
+
+test(
+  "the API reference is reached from the console, and axe finds nothing of ours wrong in it",
+  async () => {
+    const server = await startServer([]);
+    const person = await personAt(server);
+    await person.shows("● live");
+    await person.follow("API reference");
+    await person.shows("Download OpenAPI Document");
+    const found = await person.violations(LIBRARY);
+    expect(found).toEqual([]);
+  },
+  JOURNEY_MS,
+);
+
+/** What Scalar draws is not ours to change; our own page around it is. */
+const LIBRARY = ["#reference"];

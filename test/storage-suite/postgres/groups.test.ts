@@ -1,0 +1,173 @@
+/** Bodies that begin by locking the same name share a transaction on PostgreSQL. */
+import { afterEach, describe, expect, test } from "bun:test";
+import { sharedPostgres } from "#harness/postgres-cluster";
+import type { Database, Transaction } from "#storage/database";
+import { openPostgres } from "#storage/postgres/open";
+import { sql } from "#storage/sql";
+import { cleanUp, closedAfterwards, notes } from "../stores.ts";
+
+let schemas = 0;
+
+async function open(poolSize = 6): Promise<Database> {
+  const { url } = await sharedPostgres();
+  return closedAfterwards(await openPostgres({ url, schema: `plaza_groups_${process.pid}_${++schemas}`, migrations: [notes], poolSize }));
+}
+
+const insert = (id: number) => sql`INSERT INTO notes (id, list) VALUES (${id}, ${"a"})`;
+const ids = async (database: Database) =>
+  (await database.reader.all<{ id: number }>(sql`SELECT n.id FROM notes n ORDER BY n.id`)).map(({ id }) => id);
+const numbers = (count: number) => Array.from({ length: count }, (_, at) => at);
+
+/** The number of the transaction, by its first write. */
+const transactionOf = async (tx: Transaction) => (await tx.get<{ xid: string }>(sql`SELECT CAST(pg_current_xact_id() AS TEXT) AS xid`))?.xid;
+
+describe("groups", () => {
+  afterEach(cleanUp);
+
+  test("fifty bodies that lock one name share a transaction, in the order of their arrival; others do not", async () => {
+    const database = await open();
+    const order: number[] = [];
+    const locked = await Promise.all(
+      numbers(50).map((id) =>
+        database.write(async (tx) => {
+          await tx.lock("notes", "a");
+          order.push(id);
+          await tx.runOne(insert(id));
+          return transactionOf(tx);
+        }),
+      ),
+    );
+    expect(new Set(locked).size).toBe(1);
+    expect(order).toEqual(numbers(50));
+    expect(await ids(database)).toEqual(numbers(50));
+    const free = await Promise.all(numbers(3).map(() => database.write(transactionOf)));
+    const later = await Promise.all(
+      numbers(3).map(() =>
+        database.write(async (tx) => {
+          await tx.get(sql`SELECT 1 AS one`);
+          await tx.lock("notes", "a");
+          return transactionOf(tx);
+        }),
+      ),
+    );
+    expect(new Set([...free, ...later]).size).toBe(6);
+  });
+
+  test("no more than sixty, so that another process has its turn", async () => {
+    const database = await open();
+    const lock = () =>
+      database.write(async (tx) => {
+        await tx.lock("notes", "a");
+        return transactionOf(tx);
+      });
+    expect(new Set(await Promise.all(numbers(61).map(lock))).size).toBe(2);
+  });
+
+  test("a name can be locked in a schema that an older version has made, without the rows of all names", async () => {
+    const { url } = await sharedPostgres();
+    const schema = `plaza_groups_${process.pid}_${++schemas}`;
+    const older = await openPostgres({ url, schema, migrations: [notes] });
+    await older.write((tx) => tx.runAny(sql`DELETE FROM locks WHERE slot > ${3}`));
+    await older.close();
+    const database = closedAfterwards(await openPostgres({ url, schema, migrations: [notes] }));
+    await Promise.all(numbers(20).map((id) => database.write((tx) => tx.lock("notes", String(id)))));
+  });
+
+  test("one that throws is undone alone, first or later, and those after it do not see it", async () => {
+    const database = await open();
+    const seen: number[] = [];
+    const responses = await Promise.allSettled(
+      numbers(40).map((id) =>
+        database.write(async (tx) => {
+          await tx.lock("notes", "a");
+          seen[id] = (await tx.get<{ count: number }>(sql`SELECT COUNT(*) AS count FROM notes`))?.count ?? -1;
+          await tx.runOne(insert(id));
+          if (id % 4 < 2) throw new Error(`refused ${id}`);
+          return id;
+        }),
+      ),
+    );
+    const kept = numbers(40).filter((id) => id % 4 >= 2);
+    expect(responses).toHaveLength(40);
+    for (const [id, response] of responses.entries()) {
+      expect(response).toMatchObject(id % 4 < 2 ? { status: "rejected", reason: { message: `refused ${id}` } } : { status: "fulfilled", value: id });
+      expect(seen[id]).toBe(kept.filter((one) => one < id).length);
+    }
+    expect(await ids(database)).toEqual(kept);
+  });
+
+  test("the name is locked for each of them, also after the first was undone", async () => {
+    const { url } = await sharedPostgres();
+    const schema = `plaza_groups_${process.pid}_${++schemas}`;
+    const [database, other] = [await openPostgres({ url, schema, migrations: [notes] }), await openPostgres({ url, schema, migrations: [notes] })];
+    for (const each of [database, other]) closedAfterwards(each);
+    const countFree = () => other.write(async (tx) => (await tx.all(sql`SELECT l.slot FROM locks l FOR UPDATE SKIP LOCKED`)).length);
+    const all = await countFree();
+    const free: number[] = [];
+    const responses = await Promise.allSettled(
+      numbers(3).map((id) =>
+        database.write(async (tx) => {
+          await tx.lock("notes", "a");
+          await tx.get(sql`SELECT 1 AS one`);
+          free.push(await countFree());
+          if (id === 0) throw new Error("refused");
+        }),
+      ),
+    );
+    expect(responses.map(({ status }) => status)).toEqual(["rejected", "fulfilled", "fulfilled"]);
+    expect(free).toEqual([all - 1, all - 1, all - 1]);
+  });
+
+  test("a refusal because of a row that is not stored in the end is made again", async () => {
+    const database = await open();
+    await database.write((tx) => tx.runOne(insert(7)));
+    const add = (id: number, more: readonly number[]) =>
+      database.write(async (tx) => {
+        await tx.lock("notes", "a");
+        if ((await tx.get(sql`SELECT 1 AS one FROM notes WHERE id = ${1}`)) !== undefined) return "refused";
+        await tx.runOne(insert(id));
+        // Nobody waits for it, so that the next body has begun when it fails.
+        for (const each of more) await tx.runOne(insert(each));
+        return "stored";
+      });
+    const responses = await Promise.allSettled([add(1, [7]), add(2, []), add(3, [])]);
+    expect(responses.map((response) => (response.status === "fulfilled" ? response.value : "failed"))).toEqual(["failed", "stored", "stored"]);
+    expect(await ids(database)).toEqual([2, 3, 7]);
+  });
+
+  test("facts and actions are those of the bodies that are stored, when they are", async () => {
+    const database = await open();
+    const heard: string[] = [];
+    database.onInvalidate((_, key) => heard.push(`fact ${key}`));
+    await Promise.allSettled(
+      numbers(4).map((id) =>
+        database.write(async (tx) => {
+          await tx.lock("notes", "a");
+          tx.invalidate("note", String(id));
+          tx.afterCommit(() => heard.push(`action ${id}`));
+          await tx.runOne(insert(id));
+          if (id % 2 === 0) throw new Error("refused");
+        }),
+      ),
+    );
+    // Facts come once more from the database, as to every process.
+    expect([...new Set(heard)].filter((each) => each !== "fact undefined")).toEqual(["fact 1", "fact 3", "action 1", "action 3"]);
+  });
+
+  test("of many statements sent together one fails: those before it have their results, and the connection serves on", async () => {
+    const database = await open(1);
+    const both = [sql`SELECT n.id FROM notes n WHERE n.id = ${1}`, sql`SELECT n.list FROM notes n WHERE n.id = ${1}`] as const;
+    await database.write((tx) => tx.runOne(insert(1)));
+    for (let round = 0; round < 2; round++) {
+      let settled: PromiseSettledResult<unknown>[] = [];
+      await database
+        .write(async (tx) => {
+          settled = await Promise.allSettled([tx.get(both[0]), tx.run(insert(1)), tx.get(both[1])]);
+        })
+        .catch(() => {});
+      expect(settled.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "rejected"]);
+      expect(settled[0]).toMatchObject({ value: { id: 1 } });
+    }
+    expect([await database.reader.get(both[0]), await database.reader.get(both[1])]).toEqual([{ id: 1 }, { list: "a" }]);
+  });
+});

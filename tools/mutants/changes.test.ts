@@ -1,0 +1,114 @@
+import { expect, test } from "bun:test";
+import { folderOf, mutantsOf, sampleOf, withMutant } from "./mutants.ts";
+
+/** What the text could say instead. */
+const instead = (text: string, kind?: string): string[] =>
+  mutantsOf("src/made-up.ts", text)
+    .filter((mutant) => kind === undefined || mutant.kind === kind)
+    .map((mutant) => withMutant(text, mutant));
+
+test("a boundary is moved over its value", () => {
+  expect(instead("x = a < b;", "boundary")).toEqual(["x = a <= b;"]);
+  expect(instead("x = a >= b;", "boundary")).toEqual(["x = a > b;"]);
+});
+
+test("a condition is turned round, and taken as decided", () => {
+  expect(instead("if (a === b) c++;")).toEqual(["if (true) c++;", "if (false) c++;", "if (a !== b) c++;"]);
+  expect(instead("x = !a ? b : c;", "condition")).toEqual(["x = true ? b : c;", "x = false ? b : c;", "x = a ? b : c;"]);
+  expect(instead("x = a && b;", "condition")).toEqual(["x = a || b;"]);
+  expect(instead("x = a ?? b;", "condition")).toEqual(["x = a;"]);
+});
+
+test("numbers are one more, and large ones twice as much", () => {
+  expect(instead("const n = 0;")).toEqual(["const n = 1;"]);
+  expect(instead("const n = 60_000;")).toEqual(["const n = 120000;"]);
+});
+
+test("true and false are exchanged", () => {
+  expect(instead("f({ is_on: true });", "boolean")).toEqual(["f({ is_on: false });"]);
+});
+
+test("sums are differences, except of texts", () => {
+  expect(instead("const n = a + b * c;")).toEqual(["const n = a - b * c;", "const n = a + b / c;"]);
+  expect(instead('const n = "a" + b + c;')).toEqual([]);
+});
+
+test("an await is forgotten, except where the caller awaits what is returned", () => {
+  expect(instead("async () => { const a = await b(); };", "await")).toEqual(["async () => { const a = b(); };"]);
+  expect(instead("async () => { return await b(); };", "await")).toEqual([]);
+  expect(instead("async () => { try { return await b(); } catch {} };", "await")).toEqual(["async () => { try { return b(); } catch {} };"]);
+});
+
+test("a statement that acts is forgotten", () => {
+  expect(instead("{ save(a); }")).toEqual(["{ ; }"]);
+  expect(instead("async () => { await save(a); };", "call")).toEqual(["async () => { ; };"]);
+  expect(instead("{ this.a = b; }")).toEqual(["{ ; }"]);
+  expect(instead("for (;;) { continue; }")).toEqual(["for (;;) { ; }"]);
+});
+
+test("a method is exchanged for its opposite, or forgotten", () => {
+  expect(instead("const n = Math.min(a, b);")).toEqual(["const n = Math.max(a, b);"]);
+  expect(instead("const n = list.filter(f).sort();")).toEqual(["const n = list.filter(f);", "const n = list.sort();"]);
+});
+
+test("types and imports are left alone", () => {
+  expect(instead('import { a } from "./a.ts"; type A = 1 | 2; interface B { c: true } const d: 4 = e as 4;')).toEqual([]);
+});
+
+/** Of a statement whose values are written `$a`, `$b(1)`. */
+function statements(text: string): string[] {
+  const source = `sql\`${text.replace(/\$([\w()]+)/g, "$${$1}")}\`;`;
+  return instead(source, "sql").map((each) => each.slice("sql`".length, -"`;".length).replace(/\$\{([\w()]+)\}/g, "$$$1"));
+}
+
+test("SQL: a condition less, or its opposite", () => {
+  expect(statements("SELECT a FROM t WHERE b = $c AND d IS NULL")).toEqual([
+    "SELECT a FROM t WHERE b = $c",
+    "SELECT a FROM t WHERE d IS NULL",
+    "SELECT a FROM t WHERE b = $c AND d IS NOT NULL",
+    "SELECT a FROM t WHERE b <> $c AND d IS NULL",
+  ]);
+});
+
+test("SQL: boundaries, order, limits and constants", () => {
+  expect(statements("SELECT a FROM t WHERE b <= $c(1) ORDER BY t.a LIMIT $d")).toEqual([
+    "SELECT a FROM t WHERE b < $c(1) ORDER BY t.a LIMIT $d",
+    "SELECT a FROM t WHERE b <= $c(1) ORDER BY t.a DESC LIMIT $d",
+    "SELECT a FROM t WHERE b <= $c(1) ORDER BY t.a LIMIT 1 + $d",
+  ]);
+  expect(statements("SELECT a FROM t ORDER BY a DESC, b LIMIT 2")).toEqual([
+    "SELECT a FROM t ORDER BY a ASC, b LIMIT 2",
+    "SELECT a FROM t ORDER BY a DESC, b LIMIT 3",
+  ]);
+});
+
+test("SQL: what is set is no condition, and a range is one", () => {
+  expect(statements("UPDATE t SET a = $b, c = c + 1 WHERE d BETWEEN $e AND $f")).toEqual([
+    "UPDATE t SET a = $b, c = c - 1 WHERE d BETWEEN $e AND $f",
+    "UPDATE t SET a = $b, c = c + 2 WHERE d BETWEEN $e AND $f",
+  ]);
+});
+
+test("SQL: also what is put behind a statement, but no other text", () => {
+  expect(instead('const tail = "AND a > ?";')).toEqual(['const tail = "";', 'const tail = "AND a >= ?";']);
+  expect(instead('const text = "the order by which 2 < 3";')).toEqual([]);
+});
+
+test("a mutant is reported with its line and what changes there", () => {
+  const [mutant] = mutantsOf("src/jobs/made-up.ts", "const a = 1;\n  const b = c <\n    d;\n").filter(({ kind }) => kind === "boundary");
+  expect(mutant).toMatchObject({ path: "src/jobs/made-up.ts", line: 2, code: "const b = c <", change: "< → <=" });
+});
+
+test("a report counts a feature for itself, and a part of the server as a whole", () => {
+  expect(folderOf("src/features/pages/index.ts")).toBe("src/features/pages");
+  expect(folderOf("src/graph/pipeline/parse/body.ts")).toBe("src/graph");
+  expect(folderOf("src/main.ts")).toBe("src");
+});
+
+test("a sample is the same for the same seed, and holds nothing twice", () => {
+  const all = Array.from({ length: 100 }, (_, at) => at);
+  expect(sampleOf(all, 10, 7)).toEqual(sampleOf(all, 10, 7));
+  expect(sampleOf(all, 10, 7)).not.toEqual(sampleOf(all, 10, 8));
+  expect(new Set(sampleOf(all, 10, 7)).size).toBe(10);
+  expect(sampleOf(all, 200, 7).toSorted((a, b) => a - b)).toEqual(all);
+});

@@ -1,0 +1,101 @@
+/** Which files there are, which of them are changed, and which tests import them. */
+import { readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+
+/** What is committed or would be. */
+export const filesOf = (root: string): string[] => [
+  ...new Set(git(root, "ls-files", "--cached", "--others", "--exclude-standard", "-z").split("\0").filter(Boolean).sort()),
+];
+
+function git(root: string, ...args: string[]): string {
+  const run = Bun.spawnSync(["git", ...args], { cwd: root });
+  if (!run.success) throw new Error(`git ${args.join(" ")}: ${run.stderr.toString().trim()}`);
+  return run.stdout.toString();
+}
+
+const isTest = (path: string): boolean => path.endsWith(".test.ts");
+
+/** A migration never changes, and what others declare does nothing. */
+export const isMutable = (path: string): boolean => /\.ts$/.test(path) && !/\.(test|proof|migrations|d)\.ts$/.test(path);
+
+export type Lines = (line: number) => boolean;
+
+/** By path, the lines that are new since the branch left `base`; all of them in a file that git does not know. */
+export function changedLines(root: string, base = mainBranch(root)): Map<string, Lines> {
+  const since = git(root, "merge-base", "HEAD", base).trim();
+  const changed = new Map<string, Lines>();
+  for (const file of git(root, "diff", "--unified=0", "--no-color", "--no-ext-diff", "--src-prefix=a/", "--dst-prefix=b/", since).split(
+    /^diff --git /m,
+  )) {
+    const path = /^\+\+\+ b\/(.+)$/m.exec(file)?.[1];
+    if (path === undefined) continue;
+    const ranges = [...file.matchAll(/^@@ -\S+ \+(\d+)(?:,(\d+))? @@/gm)].map(([, from, count]) => ({
+      from: Number(from),
+      count: Number(count ?? 1),
+    }));
+    changed.set(path, (line) => ranges.some(({ from, count }) => line >= from && line < from + count));
+  }
+  for (const path of git(root, "ls-files", "--others", "--exclude-standard", "-z").split("\0").filter(Boolean)) changed.set(path, () => true);
+  return changed;
+}
+
+function mainBranch(root: string): string {
+  const known = ["origin/main", "main"].find((name) => Bun.spawnSync(["git", "rev-parse", "--verify", "--quiet", name], { cwd: root }).success);
+  if (known === undefined) throw new Error("there is no branch main or origin/main; name what to compare with: --since REF");
+  return known;
+}
+
+/** Farther than any test that does. */
+const NO_IMPORT = 1_000;
+
+/** The files that import a file, each with those that import it, and so on. */
+export class Importers {
+  readonly #importers = new Map<string, Set<string>>();
+  readonly #tests: readonly string[];
+
+  constructor(root: string, paths: readonly string[]) {
+    const code = paths.filter((path) => /\.(ts|mjs)$/.test(path));
+    this.#tests = code.filter(isTest);
+    const scanner = new Bun.Transpiler({ loader: "ts" });
+    for (const path of code) {
+      for (const { path: name } of scanner.scanImports(readFileSync(join(root, path), "utf8").replace(/^#!.*/, ""))) {
+        const imported = resolved(root, path, name);
+        if (imported !== undefined) this.#importers.set(imported, (this.#importers.get(imported) ?? new Set()).add(path));
+      }
+    }
+  }
+
+  /**
+   * All tests, the likeliest to notice first: those that stand beside the file, and those with few files between. One that does
+   * not import the file may start a program that does.
+   */
+  testsOf(path: string): string[] {
+    const distances = this.#distances(path);
+    // A folder that both stand in says as much as two files less between them.
+    const nearness = new Map(this.#tests.map((test) => [test, (distances.get(test) ?? NO_IMPORT) - 2 * sharedFolders(test, path)]));
+    return [...this.#tests].sort((a, b) => (nearness.get(a) ?? 0) - (nearness.get(b) ?? 0) || (a < b ? -1 : 1));
+  }
+
+  #distances(path: string): Map<string, number> {
+    const distances = new Map([[path, 0]]);
+    for (const [at, distance] of distances) {
+      for (const importer of this.#importers.get(at) ?? []) if (!distances.has(importer)) distances.set(importer, distance + 1);
+    }
+    return distances;
+  }
+}
+
+function resolved(root: string, from: string, name: string): string | undefined {
+  try {
+    return relative(root, Bun.resolveSync(name, join(root, dirname(from))));
+  } catch {
+    // A package that is not installed, or a page's own.
+    return undefined;
+  }
+}
+
+function sharedFolders(a: string, b: string): number {
+  const [first, second] = [dirname(a).split("/"), dirname(b).split("/")];
+  const differs = first.findIndex((folder, at) => folder !== second[at]);
+  return differs === -1 ? first.length : differs;
+}

@@ -1,0 +1,143 @@
+/** Runs the tests on a mutant until one notices it. */
+import { BUN } from "../steps.ts";
+import type { Importers } from "./files.ts";
+import { type Mutant, withMutant } from "./mutants.ts";
+import { TypeCheck } from "./type-check.ts";
+import type { Ended, WorkCopy } from "./work-copy.ts";
+
+export type Outcome = "noticed" | "timeout" | "does not compile" | "survived";
+
+export interface Verdict {
+  readonly outcome: Outcome;
+  /** What noticed it. */
+  readonly by?: string;
+  /** How many files of tests ran to their end. */
+  readonly ran: number;
+}
+
+/** As many as notice most mutants that any test notices: the file's own tests, and those of its neighbours. */
+const NEAR_FILES = 4;
+const FILES_AT_ONCE = 10;
+
+/** A test that hangs by a mutant keeps the run waiting so long; those of the project take less, also on a busy machine. */
+const TEST_TIMEOUT_MS = 20_000;
+
+/** A loop without an end cannot be stopped by the runner. */
+const RUN_TIMEOUT_MS = 180_000;
+
+type Command = readonly [string, ...string[]];
+
+const testCommand = (files: readonly string[]): Command => [
+  BUN,
+  "test",
+  "--bail",
+  `--timeout=${TEST_TIMEOUT_MS}`,
+  ...files.map((file) => `./${file}`),
+];
+
+export class Judge {
+  readonly #copy: WorkCopy;
+  readonly #importers: Importers;
+  readonly #restMs: number;
+  readonly #conformanceOf: (path: string) => Command | undefined;
+  readonly #types: TypeCheck;
+  /** Whether a command passes on the unchanged project: what fails there notices nothing. */
+  readonly #passes = new Map<string, boolean>();
+
+  /** `restMs`: how long a survivor of the nearest tests is held against the others. */
+  constructor(copy: WorkCopy, importers: Importers, restMs: number, conformanceOf: (path: string) => Command | undefined) {
+    this.#copy = copy;
+    this.#types = new TypeCheck(copy.root);
+    this.#importers = importers;
+    this.#restMs = restMs;
+    this.#conformanceOf = conformanceOf;
+  }
+
+  async judge(mutant: Mutant): Promise<Verdict> {
+    const original = this.#copy.read(mutant.path);
+    const asMutant = async <T>(run: () => Promise<T>): Promise<T> => {
+      this.#copy.write(mutant.path, withMutant(original, mutant));
+      try {
+        return await run();
+      } finally {
+        this.#copy.write(mutant.path, original);
+      }
+    };
+    const tests = this.#importers.testsOf(mutant.path);
+    const near = await this.#byTests(tests.slice(0, NEAR_FILES), asMutant);
+    if (near.outcome !== "survived") return near;
+    const conformance = await this.#byConformance(mutant.path, asMutant);
+    if (conformance !== undefined) return { ...conformance, ran: near.ran };
+    if (!this.#types.accepts(mutant.path, original, withMutant(original, mutant))) return { outcome: "does not compile", ran: near.ran };
+    let { ran } = near;
+    const untilMs = performance.now() + this.#restMs;
+    for (let at = NEAR_FILES; at < tests.length && performance.now() < untilMs; at += FILES_AT_ONCE) {
+      const far = await this.#byTests(tests.slice(at, at + FILES_AT_ONCE), asMutant);
+      ran += far.ran;
+      if (far.outcome !== "survived") return { ...far, ran };
+    }
+    return { outcome: "survived", ran };
+  }
+
+  async #byTests(files: readonly string[], asMutant: <T>(run: () => Promise<T>) => Promise<T>): Promise<Verdict> {
+    let left = files;
+    while (left.length > 0) {
+      const command = testCommand(left);
+      const { ended, output } = await asMutant(() => this.#copy.run(command, RUN_TIMEOUT_MS));
+      if (ended === "passed") break;
+      const blamed = lastFile(output, left);
+      const by = blamed === undefined ? left : [blamed];
+      if (await this.#passesUnchanged(testCommand(by))) return { outcome: outcomeOf(ended), by: by.join(" "), ran: files.length - left.length };
+      left = left.filter((file) => !by.includes(file));
+    }
+    return { outcome: "survived", ran: left.length };
+  }
+
+  async #byConformance(path: string, asMutant: <T>(run: () => Promise<T>) => Promise<T>): Promise<Verdict | undefined> {
+    const command = this.#conformanceOf(path);
+    if (command === undefined) return undefined;
+    const { ended } = await asMutant(() => this.#copy.run(command, RUN_TIMEOUT_MS));
+    return ended !== "passed" && (await this.#passesUnchanged(command)) ? { outcome: outcomeOf(ended), by: "conformance", ran: 0 } : undefined;
+  }
+
+  async #passesUnchanged(command: Command): Promise<boolean> {
+    const key = command.join(" ");
+    const known = this.#passes.get(key) ?? (await this.#copy.run(command, RUN_TIMEOUT_MS)).ended === "passed";
+    this.#passes.set(key, known);
+    if (!known) console.error(`fails on the unchanged project, and does not count: ${key}`);
+    return known;
+  }
+}
+
+const outcomeOf = (ended: Ended): Outcome => (ended === "timeout" ? "timeout" : "noticed");
+
+/** Bun names a file before its tests, and stops at the first failure. */
+function lastFile(output: string, files: readonly string[]): string | undefined {
+  const named = output.split("\n").filter((line) => line.endsWith(":") && files.includes(line.slice(0, -1)));
+  return named.at(-1)?.slice(0, -1);
+}
+
+/** What every request passes through is held by the cases about every operation, webhooks by their own. */
+const CASES: readonly (readonly [path: RegExp, folder: string])[] = [
+  [/^src\/(?:auth|graph|http|kernel|surfaces)\//, "conformance/cases/every-operation/"],
+  [/^src\/webhooks\//, "conformance/cases/webhooks/"],
+];
+
+/** The cases of the clauses that a feature serves, or of the areas that a part of the server is about. */
+export function conformanceOf(paths: readonly string[], read: (path: string) => string): (path: string) => Command | undefined {
+  const among = (pattern: RegExp, files: readonly string[]) => [...new Set(files.flatMap((file) => read(file).match(pattern) ?? []))];
+  const choicesOf = (path: string): readonly string[] => {
+    const feature = /^src\/features\/[^/]+\//.exec(path)?.[0];
+    const folder = CASES.find(([part]) => part.test(path))?.[1];
+    const contracts = paths.filter((each) => feature !== undefined && each.startsWith(feature) && each.endsWith(".contract.ts"));
+    const cases = paths.filter((each) => folder !== undefined && each.startsWith(folder));
+    return [
+      ...among(/(?<=")[A-Z][A-Z\d]*-\d+(?=")/g, contracts).flatMap((clause) => ["--clause", clause]),
+      ...among(/(?<=^area: )[\w-]+$/gm, cases).flatMap((area) => ["--area", area]),
+    ];
+  };
+  return (path) => {
+    const choices = paths.includes("conformance/run.ts") ? choicesOf(path) : [];
+    return choices.length === 0 ? undefined : [BUN, "conformance/run.ts", "--failures", ...choices];
+  };
+}

@@ -1,0 +1,68 @@
+/** Mutants: copies of a file with one small mistake each. */
+import ts from "typescript";
+import { changesAt } from "./changes.ts";
+
+export interface Mutant {
+  readonly path: string;
+  /** From 1. */
+  readonly line: number;
+  readonly kind: string;
+  readonly start: number;
+  readonly end: number;
+  readonly now: string;
+  /** The line that it begins on, trimmed. */
+  readonly code: string;
+  /** `< → <=`, short enough to be read in a list. */
+  readonly change: string;
+}
+
+const SHOWN_CHARACTERS = 80;
+
+const shown = (text: string): string => text.replace(/\s+/g, " ").trim().slice(0, SHOWN_CHARACTERS);
+
+const NOT_RUN = [ts.isImportDeclaration, ts.isExportDeclaration, ts.isInterfaceDeclaration, ts.isTypeAliasDeclaration, ts.isTypeNode];
+
+export function mutantsOf(path: string, text: string): Mutant[] {
+  const tree = ts.createSourceFile(path, text, ts.ScriptTarget.ESNext, true);
+  const lines = text.split("\n");
+  const mutants = new Map<string, Mutant>();
+  const visit = (node: ts.Node): void => {
+    if (NOT_RUN.some((isSuch) => isSuch(node))) return;
+    for (const { kind, start, end, now } of changesAt(node)) {
+      const { line } = tree.getLineAndCharacterOfPosition(start);
+      const change = `${shown(text.slice(start, end))} → ${shown(now)}`;
+      mutants.set(`${start} ${end} ${now}`, { path, line: line + 1, kind, start, end, now, code: (lines[line] ?? "").trim(), change });
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(tree);
+  return [...mutants.values()];
+}
+
+export const withMutant = (text: string, { start, end, now }: Mutant): string => text.slice(0, start) + now + text.slice(end);
+
+/** The folder that a report counts a file in: `src/jobs`, `src/features/pages`. */
+export const folderOf = (path: string): string => {
+  const folders = path.split("/").slice(0, -1);
+  return folders.slice(0, folders[1] === "features" ? 3 : 2).join("/");
+};
+
+/** Any of them, the same ones for the same seed. */
+export function sampleOf<T>(all: readonly T[], size: number, seed: number): T[] {
+  const random = mulberry32(seed);
+  const left = [...all];
+  const chosen: T[] = [];
+  while (chosen.length < size && left.length > 0) chosen.push(...left.splice(Math.floor(random() * left.length), 1));
+  return chosen;
+}
+
+/** Mulberry32: small, and even enough to choose from a list. */
+function mulberry32(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

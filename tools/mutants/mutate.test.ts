@@ -1,0 +1,195 @@
+/** The tool on a small project of its own, where it is known which mistakes its tests notice. */
+import { expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterThisTest } from "#harness/cleanup";
+import { BUN, ROOT } from "../steps.ts";
+import { changedLines, filesOf, Importers } from "./files.ts";
+import { conformanceOf } from "./judge.ts";
+import { WorkCopy } from "./work-copy.ts";
+
+/** Each of these starts the tool, which starts the tests, several times: seconds, and more on a busy machine. */
+setDefaultTimeout(180_000);
+
+const FILES = {
+  "package.json": '{ "type": "module", "imports": { "#src/*": "./src/*.ts" } }',
+  "tsconfig.json":
+    '{ "compilerOptions": { "strict": true, "noEmit": true, "skipLibCheck": true, "types": [], "module": "ESNext", "moduleResolution": "bundler", "lib": ["ES2015"], "target": "ESNext", "allowImportingTsExtensions": true }, "include": ["src"] }',
+  ".gitignore": "node_modules\ntest-artefacts\n",
+  "src/age/age.ts": "export const isAdult = (age: number): boolean => age >= 18;\n\nexport const never = (): number => 5;\n",
+  "src/age/age.test.ts":
+    'import { expect, test } from "bun:test";\nimport { isAdult } from "./age.ts";\ntest("eighteen", () => expect([isAdult(17), isAdult(18)]).toEqual([false, true]));\n',
+  "src/gate/gate.ts":
+    'import { isAdult } from "#src/age/age";\nimport type { Other } from "./other.ts";\nexport const opens = (age: number, _?: Other): boolean => isAdult(age);\n',
+  "src/gate/other.ts": "export interface Other {\n  name: string;\n}\n",
+  "test/gate.test.ts":
+    'import { expect, test } from "bun:test";\nimport { opens } from "#src/gate/gate";\ntest("it opens", () => expect(opens(30)).toBe(true));\n',
+};
+
+function madeUp(files: Readonly<Record<string, string>> = FILES): string {
+  const root = mkdtempSync(join(tmpdir(), "plaza-made-up-"));
+  afterThisTest(() => rmSync(root, { recursive: true, force: true }));
+  for (const [path, text] of Object.entries(files)) write(root, path, text);
+  symlinkSync(join(ROOT, "node_modules"), join(root, "node_modules"));
+  git(root, "init", "--quiet", "--initial-branch=main");
+  git(root, "add", ".");
+  git(root, "-c", "user.name=T", "-c", "user.email=t@example.com", "commit", "--quiet", "-m", "Begin");
+  return root;
+}
+
+function write(root: string, path: string, text: string): void {
+  mkdirSync(dirname(join(root, path)), { recursive: true });
+  writeFileSync(join(root, path), text);
+}
+
+function git(root: string, ...args: string[]): void {
+  const { success, stderr } = Bun.spawnSync(["git", ...args], { cwd: root });
+  if (!success) throw new Error(stderr.toString());
+}
+
+/** Its copies are made in a folder of this test's own, so that what it leaves behind can be seen. */
+function start(root: string, ...args: string[]) {
+  const temporary = mkdtempSync(join(tmpdir(), "plaza-made-up-tmp-"));
+  afterThisTest(() => rmSync(temporary, { recursive: true, force: true }));
+  const tool = Bun.spawn([BUN, join(ROOT, "tools/mutants/mutate.ts"), ...args], {
+    cwd: root,
+    env: { ...process.env, TMPDIR: temporary, NO_COLOR: "1" },
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  return { tool, temporary };
+}
+
+interface Report {
+  readonly noticed: number;
+  readonly folders: Record<string, unknown>;
+  readonly mutants: { path: string; change: string; outcome: string; by?: string; reason?: string }[];
+}
+
+async function mutate(root: string, ...args: string[]): Promise<{ exitCode: number; output: string; report: Report }> {
+  const { tool, temporary } = start(root, ...args);
+  const output = (await Promise.all([tool.stdout.text(), tool.stderr.text()])).join("");
+  const exitCode = await tool.exited;
+  expect(readdirSync(temporary)).toEqual([]);
+  const file = join(root, "test-artefacts/mutants.json");
+  if (!existsSync(file)) throw new Error(output);
+  return { exitCode, output, report: JSON.parse(readFileSync(file, "utf8")) };
+}
+
+const ends = ({ mutants }: Report): string[] => mutants.map(({ change, outcome }) => `${change}: ${outcome}`);
+
+test("what the tests notice stands apart from what they do not, by folder, and the project stays as it was", async () => {
+  const root = madeUp();
+  const { exitCode, output, report } = await mutate(root);
+  expect(ends(report)).toEqual([">= → >: noticed", "18 → 19: noticed", "5 → 6: survived"]);
+  expect(report.mutants[0]).toMatchObject({ path: "src/age/age.ts", by: "src/age/age.test.ts" });
+  expect(report.folders).toMatchObject({ "src/age": { noticed: 2, survived: 1, equivalent: 0 } });
+  expect(output).toContain("| src/age | 2 | 0 | 1 | 0 | 0 | 66.7 % |");
+  expect(output).toContain("survived: src/age/age.ts:3: 5 → 6 (2 files of tests)");
+  expect(exitCode).toBe(1);
+  for (const [path, text] of Object.entries(FILES)) expect(readFileSync(join(root, path), "utf8")).toBe(text);
+});
+
+test("what does not compile is counted by itself", async () => {
+  const root = madeUp({
+    "package.json": FILES["package.json"],
+    "tsconfig.json": FILES["tsconfig.json"],
+    ".gitignore": FILES[".gitignore"],
+    // No test reads the text, but its type does not allow one more.
+    "src/level.ts": "export const level = (): 1 => 1;\n",
+    "src/level.test.ts":
+      'import { expect, test } from "bun:test";\nimport { level } from "./level.ts";\ntest("a level", () => expect(level()).toBeNumber());\n',
+  });
+  expect(ends((await mutate(root)).report)).toEqual(["1 → 2: does not compile"]);
+});
+
+test("an equivalent mutant is not run, and its reason is reported; an entry without a mutant is to be deleted", async () => {
+  const root = madeUp();
+  const known = { path: "src/age/age.ts", code: "export const never = (): number => 5;", change: "5 → 6", reason: "nobody calls it" };
+  write(root, "tools/mutants/equivalent.json", JSON.stringify([known, { ...known, change: "7 → 8" }]));
+  const { exitCode, output, report } = await mutate(root);
+  expect(report.mutants.at(-1)).toMatchObject({ outcome: "equivalent", reason: "nobody calls it" });
+  expect(output).toContain("delete the entry of src/age/age.ts, there is no such mutant");
+  expect({ exitCode, noticed: report.noticed }).toEqual({ exitCode: 0, noticed: 1 });
+});
+
+test("a test that fails without the mutant notices nothing", async () => {
+  const root = madeUp();
+  write(root, "src/age/broken.test.ts", 'import { expect, test } from "bun:test";\nimport "./age.ts";\ntest("broken", () => expect(1).toBe(2));\n');
+  const { output, report } = await mutate(root);
+  expect(ends(report)).toEqual([">= → >: noticed", "18 → 19: noticed", "5 → 6: survived"]);
+  expect(output).toContain("fails on the unchanged project, and does not count");
+});
+
+test("--changed takes the lines that differ from the main branch, and new files", async () => {
+  const root = madeUp();
+  git(root, "checkout", "--quiet", "-b", "change");
+  write(root, "src/age/age.ts", FILES["src/age/age.ts"].replace("5;", "6;"));
+  write(root, "src/age/new.ts", "export const two = 2;\n");
+  const { report } = await mutate(root, "--changed");
+  expect(ends(report)).toEqual(["6 → 7: survived", "2 → 3: survived"]);
+});
+
+test("lines that are only removed change nothing below them", () => {
+  const root = madeUp();
+  write(root, "src/age/age.ts", "export const never = (): number => 5;\n");
+  expect(changedLines(root, "main").get("src/age/age.ts")?.(1)).toBe(false);
+});
+
+test("the tests beside a file come first, then those that import it, over aliases and other files", () => {
+  const root = madeUp();
+  write(root, "src/aloof.test.ts", "");
+  const importers = new Importers(root, filesOf(root));
+  expect(importers.testsOf("src/age/age.ts")).toEqual(["src/age/age.test.ts", "test/gate.test.ts", "src/aloof.test.ts"]);
+});
+
+test("the conformance cases of a feature are those of its clauses, those of what every request passes through stand in one folder", () => {
+  const texts: Record<string, string> = {
+    "conformance/run.ts": "",
+    "conformance/cases/every-operation/errors.yaml": "# Errors\narea: errors\n",
+    "conformance/cases/webhooks/webhooks.yaml": "area: webhooks\n",
+    "src/features/pages/pages.contract.ts": 'clauses: ["A7-1", "LIST-12"], decisions: []',
+  };
+  const of = conformanceOf(Object.keys(texts), (path) => texts[path] ?? "");
+  expect(of("src/features/pages/pages.store.ts")?.slice(3)).toEqual(["--clause", "A7-1", "--clause", "LIST-12"]);
+  expect(of("src/graph/pipeline/parse.ts")?.slice(3)).toEqual(["--area", "errors"]);
+  expect(of("src/webhooks/events/emit.ts")?.slice(3)).toEqual(["--area", "webhooks"]);
+  expect(of("src/features/users/index.ts")).toBeUndefined();
+  expect(of("src/jobs/jobs.ts")).toBeUndefined();
+});
+
+test("when it is interrupted, the copy goes and the program that runs in it ends", async () => {
+  const root = madeUp();
+  const alive = join(root, "alive");
+  write(
+    root,
+    "src/age/age.test.ts",
+    `import { test } from "bun:test";\nimport { appendFileSync } from "node:fs";\nimport "./age.ts";\nappendFileSync(${JSON.stringify(alive)}, String(process.pid));\ntest("for ever", () => { for (;;); });\n`,
+  );
+  const { tool, temporary } = start(root);
+  while (!existsSync(alive) || readFileSync(alive, "utf8") === "") await Bun.sleep(20);
+  expect(readdirSync(temporary)).toHaveLength(1);
+  tool.kill("SIGINT");
+  expect(await tool.exited).toBe(130);
+  expect(readdirSync(temporary)).toEqual([]);
+  while (isAlive(Number(readFileSync(alive, "utf8")))) await Bun.sleep(20);
+});
+
+test("a program that takes too long is ended, with what it started", async () => {
+  const root = madeUp();
+  const copy = new WorkCopy(root, filesOf(root));
+  afterThisTest(() => copy.remove());
+  const pids = join(root, "pids");
+  const { ended } = await copy.run(["sh", "-c", `sleep 1000 & echo $! $$ > ${pids}; while :; do :; done`], 500);
+  expect(ended).toBe("timeout");
+  for (const pid of readFileSync(pids, "utf8").trim().split(" ")) while (isAlive(Number(pid))) await Bun.sleep(20);
+});
+
+/** What nobody has asked for the end of is a zombie. */
+const isAlive = (pid: number): boolean =>
+  /^[^Z]/.test(
+    Bun.spawnSync(["ps", "-o", "stat=", "-p", String(pid)])
+      .stdout.toString()
+      .trim(),
+  );

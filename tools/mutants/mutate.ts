@@ -1,0 +1,116 @@
+/**
+ * `npm run mutate`: makes small mistakes in the code, one at a time, and tells which of them no test notices. Works on a copy in
+ * the system's temporary folder. CONTRIBUTING.md says how to read what it prints; `--help` names the options.
+ */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { parseArgs } from "node:util";
+import { changedLines, filesOf, Importers, isMutable } from "./files.ts";
+import { conformanceOf, Judge } from "./judge.ts";
+import { type Mutant, mutantsOf, sampleOf } from "./mutants.ts";
+import { type Equivalent, isSame, type Judged, json, judged, lineOf, table } from "./report.ts";
+import { WorkCopy } from "./work-copy.ts";
+
+const HELP = `Makes small mistakes in the code, one at a time, and runs the tests on each: first those that stand nearest to the file.
+
+  --changed           only lines that differ from the main branch
+  --since REF         only lines that differ from where the branch left REF
+  --only PATH         only files below this path (repeatable); src unless given
+  --sample N          N of the mutants, any of them
+  --seed S            the same sample again (default 1)
+  --rest-seconds N    how long the other tests try to notice what the nearest did not (default 120)
+  --list              name the mutants and run nothing
+  --json FILE         where the report goes (default test-artefacts/mutants.json)`;
+
+const INTERRUPTED = 130;
+const WRONG_USE = 2;
+
+const { values: options } = parseArgs({
+  options: {
+    changed: { type: "boolean" },
+    since: { type: "string" },
+    only: { type: "string", multiple: true, default: ["src"] },
+    sample: { type: "string" },
+    seed: { type: "string", default: "1" },
+    "rest-seconds": { type: "string", default: "120" },
+    list: { type: "boolean" },
+    json: { type: "string", default: "test-artefacts/mutants.json" },
+    help: { type: "boolean" },
+  },
+});
+
+/** The project is where it is started, which npm makes the folder of package.json. */
+const root = process.cwd();
+const EQUIVALENT = "tools/mutants/equivalent.json";
+
+function whole(name: "sample" | "seed" | "rest-seconds"): number {
+  const text = options[name] ?? "";
+  if (/^\d+$/.test(text)) return Number(text);
+  console.error(`--${name} takes a whole number, not "${text}"`);
+  process.exit(WRONG_USE);
+}
+
+function chosen(paths: readonly string[]): Mutant[] {
+  const isBelow = (path: string): boolean => options.only.some((only) => path === only || path.startsWith(`${only.replace(/\/$/, "")}/`));
+  const changed = options.changed === true || options.since !== undefined ? changedLines(root, options.since) : undefined;
+  const mutants = paths
+    .filter((path) => isMutable(path) && isBelow(path) && (changed?.has(path) ?? true) && existsSync(join(root, path)))
+    .flatMap((path) => mutantsOf(path, readFileSync(join(root, path), "utf8")))
+    .filter(({ path, line }) => changed?.get(path)?.(line) ?? true);
+  return options.sample === undefined ? mutants : sampleOf(mutants, whole("sample"), whole("seed"));
+}
+
+function equivalents(): Equivalent[] {
+  return existsSync(join(root, EQUIVALENT)) ? JSON.parse(readFileSync(join(root, EQUIVALENT), "utf8")) : [];
+}
+
+/** An entry whose line is gone says nothing any more. */
+function stale(known: readonly Equivalent[]): Equivalent[] {
+  const isThere = (entry: Equivalent): boolean =>
+    existsSync(join(root, entry.path)) && mutantsOf(entry.path, readFileSync(join(root, entry.path), "utf8")).some((mutant) => isSame(mutant, entry));
+  return known.filter((entry) => !isThere(entry));
+}
+
+async function run(mutants: readonly Mutant[], paths: readonly string[], known: readonly Equivalent[]): Promise<Judged[]> {
+  const copy = new WorkCopy(root, paths);
+  process.on("exit", () => copy.remove());
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => process.exit(INTERRUPTED));
+  const read = (path: string): string => readFileSync(join(root, path), "utf8");
+  const judge = new Judge(copy, new Importers(root, paths), whole("rest-seconds") * 1000, conformanceOf(paths, read));
+  const all: Judged[] = [];
+  for (const mutant of mutants) {
+    const equivalent = known.find((entry) => isSame(mutant, entry));
+    const one: Judged =
+      equivalent === undefined ? judged(mutant, await judge.judge(mutant)) : { mutant, outcome: "equivalent", ran: 0, reason: equivalent.reason };
+    all.push(one);
+    console.log(`${all.length}/${mutants.length} ${lineOf(one)}`);
+    mkdirSync(dirname(join(root, options.json)), { recursive: true });
+    // After each, so that what was found by then is there when it is interrupted.
+    writeFileSync(join(root, options.json), json(all, whole("seed")));
+  }
+  return all;
+}
+
+try {
+  if (options.help === true) {
+    console.log(HELP);
+    process.exit();
+  }
+  const paths = filesOf(root);
+  const mutants = chosen(paths);
+  if (options.list === true) {
+    for (const { path, line, kind, change } of mutants) console.log(`${path}:${line}: ${kind}: ${change}`);
+    console.log(`${mutants.length} mutants`);
+    process.exit();
+  }
+  const known = equivalents();
+  for (const { path, code, change } of stale(known))
+    console.error(`${EQUIVALENT}: delete the entry of ${path}, there is no such mutant: ${code}: ${change}`);
+  const all = await run(mutants, paths, known);
+  console.log(`\n${table(all)}\n`);
+  for (const one of all.filter(({ outcome }) => outcome === "survived")) console.log(lineOf(one));
+  process.exit(all.some(({ outcome }) => outcome === "survived") ? 1 : 0);
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exit(WRONG_USE);
+}

@@ -1,0 +1,71 @@
+/** What became of the mutants: a table by folder, and all of it as JSON. */
+import type { Outcome, Verdict } from "./judge.ts";
+import { folderOf, type Mutant } from "./mutants.ts";
+
+export interface Judged {
+  readonly mutant: Mutant;
+  readonly outcome: Outcome | "equivalent";
+  readonly by?: string;
+  readonly ran: number;
+  /** Of an equivalent one. */
+  readonly reason?: string;
+}
+
+/** An entry of `equivalent.json`: a mistake that nobody could notice. */
+export interface Equivalent {
+  readonly path: string;
+  readonly code: string;
+  readonly change: string;
+  readonly reason: string;
+}
+
+export const judged = (mutant: Mutant, verdict: Verdict): Judged => ({ mutant, ...verdict });
+
+export const isSame = (mutant: Mutant, { path, code, change }: Equivalent): boolean =>
+  mutant.path === path && mutant.code === code && mutant.change === change;
+
+const COLUMNS = ["noticed", "timeout", "survived", "equivalent", "does not compile"] as const satisfies readonly Judged["outcome"][];
+
+type Counts = Readonly<Record<(typeof COLUMNS)[number], number>>;
+
+function countsOf(all: readonly Judged[]): Counts {
+  const of = (outcome: Judged["outcome"]): number => all.filter((each) => each.outcome === outcome).length;
+  return {
+    noticed: of("noticed"),
+    timeout: of("timeout"),
+    survived: of("survived"),
+    equivalent: of("equivalent"),
+    "does not compile": of("does not compile"),
+  };
+}
+
+/** Of those that change what the program does and that the type check lets pass: how many a test noticed. */
+function shareOf({ noticed, timeout, survived }: Counts): number | undefined {
+  const all = noticed + timeout + survived;
+  return all === 0 ? undefined : (noticed + timeout) / all;
+}
+
+const percent = (share: number | undefined): string => (share === undefined ? "" : `${(share * 100).toFixed(1)} %`);
+
+export function table(all: readonly Judged[]): string {
+  const folders = [...Map.groupBy(all, ({ mutant }) => folderOf(mutant.path))].sort(([a], [b]) => (a < b ? -1 : 1));
+  const row = (name: string, of: readonly Judged[]): string => {
+    const counts = countsOf(of);
+    return `| ${[name, ...COLUMNS.map((column) => counts[column]), percent(shareOf(counts))].join(" | ")} |`;
+  };
+  const head = [`| folder | ${COLUMNS.join(" | ")} | noticed of those that count |`, `|---|${"---:|".repeat(COLUMNS.length + 1)}`];
+  return [...head, ...folders.map(([folder, of]) => row(folder, of)), row("all", all)].join("\n");
+}
+
+export function json(all: readonly Judged[], seed: number): string {
+  const folders = Map.groupBy(all, ({ mutant }) => folderOf(mutant.path));
+  const counts = Object.fromEntries([...folders].map(([folder, of]) => [folder, countsOf(of)]));
+  const mutants = all.map(({ mutant: { start: _, end: __, now: ___, ...mutant }, ...rest }) => ({ ...mutant, ...rest }));
+  return `${JSON.stringify({ seed, noticed: shareOf(countsOf(all)), all: countsOf(all), folders: counts, mutants }, null, 2)}\n`;
+}
+
+export const lineOf = ({ mutant, outcome, by, ran }: Judged): string => {
+  const where = `${mutant.path}:${mutant.line}`;
+  const how = by === undefined ? (outcome === "survived" ? ` (${ran} files of tests)` : "") : ` (${by})`;
+  return `${outcome}: ${where}: ${mutant.change}${how}`;
+};

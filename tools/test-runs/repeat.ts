@@ -1,0 +1,69 @@
+/**
+ * `npm run prove -- repeat 8h`: the whole suite again and again for that time (`s`, `m` or `h`; without one until Ctrl-C), or the tests
+ * below the paths that follow. What failed is shown when it fails, and at the end which tests failed how often.
+ */
+import { runStep, type Step, type StepEnd, seconds } from "../steps.ts";
+import { type Failure, failuresOf, failureText } from "./failures.ts";
+
+const UNITS_MS = { s: 1_000, m: 60_000, h: 3_600_000 } as const;
+
+/** `90s`, `30m`, `8h`; undefined for anything else. */
+export function durationOf(text: string): number | undefined {
+  const [, count, unit] = /^(\d+)([smh])$/.exec(text) ?? [];
+  return count === undefined ? undefined : Number(count) * UNITS_MS[unit as keyof typeof UNITS_MS];
+}
+
+/** A run that ended badly without a test that failed, as after a crash, is one itself. */
+export function failuresOfRun({ name, exitCode, output }: StepEnd): Failure[] {
+  const failures = failuresOf(output);
+  return failures.length > 0 || exitCode === 0 ? failures : [{ test: `${name}: ended with ${exitCode}`, output: output.slice(-10_000) }];
+}
+
+export class Tally {
+  rounds = 0;
+  readonly #times = new Map<string, number>();
+
+  add(failures: readonly Failure[]): void {
+    this.rounds++;
+    for (const test of new Set(failures.map((one) => one.test))) this.#times.set(test, (this.#times.get(test) ?? 0) + 1);
+  }
+
+  get isClean(): boolean {
+    return this.rounds > 0 && this.#times.size === 0;
+  }
+
+  /** The most frequent ones first. */
+  get text(): string {
+    const sorted = [...this.#times].sort(([, one], [, other]) => other - one);
+    return [`${this.rounds} rounds, ${sorted.length} tests failed`, ...sorted.map(([test, times]) => `${times} of ${this.rounds}: ${test}`)].join(
+      "\n",
+    );
+  }
+}
+
+/** Returns the exit code. The last round ends also where its time is over. */
+export async function repeat(words: readonly string[], stepsOf: (paths: readonly string[]) => readonly Step[]): Promise<number> {
+  const durationMs = durationOf(words[0] ?? "");
+  const paths = durationMs === undefined ? words : words.slice(1);
+  const endMs = performance.now() + (durationMs ?? Number.POSITIVE_INFINITY);
+  const tally = new Tally();
+  let isInterrupted = false;
+  process.on("SIGINT", () => {
+    isInterrupted = true;
+  });
+  do {
+    const startMs = performance.now();
+    const failures: Failure[] = [];
+    for (const { name, command } of stepsOf(paths)) {
+      const end = await runStep({ name, command, isQuiet: true });
+      if (isInterrupted) break;
+      failures.push(...failuresOfRun(end));
+    }
+    if (isInterrupted) break;
+    tally.add(failures);
+    for (const failure of failures) console.log(failureText(failure));
+    console.log(`round ${tally.rounds}: ${failures.length} failed in ${seconds(performance.now() - startMs)}`);
+  } while (performance.now() < endMs);
+  console.log(`\n${tally.text}`);
+  return tally.isClean ? 0 : 1;
+}

@@ -1,0 +1,118 @@
+/**
+ * Assertions that cannot fail, or fail too rarely: they hold whatever the program does, or also where what they are about is not there.
+ * Found by their form alone.
+ */
+import ts from "typescript";
+import { type Check, eachNode, isCode, lineOf, type Problem, type RepositoryFile } from "./repository.ts";
+
+const isOfTests = (file: RepositoryFile): boolean => isCode(file) && (file.path.startsWith("test/") || file.path.endsWith(".test.ts"));
+
+/** They hold for nearly everything; `toBe`, `toEqual`, `toBeString` and the like name what is expected. */
+const VAGUE = new Set(["toBeTruthy", "toBeFalsy", "toBeDefined"]);
+const EQUAL = new Set(["toBe", "toEqual", "toStrictEqual", "toMatchObject"]);
+
+interface Assertion {
+  /** What stands in `expect(…)`. */
+  readonly actual: ts.Expression;
+  readonly matcher: string;
+  readonly expected: ts.Expression | undefined;
+  readonly isNegated: boolean;
+}
+
+/** `expect(actual).matcher(expected)`, also with `.not`. */
+function assertionOf(node: ts.Node): Assertion | undefined {
+  if (!ts.isCallExpression(node) || !ts.isPropertyAccessExpression(node.expression)) return undefined;
+  let subject = node.expression.expression;
+  const isNegated = ts.isPropertyAccessExpression(subject) && subject.name.text === "not";
+  if (ts.isPropertyAccessExpression(subject)) subject = subject.expression;
+  if (!ts.isCallExpression(subject) || subject.expression.getText() !== "expect") return undefined;
+  const [actual] = subject.arguments;
+  if (actual === undefined) return undefined;
+  return { actual: bare(actual), matcher: node.expression.name.text, expected: optionalBare(node.arguments[0]), isNegated };
+}
+
+/** Without brackets, `await`, and what only the types need. */
+function bare(node: ts.Expression): ts.Expression {
+  let inner = node;
+  while (ts.isParenthesizedExpression(inner) || ts.isAsExpression(inner) || ts.isNonNullExpression(inner) || ts.isAwaitExpression(inner))
+    inner = inner.expression;
+  return inner;
+}
+
+const optionalBare = (node: ts.Expression | undefined): ts.Expression | undefined => (node === undefined ? undefined : bare(node));
+
+/** What stands in place of something that is not there: `a ?? 1`. */
+function defaultOf(node: ts.Expression): string | undefined {
+  const isDefaulted = ts.isBinaryExpression(node) && node.operatorToken.kind === ts.SyntaxKind.QuestionQuestionToken;
+  return isDefaulted ? bare(node.right).getText() : undefined;
+}
+
+/** It is undefined where something on its way is not there. */
+const isOptional = (node: ts.Expression): boolean => (node.flags & ts.NodeFlags.OptionalChain) !== 0;
+
+function isSorted(node: ts.Expression): boolean {
+  return ts.isCallExpression(node) && ts.isPropertyAccessExpression(node.expression) && /^(sort|toSorted)$/.test(node.expression.name.text);
+}
+
+/** A function may return something else each time. */
+const isConstant = (node: ts.Expression): boolean => !node.getText().includes("(");
+
+function problemOf({ actual, matcher, expected, isNegated }: Assertion, hasReason: () => boolean): [what: string, fix: string] | undefined {
+  if (VAGUE.has(matcher)) return [`${matcher} holds for nearly everything`, "say what is expected"];
+  if (!EQUAL.has(matcher) || expected === undefined || isNegated) return undefined;
+  if (isConstant(actual) && actual.getText() === expected.getText()) return ["it is compared with itself", "compare it with what is expected"];
+  if (defaultOf(actual) === expected.getText()) return ["it holds also where nothing is there", "leave the default out"];
+  if (isOptional(actual) && isOptional(expected)) return ["it holds also where both are not there", "compare what is certainly there"];
+  if (isSorted(actual) && isSorted(expected) && !hasReason())
+    return ["both sides are sorted, so no order is held to", "compare the order, or say why it says nothing: // order: …"];
+  return undefined;
+}
+
+/** What a name was made from, in a block around `from`. */
+function madeFrom(name: string, from: ts.Node): string {
+  for (let scope: ts.Node | undefined = from.parent; scope !== undefined; scope = scope.parent) {
+    if (!ts.isBlock(scope) && !ts.isSourceFile(scope)) continue;
+    const declarations = scope.statements.flatMap((one) => (ts.isVariableStatement(one) ? [...one.declarationList.declarations] : []));
+    const made = declarations.find((one) => new RegExp(`\\b${name}\\b`).test(one.name.getText()));
+    if (made !== undefined) return made.initializer?.getText() ?? "";
+  }
+  return "";
+}
+
+const isWrittenOut = (list: ts.Expression): boolean =>
+  ts.isArrayLiteralExpression(list)
+    ? list.elements.some((one) => !ts.isSpreadElement(one))
+    : ts.isCallExpression(list) && list.arguments.some((one) => ts.isArrayLiteralExpression(one) && isWrittenOut(one));
+
+/** Its assertions are about each thing that the program returned, and about nothing where it returned none. */
+function isPerhapsEmpty(loop: ts.ForOfStatement): boolean {
+  if (isWrittenOut(bare(loop.expression)) || !/\bexpect\w*\(/.test(loop.statement.getText())) return false;
+  const list = loop.expression.getText();
+  const [name = ""] = /[A-Za-z_]\w*/.exec(list.replace(/^(?:\[\.\.\.|Object\.\w+\()/, "")) ?? [];
+  const isAwaited = (text: string): boolean => /^[([.]*await\b/.test(text);
+  if (!isAwaited(list) && !isAwaited(madeFrom(name, loop))) return false;
+  let block: ts.Node = loop.parent;
+  while (!ts.isBlock(block) && !ts.isSourceFile(block)) block = block.parent;
+  // Another assertion is about the list, or about what it is part of.
+  return !new RegExp(`\\bexpect\\w*\\([^;]*\\b${name}\\b`).test(block.getText().replace(loop.getText(), ""));
+}
+
+export const assertions: Check = (files) =>
+  files.filter(isOfTests).flatMap((file) => {
+    const problems: Problem[] = [];
+    const lines = file.text.split("\n");
+    eachNode(file, (node) => {
+      const line = lineOf(file, node);
+      const assertion = assertionOf(node);
+      const said = assertion && problemOf(assertion, () => lines.slice(line - 2, line).some((text) => text.includes("// order: ")));
+      if (said !== undefined) problems.push({ path: file.path, line, what: said[0], fix: said[1] });
+      if (ts.isForOfStatement(node) && isPerhapsEmpty(node))
+        problems.push({
+          path: file.path,
+          line,
+          what: "where the program returns nothing, this loop asserts nothing",
+          fix: "say how much it is, or that it is any",
+        });
+    });
+    return problems;
+  });
