@@ -122,6 +122,12 @@ const ambiguous = ({ edge }: Address, request: GraphRequest): Failure[] => {
   ).map((error) => failure(form, error));
 };
 
+/** NOTE: on an edge that node types of several schemes share, a live `oauth_token` makes the caller a stranger; D-12 does not say that it counts there. */
+function byOauthToken(world: World, request: GraphRequest, path: Address): Failure[] {
+  const isLive = credentialsOf(world, request).some(({ place, problem }) => place === "oauth_token" && problem === undefined);
+  return isLive && path.edge === "subscribed_apps" ? [missingNode(world, request, path)] : [];
+}
+
 function nodeOf(world: World, { id }: Address, [token]: readonly Token[]): string {
   if (id !== "me") return id;
   world.reach("me");
@@ -209,7 +215,11 @@ function repliesOf(world: World, request: GraphRequest, address: string, observe
   const isOneApp = new Set(live.map(({ app }) => app)).size === 1;
   const served = version ?? (live[0] === undefined ? NEWEST : defaultVersion(world, live[0].app));
   if (live.length === 0)
-    return { operation: undefined, replies: withoutToken(world, request, path, given, schemes[0]), version: servedBy(request, version ?? NEWEST) };
+    return {
+      operation: undefined,
+      replies: [...withoutToken(world, request, path, given, schemes[0]), ...byOauthToken(world, request, path)],
+      version: servedBy(request, version ?? NEWEST),
+    };
   if (version === undefined) world.reach("defaultVersion");
   const node = nodeOf(world, path, live);
   const operation = atEdge.find(({ on, method }) => on === typeOf(world, node) && method === request.method);

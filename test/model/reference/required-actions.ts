@@ -15,7 +15,7 @@ const KNOWN: ReadonlySet<string> = new Set(["statuses", "statuses[]"]);
 export function passDueDates({ now, required_actions, reach }: World): void {
   for (const action of required_actions.values()) {
     const { due_date, written, status } = action;
-    if (due_date === undefined || due_date <= written || due_date >= now || status === "completed" || status === "past_due") continue;
+    if (due_date === undefined || due_date < written || due_date >= now || status === "completed" || status === "past_due") continue;
     action.status = "past_due";
     reach("actionPastDue");
   }
