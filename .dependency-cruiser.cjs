@@ -246,6 +246,19 @@ const rules = [
     to: { path: "^(src|test|tools)/", reachable: true },
   },
   {
+    name: "model-from-the-interface",
+    comment:
+      "the model is written from the interface and its decisions: it knows nothing of the program, and of the tests only how a server is started",
+    from: { path: "^test/model/" },
+    to: { path: "^(src|tools|conformance)/" },
+  },
+  {
+    name: "reference-stands-alone",
+    comment: "the reference of the model is plain maps and lists: it imports nothing but itself",
+    from: { path: "^test/model/reference/" },
+    to: { pathNot: "^test/model/reference/" },
+  },
+  {
     name: "client-stands-alone",
     comment: "the client is a package of its own: it imports nothing but itself, no package and no runtime's modules",
     from: { path: "^clients/typescript/src/" },

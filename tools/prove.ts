@@ -1,5 +1,5 @@
 /**
- * `npm run prove`: the tests of test/faults, test/package, test/properties and test/worlds once more, with as many tries as it takes to believe them
+ * `npm run prove`: the tests of test/faults, test/model, test/package, test/properties and test/worlds once more, with as many tries as it takes to believe them
  * (`tries` of test/harness/proof.ts), and the files `*.proof.ts`, which need more than the tests do.
  * `npm run prove -- kill` runs only the files whose name holds that word, and `npm run prove -- repeat 8h` the whole suite again and again
  * (`test-runs/repeat.ts`).
@@ -14,7 +14,7 @@ const PROOF_TIMEOUT_MS = 3_600_000;
 
 const words = process.argv.slice(2);
 if (words[0] === "repeat") process.exit(await repeat(words.slice(1), steps));
-const files = ["test/{faults,package,properties,worlds}/**/*.test.ts", "test/**/*.proof.ts"]
+const files = ["test/{faults,model,package,properties,worlds}/**/*.test.ts", "test/**/*.proof.ts"]
   .flatMap((glob) => [...new Bun.Glob(glob).scanSync({ cwd: ROOT })])
   .filter((path) => words.length === 0 || words.some((word) => path.includes(word)))
   .sort();

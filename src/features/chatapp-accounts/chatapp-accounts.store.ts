@@ -91,13 +91,13 @@ export async function listSubscribedApps(reader: Reader, account: NodeId): Promi
   return rows.map(({ app }) => nodeId(app));
 }
 
-const appsById = { columns: ["s.app"], direction: "ascending", keyOf: (row: SubscribedAppRow) => [row.app] } as const;
+const appsNewestFirst = { columns: ["s.app"], direction: "descending", keyOf: (row: SubscribedAppRow) => [row.app] } as const;
 
 export function pageSubscribedApps(reader: Reader, account: NodeId, page: PageRequest): Promise<ListPage<SubscribedAppRow>> {
   return readPage<SubscribedAppRow>(
     reader,
     sql`SELECT CAST(s.account AS TEXT) AS account, CAST(s.app AS TEXT) AS app FROM chatapp_subscribed_apps s WHERE s.account = ${account}`,
-    appsById,
+    appsNewestFirst,
     page,
   );
 }

@@ -57,6 +57,17 @@ onEachDatabase("chatapp accounts", (database) => {
     await expectRoundTrip(plaza);
   });
 
+  test("D-30, D-96: the apps of an account are listed with the newest first, also where paging goes back", async () => {
+    const apps = [{ app: "1001" }, { app: "1002" }];
+    const plaza = await openPlaza({ database, world: { ...world, phone_numbers: [], chatapp_accounts: [{ id: "4001", subscribed_apps: apps }] } });
+    const list = (query: object) => plaza.get("/v26.0/4001/subscribed_apps", { bearer: "wa", query: { limit: "1", ...query } });
+    const idOf = ({ body }: Awaited<ReturnType<typeof list>>) => body.data[0].chatapp_business_api_data.id;
+    const first = await list({});
+    const second = await list({ after: first.body.paging.cursors.after });
+    const back = await list({ before: second.body.paging.cursors.before });
+    expect({ first: idOf(first), second: idOf(second), back: idOf(back) }).toEqual({ first: "1002", second: "1001", back: "1002" });
+  });
+
   test("D-57: overrides of a world file are verified and appear in the number's configuration", async () => {
     const plaza = await open();
     expect((await configuration(plaza)).body.webhook_configuration).toEqual({

@@ -85,13 +85,13 @@ export async function listPageSubscriptions(reader: Reader, page: NodeId): Promi
   return rows.map(({ app, subscribed_fields }) => ({ app: nodeId(app), subscribed_fields: JSON.parse(subscribed_fields) }));
 }
 
-const byApp = { columns: ["p.app"], direction: "ascending", keyOf: (row: PageSubscriptionRow) => [row.app] } as const;
+const newestFirst = { columns: ["p.app"], direction: "descending", keyOf: (row: PageSubscriptionRow) => [row.app] } as const;
 
 export function pagePageSubscriptions(reader: Reader, page: NodeId, request: PageRequest): Promise<ListPage<PageSubscriptionRow>> {
   return readPage<PageSubscriptionRow>(
     reader,
     sql`SELECT CAST(p.app AS TEXT) AS app, p.subscribed_fields FROM page_subscribed_apps p WHERE p.page = ${page}`,
-    byApp,
+    newestFirst,
     request,
   );
 }

@@ -151,9 +151,10 @@ onEachDatabase("webhook subscriptions", (database) => {
     expect((await set(["custom_labels", "live_videos"])).body).toEqual({ success: true });
     expect((await set("live_videos", "other-app")).body).toEqual({ success: true });
     expect((await set("custom_labels")).body).toEqual({ success: true });
+    // D-30, D-96: newest first.
     const entries = [
-      { id: "1001", name: "Shop", link: "http://plaza.test/1001", subscribed_fields: ["custom_labels"] },
       { id: "1002", name: "Other", link: "http://plaza.test/1002", subscribed_fields: ["live_videos"] },
+      { id: "1001", name: "Shop", link: "http://plaza.test/1001", subscribed_fields: ["custom_labels"] },
     ];
     expect(await listed(plaza, "page", onPage)).toEqual(entries);
     for (const wrong of [undefined, [], ["messages"], "nothing"]) expect(problem(await set(wrong))).toEqual([400, 100, "subscribed_fields"]);
@@ -171,7 +172,7 @@ onEachDatabase("webhook subscriptions", (database) => {
     }
     expect(await listed(plaza, "page", onPage)).toEqual(entries);
     for (let i = 0; i < 2; i++) expect((await plaza.delete(onPage, { bearer: "page" })).body).toEqual({ success: true });
-    expect(await listed(plaza, "page", onPage)).toEqual(entries.slice(1));
+    expect(await listed(plaza, "page", onPage)).toEqual(entries.slice(0, 1));
   });
 
   test("an app's callback and subscriptions and a page's apps are loaded, exported and replaced with their world file entries", async () => {

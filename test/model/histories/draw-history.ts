@@ -1,0 +1,65 @@
+/** Histories, each from a seed. */
+import fc, { type Arbitrary } from "fast-check";
+import { oneOf, world } from "./drawing.ts";
+import { chatappSteps, intentSteps, selfMessagingSteps } from "./messaging.ts";
+import { labelSteps, personaSteps } from "./page-messaging.ts";
+import { actionSteps, inspectionSteps, mediaSteps } from "./reading.ts";
+import type { History, Step } from "./steps.ts";
+
+const MINUTE = 60;
+const DAY = 86_400;
+
+const tasks = fc.subarray(["MANAGE", "CREATE_CONTENT", "MODERATE", "MESSAGING"]);
+
+/** What a history may hold beside requests. */
+const worldSteps: Arbitrary<Step> = oneOf<Step>(
+  [10, fc.record({ kind: fc.constant("follow" as const), world, link: fc.constantFrom("next" as const, "next" as const, "previous" as const) })],
+  [1, fc.record({ kind: fc.constant("move" as const), world })],
+  [4, fc.record({ kind: fc.constant("advance" as const), world, seconds: fc.constantFrom(1, MINUTE, 30 * MINUTE, 3600, DAY) })],
+  [1, fc.record({ kind: fc.constant("revoke" as const), world, token: fc.constantFrom("ada-user", "cafe-page-of-other-app", "bar-page") })],
+  [
+    1,
+    fc
+      .record({
+        world,
+        page: fc.constantFrom("2001", "2002"),
+        ada: tasks,
+        ben: tasks,
+        who: oneOf<string[]>([3, fc.constant(["3001", "3002"])], [1, fc.constantFrom(["3001"], ["3002"])]),
+      })
+      .map(({ world: of, page, ada, ben, who }) => ({
+        ...{ kind: "roles" as const, world: of, page },
+        roles: who.map((user) => ({ user, tasks: user === "3001" ? ada : ben })),
+      })),
+  ],
+);
+
+/** The same history on a server that ends, and is killed, in between. */
+export const withRestarts = ({ worlds, steps }: History): History => ({
+  worlds,
+  steps: steps.flatMap((step, place): Step[] =>
+    place % 25 === 20 ? [{ kind: "restart", world: step.world, how: place % 50 === 20 ? "kill" : "stop" }, step] : [step],
+  ),
+});
+
+/** Each area's steps; a history is about a few of them, so that its steps meet. */
+export const areas: Readonly<Record<string, Arbitrary<Step>>> = {
+  ...{ labels: labelSteps, personas: personaSteps, actions: actionSteps, media: mediaSteps, inspection: inspectionSteps },
+  ...{ selfMessaging: selfMessagingSteps, chatapp: chatappSteps, intents: intentSteps },
+};
+
+const history = (steps: number): Arbitrary<History> =>
+  fc.subarray(Object.keys(areas), { minLength: 1, maxLength: Math.min(3, Object.keys(areas).length) }).chain((names) => {
+    const ofAreas = names.map((name): readonly [number, Arbitrary<Step>] => [10, areas[name] as Arbitrary<Step>]);
+    const profile = fc.constantFrom("strict" as const, "strict" as const, "clients" as const);
+    return fc.record({
+      worlds: fc.tuple(profile, profile),
+      steps: fc.array(oneOf<Step>(...ofAreas, [ofAreas.length * 2, worldSteps]), { minLength: steps, maxLength: steps }),
+    });
+  });
+
+/** The same seed draws the same history. */
+export function drawHistory(seed: number, steps: number): History {
+  const [drawn] = fc.sample(history(steps), { seed, numRuns: 1 });
+  return drawn as History;
+}

@@ -1,0 +1,109 @@
+/** A history as data: worlds and steps that name nodes by the order in which they came, so that a step can be left out. */
+import type { Place } from "../reference/credentials.ts";
+import type { ActionStatus, MigrationIntent } from "../reference/nodes.ts";
+import type { Surface } from "../reference/requests.ts";
+import type { NodeType, Profile } from "../reference/world.ts";
+
+/** `pick` counts from the oldest node of the type, or, below zero, from the newest; also those that are deleted. */
+export type NodeName = { readonly type: NodeType; readonly pick: number } | { readonly id: string };
+
+/** JSON, in which `{$node}` stands for an id, `{$callback}` for an address of the receiver, and `{$repeated}` for a parameter that comes several times. */
+export type Value = unknown;
+
+export interface RequestStep {
+  readonly kind: "request";
+  readonly world: number;
+  /** What it is meant to be; the model decides by itself what it is. */
+  readonly operation: string;
+  readonly method: string;
+  readonly surface: Surface;
+  readonly version: string | null;
+  readonly node: NodeName;
+  readonly edge: string;
+  readonly tokens: Readonly<Partial<Record<Place, string>>>;
+  readonly query: Readonly<Record<string, Value>>;
+  readonly body?: { readonly kind: "json" | "form"; readonly fields: Readonly<Record<string, Value>> };
+  readonly headers?: Readonly<Record<string, string>>;
+  /** `own`: a cursor of the list that is asked, newest first; `any`: of any list. */
+  readonly cursor?: { readonly name: "before" | "after"; readonly pick: number; readonly from: "own" | "any" };
+}
+
+/** Follows a link of the last page that had one. */
+export interface FollowStep {
+  readonly kind: "follow";
+  readonly world: number;
+  readonly link: "next" | "previous";
+}
+
+export interface AdvanceStep {
+  readonly kind: "advance";
+  readonly world: number;
+  readonly seconds: number;
+}
+
+export interface RevokeStep {
+  readonly kind: "revoke";
+  readonly world: number;
+  readonly token: string;
+}
+
+export interface RolesStep {
+  readonly kind: "roles";
+  readonly world: number;
+  readonly page: string;
+  readonly roles: readonly { readonly user: string; readonly tasks: readonly string[] }[];
+}
+
+/** Only along the moves that the interface knows. */
+export interface MoveActionStep {
+  readonly kind: "move action";
+  readonly world: number;
+  readonly action: string;
+  readonly to: ActionStatus;
+}
+
+export interface AddMediaStep {
+  readonly kind: "add media";
+  readonly world: number;
+  readonly owner: string;
+  readonly private: boolean;
+  readonly tagged: readonly string[];
+  readonly caption: string;
+}
+
+/** What people do in the platform's own apps. */
+export interface InAppStep {
+  readonly kind: "in app";
+  readonly world: number;
+  readonly what: "self-message" | "postback" | "comment" | "chatapp";
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+export interface MoveIntentStep {
+  readonly kind: "move intent";
+  readonly world: number;
+  readonly intent: NodeName;
+  readonly to: MigrationIntent["status"];
+}
+
+export interface RestartStep {
+  readonly kind: "restart";
+  readonly world: number;
+  readonly how: "stop" | "kill";
+}
+
+/** The world is exported, and the history goes on in a fresh one that is loaded from it. */
+export interface MoveStep {
+  readonly kind: "move";
+  readonly world: number;
+}
+
+/** What the control API does. */
+export type ChangeStep = RestartStep | MoveStep | InAppStep | MoveIntentStep | AdvanceStep | RevokeStep | RolesStep | MoveActionStep | AddMediaStep;
+
+export type Step = RequestStep | FollowStep | ChangeStep;
+
+export interface History {
+  readonly worlds: readonly Profile[];
+  readonly steps: readonly Step[];
+}

@@ -1,0 +1,125 @@
+/** What the control API does to a world, in the server and in the model. */
+
+import type { AddMediaStep, ChangeStep, InAppStep, MoveActionStep, MoveIntentStep, RolesStep } from "../histories/steps.ts";
+import { emitComment, emitEcho, emitPostback } from "../reference/accounts.ts";
+import { emitOfChatapp } from "../reference/chatapp.ts";
+import { INTENT_MOVES } from "../reference/migration-intents.ts";
+import type { Page } from "../reference/nodes.ts";
+import { ACTION_MOVES, passDueDates } from "../reference/required-actions.ts";
+import { loseRole } from "../reference/world.ts";
+import { idOf } from "./resolve.ts";
+import { newName, type Scene, type Stage } from "./scene.ts";
+
+/** Undefined if the control API did what it was asked. */
+async function order({ servers }: Stage, scene: Scene, method: string, path: string, body?: unknown): Promise<string | undefined> {
+  const { status, body: reply } = await servers.control(method, `worlds/${scene.place}/${path}`, body);
+  return status < 300 ? undefined : `${method} ${path} of the control API: ${status} ${JSON.stringify(reply)}`;
+}
+
+export async function changeWorld(stage: Stage, scene: Scene, step: ChangeStep): Promise<string | undefined> {
+  const { world } = scene;
+  // What is on its way arrives by what holds now.
+  const missing = await stage.ledger.settle(world);
+  if (missing !== undefined) return missing;
+  switch (step.kind) {
+    case "advance":
+      world.now += step.seconds;
+      passDueDates(world);
+      return order(stage, scene, "POST", "clock/advance", { seconds: step.seconds });
+    case "revoke":
+      return revoke(stage, scene, step.token);
+    case "roles":
+      setRoles(scene, step);
+      return order(stage, scene, "PATCH", `nodes/pages/${step.page}`, { roles: step.roles });
+    case "restart":
+      await stage.servers.restart(step.how);
+      return undefined;
+    case "move":
+      return move(stage, scene);
+    case "in app":
+      return actInApp(stage, scene, step);
+    case "move intent":
+      return moveIntent(stage, scene, step);
+    case "move action":
+      return moveAction(stage, scene, step);
+    case "add media":
+      return addMedia(stage, scene, step);
+  }
+}
+
+/** The list of tokens is newest first and shows no values, so a token's id is found by its place in the file. */
+async function revoke(stage: Stage, scene: Scene, value: string): Promise<string | undefined> {
+  const { world } = scene;
+  const token = world.tokens.get(value);
+  if (token === undefined) return undefined;
+  const { body } = await stage.servers.control("GET", `worlds/${scene.place}/tokens?limit=100`);
+  const listed = (body as { data: { id: string }[] }).data.toReversed();
+  const place = [...world.tokens.keys()].indexOf(value);
+  token.revoked = true;
+  return order(stage, scene, "DELETE", `tokens/${listed[place]?.id}`);
+}
+
+/** D-11: page tokens die with the role of their person, and stay dead. */
+function setRoles({ world }: Scene, { page: id, roles }: RolesStep): void {
+  const page = world.pages.get(id) as Page;
+  for (const { user } of page.roles) if (!roles.some((role) => role.user === user)) loseRole(world, id, user);
+  page.roles = roles.map(({ user, tasks }) => ({ user, tasks: [...tasks] }));
+}
+
+async function moveAction(stage: Stage, scene: Scene, { action: id, to }: MoveActionStep): Promise<string | undefined> {
+  const { required_actions, now } = scene.world;
+  const action = required_actions.get(id);
+  if (action === undefined || !ACTION_MOVES[action.status].includes(to)) return undefined;
+  Object.assign(action, { status: to, written: now });
+  return order(stage, scene, "PATCH", `nodes/required_actions/${id}`, { status: to });
+}
+
+async function moveIntent(stage: Stage, scene: Scene, { intent: name, to }: MoveIntentStep): Promise<string | undefined> {
+  const id = idOf(scene.ever, name);
+  const intent = scene.world.migration_intents.get(id);
+  if (intent === undefined || !INTENT_MOVES[intent.status].includes(to)) return undefined;
+  intent.status = to;
+  return order(stage, scene, "PATCH", `nodes/migration_intents/${id}`, { status: to });
+}
+
+/** What people do in the platform's own apps, and what apps hear of it. */
+async function actInApp(stage: Stage, scene: Scene, { what, fields }: InAppStep): Promise<string | undefined> {
+  const { world } = scene;
+  const { status, body } = await stage.servers.control("POST", `worlds/${scene.place}/in-app/${what}`, fields);
+  if (status >= 300) return `in-app/${what} is refused: ${JSON.stringify(body)}`;
+  const { id = "" } = body as { id?: string };
+  const texts = fields as Readonly<Record<string, string>>;
+  const account = world.social_accounts.get(texts.social_account ?? "");
+  if (what === "chatapp") emitOfChatapp(world, texts.account ?? "", texts.phone_number, texts.field ?? "", fields.value);
+  if (account === undefined) return undefined;
+  if (what === "self-message") emitEcho(world, account, id, texts.text ?? "");
+  if (what === "postback") emitPostback(world, account, texts);
+  if (what === "comment") emitComment(world, account, texts, id);
+  return undefined;
+}
+
+async function addMedia(stage: Stage, scene: Scene, { kind: _, world: __, ...entry }: AddMediaStep): Promise<string | undefined> {
+  const { world } = scene;
+  const { status, body } = await stage.servers.control("POST", `worlds/${scene.place}/nodes/media`, entry);
+  const { id } = body as { id: string };
+  if (status >= 300) return `a medium is refused: ${JSON.stringify(body)}`;
+  const defaults = { media_type: "IMAGE", media_product_type: "FEED", like_count: 0, comments_count: 0, children: [] };
+  world.media.set(id, { ...defaults, ...entry, id, timestamp: world.now });
+  return undefined;
+}
+
+/** Exports the world and goes on in a fresh one that is made of the export. */
+async function move(stage: Stage, scene: Scene): Promise<string | undefined> {
+  const { world, place } = scene;
+  const exported = await stage.servers.control("GET", `worlds/${place}/export`);
+  const name = newName();
+  const made = await stage.servers.control("POST", "worlds", { name, file: exported.body });
+  if (made.status !== 201) return `the export is refused: ${JSON.stringify(made.body)}`;
+  scene.place = name;
+  await stage.servers.control("DELETE", `worlds/${place}`);
+  // D-261: a cursor of one world means nothing in another. A world file has no revoked tokens, and its statuses are written when it is loaded.
+  world.cursors.clear();
+  for (const { value, revoked } of world.tokens.values()) if (revoked) world.tokens.delete(value);
+  for (const action of world.required_actions.values()) action.written = world.now;
+  return undefined;
+}

@@ -1,0 +1,26 @@
+/** Histories that once failed, as files: each runs with every test run. */
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { History } from "../histories/steps.ts";
+
+const FOLDER = join(import.meta.dirname, "../cases");
+
+export interface KeptCase {
+  readonly name: string;
+  /** What was wrong, and where it stands now. */
+  readonly about: string;
+  readonly history: History;
+}
+
+export const keptCases = (): KeptCase[] =>
+  readdirSync(FOLDER)
+    .filter((name) => name.endsWith(".json"))
+    .sort()
+    .map((name) => ({ name, ...(JSON.parse(readFileSync(join(FOLDER, name), "utf8")) as Omit<KeptCase, "name">) }));
+
+/** Returns the path of the file. */
+export function keepCase(name: string, about: string, history: History): string {
+  const path = join(FOLDER, `${name}.json`);
+  writeFileSync(path, `${JSON.stringify({ about, history }, undefined, 2)}\n`);
+  return path;
+}

@@ -1,0 +1,113 @@
+/** The webhooks that came, by world and app, and whether they are exactly those that had to. */
+import { createHmac } from "node:crypto";
+import type { World } from "../reference/world.ts";
+import { differenceOf } from "./compare.ts";
+
+interface Post {
+  readonly path: string;
+  readonly webhookId: string;
+  readonly signature: string;
+  readonly body: string;
+}
+
+interface Update {
+  readonly object: string;
+  readonly entity: string;
+  readonly field: string;
+  readonly value: unknown;
+}
+
+/** Within which a webhook arrives, also on a machine under load. */
+const ARRIVES_WITHIN_MS = 20_000;
+
+export class Ledger {
+  readonly #posts: Post[] = [];
+  /** Bodies by webhook id, of everything that came. */
+  readonly #bodies = new Map<string, string>();
+  readonly #repeats: string[] = [];
+  readonly #server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    idleTimeout: 0,
+    fetch: async (request) => {
+      const { pathname, searchParams } = new URL(request.url);
+      if (request.method === "GET" && pathname.endsWith("/fails")) return new Response("", { status: 404 });
+      if (request.method === "GET") return new Response(pathname.endsWith("/mismatches") ? "another" : searchParams.get("hub.challenge"));
+      const header = (name: string): string => request.headers.get(name) ?? "";
+      this.#take({ path: pathname, webhookId: header("webhook-id"), signature: header("x-hub-signature-256"), body: await request.text() });
+      return new Response("taken");
+    },
+  });
+
+  callback(world: string, name: string): string {
+    return `http://127.0.0.1:${this.#server.port}/${world}/${name}`;
+  }
+
+  stop(): void {
+    void this.#server.stop(true);
+  }
+
+  /** D-62: at least once, with one id and one body in all attempts. */
+  #take(post: Post): void {
+    const known = this.#bodies.get(post.webhookId);
+    this.#bodies.set(post.webhookId, post.body);
+    if (known === undefined) this.#posts.push(post);
+    else if (known !== post.body) this.#repeats.push(`${post.webhookId} came with two bodies`);
+  }
+
+  #difference({ name, apps, updates }: World): string | undefined {
+    if (this.#repeats[0] !== undefined) return this.#repeats[0];
+    const ofWorld = this.#posts.filter(({ path }) => path.startsWith(`/${name}/`));
+    const signed = ofWorld.map((post) => ({ post, app: [...apps.values()].find(({ secret }) => isSignedBy(post, secret))?.id }));
+    const stray = signed.find(({ app }) => app === undefined);
+    if (stray !== undefined) return `${stray.post.webhookId} has no right signature`;
+    const left = signed.flatMap(({ post, app }) => updatesIn(post.body).map((update) => ({ path: post.path, app, ...update })));
+    const missing = updates.filter(({ callback, ...update }) => {
+      const expected = { path: new URL(callback).pathname, ...update };
+      const place = left.findIndex((actual) => differenceOf(expected, actual) === undefined);
+      if (place !== -1) left.splice(place, 1);
+      return place === -1;
+    });
+    if (missing.length === 0 && left.length === 0) return undefined;
+    return `webhooks that are missing: ${JSON.stringify(missing.slice(0, 2))}; that should not have come: ${JSON.stringify(left.slice(0, 2))}`;
+  }
+
+  /** Waits until everything has come that had to, and says what is wrong. What is accounted for is not looked at again. */
+  async settle(world: World): Promise<string | undefined> {
+    const endMs = performance.now() + ARRIVES_WITHIN_MS;
+    for (;;) {
+      const difference = this.#difference(world);
+      if (difference !== undefined && performance.now() < endMs) {
+        await Bun.sleep(5);
+        continue;
+      }
+      world.updates.length = 0;
+      this.forget(world.name);
+      return difference;
+    }
+  }
+
+  forget(world: string): void {
+    for (let place = this.#posts.length - 1; place >= 0; place--) if (this.#posts[place]?.path.startsWith(`/${world}/`)) this.#posts.splice(place, 1);
+  }
+}
+
+const isSignedBy = ({ body, signature }: Post, secret: string): boolean =>
+  signature === `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`;
+
+interface Body {
+  readonly object: string;
+  readonly entry: readonly {
+    readonly id: string;
+    readonly changes?: readonly { readonly field: string; readonly value: unknown }[];
+    readonly messaging?: readonly unknown[];
+  }[];
+}
+
+function updatesIn(text: string): Update[] {
+  const { object, entry } = JSON.parse(text) as Body;
+  return entry.flatMap(({ id, changes = [], messaging = [] }) => [
+    ...changes.map(({ field, value }) => ({ object, entity: id, field, value })),
+    ...messaging.map((value) => ({ object, entity: id, field: "messages", value })),
+  ]);
+}

@@ -1,0 +1,93 @@
+/** Plays a history against a server and the model at once, and says where they part. */
+import type { History, RequestStep, Step } from "../histories/steps.ts";
+import { isFailure } from "../reference/replies.ts";
+import { replyTo } from "../reference/reply.ts";
+import type { GraphRequest } from "../reference/requests.ts";
+import { changeWorld } from "./change-world.ts";
+import { compare } from "./compare.ts";
+import { noteNodes, resolve } from "./resolve.ts";
+import { closeScene, openScene, type Scene, type Stage } from "./scene.ts";
+import { type Received, send } from "./send.ts";
+
+/** Where server and model part: the step's place in the history, or its end. */
+export interface Parting {
+  readonly step: number | "end";
+  readonly what: string;
+}
+
+export async function play(stage: Stage, history: History): Promise<Parting | undefined> {
+  const used = history.worlds.map((profile, place) => (history.steps.some(({ world }) => world === place) ? profile : undefined));
+  const scenes = await Promise.all(used.map((profile) => (profile === undefined ? undefined : openScene(stage, profile))));
+  try {
+    for (const [place, step] of history.steps.entries()) {
+      const scene = scenes[step.world];
+      if (scene === undefined) throw new Error(`the history has no world ${step.world}`);
+      const what = await take(stage, scene, step);
+      if (what !== undefined) return { step: place, what };
+    }
+    for (const scene of scenes) {
+      const what = scene === undefined ? undefined : await stage.ledger.settle(scene.world);
+      if (what !== undefined) return { step: "end", what };
+    }
+    return undefined;
+  } finally {
+    for (const scene of scenes) if (scene !== undefined) await closeScene(stage, scene);
+  }
+}
+
+async function take(stage: Stage, scene: Scene, step: Step): Promise<string | undefined> {
+  if (step.kind === "request") return ask(stage, scene, step, resolve(step, scene.world, fillingOf(stage, scene)));
+  if (step.kind === "follow") return follow(stage, scene, step.link);
+  await stage.servers.beforeControl(scene.place);
+  const what = await changeWorld(stage, scene, step);
+  stage.servers.noteChange(scene.place, "control");
+  return what;
+}
+
+/** Operations that change where webhooks go. */
+const REROUTING: ReadonlySet<string> = new Set(["setAccountOverride", "setNumberOverride", "unsubscribeApp"]);
+
+/** Operations that change nothing which could be cached: absence never is. */
+const CREATING: ReadonlySet<string> = new Set(["createLabel", "createPersona", "setSolutionMigrationIntent", "sendSelfMessage"]);
+
+const fillingOf = ({ ledger }: Stage, { world, ever }: Scene) => ({ ever, callback: (name: string) => ledger.callback(world.name, name) });
+
+async function follow(stage: Stage, scene: Scene, which: "next" | "previous"): Promise<string | undefined> {
+  const { links } = scene;
+  const link = links?.[which];
+  if (links === undefined || link === undefined) return undefined;
+  const { body: _, ...request } = links.request;
+  return ask(stage, scene, undefined, { ...request, method: "GET", query: [...new URL(link).searchParams] });
+}
+
+async function ask(
+  { servers, coverage, ledger }: Stage,
+  scene: Scene,
+  step: RequestStep | undefined,
+  request: GraphRequest,
+): Promise<string | undefined> {
+  const { world, ever } = scene;
+  // A delivery goes by what holds when it is sent, so what is on its way comes first.
+  const missing = REROUTING.has(step?.operation ?? "") ? await ledger.settle(world) : undefined;
+  if (missing !== undefined) return missing;
+  const address = servers.address(scene.place, request.surface);
+  const received = await send(address, request);
+  const replied = replyTo(world, request, address, received);
+  const { reply, difference } = compare(replied, world.profile, received);
+  if (difference !== undefined) {
+    return `${request.method} ${address}${request.path} (${step?.operation ?? "a link"}, ${world.profile}): ${JSON.stringify(request)}\n  ${difference}`;
+  }
+  const isChange = request.method !== "GET" && !CREATING.has(replied.operation?.name ?? "");
+  if (isChange) servers.noteChange(scene.place, "request");
+  if (reply !== undefined) coverage.count(replied.operation?.name, isFailure(reply) ? reply.error : undefined);
+  noteNodes(world, ever);
+  noteLinks(scene, request, received);
+  return undefined;
+}
+
+function noteLinks(scene: Scene, request: GraphRequest, { body }: Received): void {
+  const { paging } = (typeof body === "object" && body !== null ? body : {}) as { paging?: { next?: string; previous?: string } };
+  if (paging?.next === undefined && paging?.previous === undefined) return;
+  const { next, previous } = paging;
+  scene.links = { request, ...(next === undefined ? {} : { next }), ...(previous === undefined ? {} : { previous }) };
+}

@@ -1,0 +1,87 @@
+/** From a step to the request that it means in a world as it is by now. */
+
+import type { NodeName, RequestStep, Value } from "../histories/steps.ts";
+import type { Place } from "../reference/credentials.ts";
+import type { GraphRequest } from "../reference/requests.ts";
+import { type NodeType, nodesByType, type World } from "../reference/world.ts";
+
+/** Every node of a world that there ever was, the oldest first. */
+export type EverNodes = Map<NodeType, string[]>;
+
+export function noteNodes(world: World, ever: EverNodes): void {
+  for (const [type, ids] of nodesByType(world)) {
+    const known = ever.get(type) ?? [];
+    for (const id of ids) if (!known.includes(id)) known.push(id);
+    ever.set(type, known);
+  }
+}
+
+export function idOf(ever: EverNodes, name: NodeName): string {
+  if ("id" in name) return name.id;
+  const ids = ever.get(name.type) ?? [];
+  const place = name.pick < 0 ? ids.length - 1 - ((-1 - name.pick) % Math.max(1, ids.length)) : name.pick % Math.max(1, ids.length);
+  return ids[place] ?? "9999998";
+}
+
+/** What a step leaves open: the ids of nodes, and the address of a callback. */
+export interface Filling {
+  readonly ever: EverNodes;
+  readonly callback: (name: string) => string;
+}
+
+function filledIn(filling: Filling, value: Value): Value {
+  if (Array.isArray(value)) return value.map((item) => filledIn(filling, item));
+  if (typeof value !== "object" || value === null) return value;
+  if ("$node" in value) return idOf(filling.ever, value.$node as NodeName);
+  if ("$callback" in value) return filling.callback(String(value.$callback));
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, filledIn(filling, inner)]));
+}
+
+const asText = (value: Value): string => (typeof value === "string" ? value.toWellFormed() : JSON.stringify(value));
+
+/** A form has only texts, and nothing where JSON has null. */
+const asForm = (fields: Readonly<Record<string, Value>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(fields).flatMap(([name, value]) => (value === undefined || value === null ? [] : [[name, asText(value)]])));
+
+function pairsOf(name: string, value: Value): [string, string][] {
+  if (value === null) return [];
+  const isRepeated = typeof value === "object" && "$repeated" in (value as object);
+  return isRepeated ? (value as { $repeated: Value[] }).$repeated.map((item) => [name, asText(item)]) : [[name, asText(value)]];
+}
+
+function cursorOf({ cursor, operation }: RequestStep, node: string, world: World): [string, string][] {
+  if (cursor === undefined) return [];
+  const list = `${operation} ${node}`;
+  const known = [...world.cursors].filter(([, position]) => cursor.from === "any" || position.list === list).map(([text]) => text);
+  const drawn = known.at(-1 - (cursor.pick % Math.max(1, known.length)));
+  if (drawn === undefined) return [];
+  return [[cursor.name, cursor.from === "any" && cursor.pick % 3 === 0 ? `${drawn}x` : drawn]];
+}
+
+const CREDENTIALS: readonly Place[] = ["access_token", "oauth_token"];
+
+export function resolve(step: RequestStep, world: World, filling: Filling): GraphRequest {
+  const node = idOf(filling.ever, step.node);
+  const query: [string, string][] = [
+    ...Object.entries(step.query).flatMap(([name, value]) => pairsOf(name, filledIn(filling, value))),
+    ...cursorOf(step, node, world),
+    ...CREDENTIALS.flatMap((place): [string, string][] => (step.tokens[place] === undefined ? [] : [[place, step.tokens[place]]])),
+  ];
+  const kind = step.body?.kind ?? "json";
+  const hasBody = step.method !== "GET" && (step.body !== undefined || step.tokens.body !== undefined);
+  const fields = {
+    ...(filledIn(filling, step.body?.fields ?? {}) as Record<string, unknown>),
+    ...(step.tokens.body === undefined ? {} : { access_token: step.tokens.body }),
+  };
+  return {
+    method: step.method,
+    surface: step.surface,
+    path: ["", step.version, node, step.edge]
+      .filter((segment) => segment !== null && segment !== undefined)
+      .join("/")
+      .replace(/\/$/, ""),
+    query,
+    ...(hasBody ? { body: { kind, fields: kind === "form" ? asForm(fields) : fields } } : {}),
+    headers: { ...step.headers, ...(step.tokens.header === undefined ? {} : { authorization: `Bearer ${step.tokens.header}` }) },
+  };
+}

@@ -1,0 +1,45 @@
+/** What a history is played with: the server, who receives its webhooks, and each world beside its model. */
+import { worldFile } from "../histories/world-file.ts";
+import { loadWorld } from "../reference/load.ts";
+import type { GraphRequest } from "../reference/requests.ts";
+import type { Profile, World } from "../reference/world.ts";
+import type { Coverage } from "./coverage.ts";
+import type { Ledger } from "./ledger.ts";
+import { type EverNodes, noteNodes } from "./resolve.ts";
+import type { Servers } from "./servers.ts";
+
+export interface Stage {
+  readonly servers: Servers;
+  readonly ledger: Ledger;
+  readonly coverage: Coverage;
+}
+
+/** One world of a history. */
+export interface Scene {
+  readonly world: World;
+  /** The name of the server's world, which is another one after an export and import. */
+  place: string;
+  readonly ever: EverNodes;
+  /** The last page that had links. */
+  links?: { readonly request: GraphRequest; readonly next?: string; readonly previous?: string };
+}
+
+let count = 0;
+
+export const newName = (): string => `m${process.pid}-${++count}`;
+
+export async function openScene({ servers, ledger, coverage }: Stage, profile: Profile): Promise<Scene> {
+  const name = newName();
+  const file = worldFile(profile, (app) => ledger.callback(name, app));
+  const made = await servers.control("POST", "worlds", { name, file });
+  if (made.status !== 201) throw new Error(`the world was refused: ${JSON.stringify(made)}`);
+  const world = loadWorld(name, file, coverage.reach);
+  const ever: EverNodes = new Map();
+  noteNodes(world, ever);
+  return { world, place: name, ever };
+}
+
+export async function closeScene({ servers, ledger }: Stage, { world, place }: Scene): Promise<void> {
+  await servers.control("DELETE", `worlds/${place}`);
+  ledger.forget(world.name);
+}

@@ -1,0 +1,86 @@
+/** Tokens: where they stand, whether they live, and what is wrong with them (D-10 to D-14). */
+import type { ErrorName } from "./errors.ts";
+import type { Token } from "./nodes.ts";
+import { type GraphRequest, inBody, inQuery } from "./requests.ts";
+import type { World } from "./world.ts";
+
+export type Place = "access_token" | "oauth_token" | "header" | "body";
+/** `three`: all of them. `any`: one of query, body and header, or the same in several. */
+export type Scheme = "three" | "any" | "header" | "query" | "header or, in development, query";
+
+export interface Credential {
+  readonly place: Place;
+  readonly value: string;
+  readonly token: Token | undefined;
+  readonly problem: ErrorName | undefined;
+}
+
+const PLACES: Readonly<Record<Scheme, readonly Place[]>> = {
+  three: ["access_token", "oauth_token", "header"],
+  any: ["access_token", "header", "body"],
+  header: ["header"],
+  query: ["access_token"],
+  "header or, in development, query": ["header", "access_token"],
+};
+
+const ALL_PLACES: readonly Place[] = ["access_token", "oauth_token", "header", "body"];
+
+/** D-12 [clients]: any place is accepted everywhere. */
+export const placesOf = ({ profile }: World, schemes: readonly Scheme[]): ReadonlySet<Place> =>
+  new Set(profile === "clients" || schemes.length === 0 ? ALL_PLACES : schemes.flatMap((scheme) => PLACES[scheme]));
+
+/** `{app_id}|{app_secret}` is a token of the app as well. */
+export function findToken(world: World, value: string): Token | undefined {
+  const [id = "", secret] = value.split("|");
+  const app = world.apps.get(id);
+  if (app !== undefined && secret === app.secret) {
+    return { value, type: "app", app: id, scopes: [], issued_at: app.created_time, expires_at: 0, data_access_expires_at: 0, revoked: false };
+  }
+  return world.tokens.get(value);
+}
+
+export function problemOf(world: World, token: Token | undefined): ErrorName | undefined {
+  if (token === undefined) return "tokenInvalid";
+  if (token.revoked) return "tokenRevoked";
+  return token.expires_at !== 0 && token.expires_at <= world.now ? "tokenExpired" : undefined;
+}
+
+export function credentialsOf(world: World, request: GraphRequest): Credential[] {
+  const bodyToken = inBody(request, "access_token");
+  const values: Readonly<Record<Place, string | undefined>> = {
+    access_token: inQuery(request, "access_token"),
+    oauth_token: inQuery(request, "oauth_token"),
+    header: request.headers.authorization?.replace(/^bearer /i, ""),
+    body: typeof bodyToken === "string" ? bodyToken : undefined,
+  };
+  const parameters = [values.access_token, values.oauth_token, values.body].filter((value) => value !== undefined);
+  return ALL_PLACES.flatMap((place) => {
+    const value = values[place];
+    if (value === undefined) return [];
+    // D-12 [clients]: where header and parameter differ, the parameter's counts.
+    if (world.profile === "clients" && place === "header" && parameters.some((other) => other !== value)) return [];
+    const token = findToken(world, value);
+    return [{ place, value, token, problem: problemOf(world, token) }];
+  });
+}
+
+/** What is wrong with the tokens of a request that names an operation of this scheme; several things may be said of it. */
+export function problemsOfPlaces(world: World, scheme: Scheme, given: readonly Credential[]): ErrorName[] {
+  const { reach } = world;
+  if (new Set(given.flatMap(({ token, problem }) => (problem === undefined && token !== undefined ? [token.app] : []))).size > 1) reach("otherApp");
+  const dead = given.flatMap(({ problem }) => (problem === undefined ? [] : [problem]));
+  const apps = new Set(given.flatMap(({ token }) => (token === undefined ? [] : [token.app])));
+  const otherApp: ErrorName[] = apps.size > 1 ? ["tokenOfOtherApp"] : [];
+  const isDifferent = new Set(given.map(({ value }) => value)).size > 1;
+  if (scheme === "three") {
+    const missing: ErrorName[] = world.profile === "strict" && given.length < 3 ? ["tokenMissing"] : [];
+    if (missing.length + dead.length > 0) reach("oneOfThree");
+    return [...missing, ...dead, ...otherApp];
+  }
+  if (given.length === 0) {
+    reach("place");
+    return ["tokenMissing"];
+  }
+  if (isDifferent) reach("differentTokens");
+  return isDifferent ? ["invalidParameter"] : dead;
+}

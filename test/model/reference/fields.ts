@@ -1,0 +1,72 @@
+/** `fields`: what is selected of a node, at every depth (D-33, D-38). */
+
+/** The fields that a node or object has, what it shows without `fields`, and what it always shows (D-37). */
+export interface Shape {
+  readonly fields: Readonly<Record<string, true | Shape>>;
+  readonly defaults: readonly string[];
+  readonly always: readonly string[];
+  /** Its rows stand under `data`. */
+  readonly isEdge?: true | undefined;
+}
+
+export type Selection = ReadonlyMap<string, Selection | undefined>;
+
+/** An object that is no node: without braces all of it. */
+export const objectShape = (...names: string[]): Shape => ({
+  fields: Object.fromEntries(names.map((name) => [name, true])),
+  defaults: names,
+  always: [],
+});
+
+/** Undefined: it cannot be read, e.g. because it holds a modifier. */
+export function parseFields(text: string): Selection | undefined {
+  const tokens = text.match(/[{},]|[^{},]+/g) ?? [];
+  let position = 0;
+  function list(): Map<string, Selection | undefined> | undefined {
+    const selection = new Map<string, Selection | undefined>();
+    for (;;) {
+      const name = tokens[position++]?.trim();
+      if (name === undefined || !/^\w+$/.test(name)) return undefined;
+      let inner: Map<string, Selection | undefined> | undefined;
+      if (tokens[position] === "{") {
+        position++;
+        inner = list();
+        if (inner === undefined || tokens[position++] !== "}") return undefined;
+      }
+      const before = selection.get(name);
+      selection.set(name, selection.has(name) ? both(before, inner) : inner);
+      if (tokens[position] !== ",") return selection;
+      position++;
+    }
+  }
+  const selection = list();
+  return position === tokens.length ? selection : undefined;
+}
+
+/** D-33: a field that is named twice has what both select inside it. */
+function both(one: Selection | undefined, other: Selection | undefined): Selection | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : new Map([...one, ...other]);
+}
+
+export function isKnown(selection: Selection, { fields }: Shape): boolean {
+  return [...selection].every(([name, inner]) => {
+    const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
+    if (field === undefined) return false;
+    return inner === undefined || (field !== true && isKnown(inner, field));
+  });
+}
+
+export function select(value: unknown, shape: Shape, selection: Selection | undefined): unknown {
+  if (Array.isArray(value)) return value.map((item) => select(item, shape, selection));
+  if (typeof value !== "object" || value === null) return value;
+  if (shape.isEdge) return { data: select((value as { data: unknown }).data, { ...shape, isEdge: undefined }, selection) };
+  const names = new Set([...(selection?.keys() ?? shape.defaults), ...shape.always]);
+  const shown: Record<string, unknown> = {};
+  for (const name of names) {
+    const inner = (value as Record<string, unknown>)[name];
+    if (inner === undefined) continue;
+    const field = shape.fields[name];
+    shown[name] = field === true || field === undefined ? inner : select(inner, field, selection?.get(name));
+  }
+  return shown;
+}

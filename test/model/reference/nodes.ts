@@ -1,0 +1,179 @@
+/** What a world holds, one interface for each kind of node. Times are Unix seconds. */
+export type TokenKind = "app" | "user" | "page" | "social_user" | "microblog_user" | "system_user";
+
+export interface Token {
+  readonly value: string;
+  readonly type: TokenKind;
+  readonly app: string;
+  readonly user?: string;
+  readonly page?: string;
+  readonly social_account?: string;
+  readonly microblog_user?: string;
+  readonly scopes: readonly string[];
+  readonly issued_at: number;
+  /** 0: never. */
+  readonly expires_at: number;
+  readonly data_access_expires_at: number;
+  revoked: boolean;
+}
+
+export interface App {
+  readonly id: string;
+  readonly name: string;
+  readonly secret: string;
+  readonly created_time: number;
+  readonly mode: "live" | "development";
+  readonly messaging_access: boolean;
+  readonly access_level: "standard" | "advanced";
+  readonly auto_upgrade: boolean;
+  readonly roles: readonly { readonly user?: string; readonly microblog_user?: string; readonly role: string }[];
+  marketing_first_used_time: number | undefined;
+  migrations: Record<string, boolean>;
+}
+
+export interface Page {
+  readonly id: string;
+  readonly name: string;
+  readonly people: readonly { readonly psid: string; readonly name?: string }[];
+  roles: readonly { readonly user: string; readonly tasks: readonly string[]; readonly via_business?: boolean }[];
+  /** Who is subscribed to its webhooks, with the fields. */
+  readonly subscribed_apps: Map<string, readonly string[]>;
+}
+
+export interface Label {
+  readonly id: string;
+  readonly page: string;
+  readonly name: string;
+  readonly users: Set<string>;
+}
+
+export interface Persona {
+  readonly id: string;
+  readonly page: string;
+  readonly name: string;
+  readonly profile_picture_url: string;
+}
+
+export type ActionStatus = "completed" | "in_progress" | "in_review" | "past_due";
+
+export interface RequiredAction {
+  readonly id: string;
+  readonly app: string;
+  readonly title: string;
+  readonly description?: string;
+  readonly due_date?: number;
+  status: ActionStatus;
+  /** D-50: when the status was written. */
+  written: number;
+}
+
+export interface SocialAccount {
+  readonly id: string;
+  readonly username: string;
+  readonly social_scoped_id?: string;
+  readonly page?: string;
+  readonly user?: string;
+  readonly professional: boolean;
+  readonly app_connections: readonly string[];
+}
+
+export interface Media {
+  readonly id: string;
+  readonly owner: string;
+  readonly media_type: string;
+  readonly media_product_type: string;
+  readonly caption?: string;
+  readonly timestamp: number;
+  readonly private: boolean;
+  readonly tagged: readonly string[];
+  readonly like_count: number;
+  readonly comments_count: number;
+  readonly children: readonly string[];
+}
+
+export interface MicroblogUser {
+  readonly id: string;
+  readonly username: string;
+  readonly user?: string;
+}
+
+export interface Activity {
+  readonly target: string;
+  readonly metric: string;
+  readonly value: number;
+  readonly time: number;
+  readonly link_url?: string;
+}
+
+export interface Followers {
+  readonly microblog_user: string;
+  readonly country: string;
+  readonly city: string;
+  readonly age: string;
+  readonly gender: string;
+  readonly count: number;
+  readonly time: number;
+}
+
+export interface Catalog {
+  readonly id: string;
+  readonly page: string;
+  readonly name: string;
+  readonly business?: string;
+  readonly agencies: readonly { readonly business: string; readonly permitted_tasks: readonly string[] }[];
+}
+
+export interface Feed {
+  readonly id: string;
+  readonly catalog: string;
+  name: string;
+  /** The items of the file that it shows, by `retailer_id`. */
+  items: Map<string, Readonly<Record<string, string>>>;
+}
+
+export interface ChatappAccount {
+  readonly id: string;
+  readonly name: string;
+  readonly business?: string;
+  /** The apps that are subscribed, each with its alternate callback if it has one. */
+  readonly subscribed_apps: Map<string, string | undefined>;
+}
+
+export interface PhoneNumber {
+  readonly id: string;
+  readonly account: string;
+  readonly display_phone_number: string;
+  readonly verified_name: string;
+  /** Alternate callbacks by app. */
+  readonly overrides: Map<string, string>;
+}
+
+export interface MigrationIntent {
+  readonly id: string;
+  readonly waba: string;
+  readonly destination_waba?: string;
+  readonly solution?: string;
+  status: "INITIATED" | "ACCEPTED" | "COMPLETED" | "REJECTED";
+}
+
+export interface Subscription {
+  readonly callback: string;
+  readonly fields: Set<string>;
+}
+
+/** What must arrive at a callback. */
+export interface ExpectedUpdate {
+  readonly app: string;
+  readonly callback: string;
+  readonly object: string;
+  readonly entity: string;
+  readonly field: string;
+  readonly value: unknown;
+}
+
+/** Where a cursor points: at a row of a list, which itself is on the page only if the cursor says so. */
+export interface Position {
+  readonly list: string;
+  readonly key: bigint;
+  readonly isInclusive: boolean;
+}

@@ -1,0 +1,43 @@
+/** Who may see and do what on a page, and what its webhooks say (D-13, D-131, D-135). */
+import { objectShape, type Shape } from "./fields.ts";
+import type { Page, Token } from "./nodes.ts";
+import type { World } from "./world.ts";
+import { pageOf } from "./world.ts";
+
+const personOf = (token: Token): string | undefined => (token.type === "user" || token.type === "system_user" ? token.user : undefined);
+
+export const tasksOn = (page: Page, token: Token): readonly string[] | undefined => page.roles.find(({ user }) => user === personOf(token))?.tasks;
+
+/** A token of the page, or of a person with any role on it. */
+export const seesPage = (page: Page, token: Token): boolean => (token.type === "page" ? token.page === page.id : tasksOn(page, token) !== undefined);
+
+export function mayMessage(world: World, token: Token, node: string): boolean {
+  const page = pageOf(world, node);
+  return page !== undefined && (token.type === "page" || tasksOn(page, token)?.includes("MESSAGING") === true);
+}
+
+/** D-92: the page inside a label or persona. */
+export const pageShape: Shape = { ...objectShape("id", "name"), always: ["id"] };
+
+export const shownPage = (world: World, page: string): { id: string; name: string } => {
+  const { id, name } = world.pages.get(page) as Page;
+  return { id, name };
+};
+
+export const PAGE_MESSAGING = {
+  surfaces: ["base"],
+  form: "flat",
+  scheme: "three",
+  kinds: ["page", "user", "system_user"],
+  scopes: ["pages_messaging"],
+  hasTask: mayMessage,
+} as const;
+
+/** D-131: to every app that is subscribed to the field on the page and for itself. */
+export function emitOfPage(world: World, page: string, field: string, value: unknown): void {
+  for (const [app, fields] of world.pages.get(page)?.subscribed_apps ?? []) {
+    const own = world.subscriptions.get(app)?.get("page");
+    if (own === undefined || !fields.includes(field) || !own.fields.has(field)) continue;
+    world.updates.push({ app, callback: own.callback, object: "page", entity: page, field, value });
+  }
+}

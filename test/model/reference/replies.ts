@@ -1,0 +1,25 @@
+/** What the model says must come back. */
+import type { Failure } from "./errors.ts";
+
+/** Stands in a body for a value that the interface leaves to the server. `accept` remembers what it was. */
+export class Hole {
+  constructor(
+    readonly description: string,
+    /** Says what is wrong with it. */
+    readonly accept: (actual: unknown) => string | undefined,
+  ) {}
+}
+
+export interface Success {
+  readonly status: number;
+  readonly body: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export type Reply = Success | Failure;
+
+export const isFailure = (reply: Reply): reply is Failure => "error" in reply;
+
+export const anyText = new Hole("a text", (actual) => (typeof actual === "string" ? undefined : "it is no text"));
+
+export const success = (body: unknown): Success => ({ status: 200, body });

@@ -1,0 +1,312 @@
+/** What the interface says to a request: every reply that it allows. The first one is what happens in the model. */
+
+import { accountOperations } from "./accounts.ts";
+import { chatappOperations } from "./chatapp.ts";
+import { type Credential, credentialsOf, placesOf, problemsOfPlaces, type Scheme } from "./credentials.ts";
+import { type ErrorName, type Failure, type Form, failure } from "./errors.ts";
+import { labelOperations } from "./labels.ts";
+import { intentOperations } from "./migration-intents.ts";
+import type { Token } from "./nodes.ts";
+import { failIn, type Operation, type Turn } from "./operations.ts";
+import { personaOperations } from "./personas.ts";
+import { plainOperations } from "./plain-nodes.ts";
+import { Hole, isFailure, type Reply } from "./replies.ts";
+import { type GraphRequest, hasBadText, inQuery, type Surface } from "./requests.ts";
+import { actionOperations } from "./required-actions.ts";
+import { mediaOperations } from "./tagged-media.ts";
+import { inspectionOperations } from "./token-inspection.ts";
+import { defaultVersion, isPlatformVersion, NEWEST } from "./versions.ts";
+import { mayKnowOf } from "./visibility.ts";
+import { nodeTypeOf, type World } from "./world.ts";
+
+export const operations: readonly Operation[] = [
+  ...labelOperations,
+  ...personaOperations,
+  ...plainOperations,
+  ...actionOperations,
+  ...mediaOperations,
+  ...inspectionOperations,
+  ...accountOperations,
+  ...chatappOperations,
+  ...intentOperations,
+];
+
+interface Address {
+  readonly version: string | undefined;
+  readonly id: string;
+  readonly edge: string;
+}
+
+/** What the server said, as far as the model needs it: the id that it gave out. */
+export interface Observed {
+  readonly body: unknown;
+}
+
+export interface Replied {
+  readonly operation: Operation | undefined;
+  readonly replies: readonly Reply[];
+  /** D-83; undefined where the decision leaves it open. */
+  readonly version: string | undefined;
+}
+
+/** Surfaces whose paths begin with a version, or may. */
+const VERSIONED: ReadonlySet<Surface> = new Set(["base", "ads", "social_login"]);
+
+/** Names that stand in the place of a node. */
+const LITERALS: ReadonlySet<string> = new Set(["debug_token", "live_map"]);
+
+/** Undefined: it is no path of the interface. */
+function readPath({ path, surface }: GraphRequest): Address | undefined {
+  const segments = path.split("/").filter((segment) => segment !== "");
+  const [, major, minor = "0"] = VERSIONED.has(surface) ? (/^v(\d+)(?:\.(\d+))?$/.exec(segments[0] ?? "") ?? []) : [];
+  const version = major === undefined ? undefined : `${major}.${minor}`;
+  const rest = version === undefined ? segments : segments.slice(1);
+  // D-03: the address of G1 has `pages` before the id, or not.
+  const [id, edge = "", ...more] = surface === "ads" && rest[0] === "pages" ? rest.slice(1) : rest;
+  if (id === undefined || more.length > 0) return undefined;
+  if (LITERALS.has(id) && edge === "") return { version, id: "", edge: id };
+  return id === "me" || isId(id) ? { version, id, edge } : undefined;
+}
+
+const isId = (text: string): boolean => /^[1-9]\d{0,18}$/.test(text) && BigInt(text) < 2n ** 63n;
+
+const bothForms = (error: ErrorName): Failure[] => [failure("flat", error), failure("wrapped", error)];
+
+const PAGE_MESSAGING_EDGES: ReadonlySet<string> = new Set(["custom_labels", "label", "personas"]);
+
+/** D-90: the form of a request decides, never what is stored. */
+const formWithoutNode = (request: GraphRequest, edge: string): Form =>
+  PAGE_MESSAGING_EDGES.has(edge) || (edge === "" && inQuery(request, "oauth_token") !== undefined) ? "flat" : "wrapped";
+
+/** D-20: as for a node that does not exist. */
+function missingNode(world: World, request: GraphRequest, { edge, version }: Address): Failure {
+  const form = formWithoutNode(request, edge);
+  if (request.surface !== "base" || request.method !== "GET" || edge !== "" || form === "flat") return failure(form, "unsupportedRequest");
+  const isIntents = version === "23.0" || version === "24.0" || version === "25.0";
+  if (!isIntents || request.headers.authorization === undefined) return failure(form, "unsupportedRequest");
+  world.reach("missingIntentForm");
+  return failure("wrapped", "unknownObject404");
+}
+
+/** D-90, D-12: nobody who counts asks. */
+function withoutToken(world: World, request: GraphRequest, { edge }: Address, given: readonly Credential[], scheme: Scheme | undefined): Failure[] {
+  const form = formWithoutNode(request, edge);
+  const isMissing = given.length === 0 || (scheme === "three" && given.length < 3);
+  if (given.length > 0) world.reach("deadToken");
+  else world.reach(form === "flat" ? "missingTokenFlat" : "missingTokenWrapped");
+  const dead = given.flatMap(({ problem }) => (problem === undefined ? [] : [failure(form, problem)]));
+  const different = new Set(given.map(({ value }) => value)).size > 1 && scheme !== "three" ? [failure(form, "invalidParameter")] : [];
+  return [...(isMissing ? [failure(form, "tokenMissing")] : []), ...dead, ...different];
+}
+
+/** D-93: all tokens are checked before it is decided what their bearer may see. */
+function deadOnes(world: World, request: GraphRequest, { edge }: Address, given: readonly Credential[], schemes: readonly Scheme[]): Failure[] {
+  if (!given.some(({ problem }) => problem !== undefined)) return [];
+  const form = formWithoutNode(request, edge);
+  return problemsOfPlaces(world, schemes[0] ?? "any", given).map((error) => failure(form, error));
+}
+
+const ambiguous = ({ edge }: Address, request: GraphRequest): Failure[] => {
+  const form = formWithoutNode(request, edge);
+  return (
+    [
+      "tokenInvalid",
+      "tokenOfOtherApp",
+      "unsupportedRequest",
+      "tokenMissing",
+      "taskMissing",
+      "permissionMissing",
+      "invalidParameter",
+      "tokenExpired",
+    ] as const
+  ).map((error) => failure(form, error));
+};
+
+/** NOTE: on an edge that node types of several schemes share, a live `oauth_token` makes the caller a stranger; D-12 does not say that it counts there. */
+function byOauthToken(world: World, request: GraphRequest, path: Address): Failure[] {
+  const isLive = credentialsOf(world, request).some(({ place, problem }) => place === "oauth_token" && problem === undefined);
+  return isLive && path.edge === "subscribed_apps" ? [missingNode(world, request, path)] : [];
+}
+
+function nodeOf(world: World, { id }: Address, [token]: readonly Token[]): string {
+  if (id !== "me") return id;
+  world.reach("me");
+  return token?.user !== undefined && token.type !== "page" ? token.user : (token?.page ?? "me");
+}
+
+/** What a caller who knows of the node and has the tokens in their places may still lack (D-91, D-11). */
+function lacks(world: World, operation: Operation, tokens: readonly Token[], node: string): ErrorName[] {
+  const { kinds, kindsOfClients = [], scopes, lacksScope, hasTask, method, isOfNoPerson } = operation;
+  const served = world.profile === "clients" ? [...kinds, ...kindsOfClients] : kinds;
+  const reasons: [boolean, ErrorName][] = [
+    [tokens.some(({ type }) => !served.includes(type)), "tokenInvalid"],
+    [tokens.some((token) => scopes.some((scope) => !token.scopes.includes(scope)) || lacksScope?.(world, token, node)), "permissionMissing"],
+    [tokens.some((token) => !hasTask(world, token, node)), "taskMissing"],
+    [method === "GET" && isOfNoPerson === undefined && tokens.some((token) => isDataOver(world, token)), "tokenExpired"],
+  ];
+  const problems = reasons.flatMap(([is, error]) => (is ? [error] : []));
+  if (problems.includes("tokenInvalid")) world.reach("kind");
+  if (problems.includes("permissionMissing")) world.reach("scope");
+  if (problems.includes("taskMissing")) world.reach("task");
+  if (problems.includes("tokenExpired")) world.reach("dataAccess");
+  return problems;
+}
+
+/** D-83: the surfaces of the microblog and of required actions have one version each. */
+function servedBy({ surface }: GraphRequest, version: string): string {
+  if (surface === "microblog") return "v1.0";
+  return surface === "app" ? "1.0.0" : `v${version}`;
+}
+
+/** The empty id: the path names no node. */
+const typeOf = (world: World, node: string) => (node === "" ? "nothing" : nodeTypeOf(world, node));
+
+const knowsOf = (world: World, token: Token, node: string): boolean => node === "" || mayKnowOf(world, token, node);
+
+/** D-13 [clients]: an app that is not subscribed subscribes itself with this request, so it may know of the account. */
+const subscribesItself = ({ profile }: World, { surface }: GraphRequest, operation: Operation | undefined): boolean =>
+  profile === "clients" && surface === "base" && operation?.name === "setAccountOverride";
+
+const isDataOver = ({ now }: World, { data_access_expires_at: end }: Token): boolean => end !== 0 && end <= now;
+
+/** D-11: a write goes on, and nothing but its result is read back. */
+function withoutStored(reply: Reply): Reply {
+  if (isFailure(reply) || typeof reply.body !== "object" || reply.body === null || !("id" in reply.body)) return reply;
+  const whole = reply.body as Readonly<Record<string, unknown>>;
+  const hole = new Hole("the id, and nothing that was stored before", (actual) => {
+    const shown = actual as Readonly<Record<string, unknown>>;
+    return shown.id === whole.id && Object.keys(shown).every((name) => name in whole) ? undefined : `${JSON.stringify(actual)} is not that`;
+  });
+  return { ...reply, body: hole };
+}
+
+function observedIdOf({ body }: Observed): string | undefined {
+  const { id } = (typeof body === "object" && body !== null ? body : {}) as { id?: unknown };
+  return typeof id === "string" && id !== "" ? id : undefined;
+}
+
+function mintOf(world: World, observed: Observed): string {
+  const id = observedIdOf(observed);
+  if (id === undefined || !isId(id) || world.idsSeen.has(id) || BigInt(id) <= world.lastMinted)
+    return "an id that is new, and larger than those before";
+  world.idsSeen.add(id);
+  world.lastMinted = BigInt(id);
+  return id;
+}
+
+function repliesOf(world: World, request: GraphRequest, address: string, observed: Observed, isBad: boolean): Replied {
+  const path = readPath(request);
+  const version = path?.version;
+  if (path === undefined || (version !== undefined && !isPlatformVersion(version))) {
+    world.reach("version");
+    return { operation: undefined, replies: bothForms("unknownPath"), version: undefined };
+  }
+  const atEdge = operations.filter(({ edge, surfaces }) => edge === path.edge && surfaces.includes(request.surface));
+  if (atEdge.length === 0) {
+    world.reach("unsupported");
+    const refusals = (["unknownPath", "unsupportedRequest", "tokenMissing", "tokenInvalid", "tokenExpired", "tokenRevoked"] as const).flatMap(
+      bothForms,
+    );
+    return { operation: undefined, replies: refusals, version: undefined };
+  }
+  const schemes = path.edge === "" ? [] : [...atEdge.map(({ scheme }) => scheme), ...(path.edge === "subscribed_apps" ? (["any"] as const) : [])];
+  const given = credentialsOf(world, request).filter(({ place }) => placesOf(world, schemes).has(place));
+  const live = given.flatMap(({ token, problem }) => (problem === undefined && token !== undefined ? [token] : []));
+  const isOneApp = new Set(live.map(({ app }) => app)).size === 1;
+  const served = version ?? (live[0] === undefined ? NEWEST : defaultVersion(world, live[0].app));
+  if (live.length === 0)
+    return {
+      operation: undefined,
+      replies: [...withoutToken(world, request, path, given, schemes[0]), ...byOauthToken(world, request, path)],
+      version: servedBy(request, version ?? NEWEST),
+    };
+  if (version === undefined) world.reach("defaultVersion");
+  const node = nodeOf(world, path, live);
+  const operation = atEdge.find(({ on, method }) => on === typeOf(world, node) && method === request.method);
+  const missing = missingNode(world, request, path);
+  const problems = deadOnes(world, request, path, given, schemes);
+  // Several tokens may mean several people by `me`: which of them counts is not decided.
+  const isAmbiguous = new Set(live.map((token) => nodeOf(world, path, [token]))).size > 1;
+  if ((problems.length > 0 && path.edge !== "") || isAmbiguous) {
+    const others = [...(isAmbiguous ? ambiguous(path, request) : []), ...(operation === undefined ? [missing] : [])];
+    return { operation, replies: [...problems, ...others], version: undefined };
+  }
+  if (!live.some((token) => knowsOf(world, token, node) || subscribesItself(world, request, operation))) {
+    world.reach("hidden");
+    return { operation, replies: [missing, ...problems], version: undefined };
+  }
+  if (operation === undefined) {
+    world.reach("unsupported");
+    return { operation, replies: [missing, ...bothForms("unsupportedRequest")], version: undefined };
+  }
+  return {
+    operation,
+    replies: repliesToKnownCaller({ world, request, operation, node, address, observed, missing, isBad }),
+    version: isOneApp ? servedBy(request, served) : undefined,
+  };
+}
+
+interface Known {
+  readonly world: World;
+  readonly request: GraphRequest;
+  readonly operation: Operation;
+  readonly node: string;
+  readonly address: string;
+  readonly observed: Observed;
+  readonly missing: Failure;
+  /** It holds text that is refused, so nothing happens. */
+  readonly isBad: boolean;
+}
+
+/** The caller knows of the node. */
+function repliesToKnownCaller({ world, request, operation, node, address, observed, missing, isBad }: Known): readonly Reply[] {
+  const fail = failIn(operation.form);
+  const given = credentialsOf(world, request).filter(({ place }) => placesOf(world, [operation.scheme]).has(place));
+  const problems = problemsOfPlaces(world, operation.scheme, given).map((error) => fail(error));
+  const tokens = given.flatMap(({ token }) => (token === undefined ? [] : [token]));
+  // Of several tokens some may lack what others have: which of that is said first is not decided.
+  const stranger = tokens.some((token) => !knowsOf(world, token, node) && !subscribesItself(world, request, operation))
+    ? [missing, fail("taskMissing"), fail("tokenInvalid")]
+    : [];
+  if (operation.isThere?.(world, node) === false) return [missing, ...problems];
+  const lacking = lacks(world, operation, tokens, node).map((error) => fail(error));
+  if (stranger.length > 0 || (problems.length > 0 && new Set(tokens).size > 1)) return [...problems, ...stranger, ...lacking];
+  if (problems.length > 0) return problems;
+  // D-16: a kind of token that does not serve may be told so, or be told what a stranger is.
+  if (lacking.some(({ error }) => error === "tokenInvalid"))
+    return [...lacking, missing, ...(operation.name === "sendSelfMessage" ? [fail("invalidParameter")] : [])];
+  if (lacking.length > 0 && !tokens.every((token) => knowsOf(world, token, node))) return [...lacking, missing];
+  if (lacking.length > 0) return lacking;
+  const [first, ...rest] = tokens;
+  if (first === undefined) return [fail("tokenMissing")];
+  if (isBad) return [fail("invalidParameter")];
+  const { versions } = operation;
+  if (versions !== undefined && !versions.includes(readPath(request)?.version ?? "")) {
+    world.reach("intentVersion");
+    return [fail("unknownPath")];
+  }
+  const turn: Turn = {
+    world,
+    request,
+    operation,
+    node,
+    address,
+    fail,
+    tokens: [first, ...rest],
+    mint: () => mintOf(world, observed),
+    observedId: () => observedIdOf(observed),
+  };
+  const reply = operation.reply(turn);
+  const replies: readonly Reply[] = Array.isArray(reply) ? reply : [reply as Reply];
+  return tokens.some((token) => isDataOver(world, token)) ? replies.map(withoutStored) : replies;
+}
+
+/** `address`: that of the world on the request's surface. */
+export function replyTo(world: World, request: GraphRequest, address: string, observed: Observed): Replied {
+  const isBad = hasBadText(request.query.flat()) || hasBadText(request.body?.fields);
+  const replied = repliesOf(world, request, address, observed, isBad);
+  if (!isBad) return replied;
+  world.reach("badText");
+  // Whether the text or what else is wrong is noticed first is not decided.
+  return { ...replied, replies: [...replied.replies, ...bothForms("invalidParameter")], version: undefined };
+}

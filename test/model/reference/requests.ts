@@ -1,0 +1,73 @@
+/** A request as it goes over the wire, and the parameters in it. */
+export type Surface = "base" | "app" | "microblog" | "ads" | "social_login";
+
+export interface GraphRequest {
+  readonly method: string;
+  readonly surface: Surface;
+  /** Below the surface's own path, as it is sent. */
+  readonly path: string;
+  readonly query: readonly (readonly [string, string])[];
+  readonly body?: { readonly kind: "json" | "form"; readonly fields: Readonly<Record<string, unknown>> };
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export const CREDENTIAL_NAMES: ReadonlySet<string> = new Set(["access_token", "oauth_token"]);
+
+export const inQuery = ({ query }: GraphRequest, name: string): string | undefined => query.find(([key]) => key === name)?.[1];
+
+/** D-34: null is a parameter that is left out. */
+export function inBody({ body }: GraphRequest, name: string): unknown {
+  const value = body !== undefined && Object.hasOwn(body.fields, name) ? body.fields[name] : undefined;
+  return value === null ? undefined : value;
+}
+
+/** D-41: the body has precedence over the query. */
+export const parameter = (request: GraphRequest, name: string): unknown => inBody(request, name) ?? inQuery(request, name);
+
+/** D-34: a number serves where a text is meant. Undefined: it is no text. */
+export function asText(value: unknown): string | undefined {
+  if (typeof value === "string") return value;
+  return typeof value === "number" ? String(value) : undefined;
+}
+
+/** D-21: U+0000 and lone surrogates are refused, wherever they stand. */
+export function hasBadText(value: unknown): boolean {
+  if (typeof value === "string") return value.includes("\0") || !value.isWellFormed();
+  if (Array.isArray(value)) return value.some(hasBadText);
+  if (typeof value !== "object" || value === null) return false;
+  return Object.entries(value).some(([key, inner]) => hasBadText(key) || hasBadText(inner));
+}
+
+export const characters = (text: string): number => [...text].length;
+
+/** D-161: JSON, a repeated name, `a[]=x`, or values with commas. Undefined: it is not there; null: it is no list of texts. */
+export function asList({ query, body }: GraphRequest, name: string): string[] | null | undefined {
+  const ofQuery = query.filter(([key]) => key === name || key === `${name}[]`).map(([, value]): unknown => value);
+  const ofBody =
+    body === undefined ? [] : [body.fields[name], body.fields[`${name}[]`]].flat().filter((value) => value !== undefined && value !== null);
+  const all = ofBody.length > 0 ? ofBody : ofQuery;
+  if (all.length === 0) return undefined;
+  const texts = all.flatMap((value): (string | null)[] => {
+    const text = asText(value);
+    if (text === undefined) return [null];
+    if (!text.startsWith("[")) return text.split(",");
+    try {
+      const items = JSON.parse(text) as unknown[];
+      return items.map((item) => asText(item) ?? null);
+    } catch {
+      return [null];
+    }
+  });
+  return texts.includes(null) ? null : (texts as string[]);
+}
+
+/** An object, as JSON or as the text of JSON. */
+export function asObject(value: unknown): Readonly<Record<string, unknown>> | undefined {
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  if (typeof value !== "string") return undefined;
+  try {
+    return asObject(JSON.parse(value));
+  } catch {
+    return undefined;
+  }
+}

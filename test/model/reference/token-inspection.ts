@@ -1,0 +1,53 @@
+/** What a token is, and whether it is valid (F3, D-55). */
+
+import { findToken, problemOf } from "./credentials.ts";
+import type { Failure } from "./errors.ts";
+import type { Token } from "./nodes.ts";
+import type { Operation, Turn } from "./operations.ts";
+import { Hole, type Reply, success } from "./replies.ts";
+import { asText, parameter } from "./requests.ts";
+import type { World } from "./world.ts";
+
+const isTester = (world: World, { type, app, microblog_user }: Token): boolean =>
+  type !== "microblog_user" ||
+  (world.apps.get(app)?.roles ?? []).some((one) => one.microblog_user === microblog_user && one.role === "microblog_tester");
+
+function shown(world: World, token: Token): Hole {
+  const { app, issued_at, expires_at, data_access_expires_at, scopes, type, user } = token;
+  const expected: Record<string, unknown> = {
+    ...{ application: world.apps.get(app)?.name, is_valid: true, issued_at, expires_at, data_access_expires_at, scopes },
+    // The document speaks of tokens of apps and of users, and leaves open how others are called.
+    ...(type === "app" ? { type: "APP" } : type === "user" ? { type: "USER", user_id: user } : {}),
+  };
+  return new Hole("what the token is", (actual) => {
+    const data = (actual ?? {}) as Record<string, unknown>;
+    const wrong = Object.entries(expected).find(([name, value]) => JSON.stringify(data[name]) !== JSON.stringify(value));
+    return wrong === undefined ? undefined : `${wrong[0]} is ${JSON.stringify(data[wrong[0]])}, not ${JSON.stringify(wrong[1])}`;
+  });
+}
+
+function inspectToken({ world, request, tokens, fail }: Turn): Reply | Failure[] {
+  const value = asText(parameter(request, "input_token"));
+  const stranger = isTester(world, tokens[0]) ? [] : [fail("taskMissing")];
+  if (value === undefined || value === "") return [fail("invalidParameter", { parameter: "input_token" }), ...stranger];
+  const token = findToken(world, value);
+  const problem = problemOf(world, token);
+  if (token !== undefined && token.app !== tokens[0].app) {
+    world.reach("inspectOtherApp");
+    return [fail("invalidParameter"), ...stranger];
+  }
+  if (stranger.length > 0) return stranger;
+  if (token !== undefined && problem === undefined) return success({ data: shown(world, token) });
+  world.reach("inspectInvalid");
+  const isInvalid = (actual: unknown) => ((actual ?? {}) as { is_valid?: unknown }).is_valid === false;
+  return success({ data: new Hole("a token that is not valid", (actual) => (isInvalid(actual) ? undefined : "it is called valid")) });
+}
+
+export const inspectionOperations: readonly Operation[] = [
+  {
+    ...{ name: "inspectToken", method: "GET", edge: "debug_token", on: "nothing", surfaces: ["microblog"], form: "wrapped", scheme: "query" },
+    ...{ kinds: ["microblog_user"], kindsOfClients: ["app"], scopes: [], isOfNoPerson: true },
+    hasTask: () => true,
+    reply: inspectToken,
+  },
+];

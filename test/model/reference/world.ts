@@ -1,0 +1,100 @@
+/** The state of one world, in plain maps and lists. Ids of nodes are their keys. */
+import type * as nodes from "./nodes.ts";
+import type { Rule } from "./rules.ts";
+
+export type Profile = "strict" | "clients";
+
+type ById<Node> = Map<string, Node>;
+
+export interface World {
+  readonly name: string;
+  readonly profile: Profile;
+  now: number;
+  readonly apps: ById<nodes.App>;
+  readonly users: ById<{ readonly id: string; readonly name: string }>;
+  readonly businesses: ById<{ readonly id: string; readonly name: string; readonly people: readonly { readonly user: string }[] }>;
+  readonly pages: ById<nodes.Page>;
+  readonly labels: ById<nodes.Label>;
+  readonly personas: ById<nodes.Persona>;
+  readonly required_actions: ById<nodes.RequiredAction>;
+  readonly social_accounts: ById<nodes.SocialAccount>;
+  readonly media: ById<nodes.Media>;
+  readonly microblog_users: ById<nodes.MicroblogUser>;
+  readonly microblog_media: ById<{ readonly id: string; readonly owner: string }>;
+  readonly activity: nodes.Activity[];
+  readonly followers: nodes.Followers[];
+  readonly catalogs: ById<nodes.Catalog>;
+  readonly product_feeds: ById<nodes.Feed>;
+  readonly chatapp_accounts: ById<nodes.ChatappAccount>;
+  readonly phone_numbers: ById<nodes.PhoneNumber>;
+  readonly solutions: ById<{ readonly id: string; readonly owner_app: string }>;
+  readonly migration_intents: ById<nodes.MigrationIntent>;
+  readonly tokens: ById<nodes.Token>;
+  /** By app and object. */
+  readonly subscriptions: Map<string, Map<string, nodes.Subscription>>;
+  readonly cursors: Map<string, nodes.Position>;
+  readonly updates: nodes.ExpectedUpdate[];
+  /** Every id that the world ever had: none is given out twice. */
+  readonly idsSeen: Set<string>;
+  lastMinted: bigint;
+  readonly reach: (rule: Rule) => void;
+}
+
+/** D-11: page tokens die with the role of their person. */
+export function loseRole(world: World, page: string, user: string): void {
+  for (const token of world.tokens.values()) {
+    if (token.type === "page" && token.page === page && token.user === user) token.revoked = true;
+  }
+}
+
+/** Types of nodes that a path can name, each with the map that holds them. */
+const MAPS = {
+  app: "apps",
+  user: "users",
+  business: "businesses",
+  page: "pages",
+  label: "labels",
+  persona: "personas",
+  social_account: "social_accounts",
+  microblog_user: "microblog_users",
+  microblog_media: "microblog_media",
+  product_catalog: "catalogs",
+  product_feed: "product_feeds",
+  chatapp_account: "chatapp_accounts",
+  phone_number: "phone_numbers",
+  migration_intent: "migration_intents",
+} as const satisfies Record<string, keyof World>;
+
+export type NodeType = keyof typeof MAPS | "page_person" | "social_scoped_account" | "nothing";
+
+export function nodeTypeOf(world: World, id: string): NodeType | undefined {
+  for (const [type, map] of Object.entries(MAPS)) if (world[map].has(id)) return type as NodeType;
+  if (accountOfScoped(world, id) !== undefined) return "social_scoped_account";
+  return pageOfPerson(world, id) === undefined ? undefined : "page_person";
+}
+
+/** All nodes of the types that a path can name. */
+export function nodesByType(world: World): Map<NodeType, string[]> {
+  const byType = new Map<NodeType, string[]>(Object.entries(MAPS).map(([type, map]) => [type as NodeType, [...world[map].keys()]]));
+  byType.set(
+    "page_person",
+    [...world.pages.values()].flatMap(({ people }) => people.map(({ psid }) => psid)),
+  );
+  byType.set(
+    "social_scoped_account",
+    [...world.social_accounts.values()].flatMap(({ social_scoped_id: id }) => (id === undefined ? [] : [id])),
+  );
+  return byType;
+}
+
+export const pageOfPerson = (world: World, psid: string): nodes.Page | undefined =>
+  [...world.pages.values()].find(({ people }) => people.some((person) => person.psid === psid));
+
+export const accountOfScoped = (world: World, id: string): nodes.SocialAccount | undefined =>
+  [...world.social_accounts.values()].find(({ social_scoped_id }) => social_scoped_id === id);
+
+/** The page that a node of page messaging is of. */
+export function pageOf(world: World, id: string): nodes.Page | undefined {
+  const owner = world.labels.get(id)?.page ?? world.personas.get(id)?.page;
+  return world.pages.get(owner ?? id) ?? pageOfPerson(world, id);
+}
