@@ -52,9 +52,9 @@ const entrySchemas = (sections: readonly WorldSection[]): Record<string, PlainSc
 
 /** What an import reads: the world's own keys, and a list for each kind of entry. */
 function worldFileSchema(sections: readonly WorldSection[]): PlainSchema {
-  const own = Object.entries(ownSchemas).map(([key, schema]) => [key, sentSchema(schema)]);
+  const own = Object.entries(ownSchemas).map(([key, schema]) => [key, { anyOf: [sentSchema(schema), { type: "null" }] }]);
   const lists = sections.map(({ key }) => [key, listOrNull(schemaRef(entryName(key)))]);
-  const $schema = { type: "string", description: "where an editor finds the schema of the file" };
+  const $schema = { description: "where an editor finds the schema of the file; Plaza does not read it" };
   const properties = { $schema, ...Object.fromEntries([...own, ...lists]), tokens: listOrNull(sentSchema(tokenEntry)) };
   return { type: "object", properties, additionalProperties: false };
 }

@@ -29,9 +29,9 @@ export const worldId = Type.Unsafe<NodeId>({
   [READ_AS]: "id",
 });
 
-/** What `secondsOf` takes, as documents say it; it refuses as well what is no day, such as 30 February. */
+/** What `secondsOf` takes, as documents say it; it refuses as well 29 February of most years. */
 const ISO_WORDS =
-  "^(19[7-9]\\d|[2-9]\\d{3})-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])([T ]([01]\\d|2[0-3]):[0-5]\\d(:[0-5]\\d(\\.\\d+)?)?(Z|[+-]([01]\\d|2[0-3]):?[0-5]\\d)?)?$";
+  "^(19[7-9]\\d|[2-9]\\d{3})-((0[13578]|1[02])-(0[1-9]|[12]\\d|3[01])|(0[469]|11)-(0[1-9]|[12]\\d|30)|02-(0[1-9]|[12]\\d))([T ]([01]\\d|2[0-3]):[0-5]\\d(:[0-5]\\d(\\.\\d+)?)?(Z|[+-]([01]\\d|2[0-3]):?[0-5]\\d)?)?$";
 
 /** A moment: Unix seconds, or an ISO 8601 string such as `2026-11-01T10:00:00+0000`; read as Unix seconds. */
 export const worldTime = Type.Unsafe<number>({

@@ -1,0 +1,85 @@
+/** Schemathesis over the control API's own document, on a sandbox with the demo world. */
+import { test } from "bun:test";
+import { join } from "node:path";
+import { type Server, startServer } from "#harness/server";
+import { expectNoFault } from "./schemathesis.ts";
+
+const TIMEOUT_MS = 3_000_000;
+
+/** Operations without a response that a fuzzer could wait for. They have tests of their own. */
+const leftOut = [
+  { operation: "stopServer", because: "it ends the server" },
+  { operation: "streamRequests", because: "its response ends with its reader" },
+  { operation: "streamDeliveries", because: "its response ends with its reader" },
+];
+
+/** 422 says that a request is well formed, and names what does not exist. No text may hold U+0000, which no database stores. */
+const CHECKS = '[generation]\nallow-x00 = false\n[checks.positive_data_acceptance]\nexpected-statuses = ["2xx", 401, 403, 404, 409, 422]\n';
+
+/** Rules that the schemas do not say, whose breach is 400: a valid request may be refused. */
+const furtherRules = {
+  "which keys go together": ["createFault", "mintToken", "createNode_activity", "createNode_live_videos", "createNode_apps"],
+  "what an id refers to is looked at first": ["createNode_live_comments", "createNode_live_reactions"],
+  "addresses of HTTP": ["createNode_personas", "createNode_product_feeds"],
+  "several states with commas, a country, the length of an id, a span of time": [
+    "listDeliveries",
+    "checkViewer",
+    "erasePerson",
+    "listEventSums",
+    "readAttributionReport",
+  ],
+};
+
+/** A change is valid by what is stored: its id cannot be another. */
+const notPositive = `[[operations]]
+include-operation-id = ${JSON.stringify(Object.values(furtherRules).flat())}
+[operations.checks.positive_data_acceptance]
+enabled = false
+[[operations]]
+include-operation-id-regex = "^updateNode_"
+[operations.checks.positive_data_acceptance]
+enabled = false
+`;
+
+/** What addresses name, so that they lead somewhere: a node of each kind. */
+async function named({ control_url, control_key }: Server): Promise<string> {
+  const headers = { authorization: `Bearer ${control_key}` };
+  const read = async (path: string) => (await (await fetch(`${control_url}${path}`, { headers })).json()) as Record<string, unknown>;
+  const { paths } = await read("/v1/openapi.json");
+  const addresses = Object.keys(paths as object).filter((path) => path.includes("/nodes/") && path.endsWith("/{id}"));
+  const nodes = await Promise.all(
+    addresses.map(async (address) => {
+      const { data } = (await read(address.replace("{w}", "default").replace("/{id}", "?limit=1"))) as { data: { id: string }[] };
+      return [address, "id", data[0]?.id] as const;
+    }),
+  );
+  const others = [
+    ["/v1/worlds/{w}/feeds/", "id", "8101"],
+    ["/v1/worlds/{w}/live-videos/", "id", "5301"],
+    ["/v1/worlds/{w}/app-events/", "app", "1001"],
+  ] as const;
+  const operations = [...nodes, ...others].flatMap(([address, name, value]) =>
+    value === undefined
+      ? []
+      : [
+          `[[operations]]\ninclude-path-regex = ${JSON.stringify(`^${address.replaceAll(/[{}]/g, "\\$&")}`)}\nparameters = { "path.${name}" = "${value}" }\n`,
+        ],
+  );
+  return operations.join("");
+}
+
+test(
+  "Schemathesis finds no fault with the control API",
+  async () => {
+    const server = await startServer(["--data", ":memory:"]);
+    const auth = `[auth.openapi.controlKey]\nbearer = ${JSON.stringify(server.control_key)}\n`;
+    await expectNoFault({
+      address: `${server.control_url}/v1/openapi.json`,
+      configuration: `parameters = { "path.w" = "default" }\n${auth}${CHECKS}${await named(server)}${notPositive}`,
+      leftOut: [],
+      options: leftOut.flatMap(({ operation }) => ["--exclude-operation-id", operation]),
+      hooks: join(import.meta.dir, "control_hooks.py"),
+    });
+  },
+  TIMEOUT_MS,
+);
