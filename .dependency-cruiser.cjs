@@ -7,6 +7,23 @@
  * (globals such as `Bun` and `fetch`, the environment, time, SQL) is held by tools/tidy.
  */
 
+/** What takes requests or streams from outside. */
+const listener = [
+  "surfaces",
+  "features",
+  "control-contract",
+  "graph",
+  "webhooks",
+  "outbound",
+  "jobs",
+  "auth",
+  "storage",
+  "recordings",
+  "kernel",
+  "telemetry",
+  "config",
+];
+
 /** What stands below each floor, nearest first. A floor may import all that stands below it, and itself. */
 const below = {
   kernel: [],
@@ -23,36 +40,8 @@ const below = {
   // At the side: they look at the server and carry nothing of it.
   telemetry: ["graph", "auth", "storage", "kernel"],
   config: ["surfaces", "graph", "auth", "storage", "kernel"],
-  http: [
-    "surfaces",
-    "features",
-    "control-contract",
-    "graph",
-    "webhooks",
-    "outbound",
-    "jobs",
-    "auth",
-    "storage",
-    "recordings",
-    "kernel",
-    "telemetry",
-    "config",
-  ],
-  ingest: [
-    "surfaces",
-    "features",
-    "control-contract",
-    "graph",
-    "webhooks",
-    "outbound",
-    "jobs",
-    "auth",
-    "storage",
-    "recordings",
-    "kernel",
-    "telemetry",
-    "config",
-  ],
+  http: listener,
+  ingest: listener,
   // A feature's routes come to it by the registry.
   control: [
     "surfaces",
@@ -132,8 +121,7 @@ const rules = [
   },
   {
     name: "by-the-public-api",
-    comment:
-      "from outside, a feature is its index.ts; a test or bench may fill a feature's store, the template imports as a feature does, and a property compares the client's normal forms with the server's",
+    comment: "from outside, a feature is its index.ts; tests and benches may fill its store and read its normal forms of user data",
     from: { path: "^(src|test|tools|bench)/", pathNot: "^src/features/|^tools/feature-template/" },
     to: { path: "^src/features/[^/]+/", pathNot: "^src/features/[^/]+/index\\.ts$|\\.store\\.ts$|/app-events/intake/parse-user-data\\.ts$" },
   },
@@ -247,8 +235,7 @@ const rules = [
   },
   {
     name: "model-from-the-interface",
-    comment:
-      "the model is written from the interface and its decisions: it knows nothing of the program, and of the tests only how a server is started",
+    comment: "the model is written from the interface and its decisions: it knows nothing of the program",
     from: { path: "^test/model/" },
     to: { path: "^(src|tools|conformance)/" },
   },
