@@ -75,6 +75,8 @@ const deps: Readonly<Record<string, readonly string[]>> = {
   ],
   "src/cli/plaza.ts": ["#main"],
   "test/harness/plaza.ts": ["../../src/features/people/people.handlers.ts"],
+  "test/model/playing/play.ts": ["../../../src/kernel/alone.ts"],
+  "test/model/reference/model.ts": ["../playing/play.ts"],
   "conformance/run.ts": ["../test/harness/plaza.ts"],
   "conformance/cases.ts": ["../src/kernel/alone.ts"],
   "clients/testing/index.ts": ["#kernel/alone"],
