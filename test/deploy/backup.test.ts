@@ -37,7 +37,10 @@ async function someWritten({ acknowledged }: { acknowledged: readonly string[] }
 
 /** The labels that are there, and the secret that only the sealing key opens. */
 async function expectRestored(plaza: RunningPlaza, acknowledged: readonly string[]): Promise<void> {
-  const exported = (await plaza.control("GET", "export", undefined, KEY)).body as { labels: { id: string }[]; apps: { secret: string }[] };
+  const exported = (await plaza.control("GET", "export?secrets=true", undefined, KEY)).body as {
+    labels: { id: string }[];
+    apps: { secret: string }[];
+  };
   expect(exported.labels.map(({ id }) => id)).toEqual(expect.arrayContaining([...acknowledged]));
   expect(exported.apps).toMatchObject([{ secret: "demo-app-secret" }]);
   // New ids are not those that were given out before.

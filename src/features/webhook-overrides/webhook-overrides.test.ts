@@ -76,11 +76,11 @@ onEachDatabase("webhook overrides", (database) => {
     expect((await set(plaza, { override_callback_uri: uri, verify_token: "to ken/ü" })).body).toEqual({ success: true });
     expect(receiver.handshakes).toEqual([{ mode: "subscribe", verifyToken: "to ken/ü" }]);
     expect((await plaza.get(onAccount, { bearer: "wa" })).body.data).toEqual([
-      { chatapp_business_api_data: { id: "1001", link: "http://plaza.test/1001", name: "Shop" }, override_callback_uri: uri },
       {
         chatapp_business_api_data: { id: "1002", link: "http://plaza.test/1002", name: "Other" },
         override_callback_uri: "https://other.example/hook",
       },
+      { chatapp_business_api_data: { id: "1001", link: "http://plaza.test/1001", name: "Shop" }, override_callback_uri: uri },
     ]);
     expect((await set(plaza, {})).body).toEqual({ success: true });
     expect(await overrideInList(plaza)).toBeUndefined();

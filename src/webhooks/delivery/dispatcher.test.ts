@@ -140,7 +140,11 @@ onBothDatabases("D-62: deliveries", (kind) => {
     const [row] = (await listDeliveries(fixture.database.reader, {}, { limit: 1 })).rows;
     const attempts = JSON.parse(row?.attempts ?? "[]");
     expect(attempts).toHaveLength(11);
-    expect(attempts[3]).toEqual({ time_ms: expect.any(Number), callback: row?.lane, status: 500, latency_ms: expect.any(Number), answer: "not now" });
+    // Signed with the machine's clock, in seconds, which stands still here.
+    const [timestamp] = receiver.posts.map(({ headers }) => Number(headers["webhook-timestamp"]));
+    expect(timestamp).toBeGreaterThan(0);
+    const sent = { time_ms: expect.any(Number), callback: row?.lane, status: 500, latency_ms: expect.any(Number), answer: "not now", timestamp };
+    expect(attempts[3]).toEqual(sent);
   });
 
   test("after a whole step of the table its retry has been made", async () => {

@@ -81,8 +81,8 @@ onEachDatabase("selection inside fields", (database) => {
     expect(number.body).toEqual({ id: "4104", webhook_configuration: { phone_number: hook("phone") } });
     const apps = await read(plaza, "/v26.0/4001/subscribed_apps", "chatapp_business_api_data{name}");
     expect(apps.body.data).toEqual([
-      { chatapp_business_api_data: { name: "Shop", id: "1001" } },
       { chatapp_business_api_data: { name: "Other", id: "1002" } },
+      { chatapp_business_api_data: { name: "Shop", id: "1001" } },
     ]);
   });
 
