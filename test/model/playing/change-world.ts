@@ -1,11 +1,11 @@
 /** What the control API does to a world, in the server and in the model. */
 
 import type { AddMediaStep, ChangeStep, InAppStep, MoveActionStep, MoveIntentStep, RolesStep } from "../histories/steps.ts";
-import { emitComment, emitEcho, emitPostback } from "../reference/accounts.ts";
-import { emitOfChatapp } from "../reference/chatapp.ts";
-import { INTENT_MOVES } from "../reference/migration-intents.ts";
+import { emitComment, emitEcho, emitPostback } from "../reference/areas/accounts.ts";
+import { emitOfChatapp } from "../reference/areas/chatapp.ts";
+import { INTENT_MOVES } from "../reference/areas/migration-intents.ts";
+import { ACTION_MOVES, passDueDates } from "../reference/areas/required-actions.ts";
 import type { Page } from "../reference/nodes.ts";
-import { ACTION_MOVES, passDueDates } from "../reference/required-actions.ts";
 import { loseRole } from "../reference/world.ts";
 import { idOf } from "./resolve.ts";
 import { newName, type Scene, type Stage } from "./scene.ts";
