@@ -43,7 +43,7 @@ export const withRestarts = ({ worlds, steps }: History): History => ({
 });
 
 /** Each area's steps; a history is about a few of them, so that its steps meet. */
-export const areas: Readonly<Record<string, Arbitrary<Step>>> = {
+const areas: Readonly<Record<string, Arbitrary<Step>>> = {
   ...{ labels: labelSteps, personas: personaSteps, actions: actionSteps, media: mediaSteps, inspection: inspectionSteps },
   ...{ selfMessaging: selfMessagingSteps, chatapp: chatappSteps, intents: intentSteps },
 };

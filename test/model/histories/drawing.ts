@@ -19,7 +19,7 @@ export const oneOf = <T>(...choices: readonly (readonly [number, Arbitrary<T>])[
 
 export const world: Arbitrary<number> = oneOf([4, fc.constant(0)], [1, fc.constant(1)]);
 
-export const version: Arbitrary<string | null> = oneOf(
+const version: Arbitrary<string | null> = oneOf(
   [12, fc.constantFrom<string | null>("v26.0", "v25.0", "v24.0", "v20.0", "v23")],
   [3, fc.constant(null)],
   [1, fc.constantFrom("v19.0", "v99.0", "v26.1")],
@@ -74,13 +74,13 @@ export const fields = (...known: readonly string[]): Arbitrary<string | undefine
     [1, fc.constantFrom("id,colour", "name{x}", "id.limit(2)", "name,,id", "{", "constructor", "id,id")],
   );
 
-export const limit: Arbitrary<string | undefined> = oneOf<string | undefined>(
+const limit: Arbitrary<string | undefined> = oneOf<string | undefined>(
   [3, fc.constant(undefined)],
   [6, fc.integer({ min: 1, max: 4 }).map(String)],
   [1, fc.constantFrom("0", "-1", "1.5", "abc", "100", "101", "99999999999999999999")],
 );
 
-export const cursor: Arbitrary<RequestStep["cursor"]> = oneOf<RequestStep["cursor"]>(
+const cursor: Arbitrary<RequestStep["cursor"]> = oneOf<RequestStep["cursor"]>(
   [5, fc.constant(undefined)],
   [5, fc.record({ name: fc.constantFrom("after" as const, "before" as const), pick: fc.nat({ max: 5 }), from: fc.constant("own" as const) })],
   [1, fc.record({ name: fc.constantFrom("after" as const, "before" as const), pick: fc.nat({ max: 30 }), from: fc.constant("any" as const) })],

@@ -1,6 +1,6 @@
 /** Steps on self messaging, business messaging accounts with their overrides, and migration intents. */
 import fc, { type Arbitrary } from "fast-check";
-import { ROUTED, UNROUTED } from "../reference/chatapp.ts";
+import { ROUTED, UNROUTED } from "../reference/areas/chatapp.ts";
 import { body, callers, fields, list, node, oneOf, request, text, world } from "./drawing.ts";
 import type { NodeName, Step, Value } from "./steps.ts";
 

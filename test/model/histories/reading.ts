@@ -1,6 +1,6 @@
 /** Steps on required actions, tagged media, and token inspection. */
 import fc, { type Arbitrary } from "fast-check";
-import { ACTION_MOVES } from "../reference/required-actions.ts";
+import { ACTION_MOVES } from "../reference/areas/required-actions.ts";
 import { callers, fields, list, node, oneOf, request, world } from "./drawing.ts";
 import type { NodeName, Step, Value } from "./steps.ts";
 import { CALLERS } from "./world-file.ts";

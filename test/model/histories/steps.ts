@@ -29,19 +29,19 @@ export interface RequestStep {
 }
 
 /** Follows a link of the last page that had one. */
-export interface FollowStep {
+interface FollowStep {
   readonly kind: "follow";
   readonly world: number;
   readonly link: "next" | "previous";
 }
 
-export interface AdvanceStep {
+interface AdvanceStep {
   readonly kind: "advance";
   readonly world: number;
   readonly seconds: number;
 }
 
-export interface RevokeStep {
+interface RevokeStep {
   readonly kind: "revoke";
   readonly world: number;
   readonly token: string;
@@ -86,14 +86,14 @@ export interface MoveIntentStep {
   readonly to: MigrationIntent["status"];
 }
 
-export interface RestartStep {
+interface RestartStep {
   readonly kind: "restart";
   readonly world: number;
   readonly how: "stop" | "kill";
 }
 
 /** The world is exported, and the history goes on in a fresh one that is loaded from it. */
-export interface MoveStep {
+interface MoveStep {
   readonly kind: "move";
   readonly world: number;
 }

@@ -1,9 +1,9 @@
 /** The world that every history begins with: callers of every kind, right and wrong, and a few nodes of each type. */
-import { ROUTED, UNROUTED } from "../reference/chatapp.ts";
+import { ROUTED, UNROUTED } from "../reference/areas/chatapp.ts";
 import type { TokenEntry, WorldFile } from "../reference/load.ts";
 import type { Profile } from "../reference/world.ts";
 
-export const NOW = 1_795_000_000;
+const NOW = 1_795_000_000;
 
 const SCOPES = [
   ...["pages_messaging", "pages_manage_posts", "pages_read_engagement", "pages_manage_metadata", "social_basic", "social_manage_comments"],
@@ -48,35 +48,33 @@ const tokens: readonly TokenEntry[] = [
 
 export const CALLERS: readonly string[] = [...tokens.map(({ token }) => token), "1001|s3cret", "nonsense"];
 
-/** `callback`: below it each app of each world has an address of its own. */
-export const worldFile = (profile: Profile, callback: (app: string) => string): WorldFile => ({
-  profile,
-  clock: { now: NOW, frozen: true },
-  apps: [
-    {
-      ...{ id: "1001", name: "Shop", secret: "s3cret", created_time: 1_767_225_600 },
-      marketing_first_used_time: 1_767_225_600,
-      roles: [
-        { user: "3001", role: "administrator" },
-        { user: "3002", role: "tester" },
-        { microblog_user: "7001", role: "microblog_tester" },
-      ],
-      messaging_access: true,
-      subscriptions: [
-        { object: "page", fields: ["custom_labels", "live_videos"], callback: { url: callback("1001") } },
-        { object: "social", fields: ["messages", "comments"], callback: { url: callback("1001") } },
-        { object: "chatapp_business_account", fields: [...ROUTED, ...UNROUTED], callback: { url: callback("1001") } },
-      ],
-    },
-    {
-      ...{ id: "1002", name: "Other", secret: "0ther", created_time: 1_718_409_600 },
-      subscriptions: [
-        { object: "page", fields: ["custom_labels"], callback: { url: callback("1002") } },
-        { object: "chatapp_business_account", fields: ["messages", "account_alerts"], callback: { url: callback("1002") } },
-      ],
-    },
-    { id: "1003", name: "New", secret: "n3w", created_time: 1_793_000_000, mode: "development" },
-  ],
+const appsWith = (callback: (app: string) => string): WorldFile["apps"] => [
+  {
+    ...{ id: "1001", name: "Shop", secret: "s3cret", created_time: 1_767_225_600 },
+    marketing_first_used_time: 1_767_225_600,
+    roles: [
+      { user: "3001", role: "administrator" },
+      { user: "3002", role: "tester" },
+      { microblog_user: "7001", role: "microblog_tester" },
+    ],
+    messaging_access: true,
+    subscriptions: [
+      { object: "page", fields: ["custom_labels", "live_videos"], callback: { url: callback("1001") } },
+      { object: "social", fields: ["messages", "comments"], callback: { url: callback("1001") } },
+      { object: "chatapp_business_account", fields: [...ROUTED, ...UNROUTED], callback: { url: callback("1001") } },
+    ],
+  },
+  {
+    ...{ id: "1002", name: "Other", secret: "0ther", created_time: 1_718_409_600 },
+    subscriptions: [
+      { object: "page", fields: ["custom_labels"], callback: { url: callback("1002") } },
+      { object: "chatapp_business_account", fields: ["messages", "account_alerts"], callback: { url: callback("1002") } },
+    ],
+  },
+  { id: "1003", name: "New", secret: "n3w", created_time: 1_793_000_000, mode: "development" },
+];
+
+const people = {
   users: [
     { id: "3001", name: "Ada" },
     { id: "3002", name: "Ben" },
@@ -87,6 +85,9 @@ export const worldFile = (profile: Profile, callback: (app: string) => string): 
     { id: "3501", name: "Agency", people: [{ user: "3001" }] },
     { id: "3502", name: "Others", people: [{ user: "3003" }] },
   ],
+} satisfies Partial<WorldFile>;
+
+const pageMessaging = {
   pages: [
     {
       ...{ id: "2001", name: "Cafe" },
@@ -120,6 +121,9 @@ export const worldFile = (profile: Profile, callback: (app: string) => string): 
     { id: "5101", page: "2001", name: "Bo", profile_picture_url: "https://example.com/bo.png" },
     { id: "5102", page: "2002", name: "Mia", profile_picture_url: "https://example.com/mia.png" },
   ],
+} satisfies Partial<WorldFile>;
+
+const actions = {
   required_actions: [
     { id: "5201", app: "1001", title: "Complete the checkup", status: "in_progress", due_date: NOW + 5_000 },
     { id: "5202", app: "1001", title: "Add a policy", description: "The link must be public.", status: "completed", due_date: NOW + 100 },
@@ -128,6 +132,9 @@ export const worldFile = (profile: Profile, callback: (app: string) => string): 
     { id: "5205", app: "1001", title: "No date", status: "in_progress" },
     { id: "5206", app: "1002", title: "Of another app", status: "in_progress" },
   ],
+} satisfies Partial<WorldFile>;
+
+const social = {
   social_accounts: [
     { id: "6001", username: "cafe", social_scoped_id: "6901", page: "2001", user: "3001", app_connections: ["1001"] },
     { id: "6002", username: "fan", social_scoped_id: "6902", user: "3003" },
@@ -141,6 +148,9 @@ export const worldFile = (profile: Profile, callback: (app: string) => string): 
     { id: "6105", owner: "6002", timestamp: NOW - 5_000, caption: "Untagged" },
     { id: "6106", owner: "6002", timestamp: NOW - 4_000, media_type: "CAROUSEL_ALBUM", tagged: ["6001"], children: ["6105", "6103"] },
   ],
+} satisfies Partial<WorldFile>;
+
+const microblog = {
   microblog_users: [
     { id: "7001", username: "cafe_talk", user: "3001" },
     { id: "7002", username: "outsider", user: "3002" },
@@ -159,11 +169,17 @@ export const worldFile = (profile: Profile, callback: (app: string) => string): 
     { microblog_user: "7001", country: "DE", city: "Berlin", age: "25-34", gender: "F", count: 60, time: NOW - 100_000 },
     { microblog_user: "7001", country: "FR", age: "25-34", gender: "M", count: 30, time: NOW - 1_000 },
   ],
+} satisfies Partial<WorldFile>;
+
+const catalogs = {
   catalogs: [
     { id: "8001", page: "2001", name: "Books", business: "3501" },
     { id: "8002", page: "2002", name: "Drinks" },
   ],
   product_feeds: [{ id: "8101", catalog: "8001", name: "Book feed" }],
+} satisfies Partial<WorldFile>;
+
+const chatapp = {
   chatapp_accounts: [
     { id: "4001", name: "Cafe chat", business: "3501", subscribed_apps: [{ app: "1001" }, { app: "1002" }] },
     { id: "4002", name: "New chat", subscribed_apps: [{ app: "1001" }] },
@@ -182,5 +198,13 @@ export const worldFile = (profile: Profile, callback: (app: string) => string): 
     { id: "4302", waba: "4003", solution: "4202", status: "ACCEPTED" },
     { id: "4303", waba: "4002", status: "REJECTED" },
   ],
+} satisfies Partial<WorldFile>;
+
+/** `callback`: below it each app of each world has an address of its own. */
+export const worldFile = (profile: Profile, callback: (app: string) => string): WorldFile => ({
+  profile,
+  clock: { now: NOW, frozen: true },
+  apps: appsWith(callback),
+  ...{ ...people, ...pageMessaging, ...actions, ...social, ...microblog, ...catalogs, ...chatapp },
   tokens,
 });

@@ -1,11 +1,11 @@
 /** What the control API does to a world, in the server and in the model. */
 
 import type { AddMediaStep, ChangeStep, InAppStep, MoveActionStep, MoveIntentStep, RolesStep } from "../histories/steps.ts";
-import { emitComment, emitEcho, emitPostback } from "../reference/accounts.ts";
-import { emitOfChatapp } from "../reference/chatapp.ts";
-import { INTENT_MOVES } from "../reference/migration-intents.ts";
+import { emitComment, emitEcho, emitPostback } from "../reference/areas/accounts.ts";
+import { emitOfChatapp } from "../reference/areas/chatapp.ts";
+import { INTENT_MOVES } from "../reference/areas/migration-intents.ts";
+import { ACTION_MOVES, passDueDates } from "../reference/areas/required-actions.ts";
 import type { Page } from "../reference/nodes.ts";
-import { ACTION_MOVES, passDueDates } from "../reference/required-actions.ts";
 import { loseRole } from "../reference/world.ts";
 import { idOf } from "./resolve.ts";
 import { newName, type Scene, type Stage } from "./scene.ts";
@@ -108,18 +108,17 @@ async function addMedia(stage: Stage, scene: Scene, { kind: _, world: __, ...ent
   return undefined;
 }
 
-/** Exports the world and goes on in a fresh one that is made of the export. */
+/** Exports the world, with its secrets (D-263), and goes on in a fresh one that is made of the export. */
 async function move(stage: Stage, scene: Scene): Promise<string | undefined> {
   const { world, place } = scene;
-  const exported = await stage.servers.control("GET", `worlds/${place}/export`);
+  const exported = await stage.servers.control("GET", `worlds/${place}/export?secrets=true`);
   const name = newName();
   const made = await stage.servers.control("POST", "worlds", { name, file: exported.body });
   if (made.status !== 201) return `the export is refused: ${JSON.stringify(made.body)}`;
   scene.place = name;
   await stage.servers.control("DELETE", `worlds/${place}`);
-  // D-261: a cursor of one world means nothing in another. A world file has no revoked tokens, and its statuses are written when it is loaded.
+  // D-261: a cursor of one world means nothing in another. The statuses of a world file are written when it is loaded.
   world.cursors.clear();
-  for (const { value, revoked } of world.tokens.values()) if (revoked) world.tokens.delete(value);
   for (const action of world.required_actions.values()) action.written = world.now;
   return undefined;
 }

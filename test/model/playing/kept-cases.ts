@@ -1,5 +1,5 @@
 /** Histories that once failed, as files: each runs with every test run. */
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { History } from "../histories/steps.ts";
 
@@ -13,7 +13,7 @@ export interface KeptCase {
 }
 
 export const keptCases = (): KeptCase[] =>
-  readdirSync(FOLDER)
+  (existsSync(FOLDER) ? readdirSync(FOLDER) : [])
     .filter((name) => name.endsWith(".json"))
     .sort()
     .map((name) => ({ name, ...(JSON.parse(readFileSync(join(FOLDER, name), "utf8")) as Omit<KeptCase, "name">) }));
@@ -21,6 +21,7 @@ export const keptCases = (): KeptCase[] =>
 /** Returns the path of the file. */
 export function keepCase(name: string, about: string, history: History): string {
   const path = join(FOLDER, `${name}.json`);
+  mkdirSync(FOLDER, { recursive: true });
   writeFileSync(path, `${JSON.stringify({ about, history }, undefined, 2)}\n`);
   return path;
 }

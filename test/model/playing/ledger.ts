@@ -22,7 +22,7 @@ const ARRIVES_WITHIN_MS = 20_000;
 
 export class Ledger {
   readonly #posts: Post[] = [];
-  /** Bodies by webhook id, of everything that came. */
+  /** Bodies by address and webhook id, of everything that came: an id is unique in one world, not in all of them (D-02). */
   readonly #bodies = new Map<string, string>();
   readonly #repeats: string[] = [];
   readonly #server = Bun.serve({
@@ -49,8 +49,9 @@ export class Ledger {
 
   /** D-62: at least once, with one id and one body in all attempts. */
   #take(post: Post): void {
-    const known = this.#bodies.get(post.webhookId);
-    this.#bodies.set(post.webhookId, post.body);
+    const delivery = `${post.path} ${post.webhookId}`;
+    const known = this.#bodies.get(delivery);
+    this.#bodies.set(delivery, post.body);
     if (known === undefined) this.#posts.push(post);
     else if (known !== post.body) this.#repeats.push(`${post.webhookId} came with two bodies`);
   }

@@ -19,12 +19,12 @@ export interface Servers {
   restart(how: "stop" | "kill"): Promise<void>;
 }
 
-export interface ControlReply {
+interface ControlReply {
   readonly status: number;
   readonly body: unknown;
 }
 
-export async function askControl(server: Server, method: string, path: string, body?: unknown): Promise<ControlReply> {
+async function askControl(server: Server, method: string, path: string, body?: unknown): Promise<ControlReply> {
   const response = await fetch(`${server.control_url}/v1/${path}`, {
     method,
     headers: { authorization: `Bearer ${server.control_key}`, "content-type": "application/json" },

@@ -9,7 +9,7 @@ import { asText, CREDENTIAL_NAMES, parameter } from "./requests.ts";
 import type { World } from "./world.ts";
 
 /** In the order of the list, which is that of falling keys. */
-export interface Row {
+interface Row {
   readonly key: bigint;
   readonly value: unknown;
 }

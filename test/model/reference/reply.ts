@@ -1,20 +1,21 @@
 /** What the interface says to a request: every reply that it allows. The first one is what happens in the model. */
-
-import { accountOperations } from "./accounts.ts";
-import { chatappOperations } from "./chatapp.ts";
-import { type Credential, credentialsOf, placesOf, problemsOfPlaces, type Scheme } from "./credentials.ts";
-import { type ErrorName, type Failure, type Form, failure } from "./errors.ts";
-import { labelOperations } from "./labels.ts";
-import { intentOperations } from "./migration-intents.ts";
+import { accountOperations } from "./areas/accounts.ts";
+import { chatappOperations } from "./areas/chatapp.ts";
+import { labelOperations } from "./areas/labels.ts";
+import { intentOperations } from "./areas/migration-intents.ts";
+import { personaOperations } from "./areas/personas.ts";
+import { plainOperations } from "./areas/plain-nodes.ts";
+import { actionOperations } from "./areas/required-actions.ts";
+import { mediaOperations } from "./areas/tagged-media.ts";
+import { inspectionOperations } from "./areas/token-inspection.ts";
+import { credentialsOf, placesOf, problemsOfPlaces } from "./credentials.ts";
+import type { Failure } from "./errors.ts";
 import type { Token } from "./nodes.ts";
 import { failIn, type Operation, type Turn } from "./operations.ts";
-import { personaOperations } from "./personas.ts";
-import { plainOperations } from "./plain-nodes.ts";
+import { type Address, isId, readPath, servedBy } from "./paths.ts";
+import { ambiguous, bothForms, byOauthToken, deadOnes, isDataOver, lacks, missingNode, withoutToken } from "./refusals.ts";
 import { Hole, isFailure, type Reply } from "./replies.ts";
-import { type GraphRequest, hasBadText, inQuery, type Surface } from "./requests.ts";
-import { actionOperations } from "./required-actions.ts";
-import { mediaOperations } from "./tagged-media.ts";
-import { inspectionOperations } from "./token-inspection.ts";
+import { type GraphRequest, hasBadText } from "./requests.ts";
 import { defaultVersion, isPlatformVersion, NEWEST } from "./versions.ts";
 import { mayKnowOf } from "./visibility.ts";
 import { nodeTypeOf, type World } from "./world.ts";
@@ -31,12 +32,6 @@ export const operations: readonly Operation[] = [
   ...intentOperations,
 ];
 
-interface Address {
-  readonly version: string | undefined;
-  readonly id: string;
-  readonly edge: string;
-}
-
 /** What the server said, as far as the model needs it: the id that it gave out. */
 export interface Observed {
   readonly body: unknown;
@@ -49,113 +44,10 @@ export interface Replied {
   readonly version: string | undefined;
 }
 
-/** Surfaces whose paths begin with a version, or may. */
-const VERSIONED: ReadonlySet<Surface> = new Set(["base", "ads", "social_login"]);
-
-/** Names that stand in the place of a node. */
-const LITERALS: ReadonlySet<string> = new Set(["debug_token", "live_map"]);
-
-/** Undefined: it is no path of the interface. */
-function readPath({ path, surface }: GraphRequest): Address | undefined {
-  const segments = path.split("/").filter((segment) => segment !== "");
-  const [, major, minor = "0"] = VERSIONED.has(surface) ? (/^v(\d+)(?:\.(\d+))?$/.exec(segments[0] ?? "") ?? []) : [];
-  const version = major === undefined ? undefined : `${major}.${minor}`;
-  const rest = version === undefined ? segments : segments.slice(1);
-  // D-03: the address of G1 has `pages` before the id, or not.
-  const [id, edge = "", ...more] = surface === "ads" && rest[0] === "pages" ? rest.slice(1) : rest;
-  if (id === undefined || more.length > 0) return undefined;
-  if (LITERALS.has(id) && edge === "") return { version, id: "", edge: id };
-  return id === "me" || isId(id) ? { version, id, edge } : undefined;
-}
-
-const isId = (text: string): boolean => /^[1-9]\d{0,18}$/.test(text) && BigInt(text) < 2n ** 63n;
-
-const bothForms = (error: ErrorName): Failure[] => [failure("flat", error), failure("wrapped", error)];
-
-const PAGE_MESSAGING_EDGES: ReadonlySet<string> = new Set(["custom_labels", "label", "personas"]);
-
-/** D-90: the form of a request decides, never what is stored. */
-const formWithoutNode = (request: GraphRequest, edge: string): Form =>
-  PAGE_MESSAGING_EDGES.has(edge) || (edge === "" && inQuery(request, "oauth_token") !== undefined) ? "flat" : "wrapped";
-
-/** D-20: as for a node that does not exist. */
-function missingNode(world: World, request: GraphRequest, { edge, version }: Address): Failure {
-  const form = formWithoutNode(request, edge);
-  if (request.surface !== "base" || request.method !== "GET" || edge !== "" || form === "flat") return failure(form, "unsupportedRequest");
-  const isIntents = version === "23.0" || version === "24.0" || version === "25.0";
-  if (!isIntents || request.headers.authorization === undefined) return failure(form, "unsupportedRequest");
-  world.reach("missingIntentForm");
-  return failure("wrapped", "unknownObject404");
-}
-
-/** D-90, D-12: nobody who counts asks. */
-function withoutToken(world: World, request: GraphRequest, { edge }: Address, given: readonly Credential[], scheme: Scheme | undefined): Failure[] {
-  const form = formWithoutNode(request, edge);
-  const isMissing = given.length === 0 || (scheme === "three" && given.length < 3);
-  if (given.length > 0) world.reach("deadToken");
-  else world.reach(form === "flat" ? "missingTokenFlat" : "missingTokenWrapped");
-  const dead = given.flatMap(({ problem }) => (problem === undefined ? [] : [failure(form, problem)]));
-  const different = new Set(given.map(({ value }) => value)).size > 1 && scheme !== "three" ? [failure(form, "invalidParameter")] : [];
-  return [...(isMissing ? [failure(form, "tokenMissing")] : []), ...dead, ...different];
-}
-
-/** D-93: all tokens are checked before it is decided what their bearer may see. */
-function deadOnes(world: World, request: GraphRequest, { edge }: Address, given: readonly Credential[], schemes: readonly Scheme[]): Failure[] {
-  if (!given.some(({ problem }) => problem !== undefined)) return [];
-  const form = formWithoutNode(request, edge);
-  return problemsOfPlaces(world, schemes[0] ?? "any", given).map((error) => failure(form, error));
-}
-
-const ambiguous = ({ edge }: Address, request: GraphRequest): Failure[] => {
-  const form = formWithoutNode(request, edge);
-  return (
-    [
-      "tokenInvalid",
-      "tokenOfOtherApp",
-      "unsupportedRequest",
-      "tokenMissing",
-      "taskMissing",
-      "permissionMissing",
-      "invalidParameter",
-      "tokenExpired",
-    ] as const
-  ).map((error) => failure(form, error));
-};
-
-/** NOTE: on an edge that node types of several schemes share, a live `oauth_token` makes the caller a stranger; D-12 does not say that it counts there. */
-function byOauthToken(world: World, request: GraphRequest, path: Address): Failure[] {
-  const isLive = credentialsOf(world, request).some(({ place, problem }) => place === "oauth_token" && problem === undefined);
-  return isLive && path.edge === "subscribed_apps" ? [missingNode(world, request, path)] : [];
-}
-
 function nodeOf(world: World, { id }: Address, [token]: readonly Token[]): string {
   if (id !== "me") return id;
   world.reach("me");
   return token?.user !== undefined && token.type !== "page" ? token.user : (token?.page ?? "me");
-}
-
-/** What a caller who knows of the node and has the tokens in their places may still lack (D-91, D-11). */
-function lacks(world: World, operation: Operation, tokens: readonly Token[], node: string): ErrorName[] {
-  const { kinds, kindsOfClients = [], scopes, lacksScope, hasTask, method, isOfNoPerson } = operation;
-  const served = world.profile === "clients" ? [...kinds, ...kindsOfClients] : kinds;
-  const reasons: [boolean, ErrorName][] = [
-    [tokens.some(({ type }) => !served.includes(type)), "tokenInvalid"],
-    [tokens.some((token) => scopes.some((scope) => !token.scopes.includes(scope)) || lacksScope?.(world, token, node)), "permissionMissing"],
-    [tokens.some((token) => !hasTask(world, token, node)), "taskMissing"],
-    [method === "GET" && isOfNoPerson === undefined && tokens.some((token) => isDataOver(world, token)), "tokenExpired"],
-  ];
-  const problems = reasons.flatMap(([is, error]) => (is ? [error] : []));
-  if (problems.includes("tokenInvalid")) world.reach("kind");
-  if (problems.includes("permissionMissing")) world.reach("scope");
-  if (problems.includes("taskMissing")) world.reach("task");
-  if (problems.includes("tokenExpired")) world.reach("dataAccess");
-  return problems;
-}
-
-/** D-83: the surfaces of the microblog and of required actions have one version each. */
-function servedBy({ surface }: GraphRequest, version: string): string {
-  if (surface === "microblog") return "v1.0";
-  return surface === "app" ? "1.0.0" : `v${version}`;
 }
 
 /** The empty id: the path names no node. */
@@ -166,8 +58,6 @@ const knowsOf = (world: World, token: Token, node: string): boolean => node === 
 /** D-13 [clients]: an app that is not subscribed subscribes itself with this request, so it may know of the account. */
 const subscribesItself = ({ profile }: World, { surface }: GraphRequest, operation: Operation | undefined): boolean =>
   profile === "clients" && surface === "base" && operation?.name === "setAccountOverride";
-
-const isDataOver = ({ now }: World, { data_access_expires_at: end }: Token): boolean => end !== 0 && end <= now;
 
 /** D-11: a write goes on, and nothing but its result is read back. */
 function withoutStored(reply: Reply): Reply {
@@ -272,7 +162,7 @@ function repliesToKnownCaller({ world, request, operation, node, address, observ
   const lacking = lacks(world, operation, tokens, node).map((error) => fail(error));
   if (stranger.length > 0 || (problems.length > 0 && new Set(tokens).size > 1)) return [...problems, ...stranger, ...lacking];
   if (problems.length > 0) return problems;
-  // D-16: a kind of token that does not serve may be told so, or be told what a stranger is.
+  // D-16: a kind of token that does not serve may receive that, or what a stranger receives.
   if (lacking.some(({ error }) => error === "tokenInvalid"))
     return [...lacking, missing, ...(operation.name === "sendSelfMessage" ? [fail("invalidParameter")] : [])];
   if (lacking.length > 0 && !tokens.every((token) => knowsOf(world, token, node))) return [...lacking, missing];

@@ -1,7 +1,7 @@
 /** Who may know that a node exists (D-14, D-165). */
 
+import { seesPage } from "./areas/page-messaging.ts";
 import type { Token } from "./nodes.ts";
-import { seesPage } from "./page-messaging.ts";
 import { accountOfScoped, type NodeType, nodeTypeOf, pageOf, type World } from "./world.ts";
 
 type Sees = (world: World, token: Token, id: string) => boolean;

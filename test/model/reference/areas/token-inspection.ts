@@ -1,12 +1,12 @@
 /** What a token is, and whether it is valid (F3, D-55). */
 
-import { findToken, problemOf } from "./credentials.ts";
-import type { Failure } from "./errors.ts";
-import type { Token } from "./nodes.ts";
-import type { Operation, Turn } from "./operations.ts";
-import { Hole, type Reply, success } from "./replies.ts";
-import { asText, parameter } from "./requests.ts";
-import type { World } from "./world.ts";
+import { findToken, problemOf } from "../credentials.ts";
+import type { Failure } from "../errors.ts";
+import type { Token } from "../nodes.ts";
+import type { Operation, Turn } from "../operations.ts";
+import { Hole, type Reply, success } from "../replies.ts";
+import { asText, parameter } from "../requests.ts";
+import type { World } from "../world.ts";
 
 const isTester = (world: World, { type, app, microblog_user }: Token): boolean =>
   type !== "microblog_user" ||

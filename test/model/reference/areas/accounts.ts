@@ -1,12 +1,12 @@
 /** Social accounts: self messaging and what is sent about accounts (D1, D-52, D-133, D-134). */
 
-import { problemOf } from "./credentials.ts";
-import type { Failure } from "./errors.ts";
-import type { SocialAccount, Token, TokenKind } from "./nodes.ts";
-import type { Operation, Turn } from "./operations.ts";
-import { type Reply, success } from "./replies.ts";
-import { asObject, characters, parameter, type Surface } from "./requests.ts";
-import { accountOfScoped, type World } from "./world.ts";
+import { problemOf } from "../credentials.ts";
+import type { Failure } from "../errors.ts";
+import type { SocialAccount, Token, TokenKind } from "../nodes.ts";
+import type { Operation, Turn } from "../operations.ts";
+import { type Reply, success } from "../replies.ts";
+import { asObject, characters, parameter, type Surface } from "../requests.ts";
+import { accountOfScoped, type World } from "../world.ts";
 
 const MESSAGES = ["social_business_basic", "social_business_manage_messages"] as const;
 const COMMENTS = ["social_business_basic", "social_business_manage_comments"] as const;
@@ -31,7 +31,7 @@ function givesAccess(world: World, token: Token, { id, page: pageId }: SocialAcc
   return has(isViaBusiness ? [...COMMENTS_OF_PAGE, "ads_management", "ads_read"] : COMMENTS_OF_PAGE);
 }
 
-export function emitOfAccount(world: World, account: SocialAccount, field: string, value: unknown): void {
+function emitOfAccount(world: World, account: SocialAccount, field: string, value: unknown): void {
   for (const app of world.apps.keys()) {
     const own = world.subscriptions.get(app)?.get("social");
     if (own === undefined || !own.fields.has(field) || !isOnboarded(world, account, app)) continue;

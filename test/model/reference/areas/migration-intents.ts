@@ -1,12 +1,12 @@
 /** Migration intents (H7, D-58, D-121). */
 
-import type { Failure } from "./errors.ts";
-import { objectShape, parseFields, type Selection, type Shape, select } from "./fields.ts";
-import type { MigrationIntent } from "./nodes.ts";
-import type { Operation, Turn } from "./operations.ts";
-import { type Reply, success } from "./replies.ts";
-import { asText, parameter } from "./requests.ts";
-import type { World } from "./world.ts";
+import type { Failure } from "../errors.ts";
+import { objectShape, parseFields, type Selection, type Shape, select } from "../fields.ts";
+import type { MigrationIntent } from "../nodes.ts";
+import type { Operation, Turn } from "../operations.ts";
+import { type Reply, success } from "../replies.ts";
+import { asText, parameter } from "../requests.ts";
+import type { World } from "../world.ts";
 
 const account: Shape = { ...objectShape("id", "name"), defaults: ["id"], always: ["id"] };
 const solution: Shape = { ...objectShape("id"), always: ["id"] };

@@ -1,10 +1,10 @@
 /** Plain reads of apps, users, pages, businesses and accounts (D-165, D-59). */
 
-import { objectShape, type Shape, select } from "./fields.ts";
-import type { Token, TokenKind } from "./nodes.ts";
-import { isSelection, type Operation, readSelection, type Turn } from "./operations.ts";
-import { type Reply, success } from "./replies.ts";
-import type { NodeType, World } from "./world.ts";
+import { objectShape, type Shape, select } from "../fields.ts";
+import type { Token, TokenKind } from "../nodes.ts";
+import { isSelection, type Operation, readSelection, type Turn } from "../operations.ts";
+import { type Reply, success } from "../replies.ts";
+import type { NodeType, World } from "../world.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 

@@ -1,15 +1,15 @@
 /** Labels of a page and of its people (A1 to A6, D-36, D-40, D-82, D-135). */
 
-import type { Failure } from "./errors.ts";
-import { type Shape, select } from "./fields.ts";
-import { replyWithList } from "./lists.ts";
-import type { Label } from "./nodes.ts";
-import { isSelection, type Operation, readSelection, type Turn } from "./operations.ts";
+import type { Failure } from "../errors.ts";
+import { type Shape, select } from "../fields.ts";
+import { replyWithList } from "../lists.ts";
+import type { Label } from "../nodes.ts";
+import { isSelection, type Operation, readSelection, type Turn } from "../operations.ts";
+import { type Reply, success } from "../replies.ts";
+import { asText, characters, inBody, inQuery, parameter } from "../requests.ts";
+import { hasMigration } from "../versions.ts";
+import { pageOfPerson, type World } from "../world.ts";
 import { emitOfPage, PAGE_MESSAGING, pageShape, shownPage } from "./page-messaging.ts";
-import { type Reply, success } from "./replies.ts";
-import { asText, characters, inBody, inQuery, parameter } from "./requests.ts";
-import { hasMigration } from "./versions.ts";
-import { pageOfPerson, type World } from "./world.ts";
 
 /** D-36: one label, two views. [clients]: both names mean the same. */
 function shapeOf({ profile }: World, own: "name" | "page_label_name"): Shape {

@@ -1,14 +1,14 @@
 /** Personas of a page (A7, A8, D-41). */
 
-import type { Failure } from "./errors.ts";
-import { type Shape, select } from "./fields.ts";
-import { replyWithList } from "./lists.ts";
-import type { Persona } from "./nodes.ts";
-import { isSelection, type Operation, readSelection, type Turn } from "./operations.ts";
+import type { Failure } from "../errors.ts";
+import { type Shape, select } from "../fields.ts";
+import { replyWithList } from "../lists.ts";
+import type { Persona } from "../nodes.ts";
+import { isSelection, type Operation, readSelection, type Turn } from "../operations.ts";
+import { type Reply, success } from "../replies.ts";
+import { asText, characters, inBody, inQuery, parameter } from "../requests.ts";
+import type { World } from "../world.ts";
 import { PAGE_MESSAGING, pageShape, shownPage } from "./page-messaging.ts";
-import { type Reply, success } from "./replies.ts";
-import { asText, characters, inBody, inQuery, parameter } from "./requests.ts";
-import type { World } from "./world.ts";
 
 const shape: Shape = {
   fields: { id: true, name: true, profile_picture_url: true, page: pageShape },

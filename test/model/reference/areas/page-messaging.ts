@@ -1,17 +1,17 @@
 /** Who may see and do what on a page, and what its webhooks say (D-13, D-131, D-135). */
-import { objectShape, type Shape } from "./fields.ts";
-import type { Page, Token } from "./nodes.ts";
-import type { World } from "./world.ts";
-import { pageOf } from "./world.ts";
+import { objectShape, type Shape } from "../fields.ts";
+import type { Page, Token } from "../nodes.ts";
+import type { World } from "../world.ts";
+import { pageOf } from "../world.ts";
 
 const personOf = (token: Token): string | undefined => (token.type === "user" || token.type === "system_user" ? token.user : undefined);
 
-export const tasksOn = (page: Page, token: Token): readonly string[] | undefined => page.roles.find(({ user }) => user === personOf(token))?.tasks;
+const tasksOn = (page: Page, token: Token): readonly string[] | undefined => page.roles.find(({ user }) => user === personOf(token))?.tasks;
 
 /** A token of the page, or of a person with any role on it. */
 export const seesPage = (page: Page, token: Token): boolean => (token.type === "page" ? token.page === page.id : tasksOn(page, token) !== undefined);
 
-export function mayMessage(world: World, token: Token, node: string): boolean {
+function mayMessage(world: World, token: Token, node: string): boolean {
   const page = pageOf(world, node);
   return page !== undefined && (token.type === "page" || tasksOn(page, token)?.includes("MESSAGING") === true);
 }

@@ -1,12 +1,12 @@
 /** What an app has to do, by due date (B1, D-50). */
 
-import type { Failure } from "./errors.ts";
-import type { ActionStatus, RequiredAction } from "./nodes.ts";
-import type { Operation, Turn } from "./operations.ts";
+import type { Failure } from "../errors.ts";
+import type { ActionStatus, RequiredAction } from "../nodes.ts";
+import type { Operation, Turn } from "../operations.ts";
+import { type Reply, success } from "../replies.ts";
+import { asList, CREDENTIAL_NAMES } from "../requests.ts";
+import type { World } from "../world.ts";
 import { speaksForApp } from "./plain-nodes.ts";
-import { type Reply, success } from "./replies.ts";
-import { asList, CREDENTIAL_NAMES } from "./requests.ts";
-import type { World } from "./world.ts";
 
 const STATUSES: readonly string[] = ["completed", "in_progress", "in_review", "past_due"];
 const KNOWN: ReadonlySet<string> = new Set(["statuses", "statuses[]"]);

@@ -1,13 +1,13 @@
 /** Media in which others tagged a professional account (E1, D-35, D-53). */
 
-import type { Failure } from "./errors.ts";
-import { objectShape, type Shape } from "./fields.ts";
-import { replyWithList } from "./lists.ts";
-import type { Media, Token } from "./nodes.ts";
-import type { Operation, Turn } from "./operations.ts";
-import type { Reply } from "./replies.ts";
-import { Hole } from "./replies.ts";
-import type { World } from "./world.ts";
+import type { Failure } from "../errors.ts";
+import { objectShape, type Shape } from "../fields.ts";
+import { replyWithList } from "../lists.ts";
+import type { Media, Token } from "../nodes.ts";
+import type { Operation, Turn } from "../operations.ts";
+import type { Reply } from "../replies.ts";
+import { Hole } from "../replies.ts";
+import type { World } from "../world.ts";
 
 const NAMES = [
   ...["id", "caption", "comments_count", "like_count", "media_product_type", "media_type", "media_url", "owner", "permalink", "shortcode"],

@@ -1,13 +1,13 @@
 /** Business messaging accounts, their numbers, and where the webhooks of both go (H1 to H6, D-57, D-59, the routing rule). */
 
-import type { Failure } from "./errors.ts";
-import { objectShape, type Shape, select } from "./fields.ts";
-import { replyWithList } from "./lists.ts";
-import type { ChatappAccount, PhoneNumber, Token } from "./nodes.ts";
-import { isSelection, type Operation, readSelection, type Turn } from "./operations.ts";
-import { anyText, type Reply, success } from "./replies.ts";
-import { asObject, asText, CREDENTIAL_NAMES, type GraphRequest, parameter } from "./requests.ts";
-import type { World } from "./world.ts";
+import type { Failure } from "../errors.ts";
+import { objectShape, type Shape, select } from "../fields.ts";
+import { replyWithList } from "../lists.ts";
+import type { ChatappAccount, PhoneNumber, Token } from "../nodes.ts";
+import { isSelection, type Operation, readSelection, type Turn } from "../operations.ts";
+import { anyText, type Reply, success } from "../replies.ts";
+import { asObject, asText, CREDENTIAL_NAMES, type GraphRequest, parameter } from "../requests.ts";
+import type { World } from "../world.ts";
 
 const accountOf = (world: World, node: string): ChatappAccount =>
   world.chatapp_accounts.get(world.phone_numbers.get(node)?.account ?? node) as ChatappAccount;

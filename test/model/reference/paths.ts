@@ -1,0 +1,35 @@
+/** What the path of a request names: a version, a node and an edge. */
+import type { GraphRequest, Surface } from "./requests.ts";
+
+export interface Address {
+  readonly version: string | undefined;
+  readonly id: string;
+  readonly edge: string;
+}
+
+/** Surfaces whose paths begin with a version, or may. */
+const VERSIONED: ReadonlySet<Surface> = new Set(["base", "ads", "social_login"]);
+
+/** Names that stand in the place of a node. */
+const LITERALS: ReadonlySet<string> = new Set(["debug_token", "live_map"]);
+
+/** Undefined: it is no path of the interface. */
+export function readPath({ path, surface }: GraphRequest): Address | undefined {
+  const segments = path.split("/").filter((segment) => segment !== "");
+  const [, major, minor = "0"] = VERSIONED.has(surface) ? (/^v(\d+)(?:\.(\d+))?$/.exec(segments[0] ?? "") ?? []) : [];
+  const version = major === undefined ? undefined : `${major}.${minor}`;
+  const rest = version === undefined ? segments : segments.slice(1);
+  // D-03: the address of G1 has `pages` before the id, or not.
+  const [id, edge = "", ...more] = surface === "ads" && rest[0] === "pages" ? rest.slice(1) : rest;
+  if (id === undefined || more.length > 0) return undefined;
+  if (LITERALS.has(id) && edge === "") return { version, id: "", edge: id };
+  return id === "me" || isId(id) ? { version, id, edge } : undefined;
+}
+
+export const isId = (text: string): boolean => /^[1-9]\d{0,18}$/.test(text) && BigInt(text) < 2n ** 63n;
+
+/** D-83: the surfaces of the microblog and of required actions have one version each. */
+export function servedBy({ surface }: GraphRequest, version: string): string {
+  if (surface === "microblog") return "v1.0";
+  return surface === "app" ? "1.0.0" : `v${version}`;
+}

@@ -1,0 +1,98 @@
+/** What is said to a caller who may not ask, and in which form. */
+import { type Credential, credentialsOf, problemsOfPlaces, type Scheme } from "./credentials.ts";
+import { type ErrorName, type Failure, type Form, failure } from "./errors.ts";
+import type { Token } from "./nodes.ts";
+import type { Operation } from "./operations.ts";
+import type { Address } from "./paths.ts";
+import { type GraphRequest, inQuery } from "./requests.ts";
+import type { World } from "./world.ts";
+
+export const bothForms = (error: ErrorName): Failure[] => [failure("flat", error), failure("wrapped", error)];
+
+const PAGE_MESSAGING_EDGES: ReadonlySet<string> = new Set(["custom_labels", "label", "personas"]);
+
+/** D-90: the form of a request decides, never what is stored. */
+const formWithoutNode = (request: GraphRequest, edge: string): Form =>
+  PAGE_MESSAGING_EDGES.has(edge) || (edge === "" && inQuery(request, "oauth_token") !== undefined) ? "flat" : "wrapped";
+
+/** D-20: as for a node that does not exist. */
+export function missingNode(world: World, request: GraphRequest, { edge, version }: Address): Failure {
+  const form = formWithoutNode(request, edge);
+  if (request.surface !== "base" || request.method !== "GET" || edge !== "" || form === "flat") return failure(form, "unsupportedRequest");
+  const isIntents = version === "23.0" || version === "24.0" || version === "25.0";
+  if (!isIntents || request.headers.authorization === undefined) return failure(form, "unsupportedRequest");
+  world.reach("missingIntentForm");
+  return failure("wrapped", "unknownObject404");
+}
+
+/** D-90, D-12: nobody who counts asks. */
+export function withoutToken(
+  world: World,
+  request: GraphRequest,
+  { edge }: Address,
+  given: readonly Credential[],
+  scheme: Scheme | undefined,
+): Failure[] {
+  const form = formWithoutNode(request, edge);
+  const isMissing = given.length === 0 || (scheme === "three" && given.length < 3);
+  if (given.length > 0) world.reach("deadToken");
+  else world.reach(form === "flat" ? "missingTokenFlat" : "missingTokenWrapped");
+  const dead = given.flatMap(({ problem }) => (problem === undefined ? [] : [failure(form, problem)]));
+  const different = new Set(given.map(({ value }) => value)).size > 1 && scheme !== "three" ? [failure(form, "invalidParameter")] : [];
+  return [...(isMissing ? [failure(form, "tokenMissing")] : []), ...dead, ...different];
+}
+
+/** D-93: all tokens are checked before it is decided what their bearer may see. */
+export function deadOnes(
+  world: World,
+  request: GraphRequest,
+  { edge }: Address,
+  given: readonly Credential[],
+  schemes: readonly Scheme[],
+): Failure[] {
+  if (!given.some(({ problem }) => problem !== undefined)) return [];
+  const form = formWithoutNode(request, edge);
+  return problemsOfPlaces(world, schemes[0] ?? "any", given).map((error) => failure(form, error));
+}
+
+export const ambiguous = ({ edge }: Address, request: GraphRequest): Failure[] => {
+  const form = formWithoutNode(request, edge);
+  return (
+    [
+      "tokenInvalid",
+      "tokenOfOtherApp",
+      "unsupportedRequest",
+      "tokenMissing",
+      "taskMissing",
+      "permissionMissing",
+      "invalidParameter",
+      "tokenExpired",
+    ] as const
+  ).map((error) => failure(form, error));
+};
+
+/** NOTE: on an edge that node types of several schemes share, a live `oauth_token` makes the caller a stranger; D-12 does not say that it counts there. */
+export function byOauthToken(world: World, request: GraphRequest, path: Address): Failure[] {
+  const isLive = credentialsOf(world, request).some(({ place, problem }) => place === "oauth_token" && problem === undefined);
+  return isLive && path.edge === "subscribed_apps" ? [missingNode(world, request, path)] : [];
+}
+
+/** What a caller who knows of the node and has the tokens in their places may still lack (D-91, D-11). */
+export function lacks(world: World, operation: Operation, tokens: readonly Token[], node: string): ErrorName[] {
+  const { kinds, kindsOfClients = [], scopes, lacksScope, hasTask, method, isOfNoPerson } = operation;
+  const served = world.profile === "clients" ? [...kinds, ...kindsOfClients] : kinds;
+  const reasons: [boolean, ErrorName][] = [
+    [tokens.some(({ type }) => !served.includes(type)), "tokenInvalid"],
+    [tokens.some((token) => scopes.some((scope) => !token.scopes.includes(scope)) || lacksScope?.(world, token, node)), "permissionMissing"],
+    [tokens.some((token) => !hasTask(world, token, node)), "taskMissing"],
+    [method === "GET" && isOfNoPerson === undefined && tokens.some((token) => isDataOver(world, token)), "tokenExpired"],
+  ];
+  const problems = reasons.flatMap(([is, error]) => (is ? [error] : []));
+  if (problems.includes("tokenInvalid")) world.reach("kind");
+  if (problems.includes("permissionMissing")) world.reach("scope");
+  if (problems.includes("taskMissing")) world.reach("task");
+  if (problems.includes("tokenExpired")) world.reach("dataAccess");
+  return problems;
+}
+
+export const isDataOver = ({ now }: World, { data_access_expires_at: end }: Token): boolean => end !== 0 && end <= now;
