@@ -36,7 +36,7 @@ export function openapiOf(routes: readonly ControlRoute[], sections: readonly Wo
     components: {
       securitySchemes: { controlKey: { type: "http", scheme: "bearer", description: "The control key, or one that was made with it." } },
       responses: errorResponses,
-      schemas: { Error: errorSchema, world_file: worldFileSchema(sections), ...entrySchemas(sections) },
+      schemas: { Error: errorSchema, world_file: worldFileSchema(sections), ...worldSchemas, ...entrySchemas(sections) },
     },
   };
 }
@@ -50,9 +50,17 @@ const entrySchemas = (sections: readonly WorldSection[]): Record<string, PlainSc
     ]),
   );
 
+const orNull = (schema: PlainSchema): PlainSchema =>
+  schema.type === "object" ? { ...schema, type: ["object", "null"] } : { anyOf: [schema, { type: "null" }] };
+
+/** The keys of a world file that are about the world itself. */
+const worldSchemas: Record<string, PlainSchema> = Object.fromEntries(
+  Object.entries(ownSchemas).map(([key, schema]) => [key, orNull(sentSchema(schema))]),
+);
+
 /** What an import reads: the world's own keys, and a list for each kind of entry. */
 function worldFileSchema(sections: readonly WorldSection[]): PlainSchema {
-  const own = Object.entries(ownSchemas).map(([key, schema]) => [key, { anyOf: [sentSchema(schema), { type: "null" }] }]);
+  const own = Object.keys(worldSchemas).map((key) => [key, schemaRef(key)]);
   const lists = sections.map(({ key }) => [key, listOrNull(schemaRef(entryName(key)))]);
   const $schema = { description: "where an editor finds the schema of the file; Plaza does not read it" };
   const properties = { $schema, ...Object.fromEntries([...own, ...lists]), tokens: listOrNull(sentSchema(tokenEntry)) };
