@@ -8,7 +8,7 @@ test("an operation is a form: a person picks an identity, sends, sees, and has t
   await page.shows("createLabel", "operations");
   await page.fill("Part of an operation", "createLabel");
   await page.shows("1 of ");
-  await page.evaluate("document.querySelector('[role=grid] .body [role=row]').click()");
+  await page.press("[role=grid] .body [role=row]");
   await page.shows("page_label_name", "As code", "curl -X POST");
   await page.fill("page_label_name", "gold");
   await page.shows('"page_label_name":"gold"', "Bearer TOKEN");
@@ -17,7 +17,7 @@ test("an operation is a form: a person picks an identity, sends, sees, and has t
   await page.shows("await fetch(");
   await page.click("Python");
   await page.shows("import requests");
-  await page.evaluate("[...document.querySelectorAll('button')].find((one) => one.innerText === 'Send').click()");
+  await page.press("button", "Send");
   await page.shows("✓ 200", '"name": "gold"');
   await page.screenshot("explorer");
   // It was sent by a copy of the page's token, in all three places.

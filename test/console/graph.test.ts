@@ -18,14 +18,14 @@ test("a node is made, changed, found by its id and deleted, and leads on to othe
     );
   await page.page.evaluateUntil<boolean>(server.control_url, "document.querySelector('.cm-content') !== null", Boolean);
   await write('{"page": "9999999", "name": "gold"}');
-  await page.evaluate("[...document.querySelectorAll('button')].find((one) => one.innerText === 'Make').click()");
+  await page.press("button", "Make");
   await page.shows("✕", "9999999");
   await write('{"page": "2001", "name": "gold"}');
-  await page.evaluate("[...document.querySelectorAll('button')].find((one) => one.innerText === 'Make').click()");
+  await page.press("button", "Make");
   await page.shows("✓ Made", "pages 2001");
   const id = await page.evaluate<string>("new URLSearchParams(location.search).get('id')");
   expect(id).toMatch(/^\d{5,}$/);
-  await page.evaluate("[...document.querySelectorAll('button')].find((one) => one.innerText === 'Delete').click()");
+  await page.press("button", "Delete");
   await page.click("Delete it, and what hangs on it");
   await page.shows("Deleted, with what hangs on it");
   const { status } = await fetch(`${server.control_url}/v1/worlds/default/nodes/labels/${id}`, {
@@ -42,15 +42,15 @@ test("a token is made, shown once, and revoked", async () => {
   await page.click("Make a token");
   await page.fill("Id of the app", "1001");
   await page.fill("Id of the page", "2001");
-  await page.evaluate("document.querySelector('input[value=pages_messaging]').click()");
-  await page.evaluate("[...document.querySelectorAll('button')].find((one) => one.innerText === 'Make').click()");
+  await page.press("input[value=pages_messaging]");
+  await page.press("button", "Make");
   await page.shows("Its value, which is shown once");
   expect(await page.violations()).toEqual([]);
   const value = await page.evaluate<string>("document.querySelector('[aria-label=\"Value of the token\"]').innerText");
   const { query, headers } = threeTokens(value);
   const ask = async () => (await fetch(`${server.base_url}/v26.0/2001/custom_labels?${query}`, { headers })).status;
   expect(await ask()).toBe(200);
-  await page.evaluate("document.querySelector('[role=grid] .body [role=row]').click()");
+  await page.press("[role=grid] .body [role=row]");
   await page.click("Revoke: ");
   await page.click("Revoke it, and its copies");
   await page.shows("✕ revoked");

@@ -3,14 +3,13 @@ import { openConsole } from "#harness/console/console-page";
 import { startServer, threeTokens } from "#harness/server";
 
 const { query, headers } = threeTokens("demo-page-token");
-const press = (text: string): string => `[...document.querySelectorAll("button")].find((one) => one.innerText === ${JSON.stringify(text)}).click()`;
 
 test("a person makes an operation fail once, and it works again", async () => {
   const server = await startServer([]);
   const page = await openConsole(server, "/faults");
   await page.shows("Nothing fails on purpose", "listPersonas");
   await page.fill("A request of", "listPersonas");
-  await page.evaluate(press("Make"));
+  await page.press("button", "Make");
   await page.shows("returns 503 with code 2", "once");
   expect(await page.violations()).toEqual([]);
   await page.screenshot("faults");
@@ -24,7 +23,7 @@ test("a world is kept, broken and restored; another is made and deleted", async 
   const page = await openConsole(server, "/worlds");
   await page.shows("default", "Keep one before you break something");
   await page.fill("Name of a snapshot", "before");
-  await page.evaluate(press("Keep the world as it is"));
+  await page.press("button", "Keep the world as it is");
   await page.shows("Kept", "before");
   const label = `${server.control_url}/v1/worlds/default/nodes/labels/5001`;
   const authorized = { headers: { authorization: `Bearer ${server.control_key}` } };
@@ -35,7 +34,7 @@ test("a world is kept, broken and restored; another is made and deleted", async 
   await page.shows("default is again as it was");
   expect((await fetch(label, authorized)).status).toBe(200);
   await page.fill("Name of a new world", "orders");
-  await page.evaluate(press("Make a world"));
+  await page.press("button", "Make a world");
   await page.shows("The world orders is there");
   expect(await page.violations()).toEqual([]);
   await page.screenshot("worlds");
@@ -50,7 +49,7 @@ test("settings: a read-only key is made, shown once and ended; the theme is chos
   const page = await openConsole(server, "/settings");
   await page.shows("Addresses", server.base_url, "Control keys");
   await page.fill("What the key is for", "dashboard");
-  await page.evaluate(press("Make a key"));
+  await page.press("button", "Make a key");
   await page.shows("Its value is shown once", "dashboard, read");
   const value = await page.evaluate<string>("document.querySelector('[aria-label=\"Value of the key\"]').innerText");
   const ask = async (method: string) =>
@@ -62,21 +61,21 @@ test("settings: a read-only key is made, shown once and ended; the theme is chos
   await page.evaluate("HTMLAnchorElement.prototype.click = function () { globalThis.saved = decodeURIComponent(this.href); }");
   const saved = async (): Promise<boolean> => {
     await page.evaluate("globalThis.saved = ''");
-    await page.evaluate(press("Export this world"));
+    await page.press("button", "Export this world");
     for (;;) {
       const file = await page.evaluate<string>("globalThis.saved");
       if (file !== "") return file.includes("demo-app-secret");
     }
   };
   expect(await saved()).toBe(false);
-  await page.evaluate("document.querySelector('input[type=checkbox]').click()");
+  await page.press("input[type=checkbox]");
   expect(await saved()).toBe(true);
   await page.go("/settings");
   await page.shows("Control keys", "dashboard, read");
-  await page.evaluate(press("dark"));
+  await page.press("button", "dark");
   expect(await page.evaluate<string>("document.documentElement.dataset.theme")).toBe("dark");
   await page.screenshot("settings");
-  await page.evaluate(press("End"));
+  await page.press("button", "End");
   await page.click("End the key dashboard");
   await page.showsNot("dashboard, read");
   expect(await ask("GET")).toBe(401);

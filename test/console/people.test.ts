@@ -3,8 +3,6 @@ import { openConsole } from "#harness/console/console-page";
 import { startReceiver } from "#harness/receiver";
 import { startServer } from "#harness/server";
 
-const press = (text: string): string => `[...document.querySelectorAll("button")].find((one) => one.innerText === ${JSON.stringify(text)}).click()`;
-
 test("a person writes to themselves in the phone, the app responds, and each webhook shows beside it", async () => {
   const receiver = startReceiver();
   const server = await startServer([]);
@@ -20,7 +18,7 @@ test("a person writes to themselves in the phone, the app responds, and each web
   const page = await openConsole(server, "/phone?account=6001");
   await page.shows("The phone of", "Write something", "None yet");
   await page.fill("Message", "hello, me");
-  await page.evaluate(press("Write"));
+  await page.press("button", "Write");
   await page.shows("hello, me", "messages to app 1001 ✓ delivered");
   const sent = await fetch(`${server.base_url}/v26.0/6901/messages`, {
     method: "POST",
@@ -30,7 +28,7 @@ test("a person writes to themselves in the phone, the app responds, and each web
   expect(sent.status).toBe(200);
   await page.shows("hello from the app");
   await page.fill("Comment", "nice");
-  await page.evaluate(press("Comment"));
+  await page.press("button", "Comment");
   await page.shows("Commented", "comments to app 1001");
   expect(await page.violations()).toEqual([]);
   await page.screenshot("phone");

@@ -16,7 +16,7 @@ test("a person makes a first label, sees its request come in, and reads how it c
   await page.screenshot("requests-empty");
   expect((await createLabel(server, "gold")).status).toBe(200);
   await page.shows("createLabel");
-  await page.evaluate("document.querySelector('[role=grid] .body [role=row]').click()");
+  await page.press("[role=grid] .body [role=row]");
   const story = await page.shows("Who", "page token", "Version", "served by v26.0", "Policy", "Did", "Handle", "Answered", "Caused");
   expect(story).toContain("page_label_name=gold");
   expect(story).not.toContain("demo-page-token");
@@ -82,7 +82,7 @@ test("axe finds nothing wrong in either theme, with the list empty, filled and o
   await createLabel(server, "gold");
   // Both have come in: the newest is the one that was refused.
   await page.shows("createLabel", "200", "400");
-  await page.evaluate("document.querySelector('[role=grid] .body [role=row]').click()");
+  await page.press("[role=grid] .body [role=row]");
   await page.shows("Refused", "In the catalogue");
   expect(await page.violations()).toEqual([]);
   await page.screenshot("requests-dark");

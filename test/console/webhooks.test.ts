@@ -23,7 +23,7 @@ test("a webhook failed: a person sees why, the receiver is fixed, and it is sent
   await page.shows("No request yet");
   await createLabel(server, "gold");
   await page.shows("createLabel");
-  await page.evaluate("document.querySelector('[role=grid] .body [role=row]').click()");
+  await page.press("[role=grid] .body [role=row]");
   // From the request to what it caused, and back.
   await page.shows("Caused", "page custom_labels");
   await page.click("page custom_labels");
@@ -46,7 +46,7 @@ test("a callback is paused, keeps what is made for it, and is resumed; its healt
   await createLabel(server, "gold");
   const page = await openConsole(server, "/webhooks");
   await page.shows("custom_labels", "delivered");
-  await page.evaluate("document.querySelector('[role=grid] .body [role=row]').click()");
+  await page.press("[role=grid] .body [role=row]");
   await page.click("Its callback");
   await page.shows("Health", "1 attempt, 0 failed");
   await page.page.evaluateUntil<boolean>(server.control_url, "document.querySelector('.chart canvas') !== null", Boolean);
@@ -76,7 +76,7 @@ test("any field is triggered with an example that a person edits, and a wrong on
   await page.shows('"action"');
   expect(await page.violations()).toEqual([]);
   await page.screenshot("trigger");
-  await page.evaluate("[...document.querySelectorAll('button')].find((one) => one.innerText === 'Trigger').click()");
+  await page.press("button", "Trigger");
   await page.shows("delivered", "Attempts", "webhook-id");
   expect(JSON.parse(receiver.posts[0]?.body ?? "").entry[0].changes[0].field).toBe("custom_labels");
   expect(page.page.problems).toEqual([]);

@@ -54,6 +54,17 @@ export class ConsolePage {
     await this.page.evaluateUntil<boolean>(this.#url, expression, (isThere) => isThere);
   }
 
+  /** Clicks the first of these, of those with this text if one is given, once it is there and can be pressed. */
+  async press(selector: string, text?: string): Promise<void> {
+    const expression = `(() => {
+      const text = ${JSON.stringify(text)};
+      const found = [...document.querySelectorAll(${JSON.stringify(selector)})].find((one) => !one.disabled && (text === undefined || one.innerText === text));
+      found?.click();
+      return found !== undefined;
+    })()`;
+    await this.page.evaluateUntil<boolean>(this.#url, expression, (isThere) => isThere);
+  }
+
   /** Sets the value of the field with this label, as typing would. */
   async fill(label: string, value: string): Promise<void> {
     const expression = `(() => {
