@@ -5,20 +5,22 @@ import type { FeatureMigrations } from "../database.ts";
 /** Of the world: neither of the server, nor of the migrations. */
 export function tablesOf(connection: Database, migrations: readonly FeatureMigrations[]): string[] {
   const left = new Set(["migrations", ...migrations.flatMap(({ serverTables = [] }) => serverTables)]);
-  return connection
-    .prepare<{ name: string }, []>("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name")
-    .all()
-    .map(({ name }) => name)
-    .filter((name) => !left.has(name));
+  const text = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name";
+  return namesOf(connection, text).filter((name) => !left.has(name));
 }
 
 export function haveSameMigrations(connection: Database, one: string, other: string): boolean {
   const named = (schema: string) => `SELECT room, name FROM ${schema}.migrations`;
-  const missing = connection.prepare(`${named(one)} EXCEPT ${named(other)} LIMIT 1`);
+  return namesOf(connection, `${named(one)} EXCEPT ${named(other)} LIMIT 1`).length === 0;
+}
+
+/** A statement that is not finalized keeps the file open when the connection is closed. */
+function namesOf(connection: Database, text: string): string[] {
+  const statement = connection.prepare<{ name: string }, []>(text);
   try {
-    return missing.get() === null;
+    return statement.all().map(({ name }) => name);
   } finally {
-    missing.finalize();
+    statement.finalize();
   }
 }
 
@@ -40,10 +42,5 @@ export function replaceContent(connection: Database, tables: readonly string[], 
 
 function filled(connection: Database, schema: string, tables: readonly string[]): string[] {
   const text = tables.map((table) => `SELECT '${table}' AS name WHERE EXISTS (SELECT 1 FROM ${schema}.${table})`).join(" UNION ALL ");
-  const statement = connection.prepare<{ name: string }, []>(text);
-  try {
-    return statement.all().map(({ name }) => name);
-  } finally {
-    statement.finalize();
-  }
+  return namesOf(connection, text);
 }
