@@ -164,13 +164,13 @@ export class Connection {
   /** The rows of the tables become those of the file, or none. Returns false, and changes nothing, where the file has other migrations. */
   replaceContent(tables: readonly string[], path: string | undefined): boolean {
     if (path === undefined) {
-      replaceContent(this.#handle, tables, undefined);
+      replaceContent(this, tables, undefined);
       return true;
     }
     this.#handle.run("ATTACH ? AS saved", [path]);
     try {
-      if (!haveSameMigrations(this.#handle, "main", "saved")) return false;
-      replaceContent(this.#handle, tables, "saved");
+      if (!haveSameMigrations(this, "main", "saved")) return false;
+      replaceContent(this, tables, "saved");
       return true;
     } finally {
       this.#handle.run("DETACH saved");
@@ -178,7 +178,7 @@ export class Connection {
   }
 
   tablesOf(migrations: readonly FeatureMigrations[]): string[] {
-    return tablesOf(this.#handle, migrations);
+    return tablesOf(this, migrations);
   }
 
   /** An unfinalized statement would keep the file open and prevent the checkpoint of the log. */
