@@ -1,5 +1,5 @@
 /** What is said to a caller who may not ask, and in which form. */
-import { type Credential, credentialsOf, problemsOfPlaces, type Scheme } from "./credentials.ts";
+import { type Credential, problemsOfPlaces, type Scheme } from "./credentials.ts";
 import { type ErrorName, type Failure, type Form, failure } from "./errors.ts";
 import type { Token } from "./nodes.ts";
 import type { Operation } from "./operations.ts";
@@ -70,12 +70,6 @@ export const ambiguous = ({ edge }: Address, request: GraphRequest): Failure[] =
     ] as const
   ).map((error) => failure(form, error));
 };
-
-/** NOTE: on an edge that node types of several schemes share, a live `oauth_token` makes the caller a stranger; D-12 does not say that it counts there. */
-export function byOauthToken(world: World, request: GraphRequest, path: Address): Failure[] {
-  const isLive = credentialsOf(world, request).some(({ place, problem }) => place === "oauth_token" && problem === undefined);
-  return isLive && path.edge === "subscribed_apps" ? [missingNode(world, request, path)] : [];
-}
 
 /** What a caller who knows of the node and has the tokens in their places may still lack (D-91, D-11). */
 export function lacks(world: World, operation: Operation, tokens: readonly Token[], node: string): ErrorName[] {

@@ -13,7 +13,7 @@ import type { Failure } from "./errors.ts";
 import type { Token } from "./nodes.ts";
 import { failIn, type Operation, type Turn } from "./operations.ts";
 import { type Address, isId, readPath, servedBy } from "./paths.ts";
-import { ambiguous, bothForms, byOauthToken, deadOnes, isDataOver, lacks, missingNode, withoutToken } from "./refusals.ts";
+import { ambiguous, bothForms, deadOnes, isDataOver, lacks, missingNode, withoutToken } from "./refusals.ts";
 import { Hole, isFailure, type Reply } from "./replies.ts";
 import { type GraphRequest, hasBadText } from "./requests.ts";
 import { defaultVersion, isPlatformVersion, NEWEST } from "./versions.ts";
@@ -107,7 +107,7 @@ function repliesOf(world: World, request: GraphRequest, address: string, observe
   if (live.length === 0)
     return {
       operation: undefined,
-      replies: [...withoutToken(world, request, path, given, schemes[0]), ...byOauthToken(world, request, path)],
+      replies: withoutToken(world, request, path, given, schemes[0]),
       version: servedBy(request, version ?? NEWEST),
     };
   if (version === undefined) world.reach("defaultVersion");
