@@ -55,22 +55,6 @@ export function deadOnes(
   return problemsOfPlaces(world, schemes[0] ?? "any", given).map((error) => failure(form, error));
 }
 
-export const ambiguous = ({ edge }: Address, request: GraphRequest): Failure[] => {
-  const form = formWithoutNode(request, edge);
-  return (
-    [
-      "tokenInvalid",
-      "tokenOfOtherApp",
-      "unsupportedRequest",
-      "tokenMissing",
-      "taskMissing",
-      "permissionMissing",
-      "invalidParameter",
-      "tokenExpired",
-    ] as const
-  ).map((error) => failure(form, error));
-};
-
 /** What a caller who knows of the node and has the tokens in their places may still lack (D-91, D-11). */
 export function lacks(world: World, operation: Operation, tokens: readonly Token[], node: string): ErrorName[] {
   const { kinds, kindsOfClients = [], scopes, lacksScope, hasTask, method, isOfNoPerson } = operation;
