@@ -233,9 +233,9 @@ export class RequestDispatcher {
   }
 
   #respondToPreflight({ exchange, place, startedMs }: IncomingRequest): void {
-    const { deps } = this.#options;
+    const { deps, routes } = this.#options;
     const { world, surface, path } = place;
-    const allow = allowedMethods(deps.registry, world.profile, surface, path);
+    const allow = allowedMethods(deps.registry, world.profile, surface, path, routes.isAt(place));
     const response = preflight(deps, world, surface, { ...PREFLIGHT_HEADERS, allow });
     exchange.send(response);
     exchange.finish();
