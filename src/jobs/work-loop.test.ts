@@ -268,6 +268,19 @@ test("what is abandoned has no last turn, and gives nothing back", async () => {
   expect({ turns: source.turns.length, released: source.released }).toEqual({ turns: 1, released: [] });
 });
 
+test("what fails once it is abandoned is not reported: its database is closed, and nothing is tried again", async () => {
+  const { loop, source, errors } = await newLoop();
+  const gate = Promise.withResolvers<void>();
+  source.ask = () => gate.promise;
+  loop.start();
+  await untilTurns(source, 1);
+  const abandoned = loop.abandon();
+  gate.reject(new Error("the database is closed"));
+  await abandoned;
+  await Bun.sleep(1);
+  expect(errors).toEqual([]);
+});
+
 test("the work of ended processes is given back by every source before it is asked for", async () => {
   const { loop, sources, database } = await newLoop(2);
   const dead = new WorkLoop({ database, clock: movedClock(), realNowMs: () => 0, onError: () => {} });
