@@ -89,6 +89,12 @@ onEachDatabase("world file", (database) => {
     expect(await secretOf(third)).not.toBe(await secretOf(second));
   });
 
+  test("an export has no list without entries", async () => {
+    const plaza = await openPlaza({ database });
+    await load(plaza, 'users: [{id: "3001"}]');
+    expect(Object.keys(await exportWorld(plaza.world, plaza.registry)).toSorted()).toEqual(["clock", "profile", "users"]);
+  });
+
   test("a token that was revoked is so wherever an export is loaded", async () => {
     const first = await openPlaza({ database });
     await load(first, `${CAFE}\nclock: {now: 1795000000, frozen: true}\n`);
