@@ -53,16 +53,6 @@ test("a response that rests has waited since then, not since its request came", 
   expect(owner.connection.waitsSinceMs).toBe(7);
 });
 
-test("what has arrived and is not used yet is counted, and no longer when it is", async () => {
-  const owner = new Owner();
-  await owner.send("GET / HTTP/1.1\r\n");
-  expect(owner.heldBytes).toBe(16);
-  await owner.send("Host: h\r\n");
-  expect(owner.heldBytes).toBe(25);
-  await owner.send("\r\n");
-  expect({ held: owner.heldBytes, responses: owner.responses }).toEqual({ held: 0, responses: "!" });
-});
-
 describe("requests are the same however their bytes are cut", () => {
   test("several requests behind each other, cut anywhere, with responses at once or later", async () => {
     const cuts = fc.array(fc.nat({ max: 2_000 }), { maxLength: 12 });
