@@ -77,6 +77,7 @@ test("with nothing to come, the loop rests without a time; while something runs 
   const { loop, sources, source } = await newLoop(2);
   await loop.runDue();
   expect(loop.rest).toEqual({ nextDueMs: undefined });
+  expect(sources).toHaveLength(2);
   for (const each of sources) {
     each.isWorking = true;
     expect(loop.rest).toBeUndefined();

@@ -169,6 +169,10 @@ describeDrivers("writes", (driver) => {
       kept = tx;
     });
     await expect(kept?.run(insert(1))).rejects.toThrow("after its body had ended");
+    await expect(kept?.runOne(insert(1))).rejects.toThrow("after its body had ended");
+    await expect(kept?.runAny(insert(1))).rejects.toThrow("after its body had ended");
+    await expect(kept?.insertNew(insert(1))).rejects.toThrow("after its body had ended");
+    await expect(kept?.all(count)).rejects.toThrow("after its body had ended");
     await expect(kept?.get(count)).rejects.toThrow("after its body had ended");
     await expect(kept?.lock("a", "b")).rejects.toThrow("after its body had ended");
     expect(() => kept?.invalidate("a", "b")).toThrow("after its body had ended");
