@@ -105,6 +105,14 @@ export interface MoveIntentStep {
   readonly to: MigrationIntent["status"];
 }
 
+/** A name of an app's events is deactivated, or none, and the sums are looked at. */
+export interface EventsStep {
+  readonly kind: "events";
+  readonly world: number;
+  readonly app: string;
+  readonly deactivate?: string | undefined;
+}
+
 interface RestartStep {
   readonly kind: "restart";
   readonly world: number;
@@ -118,7 +126,17 @@ interface MoveStep {
 }
 
 /** What the control API does. */
-export type ChangeStep = RestartStep | MoveStep | InAppStep | MoveIntentStep | AdvanceStep | RevokeStep | RolesStep | MoveActionStep | AddMediaStep;
+export type ChangeStep =
+  | EventsStep
+  | RestartStep
+  | MoveStep
+  | InAppStep
+  | MoveIntentStep
+  | AdvanceStep
+  | RevokeStep
+  | RolesStep
+  | MoveActionStep
+  | AddMediaStep;
 
 export type Step = RequestStep | BatchStep | FollowStep | ChangeStep;
 

@@ -50,7 +50,7 @@ async function take(stage: Stage, scene: Scene, step: Step): Promise<string | un
 const REROUTING: ReadonlySet<string> = new Set(["setAccountOverride", "setNumberOverride", "unsubscribeApp"]);
 
 /** Operations that change nothing which could be cached: absence never is. */
-const CREATING: ReadonlySet<string> = new Set(["createLabel", "createPersona", "setSolutionMigrationIntent", "sendSelfMessage"]);
+const CREATING: ReadonlySet<string> = new Set(["createLabel", "createPersona", "setSolutionMigrationIntent", "sendSelfMessage", "reportAppEvents"]);
 
 const fillingOf = ({ ledger }: Stage, { world, ever }: Scene) => ({ ever, callback: (name: string) => ledger.callback(world.name, name) });
 

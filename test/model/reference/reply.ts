@@ -1,5 +1,6 @@
 /** What the interface says to a request: every reply that it allows. The first one is what happens in the model. */
 import { accountOperations } from "./areas/accounts.ts";
+import { eventOperations } from "./areas/app-events.ts";
 import { appOperations } from "./areas/apps.ts";
 import { chatappOperations } from "./areas/chatapp.ts";
 import { labelOperations } from "./areas/labels.ts";
@@ -26,6 +27,7 @@ export const operations: readonly Operation[] = [
   ...personaOperations,
   ...plainOperations,
   ...appOperations,
+  ...eventOperations,
   ...actionOperations,
   ...mediaOperations,
   ...inspectionOperations,
