@@ -38,7 +38,7 @@ export const rules = {
   labelTwice: "D-40: a second label of a name is refused",
   labelFolded: "D-82: with the migration, names compare without case",
   migrationsSet: "D-82: an app turns migrations on or off",
-  migrationsOverride: "VER-7h: migrations_override counts for one call",
+  migrationsOverride: "VER-7h: migrations_override counts for one request",
   badMigrationsOverride: "D-82: an override of another name, or without a boolean, is refused",
   batchPart: "D-34: a request of a batch has the reply of a request alone",
   batchReference: "D-34: a request of a batch refers to the result of another",

@@ -117,9 +117,9 @@ function mayBeNamed(world: World, app: string, { name: of }: Event, { names }: A
     world.reach("nameDeactivated");
     return false;
   }
-  const isRoom = [...names.values()].filter((state) => state === "active").length < event_name_limit;
-  if (isNew(of) && !isRoom) world.reach("nameCap");
-  return !isNew(of) || isRoom;
+  const hasPlace = [...names.values()].filter((state) => state === "active").length < event_name_limit;
+  if (isNew(of) && !hasPlace) world.reach("nameCap");
+  return !isNew(of) || hasPlace;
 }
 
 function reportEvents(turn: Turn, devices: readonly string[], isStrict: boolean): Reply {
