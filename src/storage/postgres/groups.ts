@@ -12,7 +12,7 @@ import { type Sql, sql } from "../sql.ts";
 import { announcement, failureOf, named, rollback } from "./ends.ts";
 import { isConnectionFailure, isStalePlan, isTimeout, isTransient } from "./failures.ts";
 import type { Pool, PoolConnection } from "./pool.ts";
-import { PostgresTransaction } from "./transaction.ts";
+import { type Guesses, PostgresTransaction } from "./transaction.ts";
 
 /**
  * In one transaction: PostgreSQL keeps 64 savepoints where other sessions see them cheaply. At some 0.1 ms each, another process that
@@ -20,7 +20,7 @@ import { PostgresTransaction } from "./transaction.ts";
  */
 const BODIES_MAX = 60;
 /**
- * After a wrong guess this many groups of the name take nothing for granted, and are as fast as they can be that way. So a caller who makes
+ * After a wrong guess this many groups of the name wait for what they are told, and are as fast as they can be that way. So a caller who makes
  * every guess wrong spoils one group in so many.
  */
 const CAREFUL_GROUPS = 20;
@@ -74,7 +74,7 @@ export class Groups {
 
   /** Errors: the body's, PostgreSQL's, or `Undone`. */
   async run<T>(body: (tx: Transaction) => Promise<T>, isAlone: boolean): Promise<T> {
-    const transaction = new PostgresTransaction<Group>((slot) => (isAlone ? this.#begin(true) : this.#enter(slot)));
+    const transaction = new PostgresTransaction<Group>((slot) => (isAlone ? this.#begin("none") : this.#enter(slot)));
     let outcome: Outcome<T>;
     try {
       outcome = { value: await body(transaction) };
@@ -89,11 +89,11 @@ export class Groups {
 
   #enter(slot: number | undefined): Promise<Group> {
     const open = slot === undefined ? undefined : this.#open.get(slot);
-    return open === undefined ? this.#begin(slot !== undefined && this.#isCareful(slot), slot) : open.turn();
+    return open === undefined ? this.#begin(slot !== undefined && this.#isCareful(slot) ? "new keys" : "all", slot) : open.turn();
   }
 
-  async #begin(isCareful: boolean, slot?: number): Promise<Group> {
-    const group: Group = new Group(this.#shared, isCareful, {
+  async #begin(guesses: Guesses, slot?: number): Promise<Group> {
+    const group: Group = new Group(this.#shared, guesses, {
       onClosed: () => {
         if (slot !== undefined && this.#open.get(slot) === group) this.#open.delete(slot);
       },
@@ -133,7 +133,7 @@ interface Listener {
 export class Group {
   readonly #shared: Shared;
   readonly #listener: Listener;
-  readonly isCareful: boolean;
+  readonly guesses: Guesses;
   #connection: PoolConnection | undefined;
   isLocked = false;
   #bodies = 1;
@@ -148,9 +148,9 @@ export class Group {
   #isEnding = false;
   #isCommitting = false;
 
-  constructor(shared: Shared, isCareful: boolean, listener: Listener) {
+  constructor(shared: Shared, guesses: Guesses, listener: Listener) {
     this.#shared = shared;
-    this.isCareful = isCareful;
+    this.guesses = guesses;
     this.#listener = listener;
   }
 

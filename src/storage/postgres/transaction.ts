@@ -10,11 +10,13 @@ import type { PoolConnection } from "./pool.ts";
 /** Statements that are on their way at once, some 100 kB. */
 const SENT_MAX = 256;
 
+/** What is taken for granted: after a wrong guess only that a minted key is free, and nothing where that was undone, too. */
+export type Guesses = "all" | "new keys" | "none";
+
 /** Where it runs, alone or after others. */
 interface Place {
   readonly connection: PoolConnection;
-  /** An earlier run was undone, so that nothing is taken for granted. */
-  readonly isCareful: boolean;
+  readonly guesses: Guesses;
   /** Queries that found nothing when they were made last, by `queryKey`. */
   readonly foundNothing: BoundedMap<string, true>;
   /** The name that its bodies begin with is locked. */
@@ -83,14 +85,14 @@ export class PostgresTransaction<P extends Place = Place> implements Transaction
 
   /** Sent, and not waited for. Where it was not so the body runs again, and this waits. */
   async changesOne(statement: Sql): Promise<boolean> {
-    if ((this.#place ?? (await this.place())).isCareful) return (await this.run(statement)) === 1;
+    if ((this.#place ?? (await this.place())).guesses !== "all") return (await this.run(statement)) === 1;
     await this.runOne(statement);
     return true;
   }
 
   /** The same. */
   async insertNew(statement: Sql): Promise<boolean> {
-    if ((this.#place ?? (await this.place())).isCareful) return (await this.run(append(statement, "ON CONFLICT DO NOTHING"))) === 1;
+    if ((this.#place ?? (await this.place())).guesses === "none") return (await this.run(append(statement, "ON CONFLICT DO NOTHING"))) === 1;
     await this.#send(
       statement,
       () => {},
@@ -149,9 +151,9 @@ export class PostgresTransaction<P extends Place = Place> implements Transaction
 
   /** Sent, and not waited for, where it found nothing last time. */
   async #readUsual<R extends Row>(statement: Sql): Promise<R[]> {
-    const { isCareful, foundNothing } = this.#place ?? (await this.place());
+    const { guesses, foundNothing } = this.#place ?? (await this.place());
     const key = queryKey(statement);
-    if (!isCareful && foundNothing.get(key) === true) {
+    if (guesses === "all" && foundNothing.get(key) === true) {
       this.#isUnsure = true;
       await this.#send(statement, (found) => {
         if (found !== 0) this.failure ??= new NotOneRow(found, statement);
