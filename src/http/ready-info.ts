@@ -57,7 +57,7 @@ export function describeServer(config: Config, hostname: string, port: number, s
   const { sandbox, host, public_url } = config;
   const isEverywhere = host === "0.0.0.0" || host === "::";
   const reached = isEverywhere ? hostname.replace(/^\[(.*)\]$/, "$1") : host;
-  const live_url = pageAddressOf(reached, streaming);
+  const live_url = pageAddressOf(reached, public_url, streaming);
   const {
     ready: _,
     pid: __,
@@ -81,11 +81,15 @@ export function describeServer(config: Config, hostname: string, port: number, s
   };
 }
 
-/** D-117: the WebSocket of pages that publish, over TLS where there is a certificate. A media server of somebody else's has none. */
-function pageAddressOf(host: string, streaming: Streaming | undefined): string | undefined {
+/**
+ * D-117: the WebSocket of pages that publish, over TLS where there is a certificate, the server's or a proxy's (D-276). A media server of
+ * somebody else's has none.
+ */
+function pageAddressOf(host: string, publicUrl: string | undefined, streaming: Streaming | undefined): string | undefined {
   if (streaming?.rtmpPort === undefined) return undefined;
   const { rtmpPort, rtmpsPort } = streaming;
-  return rtmpsPort === undefined ? `ws://${addressOf(host)}:${rtmpPort}/live` : `wss://${addressOf(host)}:${rtmpsPort}/live`;
+  if (rtmpsPort !== undefined) return `wss://${addressOf(host)}:${rtmpsPort}/live`;
+  return publicUrl?.startsWith("https:") === true ? `wss://${new URL(publicUrl).host}/live` : `ws://${addressOf(host)}:${rtmpPort}/live`;
 }
 
 /** `stopAsked` resolves when the control API is asked to end the server. */

@@ -38,6 +38,13 @@ test("a device's clicks and views, with their windows, and what is due to each, 
   await page.setTheme("light");
   await page.screenshot("attribution");
   await page.click("All events");
-  await page.shows("Events a day");
+  await page.shows("Events a day", "Due to ads");
+  // By ad, the events after a click and those after a view. The install is due to none.
+  const report = `[...document.querySelectorAll("table")].find((one) => one.innerText.startsWith("Ad\t"))?.innerText`;
+  const until = (row: string) =>
+    page.page.evaluateUntil<string | undefined>(server.control_url, report, (shown) => shown?.split("\n").includes(row) ?? false);
+  expect(await until("8501\tcheckout\t1\t0")).not.toContain("INSTALL");
+  await send({ event: "CUSTOM_APP_EVENTS", advertiser_tracking_enabled: "1", custom_events: JSON.stringify([{ _eventName: "checkout" }]) });
+  await until("8501\tcheckout\t2\t0");
   expect(page.page.problems).toEqual([]);
 });

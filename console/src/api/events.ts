@@ -1,5 +1,6 @@
 /** Server-sent events with the key in a header, which the browser's own EventSource cannot send (WHATWG HTML, 9.2). */
 import { authorization, refused } from "./client.ts";
+import { inPlace } from "./places.ts";
 
 export interface ServerEvent {
   readonly name: string;
@@ -43,13 +44,15 @@ function eventOf(block: string): ServerEvent {
 const RETRY_MS_MIN = 500;
 const RETRY_MS_MAX = 10_000;
 
+/** `waiting`: other windows of the console are connected in its place. */
+export type StreamState = "live" | "waiting" | "lost";
+
 export interface StreamListener {
   /** The address of the stream, for events after an id. */
   address(after: string | undefined): string;
   /** Called with events that hold data alone. */
   take(event: ServerEvent): void;
-  /** Whether it is connected now. */
-  state(isLive: boolean): void;
+  state(now: StreamState): void;
 }
 
 /** Stays connected while the tab shows, and goes on where it was. Returns what ends it. */
@@ -58,32 +61,34 @@ export function follow({ address, take, state }: StreamListener): () => void {
   let connection: AbortController | undefined;
   let retry: ReturnType<typeof setTimeout> | undefined;
   let retryMs = RETRY_MS_MIN;
-  const open = async (): Promise<void> => {
+  const read = async (signal: AbortSignal): Promise<void> => {
+    for await (const event of serverEvents(address(last), signal)) {
+      retryMs = RETRY_MS_MIN;
+      state("live");
+      last = event.id ?? last;
+      if (event.data !== "") take(event);
+    }
+  };
+  const open = async (insists: boolean): Promise<void> => {
     const own = new AbortController();
     connection = own;
-    try {
-      for await (const event of serverEvents(address(last), own.signal)) {
-        retryMs = RETRY_MS_MIN;
-        state(true);
-        last = event.id ?? last;
-        if (event.data !== "") take(event);
-      }
-    } catch {
-      // Tried again below.
-    }
+    // Whatever ends it, it is tried again.
+    const work = (signal: AbortSignal): Promise<void> => read(signal).catch(() => {});
+    await inPlace({ signal: own.signal, insists, waits: () => state("waiting"), work });
     if (own.signal.aborted) return;
-    state(false);
-    retry = setTimeout(() => void open(), retryMs);
+    state("lost");
+    // Windows that took places back from each other would do so for ever.
+    retry = setTimeout(() => void open(false), retryMs);
     retryMs = Math.min(2 * retryMs, RETRY_MS_MAX);
   };
   const close = (): void => {
     clearTimeout(retry);
     connection?.abort();
-    state(false);
+    state("lost");
   };
   const shown = (): void => {
     close();
-    if (document.visibilityState === "visible") void open();
+    if (document.visibilityState === "visible") void open(true);
   };
   document.addEventListener("visibilitychange", shown);
   shown();

@@ -1,7 +1,7 @@
 /** The requests of a world as they come: one stream for the whole console, which any view reads. */
 import { useSyncExternalStore } from "react";
 import { api, dataOf } from "./client.ts";
-import { follow } from "./events.ts";
+import { follow, type StreamState } from "./events.ts";
 import { clockQuery, queryClient } from "./queries.ts";
 
 type Listed = Awaited<ReturnType<typeof lastRequests>>[number];
@@ -19,7 +19,7 @@ export interface RequestFilter {
 export interface Tail {
   /** The newest first. */
   readonly lines: readonly RequestLine[];
-  readonly isLive: boolean;
+  readonly state: StreamState;
   readonly isLoaded: boolean;
   /** Came while the list was held. */
   readonly held: number;
@@ -35,7 +35,7 @@ interface RequestsEvent {
 
 /** Ten times what the server keeps. */
 const LINES_MAX = 10_000;
-const NOTHING: Tail = { lines: [], isLive: false, isLoaded: false, held: 0, skipped: 0 };
+const NOTHING: Tail = { lines: [], state: "lost", isLoaded: false, held: 0, skipped: 0 };
 
 let tail: Tail = NOTHING;
 let heldLines: readonly RequestLine[] = [];
@@ -68,7 +68,7 @@ export function readTail(w: string, filter: RequestFilter): void {
   end();
   key = wanted;
   heldLines = [];
-  tail = { ...NOTHING, isLive: tail.isLive };
+  tail = { ...NOTHING, state: tail.state };
   change({});
   end = follow({
     address(after) {
@@ -77,8 +77,8 @@ export function readTail(w: string, filter: RequestFilter): void {
       return `/v1/worlds/${encodeURIComponent(w)}/requests/stream?${parameters}`;
     },
     take: ({ data }) => take(w, JSON.parse(data) as RequestsEvent),
-    state(isLive) {
-      if (isLive !== tail.isLive) change({ isLive });
+    state(state) {
+      if (state !== tail.state) change({ state });
     },
   });
   void lastRequests(w, filter).then(

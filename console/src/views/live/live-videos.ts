@@ -82,7 +82,6 @@ const SAMPLES_MAX = 300;
 /** One video as it changes, and the health of its feed since this was opened. */
 export function useLiveState(w: string, id: string) {
   const [seen, setSeen] = useState<{ readonly state: LiveState | undefined; readonly samples: readonly Sample[] }>({ state: undefined, samples: [] });
-  const [isConnected, setConnected] = useState(false);
   useEffect(() => {
     setSeen({ state: undefined, samples: [] });
     return follow({
@@ -95,8 +94,8 @@ export function useLiveState(w: string, id: string) {
           return { state, samples: more.slice(-SAMPLES_MAX) };
         });
       },
-      state: setConnected,
+      state() {},
     });
   }, [w, id]);
-  return { ...seen, isConnected };
+  return seen;
 }

@@ -56,10 +56,11 @@ const endPath = (w: string, id: string): string => `/v1/worlds/${encodeURICompon
 /** The id of the live video. Rejects where there is no camera, or the server does not take it. */
 export async function goLive({ w, page, title, kind, url }: Wish): Promise<string> {
   const source = await openSource(kind);
+  let video: string | undefined;
   try {
     const stream_key = newKey(w);
     const { id } = await createNode(w, "live_videos", { page, ...(title === "" ? {} : { title }), embeddable: true, stream_key });
-    const video = String(id);
+    video = String(id);
     change({ world: w, video, state: "connecting", source });
     const { stop } = publishLive({ stream: source.stream, url, stream_key, onState: (state, reason) => void moved(state, reason) });
     stopSending = stop;
@@ -67,6 +68,7 @@ export async function goLive({ w, page, title, kind, url }: Wish): Promise<strin
   } catch (error) {
     source.stop();
     change(undefined);
+    if (video !== undefined) await deleteNode(w, "live_videos", video).catch(sayProblem);
     throw error;
   }
 }

@@ -1,0 +1,38 @@
+/** A browser opens six connections to a host for all its windows together: the console leaves two of them for what people do. */
+import { expect, test } from "bun:test";
+import { JOURNEY_MS, personAt } from "#harness/console/person";
+import { startServer } from "#harness/server";
+
+/** Each of them with two streams. */
+const OTHERS = 3;
+const LIVE = "● live";
+const WAITS = "○ waits: other windows are live";
+
+test(
+  "with four windows everything comes, those that a person came to last are live, and the others once there is room",
+  async () => {
+    const server = await startServer([]);
+    const person = await personAt(server, { path: "/webhooks" });
+    await person.shows(LIVE);
+    const others: (typeof person.page)[] = [];
+    for (let count = 0; count < OTHERS; count++) {
+      const page = await person.page.context().newPage();
+      await page.goto(`${server.control_url}/webhooks#key=${server.control_key}`);
+      await page.getByText(LIVE).waitFor();
+      others.push(page);
+    }
+    await person.shows(WAITS);
+    await person.open("Tokens");
+    await person.shows(/pages_messaging/);
+    // Chromium without a screen tells each window that it has the focus, and none that it gets it.
+    await person.page.evaluate("dispatchEvent(new Event('focus'))");
+    await person.shows(LIVE);
+    await person.open("Webhooks");
+    const [first, ...newer] = others;
+    await first?.getByText(WAITS).waitFor();
+    for (const page of newer) await page.close();
+    await first?.getByText(LIVE).waitFor();
+    expect(person.problems).toEqual([]);
+  },
+  JOURNEY_MS,
+);
