@@ -1,6 +1,6 @@
 /** `plaza init`: the files with which a project begins to use Plaza. What is there already stays as it is. */
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { type SchemaName, schemaText } from "../schema.ts";
 import { note, say } from "../terminal/output.ts";
 
@@ -37,8 +37,7 @@ export function init(folder: string): number {
   create(folder, "plaza.config.yaml", schemaLine(folder, "config") + CONFIG);
   create(folder, "world.yaml", schemaLine(folder, "world") + WORLD);
   ignoreData(folder);
-  // Without the package, npx would fetch one of that name from the registry, which is somebody else's.
-  const plaza = existsSync(join(folder, PACKAGE)) ? "npx plaza" : "plaza";
+  const plaza = commandIn(folder);
   say(`
 Start the sandbox, and send its webhooks to your receiver:
 
@@ -46,6 +45,16 @@ Start the sandbox, and send its webhooks to your receiver:
   ${plaza} listen --forward-to localhost:3000/webhook
   ${plaza} trigger messages`);
   return 0;
+}
+
+/** How a person types the command there. Without the package, npx would fetch one of that name from the registry, which is somebody else's. */
+function commandIn(folder: string): string {
+  if (existsSync(join(folder, PACKAGE))) return "npx plaza";
+  const program = process.argv[1] ?? "";
+  // Installed for the whole machine, it is found by its name; so is the executable, where its user has put it into the path.
+  if (program.includes("node_modules")) return "plaza";
+  const launcher = ["../../bin/plaza", "../../../bin/plaza"].map((path) => join(program, path)).find((path) => existsSync(path));
+  return launcher === undefined ? "plaza" : relative(folder, launcher);
 }
 
 /** The line by which an editor finds the schema: that of the package, or beside the file where the project does not have it. */
