@@ -31,6 +31,8 @@ tokens:
 - {token: my-page-token, type: page, app: "1001", page: "2001", user: "3001", scopes: [pages_messaging, pages_manage_metadata]}
 `;
 
+/** Where the program of a single executable says that it stands. */
+const INSIDE_EXECUTABLE = "/$bunfs/";
 const IGNORED = ".plaza/";
 
 export function init(folder: string): number {
@@ -51,10 +53,13 @@ Start the sandbox, and send its webhooks to your receiver:
 function commandIn(folder: string): string {
   if (existsSync(join(folder, PACKAGE))) return "npx plaza";
   const program = process.argv[1] ?? "";
-  // Installed for the whole machine, it is found by its name; so is the executable, where its user has put it into the path.
+  // Installed for the whole machine, it is found by its name.
   if (program.includes("node_modules")) return "plaza";
-  const launcher = ["../../bin/plaza", "../../../bin/plaza"].map((path) => join(program, path)).find((path) => existsSync(path));
-  return launcher === undefined ? "plaza" : relative(folder, launcher);
+  const launchers = ["../../bin/plaza", "../../../bin/plaza"].map((path) => join(program, path));
+  const own = program.startsWith(INSIDE_EXECUTABLE) ? process.execPath : launchers.find((path) => existsSync(path));
+  if (own === undefined) return "plaza";
+  const path = relative(folder, own);
+  return path.includes("/") ? path : `./${path}`;
 }
 
 /** The line by which an editor finds the schema: that of the package, or beside the file where the project does not have it. */
