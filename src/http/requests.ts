@@ -5,8 +5,7 @@ import type { GraphRequest, GraphResponse } from "#graph/pipeline/request";
 import type { RequestEntry } from "#graph/worlds/request-log";
 import { bodyTooLarge, foreignPage, type GraphError, headersTooLarge, malformedRequest } from "#kernel/errors";
 import type { PageGuard } from "#kernel/page-guard";
-import { Turns } from "#kernel/turns";
-import { collectValues, monotonicMs } from "#system";
+import { monotonicMs } from "#system";
 import type { RequestMetrics } from "#telemetry/request-metrics";
 import { Admissions, type Client, RunningRequest, SMALL_BODY_BYTES_MAX, type TurnAway } from "./admission/admissions.ts";
 import { Resting } from "./admission/resting.ts";
@@ -20,6 +19,7 @@ import { findHeader } from "./http1/headers.ts";
 import type { RequestHead } from "./http1/request-head.ts";
 import { type HttpLimits, largestBody } from "./limits.ts";
 import type { Exchange } from "./listeners/listener.ts";
+import { LongWork } from "./long-work.ts";
 import type { Origin, Origins } from "./places/origin.ts";
 import { appPrefixOf, type Place, type Places, type WorldDirectory } from "./places/places.ts";
 import { graphErrorOf } from "./protocol-errors.ts";
@@ -58,20 +58,11 @@ type TakenBody = Uint8Array | GraphError | "gone";
 const NO_BYTES = new Uint8Array();
 const TURNED_AWAY = 503;
 
-/**
- * Parsed, a hostile body of 1 MB takes 25 MB, and such bodies come faster than the collector, which works beside them, takes their values
- * away: 14 of them were found waiting for it. Collecting at once takes some 20 ms, and parsing so many bytes three times as long.
- */
-const LARGE_BYTES_PER_COLLECTION = 4 * 1_048_576;
-
 export class RequestDispatcher {
   readonly #options: RequestDispatcherOptions;
   readonly #admissions: Admissions<IncomingRequest>;
   readonly #resting = new Resting();
-  /** Documents, and large bodies. */
-  readonly #longWork = new Turns(monotonicMs);
-  /** Of large bodies, since garbage was last collected. */
-  #largeBytes = 0;
+  readonly #longWork = new LongWork();
   readonly #facts: HeadFactsCache;
 
   constructor(options: RequestDispatcherOptions) {
@@ -121,7 +112,7 @@ export class RequestDispatcher {
     let body: ParsedBody;
     let response: GraphResponse;
     try {
-      if (isTaken && taken.length > SMALL_BODY_BYTES_MAX) await this.#turnOfLarge(taken.length);
+      if (isTaken && taken.length > SMALL_BODY_BYTES_MAX) await this.#longWork.next(taken.length);
       body = isTaken ? this.#parsed(taken, incoming) : defectiveBody(taken);
       const { deps, handleRequest } = this.#options;
       const responding = handleRequest(deps, incoming.place.world, this.#requestOf(incoming, body, admitted));
@@ -196,14 +187,6 @@ export class RequestDispatcher {
     return bytes.length === 0 ? NO_BODY : parseBody(bytes, findHeader(head.headers, "content-type"), this.#options.limits.parametersMax);
   }
 
-  async #turnOfLarge(bytes: number): Promise<void> {
-    await this.#longWork.next();
-    this.#largeBytes += bytes;
-    if (this.#largeBytes <= LARGE_BYTES_PER_COLLECTION) return;
-    this.#largeBytes = 0;
-    collectValues();
-  }
-
   #requestOf({ head, facts, place, baseUrl }: IncomingRequest, body: ParsedBody, admission?: RunningRequest): GraphRequest {
     const { method, target, headers } = head;
     const { query } = facts;
@@ -250,9 +233,9 @@ export class RequestDispatcher {
   }
 
   #respondToPreflight({ exchange, place, startedMs }: IncomingRequest): void {
-    const { deps } = this.#options;
+    const { deps, routes } = this.#options;
     const { world, surface, path } = place;
-    const allow = allowedMethods(deps.registry, world.profile, surface, path);
+    const allow = allowedMethods(deps.registry, world.profile, surface, path, routes.isAt(place));
     const response = preflight(deps, world, surface, { ...PREFLIGHT_HEADERS, allow });
     exchange.send(response);
     exchange.finish();

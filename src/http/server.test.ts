@@ -215,6 +215,12 @@ describe.each(httpListeners)("--http %s", (http) => {
     for (const other of ["/app/openapi.json", "/openapi.jsonx", "/player"])
       expect(await (await fetch(url + other)).json()).toMatchObject({ method: "GET" });
     expect(await (await fetch(`${url}/openapi.json`, { method: "POST" })).json()).toMatchObject({ method: "POST" });
+    for (const [path, allow] of [
+      ["/openapi.json", "GET, HEAD, OPTIONS"],
+      ["/w/t1/player/5301/x.ts", "GET, HEAD, OPTIONS"],
+      ["/app/openapi.json", "OPTIONS"],
+    ] as const)
+      expect({ path, allow: (await fetch(url + path, { method: "OPTIONS" })).headers.get("allow") }).toEqual({ path, allow });
     await own.stop(0);
   });
 

@@ -5,8 +5,11 @@ import type { Transaction } from "#storage/database";
 export interface JobKind<W = unknown> {
   /** Past tense or noun, unique in the server, e.g. `live_video_window`. */
   readonly kind: string;
-  /** Of one process: jobs of the kind that run at the same time, and those that wait for another server. Without it the limits of all jobs count. */
-  readonly atOnceMax?: { readonly running: number; readonly waiting: number };
+  /**
+   * Of one process: jobs of the kind that run at the same time, those that wait for another server, and both together of one share. Without it the
+   * limits of all jobs count.
+   */
+  readonly atOnceMax?: { readonly running: number; readonly waiting: number; readonly ofShare?: number };
   /**
    * Runs when the job is due, in one process at a time, and again after a throw or the death of its process. It must be
    * repeatable, or call `job.settle` in the transaction of its effect.
@@ -34,6 +37,8 @@ export interface ScheduledJob {
   readonly key: string;
   /** World time. A time in the past means at once. */
   readonly dueMs: number;
+  /** Whose work it is, where the kind says how much of it one may have at once. */
+  readonly share?: string;
   /** JSON. */
   readonly payload?: unknown;
 }

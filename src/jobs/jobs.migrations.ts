@@ -19,5 +19,9 @@ export const jobMigrations: FeatureMigrations = {
         "CREATE INDEX jobs_running ON jobs (fence) WHERE fence > 0",
       ],
     },
+    {
+      name: "jobs_share",
+      statements: ["ALTER TABLE jobs ADD COLUMN share TEXT NOT NULL DEFAULT ''"],
+    },
   ],
 };

@@ -1,19 +1,28 @@
 import type { Reader, Transaction } from "#storage/database";
-import { append, type Row, sql } from "#storage/sql";
+import { append, type Row, type Sql, sql } from "#storage/sql";
 
 export interface JobRow extends Row {
   kind: string;
   key: string;
+  share: string;
   due_ms: number;
   payload: string;
   attempts: number;
 }
 
+/** Jobs of which no further one may begin: all of these kinds, and of others those of these shares. */
+export interface FullKinds {
+  readonly kinds: readonly string[];
+  readonly shares: readonly { readonly kind: string; readonly share: string }[];
+}
+
 /** Replaces a job of the same kind and key, even a running one, whose run can then no longer settle it. */
-export async function saveJob(tx: Transaction, kind: string, key: string, dueMs: number, payload: string): Promise<void> {
+export async function saveJob(tx: Transaction, job: Pick<JobRow, "kind" | "key" | "share" | "due_ms" | "payload">): Promise<void> {
+  const { kind, key, share, due_ms, payload } = job;
   await tx.runOne(sql`
-    INSERT INTO jobs (kind, key, due_ms, payload, attempts, fence) VALUES (${kind}, ${key}, ${dueMs}, ${payload}, 0, 0)
-    ON CONFLICT (kind, key) DO UPDATE SET due_ms = excluded.due_ms, payload = excluded.payload, attempts = 0, fence = 0, last_error = NULL`);
+    INSERT INTO jobs (kind, key, share, due_ms, payload, attempts, fence) VALUES (${kind}, ${key}, ${share}, ${due_ms}, ${payload}, 0, 0)
+    ON CONFLICT (kind, key) DO UPDATE
+    SET share = excluded.share, due_ms = excluded.due_ms, payload = excluded.payload, attempts = 0, fence = 0, last_error = NULL`);
 }
 
 /** Returns whether the job existed. */
@@ -25,16 +34,20 @@ export async function findDueTime(reader: Reader, kind: string, key: string): Pr
   return (await reader.get<{ due_ms: number }>(sql`SELECT j.due_ms FROM jobs j WHERE j.kind = ${kind} AND j.key = ${key}`))?.due_ms;
 }
 
-/** Earliest first, without those of the kinds in `except`. On PostgreSQL the rows stay locked until the transaction ends. */
-export function findDueJobs(tx: Transaction, nowMs: number, limit: number, except: readonly string[]): Promise<JobRow[]> {
+/** Earliest first, without those of `full`. On PostgreSQL the rows stay locked until the transaction ends. */
+export function findDueJobs(tx: Transaction, nowMs: number, limit: number, full: FullKinds): Promise<JobRow[]> {
   const due = sql`
-    SELECT j.kind, j.key, j.due_ms, j.payload, j.attempts FROM jobs j
+    SELECT j.kind, j.key, j.share, j.due_ms, j.payload, j.attempts FROM jobs j
     WHERE j.fence = 0 AND j.due_ms <= ${nowMs}`;
-  const tail = `${exceptKinds(except)} ORDER BY j.due_ms, j.kind, j.key LIMIT ? ${tx.skipLocked("j")}`;
-  return tx.all<JobRow>(append(due, tail, [...except, limit]));
+  return tx.all<JobRow>(append(except(due, full), `ORDER BY j.due_ms, j.kind, j.key LIMIT ? ${tx.skipLocked("j")}`, [limit]));
 }
 
-const exceptKinds = (kinds: readonly string[]): string => (kinds.length === 0 ? "" : `AND j.kind NOT IN (${kinds.map(() => "?").join(", ")})`);
+function except(jobs: Sql, { kinds, shares }: FullKinds): Sql {
+  const ofKinds = kinds.length === 0 ? jobs : append(jobs, `AND j.kind NOT IN (${kinds.map(() => "?").join(", ")})`, kinds);
+  if (shares.length === 0) return ofKinds;
+  const values = shares.flatMap(({ kind, share }) => [kind, share]);
+  return append(ofKinds, `AND (j.kind, j.share) NOT IN (VALUES ${shares.map(() => "(?, ?)").join(", ")})`, values);
+}
 
 /** That run next, earliest first. */
 export function listWaitingJobs(reader: Reader, limit: number): Promise<Pick<JobRow, "kind" | "key" | "due_ms">[]> {
@@ -45,8 +58,8 @@ export async function claimJob(tx: Transaction, { kind, key }: JobRow, fence: nu
   await tx.runOne(sql`UPDATE jobs SET fence = ${fence} WHERE kind = ${kind} AND key = ${key}`);
 }
 
-export async function findNextDueTime(reader: Reader, except: readonly string[]): Promise<number | undefined> {
-  const next = append(sql`SELECT MIN(j.due_ms) AS due_ms FROM jobs j WHERE j.fence = 0`, exceptKinds(except), except);
+export async function findNextDueTime(reader: Reader, full: FullKinds): Promise<number | undefined> {
+  const next = except(sql`SELECT MIN(j.due_ms) AS due_ms FROM jobs j WHERE j.fence = 0`, full);
   const row = await reader.get<{ due_ms: number | null }>(next);
   return row?.due_ms ?? undefined;
 }

@@ -176,37 +176,6 @@ onBothDatabases("jobs", (kind) => {
     await worker.jobs.settled();
   });
 
-  test("jobs of a kind with a limit leave space for others, while they run, while they wait and after it", async () => {
-    const gates = { waiting: Promise.withResolvers<void>(), running: Promise.withResolvers<void>() };
-    const counts = { running: 0, runningMax: 0, waiting: 0, waitingMax: 0 };
-    const limited: JobKind<JobWorker> = {
-      kind: "limited",
-      atOnceMax: { running: 2, waiting: 5 },
-      async run(_worker, _key, _payload, job) {
-        counts.waitingMax = Math.max(counts.waitingMax, ++counts.waiting);
-        await job.whileWaiting(() => gates.waiting.promise);
-        counts.waiting--;
-        counts.runningMax = Math.max(counts.runningMax, ++counts.running);
-        await gates.running.promise;
-        counts.running--;
-      },
-    };
-    const worker = await newWorker([limited]);
-    worker.loop.start();
-    for (let n = 0; n < 20; n++) await schedule(worker, `k${n}`, 0, null, "limited");
-    await schedule(worker, "while they wait", 0);
-    while (worker.ran.length < 1) await Bun.sleep(1);
-    gates.waiting.resolve();
-    while (counts.running < 2) await Bun.sleep(1);
-    for (let n = 0; n < 6; n++) await schedule(worker, `while they run ${n}`, 0);
-    while (worker.ran.length < 7) await Bun.sleep(1);
-    expect(counts).toMatchObject({ running: 2, runningMax: 2 });
-    gates.running.resolve();
-    while ((await worker.database.reader.all(sql`SELECT j.key FROM jobs j`)).length > 0) await Bun.sleep(1);
-    await worker.jobs.settled();
-    expect(counts).toEqual({ running: 0, runningMax: 2, waiting: 0, waitingMax: 5 });
-  });
-
   test("a started loop runs a job without being asked, at its time", async () => {
     const database = await (await newWorkStore(kind, migrations)).open();
     const real = { ms: 0, nowMs: () => Date.now() };

@@ -61,9 +61,9 @@ export class Jobs<W = unknown> implements WorkSource {
   }
 
   /** The job runs when the transaction has committed and the world's clock has reached `dueMs`. */
-  async schedule(tx: Transaction, { kind, key, dueMs, payload }: ScheduledJob): Promise<void> {
+  async schedule(tx: Transaction, { kind, key, dueMs, share = "", payload }: ScheduledJob): Promise<void> {
     if (!this.#kinds.has(kind)) throw new Error(`no feature declares a job of kind ${kind}`);
-    await saveJob(tx, kind, key, Math.ceil(dueMs), JSON.stringify(payload ?? null));
+    await saveJob(tx, { kind, key, share, due_ms: Math.ceil(dueMs), payload: JSON.stringify(payload ?? null) });
     tx.afterCommit(() => this.#options.loop.wake(this));
   }
 
@@ -132,9 +132,9 @@ export class Jobs<W = unknown> implements WorkSource {
 
   #start(row: JobRow, fence: number, nowMs: number): void {
     const name = nameOf(row);
-    this.#loads.begin(row.kind);
+    this.#loads.begin(row);
     const run = this.#run(row, fence, nowMs).then(() => {
-      this.#loads.end(row.kind);
+      this.#loads.end(row);
       this.#running.delete(name);
       this.#options.loop.wake(this);
     });

@@ -1,10 +1,18 @@
-/** How many runs of one kind there are in this process, where the kind has a limit: a kind whose work callers cause leaves space for others. */
+/**
+ * How many runs of one kind there are in this process, where the kind has a limit: a kind whose work callers cause leaves space for others, and one
+ * caller's work of the kind leaves space for that of others.
+ */
 import type { JobKind } from "./job-kind.ts";
+import type { FullKinds, JobRow } from "./jobs.store.ts";
+
+type Started = Pick<JobRow, "kind" | "share">;
 
 interface Load {
   readonly max: NonNullable<JobKind["atOnceMax"]>;
   running: number;
   waiting: number;
+  /** Runs of each share, those that wait included. */
+  readonly ofShares: Map<string, number>;
   /** Runs whose wait has ended, in their order: they go on when another one of the kind ends or waits. */
   readonly ready: (() => void)[];
 }
@@ -14,43 +22,55 @@ export class KindLoads {
 
   constructor(kinds: readonly Pick<JobKind, "kind" | "atOnceMax">[]) {
     for (const { kind, atOnceMax } of kinds)
-      if (atOnceMax !== undefined) this.#loads.set(kind, { max: atOnceMax, running: 0, waiting: 0, ready: [] });
+      if (atOnceMax !== undefined) this.#loads.set(kind, { max: atOnceMax, running: 0, waiting: 0, ofShares: new Map(), ready: [] });
   }
 
-  /** The kinds of which no further job can begin. */
-  full(): string[] {
-    return [...this.#loads].filter(([, load]) => capacityOf(load) <= 0).map(([kind]) => kind);
+  /** What no further job can begin of. */
+  full(): FullKinds {
+    const kinds = [...this.#loads].filter(([, load]) => capacityOf(load) <= 0).map(([kind]) => kind);
+    const shares = [...this.#loads].flatMap(([kind, { max, ofShares }]) =>
+      [...ofShares].filter(([, count]) => count >= ofShareMax(max)).map(([share]) => ({ kind, share })),
+    );
+    return { kinds, shares };
   }
 
   /** The first of the rows that may begin together. */
-  fitting<R extends { readonly kind: string }>(rows: readonly R[], limit: number): R[] {
-    const taken = new Map<string, number>();
-    const fits = ({ kind }: R): boolean => {
+  fitting<R extends Started>(rows: readonly R[], limit: number): R[] {
+    const [taken, takenOfShares] = [new Map<string, number>(), new Map<string, number>()];
+    const fits = ({ kind, share }: R): boolean => {
       const load = this.#loads.get(kind);
-      const before = taken.get(kind) ?? 0;
+      if (load === undefined) return true;
+      const name = `${kind} ${share}`;
+      const [before, beforeOfShare] = [taken.get(kind) ?? 0, takenOfShares.get(name) ?? load.ofShares.get(share) ?? 0];
+      if (before >= capacityOf(load) || beforeOfShare >= ofShareMax(load.max)) return false;
       taken.set(kind, before + 1);
-      return load === undefined || before < capacityOf(load);
+      takenOfShares.set(name, beforeOfShare + 1);
+      return true;
     };
     return rows.filter(fits).slice(0, limit);
   }
 
-  begin(kind: string): void {
-    const load = this.#loads.get(kind);
-    if (load !== undefined) load.running++;
-  }
-
-  end(kind: string): void {
+  begin({ kind, share }: Started): void {
     const load = this.#loads.get(kind);
     if (load === undefined) return;
-    load.running--;
-    load.ready.shift()?.();
+    load.running++;
+    load.ofShares.set(share, (load.ofShares.get(share) ?? 0) + 1);
+  }
+
+  end({ kind, share }: Started): void {
+    const load = this.#loads.get(kind);
+    if (load === undefined) return;
+    stopRunning(load);
+    const others = (load.ofShares.get(share) ?? 0) - 1;
+    if (others > 0) load.ofShares.set(share, others);
+    else load.ofShares.delete(share);
   }
 
   /** Rejects with what `wait` rejects with. Goes on when the kind has capacity for it. */
   async whileWaiting<T>(kind: string, wait: () => Promise<T>): Promise<T> {
     const load = this.#loads.get(kind);
     if (load === undefined) return wait();
-    this.end(kind);
+    stopRunning(load);
     load.waiting++;
     try {
       return await wait();
@@ -61,6 +81,13 @@ export class KindLoads {
     }
   }
 }
+
+function stopRunning(load: Load): void {
+  load.running--;
+  load.ready.shift()?.();
+}
+
+const ofShareMax = ({ ofShare }: Load["max"]): number => ofShare ?? Number.POSITIVE_INFINITY;
 
 /** What waits for its turn goes first. */
 const capacityOf = ({ max, running, waiting, ready }: Load): number =>

@@ -9,6 +9,7 @@ import { PortRegistry } from "#kernel/ports";
 import { GuardedClient } from "#outbound/client";
 import type { Database, Transaction } from "#storage/database";
 import { deriveKey, Sealer } from "#storage/sealing";
+import { sql } from "#storage/sql";
 import { TimeOrderedIds } from "#system";
 import { type CallbackRow, saveHealth } from "#webhooks/callbacks/callbacks.store";
 import { PROBE_EVERY_MS } from "#webhooks/callbacks/health";
@@ -163,3 +164,36 @@ function readersOf(features: Features, sealer: Sealer): PortRegistry {
   });
   return ports;
 }
+
+/** A row as a test needs it; what it leaves out is as of a delivery that waits for nothing, of an event of its own with the same id. */
+export interface DeliveryRow {
+  readonly id: number;
+  readonly event?: number;
+  readonly app?: number;
+  readonly lane?: number;
+  readonly status?: number;
+  /** It waits for its first attempt. */
+  readonly isFirst?: boolean;
+  readonly queue_entity?: number;
+  readonly retry_due_ms?: number;
+  readonly head?: number;
+  readonly members?: number;
+  readonly fence?: number;
+  readonly attempts?: string;
+  readonly ended_ms?: number;
+}
+
+/** What the engine would have stored in the course of time. */
+export const insertDeliveries = (database: Database, rows: readonly DeliveryRow[]): Promise<void> =>
+  database.write(async (tx) => {
+    for (const { id, event = id, app = 1001, lane = 71, isFirst = false, ...row } of rows) {
+      await tx.runOne(sql`
+        INSERT INTO webhook_events (id, object, field, entity, time_ms, deliveries, payload)
+        VALUES (${event}, 'page', ${`field ${event}`}, ${row.queue_entity ?? 2001}, ${event * 1_000}, 1, '{}')
+        ON CONFLICT (id) DO UPDATE SET deliveries = webhook_events.deliveries + 1`);
+      await tx.runOne(sql`
+        INSERT INTO webhook_deliveries (id, event, app, lane, status, first_lane, queue_entity, retry_due_ms, head, members, fence, tries, attempts, ended_ms)
+        VALUES (${id}, ${event}, ${app}, ${lane}, ${row.status ?? 0}, ${isFirst ? lane : null}, ${row.queue_entity ?? null}, ${row.retry_due_ms ?? null},
+          ${row.head ?? null}, ${row.members ?? 0}, ${row.fence ?? 0}, 0, ${row.attempts ?? "[]"}, ${row.ended_ms ?? null})`);
+    }
+  });

@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/plaza";
 import { temporaryFolder, worldFile } from "#harness/server";
+import { sql } from "#storage/sql";
 import { newData, type OwnServer, startOwnServer } from "./own-server.ts";
 import { addressOf, createLabel, listLabels, makeWorld, worldOf } from "./server-of-worlds.ts";
 
@@ -153,4 +154,16 @@ test("worlds of a folder and their snapshots survive a restart; a deleted world 
   expect(await namesIn(second, "a")).toEqual(["5001 of a", "5002 of a", "5003 of a"]);
   await second.control("DELETE", "worlds/a");
   expect([...new Bun.Glob("**/*").scanSync(data)].filter((file) => /\ba\b/.test(file))).toEqual([]);
+});
+
+test("a reset is one commit, of the world alone: the list of worlds has it as open already", async () => {
+  const server = await startOwnServer({ data: temporaryFolder() });
+  await makeWorld(server, "a");
+  const noted = () => server.plaza.worlds.default.database.reader.all(sql`SELECT o.name, o.until_ms FROM open_worlds o`);
+  const before = await noted();
+  expect(before).toMatchObject([{ name: "a" }]);
+  // A later time would be noted.
+  await Bun.sleep(2);
+  await server.control("POST", "worlds/a/reset");
+  expect(await noted()).toEqual(before);
 });

@@ -39,22 +39,25 @@ const testCommand = (files: readonly string[]): Command => [
   ...files.map((file) => `./${file}`),
 ];
 
+interface Limits {
+  /** How long a survivor of the nearest tests is held against the others, after the conformance cases; 0 for neither. */
+  readonly restMs: number;
+  readonly conformanceOf: (path: string) => Command | undefined;
+  /** Whether a command passes on the unchanged project, known to all copies: what fails there notices nothing. */
+  readonly passes: Map<string, Promise<boolean>>;
+}
+
 export class Judge {
   readonly #copy: WorkCopy;
   readonly #importers: Importers;
-  readonly #restMs: number;
-  readonly #conformanceOf: (path: string) => Command | undefined;
+  readonly #limits: Limits;
   readonly #types: TypeCheck;
-  /** Whether a command passes on the unchanged project: what fails there notices nothing. */
-  readonly #passes = new Map<string, boolean>();
 
-  /** `restMs`: how long a survivor of the nearest tests is held against the others. */
-  constructor(copy: WorkCopy, importers: Importers, restMs: number, conformanceOf: (path: string) => Command | undefined) {
+  constructor(copy: WorkCopy, importers: Importers, limits: Limits) {
     this.#copy = copy;
     this.#types = new TypeCheck(copy.root);
     this.#importers = importers;
-    this.#restMs = restMs;
-    this.#conformanceOf = conformanceOf;
+    this.#limits = limits;
   }
 
   async judge(mutant: Mutant): Promise<Verdict> {
@@ -71,10 +74,11 @@ export class Judge {
     const near = await this.#byTests(tests.slice(0, NEAR_FILES), asMutant);
     if (near.outcome !== "survived") return near;
     if (!this.#types.accepts(mutant.path, original, withMutant(original, mutant))) return { outcome: "does not compile", ran: near.ran };
+    if (this.#limits.restMs === 0) return near;
     const conformance = await this.#byConformance(mutant.path, asMutant);
     if (conformance !== undefined) return { ...conformance, ran: near.ran };
     let { ran } = near;
-    const untilMs = performance.now() + this.#restMs;
+    const untilMs = performance.now() + this.#limits.restMs;
     for (let at = NEAR_FILES; at < tests.length && performance.now() < untilMs; at += FILES_AT_ONCE) {
       const far = await this.#byTests(tests.slice(at, at + FILES_AT_ONCE), asMutant);
       ran += far.ran;
@@ -100,7 +104,7 @@ export class Judge {
   }
 
   async #byConformance(path: string, asMutant: <T>(run: () => Promise<T>) => Promise<T>): Promise<Verdict | undefined> {
-    const command = this.#conformanceOf(path);
+    const command = this.#limits.conformanceOf(path);
     if (command === undefined) return undefined;
     const { ended } = await asMutant(() => this.#copy.run(command, CONFORMANCE_TIMEOUT_MS));
     return ended !== "passed" && (await this.#passesUnchanged(command, CONFORMANCE_TIMEOUT_MS))
@@ -110,9 +114,9 @@ export class Judge {
 
   async #passesUnchanged(command: Command, withinMs: number): Promise<boolean> {
     const key = command.join(" ");
-    const known = this.#passes.get(key) ?? (await this.#copy.run(command, withinMs)).ended === "passed";
-    this.#passes.set(key, known);
-    if (!known) console.error(`fails on the unchanged project, and does not count: ${key}`);
+    const known = this.#limits.passes.get(key) ?? this.#copy.run(command, withinMs).then(({ ended }) => ended === "passed");
+    this.#limits.passes.set(key, known);
+    if (!(await known)) console.error(`fails on the unchanged project, and does not count: ${key}`);
     return known;
   }
 }

@@ -131,6 +131,24 @@ test("--changed takes the lines that differ from the main branch, and new files"
   expect(ends(report)).toEqual(["6 → 7: survived", "2 → 3: survived"]);
 });
 
+test("--resume leaves out what the report of an earlier run has, except survivors, for which a test may have come", async () => {
+  const root = madeUp();
+  const { report } = await mutate(root);
+  const [first, second, third] = report.mutants;
+  write(root, "test-artefacts/mutants.json", JSON.stringify({ mutants: [{ ...first, by: "an earlier run" }, third] }));
+  write(
+    root,
+    "src/age/never.test.ts",
+    'import { expect, test } from "bun:test";\nimport { never } from "./age.ts";\ntest("never", () => expect(never()).toBe(5));\n',
+  );
+  const resumed = await mutate(root, "--resume", "--at-once", "2");
+  expect(resumed.report.mutants).toEqual([
+    { ...first, by: "an earlier run" },
+    { ...second, by: "src/age/age.test.ts" },
+    expect.objectContaining({ change: "5 → 6", outcome: "noticed", by: "src/age/never.test.ts" }),
+  ]);
+});
+
 test("lines that are only removed change nothing below them", () => {
   const root = madeUp();
   write(root, "src/age/age.ts", "export const never = (): number => 5;\n");

@@ -8,7 +8,7 @@ import { parseArgs } from "node:util";
 import { changedLines, filesOf, Importers, isMutable } from "./files.ts";
 import { conformanceOf, Judge } from "./judge.ts";
 import { type Mutant, mutantsOf, sampleOf } from "./mutants.ts";
-import { type Equivalent, isSame, type Judged, json, judged, lineOf, table } from "./report.ts";
+import { type Equivalent, isSame, type Judged, json, judged, judgedBefore, lineOf, table } from "./report.ts";
 import { WorkCopy } from "./work-copy.ts";
 
 const HELP = `Makes small mistakes in the code, one at a time, and runs the tests on each: first those that stand nearest to the file.
@@ -18,7 +18,9 @@ const HELP = `Makes small mistakes in the code, one at a time, and runs the test
   --only PATH         only files below this path (repeatable); src unless given
   --sample N          N of the mutants, any of them
   --seed S            the same sample again (default 1)
-  --rest-seconds N    how long the other tests try to notice what the nearest did not (default 120)
+  --rest-seconds N    how long the other tests try to notice what the nearest did not (default 120); 0 leaves out the conformance cases too
+  --at-once N         N mutants at a time, each in a copy of its own (default 1)
+  --resume            goes on where an earlier run with this report was ended, and then tries its survivors again
   --list              name the mutants and run nothing
   --json FILE         where the report goes (default test-artefacts/mutants.json)`;
 
@@ -33,6 +35,8 @@ const { values: options } = parseArgs({
     sample: { type: "string" },
     seed: { type: "string", default: "1" },
     "rest-seconds": { type: "string", default: "120" },
+    "at-once": { type: "string", default: "1" },
+    resume: { type: "boolean" },
     list: { type: "boolean" },
     json: { type: "string", default: "test-artefacts/mutants.json" },
     help: { type: "boolean" },
@@ -43,7 +47,7 @@ const { values: options } = parseArgs({
 const root = process.cwd();
 const EQUIVALENT = "tools/mutants/equivalent.json";
 
-function whole(name: "sample" | "seed" | "rest-seconds"): number {
+function whole(name: "sample" | "seed" | "rest-seconds" | "at-once"): number {
   const text = options[name] ?? "";
   if (/^\d+$/.test(text)) return Number(text);
   console.error(`--${name} takes a whole number, not "${text}"`);
@@ -71,24 +75,41 @@ function stale(known: readonly Equivalent[]): Equivalent[] {
   return known.filter((entry) => !isThere(entry));
 }
 
+/** What an earlier run found out. */
+function earlier(mutants: readonly Mutant[]): Map<Mutant, Judged> {
+  const file = join(root, options.json);
+  return options.resume === true && existsSync(file) ? judgedBefore(readFileSync(file, "utf8"), mutants) : new Map();
+}
+
 async function run(mutants: readonly Mutant[], paths: readonly string[], known: readonly Equivalent[]): Promise<Judged[]> {
-  const copy = new WorkCopy(root, paths);
-  process.on("exit", () => copy.remove());
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => process.exit(INTERRUPTED));
+  const found = earlier(mutants);
+  const survivors = mutants.filter((mutant) => found.get(mutant)?.outcome === "survived");
+  // Tests may have come for the survivors meanwhile.
+  const left = [...mutants.filter((mutant) => !found.has(mutant)), ...survivors].values();
+  const all = (): Judged[] => mutants.map((mutant) => found.get(mutant)).filter((one) => one !== undefined);
+  const importers = new Importers(root, paths);
   const read = (path: string): string => readFileSync(join(root, path), "utf8");
-  const judge = new Judge(copy, new Importers(root, paths), whole("rest-seconds") * 1000, conformanceOf(paths, read));
-  const all: Judged[] = [];
-  for (const mutant of mutants) {
-    const equivalent = known.find((entry) => isSame(mutant, entry));
-    const one: Judged =
-      equivalent === undefined ? judged(mutant, await judge.judge(mutant)) : { mutant, outcome: "equivalent", ran: 0, reason: equivalent.reason };
-    all.push(one);
-    console.log(`${all.length}/${mutants.length} ${lineOf(one)}`);
-    mkdirSync(dirname(join(root, options.json)), { recursive: true });
-    // After each, so that what was found by then is there when it is interrupted.
-    writeFileSync(join(root, options.json), json(all, whole("seed")));
-  }
-  return all;
+  const limits = { restMs: whole("rest-seconds") * 1000, conformanceOf: conformanceOf(paths, read), passes: new Map<string, Promise<boolean>>() };
+  const work = async (copy: WorkCopy): Promise<void> => {
+    const judge = new Judge(copy, importers, limits);
+    for (const mutant of left) {
+      const equivalent = known.find((entry) => isSame(mutant, entry));
+      const one: Judged =
+        equivalent === undefined ? judged(mutant, await judge.judge(mutant)) : { mutant, outcome: "equivalent", ran: 0, reason: equivalent.reason };
+      found.set(mutant, one);
+      console.log(`${found.size}/${mutants.length} ${lineOf(one)}`);
+      mkdirSync(dirname(join(root, options.json)), { recursive: true });
+      // After each, so that what was found by then is there when it is interrupted.
+      writeFileSync(join(root, options.json), json(all(), whole("seed")));
+    }
+  };
+  const copies = Array.from({ length: Math.max(1, whole("at-once")) }, () => new WorkCopy(root, paths));
+  process.on("exit", () => {
+    for (const copy of copies) copy.remove();
+  });
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => process.exit(INTERRUPTED));
+  await Promise.all(copies.map(work));
+  return all();
 }
 
 try {

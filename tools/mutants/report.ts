@@ -60,8 +60,23 @@ export function table(all: readonly Judged[]): string {
 export function json(all: readonly Judged[], seed: number): string {
   const folders = Map.groupBy(all, ({ mutant }) => folderOf(mutant.path));
   const counts = Object.fromEntries([...folders].map(([folder, of]) => [folder, countsOf(of)]));
-  const mutants = all.map(({ mutant: { start: _, end: __, now: ___, ...mutant }, ...rest }) => ({ ...mutant, ...rest }));
+  const mutants = all.map(({ mutant: { end: _, now: __, ...mutant }, ...rest }) => ({ ...mutant, ...rest }));
   return `${JSON.stringify({ seed, noticed: shareOf(countsOf(all)), all: countsOf(all), folders: counts, mutants }, null, 2)}\n`;
+}
+
+/** What stands in a report about these mutants. One whose place in the file is another by now is not among them. */
+export function judgedBefore(report: string, mutants: readonly Mutant[]): Map<Mutant, Judged> {
+  const key = ({ path, start, code, change }: Mutant): string => JSON.stringify([path, start, code, change]);
+  const earlier: readonly (Mutant & Omit<Judged, "mutant">)[] = JSON.parse(report).mutants;
+  const entries = new Map(earlier.map((entry) => [key(entry), entry]));
+  const found = new Map<Mutant, Judged>();
+  for (const mutant of mutants) {
+    const entry = entries.get(key(mutant));
+    if (entry === undefined) continue;
+    const { outcome, ran, by, reason } = entry;
+    found.set(mutant, { mutant, outcome, ran, ...(by === undefined ? {} : { by }), ...(reason === undefined ? {} : { reason }) });
+  }
+  return found;
 }
 
 export const lineOf = ({ mutant, outcome, by, ran }: Judged): string => {

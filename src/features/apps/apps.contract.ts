@@ -23,7 +23,11 @@ export const appNode: FieldSet<AppRow> = {
       schema: migrations,
       policy: ownApp,
       // VER-7e: the migrations whose window has begun, and whether each is on for the app.
-      of: (_row, { world, isMigrated }) => Object.fromEntries(world.calendar.migrations.map(({ name }) => [name, isMigrated(name)])),
+      of: (row, { world, isMigrated }) => {
+        // Of the row, which an update has just written (D-33).
+        const app = { created_time: row.created_time, migrations: JSON.parse(row.migrations) };
+        return Object.fromEntries(world.calendar.migrations.map(({ name }) => [name, isMigrated(name, app)]));
+      },
     },
   },
   defaults: ["id", "name"],

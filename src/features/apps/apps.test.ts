@@ -66,6 +66,15 @@ onEachDatabase("apps", (database) => {
     expect((await plaza.post("/v26.0/1001", { bearer: "app", body: {} })).body.error.error_data.parameter).toBe("migrations");
   });
 
+  test("D-33: an update with fields returns the migrations as they are after it", async () => {
+    const plaza = await open();
+    for (const label_names_case_insensitive of [false, true]) {
+      const migrations = { label_names_case_insensitive };
+      const update = await plaza.post("/v26.0/1001", { bearer: "app", query: { fields: "migrations" }, body: { migrations } });
+      expect(update.body).toEqual({ id: "1001", migrations });
+    }
+  });
+
   test("a removed app's tokens are invalid", async () => {
     const plaza = await open();
     expect((await plaza.get("/v26.0/5001", { token: "page" })).status).toBe(200);

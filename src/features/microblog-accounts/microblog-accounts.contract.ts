@@ -19,7 +19,7 @@ export const readMicroblogUser = {
   decisions: ["D-165"],
   surfaces: ["microblog"],
   versions: "unversioned",
-  scheme: "query",
+  scheme: "anywhere",
   policy: microblogAccount,
   errorForm: "wrapped",
   errors: [],

@@ -13,6 +13,7 @@ import type { ListPage, PageRequest } from "#storage/keyset";
 import type { Row } from "#storage/sql";
 import type { Caller } from "../pipeline/caller.ts";
 import type { GraphRequest, SurfaceName } from "../pipeline/request.ts";
+import type { MigratedApp } from "../versions/migration-windows.ts";
 import type { VersionRule } from "../versions/rules.ts";
 import type { World } from "../worlds/world.ts";
 
@@ -184,8 +185,8 @@ export interface OperationRequest<P = unknown> {
   readonly caller: Caller;
   readonly version: Version;
   readonly world: World;
-  /** D-82: whether a named migration is on for this request. */
-  isMigrated(name: string): boolean;
+  /** D-82: whether a named migration is on for this request; `as`: for the calling app as it is by now. */
+  isMigrated(name: string, as?: MigratedApp): boolean;
   readonly graphRequest: GraphRequest;
 }
 

@@ -4,6 +4,7 @@
  */
 import { ownApp } from "#auth/app-policies";
 import { nobody, type Policy } from "#auth/policy";
+import type { Place } from "#auth/schemes";
 import { catalogue, type DeclaredError, definitionOf, type ErrorDefinition, type ErrorName } from "#kernel/errors";
 import { PortRegistry } from "#kernel/ports";
 import { FieldCatalogue } from "#webhooks/catalogue/catalogue";
@@ -17,6 +18,7 @@ import type { Feature } from "./feature.ts";
 import { nodeSet, withItemSet } from "./field-sets.ts";
 import type { Access, Field, FieldSet, ListOperation, Method, NodeType, Operation, Served } from "./operation.ts";
 import { portsOfServer } from "./ports.ts";
+import { Shapes } from "./shapes.ts";
 
 /** An operation, ready to be called. */
 export interface Endpoint {
@@ -54,8 +56,7 @@ export class Registry {
   readonly #prefixes = new Map<string, Set<string>>();
   readonly #edges = new Set<string>();
   readonly #flatEdges = new Set<string>();
-  /** By edge and method, where one access holds for every node type: what the form of a request alone says (D-90). */
-  readonly #accesses = new Map<string, Map<string, Access | undefined>>();
+  readonly #shapes = new Shapes();
   /** By edge and method. */
   readonly #headers = new Map<string, Map<string, Readonly<Record<string, string>>>>();
 
@@ -134,8 +135,10 @@ export class Registry {
     edge === undefined ? undefined : this.#headers.get(edge)?.get(method);
 
   /** What is known of the endpoint before anything is looked up; undefined for a bare id, and where node types differ. */
-  accessByShape = (method: string, edge: string | undefined): Access | undefined =>
-    edge === undefined ? undefined : this.#accesses.get(edge)?.get(method);
+  accessByShape = (method: string, edge: string | undefined): Access | undefined => this.#shapes.accessOf(method, edge);
+
+  /** Where tokens may count, as far as the form of the request says it. */
+  placesByShape = (method: string, edge: string | undefined): readonly Place[] => this.#shapes.placesOf(method, edge);
 
   #withNodeSet(type: NodeType): NodeType {
     const { reading } = type;
@@ -210,10 +213,7 @@ export class Registry {
     if (contract.on === null) this.#literals.add(contract.edge);
     else this.#edges.add(contract.edge);
     if (contract.on !== null && contract.errorForm === "flat") this.#flatEdges.add(contract.edge);
-    const accesses = innerOf(this.#accesses, contract.edge);
-    const other = accesses.get(contract.method);
-    const isSame = !accesses.has(contract.method) || (other?.scheme === contract.scheme && other.tokenless === contract.tokenless);
-    accesses.set(contract.method, isSame ? contract : undefined);
+    this.#shapes.add(contract.edge, contract);
     if (contract.headers !== undefined) innerOf(this.#headers, contract.edge).set(contract.method, contract.headers);
     if (contract.alsoUnder !== undefined) {
       const edges = this.#prefixes.get(contract.alsoUnder) ?? new Set();

@@ -1,6 +1,6 @@
 /** The step `authenticate`: which tokens a request brings, in the places that its form lets count (D-10, D-12, D-90, D-93). */
 import { checkKnownToken, checkTokens, missingCredential, type Presented, presentedTokens, schemeFor } from "#auth/credentials";
-import { clientsScheme, type Place, type Scheme, type SchemeName, schemes } from "#auth/schemes";
+import { clientsScheme, type Place } from "#auth/schemes";
 import { unixSeconds } from "#kernel/clock";
 import { type GraphError, tokenMissing } from "#kernel/errors";
 import type { World } from "../worlds/world.ts";
@@ -48,15 +48,10 @@ export function missingToken({ registry, world }: Incoming, { address, method }:
   return (scheme === undefined ? undefined : missingCredential([], schemeFor(scheme, world.profile))) ?? tokenMissing("access_token");
 }
 
+/** D-90, D-93: in the places that the form of the request lets count. */
 function presentedFor({ request, registry, world }: Incoming, { address, method }: Addressed): readonly Presented[] {
-  const scheme = registry.accessByShape(method, address.edge)?.scheme;
-  return presentedTokens(request, scheme === undefined || world.profile === "clients" ? everyPlace : placesOf[scheme], world.profile);
+  const { profile } = world;
+  return presentedTokens(request, profile === "clients" ? everyPlace : registry.placesByShape(method, address.edge), profile);
 }
 
-/** D-93: of a bare id any place may count; its endpoint decides later. */
 const everyPlace: readonly Place[] = clientsScheme.places;
-
-/** In the order of `everyPlace`, so that of two dead tokens the same one is named with and without an edge. */
-const placesOf = Object.fromEntries(
-  Object.entries(schemes).map(([name, { places }]: [string, Scheme]) => [name, everyPlace.filter((place) => places.includes(place))]),
-) as unknown as Readonly<Record<SchemeName, readonly Place[]>>;

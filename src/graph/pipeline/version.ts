@@ -1,5 +1,6 @@
 /** The step `version`: which version serves a request (VER-1 to VER-7, D-03, D-81 to D-83). */
 import { unixSeconds } from "#kernel/clock";
+import type { ReadRequest } from "../contract/operation.ts";
 import { isMigrationOn, readMigrationsOverride } from "../versions/migration-windows.ts";
 import { servedVersion } from "../versions/resolve.ts";
 import { isMarketing } from "../versions/rules.ts";
@@ -23,10 +24,10 @@ export async function recordMarketingUse({ world }: Incoming, { caller: { app } 
 }
 
 /** VER-7h. The override is read, and a wrong one refused, whether or not the operation looks at a migration. */
-export function migrationsOf({ request, world, now }: Incoming, { caller: { app } }: Versioned): (name: string) => boolean {
+export function migrationsOf({ request, world, now }: Incoming, { caller: { app } }: Versioned): ReadRequest["isMigrated"] {
   const override = readMigrationsOverride(request.query.migrations_override ?? request.body.migrations_override, world.calendar.migrations, now);
-  return (name) => {
+  return (name, as = app) => {
     const window = world.calendar.migrations.find((known) => known.name === name);
-    return window !== undefined && isMigrationOn(window, app, override, now);
+    return window !== undefined && isMigrationOn(window, as, override, now);
   };
 }

@@ -8,8 +8,9 @@ import { GraphError } from "#kernel/errors";
 
 const ORDER = ["GET", "HEAD", "POST", "DELETE", "OPTIONS"];
 
-export function allowedMethods(registry: Registry, profile: Profile, surface: SurfaceName, path: string): string {
-  const methods = new Set(["OPTIONS"]);
+/** `isOwn`: one of the server's own addresses, which are read. */
+export function allowedMethods(registry: Registry, profile: Profile, surface: SurfaceName, path: string, isOwn: boolean): string {
+  const methods = new Set(isOwn ? ["GET", "OPTIONS"] : ["OPTIONS"]);
   for (const method of methodsAt(registry, profile, surface, path)) methods.add(method);
   if (methods.has("GET")) methods.add("HEAD");
   return ORDER.filter((method) => methods.has(method)).join(", ");

@@ -34,9 +34,18 @@ export class RouteTable {
     if (place.surface !== "base" || (method !== "GET" && method !== "HEAD")) return undefined;
     // D-05: to others than browsers it is an unknown path.
     if (place.path === "/" && findHeader(headers, "accept")?.includes("text/html") !== true) return undefined;
-    const exact = this.#exact.get(place.path);
+    return this.#at(place);
+  }
+
+  /** A GET of this address is served here, whatever its headers say. */
+  isAt(place: Place): boolean {
+    return place.surface === "base" && this.#at(place) !== undefined;
+  }
+
+  #at({ path: given }: Place): RouteHandler | undefined {
+    const exact = this.#exact.get(given);
     if (exact !== undefined) return exact;
-    for (const [path, handler] of this.#below) if (place.path.startsWith(path)) return handler;
+    for (const [path, handler] of this.#below) if (given.startsWith(path)) return handler;
     return undefined;
   }
 }

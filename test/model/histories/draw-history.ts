@@ -2,6 +2,7 @@
 import fc, { type Arbitrary } from "fast-check";
 import { oneOf, world } from "./drawing.ts";
 import { chatappSteps, intentSteps, selfMessagingSteps } from "./messaging.ts";
+import { nodeSteps } from "./nodes.ts";
 import { labelSteps, personaSteps } from "./page-messaging.ts";
 import { actionSteps, inspectionSteps, mediaSteps } from "./reading.ts";
 import type { History, Step } from "./steps.ts";
@@ -45,11 +46,11 @@ export const withRestarts = ({ worlds, steps }: History): History => ({
 /** Each area's steps; a history is about a few of them, so that its steps meet. */
 const areas: Readonly<Record<string, Arbitrary<Step>>> = {
   ...{ labels: labelSteps, personas: personaSteps, actions: actionSteps, media: mediaSteps, inspection: inspectionSteps },
-  ...{ selfMessaging: selfMessagingSteps, chatapp: chatappSteps, intents: intentSteps },
+  ...{ selfMessaging: selfMessagingSteps, chatapp: chatappSteps, intents: intentSteps, nodes: nodeSteps },
 };
 
-const history = (steps: number): Arbitrary<History> =>
-  fc.subarray(Object.keys(areas), { minLength: 1, maxLength: Math.min(3, Object.keys(areas).length) }).chain((names) => {
+const history = (steps: number, among: readonly string[]): Arbitrary<History> =>
+  fc.subarray([...among], { minLength: 1, maxLength: Math.min(3, among.length) }).chain((names) => {
     const ofAreas = names.map((name): readonly [number, Arbitrary<Step>] => [10, areas[name] as Arbitrary<Step>]);
     const profile = fc.constantFrom("strict" as const, "strict" as const, "clients" as const);
     return fc.record({
@@ -59,7 +60,7 @@ const history = (steps: number): Arbitrary<History> =>
   });
 
 /** The same seed draws the same history. */
-export function drawHistory(seed: number, steps: number): History {
-  const [drawn] = fc.sample(history(steps), { seed, numRuns: 1 });
+export function drawHistory(seed: number, steps: number, among: readonly string[] = Object.keys(areas)): History {
+  const [drawn] = fc.sample(history(steps, among), { seed, numRuns: 1 });
   return drawn as History;
 }

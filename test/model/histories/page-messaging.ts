@@ -41,6 +41,13 @@ const psid: Arbitrary<Value> = oneOf<Value>(
   [1, fc.constantFrom<Value>(9001, 9002, "9001", "9999999", "2001", "abc", true, null, undefined, ["9001"], { id: "9001" })],
 );
 
+const MIGRATION = "label_names_case_insensitive";
+const migrationsOverride: Arbitrary<Value> = oneOf<Value>(
+  [9, fc.constant(undefined)],
+  [2, fc.boolean().map((on) => ({ [MIGRATION]: on }))],
+  [1, fc.constantFrom<Value>({ another: true }, { [MIGRATION]: "yes" }, "{", [MIGRATION])],
+);
+
 const labelFields = fields("id", "name", "page_label_name", "page", "page{id}", "page{name}");
 const common = { tokens };
 
@@ -52,7 +59,10 @@ export const labelSteps: Arbitrary<Step> = oneOf<Step>(
     request({
       ...common,
       ...{ operation: "createLabel", method: "POST", node: page, edge: "custom_labels" },
-      query: fc.record({ fields: labelFields, page_label_name: oneOf([15, fc.constant(undefined)], [1, fc.constantFrom("vip", "new")]) }),
+      query: fc.record({
+        ...{ fields: labelFields, page_label_name: oneOf([15, fc.constant(undefined)], [1, fc.constantFrom("vip", "new")]) },
+        migrations_override: migrationsOverride,
+      }),
       body: body({ page_label_name: labelName, name: oneOf([9, fc.constant(undefined)], [1, fc.constant("named")]) }),
     }),
   ],

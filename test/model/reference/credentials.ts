@@ -23,7 +23,8 @@ const PLACES: Readonly<Record<Scheme, readonly Place[]>> = {
   "header or, in development, query": ["header", "access_token"],
 };
 
-const ALL_PLACES: readonly Place[] = ["access_token", "oauth_token", "header", "body"];
+/** In the order in which `me` looks for the caller (D-02). */
+const ALL_PLACES: readonly Place[] = ["header", "access_token", "oauth_token", "body"];
 
 /** D-12 [clients]: any place is accepted everywhere. */
 export const placesOf = ({ profile }: World, schemes: readonly Scheme[]): ReadonlySet<Place> =>

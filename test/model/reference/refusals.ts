@@ -1,5 +1,5 @@
 /** What is said to a caller who may not ask, and in which form. */
-import { type Credential, credentialsOf, problemsOfPlaces, type Scheme } from "./credentials.ts";
+import { type Credential, problemsOfPlaces, type Scheme } from "./credentials.ts";
 import { type ErrorName, type Failure, type Form, failure } from "./errors.ts";
 import type { Token } from "./nodes.ts";
 import type { Operation } from "./operations.ts";
@@ -53,28 +53,6 @@ export function deadOnes(
   if (!given.some(({ problem }) => problem !== undefined)) return [];
   const form = formWithoutNode(request, edge);
   return problemsOfPlaces(world, schemes[0] ?? "any", given).map((error) => failure(form, error));
-}
-
-export const ambiguous = ({ edge }: Address, request: GraphRequest): Failure[] => {
-  const form = formWithoutNode(request, edge);
-  return (
-    [
-      "tokenInvalid",
-      "tokenOfOtherApp",
-      "unsupportedRequest",
-      "tokenMissing",
-      "taskMissing",
-      "permissionMissing",
-      "invalidParameter",
-      "tokenExpired",
-    ] as const
-  ).map((error) => failure(form, error));
-};
-
-/** NOTE: on an edge that node types of several schemes share, a live `oauth_token` makes the caller a stranger; D-12 does not say that it counts there. */
-export function byOauthToken(world: World, request: GraphRequest, path: Address): Failure[] {
-  const isLive = credentialsOf(world, request).some(({ place, problem }) => place === "oauth_token" && problem === undefined);
-  return isLive && path.edge === "subscribed_apps" ? [missingNode(world, request, path)] : [];
 }
 
 /** What a caller who knows of the node and has the tokens in their places may still lack (D-91, D-11). */

@@ -1,5 +1,6 @@
 /** What the interface says to a request: every reply that it allows. The first one is what happens in the model. */
 import { accountOperations } from "./areas/accounts.ts";
+import { appOperations } from "./areas/apps.ts";
 import { chatappOperations } from "./areas/chatapp.ts";
 import { labelOperations } from "./areas/labels.ts";
 import { intentOperations } from "./areas/migration-intents.ts";
@@ -13,10 +14,10 @@ import type { Failure } from "./errors.ts";
 import type { Token } from "./nodes.ts";
 import { failIn, type Operation, type Turn } from "./operations.ts";
 import { type Address, isId, readPath, servedBy } from "./paths.ts";
-import { ambiguous, bothForms, byOauthToken, deadOnes, isDataOver, lacks, missingNode, withoutToken } from "./refusals.ts";
+import { bothForms, deadOnes, isDataOver, lacks, missingNode, withoutToken } from "./refusals.ts";
 import { Hole, isFailure, type Reply } from "./replies.ts";
 import { type GraphRequest, hasBadText } from "./requests.ts";
-import { defaultVersion, isPlatformVersion, NEWEST } from "./versions.ts";
+import { defaultVersion, isOverrideWrong, isPlatformVersion, NEWEST } from "./versions.ts";
 import { mayKnowOf } from "./visibility.ts";
 import { nodeTypeOf, type World } from "./world.ts";
 
@@ -24,6 +25,7 @@ export const operations: readonly Operation[] = [
   ...labelOperations,
   ...personaOperations,
   ...plainOperations,
+  ...appOperations,
   ...actionOperations,
   ...mediaOperations,
   ...inspectionOperations,
@@ -45,9 +47,10 @@ export interface Replied {
 }
 
 function nodeOf(world: World, { id }: Address, [token]: readonly Token[]): string {
-  if (id !== "me") return id;
+  if (id !== "me" || token === undefined) return id;
   world.reach("me");
-  return token?.user !== undefined && token.type !== "page" ? token.user : (token?.page ?? "me");
+  const { type, app, user, page, social_account, microblog_user } = token;
+  return { app, user, system_user: user, page, social_user: social_account, microblog_user }[type] ?? id;
 }
 
 /** The empty id: the path names no node. */
@@ -59,13 +62,16 @@ const knowsOf = (world: World, token: Token, node: string): boolean => node === 
 const subscribesItself = ({ profile }: World, { surface }: GraphRequest, operation: Operation | undefined): boolean =>
   profile === "clients" && surface === "base" && operation?.name === "setAccountOverride";
 
-/** D-11: a write goes on, and nothing but its result is read back. */
+/** What the writes of these callers are answered with when nothing is selected. */
+const OF_WRITES: ReadonlySet<string> = new Set(["id", "name", "page_label_name"]);
+
+/** D-11: a write goes on, and nothing is read back, whatever is selected. */
 function withoutStored(reply: Reply): Reply {
   if (isFailure(reply) || typeof reply.body !== "object" || reply.body === null || !("id" in reply.body)) return reply;
-  const whole = reply.body as Readonly<Record<string, unknown>>;
+  const { id } = reply.body;
   const hole = new Hole("the id, and nothing that was stored before", (actual) => {
     const shown = actual as Readonly<Record<string, unknown>>;
-    return shown.id === whole.id && Object.keys(shown).every((name) => name in whole) ? undefined : `${JSON.stringify(actual)} is not that`;
+    return shown.id === id && Object.keys(shown).every((name) => OF_WRITES.has(name)) ? undefined : `${JSON.stringify(actual)} is not that`;
   });
   return { ...reply, body: hole };
 }
@@ -107,7 +113,7 @@ function repliesOf(world: World, request: GraphRequest, address: string, observe
   if (live.length === 0)
     return {
       operation: undefined,
-      replies: [...withoutToken(world, request, path, given, schemes[0]), ...byOauthToken(world, request, path)],
+      replies: withoutToken(world, request, path, given, schemes[0]),
       version: servedBy(request, version ?? NEWEST),
     };
   if (version === undefined) world.reach("defaultVersion");
@@ -115,12 +121,8 @@ function repliesOf(world: World, request: GraphRequest, address: string, observe
   const operation = atEdge.find(({ on, method }) => on === typeOf(world, node) && method === request.method);
   const missing = missingNode(world, request, path);
   const problems = deadOnes(world, request, path, given, schemes);
-  // Several tokens may mean several people by `me`: which of them counts is not decided.
-  const isAmbiguous = new Set(live.map((token) => nodeOf(world, path, [token]))).size > 1;
-  if ((problems.length > 0 && path.edge !== "") || isAmbiguous) {
-    const others = [...(isAmbiguous ? ambiguous(path, request) : []), ...(operation === undefined ? [missing] : [])];
-    return { operation, replies: [...problems, ...others], version: undefined };
-  }
+  if (problems.length > 0 && path.edge !== "")
+    return { operation, replies: [...problems, ...(operation === undefined ? [missing] : [])], version: undefined };
   if (!live.some((token) => knowsOf(world, token, node) || subscribesItself(world, request, operation))) {
     world.reach("hidden");
     return { operation, replies: [missing, ...problems], version: undefined };
@@ -170,6 +172,10 @@ function repliesToKnownCaller({ world, request, operation, node, address, observ
   const [first, ...rest] = tokens;
   if (first === undefined) return [fail("tokenMissing")];
   if (isBad) return [fail("invalidParameter")];
+  if (isOverrideWrong(request)) {
+    world.reach("badMigrationsOverride");
+    return [fail("invalidParameter"), ...(operation.versions === undefined ? [] : [fail("unknownPath")])];
+  }
   const { versions } = operation;
   if (versions !== undefined && !versions.includes(readPath(request)?.version ?? "")) {
     world.reach("intentVersion");

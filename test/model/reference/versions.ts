@@ -1,4 +1,5 @@
 /** The calendar of versions, and migrations (D-03, D-80, D-82). */
+import { asObject, type GraphRequest, inQuery } from "./requests.ts";
 import type { World } from "./world.ts";
 
 const day = (text: string): number => Date.parse(`${text}T00:00:00Z`) / 1000;
@@ -27,9 +28,30 @@ export function defaultVersion(world: World, app: string): string {
 /** D-122: the built-in migration's window. */
 const MIGRATION = { name: "label_names_case_insensitive", start: day("2026-10-01"), end: day("2027-10-01") };
 
+export const MIGRATIONS: readonly string[] = [MIGRATION.name];
+
+/** Switches of migrations, or undefined where a name is none or a value no boolean (D-82). */
+export function readSwitches(value: unknown): Readonly<Record<string, boolean>> | undefined {
+  const given = asObject(value);
+  const isRight = given !== undefined && Object.entries(given).every(([name, on]) => MIGRATIONS.includes(name) && typeof on === "boolean");
+  return isRight ? (given as Record<string, boolean>) : undefined;
+}
+
+const overrideOf = (request: GraphRequest): string | undefined => inQuery(request, "migrations_override");
+
+export const isOverrideWrong = (request: GraphRequest): boolean =>
+  overrideOf(request) !== undefined && readSwitches(overrideOf(request)) === undefined;
+
 /** D-82: on for apps created after the start, and for everybody after the end. */
 export function hasMigration(world: World, app: string, name: string): boolean {
   if (name !== MIGRATION.name) return false;
   const { migrations = {}, created_time = 0 } = world.apps.get(app) ?? {};
   return world.now >= MIGRATION.end || (migrations[name] ?? created_time >= MIGRATION.start);
+}
+
+/** VER-7h: for one call. */
+export function isMigrated(world: World, app: string, name: string, request: GraphRequest): boolean {
+  const override = overrideOf(request);
+  if (override !== undefined) world.reach("migrationsOverride");
+  return readSwitches(override)?.[name] ?? hasMigration(world, app, name);
 }

@@ -52,7 +52,7 @@ export const operations = {
   readLabel: "GET /{id} base platform pageMessaging one",
   readLiveVideo: "GET /{id} base platform anywhere one",
   readMediaInsights: "GET /{id}/insights microblog unversioned query one",
-  readMicroblogUser: "GET /{id} microblog unversioned query one",
+  readMicroblogUser: "GET /{id} microblog unversioned anywhere one",
   readMigrationIntent: "GET /{id} base migrationIntents bearer one",
   readPage: "GET /{id} base platform anywhere one",
   readPersona: "GET /{id} base platform pageMessaging one",

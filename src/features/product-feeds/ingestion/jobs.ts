@@ -35,8 +35,11 @@ const RECEIVING_SECONDS_MAX = 86_400;
 /** Parts deleted in one write: 8 MB. */
 const PARTS_PER_WRITE = 8;
 
-/** D-147: callers cause this work, a file may take minutes and an address half an hour. Half of what jobs may use stays for others. */
-const AT_ONCE_MAX = { running: 4, waiting: 32 };
+/**
+ * D-147: callers cause this work, a file may take minutes and an address half an hour. Half of what jobs may use stays for others, and of that three
+ * quarters for other catalogs.
+ */
+const AT_ONCE_MAX = { running: 4, waiting: 32, ofShare: 8 };
 
 export const feedIngestion: JobKind<World> = { kind: KIND, atOnceMax: AT_ONCE_MAX, run: ingestFeed };
 
@@ -45,7 +48,8 @@ export async function scheduleIngestion(tx: Transaction, world: World, feed: str
   await tx.lock(KIND, feed);
   // A running job checks for work before it ends. Scheduling it again would make its current run fail.
   if ((await world.jobs.dueTimeOf(tx, KIND, feed)) !== undefined) return;
-  await world.jobs.schedule(tx, { kind: KIND, key: feed, dueMs: world.clock.nowMs() });
+  const share = (await findFeed(tx, feed))?.catalog ?? "";
+  await world.jobs.schedule(tx, { kind: KIND, key: feed, share, dueMs: world.clock.nowMs() });
 }
 
 async function ingestFeed(world: World, key: string, _payload: unknown, job: RunningJob): Promise<void> {

@@ -137,6 +137,39 @@ onEachDatabase("D-147: uploads over the graph", (database) => {
     expect(await plaza.dump(["feed_upload_parts.n"])).toEqual([]);
   });
 
+  test("one catalog's files whose addresses do not respond leave those of other catalogs their turn", async () => {
+    const slow = Array.from({ length: 40 }, (_, n) => ({ id: String(8_200 + n), catalog: "8002", name: `slow ${n}` }));
+    const world = {
+      ...feedWorld,
+      catalogs: [...feedWorld.catalogs, { id: "8002", page: "2001", name: "Slow" }],
+      product_feeds: [...feedWorld.product_feeds, ...slow],
+    };
+    const plaza = await openPlaza({ database, world });
+    const gate = Promise.withResolvers<void>();
+    let asked = 0;
+    const silent = Bun.serve({
+      hostname: "127.0.0.1",
+      port: 0,
+      fetch: async () => {
+        asked++;
+        await gate.promise;
+        return new Response(csv(row("late")));
+      },
+    });
+    afterThisTest(() => silent.stop(true));
+    const url = `http://127.0.0.1:${silent.port}/`;
+    for (const { id } of slow) expect((await plaza.post(`/v25.0/${id}/uploads`, { bearer: "reader", body: { url } })).status).toBe(200);
+    plaza.time.realMs += 1_000;
+    const { id } = (await plaza.post("/v25.0/8101/uploads", { bearer: "reader", files: fileOf(csv(row("a"))) })).body;
+    plaza.world.work.start();
+    const status = async () => (await plaza.get(`/v25.0/${id}`, { bearer: "reader", query: { fields: "status" } })).body.status;
+    while ((await status()) !== "done") await Bun.sleep(5);
+    expect(asked).toBeLessThan(slow.length);
+    gate.resolve();
+    await plaza.world.work.runDue();
+    expect(asked).toBe(slow.length);
+  });
+
   test("an upload and its errors are seen by who has access to the catalog", async () => {
     const { take, plaza } = await open();
     const id = await take(csv(row("a")));

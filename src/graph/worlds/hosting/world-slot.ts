@@ -9,8 +9,8 @@ export interface WorldSlotOptions {
   readonly name: string;
   readonly memory: WorldMemory;
   openDatabase(): Promise<Database>;
-  /** The world works from then on, if the server does. */
-  openWorld(database: Database, memory: WorldMemory): Promise<OpenWorld>;
+  /** The world works from then on, if the server does. `isRenewed`: this process had it open already. */
+  openWorld(database: Database, memory: WorldMemory, isRenewed: boolean): Promise<OpenWorld>;
   sleepMs(ms: number): Promise<void>;
 }
 
@@ -132,7 +132,7 @@ export class WorldSlot {
         return await replace(database);
       } finally {
         clearMemory(this.memory);
-        const renewed = await this.#openOn(database);
+        const renewed = await this.#openOn(database, true);
         await begin(renewed.world);
       }
     });
@@ -144,7 +144,7 @@ export class WorldSlot {
       const opened = this.#opened;
       await opened?.world.abandon();
       clearMemory(this.memory);
-      if (opened !== undefined) await this.#openOn(opened.database);
+      if (opened !== undefined) await this.#openOn(opened.database, true);
     });
   }
 
@@ -205,15 +205,15 @@ export class WorldSlot {
   async #openNew(): Promise<Opened> {
     const database = await this.#options.openDatabase();
     try {
-      return await this.#openOn(database);
+      return await this.#openOn(database, false);
     } catch (error) {
       await database.close();
       throw error;
     }
   }
 
-  async #openOn(database: Database): Promise<Opened> {
-    const world = await this.#options.openWorld(new DatabaseLease(database), this.memory);
+  async #openOn(database: Database, isRenewed: boolean): Promise<Opened> {
+    const world = await this.#options.openWorld(new DatabaseLease(database), this.memory, isRenewed);
     const entered = {
       world,
       leave: (): void => {

@@ -252,12 +252,12 @@ export class Worlds {
     return new WorldSlot({
       ...{ name, sleepMs, memory: newMemory() },
       openDatabase: () => databases.open(name),
-      openWorld: async (database, memory) => {
+      openWorld: async (database, memory, isRenewed) => {
         const world = await this.#options.openWorld(name, database, memory);
         if (name === DEFAULT_WORLD) this.#follow(world);
         else {
-          // One that is being made is not in the list yet.
-          if (!this.#unmade.has(name)) await this.#openWorlds.opened(name);
+          // One that is being made is not in the list yet; one that begins anew is noted as open, and noting it again would cost a sync.
+          if (!isRenewed && !this.#unmade.has(name)) await this.#openWorlds.opened(name);
           this.#resting.opened(name);
         }
         await this.#onOpened(world);

@@ -7,7 +7,7 @@ import type { Label } from "../nodes.ts";
 import { isSelection, type Operation, readSelection, type Turn } from "../operations.ts";
 import { type Reply, success } from "../replies.ts";
 import { asText, characters, inBody, inQuery, parameter } from "../requests.ts";
-import { hasMigration } from "../versions.ts";
+import { isMigrated } from "../versions.ts";
 import { pageOfPerson, type World } from "../world.ts";
 import { emitOfPage, PAGE_MESSAGING, pageShape, shownPage } from "./page-messaging.ts";
 
@@ -63,7 +63,7 @@ function createLabel(turn: Turn): Reply | Failure[] {
   const selection = readSelection(turn, shape);
   const problems = [name, selection].filter((one): one is Failure => typeof one === "object" && "error" in one);
   if (problems.length > 0 || typeof name !== "string" || !isSelection(selection)) return problems;
-  const isFolded = hasMigration(world, tokens[0].app, "label_names_case_insensitive");
+  const isFolded = isMigrated(world, tokens[0].app, "label_names_case_insensitive", turn.request);
   const folded = (text: string): string => (isFolded ? text.toLowerCase() : text);
   const first = [...world.labels.values()].find((label) => label.page === node && folded(label.name) === folded(name));
   if (first !== undefined) {

@@ -1,9 +1,10 @@
-/** Plain reads of apps, users, pages, businesses and accounts (D-165, D-59). */
+/** Plain reads of users, pages, businesses and accounts (D-165). */
 
 import { objectShape, type Shape, select } from "../fields.ts";
-import type { Token, TokenKind } from "../nodes.ts";
+import type { MicroblogUser, SocialAccount, Token, TokenKind } from "../nodes.ts";
 import { isSelection, type Operation, readSelection, type Turn } from "../operations.ts";
 import { type Reply, success } from "../replies.ts";
+import type { Surface } from "../requests.ts";
 import type { NodeType, World } from "../world.ts";
 
 type Row = Readonly<Record<string, unknown>>;
@@ -14,9 +15,10 @@ function reading(
   kinds: readonly TokenKind[],
   read: (world: World, id: string) => Row | undefined,
   shape: Shape,
+  surfaces: readonly Surface[] = ["base"],
 ): Operation {
   return {
-    ...{ name, method: "GET", edge: "", on, surfaces: ["base"], form: "wrapped", scheme: "any", kinds, scopes: [] },
+    ...{ name, method: "GET", edge: "", on, surfaces, form: "wrapped", scheme: "any", kinds, scopes: [] },
     hasTask: () => true,
     reply: (turn: Turn): Reply => {
       const selection = readSelection(turn, shape);
@@ -32,6 +34,9 @@ export function speaksForApp(world: World, { type, user, app }: Token, id: strin
 }
 
 const named: Shape = { ...objectShape("id", "name"), always: ["id"] };
+/** Its name is its username. */
+const account: Shape = { ...objectShape("id", "name", "username"), defaults: ["id", "username"], always: ["id"] };
+const shownAccount = ({ id, username }: { id: string; username: string }): Row => ({ id, username, name: username });
 const persons = ["user", "system_user"] as const;
 
 export const plainOperations: readonly Operation[] = [
@@ -55,5 +60,21 @@ export const plainOperations: readonly Operation[] = [
       return { id, name };
     },
     named,
+  ),
+  reading(
+    "readSocialAccount",
+    "social_account",
+    ["social_user", "page", ...persons],
+    ({ social_accounts }, id) => shownAccount(social_accounts.get(id) as SocialAccount),
+    account,
+    ["base", "social_login"],
+  ),
+  reading(
+    "readMicroblogUser",
+    "microblog_user",
+    ["microblog_user"],
+    ({ microblog_users }, id) => shownAccount(microblog_users.get(id) as MicroblogUser),
+    account,
+    ["microblog"],
   ),
 ];

@@ -1,0 +1,280 @@
+/** The loop without jobs: when it asks a source for work, and what it knows about the next time. */
+import { expect, test } from "bun:test";
+import { afterThisTest } from "#harness/cleanup";
+import { movedClock, newWorkStore } from "#harness/work-database";
+import { jobMigrations } from "./jobs.migrations.ts";
+import { WorkLoop } from "./work-loop.ts";
+import type { Turn, TurnEnd, WorkSource } from "./work-source.ts";
+
+/** A source that does nothing but note what it is asked, unless the test says more. */
+class Noting implements WorkSource {
+  readonly turns: Pick<Turn, "nowMs" | "isHurried" | "isLast">[] = [];
+  nextDueMs: number | undefined;
+  isWorking = false;
+  ask: (turn: Turn) => Promise<void> = async () => {};
+  didWork = (): boolean => false;
+  wait = async (): Promise<boolean> => false;
+  readonly released: number[] = [];
+
+  async turn(turn: Turn): Promise<TurnEnd> {
+    const { nowMs, isHurried, isLast } = turn;
+    this.turns.push({ nowMs, isHurried, isLast });
+    await this.ask(turn);
+    return { didWork: this.didWork(), nextDueMs: this.nextDueMs };
+  }
+
+  settled(): Promise<boolean> {
+    return this.wait();
+  }
+
+  isBusy(): boolean {
+    return this.isWorking;
+  }
+
+  async release(_tx: unknown, fence: number): Promise<void> {
+    this.released.push(fence);
+  }
+}
+
+async function newLoop(count = 1) {
+  const database = await (await newWorkStore("sqlite", [jobMigrations])).open();
+  const clock = movedClock(1_000_000);
+  const errors: unknown[] = [];
+  const loop = new WorkLoop({ database, clock, realNowMs: () => 0, onError: (error) => errors.push(error) });
+  const sources = Array.from({ length: count }, () => new Noting());
+  for (const source of sources) loop.add(source);
+  afterThisTest(() => loop.stop());
+  const [source] = sources as [Noting];
+  return { loop, clock, errors, sources, source, database };
+}
+
+/** Until what was begun has come to its end. */
+const untilTurns = async (source: Noting, count: number): Promise<void> => {
+  while (source.turns.length < count) await Bun.sleep(1);
+};
+
+test("at rest, the loop knows the earliest time of all sources, in whatever order they stand", async () => {
+  for (const dueInMs of [
+    [undefined, 5, 3],
+    [3, 5, undefined],
+    [5, undefined, 3],
+    [5, 3, undefined],
+    [3, 3],
+  ]) {
+    const { loop, clock, sources } = await newLoop(dueInMs.length);
+    for (const [at, ms] of dueInMs.entries()) if (sources[at] !== undefined) sources[at].nextDueMs = ms === undefined ? undefined : clock.ms + ms;
+    await loop.runDue();
+    expect(loop.rest).toEqual({ nextDueMs: clock.ms + 3 });
+    clock.ms += 2;
+    expect(loop.rest).toEqual({ nextDueMs: clock.ms + 1 });
+    // Due now is no rest.
+    clock.ms++;
+    expect(loop.rest).toBeUndefined();
+  }
+});
+
+test("with nothing to come, the loop rests without a time; while something runs or waits, it does not rest", async () => {
+  const { loop, sources, source } = await newLoop(2);
+  await loop.runDue();
+  expect(loop.rest).toEqual({ nextDueMs: undefined });
+  for (const each of sources) {
+    each.isWorking = true;
+    expect(loop.rest).toBeUndefined();
+    each.isWorking = false;
+  }
+  const gate = Promise.withResolvers<void>();
+  source.ask = () => gate.promise;
+  const run = loop.runDue();
+  await untilTurns(source, 2);
+  expect(loop.rest).toBeUndefined();
+  gate.resolve();
+  await run;
+  expect(loop.rest).toEqual({ nextDueMs: undefined });
+});
+
+test("nothing is asked before the start, and each source once at the start", async () => {
+  const { loop, sources } = await newLoop(2);
+  loop.wake();
+  await Bun.sleep(5);
+  expect({ turns: sources.map(({ turns }) => turns.length), isStarted: loop.isStarted }).toEqual({ turns: [0, 0], isStarted: false });
+  loop.start();
+  loop.start();
+  expect(loop.isStarted).toBe(true);
+  for (const source of sources) await untilTurns(source, 1);
+  await Bun.sleep(5);
+  expect(sources.map(({ turns }) => turns)).toEqual([0, 1].map(() => [{ nowMs: 1_000_000, isHurried: false, isLast: false }]));
+});
+
+test("a source is asked again as long as it did work, and when it was woken during its turn", async () => {
+  const { loop, source, sources } = await newLoop(2);
+  source.didWork = () => source.turns.length < 3;
+  loop.start();
+  await untilTurns(source, 3);
+  for (const each of sources) await untilTurns(each, 1);
+  await Bun.sleep(5);
+  expect(sources.map(({ turns }) => turns.length)).toEqual([3, 1]);
+  const gate = Promise.withResolvers<void>();
+  source.ask = () => (source.turns.length === 4 ? gate.promise : Promise.resolve());
+  loop.wake(source);
+  loop.wake(source);
+  expect(loop.rest).toBeUndefined();
+  // Its turns never overlap.
+  expect(source.turns).toHaveLength(4);
+  gate.resolve();
+  await untilTurns(source, 5);
+  await Bun.sleep(5);
+  expect(sources.map(({ turns }) => turns.length)).toEqual([5, 1]);
+});
+
+test("a wait of real time ends with a turn of its source alone; a later one does not put it off", async () => {
+  const { loop, source, sources } = await newLoop(2);
+  loop.start();
+  for (const each of sources) await untilTurns(each, 1);
+  for (const [first, second] of [
+    [60_000, 10],
+    [10, 60_000],
+  ] as const) {
+    const before = source.turns.length;
+    loop.wakeIn(source, first);
+    loop.wakeIn(source, second);
+    await untilTurns(source, before + 1);
+  }
+  expect(sources[1]?.turns).toHaveLength(1);
+});
+
+test("due work is asked for on behalf of a waiting caller, as long as there is any: done in the turn, or ended after it", async () => {
+  const { loop, source } = await newLoop();
+  source.didWork = () => source.turns.length < 3;
+  source.wait = async () => source.turns.length === 3;
+  await loop.runDue();
+  expect(source.turns).toEqual(Array.from({ length: 4 }, () => ({ nowMs: 1_000_000, isHurried: true, isLast: false })));
+});
+
+test("who waits for due work waits for the turn that runs already, too, and for its work", async () => {
+  const { loop, source } = await newLoop();
+  const gates = { turn: Promise.withResolvers<void>(), work: Promise.withResolvers<void>() };
+  source.ask = () => (source.turns.length === 1 ? gates.turn.promise : Promise.resolve());
+  source.wait = async () => {
+    await gates.work.promise;
+    return false;
+  };
+  loop.start();
+  await untilTurns(source, 1);
+  let hasEnded = false;
+  const run = loop.runDue().then(() => {
+    hasEnded = true;
+  });
+  await Bun.sleep(5);
+  expect(source.turns).toHaveLength(1);
+  gates.turn.resolve();
+  await untilTurns(source, 2);
+  await Bun.sleep(5);
+  expect(hasEnded).toBe(false);
+  gates.work.resolve();
+  await run;
+});
+
+test("what never comes to an end is a mistake, and is named after ten thousand turns", async () => {
+  const { loop, source } = await newLoop();
+  source.didWork = () => true;
+  await expect(loop.runDue()).rejects.toThrow("work keeps becoming due after 10000 turns");
+  expect(source.turns).toHaveLength(10_000);
+});
+
+test("a failed turn is reported, and asked for again by itself after a pause, not at once", async () => {
+  const { loop, source, errors } = await newLoop();
+  source.ask = async () => {
+    if (source.turns.length === 1) throw new Error("no database");
+  };
+  loop.start();
+  while (errors.length === 0) await Bun.sleep(1);
+  loop.wake();
+  loop.wake(source);
+  expect(source.turns).toHaveLength(1);
+  await untilTurns(source, 2);
+  expect(errors.map(String)).toEqual(["Error: no database"]);
+});
+
+test("a move of the clock goes to each due time, by at least a fiftieth of the way so far, and ends at its target", async () => {
+  const { loop, clock, source } = await newLoop();
+  const startMs = clock.ms;
+  const moves: number[] = [];
+  // Always a millisecond from now.
+  source.ask = async ({ nowMs }) => {
+    source.nextDueMs = nowMs + 1;
+  };
+  await loop.runUntil(startMs + 1_000, async (ms) => {
+    moves.push(ms - startMs);
+    clock.ms = ms;
+  });
+  const wanted: number[] = [];
+  for (let at = 0; at < 1_000; wanted.push(at)) at = Math.min(1_000, at + Math.max(1, Math.ceil(at / 50)));
+  expect(moves).toEqual(wanted);
+  // What is due at the target itself has its turn.
+  expect(source.turns.at(-1)?.nowMs).toBe(startMs + 1_000);
+});
+
+test("a clock that stands at the target already is not moved, but its due work happens", async () => {
+  const { loop, clock, source } = await newLoop();
+  const moves: number[] = [];
+  await loop.runUntil(clock.ms, async (ms) => void moves.push(ms));
+  expect(moves).toEqual([]);
+  expect(source.turns).toHaveLength(1);
+});
+
+test("at the end, running work is waited for, a last turn stores its results, and what is held is given back, once", async () => {
+  const { loop, source, database } = await newLoop();
+  const fence = await database.write((tx) => loop.session.fenceFor(tx));
+  const gate = Promise.withResolvers<void>();
+  source.wait = async () => {
+    await gate.promise;
+    return true;
+  };
+  loop.start();
+  await untilTurns(source, 1);
+  const stopping = loop.stop();
+  expect({ isStarted: loop.isStarted, isStopped: loop.isStopped }).toEqual({ isStarted: false, isStopped: true });
+  await loop.stop();
+  await Bun.sleep(5);
+  expect(source.turns).toHaveLength(1);
+  gate.resolve();
+  await stopping;
+  expect(source.turns.at(-1)).toEqual({ nowMs: 1_000_000, isHurried: false, isLast: true });
+  expect(source.released).toEqual([fence]);
+  loop.wake();
+  loop.start();
+  await Bun.sleep(5);
+  expect(source.turns).toHaveLength(2);
+});
+
+test("a last turn that fails is reported, and the end comes all the same", async () => {
+  const { loop, source, errors } = await newLoop();
+  source.ask = async () => {
+    throw new Error("no database");
+  };
+  await loop.stop();
+  expect(errors.map(String)).toEqual(["Error: no database"]);
+});
+
+test("what is abandoned has no last turn, and gives nothing back", async () => {
+  const { loop, source, database } = await newLoop();
+  await database.write((tx) => loop.session.fenceFor(tx));
+  loop.start();
+  await untilTurns(source, 1);
+  await loop.abandon();
+  expect(loop.isStopped).toBe(true);
+  loop.wake();
+  await loop.stop();
+  expect({ turns: source.turns.length, released: source.released }).toEqual({ turns: 1, released: [] });
+});
+
+test("the work of ended processes is given back by every source before it is asked for", async () => {
+  const { loop, sources, database } = await newLoop(2);
+  const dead = new WorkLoop({ database, clock: movedClock(), realNowMs: () => 0, onError: () => {} });
+  const fence = await database.write((tx) => dead.session.fenceFor(tx));
+  const seen: number[] = [];
+  for (const source of sources) source.ask = async () => void seen.push(source.released.length);
+  await loop.runDue();
+  expect(sources.map(({ released }) => released)).toEqual([[fence], [fence]]);
+  expect(seen).toEqual([1, 1]);
+});

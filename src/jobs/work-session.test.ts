@@ -1,0 +1,139 @@
+/** The lease of one process: from when until when it may work, and who gives back what it held. */
+import { expect, test } from "bun:test";
+import { movedClock, newWorkStore, onBothDatabases } from "#harness/work-database";
+import type { Database, Transaction } from "#storage/database";
+import { jobMigrations } from "./jobs.migrations.ts";
+import { BEAT_MS, LEASE_MS, WorkSession } from "./work-session.ts";
+
+const claim = (database: Database, session: WorkSession): Promise<number> => database.write((tx) => session.fenceFor(tx));
+
+onBothDatabases("the session of a process", (kind) => {
+  const isShared = kind === "postgres";
+
+  async function newSession() {
+    const database = await (await newWorkStore(kind, [jobMigrations])).open();
+    const real = movedClock();
+    return { database, real, session: new WorkSession(database, () => real.ms) };
+  }
+
+  /** Notes which fences it is asked to give back. */
+  function releases() {
+    const fences: number[] = [];
+    return { fences, release: async (_tx: Transaction, fence: number) => void fences.push(fence) };
+  }
+
+  test("is stored with the first claim that commits, and keeps its fence", async () => {
+    const { database, session } = await newSession();
+    const undone = database.write(async (tx) => {
+      await session.fenceFor(tx);
+      throw new Error("undone");
+    });
+    await expect(undone).rejects.toThrow("undone");
+    expect(session.soleFence).toBeUndefined();
+    const fence = await claim(database, session);
+    expect(await claim(database, session)).toBe(fence);
+    expect(session.soleFence).toBe(isShared ? undefined : fence);
+    const stranger = new WorkSession(database, () => Number.MAX_SAFE_INTEGER);
+    const { fences, release } = releases();
+    await stranger.takeOver(release);
+    expect(fences).toEqual([fence]);
+  });
+
+  test("holds what it claimed until its lease ends; where no other process can come, for ever", async () => {
+    const { database, real, session } = await newSession();
+    const fence = await claim(database, session);
+    expect([session.holds(fence), session.holds(fence + 1)]).toEqual([true, false]);
+    real.ms += LEASE_MS - 1;
+    expect(session.holds(fence)).toBe(true);
+    real.ms++;
+    expect(session.holds(fence)).toBe(!isShared);
+  });
+
+  test("asks for a heartbeat when it is time, and only with a lease to renew", async () => {
+    const { database, real, session } = await newSession();
+    real.ms += LEASE_MS;
+    expect(session.needsBeat).toBe(false);
+    await claim(database, session);
+    real.ms += BEAT_MS - 1;
+    expect(session.needsBeat).toBe(false);
+    real.ms++;
+    expect(session.needsBeat).toBe(isShared);
+    await session.beat();
+    expect(session.needsBeat).toBe(false);
+  });
+
+  test("lives on with each heartbeat, here and for the others", async () => {
+    const { database, real, session } = await newSession();
+    const fence = await claim(database, session);
+    for (let beats = 0; beats < 3; beats++) {
+      real.ms += LEASE_MS - 1;
+      await session.beat();
+    }
+    expect(session.holds(fence)).toBe(true);
+    if (!isShared) return;
+    const { fences, release } = releases();
+    expect(await new WorkSession(database, () => real.ms + LEASE_MS).takeOver(release)).toBe(0);
+    expect(fences).toEqual([]);
+  });
+
+  test("that gave back its work at the end leaves nothing to others, and claims under another fence", async () => {
+    const { database, session } = await newSession();
+    const { fences, release } = releases();
+    await session.end(release);
+    expect(fences).toEqual([]);
+    const fence = await claim(database, session);
+    await session.end(release);
+    await session.end(release);
+    expect(fences).toEqual([fence]);
+    expect(await new WorkSession(database, () => Number.MAX_SAFE_INTEGER).takeOver(release)).toBe(0);
+    expect(session.holds(fence)).toBe(false);
+    expect(await claim(database, session)).not.toBe(fence);
+  });
+
+  test("takes over in one transaction: where giving back fails, the ended session stays for the next attempt", async () => {
+    const { database, real, session } = await newSession();
+    const fence = await claim(database, session);
+    const next = new WorkSession(database, () => real.ms + LEASE_MS + 1);
+    const { fences, release } = releases();
+    const failing = next.takeOver(async () => {
+      throw new Error("not given back");
+    });
+    await expect(failing).rejects.toThrow("not given back");
+    expect(await next.takeOver(release)).toBe(1);
+    expect(fences).toEqual([fence]);
+  });
+});
+
+test("PostgreSQL: a process that lost its session goes on under a new fence, and holds nothing of before", async () => {
+  const store = await newWorkStore("postgres", [jobMigrations]);
+  const real = movedClock();
+  const database = await store.open();
+  const session = new WorkSession(database, () => real.ms);
+  const fence = await claim(database, session);
+  const other = new WorkSession(await store.open(), () => real.ms + LEASE_MS + 1);
+  await other.takeOver(async () => {});
+  expect(session.holds(fence)).toBe(true);
+  await session.beat();
+  expect(session.holds(fence)).toBe(false);
+  const next = await claim(database, session);
+  expect(next).not.toBe(fence);
+  expect(session.holds(next)).toBe(true);
+});
+
+test("PostgreSQL: of two processes that find the same session ended, one gives back its work", async () => {
+  const store = await newWorkStore("postgres", [jobMigrations]);
+  const real = movedClock();
+  const ended = await store.open();
+  await claim(ended, new WorkSession(ended, () => real.ms));
+  const [first, second] = [await store.open(), await store.open()].map((database) => new WorkSession(database, () => real.ms + LEASE_MS + 1));
+  const given: string[] = [];
+  let late: Promise<unknown> | undefined;
+  await first?.takeOver(async () => {
+    given.push("first");
+    // It sees the session still, since nothing is committed, and waits for this transaction at its row.
+    late = second?.takeOver(async () => void given.push("second"));
+    await Bun.sleep(200);
+  });
+  await late;
+  expect(given).toEqual(["first"]);
+});

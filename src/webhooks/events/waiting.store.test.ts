@@ -1,0 +1,194 @@
+/** What is found when routes and subscriptions change, by rows: of this queue and this app alone, in the order of ids. */
+import { expect, test } from "bun:test";
+import { type DeliveryRow, fixtureMigrations, insertDeliveries } from "#harness/webhooks";
+import { newWorkStore, onBothDatabases } from "#harness/work-database";
+import { type Row, sql } from "#storage/sql";
+import {
+  countCallbacks,
+  insertCallback,
+  isWaitedFor,
+  listCallbacks,
+  listNextRetries,
+  markAlerted,
+  saveHealth,
+  takeProbe,
+} from "../callbacks/callbacks.store.ts";
+import { hastenUnrouted, listPausedCallbacks, listWaiting, saveQueue } from "./reroute.store.ts";
+import { listMemberFields, listQueuesOf, listWaitingOf, saveUnsubscribed } from "./unsubscribe.store.ts";
+
+const NOW = 1_000;
+
+const idsOf = (rows: readonly { readonly id: string }[]): number[] => rows.map(({ id }) => Number(id));
+
+onBothDatabases("deliveries that wait", (kind) => {
+  async function withRows(rows: readonly DeliveryRow[]) {
+    const database = await (await newWorkStore(kind, fixtureMigrations)).open();
+    // Backwards, so that no order is that of their arrival; as text, 100 would come before 9.
+    await insertDeliveries(database, rows.toReversed());
+    const row = (id: number): Promise<Row | undefined> =>
+      database.reader.get(
+        sql`SELECT d.lane, d.status, d.first_lane, d.queue_entity, d.retry_due_ms, d.ended_ms FROM webhook_deliveries d WHERE d.id = ${id}`,
+      );
+    return { database, reader: database.reader, row };
+  }
+
+  const first = (id: number, more: Partial<DeliveryRow> = {}): DeliveryRow => ({ id, isFirst: true, queue_entity: 2001, ...more });
+
+  async function withCallbacks() {
+    const { database, reader } = await withRows([]);
+    await database.write(async (tx) => {
+      for (const [id, app] of [
+        [100, 1001],
+        [9, 1001],
+        [10, 1002],
+        [11, 1001],
+      ] as const)
+        await insertCallback(tx, String(id), String(app), `https://receiver.example/${id}`);
+    });
+    const pause = (id: number, probeDueMs: number | null) =>
+      database.write((tx) =>
+        saveHealth(tx, String(id), { failing_since_ms: 1, last_failure_ms: 2, alerted_ms: null, paused_ms: 4, probe_due_ms: probeDueMs }),
+      );
+    return { database, reader, pause };
+  }
+
+  test("first attempts and retries of a queue come by id, after the one before, up to the limit", async () => {
+    const { reader } = await withRows([
+      first(9),
+      { id: 10, retry_due_ms: 1 },
+      { id: 11, fence: 7, queue_entity: 2001 },
+      first(12, { lane: 72 }),
+      { id: 13, retry_due_ms: 1, lane: 72 },
+      first(14, { app: 1002 }),
+      { id: 100, retry_due_ms: 1 },
+    ]);
+    const waiting = async (after: string, limit = 10) => idsOf(await listWaiting(reader, "71", after, limit));
+    expect(await waiting("0")).toEqual([9, 10, 14, 100]);
+    expect(await waiting("10")).toEqual([14, 100]);
+    expect(await waiting("0", 2)).toEqual([9, 10]);
+    const waitingOf = async (app: string, after: string, limit = 10) => idsOf(await listWaitingOf(reader, "71", app, after, limit));
+    expect(await waitingOf("1001", "0")).toEqual([9, 10, 100]);
+    expect(await waitingOf("1001", "9")).toEqual([10, 100]);
+    expect(await waitingOf("1001", "0", 2)).toEqual([9, 10]);
+    expect(await waitingOf("1002", "0")).toEqual([14]);
+  });
+
+  test("a move takes a first attempt as one, and a retry at once; what has gone meanwhile stays where it is", async () => {
+    const { database, row } = await withRows([
+      first(9),
+      { id: 10, retry_due_ms: NOW + 5 },
+      { id: 11, fence: 7, status: 1 },
+      first(12, { lane: 73 }),
+      { id: 13, retry_due_ms: 3, lane: 73 },
+    ]);
+    await database.write(async (tx) => {
+      for (const id of [9, 10, 11, 12, 13]) await saveQueue(tx, String(id), "71", "72", NOW);
+    });
+    expect(await row(9)).toMatchObject({ lane: 72, first_lane: 72, queue_entity: 2001, retry_due_ms: null });
+    expect(await row(10)).toMatchObject({ lane: 72, first_lane: null, retry_due_ms: NOW });
+    expect(await row(11)).toMatchObject({ lane: 71 });
+    expect(await row(12)).toMatchObject({ lane: 73, first_lane: 73 });
+    expect(await row(13)).toMatchObject({ lane: 73, retry_due_ms: 3 });
+  });
+
+  test("retries of one app that lead nowhere are due at once, and none later than before", async () => {
+    const { database, row } = await withRows([
+      { id: 9, lane: 0, retry_due_ms: NOW + 1 },
+      { id: 10, lane: 0, retry_due_ms: NOW - 1 },
+      { id: 11, lane: 0, retry_due_ms: NOW + 1, app: 1002 },
+      { id: 12, lane: 71, retry_due_ms: NOW + 1 },
+      first(13, { lane: 0 }),
+    ]);
+    await database.write((tx) => hastenUnrouted(tx, "0", "1001", NOW));
+    expect(await Promise.all([9, 10, 11, 12, 13].map(async (id) => (await row(id))?.retry_due_ms))).toEqual([NOW, NOW - 1, NOW + 1, NOW + 1, null]);
+  });
+
+  test("what an app no longer gets ends where it waits, not while it is sent, and not twice", async () => {
+    const { database, row } = await withRows([
+      first(9),
+      { id: 10, retry_due_ms: 5 },
+      { id: 11, status: 1, fence: 7, queue_entity: 2001 },
+      { id: 12, status: 2, ended_ms: 5 },
+    ]);
+    const end = (id: number): Promise<boolean> => database.write((tx) => saveUnsubscribed(tx, String(id), NOW));
+    expect(await Promise.all([9, 10, 11, 12].map(end))).toEqual([true, true, false, false]);
+    expect(await end(9)).toBe(false);
+    const gone = { status: 5, first_lane: null, queue_entity: null, retry_due_ms: null, ended_ms: NOW };
+    for (const id of [9, 10]) expect(await row(id)).toMatchObject(gone);
+    expect(await row(11)).toMatchObject({ status: 1, queue_entity: 2001, ended_ms: null });
+    expect(await row(12)).toMatchObject({ status: 2, ended_ms: 5 });
+  });
+
+  test("the fields that travel with a delivery are its own followers'", async () => {
+    const { reader } = await withRows([
+      { id: 9, members: 1 },
+      { id: 10, head: 9 },
+      { id: 11, head: 8 },
+    ]);
+    expect((await listMemberFields(reader, "9")).map(({ field }) => field)).toEqual(["field 10"]);
+  });
+
+  test("an app has its own callbacks, the oldest first, and of those some are paused; what leads nowhere is in a queue for all", async () => {
+    const { reader, pause } = await withCallbacks();
+    expect(idsOf((await listCallbacks(reader, { limit: 10 })).rows)).toEqual([9, 10, 11, 100]);
+    // order: the queues of an app are worked through one by one, in none that matters.
+    expect((await listQueuesOf(reader, "1001")).sort()).toEqual(["0", "100", "11", "9"]);
+    for (const id of [100, 10, 9]) await pause(id, null);
+    expect(await listPausedCallbacks(reader, "1001")).toEqual([
+      { id: "9", url: "https://receiver.example/9" },
+      { id: "100", url: "https://receiver.example/100" },
+    ]);
+  });
+
+  test("a paused callback is tried when it is due, by one who takes it, and never after a 410", async () => {
+    const { database, pause } = await withCallbacks();
+    const take = (id: number, nowMs: number) => database.write((tx) => takeProbe(tx, String(id), nowMs, nowMs + 10));
+    await pause(9, NOW);
+    await pause(11, null);
+    expect(await take(9, NOW - 1)).toBe(false);
+    expect(await take(9, NOW)).toBe(true);
+    expect(await take(9, NOW)).toBe(false);
+    expect(await take(9, NOW + 10)).toBe(true);
+    expect(await take(11, NOW)).toBe(false);
+    // One that works again.
+    await database.write((tx) =>
+      saveHealth(tx, "100", { failing_since_ms: null, last_failure_ms: null, alerted_ms: null, paused_ms: null, probe_due_ms: NOW }),
+    );
+    expect(await take(100, NOW)).toBe(false);
+  });
+
+  test("metrics count the callbacks that fail, need attention, and are paused", async () => {
+    const { database, reader, pause } = await withCallbacks();
+    for (const id of [9, 10, 11]) await pause(id, null);
+    await database.write(async (tx) => {
+      await saveHealth(tx, "11", { failing_since_ms: 1, last_failure_ms: 2, alerted_ms: null, paused_ms: null, probe_due_ms: null });
+      await markAlerted(tx, "9", NOW);
+    });
+    expect(await countCallbacks(reader)).toEqual({ failing: 3, alerted: 1, paused: 2 });
+  });
+
+  test("a callback is waited for as long as anything waits or is under way", async () => {
+    const { reader } = await withRows([
+      first(9, { lane: 71 }),
+      { id: 10, lane: 72, retry_due_ms: 1 },
+      { id: 11, lane: 73, fence: 7 },
+      { id: 12, lane: 74, status: 2 },
+    ]);
+    expect(await Promise.all(["71", "72", "73", "74"].map((lane) => isWaitedFor(reader, lane)))).toEqual([true, true, true, false]);
+  });
+
+  test("the next retry of each callback that works comes, the earliest first, of equal times the older callback's", async () => {
+    const { database, reader, pause } = await withCallbacks();
+    await insertDeliveries(database, [
+      { id: 1, lane: 100, retry_due_ms: 5 },
+      { id: 2, lane: 100, retry_due_ms: 9 },
+      { id: 3, lane: 9, retry_due_ms: 5 },
+      { id: 4, lane: 11, retry_due_ms: 4 },
+      { id: 5, lane: 10, retry_due_ms: 1 },
+    ]);
+    await pause(10, null);
+    const next = async (limit: number) => (await listNextRetries(reader, limit)).map(({ id, due_ms }) => `${id} ${due_ms}`);
+    expect(await next(10)).toEqual(["11 4", "9 5", "100 5"]);
+    expect(await next(1)).toEqual(["11 4"]);
+  });
+});
