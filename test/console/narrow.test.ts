@@ -18,6 +18,7 @@ test(
     await person.page.setViewportSize({ width: 800, height: 800 });
     await person.shows("● live", "listLabels");
     const links = await person.page.getByRole("navigation", { name: "Views" }).getByRole("link").all();
+    expect(links.length).toBeGreaterThan(10);
     for (const link of links) {
       const { x = 0, width = 0, height = 0 } = (await link.boundingBox()) ?? {};
       // One line of text, and within the window.
