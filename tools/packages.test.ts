@@ -32,6 +32,14 @@ test("every package that brings an install script is decided upon, and Bun's alo
   expect(allowed).toEqual(Object.fromEntries(ofReference.map((name) => [name, false])));
 });
 
+test("each command of a fresh clone installs what it needs", async () => {
+  const { scripts } = (await Bun.file(join(ROOT, "package.json")).json()) as { scripts: Record<string, string> };
+  const without = ["build", "prepack", "start", "test", "check", "docs", "conformance", "bench", "prove", "first-webhook"].filter(
+    (name) => !/^node tools\/install\.mjs (?:all|running)\b/.test(scripts[name === "prepack" ? name : `pre${name}`] ?? ""),
+  );
+  expect(without).toEqual([]);
+});
+
 test("what npm start and npm test install runs no script of a package on any npm", async () => {
   const folder = mkdtempSync(join(tmpdir(), "plaza-install-"));
   try {

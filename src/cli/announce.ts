@@ -14,6 +14,8 @@ export function announcement({ ready, demo, newestVersion }: RunningPlaza, callb
     ["control API", `${ready.control_url}/v1`],
     ["control key", ready.control_key],
     ["webhooks to", callback],
+    // The demo world's secret is public, and stands below.
+    ["signed with", callback === undefined || demo !== undefined ? undefined : "the app's secret, which plaza listen --print-secret prints"],
   ];
   for (const [name, address] of addresses) if (address !== undefined) lines.push(`  ${name.padEnd(14)}${address}`);
   if (demo !== undefined) {

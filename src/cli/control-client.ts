@@ -1,7 +1,9 @@
 /** Requests of the commands to the control API of a running server. */
 import { ConfigProblem } from "#config/config";
-import { mayHaveServer, serverAddress } from "./running-server.ts";
-import { fail, WRONG_USE } from "./terminal/output.ts";
+import { environment } from "#config/environment";
+import { commandWarnings } from "#config/read-config";
+import { mayHaveServer, serverAddress, unreachable } from "./running-server.ts";
+import { fail, note, WRONG_USE } from "./terminal/output.ts";
 
 export interface ControlRequests {
   /** Of the server. */
@@ -24,7 +26,7 @@ export async function controlRequests(given: Given): Promise<ControlRequests> {
     try {
       return await fetch(url + path, { ...init, tls, headers: { ...init.headers, authorization: `Bearer ${key}` } });
     } catch (error) {
-      throw new ConfigProblem("--control-url", `${url} could not be reached: ${error instanceof Error ? error.message : error}`);
+      throw unreachable(url, error);
     }
   };
   return {
@@ -63,6 +65,7 @@ export class ControlRefusal extends Error {
  * of `run` where no server is named and none runs on the data.
  */
 export async function withServer(given: Given, run: (control: ControlRequests) => Promise<number>, ifNone?: () => number): Promise<number> {
+  for (const warning of commandWarnings(environment())) note(`plaza: ${warning}`);
   try {
     if (ifNone !== undefined && !(await mayHaveServer(given))) return ifNone();
     return await run(await controlRequests(given));

@@ -2,12 +2,12 @@
 import { ConfigProblem } from "#config/config";
 import { findConfigFile } from "#config/config-file";
 import { environment } from "#config/environment";
-import { readConfig } from "#config/read-config";
+import { commandWarnings, readConfig } from "#config/read-config";
 import { findServer } from "#config/server-files";
 import { hasData } from "#storage/open";
 import { Log } from "#telemetry/log";
 import { exitCodeOf, explain } from "./process-end.ts";
-import { findServerAddress, type ServerAddress } from "./running-server.ts";
+import { findServerAddress, type ServerAddress, unreachable } from "./running-server.ts";
 
 export type Given = Readonly<Record<string, unknown>>;
 
@@ -30,6 +30,7 @@ export interface ControlUse {
 /** Resolves with the exit code. */
 export async function withControl(given: Given, run: (control: Control) => Promise<number>, use: ControlUse = {}): Promise<number> {
   const log = new Log({ level: "error", isPretty: true });
+  for (const warning of commandWarnings(environment())) process.stderr.write(`plaza: ${warning}\n`);
   try {
     const control = await openControlFor(given, log, use);
     try {
@@ -65,7 +66,7 @@ function controlAt({ url, key, tls }: ServerAddress): Control {
       try {
         return await fetch(url + path, { ...init, tls, headers: { ...init.headers, authorization: `Bearer ${key}` } });
       } catch (error) {
-        throw new ConfigProblem("--control-url", `${url} could not be reached: ${error instanceof Error ? error.message : error}`);
+        throw unreachable(url, error);
       }
     },
     close: async () => {},

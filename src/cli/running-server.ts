@@ -41,6 +41,13 @@ export async function findServerAddress(given: Given): Promise<ServerAddress | u
   return { url: trimmedEnd(url, "/").replace(/\/v1$/, ""), key: String(key), tls: named === undefined ? ANY_NAME : {} };
 }
 
+/** For a request to it that had no response. */
+export function unreachable(url: string, error: unknown): ConfigProblem {
+  const isRefused = error instanceof Error && "code" in error && ["ECONNREFUSED", "ConnectionRefused"].includes(String(error.code));
+  const problem = isRefused ? `no server listens at ${url}` : `${url} could not be reached: ${error instanceof Error ? error.message : error}`;
+  return new ConfigProblem("--control-url", problem);
+}
+
 /** Without any sign of a server, one at the usual port. */
 export async function serverAddress(given: Given): Promise<ServerAddress> {
   return (await findServerAddress(given)) ?? ((await findServerAddress({ ...given, control_url: DEFAULT_URL })) as ServerAddress);

@@ -44,6 +44,12 @@ export function variableWarnings(environment: Values, settings: readonly Setting
   return unknown.slice(0, WARNINGS_MAX).map((name) => `nothing reads the variable ${name}${suggestion(name, known)}`);
 }
 
+/** Of commands that ask a server, which know nothing of the settings of features: what is nearly the name of a variable of theirs. */
+export const commandWarnings = (environment: Values): string[] =>
+  variableWarnings(environment, []).filter((text) => OF_COMMANDS.some((name) => text.endsWith(`did you mean ${name}?`)));
+
+const OF_COMMANDS = ["control_url", "control_key", "data"].map(variableOf);
+
 /** As many as a person reads. */
 const WARNINGS_MAX = 20;
 

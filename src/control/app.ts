@@ -46,6 +46,9 @@ export interface ControlAppOptions {
 
 type WithKey = { Variables: { key: CallerKey } };
 
+const KEY_NEEDED = "the control key is needed: Authorization: Bearer {control_key}";
+const KEY_WRONG = "the control key is not that of this server, or was replaced: send the one that plaza start prints";
+
 export function controlApp(options: ControlAppOptions): Hono<WithKey> {
   const { deps } = options;
   const app = new Hono<WithKey>();
@@ -84,7 +87,7 @@ export function controlApp(options: ControlAppOptions): Hono<WithKey> {
     const key = given === undefined ? undefined : await keys.find(given);
     if (key === undefined) {
       c.header("WWW-Authenticate", "Bearer");
-      return c.json(bodyOf(new ControlError("unauthorized", "the control key is needed: Authorization: Bearer {control_key}")), 401);
+      return c.json(bodyOf(new ControlError("unauthorized", given === undefined ? KEY_NEEDED : KEY_WRONG)), 401);
     }
     if (key.access === "read" && c.req.method !== "GET" && c.req.method !== "HEAD") throw new ControlError("forbidden", "this key may only read");
     c.set("key", key);

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { endAll, newFolder, spawnPlaza, startPlaza } from "./plaza-process.ts";
+import { endAll, newFolder, runPlaza, spawnPlaza, startPlaza } from "./plaza-process.ts";
 
 afterEach(endAll);
 
@@ -17,6 +17,19 @@ test("D-05: / of both ports tells a browser where it is, and is unknown to other
     expect((await fetch(`${address}/`)).status).toBe(unknown);
     expect((await fetch(`${address}/`, { method: "POST", headers: { accept: "text/html" } })).status).toBe(unknown);
   }
+});
+
+test("with --callback and a world of one's own, the start says where the secret is that signs what arrives", async () => {
+  const world = join(newFolder(), "world.yaml");
+  writeFileSync(world, 'apps: [{id: "1", name: Own, secret: own-secret}]\n');
+  const options = ["--data", newFolder(), "--port", "0", "--control-port", "0", "--rtmp-port", "off", "--log-level", "silent"];
+  const running = spawnPlaza(["start", "--world", world, "--callback", "http://127.0.0.1:1/hook", ...options]);
+  const reader = running.stdout.getReader();
+  let text = "";
+  while (!text.includes("signed with")) text += new TextDecoder().decode((await reader.read()).value);
+  expect(text).toContain("signed with   the app's secret, which plaza listen --print-secret prints\n");
+  const env = { PLAZA_CONTROL_URL: /control API +(\S+)\/v1/.exec(text)?.[1] ?? "", PLAZA_CONTROL_KEY: /control key +(\S+)/.exec(text)?.[1] ?? "" };
+  expect(await runPlaza(["listen", "--print-secret"], { env })).toEqual({ code: 0, stdout: "own-secret\n", stderr: "" });
 });
 
 describe("for a person", () => {

@@ -1,7 +1,7 @@
 /** The commands about a server: status, stop, logs, doctor, init. */
 import { afterEach, expect, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { sharedPostgres } from "#harness/postgres-cluster";
 import { endAll, newFolder, runPlaza, spawnPlaza, startPlaza } from "./plaza-process.ts";
 
@@ -40,6 +40,24 @@ test("plaza status shows the server that runs on the data, and plaza stop ends i
   expect(await plaza.process.exited).toBe(0);
   expect(existsSync(join(cwd, ".plaza/server.json"))).toBeFalse();
   expect((await runPlaza(["status"], { cwd })).code).toBe(1);
+});
+
+test("a wrong key, a server that is not there, and a variable that is nearly one of a command's are said to be so", async () => {
+  const cwd = newFolder();
+  const { ready } = await startPlaza([], { cwd });
+  const status = async (env: Record<string, string>) => (await runPlaza(["status"], { cwd, env })).stderr;
+  expect(await status({ PLAZA_CONTROL_KEY: "replaced" })).toStartWith("plaza: the control key is not that of this server");
+  expect(await status({ PLAZA_CONTROL_URL: "http://127.0.0.1:1" })).toBe("plaza: --control-url: no server listens at http://127.0.0.1:1\n");
+  expect(await status({ PLAZA_CONTROL_KYE: "replaced" })).toBe(
+    "plaza: nothing reads the variable PLAZA_CONTROL_KYE; did you mean PLAZA_CONTROL_KEY?\n",
+  );
+  // Of other programs, and of features, whose variables such a command does not know.
+  expect(await status({ PLAZA_SQUARE: "1", PLAZA_MESSAGES_MAX: "1" })).toBe("");
+  const own = { PLAZA_CONTROL_URL: ready.control_url, PLAZA_CONTROL_KYE: "replaced" };
+  expect((await runPlaza(["token", "list"], { cwd, env: own })).stderr).toContain("did you mean PLAZA_CONTROL_KEY?");
+  expect(await runPlaza(["logs"], { cwd })).toEqual({ code: 0, stdout: "", stderr: "no requests\n" });
+  const nobody = await runPlaza(["trigger", "messages"], { cwd });
+  expect(nobody).toMatchObject({ code: 1, stderr: expect.stringContaining("none is subscribed, or none may see it; plaza listen subscribes one") });
 });
 
 test("plaza logs shows the last requests, follows further ones, and does not keep a server from ending", async () => {
@@ -132,7 +150,7 @@ pages: [{id: "2001", subscribed_apps: [{app: "1001", subscribed_fields: [custom_
   expect((await runPlaza(["doctor"], { env })).stdout).toContain("warning  webhooks: the callback http://127.0.0.1:1/ is failing");
   expect(await runPlaza(["stop"], { env })).toMatchObject({ code: 0, stderr: "" });
   expect(await server.exited).toBe(0);
-  expect(await runPlaza(["status"], { env })).toMatchObject({ code: 2, stderr: expect.stringContaining("could not be reached") });
+  expect(await runPlaza(["status"], { env })).toMatchObject({ code: 2, stderr: expect.stringContaining("no server listens at") });
 });
 
 test("plaza init creates files with which plaza start begins, and leaves what is there", async () => {
@@ -151,7 +169,8 @@ test("plaza init creates files with which plaza start begins, and leaves what is
     expect(readFileSync(join(cwd, file), "utf8")).toStartWith(`# yaml-language-server: $schema=${schema}\n`);
     expect(JSON.parse(readFileSync(join(cwd, schema), "utf8"))).toEqual(JSON.parse(readFileSync(join(ROOT, "docs/reference", schema), "utf8")));
   }
-  expect(stdout).toContain("\n  plaza start\n");
+  // As one types it in that folder, with a clone somewhere else.
+  expect(stdout).toContain(`\n  ${relative(cwd, join(ROOT, "bin/plaza"))} start\n`);
   expect(readFileSync(join(cwd, ".gitignore"), "utf8")).toBe("node_modules\n.plaza/\n");
   for (let starts = 0; starts < 2; starts++) {
     const plaza = await startPlaza([], { cwd });

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { sharedPostgres } from "#harness/postgres-cluster";
 import { newFolder, readyLine, removeFolders, run } from "./installed.ts";
 
@@ -46,6 +46,8 @@ test("one file serves the demo world, whatever settings of another project stand
   server.kill("SIGTERM");
   expect(await server.exited).toBe(0);
   expect(existsSync(join(cwd, ".plaza/default.sqlite"))).toBeTrue();
+  // As one types it there.
+  expect(await run(cwd, [program, "init"])).toContain(`  ${relative(cwd, program)} start\n`);
 });
 
 test("it starts workers of itself", async () => {

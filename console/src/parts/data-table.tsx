@@ -48,6 +48,7 @@ export function DataTable<T>({ label, columns, rows, idOf, chosen, onChoose, onE
     if (onEnd !== undefined && all.length > 0 && lastShown >= all.length - 1) onEnd();
   }, [onEnd, lastShown, all.length]);
   const at = chosen === undefined ? -1 : rows.findIndex((row) => idOf(row) === chosen);
+  useInSight(at, virtual.scrollToIndex);
   const walk = (event: KeyboardEvent): void => {
     const page = Math.floor((scroller.current?.clientHeight ?? 0) / ROW_HEIGHT) - 2;
     const to = placeAfter(event, at, page, rows.length);
@@ -97,6 +98,15 @@ export function DataTable<T>({ label, columns, rows, idOf, chosen, onChoose, onE
       </div>
     </div>
   );
+}
+
+/** Where the detail opens below the list, it would hide the row that it is of. */
+function useInSight(at: number, scrollTo: (index: number) => void): void {
+  const hasChosen = at !== -1;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only when something is opened, since a list that grows stays where its reader is.
+  useEffect(() => {
+    if (hasChosen) requestAnimationFrame(() => scrollTo(at));
+  }, [hasChosen]);
 }
 
 function Head<T>({ columns }: { readonly columns: readonly Column<T>[] }) {

@@ -10,6 +10,10 @@ interface Token {
   readonly expires_at: number;
 }
 
+/** Whose it is; empty for an app's own. */
+export const ownerOf = ({ page, user, social_account, microblog_user }: Omit<Token, "id" | "type" | "app" | "expires_at">): string =>
+  page ?? user ?? social_account ?? microblog_user ?? "";
+
 interface IdentityProps {
   readonly label: string;
   readonly tokens: readonly Token[];
@@ -23,10 +27,10 @@ export function Identity({ label, tokens, now, chosen, onChoose }: IdentityProps
   return (
     <select aria-label={label} value={chosen ?? ""} onChange={(event) => onChoose(event.target.value)}>
       {chosen === undefined && <option value="">no token</option>}
-      {tokens.map(({ id, type, app, page, user, social_account, microblog_user, expires_at }) => (
-        <option key={id} value={id}>
-          {type} {page ?? user ?? social_account ?? microblog_user ?? ""} · app {app}
-          {expires_at !== 0 && expires_at <= now && " · expired"}
+      {tokens.map((token) => (
+        <option key={token.id} value={token.id}>
+          {token.type} {ownerOf(token)} · app {token.app}
+          {token.expires_at !== 0 && token.expires_at <= now && " · expired"}
         </option>
       ))}
     </select>

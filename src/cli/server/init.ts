@@ -1,6 +1,6 @@
 /** `plaza init`: the files with which a project begins to use Plaza. What is there already stays as it is. */
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { type SchemaName, schemaText } from "../schema.ts";
 import { note, say } from "../terminal/output.ts";
 
@@ -31,14 +31,15 @@ tokens:
 - {token: my-page-token, type: page, app: "1001", page: "2001", user: "3001", scopes: [pages_messaging, pages_manage_metadata]}
 `;
 
+/** Where the program of a single executable says that it stands. */
+const INSIDE_EXECUTABLE = "/$bunfs/";
 const IGNORED = ".plaza/";
 
 export function init(folder: string): number {
   create(folder, "plaza.config.yaml", schemaLine(folder, "config") + CONFIG);
   create(folder, "world.yaml", schemaLine(folder, "world") + WORLD);
   ignoreData(folder);
-  // Without the package, npx would fetch one of that name from the registry, which is somebody else's.
-  const plaza = existsSync(join(folder, PACKAGE)) ? "npx plaza" : "plaza";
+  const plaza = commandIn(folder);
   say(`
 Start the sandbox, and send its webhooks to your receiver:
 
@@ -46,6 +47,19 @@ Start the sandbox, and send its webhooks to your receiver:
   ${plaza} listen --forward-to localhost:3000/webhook
   ${plaza} trigger messages`);
   return 0;
+}
+
+/** How a person types the command there. Without the package, npx would fetch one of that name from the registry, which is somebody else's. */
+function commandIn(folder: string): string {
+  if (existsSync(join(folder, PACKAGE))) return "npx plaza";
+  const program = process.argv[1] ?? "";
+  // Installed for the whole machine, it is found by its name.
+  if (program.includes("node_modules")) return "plaza";
+  const launchers = ["../../bin/plaza", "../../../bin/plaza"].map((path) => join(program, path));
+  const own = program.startsWith(INSIDE_EXECUTABLE) ? process.execPath : launchers.find((path) => existsSync(path));
+  if (own === undefined) return "plaza";
+  const path = relative(folder, own);
+  return path.includes("/") ? path : `./${path}`;
 }
 
 /** The line by which an editor finds the schema: that of the package, or beside the file where the project does not have it. */

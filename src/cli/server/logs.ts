@@ -1,6 +1,6 @@
 /** `plaza logs`: the last requests of the graph, and with `--follow` each further one. */
 import { type ControlRequests, resultOf, withServer } from "../control-client.ts";
-import { fail, printable, say, timeText } from "../terminal/output.ts";
+import { fail, note, printable, say, timeText } from "../terminal/output.ts";
 
 type Given = Readonly<Record<string, unknown>>;
 
@@ -31,7 +31,10 @@ export function logs(given: Given): Promise<number> {
     const limit = new URLSearchParams([...filter, ["limit", String(given.limit ?? LIMIT_DEFAULT)]]);
     const { data } = (await control.request("GET", `requests?${limit}`)) as { data: Seen[] };
     for (const entry of data.reverse()) show(entry);
-    if (following === undefined) return 0;
+    if (following === undefined) {
+      if (data.length === 0 && given.json !== true) note("no requests");
+      return 0;
+    }
     const known = new Set(data.map(({ trace_id }) => trace_id));
     for await (const entry of following) if (!known.delete(entry.trace_id)) show(entry);
     return ended(control);

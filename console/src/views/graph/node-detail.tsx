@@ -13,7 +13,7 @@ interface NodeDetailProps {
   readonly kind: { readonly name: string; readonly required: readonly string[] };
   /** Undefined: a new one is made. */
   readonly id: string | undefined;
-  readonly onOpen: (node: { readonly kind?: string | undefined; readonly id: string | undefined }) => void;
+  readonly onOpen: (node: { readonly id: string | undefined }) => void;
 }
 
 export function NodeDetail({ kind, id, onOpen }: NodeDetailProps) {
@@ -68,7 +68,7 @@ export function NodeDetail({ kind, id, onOpen }: NodeDetailProps) {
           {id !== undefined && <Sure text="Delete" sure="Delete it, and what hangs on it" onSure={() => void remove()} />}
         </div>
       </div>
-      {entry !== undefined && <Neighbours kind={kind.name} entry={entry} onOpen={onOpen} />}
+      {entry !== undefined && <Neighbours kind={kind.name} entry={entry} />}
     </>
   );
 }
@@ -76,11 +76,10 @@ export function NodeDetail({ kind, id, onOpen }: NodeDetailProps) {
 interface NeighboursProps {
   readonly kind: string;
   readonly entry: Entry;
-  readonly onOpen: NodeDetailProps["onOpen"];
 }
 
 /** The nodes that it names, and the operations that hang on it. */
-function Neighbours({ kind, entry, onOpen }: NeighboursProps) {
+function Neighbours({ kind, entry }: NeighboursProps) {
   const w = useWorld();
   const kinds = (useQuery(kindsQuery).data ?? []).map(({ name }) => name);
   const operations = useQuery(operationsQuery(w)).data?.data ?? [];
@@ -95,9 +94,9 @@ function Neighbours({ kind, entry, onOpen }: NeighboursProps) {
         {named.map(({ key, of, id }) => (
           <li key={key}>
             {key}:{" "}
-            <button type="button" className="plain" onClick={() => onOpen({ kind: of, id })}>
+            <Link to="/graph" search={({ world }) => ({ world, kind: of, id })}>
               {of} {id}
-            </button>
+            </Link>
           </li>
         ))}
         {edges.map(({ operation, method, path }) => (

@@ -5,7 +5,7 @@ import { mintCopy } from "../../api/graph/identities.ts";
 import { requestAnew, type Sendable, send } from "../../api/graph/request-anew.ts";
 import { snippets } from "../../api/graph/snippets.ts";
 import { tokensQuery, useServer } from "../../api/queries.ts";
-import { Identity } from "../../parts/identity.tsx";
+import { Identity, ownerOf } from "../../parts/identity.tsx";
 import { say, sayProblem } from "../../parts/notices.tsx";
 import { CopyButton } from "../../parts/texts.tsx";
 import { useWorldNow } from "../../shell/clock.tsx";
@@ -23,7 +23,10 @@ export function Again({ request, onSent }: { readonly request: StoriedRequest; r
   const had = request.story?.credentials.find(({ token }) => token !== undefined);
   // The token itself; or where that was a copy or is no longer valid, one of its kind; or one of the app.
   const found = alive.find(({ id }) => id === had?.token) ?? alive.find(({ type, app }) => type === had?.type && app === had.app);
-  const identity = chosen ?? (found ?? alive.find(({ app }) => app === request.app) ?? alive[0])?.id;
+  const own = alive.filter(({ app }) => app === request.app);
+  // Without its story: one of what the path names, such as a page.
+  const named = own.find((token) => ownerOf(token) !== "" && request.path.split("/").includes(ownerOf(token)));
+  const identity = chosen ?? (found ?? named ?? own[0] ?? alive[0])?.id;
   const anew = async (): Promise<Sendable> => {
     if (server === undefined) throw new Error("the server's addresses are not known yet");
     if (identity === undefined) throw new Error("the world has no token that is valid");

@@ -5,6 +5,7 @@ import { api, dataOf } from "../../api/client.ts";
 import { forgetCopies, mintCopy } from "../../api/graph/identities.ts";
 import { useList } from "../../api/lists.ts";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
+import { ownerOf } from "../../parts/identity.tsx";
 import { act } from "../../parts/notices.tsx";
 import { Split } from "../../parts/split.tsx";
 import { Sure } from "../../parts/sure.tsx";
@@ -21,7 +22,6 @@ const readTokens = (w: string, after: string | undefined) =>
   dataOf(api.GET("/v1/worlds/{w}/tokens", { params: { path: { w }, query: after === undefined ? { limit: LIMIT } : { limit: LIMIT, after } } }));
 type Token = Awaited<ReturnType<typeof readTokens>>["data"][number];
 
-const principalOf = ({ page, user, social_account, microblog_user }: Token): string => page ?? user ?? social_account ?? microblog_user ?? "";
 const idOf = ({ id }: Token): string => id;
 
 function Life({ token: { revoked_at, expires_at }, now }: { readonly token: Token; readonly now: number }) {
@@ -32,7 +32,7 @@ function Life({ token: { revoked_at, expires_at }, now }: { readonly token: Toke
 
 const columnsAt = (now: number): Column<Token>[] => [
   { id: "type", title: "Type", width: "120px", cell: ({ type }) => type },
-  { id: "of", title: "Of", width: "120px", cell: principalOf },
+  { id: "of", title: "Of", width: "120px", cell: ownerOf },
   { id: "app", title: "App", width: "96px", cell: ({ app }) => app },
   { id: "life", title: "State", width: "96px", cell: (token) => <Life token={token} now={now} /> },
   { id: "scopes", title: "Scopes", width: "minmax(160px, 1fr)", cell: ({ scopes }) => scopes.join(", ") },
@@ -91,7 +91,7 @@ function TokenDetail({ token, now }: { readonly token: Token; readonly now: numb
     });
   const moment = (seconds: number, none: string) => (seconds === 0 ? none : <WorldTime seconds={seconds} isLong />);
   return (
-    <Block title={`${type} ${principalOf(token)}`}>
+    <Block title={`${type} ${ownerOf(token)}`}>
       <Facts
         facts={[
           ["State", <Life key="life" token={token} now={now} />],

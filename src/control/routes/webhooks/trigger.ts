@@ -41,7 +41,8 @@ async function triggerEvent({ world, body }: Trigger): Promise<unknown> {
   if (value !== undefined) requireValue(field, value);
   const payload = value ?? (await exampleOf(world, field, entity, phone));
   const deliveries = await database.write((tx) => webhooks.make(tx, field, { entity, phone, payload }));
-  if (deliveries.length === 0) throw unprocessable(`no app gets ${body.field} of ${entity}: none is subscribed, or none may see it`);
+  if (deliveries.length === 0)
+    throw unprocessable(`no app gets ${body.field} of ${entity}: none is subscribed, or none may see it; plaza listen subscribes one`);
   return { deliveries };
 }
 
