@@ -121,6 +121,8 @@ onBothDatabases("jobs", (kind) => {
     worker.clock.ms += 3_600_000;
     await worker.loop.runDue();
     expect(await timesOf(worker.database, "k")).toBe(1);
+    // What it says after its effect is no failure of the job.
+    expect(worker.failures).toEqual([]);
   });
 
   test("a run whose job was replaced meanwhile cannot settle, so its effect is undone; the new one runs", async () => {

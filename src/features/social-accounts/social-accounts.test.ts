@@ -57,7 +57,7 @@ onEachDatabase("social accounts", (database) => {
     const { reader } = opened.database;
     for (const type of ["social_user", "page", "user"] as const) {
       const token = { type, app: "1001", user: "3001", page: "2001", social_account: "6001" } as unknown as Token;
-      const sees = (owner: string) =>
+      const mayRead = (owner: string) =>
         canSeeAccount({
           token,
           node: { id: nodeId(owner), type: "social_account", owner: nodeId(owner) },
@@ -67,7 +67,7 @@ onEachDatabase("social accounts", (database) => {
           app: {} as never,
           profile: "strict",
         });
-      expect({ type, known: await sees("6001"), gone: await sees("6009") }).toEqual({ type, known: true, gone: false });
+      expect({ type, known: await mayRead("6001"), gone: await mayRead("6009") }).toEqual({ type, known: true, gone: false });
     }
   });
 });
