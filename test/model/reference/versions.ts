@@ -43,7 +43,7 @@ export const isOverrideWrong = (request: GraphRequest): boolean =>
   overrideOf(request) !== undefined && readSwitches(overrideOf(request)) === undefined;
 
 /** D-82: on for apps created after the start, and for everybody after the end. */
-export function hasMigration(world: World, app: string, name: string): boolean {
+function hasMigration(world: World, app: string, name: string): boolean {
   if (name !== MIGRATION.name) return false;
   const { migrations = {}, created_time = 0 } = world.apps.get(app) ?? {};
   return world.now >= MIGRATION.end || (migrations[name] ?? created_time >= MIGRATION.start);
