@@ -1,7 +1,7 @@
-import { closeSync, copyFileSync, fsyncSync, openSync, statSync } from "node:fs";
+import { closeSync, copyFileSync, fsyncSync, mkdtempSync, openSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { get, PAGE, personas, world } from "../harness/data.ts";
-import { residentMegabytes } from "../harness/machine.ts";
 import type { Absolute, Bench, Metric } from "../harness/report.ts";
 import { ask } from "../harness/responses.ts";
 import { dataFolder, type Server, startPlaza } from "../harness/server.ts";
@@ -10,14 +10,9 @@ import { spreadOf } from "../harness/statistics.ts";
 const NODES = 1_000;
 /** Of each operation in a round; its median counts. */
 const TIMES = 21;
-const RESTING = 500;
-/** A world rests after one to two minutes without a request. */
-const REST_MS_MAX = 180_000;
 
 const data = world({ personas: [...personas(NODES)] });
 const list = get(`${PAGE}/personas?limit=5`);
-
-const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 class Control {
   readonly #url: string;
@@ -100,39 +95,24 @@ async function measureOn(inMemory: boolean, rounds: number): Promise<Map<Operati
   }
 }
 
-/** Resident kB for each of many worlds that were used and rest. */
+/** Of the process alone, for each of many worlds that were used and rest. */
 async function restingKilobytes(inMemory: boolean): Promise<number> {
-  const server = await startPlaza({ world: data, ...(inMemory ? { data: ":memory:" } : {}) });
+  const folder = mkdtempSync(join(tmpdir(), "plaza-bench-"));
   try {
-    const control = new Control(server);
-    const use = async (name: string): Promise<void> => {
-      await control.request("POST", "", { name, file: world({ personas: [...personas(10)] }) });
-      const { status, text } = await within(server, name);
-      if (status !== 200) throw new Error(`${name}: ${status} ${text}`);
-    };
-    const rested = async (): Promise<void> => {
-      for (const until = performance.now() + REST_MS_MAX; ; await wait(1_000)) {
-        const { data: listed } = await control.request("GET", "?limit=1000");
-        if (!listed.some(({ name, open }: { name: string; open: boolean }) => open && name !== "default")) return;
-        if (performance.now() > until) throw new Error("worlds that nobody uses stay open");
-      }
-    };
-    // The runtime keeps the memory that so many took while they were open; the ones after them show what resting costs.
-    for (let i = 0; i < RESTING; i++) await use(`first${i}`);
-    await rested();
-    const before = residentMegabytes(server.pid);
-    for (let i = 0; i < RESTING; i++) await use(`resting${i}`);
-    await rested();
-    return ((residentMegabytes(server.pid) - before) * 1024) / RESTING;
+    const data = inMemory ? ":memory:" : dataFolder(folder);
+    const running = Bun.spawn([process.execPath, join(import.meta.dir, "../engines/worlds-at-rest.ts"), data], { stdin: "ignore", stdout: "pipe" });
+    const [stdout, code] = await Promise.all([new Response(running.stdout).text(), running.exited]);
+    if (code !== 0) throw new Error("worlds-at-rest.ts failed");
+    return Number(stdout);
   } finally {
-    await server.stop();
+    rmSync(folder, { recursive: true, force: true });
   }
 }
 
 const GOALS: Readonly<Partial<Record<Operation, number>>> = { make: 5, delete: 5, restore: 10, reset: 2 };
 
 export const bench: Bench = {
-  summary: `Worlds of ${NODES.toLocaleString("en")} nodes made, kept, restored, reset and deleted by the control API, in a data folder (durable) and in memory, and the memory of ${RESTING.toLocaleString("en")} worlds that rest; each number is the median of ${TIMES} in a round, the request of the control API included. \`reset\` empties a world that was made empty.`,
+  summary: `Worlds of ${NODES.toLocaleString("en")} nodes made, kept, restored, reset and deleted by the control API, in a data folder (durable) and in memory, and the memory of the process for each of 1,000 further worlds that were used and rest; each number is the median of ${TIMES} in a round, the request of the control API included. \`reset\` empties a world that was made empty.`,
   async run({ rounds }) {
     const metrics: Metric[] = [];
     const absolute: Absolute[] = [];

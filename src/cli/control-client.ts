@@ -8,6 +8,8 @@ import { fail, note, WRONG_USE } from "./terminal/output.ts";
 export interface ControlRequests {
   /** Of the server. */
   readonly url: string;
+  /** The path of the world, e.g. `/v1/worlds/default`. */
+  readonly world: string;
   /** `path` is relative to the world, e.g. `deliveries`. Rejects with the message of the API. */
   // biome-ignore lint/suspicious/noExplicitAny: responses are JSON whose shape the caller knows.
   request(method: string, path: string, body?: unknown): Promise<any>;
@@ -28,8 +30,7 @@ export async function controlRequests(given: Given): Promise<ControlRequests> {
     }
   };
   return {
-    url,
-    send,
+    ...{ url, world, send },
     async request(method, path, body) {
       const json = body === undefined ? {} : { body: JSON.stringify(body), headers: { "content-type": "application/json" } };
       return resultOf(await send(path.startsWith("/") ? path : `${world}/${path}`, { method, ...json }));

@@ -154,6 +154,7 @@ describe("a wrong option is named with its value", () => {
     [{ allow_callback: ["10.0.0.0/33"] }, {}, '--allow-callback: "10.0.0.0/33"'],
     [{ trusted_proxies: ["proxy"] }, {}, '--trusted-proxies: "proxy"'],
     [{ surface_hosts: ["pages=x"] }, {}, "--surface-hosts:"],
+    [{ surface_hosts: ["app=x.example=y"] }, {}, "--surface-hosts:"],
     [{ surface_hosts: ["app=x.example", "ads=x.example"] }, {}, "--surface-hosts: two surfaces cannot have the same host name"],
     [{ workers: "2" }, {}, "--workers: 2 processes cannot share"],
     [{ workers: "0" }, {}, '--workers: "0"'],

@@ -8,7 +8,7 @@ import { parametersReader } from "#graph/pipeline/parameters";
 import { entryReader } from "#graph/worlds/file/entry-reader";
 import { sectionsOf } from "#graph/worlds/file/import-export";
 import { DEFAULT_WORLD } from "#graph/worlds/hosting/world-names";
-import type { EnteredWorld } from "#graph/worlds/hosting/world-slot";
+import type { HeldWorld } from "#graph/worlds/hosting/world-slot";
 import { GraphError } from "#kernel/errors";
 import type { PageGuard } from "#kernel/page-guard";
 import { isStorableText } from "#kernel/text";
@@ -159,25 +159,30 @@ function handlerOf(route: ControlRoute, deps: ControlDeps, originOf: (c: Context
   };
 }
 
-/** Its world rests no sooner than somebody has read the stream to its end, or left it. */
-function leavingAtItsEnd(response: Response, held: EnteredWorld): Response {
+/** Its world rests no sooner than somebody has read the stream to its end, or left it. With a world that is deleted it ends, too. */
+function leavingAtItsEnd(response: Response, held: HeldWorld): Response {
   const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+  const forget = held.onDeleted(() => void reader.cancel());
+  const leave = (): void => {
+    forget();
+    held.leave();
+  };
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
       try {
         const { done, value } = await reader.read();
         if (!done) controller.enqueue(value);
         else {
-          held.leave();
+          leave();
           controller.close();
         }
       } catch (error) {
-        held.leave();
+        leave();
         controller.error(error);
       }
     },
     async cancel(reason) {
-      held.leave();
+      leave();
       await reader.cancel(reason);
     },
   });

@@ -91,6 +91,30 @@ test("ingest: a wrong key is refused in RTMP's own words", async () => {
   expect(await encoder.messages).toContain("The stream key opens nothing");
 });
 
+test("ingest: a stream that is too much ends with its reason, which is no error of the program", async () => {
+  const { address, happened, seen } = openPort({ bitsPerSecondMax: 1_000 });
+  const encoder = startEncoder(address("good"), { seconds: 60 });
+  await happened("lost 1");
+  await encoder.ended;
+  expect(seen).toEqual(["started 320x180", "a feed was refused: the stream has more than 0 Mbit/s", "lost 1"]);
+});
+
+test("ingest: the server ends the feed that it names, and no other of that video, that world or that number", async () => {
+  const { port, address, happened } = openPort();
+  const encoder = startEncoder(address("good"), { seconds: 60 });
+  await happened("started 320x180");
+  const feed = { world: "default", video: "1", session: 1 };
+  port.drop([
+    { ...feed, world: "other" },
+    { ...feed, video: "2" },
+    { ...feed, session: 2 },
+  ]);
+  // Long enough for one that was dropped to hear of it.
+  expect(await Promise.race([encoder.ended, Bun.sleep(500).then(() => "goes on")])).toBe("goes on");
+  port.drop([feed]);
+  await encoder.ended;
+});
+
 test("ingest: while an encoder sends, another one with its key is refused", async () => {
   const { address, happened, seen } = openPort();
   const first = startEncoder(address("good"), { seconds: 30 });

@@ -4,6 +4,7 @@ import { type JobWorker, jobWorkerOn, newWorkStore, onBothDatabases } from "#har
 import { sql } from "#storage/sql";
 import type { JobKind } from "./job-kind.ts";
 import { jobMigrations } from "./jobs.migrations.ts";
+import { KindLoads } from "./kind-loads.ts";
 
 onBothDatabases("limits of kinds of jobs", (kind) => {
   const newWorker = async (kinds: readonly JobKind<JobWorker>[]) => jobWorkerOn(await (await newWorkStore(kind, [jobMigrations])).open(), kinds);
@@ -80,4 +81,27 @@ onBothDatabases("limits of kinds of jobs", (kind) => {
     expect(begun).toHaveLength(100);
     expect(atOnceMax).toBe(2);
   });
+});
+
+test("of a kind so many begin as run and wait together may: up to each limit, of every share up to its own, and of other kinds any", async () => {
+  const loads = new KindLoads([{ kind: "limited", atOnceMax: { running: 4, waiting: 5, ofShare: 3 } }]);
+  const rows = ["a", "a", "a", "a", "b", "b", "b"].map((share) => ({ kind: "limited", share }));
+  const fitting = (limit = 100): string => loads.fitting(rows, limit).reduce((shares, { share }) => shares + share, "");
+  expect([fitting(), fitting(2), fitting(0)]).toEqual(["aaab", "aa", ""]);
+  const gate = Promise.withResolvers<void>();
+  const waits = ["c", "d", "e"].map((share) => {
+    loads.begin({ kind: "limited", share });
+    return loads.whileWaiting("limited", () => gate.promise);
+  });
+  // Three wait, two more may.
+  expect(fitting()).toBe("aa");
+  expect(loads.full()).toEqual({ kinds: [], shares: [] });
+  for (let n = 0; n < 2; n++) {
+    loads.begin({ kind: "limited", share: "a" });
+    waits.push(loads.whileWaiting("limited", () => gate.promise));
+  }
+  expect({ fitting: fitting(), full: loads.full().kinds }).toEqual({ fitting: "", full: ["limited"] });
+  expect(loads.fitting([{ kind: "other", share: "a" }], 1)).toHaveLength(1);
+  gate.resolve();
+  await Promise.race(waits);
 });

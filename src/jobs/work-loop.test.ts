@@ -77,6 +77,7 @@ test("with nothing to come, the loop rests without a time; while something runs 
   const { loop, sources, source } = await newLoop(2);
   await loop.runDue();
   expect(loop.rest).toEqual({ nextDueMs: undefined });
+  expect(sources).toHaveLength(2);
   for (const each of sources) {
     each.isWorking = true;
     expect(loop.rest).toBeUndefined();
@@ -266,6 +267,19 @@ test("what is abandoned has no last turn, and gives nothing back", async () => {
   loop.wake();
   await loop.stop();
   expect({ turns: source.turns.length, released: source.released }).toEqual({ turns: 1, released: [] });
+});
+
+test("what fails once it is abandoned is not reported: its database is closed, and nothing is tried again", async () => {
+  const { loop, source, errors } = await newLoop();
+  const gate = Promise.withResolvers<void>();
+  source.ask = () => gate.promise;
+  loop.start();
+  await untilTurns(source, 1);
+  const abandoned = loop.abandon();
+  gate.reject(new Error("the database is closed"));
+  await abandoned;
+  await Bun.sleep(1);
+  expect(errors).toEqual([]);
 });
 
 test("the work of ended processes is given back by every source before it is asked for", async () => {

@@ -60,6 +60,7 @@ export class WorkLoop {
   #beatAtMs = 0;
   #pollAtMs = 0;
   #isBeating = false;
+  #isAbandoned = false;
 
   constructor(options: WorkLoopOptions) {
     this.#options = options;
@@ -162,6 +163,7 @@ export class WorkLoop {
   /** Stores nothing more, since nobody will read it; a moment is left to what has nearly ended. */
   async abandon(): Promise<void> {
     this.#state = "stopped";
+    this.#isAbandoned = true;
     clearTimeout(this.#timer);
     let giveUp: ReturnType<typeof setTimeout> | undefined;
     const ended = Promise.all(this.#runners.map(({ running, source }) => running?.catch(() => {}) ?? source.settled()));
@@ -212,7 +214,7 @@ export class WorkLoop {
       runner.notBeforeMs = performance.now() + FAILED_MS;
       // Nothing else may ask for the turn again.
       runner.wakeAtMs = Math.min(runner.wakeAtMs, runner.notBeforeMs);
-      this.#options.onError(error);
+      this.#failed(error);
     }
     this.#arm();
   }
@@ -286,9 +288,12 @@ export class WorkLoop {
       await this.session.beat();
       if ((await this.session.takeOver((tx, fence) => this.#release(tx, fence))) > 0) this.wake();
     } catch (error) {
-      this.#options.onError(error);
+      this.#failed(error);
     } finally {
       this.#isBeating = false;
     }
   }
+
+  /** What was abandoned has no database any more, and nothing of it is tried again. */
+  readonly #failed = (error: unknown): void => (this.#isAbandoned ? undefined : this.#options.onError(error));
 }

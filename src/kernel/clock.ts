@@ -4,6 +4,9 @@ export interface Clock {
   nowMs(): number;
 }
 
+/** The end of the year 9999: as far as ISO 8601 goes, and in milliseconds no number loses digits, which databases and JSON would refuse. */
+export const UNIX_SECONDS_MAX = 253_402_300_799;
+
 /** Unix seconds, as the interface writes times. */
 export const unixSeconds = (clock: Clock): number => Math.floor(clock.nowMs() / 1000);
 

@@ -1,5 +1,8 @@
 import { describe, expect, test } from "bun:test";
+import type { AddressInfo } from "node:net";
+import { createServer } from "node:tls";
 import { authority, receiverCertificate, receiverKey } from "#harness/certificates";
+import { afterThisTest } from "#harness/cleanup";
 import { clientOf, get, serve, textOf } from "#harness/outbound";
 import type { CallbackRules } from "./address-rules.ts";
 
@@ -31,6 +34,20 @@ describe("TLS", () => {
     await expect(stranger.request(get(`https://receiver.example:${port}/`))).rejects.toMatchObject({ kind: "tls" });
     await Bun.sleep(50);
     expect(hits).toEqual([`receiver.example:${port}`]);
+  });
+
+  test("a connection whose certificate is refused is closed, since nobody would use it", async () => {
+    const closed = Promise.withResolvers<void>();
+    const server = createServer(tls);
+    server.on("connection", (socket) => socket.on("close", () => closed.resolve()));
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    afterThisTest(() => {
+      server.close();
+    });
+    const { port } = server.address() as AddressInfo;
+    const stranger = clientOf({ rules: allowed, resolve: async () => ["127.0.0.1"] });
+    await expect(stranger.request(get(`https://receiver.example:${port}/`))).rejects.toMatchObject({ kind: "tls" });
+    await closed.promise;
   });
 
   test("https to a server without TLS fails", async () => {

@@ -24,6 +24,20 @@ test("a name without an address, or that cannot be resolved, is resolved anew by
   expect(await names.addressesOf("a")).toEqual(["192.0.2.1"]);
 });
 
+test("the Fetch standard's bad ports and those of inner services are known, and no others", () => {
+  const bad = [
+    [1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109, 110, 111, 113, 115, 117, 119, 123],
+    [135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515, 526, 530, 531, 532, 540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995],
+    [1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080],
+  ].flat();
+  const inner = [
+    [445, 873, 1433, 1521, 1883, 2181, 2375, 2376, 2379, 2380, 3306, 3389, 4369, 5432, 5671, 5672, 5900, 5984, 5985, 5986],
+    [6379, 6443, 7000, 8086, 8500, 9042, 9092, 9200, 9300, 10250, 11211, 27017, 50000],
+  ].flat();
+  const known = Array.from({ length: 65_536 }, (_, port) => port).filter(isKnownServicePort);
+  expect(known).toEqual([...bad, ...inner].toSorted((one, other) => one - other));
+});
+
 test("services that are no HTTP are known by their port, of the browsers' list and of inner networks", () => {
   const known = [1, 22, 25, 10080, 445, 2375, 5432, 6379, 9200, 11211, 50_000];
   expect(known.filter((port) => !isKnownServicePort(port))).toEqual([]);

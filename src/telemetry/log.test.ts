@@ -28,3 +28,9 @@ test("an error has its message once, and the place in the code", () => {
   expect(shown.stack).toMatch(/^ {4}at .*log\.test\.ts/);
   expect(JSON.stringify(shown)).not.toContain("s3cret");
 });
+
+test("a field of 8,192 characters is whole, of a longer one so many are shown, with an ellipsis", () => {
+  const shown = (length: number) => (shownFields({ text: "a".repeat(length) }) as { text: string }).text;
+  expect(shown(8_192)).toBe("a".repeat(8_192));
+  expect(shown(8_193)).toBe(`${"a".repeat(8_192)}…`);
+});

@@ -77,12 +77,12 @@ export class Webhooks {
   }
 
   /**
-   * The apps that get an event of this transaction. Who asks beside other things, before `emit` would, spares a round trip to PostgreSQL,
-   * on which others wait where the transaction holds a lock.
+   * The apps that get an event of this transaction, nearly always none. Who asks before `emit` would spares a round trip to PostgreSQL, on
+   * which others wait where the transaction holds a lock.
    */
   subscribersOf(tx: Transaction, { object, field }: WebhookField, entity: NodeId): Promise<readonly NodeId[]> {
     const { facts, clock } = this.#outbox;
-    return facts.subscribersOf(tx, { object, field, entity, phone: undefined }, clock.nowMs());
+    return facts.subscribersOf(tx.usual, { object, field, entity, phone: undefined }, clock.nowMs());
   }
 
   /** In the transaction of the event's cause, which no payload undoes (D-136). */

@@ -35,6 +35,8 @@ test("an import", async () => {
   const text = await onTerminal([PROGRAM, "world", "import", file, "--data", "one"], folder);
   expect(text).toMatch(/import of 0\.\d MB, 0 s/);
   expect(text).toMatch(/import █*░* \d+ % {2}[\d,]+ of 5,001 entries/);
+  // What comes first is shown at once, and not only the end.
+  expect(text).toMatch(/import █*░+ \d{1,2} % {2}[\d,]+ of 5,001 entries/);
   expect(text).toEndWith('{\r\n  "success": true\r\n}\r\n');
   expect(await runPlaza(["world", "import", file, "--data", "two"], { cwd: folder })).toEqual({
     code: 0,

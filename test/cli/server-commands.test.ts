@@ -89,6 +89,19 @@ test("plaza logs shows the last requests, follows further ones, and does not kee
   expect(await new Response(following.stderr).text()).toBe("plaza: the server has ended\n");
 });
 
+test("plaza logs that follows a world says so when that is deleted", async () => {
+  const cwd = newFolder();
+  const plaza = await startPlaza([], { cwd });
+  expect((await runPlaza(["world", "new", "orders"], { cwd })).code).toBe(0);
+  await fetch(`${plaza.ready.base_url}/w/orders/v26.0/2001`);
+  const following = spawnPlaza(["logs", "--follow", "--world-name", "orders"], { cwd });
+  const { value } = await following.stdout.getReader().read();
+  expect(new TextDecoder().decode(value)).toContain("/v26.0/2001");
+  expect((await runPlaza(["world", "delete", "orders"], { cwd })).code).toBe(0);
+  expect(await following.exited).toBe(1);
+  expect(await new Response(following.stderr).text()).toBe("plaza: there is no world orders\n");
+});
+
 test("plaza doctor finds what keeps a server from starting or working", async () => {
   const cwd = newFolder();
   const doctor = (args: readonly string[] = [], env: Record<string, string> = {}) => runPlaza(["doctor", ...args], { cwd, env });

@@ -20,7 +20,7 @@ import { shrink } from "./playing/shrink.ts";
 
 const STEPS = 100;
 /** Histories wait for their webhooks and worlds, so a few of them share the processors. */
-const AT_ONCE = 4;
+const AT_ONCE = 6;
 
 /** What one mistake causes is found again and again. */
 const PROBLEMS_MAX = 5;
@@ -55,8 +55,8 @@ async function explain(stage: Stage, seed: number, history: History): Promise<st
 }
 
 const databases = [
-  { kind: "sqlite", data: async () => temporaryFolder(), processes: 1, histories: 30 },
-  { kind: "postgres", data: async () => (await sharedPostgres()).newDatabase(), processes: 2, histories: 6 },
+  { kind: "sqlite", data: async () => temporaryFolder(), processes: 1, histories: 100 },
+  { kind: "postgres", data: async () => (await sharedPostgres()).newDatabase(), processes: 2, histories: 10 },
 ] as const;
 
 for (const { kind, data, processes, histories } of databases) {

@@ -1,9 +1,22 @@
-"""Schemathesis over the control API: no request waits long, none locks the run out, and a cursor is one that the API gave."""
+"""Schemathesis over the control API: no request waits long, none locks the run out, a cursor is one that the API gave, and an id is one (D-02)."""
 
 import schemathesis
 
 WAIT_MS_MAX = 50
 OVERLAP_SECONDS = 86_400
+
+
+ID_MAX = 2**63 - 1
+
+
+def with_ids(value):
+    """A pattern of 19 digits that anybody could read allows some that no id has."""
+    if isinstance(value, dict):
+        return {key: with_ids(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [with_ids(inner) for inner in value]
+    is_beyond = isinstance(value, str) and len(value) == 19 and value.isascii() and value.isdigit() and int(value) > ID_MAX
+    return str(ID_MAX) if is_beyond else value
 
 
 def is_number(value):
@@ -12,6 +25,9 @@ def is_number(value):
 
 @schemathesis.hook
 def before_call(context, case, **kwargs):
+    is_positive = case.meta is not None and case.meta.generation.mode.is_positive
+    if is_positive and isinstance(case.body, (dict, list)):
+        case.body = with_ids(case.body)
     body = case.body if isinstance(case.body, dict) else {}
     # An expectation that nothing comes waits for the whole of its time.
     if is_number(body.get("within_ms")) and WAIT_MS_MAX < body["within_ms"] <= 60_000:
@@ -20,5 +36,5 @@ def before_call(context, case, **kwargs):
     if "rotateControlKey" in str(case.operation.definition.raw.get("operationId")) and is_number(body.get("overlap_seconds")):
         if 0 <= body["overlap_seconds"] < OVERLAP_SECONDS:
             body["overlap_seconds"] = OVERLAP_SECONDS
-    if case.query and "after" in case.query and case.meta is not None and case.meta.generation.mode.is_positive:
+    if is_positive and case.query and "after" in case.query:
         del case.query["after"]

@@ -26,6 +26,23 @@ onEachDatabase("worlds beside each other", (kind) => {
     expect((await listLabels(first.next ?? "")).names).toEqual(["5001 of orders"]);
   });
 
+  test("who follows a world that is deleted is told so: the stream ends, and the others go on", async () => {
+    const server = await start();
+    const { control_url, control_key } = server.plaza.ready;
+    for (const name of ["a", "b"]) await makeWorld(server, name);
+    const follow = async (path: string) => {
+      const headers = { authorization: `Bearer ${control_key}`, accept: "text/event-stream" };
+      const response = await fetch(`${control_url}/v1/worlds/${path}`, { headers });
+      const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+      return async (): Promise<string> => new TextDecoder().decode((await reader.read()).value);
+    };
+    const nextOf = await Promise.all(["a/requests", "a/app-events/1001/test-events", "b/requests"].map(follow));
+    for (const next of nextOf) expect(await next()).toStartWith(": listening");
+    expect((await server.control("DELETE", "worlds/a")).status).toBe(200);
+    await listLabels(addressOf(server, "b"));
+    expect(await Promise.all(nextOf.map((next) => next()))).toEqual(["", "", expect.stringContaining("listLabels")]);
+  });
+
   test("worlds are listed, found by the control API, and gone when they are deleted", async () => {
     const server = await start();
     const { control } = server;

@@ -47,6 +47,8 @@ function mainBranch(root: string): string {
 
 /** Farther than any test that does. */
 const NO_IMPORT = 1_000;
+/** A test that names the file itself is about it, wherever it stands; one of the folder may be about another file. */
+const OWN_IMPORT = -2;
 
 /** The files that import a file, each with those that import it, and so on. */
 export class Importers {
@@ -72,7 +74,12 @@ export class Importers {
   testsOf(path: string): string[] {
     const distances = this.#distances(path);
     // A folder that both stand in says as much as two files less between them.
-    const nearness = new Map(this.#tests.map((test) => [test, (distances.get(test) ?? NO_IMPORT) - 2 * sharedFolders(test, path)]));
+    const nearness = new Map(
+      this.#tests.map((test) => {
+        const distance = distances.get(test) ?? NO_IMPORT;
+        return [test, (distance === 1 ? OWN_IMPORT : distance) - 2 * sharedFolders(test, path)];
+      }),
+    );
     return [...this.#tests].sort((a, b) => (nearness.get(a) ?? 0) - (nearness.get(b) ?? 0) || (a < b ? -1 : 1));
   }
 

@@ -155,10 +155,21 @@ test("lines that are only removed change nothing below them", () => {
   expect(changedLines(root, "main").get("src/age/age.ts")?.(1)).toBe(false);
 });
 
-test("the tests beside a file come first, then those that import it, over aliases and other files", () => {
+test("tests that import a file come first, those beside it before others; then those with few files between, over aliases", () => {
   const root = madeUp();
   write(root, "src/aloof.test.ts", "");
   const importers = new Importers(root, filesOf(root));
+  write(root, "test/far.test.ts", 'import "#src/gate/gate";\n');
+  write(root, "src/one.ts", 'import "./gate/gate.ts";\n');
+  write(root, "src/two.ts", 'import "./one.ts";\n');
+  write(root, "src/gate/beside.test.ts", 'import "../two.ts";\n');
+  expect(new Importers(root, filesOf(root)).testsOf("src/gate/gate.ts")).toEqual([
+    "test/far.test.ts",
+    "test/gate.test.ts",
+    "src/gate/beside.test.ts",
+    "src/age/age.test.ts",
+    "src/aloof.test.ts",
+  ]);
   expect(importers.testsOf("src/age/age.ts")).toEqual(["src/age/age.test.ts", "test/gate.test.ts", "src/aloof.test.ts"]);
 });
 

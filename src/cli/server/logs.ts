@@ -17,6 +17,7 @@ interface Seen {
 }
 
 const LIMIT_DEFAULT = "20";
+const NOT_FOUND = 404;
 
 export function logs(given: Given): Promise<number> {
   const show = (entry: Seen): void => say(given.json === true ? JSON.stringify(entry) : printable(lineOf(entry)));
@@ -26,7 +27,7 @@ export function logs(given: Given): Promise<number> {
     );
     const query = new URLSearchParams(filter);
     // Followed first, so that no request falls in between; the list then shows those before.
-    const following = given.follow === true ? await follow(control, given, query) : undefined;
+    const following = given.follow === true ? await follow(control, query) : undefined;
     const limit = new URLSearchParams([...filter, ["limit", String(given.limit ?? LIMIT_DEFAULT)]]);
     const { data } = (await control.request("GET", `requests?${limit}`)) as { data: Seen[] };
     for (const entry of data.reverse()) show(entry);
@@ -36,13 +37,19 @@ export function logs(given: Given): Promise<number> {
     }
     const known = new Set(data.map(({ trace_id }) => trace_id));
     for await (const entry of following) if (!known.delete(entry.trace_id)) show(entry);
-    return fail("the server has ended");
+    return ended(control);
   });
 }
 
-async function follow(control: ControlRequests, given: Given, query: URLSearchParams): Promise<AsyncIterable<Seen>> {
-  const world = encodeURIComponent(String(given.world_name ?? "default"));
-  const response = await control.send(`/v1/worlds/${world}/requests?${query}`, { headers: { accept: "text/event-stream" } });
+/** Rejects where the server refuses the world: it was deleted. */
+async function ended(control: ControlRequests): Promise<number> {
+  const response = await control.send(`${control.world}/requests?limit=1`).catch(() => undefined);
+  if (response?.status === NOT_FOUND) await resultOf(response);
+  return fail("the server has ended");
+}
+
+async function follow(control: ControlRequests, query: URLSearchParams): Promise<AsyncIterable<Seen>> {
+  const response = await control.send(`${control.world}/requests?${query}`, { headers: { accept: "text/event-stream" } });
   if (!response.ok) await resultOf(response);
   return eventsOf<Seen>(response);
 }

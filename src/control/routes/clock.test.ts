@@ -15,6 +15,17 @@ onEachDatabase("the clock", (database) => {
     expect((await request("GET", "clock")).body.now).toBe(1_793_527_235);
   });
 
+  test("it goes to the end of the year 9999, and so does every time that is stored", async () => {
+    const { request } = await openControl({ database });
+    const last = 253_402_300_799;
+    expect((await request("PUT", "clock", { now: last + 1 })).status).toBe(400);
+    expect((await request("PUT", "clock", { now: "9999-12-31T23:59:59-01:00" })).status).toBe(400);
+    expect((await request("PUT", "clock", { now: last, frozen: true })).body).toEqual({ now: last, frozen: true });
+    expect((await request("POST", "clock/advance", { seconds: 1 })).status).toBe(422);
+    expect((await request("GET", "clock/deadlines")).status).toBe(200);
+    expect((await request("GET", "requests?since=253402300800")).status).toBe(400);
+  });
+
   test("what happens by itself next is listed, the earliest first", async () => {
     const { request, plaza } = await openControl({ database });
     await request("PUT", "clock", { now: 1_795_000_000, frozen: true });

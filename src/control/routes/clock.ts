@@ -1,11 +1,12 @@
 /** A world's time: read, set, frozen, moved. */
 import { type Static, Type } from "typebox";
+import { unprocessable } from "#control-contract/errors";
 import { listOf } from "#control-contract/lists";
 import { type ControlDeps, type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import { worldTime } from "#graph/worlds/file/schema-words";
 import type { OpenWorld } from "#graph/worlds/open-world";
 import { listWaitingJobs } from "#jobs/jobs.store";
-import { unixSeconds } from "#kernel/clock";
+import { UNIX_SECONDS_MAX, unixSeconds } from "#kernel/clock";
 import { listNextRetries } from "#webhooks/callbacks/callbacks.store";
 
 const clockState = Type.Object({ now: Type.Integer({ description: "Unix seconds" }), frozen: Type.Boolean() });
@@ -13,7 +14,7 @@ const clockChange = Type.Object(
   { now: Type.Optional({ ...worldTime, description: "Unix seconds or ISO 8601" }), frozen: Type.Optional(Type.Boolean()) },
   { additionalProperties: false },
 );
-/** A hundred years: farther on, dates leave the range of the ids. */
+/** A hundred years. */
 const ADVANCE_SECONDS_MAX = 100 * 366 * 86_400;
 const advance = Type.Object({ seconds: Type.Number({ minimum: 0, maximum: ADVANCE_SECONDS_MAX }) }, { additionalProperties: false });
 
@@ -32,6 +33,7 @@ function inTurn<T>(world: OpenWorld, move: () => Promise<T>): Promise<T> {
 }
 
 async function moveTo(deps: ControlDeps, world: OpenWorld, ms: number, isFrozen: boolean): Promise<Static<typeof clockState>> {
+  if (ms > UNIX_SECONDS_MAX * 1_000) throw unprocessable("the clock goes to the end of the year 9999", "seconds");
   // Forward, time stops at everything that falls due on the way: a retry, and the next one after it.
   if (ms > world.clock.nowMs()) await world.work.runUntil(ms, (atMs) => world.clock.set(atMs, isFrozen));
   else await world.clock.set(ms, isFrozen);
@@ -95,7 +97,7 @@ export const clockRoutes: readonly ControlRoute[] = [
     summary: "Moves the time forward. Everything that falls due has happened when the response is sent",
     body: advance,
     response: clockState,
-    errors: [404],
+    errors: [404, 422],
     handle: advanceClock,
   }),
   {

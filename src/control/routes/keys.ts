@@ -5,6 +5,7 @@ import { hashOf } from "#auth/tokens";
 import { conflict, notFound, unprocessable } from "#control-contract/errors";
 import { listOf, pageQuery, respondWithList } from "#control-contract/lists";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
+import { UNIX_SECONDS_MAX } from "#kernel/clock";
 import { isNodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
 
@@ -78,7 +79,7 @@ export const keyRoutes: readonly ControlRoute[] = [
       {
         access,
         name: Type.Optional(Type.String({ maxLength: NAME_CHARACTERS_MAX, description: "what it is for" })),
-        expires_at: Type.Optional(Type.Integer({ minimum: 0, description: "Unix seconds; 0 or left out: never" })),
+        expires_at: Type.Optional(Type.Integer({ minimum: 0, maximum: UNIX_SECONDS_MAX, description: "Unix seconds; 0 or left out: never" })),
       },
       { additionalProperties: false },
     ),

@@ -57,7 +57,7 @@ onEachDatabase("tokens", (database) => {
     expect((await request("DELETE", `tokens/${id}`)).status).toBe(200);
     expect(await labelsOf(plaza, copied.body.token)).toMatchObject({ status: 403, body: { error_subcode: 466 } });
     expect((await request("POST", `tokens/${id}/copy`)).status).toBe(409);
-    expect((await request("POST", "tokens/1/copy")).status).toBe(404);
+    for (const unknown of ["1", "nobody"]) expect((await request("POST", `tokens/${unknown}/copy`)).status).toBe(404);
   });
 
   test("D-270: copies that have ended are deleted when the next one is made", async () => {

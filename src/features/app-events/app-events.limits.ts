@@ -1,4 +1,5 @@
 /** The limits of the feature, each with its source. */
+import { UNIX_SECONDS_MAX } from "#kernel/clock";
 
 const HOUR_SECONDS = 3_600;
 export const DAY_SECONDS = 86_400;
@@ -16,7 +17,7 @@ export const DEVICE_ID_CHARACTERS_MAX = VALUE_CHARACTERS_MAX;
 /** At 100 bytes each they fill the largest body that is accepted by default (1 MiB). */
 export const EVENTS_PER_REQUEST_MAX = 10_000;
 /** 9999-12-31 (D-70): a larger `_logTime` is in milliseconds by mistake. */
-export const LOG_TIME_MAX = 253_402_300_799;
+export const LOG_TIME_MAX = UNIX_SECONDS_MAX;
 
 /** D-71: two events with one `event_id` are duplicates when their event times differ by less. */
 export const DEDUP_WINDOW_SECONDS = 48 * HOUR_SECONDS;

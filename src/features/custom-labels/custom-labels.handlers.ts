@@ -36,15 +36,17 @@ export async function handleCreateLabel(request: CreateLabel, tx: Transaction) {
   const name = labelName(request);
   await tx.lock("labels", node.id);
   const most = readSetting(world, labelsPerPageMax);
-  const [namesakes, hasPlace, subscribers] = await Promise.all([
-    findLabelsByName(tx, node.id, name),
-    reservePlace(tx, node.id, most),
+  // D-82: with the migration on, names are compared without case.
+  const ignoresCase = request.isMigrated("label_names_case_insensitive");
+  const [hasPlace, subscribers] = await Promise.all([
+    reservePlace(tx, node.id, name, { most, ignoresCase }),
     world.webhooks.subscribersOf(tx, labelWebhook, node.id),
   ]);
-  // D-82: with the migration on, names are compared without case.
-  const namesake = request.isMigrated("label_names_case_insensitive") ? namesakes[0] : namesakes.find((label) => label.name === name);
-  if (namesake !== undefined) throw duplicateLabelName(namesake.id);
-  if (!hasPlace) throw tooManyLabels(most);
+  if (!hasPlace) {
+    const namesakes = await findLabelsByName(tx, node.id, name);
+    const namesake = ignoresCase ? namesakes[0] : namesakes.find((label) => label.name === name);
+    throw namesake === undefined ? tooManyLabels(most) : duplicateLabelName(namesake.id);
+  }
   const id = await insertMinted(world.ids, (minted) => insertLabel(tx, node.id, minted, name));
   await world.webhooks.emit(tx, labelWebhook, { entity: node.id, payload: { action: "created", label: { id, name } }, subscribers });
   return world.profile === "clients" ? { id, name, page_label_name: name } : { id, name };

@@ -51,14 +51,29 @@ export function findLabelsByName(reader: Reader, page: NodeId, name: string): Pr
     WHERE n.page = ${page} AND n.name_folded = ${foldName(name)} ORDER BY n.label`);
 }
 
-/** Adds one to the page's number of labels. Returns false and writes nothing when the page already has `most`. */
-export async function reservePlace(tx: Transaction, page: NodeId, most: number): Promise<boolean> {
-  if ((await tx.run(sql`UPDATE label_counts SET labels = labels + 1 WHERE page = ${page} AND labels < CAST(${most} AS BIGINT)`)) === 1) return true;
-  // The page has no count before its first label.
-  return most > 0 && (await tx.run(sql`INSERT INTO label_counts (page, labels) VALUES (${page}, 1) ON CONFLICT DO NOTHING`)) === 1;
+/** Adds one to the page's number of labels. */
+export const countLabel = (tx: Transaction, page: NodeId): Promise<void> =>
+  tx.runOne(sql`
+    INSERT INTO label_counts (page, labels) VALUES (${page}, 1) ON CONFLICT (page) DO UPDATE SET labels = label_counts.labels + 1`);
+
+/** The same for a new name. Returns false and writes nothing when the page already has `most`, or a label of that name. */
+export function reservePlace(tx: Transaction, page: NodeId, name: string, { most, ignoresCase }: NameRules): Promise<boolean> {
+  // One statement, because PostgreSQL answers it while others wait for the page.
+  return tx.changesOne(sql`
+    INSERT INTO label_counts (page, labels)
+    SELECT CAST(${page} AS BIGINT), 1 WHERE NOT EXISTS (
+      SELECT 1 FROM label_names n
+      WHERE n.page = ${page} AND n.name_folded = ${foldName(name)} AND (n.name = ${name} OR ${ignoresCase ? 1 : 0} = 1))
+    ON CONFLICT (page) DO UPDATE SET labels = label_counts.labels + 1 WHERE label_counts.labels < CAST(${most} AS BIGINT)`);
 }
 
-/** Must be called after `reservePlace`. Returns whether the id was free. */
+interface NameRules {
+  /** At least 1. */
+  readonly most: number;
+  readonly ignoresCase: boolean;
+}
+
+/** The page counts it as well, by `reservePlace` or `countLabel`. Returns whether the id was free. */
 export async function insertLabel(tx: Transaction, page: NodeId, id: NodeId, name: string): Promise<boolean> {
   if (!(await insertNode(tx, { id, type: "label", owner: page }))) return false;
   await tx.runOne(sql`INSERT INTO labels (page, id, name) VALUES (${page}, ${id}, ${name})`);

@@ -4,10 +4,11 @@ import { WorldProblem, worldId } from "#graph/worlds/file/schema-words";
 import { findNode } from "#graph/worlds/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
-import { certain, eitherWay } from "#storage/outcomes";
+import { eitherWay } from "#storage/outcomes";
 import { LABEL_NAME_CHARACTERS_MAX } from "./custom-labels.contract.ts";
 import {
   attachLabel,
+  countLabel,
   deleteLabel,
   detachLabel,
   findLabel,
@@ -17,7 +18,6 @@ import {
   listAllLabels,
   listUsersOfLabel,
   renameLabel,
-  reservePlace,
 } from "./custom-labels.store.ts";
 
 const entry = Type.Object(
@@ -66,7 +66,7 @@ export const labelSection: WorldSection = {
     const name = nameOf(input);
     await requireFreeName(tx, page, id, name);
     if (!(await insertLabel(tx, page, id, name))) return false;
-    await certain(reservePlace(tx, page, Number.MAX_SAFE_INTEGER), "count a label");
+    await countLabel(tx, page);
     for (const psid of users) await eitherWay(attachLabel(tx, page, id, psid));
     return true;
   },

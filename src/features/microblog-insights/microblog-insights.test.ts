@@ -88,6 +88,11 @@ onEachDatabase("microblog insights", (database) => {
     expect(await likes({ since: days(2), until: TODAY })).toBe(54);
     expect(await likes({ since: days(1) })).toBe(7);
     expect(await likes({ until: TODAY })).toBe(54);
+    // A range without a beginning has two days, the last of them that of its last second.
+    const daysUntil = async (until: number) => (await ofUser(plaza, { metric: "views", until })).body.data[0].values.length;
+    expect([await daysUntil(TODAY - 1), await daysUntil(TODAY), await daysUntil(TODAY + 1)]).toEqual([2, 2, 2]);
+    expect((await ofUser(plaza, { metric: "views", until: TODAY + 1 })).body.data[0].values[0].end_time).toBe("2026-11-18T00:00:00+0000");
+    expect((await ofUser(plaza, { metric: "views", until: TODAY })).body.data[0].values[0].end_time).toBe("2026-11-17T00:00:00+0000");
     expect((await ofUser(plaza, { metric: "views", since: days(3), until: TODAY + 1000 * DAY })).body.data[0].values).toHaveLength(4);
     plaza.time.realMs += DAY * 1000;
     expect(await likes({})).toBe(3);

@@ -1,6 +1,11 @@
 import { expect, test } from "bun:test";
+import { exportWorld } from "#graph/worlds/file/import-export";
+import { findNode } from "#graph/worlds/nodes.store";
 import { onEachDatabase, openPlaza, type TestPlaza } from "#harness/plaza";
+import { expectLifeOfEntry } from "#harness/sections";
 import { cafe } from "#harness/worlds";
+import { nodeId } from "#kernel/ids";
+import { forgetParty } from "./migration-intents.store.ts";
 import { migrationIntentSection } from "./migration-intents.world.ts";
 
 const scopes = ["chatapp_business_management"];
@@ -135,5 +140,24 @@ onEachDatabase("migration intents", (database) => {
     for (const status of ["ACCEPTED", "COMPLETED"]) await move(status);
     await expect(move("REJECTED")).rejects.toThrow("from COMPLETED");
     expect((await read(plaza)).body.status).toBe("COMPLETED");
+  });
+
+  test("an intent and a solution are created, updated and removed by a world file entry", async () => {
+    const plaza = await open();
+    await expectLifeOfEntry(plaza, "migration_intents", { id: "4309", waba: "4003", destination_waba: "4002" }, { status: "REJECTED" });
+    await expectLifeOfEntry(plaza, "solutions", { id: "4209", name: "New", owner_app: "1003" }, { name: "Newer" });
+  });
+
+  test("with an account go its own intents; others lose what leads to it, and to a solution that is gone", async () => {
+    const plaza = await open();
+    const list = async () => (await exportWorld(plaza.world, plaza.registry)).migration_intents;
+    await plaza.world.database.write((tx) => forgetParty(tx, nodeId("4201")));
+    expect(await list()).toMatchObject([{ id: "4301", destination_waba: "4002" }, { id: "4302" }]);
+    expect(JSON.stringify(await list())).not.toContain("solution");
+    await plaza.world.database.write((tx) => forgetParty(tx, nodeId("4002")));
+    expect(JSON.stringify(await list())).not.toContain("destination_waba");
+    await plaza.world.database.write((tx) => forgetParty(tx, nodeId("4001")));
+    expect(await list()).toBeUndefined();
+    expect(await findNode(plaza.world.database.reader, nodeId("4301"))).toBeUndefined();
   });
 });

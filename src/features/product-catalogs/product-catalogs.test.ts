@@ -203,6 +203,42 @@ onEachDatabase("product catalogs", (database) => {
     expect((await create(plaza, { name: "Books" }, { bearer: "maker-of-other-app" })).status).toBe(200);
   });
 
+  test("AUTH-17, AUTH-18, D-12: the header counts in both modes, the parameter while the app is in development; for clients both do", async () => {
+    const live = "maker";
+    const draft = "maker-in-development";
+    const dead = "nobody";
+    const codeOf = async (plaza: TestPlaza, bearer: string | undefined, access_token: string | undefined): Promise<number> => {
+      const query = access_token === undefined ? {} : { access_token };
+      const { status, body } = await plaza.post(EDGE, {
+        surface: "ads",
+        ...(bearer === undefined ? {} : { bearer }),
+        query,
+        body: { name: "Books" },
+      });
+      return status === 200 ? 200 : body.error.code;
+    };
+    const strict = await open();
+    const clients = await open({ profile: "clients" });
+    for (const [bearer, access_token, inStrict, inClients] of [
+      [live, undefined, 200, 200],
+      [draft, undefined, 200, 200],
+      [undefined, live, 104, 200],
+      [undefined, draft, 200, 200],
+      [undefined, undefined, 104, 104],
+      [live, live, 200, 200],
+      [draft, draft, 200, 200],
+      // What is no place of a token is not looked at, whatever stands there.
+      [live, dead, 200, 190],
+      [dead, live, 190, 200],
+      // Two places that count say the same.
+      [draft, dead, 100, 190],
+      [dead, draft, 100, 200],
+    ] as const) {
+      expect({ bearer, access_token, code: await codeOf(strict, bearer, access_token) }).toEqual({ bearer, access_token, code: inStrict });
+      expect({ bearer, access_token, code: await codeOf(clients, bearer, access_token) }).toEqual({ bearer, access_token, code: inClients });
+    }
+  });
+
   test("G1: on the host that creates catalogs nothing else is part of the interface", async () => {
     const plaza = await open();
     const { id } = (await create(plaza, { name: "Books" })).body;

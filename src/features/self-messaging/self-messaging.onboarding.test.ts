@@ -198,7 +198,7 @@ function expectedApps({ account, apps, viaBusiness, tokens, field }: Small): str
     .map(({ id }) => id);
 }
 
-const payloads = {
+const payloads: Record<Small["field"], object> = {
   messages: { sender: { id: "6001" }, recipient: { id: "6901" }, timestamp: 1, message: { mid: "1", text: "x", is_echo: true, is_self: true } },
   comments: { from: { id: "6001", username: "x" }, id: "1", text: "x", media: { id: "1", media_product_type: "FEED" } },
   live_comments: { from: { id: "6001", username: "x" }, id: "1", text: "x", media: { id: "1", media_product_type: "FEED" } },
@@ -229,3 +229,25 @@ test("SELF-4 to SELF-19, D-52: in any world, exactly the onboarded apps receive 
   );
   expect(delivered).toBeGreaterThan(5);
 }, 60_000);
+
+test("SELF-14: only the token of a person whose role comes from a business needs the scopes of one", async () => {
+  const scopes = neededScopes("page", "comments", false).split(" ");
+  const deliveries = async (token: object): Promise<number> => {
+    const plaza = await openPlaza({
+      world: {
+        users: [{ id: "3001" }, { id: "3002" }],
+        apps: [{ id: "1001", messaging_access: true, access_level: "advanced", subscriptions: subscribedTo("social", "comments") }],
+        pages: [{ id: "2001", roles: [{ user: "3001", via_business: true }, { user: "3002" }] }],
+        social_accounts: [{ id: "6001", page: "2001", professional: true, app_connections: ["1001"] }],
+        tokens: [{ token: "t", type: "page", app: "1001", page: "2001", scopes, ...token }],
+      },
+    });
+    const field = plaza.registry.webhookFields.read("social", "comments");
+    await plaza.world.database.write((tx) => plaza.world.webhooks.emit(tx, field, { entity: nodeId("6001"), payload: payloads.comments }));
+    return (await plaza.dump(["webhook_deliveries.app"])).length;
+  };
+  expect(await deliveries({})).toBe(1);
+  expect(await deliveries({ user: "3002" })).toBe(1);
+  expect(await deliveries({ user: "3001" })).toBe(0);
+  expect(await deliveries({ user: "3001", scopes: [...scopes, "ads_management", "ads_read"] })).toBe(1);
+});

@@ -1,7 +1,10 @@
 import { expect, test } from "bun:test";
+import type { Token } from "#auth/token";
 import { expectUnreadable, onEachDatabase, openPlaza } from "#harness/plaza";
 import { changeEntry, expectLifeOfEntry, expectRoundTrip } from "#harness/sections";
 import { cafe } from "#harness/worlds";
+import { nodeId } from "#kernel/ids";
+import { canSeeAccount } from "./social-accounts.policies.ts";
 
 const account = { id: "6001", username: "cafe", social_scoped_id: "6901", page: "2001", user: "3001", professional: true, app_connections: ["1001"] };
 const scopes = ["social_basic", "social_manage_comments", "pages_read_engagement"];
@@ -47,5 +50,24 @@ onEachDatabase("social accounts", (database) => {
     expect(await tags()).toBe(403);
     await changeEntry(plaza, "social_accounts", "6001", { user: "3002" });
     expect(await tags()).toBe(400);
+  });
+
+  test("D-14: nobody sees an account that is gone, while it is still known as a node", async () => {
+    const { world: opened } = await open();
+    const { reader } = opened.database;
+    for (const type of ["social_user", "page", "user"] as const) {
+      const token = { type, app: "1001", user: "3001", page: "2001", social_account: "6001" } as unknown as Token;
+      const sees = (owner: string) =>
+        canSeeAccount({
+          token,
+          node: { id: nodeId(owner), type: "social_account", owner: nodeId(owner) },
+          reader,
+          ports: opened.ports,
+          facts: opened.facts,
+          app: {} as never,
+          profile: "strict",
+        });
+      expect({ type, known: await sees("6001"), gone: await sees("6009") }).toEqual({ type, known: true, gone: false });
+    }
   });
 });

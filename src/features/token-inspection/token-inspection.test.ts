@@ -67,6 +67,9 @@ onEachDatabase("token inspection", (database) => {
   test("AUTH-16: only a microblog tester may inspect tokens", async () => {
     const plaza = await open();
     expect((await ask(plaza, { access_token: "stranger", input_token: "tester" })).status).toBe(403);
+    // Who may not ask learns nothing of parameters.
+    expect((await ask(plaza, { access_token: "stranger" })).status).toBe(403);
+    expect((await ask(plaza, { access_token: "1001|s3cret" })).status).toBe(401);
     expect((await ask(plaza, { access_token: "ada", input_token: "tester" })).status).toBe(401);
     expect((await ask(plaza, { access_token: "app", input_token: "tester" })).status).toBe(401);
     expect((await ask(plaza, { input_token: "tester" })).body.error.code).toBe(104);

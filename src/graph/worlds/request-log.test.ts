@@ -141,3 +141,20 @@ test("the log of a world that rests keeps its newest requests, and goes on with 
   log.clear();
   expect(seen()).toEqual([]);
 });
+
+test("a log that rests keeps the newest entries up to 16,384 characters, of whichever text they are", () => {
+  const texts = ["trace_id", "path", "query", "request_body", "response_body"] as const;
+  const ofSize = (characters: number, text: (typeof texts)[number]): RequestEntry => {
+    const rest = texts.filter((one) => one !== text).reduce((sum, one) => sum + entry()[one].length, 0);
+    return entry({ [text]: "x".repeat(characters - 200 - rest) });
+  };
+  const keptOf = (text: (typeof texts)[number], ...sizes: readonly number[]): number => {
+    const log = new RequestLog();
+    for (const size of sizes) log.adopt(ofSize(size, text));
+    log.rest();
+    return log.entries().length;
+  };
+  for (const text of texts) {
+    expect({ text, exactly: keptOf(text, 8_192, 8_192), oneMore: keptOf(text, 8_192, 8_193) }).toEqual({ text, exactly: 2, oneMore: 1 });
+  }
+});

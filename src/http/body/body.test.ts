@@ -54,6 +54,10 @@ describe("D-34: forms and bodies that do not say what they are", () => {
     expect(problem("a=%zz", FORM)).toContain("Param a is not percent-encoded UTF-8");
   });
 
+  test("a form whose first name shares bytes with a byte order mark is a form", () => {
+    for (const name of ["\uff41", "\ufec0", "a\u00ff", "\u00bb\u00bf"]) expect(read(`${name}[0]=1`, FORM)).toMatchObject({ defect: undefined });
+  });
+
   test("JSON that is sent as a form is named as such, and nothing of it is a parameter", () => {
     for (const type of [FORM, `${FORM}; charset=UTF-8`, "multipart/form-data; boundary=X"]) {
       for (const text of ['{"name":"vip"}', ' \r\n\t{"a":1', '\ufeff{"a":1}', "[1]", "{}"]) {

@@ -45,6 +45,14 @@ const pieces = (text: string, cuts: readonly number[]): string[] => {
   return [0, ...places].map((place, index) => text.slice(place, places[index] ?? text.length)).filter((piece) => piece !== "");
 };
 
+test("a response that rests has waited since then, not since its request came", async () => {
+  const owner = new Owner({ isLate: true });
+  await owner.send("GET / HTTP/1.1\r\nHost: h\r\n");
+  owner.timeMs = 7;
+  owner.connection.rest();
+  expect(owner.connection.waitsSinceMs).toBe(7);
+});
+
 describe("requests are the same however their bytes are cut", () => {
   test("several requests behind each other, cut anywhere, with responses at once or later", async () => {
     const cuts = fc.array(fc.nat({ max: 2_000 }), { maxLength: 12 });

@@ -5,6 +5,7 @@ import { AVC_CONFIG, BINARY, clientFrame, mediaMessage, OPUS_HEAD, OPUS_PACKET, 
 import { PageGuard } from "#kernel/page-guard";
 import { MediaProblem } from "../media/problem.ts";
 import { BrowserSession } from "./browser-session.ts";
+import { frameOf } from "./frames.ts";
 
 const pages = new PageGuard({ origins: ["https://app.example.com"], hosts: [] });
 
@@ -33,6 +34,17 @@ function open() {
   };
   return { session, sent, seen, receive, head, closed };
 }
+
+test("RFC 6455: a server's frame says its length in one byte up to 125, and in two more beyond", () => {
+  const head = (length: number): number[] => [...frameOf(TEXT, new Uint8Array(length)).subarray(0, 4)];
+  const first = 0x80 | TEXT;
+  expect(head(125)).toEqual([first, 125, 0, 0]);
+  expect(head(126)).toEqual([first, 126, 0, 126]);
+  expect(head(0x1234)).toEqual([first, 126, 0x12, 0x34]);
+  expect(head(0xffff)).toEqual([first, 126, 0xff, 0xff]);
+  expect(frameOf(TEXT, Uint8Array.of(1, 2, 3))).toEqual(Uint8Array.of(first, 3, 1, 2, 3));
+  expect(() => frameOf(TEXT, new Uint8Array(0x10000))).toThrow("a server's messages are short");
+});
 
 test("RFC 6455: a page opens a WebSocket, asks with its key, and sends media once it is admitted", () => {
   const { session, sent, seen, receive, head } = open();

@@ -91,3 +91,17 @@ test("Opus: the length of a packet stands in its first bytes (RFC 6716, 3.1); a 
   for (const header of [surround, OPUS_HEAD.subarray(0, 18), Buffer.from("x".repeat(19))])
     expect(() => readOpusConfig(header)).toThrow(/Opus header/);
 });
+
+test("ISO/IEC 14496-12: neither track has a language", () => {
+  const container = new FragmentedMp4();
+  showing(container, 0);
+  sounding(container, 0, opus, OPUS_PACKET);
+  const head = Buffer.from(container.take(0).head as Uint8Array);
+  const languages: string[] = [];
+  for (let at = head.indexOf("mdhd"); at !== -1; at = head.indexOf("mdhd", at + 1)) {
+    // Behind the type: version and flags, two times, the scale and the duration.
+    const packed = head.readUInt16BE(at + 4 + 4 + 8 + 4 + 4);
+    languages.push(String.fromCharCode(...[10, 5, 0].map((shift) => ((packed >> shift) & 31) + 0x60)));
+  }
+  expect(languages).toEqual(["und", "und"]);
+});

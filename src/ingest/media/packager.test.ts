@@ -75,3 +75,12 @@ test("what is no H.264 or AAC, is broken, or has no key frames, is refused with 
   expect(() => send({ video: 30_000, audio: 30_000 }, { keyMs: 1_000_000 })).toThrow(/key frame/);
   expect(() => send({ video: 0, audio: 11_000 })).toThrow(/no picture/);
 });
+
+test("sound is behind by nothing before there is anything, and where it goes ahead; else by what the newest picture is newer", () => {
+  expect(send({ video: 0, audio: 0 }).packager.audioBehindMs).toBe(0);
+  expect(send({ video: 40, audio: 40 }).packager.audioBehindMs).toBe(0);
+  expect(send({ video: 1_000, audio: 2_000 }).packager.audioBehindMs).toBe(0);
+  // The last picture came at 1,960 ms, the last sound at 980.
+  expect(send({ video: 2_000, audio: 1_000 }).packager.audioBehindMs).toBe(980);
+  expect(send({ video: 1_000, audio: 0 }).packager.audioBehindMs).toBe(960);
+});

@@ -176,3 +176,22 @@ describe("a secret is taken out of text", () => {
     }
   });
 });
+
+test("a form in a form and JSON in JSON are looked into eight times; what is nested deeper is not shown where it may hold a secret", () => {
+  const inForm = (text: string, levels: number): string => (levels === 0 ? text : `more=${encodeURIComponent(inForm(text, levels - 1))}`);
+  const inJson = (text: string, levels: number): string => (levels === 0 ? text : JSON.stringify({ more: inJson(text, levels - 1) }));
+  for (let levels = 0; levels <= 12; levels++) {
+    for (const shown of [
+      redact(inForm("access_token=S3cretS3cret&name=Shown", levels)),
+      redact(inJson('{"access_token":"S3cretS3cret","name":"Shown"}', levels)),
+    ]) {
+      expect({ levels, isSecretShown: shown.includes("S3cret"), isNameShown: shown.includes("Shown") }).toEqual({
+        levels,
+        isSecretShown: false,
+        isNameShown: levels <= 8,
+      });
+    }
+    // Deeper, its encoding may hide a secret's name.
+    if (levels <= 9) expect(redact(inForm("name=Shown", levels))).toBe(inForm("name=Shown", levels));
+  }
+});

@@ -16,7 +16,12 @@ async function open() {
     waiting.push(() => response.end("ok"));
     whenAsked();
   });
-  server.on("connection", () => connections++);
+  const open = new Set<object>();
+  server.on("connection", (socket) => {
+    connections++;
+    open.add(socket);
+    socket.on("close", () => open.delete(socket));
+  });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const client = new GuardedClient({ rules: { isSandbox: true, allowed: [] } });
   afterThisTest(() => {
@@ -39,7 +44,7 @@ async function open() {
   const response = () => {
     for (const end of waiting.splice(0)) end();
   };
-  return { request, asked, response, connectionCount: () => connections };
+  return { request, asked, response, connectionCount: () => connections, openCount: () => open.size };
 }
 
 test("hundreds of requests at once to one host keep their connections for the next", async () => {
@@ -56,7 +61,7 @@ test("hundreds of requests at once to one host keep their connections for the ne
 test("of requests that share a timer each ends at its own deadline, whatever order they began in", async () => {
   const { request, asked, response } = await open();
   const ended: number[] = [];
-  const late = [60_000, 40, 5, 80].map((deadlineMs) =>
+  const late = [60_000, 400, 50, 800].map((deadlineMs) =>
     request(deadlineMs).then(
       ({ status }) => status,
       ({ kind }) => {
@@ -69,5 +74,15 @@ test("of requests that share a timer each ends at its own deadline, whatever ord
   await asked(1);
   response();
   expect(await Promise.all(late)).toEqual([200, "timeout", "timeout", "timeout"]);
-  expect(ended).toEqual([5, 40, 80]);
+  expect(ended).toEqual([50, 400, 800]);
+});
+
+test("a request that is given up takes its connection with it; others keep theirs", async () => {
+  const { request, asked, response, openCount } = await open();
+  const kept = request();
+  await asked(1);
+  await expect(request(20)).rejects.toMatchObject({ kind: "timeout" });
+  while (openCount() > 1) await Bun.sleep(1);
+  response();
+  expect((await kept).status).toBe(200);
 });

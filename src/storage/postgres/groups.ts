@@ -5,19 +5,27 @@
  * **Invariant:** no caller gets a result, not even a body's own error, before the commit of what its body may have read.
  * **Invariant:** a body that throws is undone alone. Where more than that fails everything is undone, and each body runs again by itself.
  */
+import { BoundedMap } from "#kernel/bounded-map";
 import { runAction } from "../after-commit.ts";
-import type { Transaction } from "../database.ts";
+import { NotOneRow, type Transaction } from "../database.ts";
 import { type Sql, sql } from "../sql.ts";
 import { announcement, failureOf, named, rollback } from "./ends.ts";
 import { isConnectionFailure, isStalePlan, isTimeout, isTransient } from "./failures.ts";
 import type { Pool, PoolConnection } from "./pool.ts";
-import { PostgresTransaction } from "./transaction.ts";
+import { type Guesses, PostgresTransaction } from "./transaction.ts";
 
 /**
  * In one transaction: PostgreSQL keeps 64 savepoints where other sessions see them cheaply. At some 0.1 ms each, another process that
  * waits for the name has it within milliseconds.
  */
 const BODIES_MAX = 60;
+/**
+ * After a wrong guess this many groups of the name wait for what they are told, and are as fast as they can be that way. So a caller who makes
+ * every guess wrong spoils one group in so many.
+ */
+const CAREFUL_GROUPS = 20;
+/** At some 300 bytes each, 3 MB at most. */
+const FOUND_NOTHING_MAX = 10_000;
 
 const BEGIN = sql`BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE`;
 /** Not released: the next one has the same name, and COMMIT ends them all. */
@@ -28,10 +36,13 @@ const COMMIT = sql`COMMIT`;
 export class Undone extends Error {
   /** The connection was dead already, so that nothing was tried. */
   readonly wasStale: boolean;
+  /** Something was taken for granted that was not so, by this body or another one. */
+  readonly wasGuess: boolean;
 
   constructor(cause: unknown, wasStale: boolean) {
     super("the transaction was undone", { cause });
     this.wasStale = wasStale;
+    this.wasGuess = cause instanceof NotOneRow;
   }
 }
 
@@ -51,21 +62,19 @@ interface Waiting {
 }
 
 export class Groups {
-  readonly #pool: Pool;
-  readonly #schema: string;
-  readonly #emit: (kind: string, key: string) => void;
+  readonly #shared: Shared;
   /** Those that take further bodies, by slot. */
   readonly #open = new Map<number, Group>();
+  /** How many groups of a slot are still to be careful. */
+  readonly #careful = new Map<number, number>();
 
   constructor(pool: Pool, schema: string, emit: (kind: string, key: string) => void) {
-    this.#pool = pool;
-    this.#schema = schema;
-    this.#emit = emit;
+    this.#shared = { pool, schema, emit, foundNothing: new BoundedMap(FOUND_NOTHING_MAX) };
   }
 
   /** Errors: the body's, PostgreSQL's, or `Undone`. */
   async run<T>(body: (tx: Transaction) => Promise<T>, isAlone: boolean): Promise<T> {
-    const transaction = new PostgresTransaction<Group>((slot) => this.#enter(isAlone ? undefined : slot), isAlone);
+    const transaction = new PostgresTransaction<Group>((slot) => (isAlone ? this.#begin("none") : this.#enter(slot)));
     let outcome: Outcome<T>;
     try {
       outcome = { value: await body(transaction) };
@@ -78,41 +87,75 @@ export class Groups {
     return (await transaction.place()).leave(transaction, outcome);
   }
 
-  async #enter(slot: number | undefined): Promise<Group> {
+  #enter(slot: number | undefined): Promise<Group> {
     const open = slot === undefined ? undefined : this.#open.get(slot);
-    if (open !== undefined) return open.turn();
-    const group: Group = new Group(this.#pool, this.#schema, this.#emit, () => {
-      if (slot !== undefined && this.#open.get(slot) === group) this.#open.delete(slot);
+    return open === undefined ? this.#begin(slot !== undefined && this.#isCareful(slot) ? "new keys" : "all", slot) : open.turn();
+  }
+
+  async #begin(guesses: Guesses, slot?: number): Promise<Group> {
+    const group: Group = new Group(this.#shared, guesses, {
+      onClosed: () => {
+        if (slot !== undefined && this.#open.get(slot) === group) this.#open.delete(slot);
+      },
+      onWrongGuess: () => {
+        if (slot !== undefined) this.#careful.set(slot, CAREFUL_GROUPS);
+      },
     });
     if (slot !== undefined) this.#open.set(slot, group);
     await group.begin();
     return group;
   }
+
+  #isCareful(slot: number): boolean {
+    const left = this.#careful.get(slot);
+    if (left === undefined) return false;
+    if (left === 1) this.#careful.delete(slot);
+    else this.#careful.set(slot, left - 1);
+    return true;
+  }
+}
+
+/** What all groups of a database use. */
+interface Shared {
+  readonly pool: Pool;
+  readonly schema: string;
+  readonly foundNothing: BoundedMap<string, true>;
+  emit(kind: string, key: string): void;
+}
+
+interface Listener {
+  /** It takes no further bodies. */
+  onClosed(): void;
+  onWrongGuess(): void;
 }
 
 /** One transaction, from its beginning to its end. */
 export class Group {
-  readonly #pool: Pool;
-  readonly #schema: string;
-  readonly #emit: (kind: string, key: string) => void;
-  /** Called when it takes no further bodies. */
-  readonly #onClosed: () => void;
+  readonly #shared: Shared;
+  readonly #listener: Listener;
+  readonly guesses: Guesses;
   #connection: PoolConnection | undefined;
   isLocked = false;
   #bodies = 1;
+  /** A body runs, or is being undone. */
+  #isTaken = true;
   readonly #waiting: Waiting[] = [];
   readonly #ended: Ended[] = [];
   /** Of those that have ended, the ones whose writes are in the transaction. */
   readonly #kept: Ended[] = [];
   /** Of a statement of the group itself. */
   #failure: unknown;
+  #isEnding = false;
   #isCommitting = false;
 
-  constructor(pool: Pool, schema: string, emit: (kind: string, key: string) => void, onClosed: () => void) {
-    this.#pool = pool;
-    this.#schema = schema;
-    this.#emit = emit;
-    this.#onClosed = onClosed;
+  constructor(shared: Shared, guesses: Guesses, listener: Listener) {
+    this.#shared = shared;
+    this.guesses = guesses;
+    this.#listener = listener;
+  }
+
+  get foundNothing(): BoundedMap<string, true> {
+    return this.#shared.foundNothing;
   }
 
   get connection(): PoolConnection {
@@ -123,10 +166,10 @@ export class Group {
   /** BEGIN is sent with what follows. */
   async begin(): Promise<void> {
     try {
-      this.#connection = await this.#pool.acquire(this.#schema);
+      this.#connection = await this.#shared.pool.acquire(this.#shared.schema);
       this.#send(BEGIN);
     } catch (error) {
-      this.#onClosed();
+      this.#listener.onClosed();
       for (const { reject } of this.#waiting) reject(error);
       throw error;
     }
@@ -134,8 +177,11 @@ export class Group {
 
   /** Resolves when the bodies before it have ended. */
   turn(): Promise<Group> {
-    if (++this.#bodies === BODIES_MAX) this.#onClosed();
-    return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }));
+    if (++this.#bodies === BODIES_MAX) this.#listener.onClosed();
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ resolve, reject });
+      if (!this.#isTaken) this.#next();
+    });
   }
 
   /** The body has ended. Resolves with its value when that is durable. */
@@ -159,16 +205,22 @@ export class Group {
   async #goOn(ended: Ended): Promise<void> {
     if ("error" in ended.outcome) await this.#undo(ended, ended.outcome.error);
     else this.#kept.push(ended);
-    const next = this.#waiting.shift();
-    if (next === undefined) return this.#commit();
-    if (this.#kept.length > 0) this.#send(SAVEPOINT);
-    else this.#send(BEGIN);
-    next.resolve(this);
+    this.#isTaken = false;
+    if (this.#waiting.length > 0) this.#next();
+    else await this.#commit();
+  }
+
+  #next(): void {
+    this.#isTaken = true;
+    this.#send(this.#kept.length > 0 ? SAVEPOINT : BEGIN);
+    this.#waiting.shift()?.resolve(this);
   }
 
   /** Undoes the body that has just failed. */
-  async #undo(ended: Ended, error: unknown): Promise<void> {
-    const failure = failureOf(ended.transaction, error);
+  async #undo({ transaction }: Ended, error: unknown): Promise<void> {
+    // Perhaps it refused because of what it took for granted.
+    await transaction.settle();
+    const failure = failureOf(transaction, error);
     // Another attempt may help.
     if (isTransient(failure)) throw failure;
     if (this.#kept.length > 0) await this.connection.execute("ROLLBACK TO SAVEPOINT body");
@@ -179,19 +231,24 @@ export class Group {
   }
 
   async #commit(): Promise<void> {
-    this.#onClosed();
+    const last = this.#kept.at(-1);
+    await last?.transaction.settle();
+    // Until then it took further bodies, and the last of them commits.
+    if (this.#isTaken || this.#isEnding || this.#kept.at(-1) !== last) return;
+    this.#isEnding = true;
+    this.#listener.onClosed();
+    for (const { transaction } of this.#kept) if (transaction.failure !== undefined) throw transaction.failure;
     if (this.#kept.length > 0) {
-      for (const { transaction } of this.#kept) await transaction.settle();
       const facts = this.#kept.flatMap(({ transaction }) => transaction.facts);
-      if (facts.length > 0) this.#send(announcement(this.#schema, facts));
+      if (facts.length > 0) this.#send(announcement(this.#shared.schema, facts));
       // If the connection breaks from here on, it is unknown whether the writes are stored, so they are not repeated.
       this.#isCommitting = true;
       const { command } = await this.connection.query(COMMIT);
       // PostgreSQL's response where a statement has failed of which nobody waited for the outcome.
       if (command !== "COMMIT") throw new Error("the transaction was rolled back at its commit");
-      for (const [kind, key] of facts) this.#emit(kind, key);
+      for (const [kind, key] of facts) this.#shared.emit(kind, key);
     }
-    this.#pool.release(this.connection);
+    this.#shared.pool.release(this.connection);
     for (const { transaction, outcome, resolve, reject } of this.#ended) {
       if ("error" in outcome) reject(outcome.error);
       else {
@@ -203,13 +260,15 @@ export class Group {
 
   /** Nothing is stored, or it is unknown whether. */
   async #fail(error: unknown): Promise<void> {
-    this.#onClosed();
+    this.#isEnding = true;
+    this.#listener.onClosed();
     const { connection } = this;
     const reason = named(this.#firstFailure() ?? error);
+    if (reason instanceof NotOneRow) this.#listener.onWrongGuess();
     const isLost = isConnectionFailure(reason);
     if (isLost || isStalePlan(reason)) connection.isBroken = true;
     else await rollback(connection);
-    this.#pool.release(connection);
+    this.#shared.pool.release(connection);
     // A used connection that broke is not returned to the pool, so the last of these attempts has a new one.
     const wasStale = connection.isBroken && connection.wasUsed && !(isLost && this.#isCommitting) && !isTimeout(reason);
     const all = [...this.#ended, ...this.#waiting];

@@ -1,5 +1,6 @@
 /** One run of the body of a write. */
-import { NotOneRow, type Transaction } from "../database.ts";
+import type { BoundedMap } from "#kernel/bounded-map";
+import { NotOneRow, type Reader, type Transaction } from "../database.ts";
 import { append, type Row, type Sql, sql } from "../sql.ts";
 import { isTakenKey } from "./failures.ts";
 import type { Result } from "./flight.ts";
@@ -9,17 +10,21 @@ import type { PoolConnection } from "./pool.ts";
 /** Statements that are on their way at once, some 100 kB. */
 const SENT_MAX = 256;
 
+/** What is taken for granted: after a wrong guess only that a minted key is free, and nothing where that was undone, too. */
+export type Guesses = "all" | "new keys" | "none";
+
 /** Where it runs, alone or after others. */
 interface Place {
   readonly connection: PoolConnection;
+  readonly guesses: Guesses;
+  /** Queries that found nothing when they were made last, by `queryKey`. */
+  readonly foundNothing: BoundedMap<string, true>;
   /** The name that its bodies begin with is locked. */
   isLocked: boolean;
 }
 
 export class PostgresTransaction<P extends Place = Place> implements Transaction {
   readonly #enter: (slot: number | undefined) => Promise<P>;
-  /** An earlier run was undone, so that nothing is taken for granted. */
-  readonly #isCareful: boolean;
   #entering: Promise<P> | undefined;
   #place: P | undefined;
   #isOpen = true;
@@ -34,9 +39,8 @@ export class PostgresTransaction<P extends Place = Place> implements Transaction
   readonly actions: (() => void)[] = [];
 
   /** `enter`: resolves with its place when it is its turn; `slot` is that of the name that it locks before anything else. */
-  constructor(enter: (slot: number | undefined) => Promise<P>, isCareful: boolean) {
+  constructor(enter: (slot: number | undefined) => Promise<P>) {
     this.#enter = enter;
-    this.#isCareful = isCareful;
   }
 
   /** It has asked for something. */
@@ -60,6 +64,13 @@ export class PostgresTransaction<P extends Place = Place> implements Transaction
     return (await this.#query<R>(statement)).rows;
   }
 
+  get usual(): Reader {
+    return {
+      get: async <R extends Row>(statement: Sql) => (await this.#readUsual<R>(statement))[0],
+      all: <R extends Row>(statement: Sql) => this.#readUsual<R>(statement),
+    };
+  }
+
   async run(statement: Sql): Promise<number> {
     return (await this.#query(statement)).rowCount;
   }
@@ -72,9 +83,16 @@ export class PostgresTransaction<P extends Place = Place> implements Transaction
     });
   }
 
-  /** Sent, and not waited for. Where the key was taken the body runs again, and this waits. */
+  /** Sent, and not waited for. Where it was not so the body runs again, and this waits. */
+  async changesOne(statement: Sql): Promise<boolean> {
+    if ((this.#place ?? (await this.place())).guesses !== "all") return (await this.run(statement)) === 1;
+    await this.runOne(statement);
+    return true;
+  }
+
+  /** The same. */
   async insertNew(statement: Sql): Promise<boolean> {
-    if (this.#isCareful) return (await this.run(append(statement, "ON CONFLICT DO NOTHING"))) === 1;
+    if ((this.#place ?? (await this.place())).guesses === "none") return (await this.run(append(statement, "ON CONFLICT DO NOTHING"))) === 1;
     await this.#send(
       statement,
       () => {},
@@ -123,10 +141,29 @@ export class PostgresTransaction<P extends Place = Place> implements Transaction
     this.#isOpen = false;
   }
 
-  /** Before COMMIT: afterwards a wrong number of changed rows could not be undone, and a dead connection leaves open what was stored. */
+  /**
+   * Before COMMIT: afterwards a wrong number of changed rows could not be undone, and a dead connection leaves open what was stored. Bodies
+   * that ran before it on the connection are settled then, too.
+   */
   async settle(): Promise<void> {
     if (this.#isUnsure) await this.#sent;
-    if (this.failure !== undefined) throw this.failure;
+  }
+
+  /** Sent, and not waited for, where it found nothing last time. */
+  async #readUsual<R extends Row>(statement: Sql): Promise<R[]> {
+    const { guesses, foundNothing } = this.#place ?? (await this.place());
+    const key = queryKey(statement);
+    if (guesses === "all" && foundNothing.get(key) === true) {
+      this.#isUnsure = true;
+      await this.#send(statement, (found) => {
+        if (found !== 0) this.failure ??= new NotOneRow(found, statement);
+      });
+      return [];
+    }
+    const { rows } = await this.#query<R>(statement);
+    if (rows.length === 0) foundNothing.set(key, true);
+    else foundNothing.delete(key);
+    return rows;
   }
 
   async #query<R extends Row>(statement: Sql): Promise<Result<R>> {
@@ -162,6 +199,8 @@ export class PostgresTransaction<P extends Place = Place> implements Transaction
     if (this.failure !== undefined) throw this.failure;
   }
 }
+
+const queryKey = ({ query, values }: Sql): string => `${query.text} ${JSON.stringify(values)}`;
 
 /** Changes one row or fails, and a failure turns COMMIT into ROLLBACK. */
 const insertsOrFails = (text: string): boolean => text.trimStart().startsWith("INSERT") && !text.includes("ON CONFLICT") && !text.includes("SELECT");

@@ -3,8 +3,8 @@ import { Database, type Statement } from "bun:sqlite";
 import { writeFileSync } from "node:fs";
 import { BoundedMap } from "#kernel/bounded-map";
 import { databaseUnreachable } from "#kernel/errors";
-import type { FeatureMigrations, Reader } from "../database.ts";
-import type { Row, Sql, SqlText, SqlValue } from "../sql.ts";
+import type { FeatureMigrations } from "../database.ts";
+import { type Row, type Sql, type SqlText, type SqlValue, sql } from "../sql.ts";
 import { migrateSqlite, withLog, withoutLog } from "./empty-file.ts";
 import { haveSameMigrations, replaceContent, tablesOf } from "./replace-content.ts";
 
@@ -13,6 +13,8 @@ const STATEMENTS_MAX = 1_000;
 
 /** Copying the pages takes half a millisecond for a small world, `VACUUM INTO` eight times as long; beyond this much memory would be needed. */
 const IMAGE_BYTES_MAX = 64 * 1024 * 1024;
+
+const fileBytes = sql`SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size`;
 
 export interface ConnectionOptions {
   readonly role: "writer" | "reader";
@@ -28,15 +30,42 @@ interface Prepared {
 
 const WRITING = /\b(?:INSERT|UPDATE|DELETE)\b/i;
 
+/** The first read opens the log by name, and a file in memory loses its name. This one does not read the schema, which takes longer than all else. */
+const firstLook = sql`PRAGMA schema_version`;
+
+/** In place of one that was handed over. */
+const closed = new Database(":memory:");
+closed.close();
+
+type Statements = BoundedMap<SqlText, Prepared>;
+
+const noStatements = (): Statements => new BoundedMap<SqlText, Prepared>(STATEMENTS_MAX, ({ statement }) => statement.finalize());
+
 export class Connection {
-  readonly #handle: Database;
-  readonly #statements = new BoundedMap<SqlText, Prepared>(STATEMENTS_MAX, ({ statement }) => statement.finalize());
+  #handle: Database;
+  #statements: Statements;
   readonly #kept: Statement[] = [];
   /** Rows changed since the last reset. */
   hasWritten = false;
 
-  constructor(file: string, { role, synchronous }: ConnectionOptions) {
-    this.#handle = role === "writer" ? new Database(file) : new Database(file, { readonly: true });
+  private constructor(handle: Database, statements: Statements) {
+    this.#handle = handle;
+    this.#statements = statements;
+  }
+
+  static open(file: string, options: ConnectionOptions): Connection {
+    const connection = new Connection(options.role === "writer" ? new Database(file) : new Database(file, { readonly: true }), noStatements());
+    try {
+      connection.#configure(options);
+      connection.get(firstLook);
+      return connection;
+    } catch (error) {
+      connection.close();
+      throw error;
+    }
+  }
+
+  #configure({ role, synchronous }: ConnectionOptions): void {
     // Waits for a tool that locks the file for a moment (a backup, the sqlite3 shell); a longer wait would stall every request.
     this.execute("PRAGMA busy_timeout = 1000");
     // 4 MB each: the upper levels of every index. Lower levels are read from the system's cache, without a system call and a
@@ -52,6 +81,16 @@ export class Connection {
       // A log that grew because of a snapshot is cut to this size when it restarts.
       this.execute("PRAGMA journal_size_limit = 33554432");
     }
+  }
+
+  /** For its next user, with its statements prepared. Who still uses this one finds it closed. */
+  handOver(): Connection {
+    if (this.inTransaction) this.execute("ROLLBACK");
+    for (const statement of this.#kept.splice(0)) statement.finalize();
+    const next = new Connection(this.#handle, this.#statements);
+    this.#handle = closed;
+    this.#statements = noStatements();
+    return next;
   }
 
   get inTransaction(): boolean {
@@ -109,9 +148,12 @@ export class Connection {
 
   /** All that is committed, as the bytes of a file without a write-ahead log; undefined: it is too much for the memory. */
   content(): Uint8Array | undefined {
-    const { bytes = 0 } =
-      this.#handle.prepare<{ bytes: number }, []>("SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size").get() ?? {};
-    return bytes > IMAGE_BYTES_MAX ? undefined : withoutLog(this.#handle.serialize());
+    return this.bytes > IMAGE_BYTES_MAX ? undefined : withoutLog(this.#handle.serialize());
+  }
+
+  /** Of the file, without its log. */
+  get bytes(): number {
+    return this.get<{ bytes: number }>(fileBytes)?.bytes ?? 0;
   }
 
   /** All that is committed, as the bytes of a file with a write-ahead log. */
@@ -122,13 +164,13 @@ export class Connection {
   /** The rows of the tables become those of the file, or none. Returns false, and changes nothing, where the file has other migrations. */
   replaceContent(tables: readonly string[], path: string | undefined): boolean {
     if (path === undefined) {
-      replaceContent(this.#handle, tables, undefined);
+      replaceContent(this, tables, undefined);
       return true;
     }
     this.#handle.run("ATTACH ? AS saved", [path]);
     try {
-      if (!haveSameMigrations(this.#handle, "main", "saved")) return false;
-      replaceContent(this.#handle, tables, "saved");
+      if (!haveSameMigrations(this, "main", "saved")) return false;
+      replaceContent(this, tables, "saved");
       return true;
     } finally {
       this.#handle.run("DETACH saved");
@@ -136,7 +178,7 @@ export class Connection {
   }
 
   tablesOf(migrations: readonly FeatureMigrations[]): string[] {
-    return tablesOf(this.#handle, migrations);
+    return tablesOf(this, migrations);
   }
 
   /** An unfinalized statement would keep the file open and prevent the checkpoint of the log. */
@@ -186,82 +228,4 @@ export function translated(error: unknown): unknown {
     return Object.assign(databaseUnreachable(), { cause: error });
   }
   return error;
-}
-
-/** Reads on a connection as promises. */
-export class ConnectionReader implements Reader {
-  readonly #connection: Connection;
-
-  constructor(connection: Connection) {
-    this.#connection = connection;
-  }
-
-  async get<R extends Row>(statement: Sql): Promise<R | undefined> {
-    try {
-      return this.#connection.get<R>(statement);
-    } catch (error) {
-      throw translated(error);
-    }
-  }
-
-  async all<R extends Row>(statement: Sql): Promise<R[]> {
-    try {
-      return this.#connection.all<R>(statement);
-    } catch (error) {
-      throw translated(error);
-    }
-  }
-}
-
-/**
- * Reads committed data. A single statement locks and unlocks the log, which is most of the cost of a look-up (measured: 2.6 µs
- * against 0.5 inside a transaction). The first read therefore begins a transaction, which lasts until the writer calls `letGo`
- * just before each commit. Reads always see the last commit, and no old log is retained.
- */
-export class CommittedReader implements Reader {
-  readonly #connection: Connection;
-  readonly #begin: () => void;
-  readonly #end: () => void;
-
-  constructor(connection: Connection) {
-    this.#connection = connection;
-    this.#begin = connection.prepare("BEGIN");
-    this.#end = connection.prepare("COMMIT");
-  }
-
-  async get<R extends Row>(statement: Sql): Promise<R | undefined> {
-    return this.getAtOnce<R>(statement);
-  }
-
-  getAtOnce<R extends Row>(statement: Sql): R | undefined {
-    try {
-      if (!this.#connection.inTransaction) this.#begin();
-      return this.#connection.get<R>(statement);
-    } catch (error) {
-      throw this.#failed(error);
-    }
-  }
-
-  async all<R extends Row>(statement: Sql): Promise<R[]> {
-    try {
-      if (!this.#connection.inTransaction) this.#begin();
-      return this.#connection.all<R>(statement);
-    } catch (error) {
-      throw this.#failed(error);
-    }
-  }
-
-  letGo(): void {
-    if (this.#connection.inTransaction) this.#end();
-  }
-
-  /** Reads again from a store that was unavailable. */
-  #failed(error: unknown): unknown {
-    try {
-      this.letGo();
-    } catch {
-      // The read has failed and reports the error.
-    }
-    return translated(error);
-  }
 }

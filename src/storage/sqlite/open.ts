@@ -1,21 +1,19 @@
 /** SQLite as a `Database`: one connection writes, one reads, one holds snapshots. */
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, existsSync, mkdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { runAction } from "../after-commit.ts";
 import { type Database, type FeatureMigrations, type Reader, type SavedState, StateOutdated, type Transaction } from "../database.ts";
 import { sql } from "../sql.ts";
-import { CommittedReader, Connection, ConnectionReader, translated } from "./connection.ts";
+import { Connection, translated } from "./connection.ts";
 import { emptyFile, migrateFile, placeFile, syncFolder } from "./empty-file.ts";
 import { holdFolder } from "./folder-lock.ts";
+import { closeAll, connectInMemory, type MemoryConnections } from "./memory.ts";
+import { CommittedReader, ConnectionReader } from "./readers.ts";
 import { type SavedStates, StateFiles, StatesInMemory, statesFolder } from "./saved-states.ts";
 import { WriteQueue } from "./write-queue.ts";
 
 /** Reads the file: opens the log, takes the snapshot, and fails if the file is no database. */
 const firstRead = sql`SELECT 1 AS one FROM sqlite_schema LIMIT 1`;
-
-/** The same, but for the snapshot: it does not read the schema, which takes longer than all else that opens a connection. */
-const firstLook = sql`PRAGMA schema_version`;
 
 export interface SqliteOptions {
   /** A folder, created if missing and locked by this process; or `:memory:`, which is deleted when closed. */
@@ -34,44 +32,29 @@ interface Files {
   readonly snapshot?: Connection;
   openSnapshot(): Connection;
   readonly states: SavedStates;
-  /** Called when the connections are closed. */
-  letGo(): void;
+  /** Nothing uses the connections any more; `snapshot` where it was opened. */
+  end(snapshot: Connection | undefined): void;
 }
 
 /** Errors: `FolderInUse`, `UnknownMigration`, `MigrationFailed`, and the system's own if the folder cannot be used. */
 export async function openSqlite({ folder, world = "default", migrations, onCommit }: SqliteOptions): Promise<Database> {
   const empty = await emptyFile(migrations);
-  const files = folder === ":memory:" ? openMemory(empty, new StatesInMemory()) : await openFolder(folder, world, empty, migrations);
+  const files = folder === ":memory:" ? filesOf(connectInMemory(empty), new StatesInMemory()) : await openFolder(folder, world, empty, migrations);
   return new SqliteDatabase(files, migrations, onCommit);
 }
 
-/** `image`: what it begins with; left out: nothing. The returned `image` reads what is committed, while nothing is written. */
-export async function openInMemory(
+/** `end`: called when it is closed and nothing uses the connections any more. */
+export const openInMemory = (
   migrations: readonly FeatureMigrations[],
+  connections: MemoryConnections,
   states: SavedStates,
-  image?: Uint8Array,
-): Promise<{ database: Database; image: () => Uint8Array }> {
-  const files = openMemory(image ?? (await emptyFile(migrations)), states);
-  return { database: new SqliteDatabase(files, migrations, undefined), image: () => files.writer.image() };
-}
+  end: () => void,
+): Database => new SqliteDatabase(filesOf(connections, states, end), migrations, undefined);
 
-/**
- * In SQLite's own in-memory database readers wait for the writer. This one therefore has files in a private folder, unlinked as
- * soon as every connection has opened them, so that nothing remains however the process ends.
- */
-function openMemory(image: Uint8Array, states: SavedStates): Files {
-  const folder = mkdtempSync(join(tmpdir(), "plaza-"));
-  const file = join(folder, "memory.sqlite");
-  try {
-    writeFileSync(file, image, { mode: 0o600 });
-    const writer = openConnection(file, "writer", "OFF");
-    const reader = openConnection(file, "reader", "OFF");
-    const snapshot = openConnection(file, "reader", "OFF");
-    return { writer, reader, snapshot, openSnapshot: () => snapshot, states, letGo: () => {} };
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
+const filesOf = (connections: MemoryConnections, states: SavedStates, end = () => closeAll(connections)): Files => ({
+  ...{ ...connections, states, end },
+  openSnapshot: () => connections.snapshot,
+});
 
 async function openFolder(folder: string, world: string, empty: Uint8Array, migrations: readonly FeatureMigrations[]): Promise<Files> {
   if (!existsSync(folder)) {
@@ -85,26 +68,19 @@ async function openFolder(folder: string, world: string, empty: Uint8Array, migr
     const isNew = !existsSync(file);
     if (isNew) placeFile(file, empty);
     else if ((statSync(file).mode & 0o077) !== 0) chmodSync(file, 0o600);
-    writer = openConnection(file, "writer", "FULL");
+    writer = Connection.open(file, { role: "writer", synchronous: "FULL" });
     if (!isNew) await writer.migrate(migrations);
-    const reader = openConnection(file, "reader", "FULL");
+    const connect = (): Connection => Connection.open(file, { role: "reader", synchronous: "FULL" });
+    const reader = connect();
     const states = new StateFiles(statesFolder(folder, world));
-    return { writer, reader, openSnapshot: () => openConnection(file, "reader", "FULL"), states, letGo };
+    const end = (snapshot: Connection | undefined): void => {
+      for (const connection of [snapshot, reader, writer]) connection?.close();
+      letGo();
+    };
+    return { writer, reader, openSnapshot: connect, states, end };
   } catch (error) {
     writer?.close();
     letGo();
-    throw error;
-  }
-}
-
-/** Reads at once, because the first read opens the log by name, and a file in memory loses its name. */
-function openConnection(file: string, role: "writer" | "reader", synchronous: "FULL" | "OFF"): Connection {
-  const connection = new Connection(file, { role, synchronous });
-  try {
-    connection.get(firstLook);
-    return connection;
-  } catch (error) {
-    connection.close();
     throw error;
   }
 }
@@ -253,9 +229,6 @@ class SqliteDatabase implements Database {
   async #close(): Promise<void> {
     await this.#queue.idle();
     await this.#lastSnapshot;
-    this.#snapshot?.close();
-    this.#files.reader.close();
-    this.#files.writer.close();
-    this.#files.letGo();
+    this.#files.end(this.#snapshot);
   }
 }

@@ -1,49 +1,50 @@
 /** Replaces what a database holds, table by table, so that its connections stay open and other tables of the server stay as they are. */
-import type { Database } from "bun:sqlite";
 import type { FeatureMigrations } from "../database.ts";
+import { append, type Row, type Sql, sql } from "../sql.ts";
 
-/** Of the world: neither of the server, nor of the migrations. */
-export function tablesOf(connection: Database, migrations: readonly FeatureMigrations[]): string[] {
-  const left = new Set(["migrations", ...migrations.flatMap(({ serverTables = [] }) => serverTables)]);
-  return connection
-    .prepare<{ name: string }, []>("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name")
-    .all()
-    .map(({ name }) => name)
-    .filter((name) => !left.has(name));
+/** It keeps its statements prepared: for a small world, that takes longer than all that they do. */
+interface Runner {
+  readonly inTransaction: boolean;
+  all<R extends Row>(statement: Sql): R[];
+  run(statement: Sql): number;
+  execute(text: string): void;
 }
 
-export function haveSameMigrations(connection: Database, one: string, other: string): boolean {
-  const named = (schema: string) => `SELECT room, name FROM ${schema}.migrations`;
-  const missing = connection.prepare(`${named(one)} EXCEPT ${named(other)} LIMIT 1`);
-  try {
-    return missing.get() === null;
-  } finally {
-    missing.finalize();
-  }
+interface Named extends Row {
+  name: string;
+}
+
+const named = (runner: Runner, statement: Sql): string[] => runner.all<Named>(statement).map(({ name }) => name);
+
+/** Of the world: neither of the server, nor of the migrations. */
+export function tablesOf(runner: Runner, migrations: readonly FeatureMigrations[]): string[] {
+  const left = new Set(["migrations", ...migrations.flatMap(({ serverTables = [] }) => serverTables)]);
+  const tables = sql`SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name`;
+  return named(runner, tables).filter((name) => !left.has(name));
+}
+
+export function haveSameMigrations(runner: Runner, one: string, other: string): boolean {
+  const missing = append(sql`SELECT room, name FROM`, `${one}.migrations EXCEPT SELECT room, name FROM ${other}.migrations LIMIT 1`);
+  return named(runner, missing).length === 0;
 }
 
 /** In one transaction. `from`: the attached database whose rows take their place; undefined: none do. */
-export function replaceContent(connection: Database, tables: readonly string[], from: string | undefined): void {
-  connection.run("BEGIN IMMEDIATE");
+export function replaceContent(runner: Runner, tables: readonly string[], from: string | undefined): void {
+  runner.execute("BEGIN IMMEDIATE");
   try {
     // An empty table costs nothing: deleting from it would write its pages anew.
-    for (const table of filled(connection, "main", tables)) connection.run(`DELETE FROM main.${table}`);
+    for (const table of filled(runner, "main", tables)) runner.run(append(sql`DELETE FROM`, `main.${table}`));
     if (from !== undefined) {
-      for (const table of filled(connection, from, tables)) connection.run(`INSERT INTO main.${table} SELECT * FROM ${from}.${table}`);
+      for (const table of filled(runner, from, tables)) runner.run(append(sql`INSERT INTO`, `main.${table} SELECT * FROM ${from}.${table}`));
     }
-    connection.run("COMMIT");
+    runner.execute("COMMIT");
   } catch (error) {
-    if (connection.inTransaction) connection.run("ROLLBACK");
+    if (runner.inTransaction) runner.execute("ROLLBACK");
     throw error;
   }
 }
 
-function filled(connection: Database, schema: string, tables: readonly string[]): string[] {
-  const text = tables.map((table) => `SELECT '${table}' AS name WHERE EXISTS (SELECT 1 FROM ${schema}.${table})`).join(" UNION ALL ");
-  const statement = connection.prepare<{ name: string }, []>(text);
-  try {
-    return statement.all().map(({ name }) => name);
-  } finally {
-    statement.finalize();
-  }
+function filled(runner: Runner, schema: string, tables: readonly string[]): string[] {
+  const all = tables.map((table) => `SELECT '${table}' AS name WHERE EXISTS (SELECT 1 FROM ${schema}.${table})`);
+  return named(runner, append(sql``, all.join(" UNION ALL ")));
 }

@@ -1,5 +1,5 @@
 /** One body of the write queue: its statements run at once, inside the group's transaction. */
-import { NotOneRow, type Transaction } from "../database.ts";
+import { NotOneRow, type Reader, type Transaction } from "../database.ts";
 import { append, type Row, type Sql } from "../sql.ts";
 import type { Connection } from "./connection.ts";
 
@@ -16,6 +16,10 @@ export class SqliteTransaction implements Transaction {
 
   constructor(connection: Connection) {
     this.#connection = connection;
+  }
+
+  get usual(): Reader {
+    return this;
   }
 
   get facts(): readonly (readonly [string, string])[] {
@@ -66,6 +70,10 @@ export class SqliteTransaction implements Transaction {
       throw this.#failed(error);
     }
     if (changed !== 1) throw this.#failed(new NotOneRow(changed, statement));
+  }
+
+  async changesOne(statement: Sql): Promise<boolean> {
+    return (await this.run(statement)) === 1;
   }
 
   async insertNew(statement: Sql): Promise<boolean> {

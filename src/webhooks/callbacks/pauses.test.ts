@@ -128,6 +128,8 @@ onBothDatabases("pauses", (kind) => {
     await fixture.emit("4001", { n: 1 });
     await fixture.advance(30 * DAY);
     expect(fixture.pauses).toEqual([]);
+    // Nobody knows yet that it works again.
+    expect(await callbackOf(fixture, receiver)).toMatchObject({ failing_since_ms: expect.any(Number), paused_ms: null });
     const againMs = fixture.clock.ms;
     await fixture.emit("4001", { n: 2 });
     await fixture.loop.runDue();

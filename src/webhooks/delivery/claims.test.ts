@@ -75,6 +75,27 @@ onBothDatabases("what a claim takes", (kind) => {
     expect(await claimOne()).toMatchObject({ row: { id: older.row.id }, members: [] });
   });
 
+  test("D-62: a batch that came back, of two events as of more, is claimed again with all of them, as a first attempt and as a retry", async () => {
+    const { fixture, run } = await open();
+    const { database } = fixture;
+    await emit(fixture, 40_001, ["messages", "messages"]);
+    await emit(fixture, 40_002, ["messages", "messages", "messages"]);
+    const idsOf = ({ claimed }: Claims) =>
+      Object.fromEntries(claimed.filter(({ row }) => row.entity !== "40000").map(({ row, members }) => [row.id, members.map(({ id }) => id)]));
+    const batches = await run({});
+    const wanted = idsOf(batches);
+    expect(Object.values(wanted).map((members) => members.length)).toEqual([1, 2]);
+    const moveAll = ({ claimed }: Claims, isFirst: boolean) =>
+      database.write(async (tx) => {
+        for (const { row, fence } of claimed) await saveMove(tx, row, isFirst, fence, row.lane, 0);
+      });
+    await moveAll(batches, true);
+    const again = await run({});
+    expect(idsOf(again)).toEqual(wanted);
+    await moveAll(again, false);
+    expect(idsOf(await run({ firsts: 0, retries: 50 }))).toEqual(wanted);
+  });
+
   test("says why it left what it left", async () => {
     const { fixture, run } = await open();
     for (let account = 40_001; account <= 40_003; account++) await emit(fixture, account, ["messages"]);

@@ -1,5 +1,7 @@
 /** Histories, each from a seed. */
 import fc, { type Arbitrary } from "fast-check";
+import { appEventSteps } from "./app-events.ts";
+import { batchSteps } from "./batches.ts";
 import { oneOf, world } from "./drawing.ts";
 import { chatappSteps, intentSteps, selfMessagingSteps } from "./messaging.ts";
 import { nodeSteps } from "./nodes.ts";
@@ -47,6 +49,7 @@ export const withRestarts = ({ worlds, steps }: History): History => ({
 const areas: Readonly<Record<string, Arbitrary<Step>>> = {
   ...{ labels: labelSteps, personas: personaSteps, actions: actionSteps, media: mediaSteps, inspection: inspectionSteps },
   ...{ selfMessaging: selfMessagingSteps, chatapp: chatappSteps, intents: intentSteps, nodes: nodeSteps },
+  ...{ batches: batchSteps, appEvents: appEventSteps },
 };
 
 const history = (steps: number, among: readonly string[]): Arbitrary<History> =>

@@ -28,6 +28,25 @@ export interface RequestStep {
   readonly cursor?: { readonly name: "before" | "after"; readonly pick: number; readonly from: "own" | "any" };
 }
 
+/** A request of a batch: it has the tokens of the batch. */
+export interface BatchPart {
+  readonly step: RequestStep;
+  /** The place of an earlier part whose `id` stands in the place of the node. */
+  readonly nodeOf?: number;
+  /** The place of an earlier part that has to succeed. */
+  readonly dependsOn?: number;
+  readonly isOmitted: boolean;
+}
+
+export interface BatchStep {
+  readonly kind: "batch";
+  readonly world: number;
+  readonly version: string | null;
+  /** In all three places. */
+  readonly token: string;
+  readonly parts: readonly BatchPart[];
+}
+
 /** Follows a link of the last page that had one. */
 interface FollowStep {
   readonly kind: "follow";
@@ -86,6 +105,14 @@ export interface MoveIntentStep {
   readonly to: MigrationIntent["status"];
 }
 
+/** A name of an app's events is deactivated, or none, and the sums are looked at. */
+export interface EventsStep {
+  readonly kind: "events";
+  readonly world: number;
+  readonly app: string;
+  readonly deactivate?: string | undefined;
+}
+
 interface RestartStep {
   readonly kind: "restart";
   readonly world: number;
@@ -99,9 +126,19 @@ interface MoveStep {
 }
 
 /** What the control API does. */
-export type ChangeStep = RestartStep | MoveStep | InAppStep | MoveIntentStep | AdvanceStep | RevokeStep | RolesStep | MoveActionStep | AddMediaStep;
+export type ChangeStep =
+  | EventsStep
+  | RestartStep
+  | MoveStep
+  | InAppStep
+  | MoveIntentStep
+  | AdvanceStep
+  | RevokeStep
+  | RolesStep
+  | MoveActionStep
+  | AddMediaStep;
 
-export type Step = RequestStep | FollowStep | ChangeStep;
+export type Step = RequestStep | BatchStep | FollowStep | ChangeStep;
 
 export interface History {
   readonly worlds: readonly Profile[];

@@ -3,7 +3,7 @@ import { ROUTED, UNROUTED } from "../reference/areas/chatapp.ts";
 import type { TokenEntry, WorldFile } from "../reference/load.ts";
 import type { Profile } from "../reference/world.ts";
 
-const NOW = 1_795_000_000;
+export const NOW = 1_795_000_000;
 
 const SCOPES = [
   ...["pages_messaging", "pages_manage_posts", "pages_read_engagement", "pages_manage_metadata", "social_basic", "social_manage_comments"],
@@ -51,7 +51,7 @@ export const CALLERS: readonly string[] = [...tokens.map(({ token }) => token), 
 const appsWith = (callback: (app: string) => string): WorldFile["apps"] => [
   {
     ...{ id: "1001", name: "Shop", secret: "s3cret", created_time: 1_767_225_600 },
-    marketing_first_used_time: 1_767_225_600,
+    ...{ marketing_first_used_time: 1_767_225_600, event_name_limit: 6 },
     roles: [
       { user: "3001", role: "administrator" },
       { user: "3002", role: "tester" },
@@ -65,7 +65,7 @@ const appsWith = (callback: (app: string) => string): WorldFile["apps"] => [
     ],
   },
   {
-    ...{ id: "1002", name: "Other", secret: "0ther", created_time: 1_718_409_600 },
+    ...{ id: "1002", name: "Other", secret: "0ther", created_time: 1_718_409_600, automatic_event_logging: true },
     subscriptions: [
       { object: "page", fields: ["custom_labels"], callback: { url: callback("1002") } },
       { object: "chatapp_business_account", fields: ["messages", "account_alerts"], callback: { url: callback("1002") } },

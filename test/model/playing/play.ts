@@ -3,6 +3,7 @@ import type { History, RequestStep, Step } from "../histories/steps.ts";
 import { isFailure } from "../reference/replies.ts";
 import { replyTo } from "../reference/reply.ts";
 import type { GraphRequest } from "../reference/requests.ts";
+import { askInBatch } from "./batch.ts";
 import { changeWorld } from "./change-world.ts";
 import { compare } from "./compare.ts";
 import { noteNodes, resolve } from "./resolve.ts";
@@ -37,6 +38,7 @@ export async function play(stage: Stage, history: History): Promise<Parting | un
 
 async function take(stage: Stage, scene: Scene, step: Step): Promise<string | undefined> {
   if (step.kind === "request") return ask(stage, scene, step, resolve(step, scene.world, fillingOf(stage, scene)));
+  if (step.kind === "batch") return askInBatch(stage, scene, step, fillingOf(stage, scene));
   if (step.kind === "follow") return follow(stage, scene, step.link);
   await stage.servers.beforeControl(scene.place);
   const what = await changeWorld(stage, scene, step);
@@ -48,7 +50,7 @@ async function take(stage: Stage, scene: Scene, step: Step): Promise<string | un
 const REROUTING: ReadonlySet<string> = new Set(["setAccountOverride", "setNumberOverride", "unsubscribeApp"]);
 
 /** Operations that change nothing which could be cached: absence never is. */
-const CREATING: ReadonlySet<string> = new Set(["createLabel", "createPersona", "setSolutionMigrationIntent", "sendSelfMessage"]);
+const CREATING: ReadonlySet<string> = new Set(["createLabel", "createPersona", "setSolutionMigrationIntent", "sendSelfMessage", "reportAppEvents"]);
 
 const fillingOf = ({ ledger }: Stage, { world, ever }: Scene) => ({ ever, callback: (name: string) => ledger.callback(world.name, name) });
 

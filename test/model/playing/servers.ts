@@ -4,8 +4,11 @@ import type { Surface } from "../reference/requests.ts";
 
 const MOUNTS: Readonly<Record<Surface, string>> = { base: "", app: "/app", microblog: "/microblog/v1.0", ads: "/ads", social_login: "/social-login" };
 
-/** Other processes see a changed fact within a second; until then a world's requests go to the process that changed it. */
-const SEEN_WITHIN_MS = 1_000;
+/**
+ * Other processes see a changed fact within a second; until then a world's requests go to the process that changed it. Beside ten others
+ * on two processors a second was too short for that.
+ */
+const SEEN_WITHIN_MS = 3_000;
 
 export interface Servers {
   /** The world's address on a surface, for the next request: with two processes they take turns. */

@@ -96,6 +96,6 @@ export function loadWorld(name: string, file: WorldFile, reach: (rule: Rule) => 
     migration_intents: byId(file.migration_intents.map((intent) => ({ ...intent }))),
     tokens: new Map(file.tokens.map((entry) => [entry.token, tokenOf(entry)])),
     subscriptions: new Map(file.apps.map((app) => [app.id, subscriptionsOf(app)])),
-    ...{ cursors: new Map(), updates: [], idsSeen: new Set(), lastMinted: 0n },
+    ...{ app_events: new Map(), cursors: new Map(), updates: [], idsSeen: new Set(), lastMinted: 0n },
   };
 }

@@ -26,9 +26,22 @@ export interface App {
   readonly messaging_access: boolean;
   readonly access_level: "standard" | "advanced";
   readonly auto_upgrade: boolean;
+  readonly event_name_limit?: number;
+  readonly automatic_event_logging?: boolean;
   readonly roles: readonly { readonly user?: string; readonly microblog_user?: string; readonly role: string }[];
   marketing_first_used_time: number | undefined;
   migrations: Record<string, boolean>;
+}
+
+/** What an app has reported. */
+export interface AppEvents {
+  readonly names: Map<string, "active" | "deactivated">;
+  /** Those with an id, for duplicates. */
+  readonly counted: { readonly name: string; readonly id: string; readonly time: number }[];
+  /** Devices and cookies. */
+  readonly installs: Set<string>;
+  /** By day, kind, name and currency; sums in millionths. */
+  readonly sums: Map<string, { readonly count: number; readonly sum: bigint | undefined }>;
 }
 
 export interface Page {

@@ -1,5 +1,6 @@
 /** What the interface says to a request: every reply that it allows. The first one is what happens in the model. */
 import { accountOperations } from "./areas/accounts.ts";
+import { eventOperations } from "./areas/app-events.ts";
 import { appOperations } from "./areas/apps.ts";
 import { chatappOperations } from "./areas/chatapp.ts";
 import { labelOperations } from "./areas/labels.ts";
@@ -26,6 +27,7 @@ export const operations: readonly Operation[] = [
   ...personaOperations,
   ...plainOperations,
   ...appOperations,
+  ...eventOperations,
   ...actionOperations,
   ...mediaOperations,
   ...inspectionOperations,
@@ -121,7 +123,8 @@ function repliesOf(world: World, request: GraphRequest, address: string, observe
   const operation = atEdge.find(({ on, method }) => on === typeOf(world, node) && method === request.method);
   const missing = missingNode(world, request, path);
   const problems = deadOnes(world, request, path, given, schemes);
-  if (problems.length > 0 && path.edge !== "")
+  // Where node types of the edge differ in their schemes, the endpoint says which places count.
+  if (problems.length > 0 && new Set(schemes).size === 1)
     return { operation, replies: [...problems, ...(operation === undefined ? [missing] : [])], version: undefined };
   if (!live.some((token) => knowsOf(world, token, node) || subscribesItself(world, request, operation))) {
     world.reach("hidden");
@@ -129,7 +132,7 @@ function repliesOf(world: World, request: GraphRequest, address: string, observe
   }
   if (operation === undefined) {
     world.reach("unsupported");
-    return { operation, replies: [missing, ...bothForms("unsupportedRequest")], version: undefined };
+    return { operation, replies: [missing, ...bothForms("unsupportedRequest"), ...problems], version: undefined };
   }
   return {
     operation,

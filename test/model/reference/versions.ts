@@ -49,7 +49,7 @@ export function hasMigration(world: World, app: string, name: string): boolean {
   return world.now >= MIGRATION.end || (migrations[name] ?? created_time >= MIGRATION.start);
 }
 
-/** VER-7h: for one call. */
+/** VER-7h: for one request. */
 export function isMigrated(world: World, app: string, name: string, request: GraphRequest): boolean {
   const override = overrideOf(request);
   if (override !== undefined) world.reach("migrationsOverride");

@@ -30,6 +30,7 @@ export interface World {
   readonly solutions: ById<{ readonly id: string; readonly owner_app: string }>;
   readonly migration_intents: ById<nodes.MigrationIntent>;
   readonly tokens: ById<nodes.Token>;
+  readonly app_events: ById<nodes.AppEvents>;
   /** By app and object. */
   readonly subscriptions: Map<string, Map<string, nodes.Subscription>>;
   readonly cursors: Map<string, nodes.Position>;

@@ -5,7 +5,7 @@ import type { RequestEntry } from "#graph/worlds/request-log";
 
 export const requestFilter = Type.Object({
   operation: Type.Optional(Type.String({ description: "e.g. createPersona" })),
-  status: Type.Optional(Type.Integer()),
+  status: Type.Optional(Type.Integer({ minimum: 100, maximum: 599 })),
   status_class: Type.Optional(Type.Integer({ minimum: 1, maximum: 5, description: "the first digit of the status, e.g. 4" })),
   method: Type.Optional(Type.String({ description: "as sent, e.g. POST" })),
   app: Type.Optional(Type.String({ description: "its id" })),

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { Filter, fingerprintOf, keyFingerprint, Probe } from "./fingerprints.ts";
+import { Filter, fingerprintOf, keyFingerprint, listFingerprint, Probe } from "./fingerprints.ts";
 import { RequestTable } from "./request-table.ts";
 import { collectInPage, pageBitsFor, pageOf, pagesOf } from "./run-pages.ts";
 
@@ -82,4 +82,12 @@ test("a table finds the requests of fingerprints that have very many, the last a
     table.collect(fingerprint, found);
     expect(found).toEqual([50_000, 40_000, 30_000, 20_000, 10_000]);
   }
+});
+
+test("of 200,000 keys, and of as many lists, no two have one fingerprint: all 53 bits tell them apart, not half of them", () => {
+  // Of 32 bits, some five pairs would be equal.
+  const all = Array.from({ length: 200_000 }, (_, at) => at);
+  expect(new Set(all.map((at) => keyFingerprint(`name ${at % 7}`, `id ${at}`))).size).toBe(all.length);
+  expect(new Set(all.map((at) => fingerprintOf(`text ${at}`))).size).toBe(all.length);
+  expect(new Set(all.map((at) => listFingerprint([fingerprintOf(`one ${at}`), fingerprintOf(`two ${at}`)]))).size).toBe(all.length);
 });

@@ -96,6 +96,38 @@ onEachDatabase("the feeds of an ingest process", (database) => {
     expect((await new FeedRegistry(plaza.world).check(stream_key))?.feed).toEqual({ video: id, session: 0 });
   });
 
+  test("D-115: an encoder takes the place of one whose process said nothing for 5 s, and of no other", async () => {
+    const plaza = await open();
+    const [first, second] = [await create(plaza), await create(plaza)];
+    const [silent, next] = [new FeedRegistry(plaza.world), new FeedRegistry(plaza.world)];
+    // From now on the next one looks only at what it is asked for.
+    await next.takeOver();
+    await silent.start(first.stream_key, SIZE);
+    await silent.start(second.stream_key, SIZE);
+    plaza.time.realMs += 5_000;
+    expect(await next.check(first.stream_key)).toBeUndefined();
+    plaza.time.realMs += 1;
+    expect((await next.check(first.stream_key))?.feed).toEqual({ video: first.id, session: 0 });
+    expect((await next.start(first.stream_key, SIZE))?.feed).toEqual({ video: first.id, session: 2 });
+    // It was only slow.
+    expect(await silent.report([healthy(first.id, 1), healthy(second.id, 1)])).toEqual([{ video: first.id, session: 1 }]);
+    expect(await next.check(second.stream_key)).toBeUndefined();
+    expect(await stateOf(plaza, first.id)).toMatchObject({ state: "live", feed: { is_sending: true, session: 2 } });
+    expect(await stateOf(plaza, second.id)).toMatchObject({ state: "live", feed: { is_sending: true, session: 1 } });
+  });
+
+  test("a process that had no feeds for long is alive as soon as it has one again", async () => {
+    const plaza = await open();
+    const [first, second] = [await create(plaza), await create(plaza)];
+    const [idle, other] = [new FeedRegistry(plaza.world), new FeedRegistry(plaza.world)];
+    await idle.start(first.stream_key, SIZE);
+    await idle.end({ video: first.id, session: 1 }, "lost");
+    plaza.time.realMs += 20_000;
+    await idle.start(second.stream_key, SIZE);
+    await other.loseSilent();
+    expect(await stateOf(plaza, second.id)).toMatchObject({ state: "live", feed: { is_sending: true } });
+  });
+
   test("a feed that the control API plays outlives the ingest processes", async () => {
     const plaza = await open();
     const { id, stream_key } = await create(plaza);

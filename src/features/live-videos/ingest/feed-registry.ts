@@ -10,8 +10,8 @@ import type { Transaction } from "#storage/database";
 import { eitherWay } from "#storage/outcomes";
 import { applyFeedEvent, type FeedName, feedLost, feedStarted, findFeedByKey, noAudio, noStorage } from "../lifecycle/feed.ts";
 import { type FeedHealth, forgetHealth, keepHealth } from "./health.ts";
-import { deleteIngest, findDeadIngests, findFeedsOf, saveIngest } from "./ingests.store.ts";
-import { DEAD_AFTER_MS } from "./liveness.ts";
+import { deleteIngest, findDeadIngests, findFeedsOf, findIngest, saveIngest } from "./ingests.store.ts";
+import { DEAD_AFTER_MS, SILENT_AFTER_MS } from "./liveness.ts";
 
 interface Admission {
   readonly feed: { readonly video: string; readonly session: number };
@@ -58,16 +58,17 @@ export class FeedRegistry {
   async check(key: string): Promise<Admission | undefined> {
     await this.takeOver();
     const row = await findFeedByKey(this.#world, key);
-    if (row === undefined || (row.has_feed === 1 && row.feed_ingest !== null && row.feed_ingest !== this.#id)) return undefined;
+    if (row === undefined) return undefined;
+    const isElsewhere = row.has_feed === 1 && row.feed_ingest !== null && row.feed_ingest !== this.#id;
+    if (isElsewhere && !(await this.#isSilent(row.feed_ingest as string))) return undefined;
     return this.#admission({ video: row.id, session: 0 });
   }
 
   async start(key: string, { width, height }: { readonly width: number; readonly height: number }): Promise<Admission | undefined> {
     const { database, realNowMs } = this.#world;
-    if (!this.#hasFeeds) {
-      await database.write((tx) => saveIngest(tx, this.#id, realNowMs()));
-      this.#hasFeeds = true;
-    }
+    // Before the feed: one without feeds reports nothing, and may look dead.
+    await database.write((tx) => saveIngest(tx, this.#id, realNowMs()));
+    this.#hasFeeds = true;
     const feed = await feedStarted(this.#world, key, { ingest: this.#id, width, height });
     return feed === undefined ? undefined : this.#admission(feed);
   }
@@ -101,6 +102,13 @@ export class FeedRegistry {
     if (!this.#hasFeeds) return;
     this.#hasFeeds = false;
     await this.#lose(this.#id);
+  }
+
+  /** D-115. A media server that only says once that it sends has no row, and is never silent. */
+  async #isSilent(ingest: string): Promise<boolean> {
+    const { database, realNowMs } = this.#world;
+    const found = await findIngest(database.reader, ingest);
+    return found !== undefined && found.seen_ms < realNowMs() - SILENT_AFTER_MS;
   }
 
   async #loseDead(seenBeforeMs: number): Promise<void> {

@@ -6,6 +6,7 @@ import { nodeId } from "#kernel/ids";
 import { readLiveState, setSealing, transitionLiveVideo } from "./control-transitions.ts";
 import { feedEnded, feedLost, feedStarted, noAudio } from "./feed.ts";
 import { events, isLive, type LiveEvent, type State, statusOf, transitions } from "./states.ts";
+import { worldOfKey } from "./transitions.ts";
 
 const scopes = ["pages_manage_posts", "pages_read_engagement"];
 const callback = { url: "http://127.0.0.1:9/hook", verify_token: "v", verified: true };
@@ -18,6 +19,10 @@ const studio = {
 
 const bearer = "author";
 const WEEK_S = 7 * 86_400;
+
+test("D-261: a key says which world it is of, before its first full stop; one without is the first world's", () => {
+  expect(["other.secret", "other.a.b", "secret"].map(worldOfKey)).toEqual(["other", "other", "default"]);
+});
 
 onEachDatabase("the life of a live video", (database) => {
   const open = () => openPlaza({ database, world: studio });

@@ -89,6 +89,12 @@ onEachDatabase("world file", (database) => {
     expect(await secretOf(third)).not.toBe(await secretOf(second));
   });
 
+  test("an export has no list without entries", async () => {
+    const plaza = await openPlaza({ database });
+    await load(plaza, 'users: [{id: "3001"}]');
+    expect(Object.keys(await exportWorld(plaza.world, plaza.registry)).toSorted()).toEqual(["clock", "profile", "users"]);
+  });
+
   test("a token that was revoked is so wherever an export is loaded", async () => {
     const first = await openPlaza({ database });
     await load(first, `${CAFE}\nclock: {now: 1795000000, frozen: true}\n`);
@@ -231,6 +237,11 @@ describe("a world file is refused, naming place and line:", () => {
     ["a list at the top", "- pages", "a world file is a map"],
     ["the same section twice", "users: [{id: 1}]\npages: []\nusers: [{id: 2}]", "Map keys must be unique (line 3)"],
     ["an alias", "pages:\n- &cafe {id: 1}\nlabels:\n- {id: 2, page: *cafe, name: a}", "*cafe is an alias: write out what it repeats (line 4)"],
+    [
+      "an alias behind blank lines",
+      "pages:\n\n\n- &cafe {id: 1}\n\nlabels:\n- {id: 2, page: *cafe, name: a}",
+      "*cafe is an alias: write out what it repeats (line 7)",
+    ],
     ["an alias in a merge", "users: [&a {id: 1}]\npages:\n- {<<: *a}", "*a is an alias: write out what it repeats (line 3)"],
     ["an alias as a key", "users: [&a {id: 1}]\n? *a\n: []", "*a is an alias: write out what it repeats (line 2)"],
     ["an alias in braces", "{users: [&a {id: 1}, *a]}", "*a is an alias: write out what it repeats (line 1)"],

@@ -8,6 +8,7 @@
  *     );
  */
 import { Type } from "typebox";
+import { UNIX_SECONDS_MAX } from "#kernel/clock";
 import { isNodeId, type NodeId } from "#kernel/ids";
 import { READ_AS } from "../../schema/schema-node.ts";
 import { ValueProblem } from "../../schema/value-problem.ts";
@@ -36,7 +37,7 @@ const ISO_WORDS =
 /** A moment: Unix seconds, or an ISO 8601 string such as `2026-11-01T10:00:00+0000`; read as Unix seconds. */
 export const worldTime = Type.Unsafe<number>({
   anyOf: [
-    { type: "integer", minimum: 0 },
+    { type: "integer", minimum: 0, maximum: UNIX_SECONDS_MAX },
     { type: "string", pattern: ISO_WORDS },
   ],
   [READ_AS]: "time",
@@ -53,13 +54,14 @@ const isDay = (date: string): boolean => new Date(Date.parse(`${date}T00:00:00Z`
 
 /** Unix seconds of an integer or an ISO 8601 string; without an offset it is UTC. Throws `WorldProblem`. */
 export function secondsOf(value: unknown, path: string): number {
-  if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0) return value;
+  if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0 && value <= UNIX_SECONDS_MAX) return value;
   const match = typeof value === "string" ? ISO.exec(value) : null;
   const [, date, time = "00:00:00", offset = "Z"] = match ?? [];
   const zone = /^[+-]\d{4}$/.test(offset) ? `${offset.slice(0, 3)}:${offset.slice(3)}` : offset.toUpperCase();
   const milliseconds = date === undefined || !isDay(date) ? Number.NaN : Date.parse(`${date}T${time}${zone}`);
-  if (Number.isNaN(milliseconds) || milliseconds < 0) throw new WorldProblem(path, "must be Unix seconds or an ISO 8601 time");
-  return Math.floor(milliseconds / 1000);
+  const seconds = Math.floor(milliseconds / 1000);
+  if (!(seconds >= 0 && seconds <= UNIX_SECONDS_MAX)) throw new WorldProblem(path, "must be Unix seconds or an ISO 8601 time");
+  return seconds;
 }
 
 /** A node id of a string or an integer. Throws `WorldProblem`. */

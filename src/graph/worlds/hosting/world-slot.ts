@@ -21,6 +21,12 @@ export interface EnteredWorld {
   leave(): void;
 }
 
+/** A world as a request of the control API uses it, which may last for long. */
+export interface HeldWorld extends EnteredWorld {
+  /** Calls `listener` when the world is deleted. Returns what takes it back. */
+  onDeleted(listener: () => void): () => void;
+}
+
 interface Rest {
   /** When it has work again; undefined: never by itself. */
   readonly dueInMs: number | undefined;
@@ -30,7 +36,7 @@ interface Opened {
   readonly database: Database;
   readonly world: OpenWorld;
   readonly entered: EnteredWorld;
-  readonly held: EnteredWorld;
+  readonly held: HeldWorld;
 }
 
 /** A request of the graph that takes longer waits for another server; it ends with an error if its world is replaced meanwhile. */
@@ -49,6 +55,7 @@ export class WorldSlot {
   /** Counts the requests since `wasUsed` was asked. */
   #uses = 0;
   #whenLeft: (() => void)[] = [];
+  readonly #whenDeleted = new Set<() => void>();
   /** Something changes the world as a whole; resolves when it is over. */
   #change: Promise<void> | undefined;
 
@@ -76,7 +83,7 @@ export class WorldSlot {
   }
 
   /** For a request of the control API, which may last for long: the world stays open, and may be replaced. */
-  hold(): Promise<EnteredWorld | undefined> {
+  hold(): Promise<HeldWorld | undefined> {
     return this.#later((opened) => {
       this.#held++;
       this.#uses++;
@@ -152,6 +159,7 @@ export class WorldSlot {
   delete(remove: () => Promise<void>): Promise<void> {
     return this.#alone(async () => {
       this.#isDeleted = true;
+      for (const listener of this.#whenDeleted) listener();
       await this.#close((world) => world.abandon());
       await remove();
     });
@@ -168,7 +176,7 @@ export class WorldSlot {
     return opened.entered;
   }
 
-  async #later(take: (opened: Opened) => EnteredWorld): Promise<EnteredWorld | undefined> {
+  async #later<T extends EnteredWorld>(take: (opened: Opened) => T): Promise<T | undefined> {
     for (;;) {
       if (this.#change !== undefined) await this.#change;
       else if (this.#isDeleted) return undefined;
@@ -224,6 +232,10 @@ export class WorldSlot {
       world,
       leave: (): void => {
         this.#held--;
+      },
+      onDeleted: (listener: () => void) => {
+        this.#whenDeleted.add(listener);
+        return () => this.#whenDeleted.delete(listener);
       },
     };
     this.#opened = { database, world, entered, held };

@@ -12,7 +12,7 @@ import { Resting } from "./resting.ts";
 import { announce, followChanges } from "./world-changes.ts";
 import type { WorldMemory } from "./world-memory.ts";
 import { DEFAULT_WORLD, isWorldName } from "./world-names.ts";
-import { type EnteredWorld, WorldSlot } from "./world-slot.ts";
+import { type EnteredWorld, type HeldWorld, WorldSlot } from "./world-slot.ts";
 import { BEGINNING, bringBack, isSnapshotName, keepWorld } from "./world-states.ts";
 import { deleteWorldRow, hasWorld, insertWorld, listWorldRows, type WorldRow } from "./worlds.store.ts";
 
@@ -120,7 +120,7 @@ export class Worlds {
   }
 
   /** For a request of the control API. */
-  async hold(name: string): Promise<EnteredWorld | undefined> {
+  async hold(name: string): Promise<HeldWorld | undefined> {
     return (await this.#find(name))?.hold();
   }
 

@@ -168,3 +168,30 @@ test("a queue is forgotten only when a new one would behave the same", () => {
   expect(isForgettable((queue) => queue.promise(0))).toBe(false);
   expect(isForgettable((queue) => Array.from({ length: 22 }, () => queue.failed(false, 1, 0)))).toBe(false);
 });
+
+test("what was known to wait can be claimed up to the last free place of its kind", () => {
+  const queue = new EndpointQueue("7", 0);
+  queue.hold(claimed({ isRetry: true }), false);
+  for (let n = 0; n < 3; n++) queue.hold(claimed(), false);
+  const has = (more: Partial<Capacity> = {}) => ({ retry: queue.hasCapacity(true, capacity(more)), first: queue.hasCapacity(false, capacity(more)) });
+  expect(has()).toEqual({ retry: true, first: true });
+  expect(has({ deliveries: 1 })).toEqual({ retry: true, first: true });
+  expect(has({ retries: 1 })).toEqual({ retry: true, first: true });
+  expect(has({ deliveries: 0 })).toEqual({ retry: false, first: false });
+  expect(has({ retries: 0 })).toEqual({ retry: false, first: true });
+  queue.hold(claimed({ isRetry: true }), false);
+  expect(has()).toEqual({ retry: false, first: true });
+  queue.hold(claimed(), false);
+  expect(has()).toEqual({ retry: false, first: false });
+});
+
+test("each delivery that is held, a retry too, counts against the rate, however it was claimed", () => {
+  const queue = waitingQueue(4);
+  expect(wanted(queue)).toEqual({ firsts: 4, retries: 0 });
+  for (const isRetry of [false, true, false]) queue.hold(claimed({ isRetry }), isRetry);
+  expect(wanted(queue)).toEqual({ firsts: 1, retries: 0 });
+  queue.hold(claimed(), true);
+  expect(wanted(queue)).toEqual(NOTHING);
+  expect(wanted(queue, { monotonicMs: 249 })).toEqual(NOTHING);
+  expect(wanted(queue, { monotonicMs: 250 })).toEqual({ firsts: 1, retries: 0 });
+});

@@ -1,7 +1,6 @@
 /** What a token is, and whether it is valid (F3, D-55). */
 
 import { findToken, problemOf } from "../credentials.ts";
-import type { Failure } from "../errors.ts";
 import type { Token } from "../nodes.ts";
 import type { Operation, Turn } from "../operations.ts";
 import { Hole, type Reply, success } from "../replies.ts";
@@ -26,17 +25,15 @@ function shown(world: World, token: Token): Hole {
   });
 }
 
-function inspectToken({ world, request, tokens, fail }: Turn): Reply | Failure[] {
+function inspectToken({ world, request, tokens, fail }: Turn): Reply {
   const value = asText(parameter(request, "input_token"));
-  const stranger = isTester(world, tokens[0]) ? [] : [fail("taskMissing")];
-  if (value === undefined || value === "") return [fail("invalidParameter", { parameter: "input_token" }), ...stranger];
+  if (value === undefined || value === "") return fail("invalidParameter", { parameter: "input_token" });
   const token = findToken(world, value);
   const problem = problemOf(world, token);
   if (token !== undefined && token.app !== tokens[0].app) {
     world.reach("inspectOtherApp");
-    return [fail("invalidParameter"), ...stranger];
+    return fail("invalidParameter");
   }
-  if (stranger.length > 0) return stranger;
   if (token !== undefined && problem === undefined) return success({ data: shown(world, token) });
   world.reach("inspectInvalid");
   const isInvalid = (actual: unknown) => ((actual ?? {}) as { is_valid?: unknown }).is_valid === false;
@@ -47,7 +44,7 @@ export const inspectionOperations: readonly Operation[] = [
   {
     ...{ name: "inspectToken", method: "GET", edge: "debug_token", on: "nothing", surfaces: ["microblog"], form: "wrapped", scheme: "query" },
     ...{ kinds: ["microblog_user"], kindsOfClients: ["app"], scopes: [], isOfNoPerson: true },
-    hasTask: () => true,
+    hasTask: isTester,
     reply: inspectToken,
   },
 ];

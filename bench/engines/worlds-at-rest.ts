@@ -1,0 +1,58 @@
+/**
+ * What a world that rests takes in memory: a server in this process makes and uses worlds, lets them rest, and collects garbage before each
+ * reading. Given `:memory:` or a folder; prints kB a world. Run by the bench `worlds`.
+ */
+import { readFileSync } from "node:fs";
+import { forTests } from "#config/for-tests";
+import { readConfig } from "#config/read-config";
+import { settings } from "#features";
+import { startPlaza } from "#main";
+import { Log } from "#telemetry/log";
+import { get, PAGE, personas, world } from "../harness/data.ts";
+
+/** The runtime keeps memory that others took while they were open, so few are open at once, and the first ones do not count. */
+const OPEN_AT_ONCE = 50;
+const FIRST = 500;
+const COUNTED = 1_000;
+/** In which the allocator gives back what it was told to. */
+const SETTLE_MS = 2_000;
+
+const list = get(`${PAGE}/personas?limit=5`);
+const file = world({ personas: [...personas(10)] });
+const [data = ":memory:"] = process.argv.slice(2);
+const config = readConfig({ ...forTests, data, quiet: true }, {}, undefined, settings);
+const { ready, worlds, stop } = await startPlaza(config, new Log({ level: "error", isPretty: false }));
+
+async function use(name: string): Promise<void> {
+  const headers = { authorization: `Bearer ${ready.control_key}` };
+  const made = await fetch(`${ready.control_url}/v1/worlds`, { method: "POST", headers, body: JSON.stringify({ name, file }) });
+  if (!made.ok) throw new Error(`${name}: ${made.status} ${await made.text()}`);
+  await made.arrayBuffer();
+  const { status } = await fetch(`${ready.base_url}/w/${name}${list.target}`, { headers: list.headers });
+  if (status !== 200) throw new Error(`${name}: ${status}`);
+}
+
+async function makeResting(from: number, count: number): Promise<void> {
+  for (let at = from; at < from + count; at += OPEN_AT_ONCE) {
+    for (let nth = at; nth < at + OPEN_AT_ONCE; nth++) await use(`w${nth}`);
+    // The first look sees the requests before.
+    while (await worlds.restUnused()) await Bun.sleep(10);
+  }
+}
+
+/** Not what files of the system are mapped to. */
+async function ownKilobytes(): Promise<number> {
+  for (let times = 0; times < 3; times++) {
+    Bun.gc(true);
+    await Bun.sleep(SETTLE_MS / 3);
+  }
+  return Number(/^RssAnon:\s+(\d+) kB$/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1]);
+}
+
+await makeResting(0, FIRST);
+const before = await ownKilobytes();
+await makeResting(FIRST, COUNTED);
+const after = await ownKilobytes();
+console.log((after - before) / COUNTED);
+await stop();
+process.exit(0);

@@ -1,0 +1,62 @@
+import { expect, test } from "bun:test";
+import { request as ask, createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterThisTest } from "#harness/cleanup";
+import { type Exchange, recordingProxy } from "./recording-proxy.ts";
+
+/** A server that says what it received, behind a proxy. */
+async function open() {
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    response.writeHead(201, ["X-Own", "1", "Keep-Alive", "timeout=9"]);
+    response.end(JSON.stringify({ target: request.url, raw: request.rawHeaders, body: Buffer.concat(chunks).toString() }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const exchanges: Exchange[] = [];
+  const proxy = await recordingProxy("127.0.0.1", 0, new URL(`http://${host}/below/`), (exchange) => exchanges.push(exchange));
+  afterThisTest(async () => {
+    await proxy.stop();
+    server.closeAllConnections();
+    server.close();
+  });
+  const send = (method: string, headers: readonly string[], body: string): Promise<{ target: string; raw: string[]; body: string }> =>
+    new Promise((resolve, reject) => {
+      const options = { host: "127.0.0.1", port: proxy.port, method, path: "/v1/2001?a=%41", headers: ["Host", "proxy.example", ...headers] };
+      const sent = ask(options, async (response) => {
+        let text = "";
+        for await (const chunk of response) text += chunk;
+        resolve(JSON.parse(text));
+      });
+      sent.once("error", reject);
+      sent.end(body);
+    });
+  return { host, exchanges, send };
+}
+
+const valuesOf = (raw: readonly string[], name: string): string[] => raw.filter((_, at) => at % 2 === 1 && raw[at - 1]?.toLowerCase() === name);
+
+test("a request goes on with the host and the length of its own, whatever their names are written like, and all other headers", async () => {
+  const { host, exchanges, send } = await open();
+  const seen = await send("POST", ["X-One", "a", "Content-Length", "5", "CONNECTION", "close", "Accept-Encoding", "br"], "12345");
+  expect({ target: seen.target, body: seen.body }).toEqual({ target: "/below/v1/2001?a=%41", body: "12345" });
+  expect(valuesOf(seen.raw, "host")).toEqual([host]);
+  expect(valuesOf(seen.raw, "content-length")).toEqual(["5"]);
+  expect(valuesOf(seen.raw, "x-one")).toEqual(["a"]);
+  expect(valuesOf(seen.raw, "accept-encoding")).toEqual([]);
+  const [exchange] = exchanges;
+  expect(exchange).toMatchObject({ method: "POST", target: "/v1/2001?a=%41", status: 201 });
+  expect(exchange?.requestHeaders.map(([name]) => name)).toEqual(["Host", "X-One", "Content-Length"]);
+  expect(exchange?.responseHeaders.map(([name]) => name)).toContain("X-Own");
+  expect(exchange?.responseHeaders.map(([name]) => name)).not.toContain("Keep-Alive");
+});
+
+test("only a POST says that it has no body", async () => {
+  const { send } = await open();
+  const lengthsOf = async (method: string, headers: readonly string[], body: string) =>
+    valuesOf((await send(method, headers, body)).raw, "content-length");
+  expect(await lengthsOf("GET", [], "")).toEqual([]);
+  expect(await lengthsOf("POST", ["Content-Length", "0"], "")).toEqual(["0"]);
+  expect(await lengthsOf("DELETE", ["Content-Length", "1"], "1")).toEqual(["1"]);
+});
