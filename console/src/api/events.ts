@@ -53,18 +53,23 @@ export interface StreamListener {
   /** Called with events that hold data alone. */
   take(event: ServerEvent): void;
   state(now: StreamState): void;
+  /** Called when it is connected for the first time: what came between the reading of a list and now is read with it once more. */
+  connected?(): void;
 }
 
 /** Stays connected while the tab shows, and goes on where it was. Returns what ends it. */
-export function follow({ address, take, state }: StreamListener): () => void {
+export function follow({ address, take, state, connected }: StreamListener): () => void {
   let last: string | undefined;
   let connection: AbortController | undefined;
   let retry: ReturnType<typeof setTimeout> | undefined;
   let retryMs = RETRY_MS_MIN;
+  let wasConnected = false;
   const read = async (signal: AbortSignal): Promise<void> => {
     for await (const event of serverEvents(address(last), signal)) {
       retryMs = RETRY_MS_MIN;
       state("live");
+      if (!wasConnected) connected?.();
+      wasConnected = true;
       last = event.id ?? last;
       if (event.data !== "") take(event);
     }

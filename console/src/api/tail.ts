@@ -70,7 +70,18 @@ export function readTail(w: string, filter: RequestFilter): void {
   heldLines = [];
   tail = { ...NOTHING, state: tail.state };
   change({});
+  const readLast = (): void =>
+    void lastRequests(w, filter).then(
+      (last) => {
+        if (key !== wanted) return;
+        const known = new Set([...tail.lines, ...heldLines].map(({ trace_id }) => trace_id));
+        const lines = [...tail.lines, ...last.filter(({ trace_id }) => !known.has(trace_id))];
+        change({ lines: lines.sort((one, other) => other.time - one.time), isLoaded: true });
+      },
+      () => change({ isLoaded: true }),
+    );
   end = follow({
+    connected: readLast,
     address(after) {
       const parameters = new URLSearchParams(query);
       if (after !== undefined) parameters.set("after", after);
@@ -81,14 +92,7 @@ export function readTail(w: string, filter: RequestFilter): void {
       if (state !== tail.state) change({ state });
     },
   });
-  void lastRequests(w, filter).then(
-    (last) => {
-      if (key !== wanted) return;
-      const known = new Set(tail.lines.map(({ trace_id }) => trace_id));
-      change({ lines: [...tail.lines, ...last.filter(({ trace_id }) => !known.has(trace_id))], isLoaded: true });
-    },
-    () => change({ isLoaded: true }),
-  );
+  readLast();
 }
 
 /** Ends the stream: the person signs out. */

@@ -47,6 +47,12 @@ const columns: readonly Column<TestEvent>[] = [
 ];
 const idOf = ({ key }: TestEvent): string => key;
 
+/** Without those that are in a list, too. They have no ids. */
+function withoutThose(events: readonly TestEvent[], listed: readonly object[]): readonly TestEvent[] {
+  const known = new Set(listed.map((one) => JSON.stringify(one)));
+  return events.filter(({ key: _, ...one }) => !known.has(JSON.stringify(one)));
+}
+
 /** The latest events, and each one as it comes with its verdict. */
 function useTestEvents(w: string, app: string | undefined): readonly TestEvent[] {
   const [events, setEvents] = useState<readonly TestEvent[]>([]);
@@ -55,11 +61,14 @@ function useTestEvents(w: string, app: string | undefined): readonly TestEvent[]
     let count = 0;
     const keyed = (one: Omit<TestEvent, "key">): TestEvent => ({ ...one, key: String(count++) });
     setEvents([]);
-    void readTestEvents(w, app).then(
-      ({ data }) => setEvents((newer) => [...newer, ...data.map(keyed)]),
-      () => {},
-    );
+    const readLast = (): void =>
+      void readTestEvents(w, app).then(
+        ({ data }) => setEvents((newer) => [...withoutThose(newer, data), ...data.map(keyed)]),
+        () => {},
+      );
+    readLast();
     return follow({
+      connected: readLast,
       address: () => `/v1/worlds/${encodeURIComponent(w)}/app-events/${app}/test-events`,
       take: ({ data }) => setEvents((before) => [keyed(JSON.parse(data) as TestEvent), ...before].slice(0, KEPT)),
       state() {},

@@ -52,6 +52,7 @@ function useDeadlines(w: string, now: number) {
         address: () => `/v1/worlds/${encodeURIComponent(w)}/deliveries/stream`,
         take: () => void client.invalidateQueries({ queryKey: ["deadlines", w] }),
         state() {},
+        connected: () => void client.invalidateQueries({ queryKey: ["deadlines", w] }),
       }),
     [client, w],
   );

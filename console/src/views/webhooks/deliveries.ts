@@ -35,6 +35,7 @@ export function useDeliveries(w: string, filter: DeliveryFilter): List<Delivery>
           void client.invalidateQueries({ queryKey: ["callbacks", w] });
         },
         state() {},
+        connected: () => void client.invalidateQueries({ queryKey: ["deliveries", w] }),
       }),
     [w, client],
   );
