@@ -20,7 +20,7 @@ import { type Guesses, PostgresTransaction } from "./transaction.ts";
  */
 const BODIES_MAX = 60;
 /**
- * After a wrong guess this many groups of the name wait for what they are told, and are as fast as they can be that way. So a caller who makes
+ * After a wrong guess this many groups of the name wait for each response, and are as fast as they can be that way. So a caller who makes
  * every guess wrong spoils one group in so many.
  */
 const CAREFUL_GROUPS = 20;
