@@ -14,7 +14,7 @@ import { get, PAGE, personas, world } from "../harness/data.ts";
 const OPEN_AT_ONCE = 50;
 const FIRST = 500;
 const COUNTED = 1_000;
-/** In which the allocator gives back what it was told to. */
+/** In which the allocator gives back what it was asked to. */
 const SETTLE_MS = 2_000;
 
 const list = get(`${PAGE}/personas?limit=5`);

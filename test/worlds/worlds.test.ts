@@ -26,7 +26,7 @@ onEachDatabase("worlds beside each other", (kind) => {
     expect((await listLabels(first.next ?? "")).names).toEqual(["5001 of orders"]);
   });
 
-  test("who follows a world that is deleted is told so: the stream ends, and the others go on", async () => {
+  test("who follows a world that is deleted notices: the stream ends, and the others go on", async () => {
     const server = await start();
     const { control_url, control_key } = server.plaza.ready;
     for (const name of ["a", "b"]) await makeWorld(server, name);
