@@ -61,7 +61,7 @@ const byUrl = Type.Object(
   { additionalProperties: false },
 );
 
-const bytes = Type.String({ format: "binary", minLength: 1 });
+const bytes = Type.String({ format: "binary" });
 
 const uploadQuery = Type.Object({
   format: Type.Optional({ ...format, description: "found from the beginning of the file unless it is given" }),

@@ -123,10 +123,11 @@ function repliesOf(world: World, request: GraphRequest, address: string, observe
   const operation = atEdge.find(({ on, method }) => on === typeOf(world, node) && method === request.method);
   const missing = missingNode(world, request, path);
   const problems = deadOnes(world, request, path, given, schemes);
+  const isStranger = !live.some((token) => knowsOf(world, token, node) || subscribesItself(world, request, operation));
   // Where node types of the edge differ in their schemes, the endpoint says which places count.
   if (problems.length > 0 && new Set(schemes).size === 1)
-    return { operation, replies: [...problems, ...(operation === undefined ? [missing] : [])], version: undefined };
-  if (!live.some((token) => knowsOf(world, token, node) || subscribesItself(world, request, operation))) {
+    return { operation, replies: [...problems, ...(isStranger || operation === undefined ? [missing] : [])], version: undefined };
+  if (isStranger) {
     world.reach("hidden");
     return { operation, replies: [missing, ...problems], version: undefined };
   }
