@@ -251,7 +251,7 @@ function controlOf(
   registry: Registry,
   key: string,
   readMetrics: () => MetricsSource,
-  special: Pick<ControlDeps, "server" | "ending" | "onStored">,
+  special: Pick<ControlDeps, "server" | "ending">,
   graphPort = config.port,
 ): ControlAppOptions {
   return {
@@ -280,15 +280,10 @@ export interface ControlWithoutServer {
 const KEY_BYTES = 24;
 
 /** The control API, for commands, on data that no server uses. It does not listen on a port, so any key will do. */
-export async function openControl(
-  config: Config,
-  log: Log,
-  key = randomSecret(KEY_BYTES),
-  onStored?: ControlDeps["onStored"],
-): Promise<ControlWithoutServer> {
+export async function openControl(config: Config, log: Log, key = randomSecret(KEY_BYTES)): Promise<ControlWithoutServer> {
   const registry = buildRegistry();
   const worlds = await openWorlds(config, registry, log);
-  const app = controlApp(controlOf(config, log, worlds, registry, key, () => new RequestMetrics(), { onStored }));
+  const app = controlApp(controlOf(config, log, worlds, registry, key, () => new RequestMetrics(), {}));
   return {
     request: async (path, init) => app.request(path, { ...init, headers: { ...init.headers, authorization: `Bearer ${key}` } }),
     close: () => worlds.close(),

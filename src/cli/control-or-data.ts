@@ -4,6 +4,7 @@ import { findConfigFile } from "#config/config-file";
 import { environment } from "#config/environment";
 import { commandWarnings, readConfig } from "#config/read-config";
 import { findServer } from "#config/server-files";
+import { EVENT_STREAM, readEvents } from "#control-contract/event-stream";
 import { hasData } from "#storage/open";
 import { Log } from "#telemetry/log";
 import { exitCodeOf, explain } from "./process-end.ts";
@@ -23,8 +24,6 @@ export interface ControlUse {
   readonly isKeyReplaced?: boolean;
   /** Where there is no data yet, the command makes it. Any other has nothing to work on, and would make an empty folder. */
   readonly makesData?: boolean;
-  /** Called during an import, where the command opens the data itself. */
-  readonly onStored?: (count: number, total: number) => void;
 }
 
 /** Resolves with the exit code. */
@@ -47,14 +46,14 @@ export async function withControl(given: Given, run: (control: Control) => Promi
   }
 }
 
-async function openControlFor(given: Given, log: Log, { isKeyReplaced = false, makesData = false, onStored }: ControlUse): Promise<Control> {
+async function openControlFor(given: Given, log: Log, { isKeyReplaced = false, makesData = false }: ControlUse): Promise<Control> {
   const server = await findServerAddress(given);
   if (server !== undefined) return controlAt(server);
   const [{ openControl }, { settings }] = await Promise.all([import("#main"), import("#features")]);
   const config = readConfig(given.data === undefined ? {} : { data: given.data }, environment(), await findConfigFile(given), settings);
   if (!makesData && !hasData(config.data, "default"))
     throw new ConfigProblem("--data", `there is no data in ${config.data}; plaza start or plaza token create-app makes it`);
-  if (!isKeyReplaced) return openControl(config, log, undefined, onStored);
+  if (!isKeyReplaced) return openControl(config, log);
   const key = config.control_key ?? findServer(config.data).controlKey;
   if (key === undefined) throw new ConfigProblem("PLAZA_CONTROL_KEY", "is required: it is the key that is replaced");
   return openControl(config, log, key);
@@ -76,15 +75,40 @@ function controlAt({ url, key, tls }: ServerAddress): Control {
 export const post = (control: Control, path: string, body: unknown): Promise<Response> =>
   control.request(path, { method: "POST", body: JSON.stringify(body), headers: { "content-type": "application/json" } });
 
+/** For long work: `onProgress` is called as it goes on, and `onEnd` before anything is printed. */
+export async function showAtItsEnd(response: Response, onProgress: (done: number, total: number) => void, onEnd: () => void): Promise<number> {
+  // Refused before it began, or by a server that says nothing until the end.
+  if (response.headers.get("content-type") !== EVENT_STREAM) {
+    onEnd();
+    return show(response);
+  }
+  for await (const { event, value } of readEvents<Returned & { done: number; total: number }>(response)) {
+    if (event === "progress") onProgress(value.done, value.total);
+    else {
+      onEnd();
+      return event === "error" ? refuse(response, value) : print(value);
+    }
+  }
+  throw new Error("the server ended before the work did: nothing of it is stored, unless the world shows it");
+}
+
+interface Returned {
+  readonly error?: { readonly message: string };
+  readonly warnings?: readonly string[];
+}
+
 export async function show(response: Response): Promise<number> {
-  const { warnings = [], ...body } = (await response.json()) as { error?: { message: string }; warnings?: string[] };
-  if (!response.ok) return refuse(response, body);
+  const body = (await response.json()) as Returned;
+  return response.ok ? print(body) : refuse(response, body);
+}
+
+function print({ warnings = [], ...body }: Returned): number {
   for (const warning of warnings) process.stderr.write(`plaza: ${warning}\n`);
   process.stdout.write(`${JSON.stringify(body, undefined, 2)}\n`);
   return 0;
 }
 
-function refuse(response: Response, body: { error?: { message: string } }): number {
+function refuse(response: Response, body: Returned): number {
   process.stderr.write(`plaza: ${body.error?.message ?? `the control API returned ${response.status}`}\n`);
   return FAILED;
 }

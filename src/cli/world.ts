@@ -1,6 +1,6 @@
 /** `plaza world …`. */
 import { ConfigProblem } from "#config/config";
-import { type Control, type Given, listAll, post, show, withControl } from "./control-or-data.ts";
+import { type Control, type Given, listAll, post, show, showAtItsEnd, withControl } from "./control-or-data.ts";
 import { exitCodeOf } from "./process-end.ts";
 import { fail } from "./terminal/output.ts";
 import { Progress } from "./terminal/progress.ts";
@@ -29,15 +29,17 @@ export async function importWorld(file: string, given: Given): Promise<number> {
   }
   const progress = new Progress("import");
   const run = async (control: Control): Promise<number> => {
-    // A server says nothing until all is stored; a command that stores the entries itself knows how many there are.
+    // Until the file is read, nobody knows how many entries it has.
     progress.wait(`of ${(Buffer.byteLength(body) / MB).toFixed(1)} MB`);
-    const headers = { "content-type": "text/plain" };
+    const headers = { "content-type": "text/plain", accept: "text/event-stream" };
     const response = await control.request(`${addressOf(given)}/import`, { method: "POST", body, headers });
-    progress.end();
-    return show(response);
+    return showAtItsEnd(
+      response,
+      (done, total) => progress.show(done, total, "entries"),
+      () => progress.end(),
+    );
   };
-  const onStored = (count: number, total: number) => progress.show(count, total, "entries");
-  return withControl(given, run, { makesData: true, onStored }).finally(() => progress.end());
+  return withControl(given, run, { makesData: true }).finally(() => progress.end());
 }
 
 export function newWorld(name: string, file: string | undefined, given: Given): Promise<number> {

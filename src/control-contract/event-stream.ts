@@ -56,6 +56,34 @@ export function eventStream({ deps }: ControlRequest, begin: (send: SendEvent, e
   return new Response(body, { headers: { "content-type": EVENT_STREAM, "cache-control": "no-store" } });
 }
 
+/** How a piece of work goes on, and at last how it ended; it goes on without a reader, too. */
+export const progressStream = (
+  request: ControlRequest,
+  work: (onProgress: (done: number, total: number) => void) => Promise<{ readonly event: "result" | "error"; readonly value: unknown }>,
+): Response =>
+  eventStream(request, (send, end) => {
+    void work((done, total) => send("progress", { done, total })).then(({ event, value }) => {
+      send(event, value);
+      end();
+    });
+    return () => {};
+  });
+
+/** Reads such a stream: the event's name, and its data, which is JSON. */
+export async function* readEvents<Value>(response: Response): AsyncGenerator<{ readonly event: string; readonly value: Value }> {
+  let text = "";
+  const decoder = new TextDecoder();
+  for await (const piece of response.body ?? []) {
+    text += decoder.decode(piece, { stream: true });
+    const events = text.split("\n\n");
+    text = events.pop() ?? "";
+    for (const event of events) {
+      const data = /^data: (.*)$/m.exec(event)?.[1];
+      if (data !== undefined) yield { event: /^event: (.*)$/m.exec(event)?.[1] ?? "message", value: JSON.parse(data) as Value };
+    }
+  }
+}
+
 const lineOfId = (id: number | undefined): string => (id === undefined ? "" : `id: ${id}\n`);
 
 export interface Watched {

@@ -42,8 +42,6 @@ export interface ControlDeps {
   onKeyReplaced?(oldHash: string, key: string): void;
   /** The server that serves this API; undefined where a command has opened the data itself. */
   readonly server?: ServedBy | undefined;
-  /** Of a command that has opened the data itself: called now and then during an import. */
-  readonly onStored?: ((count: number, total: number) => void) | undefined;
   /** Aborted when the server begins to end: streams end with it. */
   readonly ending?: AbortSignal | undefined;
 }
@@ -85,6 +83,8 @@ export interface ControlRequest<Q = unknown, B = unknown> {
   readonly url: string;
   /** Lower-case name; undefined when it was not sent. */
   header(name: string): string | undefined;
+  /** Of a route that `reportsProgress`: to be called now and then. */
+  readonly onProgress?: (done: number, total: number) => void;
 }
 
 export interface ControlRoute {
@@ -107,6 +107,11 @@ export interface ControlRoute {
   readonly response: TSchema | "entry" | "entries" | "file";
   /** Media types of responses that are streams: the handler then returns the `Response` itself. */
   readonly streams?: readonly string[];
+  /**
+   * It may take long. With `Accept: text/event-stream` its response is a stream of the events `progress` (`{done, total}`; it may begin anew), and at its end
+   * `result` or `error` with what the response would have held.
+   */
+  readonly reportsProgress?: true;
   /** It returns no JSON but its streams, and `response` is what one event or line of them holds. */
   readonly isStreamAlone?: true;
   /** Beside those that follow from the route: 400 and 413 of a query or a body, 401, 403, 404 of an address with names. */

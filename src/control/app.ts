@@ -2,6 +2,7 @@
 import { type Context, Hono } from "hono";
 import { bodyBytes } from "#control-contract/body-bytes";
 import { badRequest, bodyOf, ControlError, controlCodes, controlErrorOf, notFound } from "#control-contract/errors";
+import { progressStream, wantsEvents } from "#control-contract/event-stream";
 import type { CallerKey, ControlDeps, ControlRequest, ControlRoute } from "#control-contract/route";
 import type { Registry } from "#graph/contract/registry";
 import { parametersReader } from "#graph/pipeline/parameters";
@@ -71,9 +72,14 @@ export function controlApp(options: ControlAppOptions): Hono<WithKey> {
     if (problem !== undefined) throw new ControlError("forbidden", problem);
     return next();
   });
+  const refusalOf: RefusalOf = (thrown, operation) => {
+    const error = controlErrorOf(thrown) ?? new ControlError("internal_error", "an unexpected error; the log says more");
+    if (error.code === "internal_error") options.onUnexpected(thrown, operation);
+    return error;
+  };
   const serve = (open: boolean): void => {
     const own = routes.filter(({ needsNoKey = false }) => needsNoKey === open);
-    for (const route of own) app.on(route.method, route.path.replaceAll(/\{(\w+)\}/g, ":$1"), handlerOf(route, deps, originOf));
+    for (const route of own) app.on(route.method, route.path.replaceAll(/\{(\w+)\}/g, ":$1"), handlerOf(route, { deps, originOf, refusalOf }));
     app.all("/v1/*", (c, next) => {
       const methods = methodsAt(c.req.path, own);
       if (methods === "") return next();
@@ -101,8 +107,7 @@ export function controlApp(options: ControlAppOptions): Hono<WithKey> {
   });
   app.notFound((c) => c.json(bodyOf(notFound(`${c.req.method} ${c.req.path}`)), 404));
   app.onError((thrown, c) => {
-    const error = controlErrorOf(thrown) ?? new ControlError("internal_error", "an unexpected error; the log says more");
-    if (error.code === "internal_error") options.onUnexpected(thrown, `${c.req.method} ${c.req.routePath}`);
+    const error = refusalOf(thrown, `${c.req.method} ${c.req.routePath}`);
     return c.json(bodyOf(error), controlCodes[error.code]);
   });
   return app;
@@ -129,7 +134,16 @@ async function ready(c: Context, { worlds }: ControlDeps): Promise<Response> {
   }
 }
 
-function handlerOf(route: ControlRoute, deps: ControlDeps, originOf: (c: Context<WithKey>) => string): (c: Context<WithKey>) => Promise<Response> {
+/** What an error means to the caller; an unexpected one is logged as one of `operation`. */
+type RefusalOf = (thrown: unknown, operation: string) => ControlError;
+
+interface Serving {
+  readonly deps: ControlDeps;
+  readonly refusalOf: RefusalOf;
+  originOf(c: Context<WithKey>): string;
+}
+
+function handlerOf(route: ControlRoute, { deps, originOf, refusalOf }: Serving): (c: Context<WithKey>) => Promise<Response> {
   const readQuery = route.query === undefined ? () => ({}) : parametersReader(route.query);
   return async (c) => {
     const path = c.req.param() as Record<string, string>;
@@ -137,7 +151,8 @@ function handlerOf(route: ControlRoute, deps: ControlDeps, originOf: (c: Context
     if (!Object.values(path).every(isStorableText)) throw notFound(`${c.req.method} ${new URL(c.req.url).pathname}`);
     const held = await deps.worlds.hold(route.isAboutWorld === true ? DEFAULT_WORLD : (path.w ?? DEFAULT_WORLD));
     if (held === undefined) throw notFound(`world ${path.w}`);
-    let isStream = false;
+    /** A stream holds its world, and so does work that reports to one. */
+    let isHeld = false;
     try {
       const request: ControlRequest = {
         deps,
@@ -149,12 +164,24 @@ function handlerOf(route: ControlRoute, deps: ControlDeps, originOf: (c: Context
         url: originOf(c) + new URL(c.req.url).pathname,
         header: (name) => c.req.header(name),
       };
+      if (route.reportsProgress === true && wantsEvents(request)) {
+        isHeld = true;
+        return progressStream(request, async (onProgress) => {
+          try {
+            return { event: "result", value: await route.handle({ ...request, onProgress }) };
+          } catch (error) {
+            return { event: "error", value: bodyOf(refusalOf(error, `${route.method} ${route.path}`)) };
+          } finally {
+            held.leave();
+          }
+        });
+      }
       const response = await route.handle(request);
       if (!(response instanceof Response)) return c.json(response, route.status ?? 200);
-      isStream = response.headers.get("content-type") === "text/event-stream";
-      return isStream ? leavingAtItsEnd(response, held) : response;
+      isHeld = response.headers.get("content-type") === "text/event-stream";
+      return isHeld ? leavingAtItsEnd(response, held) : response;
     } finally {
-      if (!isStream) held.leave();
+      if (!isHeld) held.leave();
     }
   };
 }

@@ -46,6 +46,8 @@ export interface Transaction extends Reader {
    * and skips rows that another process is claiming. Empty on SQLite, where writers take turns.
    */
   skipLocked(alias: string): string;
+  /** For a body of very many statements: requests that only read are served in between. On PostgreSQL they are anyway. */
+  pause(): Promise<void>;
   /**
    * Invalidates a cached fact: it leaves this process's cache when the transaction has committed,
    * and the cache of every other process within 1 s. See `facts.ts`.

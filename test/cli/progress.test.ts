@@ -45,6 +45,22 @@ test("an import", async () => {
   });
 });
 
+test("an import by a server that runs", async () => {
+  const cwd = newFolder();
+  await startPlaza([], { cwd });
+  const labels = Array.from({ length: 5_000 }, (_, at) => ({ id: String(500_000 + at), page: "2001", name: `label ${at}` }));
+  const file = written(cwd, "world.json", JSON.stringify({ labels }));
+  const text = await onTerminal([PROGRAM, "world", "import", file], cwd);
+  expect(text).toMatch(/import █*░+ \d{1,2} % {2}[\d,]+ of 5,000 entries/);
+  expect(text).toEndWith('{\r\n  "success": true\r\n}\r\n');
+  const wrong = written(cwd, "wrong.json", JSON.stringify({ labels: [{ id: "1", page: "3", name: "lost" }] }));
+  expect(await runPlaza(["world", "import", wrong], { cwd })).toEqual({
+    code: 1,
+    stdout: "",
+    stderr: expect.stringMatching(/^plaza: .*labels\[0\]/),
+  });
+});
+
 test("the upload of a feed, which ends with the report of what was read", async () => {
   const cwd = newFolder();
   await startPlaza([], { cwd });

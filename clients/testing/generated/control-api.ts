@@ -801,7 +801,7 @@ export interface Operations {
       readonly success: boolean;
     };
   };
-  /** Loads a world file, YAML or JSON, whole or not at all. An entry whose id is there already replaces what is stored, but for secrets that it does not name; records without an id (activity, followers) add up. */
+  /** Loads a world file, YAML or JSON, whole or not at all. An entry whose id is there already replaces what is stored, but for secrets that it does not name; records without an id (activity, followers) add up. With Accept: text/event-stream, the events progress ({done, total}) as its entries are stored, and at the end result or error with what the response would hold. */
   importWorld: {
     response: {
       readonly success: boolean;

@@ -1,4 +1,5 @@
 /** `plaza logs`: the last requests of the graph, and with `--follow` each further one. */
+import { readEvents } from "#control-contract/event-stream";
 import { type ControlRequests, resultOf, withServer } from "../control-client.ts";
 import { fail, note, printable, say, timeText } from "../terminal/output.ts";
 
@@ -36,7 +37,7 @@ export function logs(given: Given): Promise<number> {
       return 0;
     }
     const known = new Set(data.map(({ trace_id }) => trace_id));
-    for await (const entry of following) if (!known.delete(entry.trace_id)) show(entry);
+    for await (const { value: entry } of following) if (!known.delete(entry.trace_id)) show(entry);
     return ended(control);
   });
 }
@@ -48,25 +49,10 @@ async function ended(control: ControlRequests): Promise<number> {
   return fail("the server has ended");
 }
 
-async function follow(control: ControlRequests, query: URLSearchParams): Promise<AsyncIterable<Seen>> {
+async function follow(control: ControlRequests, query: URLSearchParams): Promise<AsyncIterable<{ readonly value: Seen }>> {
   const response = await control.send(`${control.world}/requests?${query}`, { headers: { accept: "text/event-stream" } });
   if (!response.ok) await resultOf(response);
-  return eventsOf<Seen>(response);
-}
-
-/** The data of server-sent events, each one JSON (WHATWG HTML, 9.2). */
-async function* eventsOf<Event>(response: Response): AsyncGenerator<Event> {
-  let text = "";
-  const decoder = new TextDecoder();
-  for await (const piece of response.body ?? []) {
-    text += decoder.decode(piece, { stream: true });
-    const events = text.split("\n\n");
-    text = events.pop() ?? "";
-    for (const event of events) {
-      const data = /^data: (.*)$/m.exec(event)?.[1];
-      if (data !== undefined) yield JSON.parse(data) as Event;
-    }
-  }
+  return readEvents<Seen>(response);
 }
 
 /** `2026-11-22T10:00:00.000Z GET /v26.0/2001/personas 200 1.2 ms listPersonas app 1001 A…`. */

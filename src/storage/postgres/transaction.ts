@@ -64,6 +64,8 @@ export class PostgresTransaction<P extends Place = Place> implements Transaction
     return (await this.#query<R>(statement)).rows;
   }
 
+  async pause(): Promise<void> {}
+
   get usual(): Reader {
     return {
       get: async <R extends Row>(statement: Sql) => (await this.#readUsual<R>(statement))[0],

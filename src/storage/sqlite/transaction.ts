@@ -1,4 +1,5 @@
 /** One body of the write queue: its statements run at once, inside the group's transaction. */
+import { nextTurn } from "#kernel/turns";
 import { NotOneRow, type Reader, type Transaction } from "../database.ts";
 import { append, type Row, type Sql } from "../sql.ts";
 import type { Connection } from "./connection.ts";
@@ -13,9 +14,16 @@ export class SqliteTransaction implements Transaction {
   /** The first failed statement; the transaction runs no further statement after it. */
   failure: unknown;
   statements = 0;
+  isPausing = false;
 
   constructor(connection: Connection) {
     this.#connection = connection;
+  }
+
+  async pause(): Promise<void> {
+    this.isPausing = true;
+    await nextTurn();
+    this.isPausing = false;
   }
 
   get usual(): Reader {

@@ -166,7 +166,9 @@ export class WriteQueue {
     let result: unknown;
     try {
       result = await new Promise((resolve, reject) => {
-        this.#stopOverdue = () => reject(new Error("a write body awaited something other than its tx"));
+        this.#stopOverdue = () => {
+          if (!transaction.isPausing) reject(new Error("a write body awaited something other than its tx"));
+        };
         job.body(transaction).then(resolve, reject);
       });
     } catch (error) {

@@ -1,5 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { openControl } from "#harness/control";
+import { readEvents } from "#control-contract/event-stream";
+import { KEY, openControl } from "#harness/control";
+import { onEachDatabase } from "#harness/plaza";
+import { nextTurn } from "#kernel/turns";
 
 describe("import and export", () => {
   test("an export can be imported; what was deleted in between is back", async () => {
@@ -55,5 +58,46 @@ describe("import and export", () => {
       status: 422,
       body: { error: { parameter: "labels[0].page", message: "labels[0].page refers to 3, which does not exist (line 2)" } },
     });
+  });
+});
+
+onEachDatabase("a long import", (database) => {
+  const labels = Array.from({ length: 3_500 }, (_, at) => ({ id: String(500_000 + at), page: "2001", name: `label ${at}` }));
+
+  test("says how far it has come, and how it ended", async () => {
+    const { app, request } = await openControl({ database });
+    const eventsOf = async (file: unknown) => {
+      const headers = { authorization: `Bearer ${KEY}`, accept: "text/event-stream" };
+      return Array.fromAsync(readEvents(await app.request("/v1/worlds/default/import", { method: "POST", headers, body: JSON.stringify(file) })));
+    };
+    const progress = [1_000, 2_000, 3_000].map((done) => ({ event: "progress", value: { done, total: 3_501 } }));
+    const lost = { id: "9999999", page: "3", name: "lost" };
+    const refused = await eventsOf({ labels: [...labels, lost] });
+    expect(refused.slice(0, 3)).toEqual(progress);
+    expect(refused.at(-1)).toEqual({
+      event: "error",
+      value: { error: { code: "unprocessable", message: expect.any(String), parameter: "labels[3500].page" } },
+    });
+    expect((await request("GET", "export")).body.labels).toHaveLength(3);
+    expect(await eventsOf({ labels: [...labels, { ...lost, page: "2001" }] })).toEqual([...progress, { event: "result", value: { success: true } }]);
+    expect((await request("GET", "export")).body.labels).toHaveLength(3 + 3_501);
+  });
+
+  test("leaves time for others, who see nothing of it before its end", async () => {
+    const { request } = await openControl({ database });
+    let isOver = false;
+    const importing = request("POST", "import", { labels }).finally(() => {
+      isOver = true;
+    });
+    const look = async () => (await request("GET", "nodes/labels/500000")).status;
+    const seen = new Set<number>();
+    while (!isOver) {
+      const status = await look();
+      if (!isOver) seen.add(status);
+      await nextTurn();
+    }
+    expect((await importing).status).toBe(200);
+    expect(seen).toEqual(new Set([404]));
+    expect(await look()).toBe(200);
   });
 });

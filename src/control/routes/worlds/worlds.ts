@@ -1,6 +1,7 @@
 /** Worlds as a whole: made, listed, deleted, exported, imported. */
 import { type Static, Type } from "typebox";
 import { badRequest, conflict, notFound, unprocessable } from "#control-contract/errors";
+import { EVENT_STREAM } from "#control-contract/event-stream";
 import { listOf, pageQuery, respondWithList } from "#control-contract/lists";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import { warnings, warningsOf } from "#control-contract/warnings";
@@ -113,13 +114,15 @@ export const worldRoutes: readonly ControlRoute[] = [
     path: "/v1/worlds/{w}/import",
     operation: "importWorld",
     summary:
-      "Loads a world file, YAML or JSON, whole or not at all. An entry whose id is there already replaces what is stored, but for secrets that it does not name; records without an id (activity, followers) add up",
+      "Loads a world file, YAML or JSON, whole or not at all. An entry whose id is there already replaces what is stored, but for secrets that it does not name; records without an id (activity, followers) add up. With Accept: text/event-stream, the events progress ({done, total}) as its entries are stored, and at the end result or error with what the response would hold",
     body: "text",
     response: Type.Object({ success: Type.Boolean(), warnings }),
     errors: [404, 413, 422],
-    handle: async ({ deps, world, body }) => {
+    streams: [EVENT_STREAM],
+    reportsProgress: true,
+    handle: async ({ deps, world, body, onProgress }) => {
       if ((body as string).trim() === "") throw badRequest("the body is empty: send a world file");
-      const options = { isMerge: true, parseYaml: deps.parseYaml, onStored: deps.onStored };
+      const options = { isMerge: true, parseYaml: deps.parseYaml, onStored: onProgress };
       return { success: true, ...warningsOf(await importWorld(world, deps.registry, body as string, options)) };
     },
   },

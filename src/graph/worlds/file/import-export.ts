@@ -7,7 +7,6 @@ import { type TSchema, Type } from "typebox";
 import type { NodeRef } from "#auth/node-ref";
 import { insertToken, listTokens } from "#auth/tokens.store";
 import { unixSeconds } from "#kernel/clock";
-import { GraphError } from "#kernel/errors";
 import { nodeId } from "#kernel/ids";
 import { suggestion } from "#kernel/suggestion";
 import type { Reader, Transaction } from "#storage/database";
@@ -28,7 +27,7 @@ import { findTokenHash, hasAnything } from "../state.store.ts";
 import { scopeWarnings, type TokenEntry, tokenEntry, tokenHashOf, tokenOf, tokenReferences, tokenToEntry } from "../tokens.ts";
 import type { Profile } from "../world.ts";
 import { entryReader } from "./entry-reader.ts";
-import { WorldProblem } from "./schema-words.ts";
+import { below, WorldProblem } from "./schema-words.ts";
 import { atItsLine, type ParseYaml, parseWorldFile } from "./text.ts";
 
 export interface ImportOptions {
@@ -130,22 +129,16 @@ function readUnder(key: string, schema: TSchema, value: unknown): unknown {
   }
 }
 
-/** A problem with its path from the top of the file. An error that a feature throws has no path of its own. */
-function below(error: unknown, place: string): unknown {
-  if (error instanceof GraphError) return new WorldProblem(place, `is refused: ${error.message}`);
-  if (!(error instanceof WorldProblem)) return error;
-  const rest = error.path === "" || error.path.startsWith("[") ? error.path : `.${error.path}`;
-  return new WorldProblem(place + rest, error.problem);
-}
-
 /** A thousand small entries take some milliseconds. */
 const REPORTED_EVERY = 1_000;
 
 async function load(tx: Transaction, world: OpenWorld, file: WorldFile, { isMerge, onStored }: ImportOptions): Promise<void> {
   const total = file.sections.reduce((sum, { entries }) => sum + entries.length, 0);
   let count = 0;
-  const stored = (): void => {
-    if (++count % REPORTED_EVERY === 0) onStored?.(count, total);
+  const stored = (): Promise<void> | undefined => {
+    if (++count % REPORTED_EVERY !== 0) return undefined;
+    onStored?.(count, total);
+    return tx.pause();
   };
   for (const { section, entries } of file.sections) await insertAll(tx, world, section, entries, isMerge, undefined, stored);
   await requireReferences(tx, world, file);
@@ -186,7 +179,7 @@ export async function insertAll(
   entries: readonly WorldEntry[],
   isMerge: boolean,
   only?: ReadonlySet<unknown>,
-  stored?: () => void,
+  stored?: () => Promise<void> | undefined,
 ): Promise<void> {
   const seen = new Set<string>();
   for (const [index, entry] of entries.entries()) {
@@ -195,7 +188,7 @@ export async function insertAll(
     if (section.identity?.length !== 0 && seen.has(identity)) throw new WorldProblem(place, `repeats the ${nameOfIdentity(section)} ${identity}`);
     seen.add(identity);
     if (only?.has(entry) === false) continue;
-    stored?.();
+    await stored?.();
     try {
       if (await section.insert(tx, entry, world)) continue;
       const stored = isMerge ? await section.find(tx, identity, world) : undefined;

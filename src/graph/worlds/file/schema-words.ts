@@ -9,6 +9,7 @@
  */
 import { Type } from "typebox";
 import { UNIX_SECONDS_MAX } from "#kernel/clock";
+import { GraphError } from "#kernel/errors";
 import { isNodeId, type NodeId } from "#kernel/ids";
 import { READ_AS } from "../../schema/schema-node.ts";
 import { ValueProblem } from "../../schema/value-problem.ts";
@@ -19,6 +20,14 @@ export class WorldProblem extends ValueProblem {
     super(problem, path);
     this.name = "WorldProblem";
   }
+}
+
+/** A problem with its path from the top of the file. An error that a feature throws has no path of its own. */
+export function below(error: unknown, place: string): unknown {
+  if (error instanceof GraphError) return new WorldProblem(place, `is refused: ${error.message}`);
+  if (!(error instanceof WorldProblem)) return error;
+  const rest = error.path === "" || error.path.startsWith("[") ? error.path : `.${error.path}`;
+  return new WorldProblem(place + rest, error.problem);
 }
 
 /** A node id (D-02): a decimal string; an integer is accepted too and read as a string. */
