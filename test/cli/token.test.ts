@@ -131,7 +131,7 @@ describe("plaza token", () => {
     expect(unreached).toMatchObject({
       code: 2,
       stdout: "",
-      stderr: expect.stringMatching(/^plaza: --control-url: .* could not be reached[^\n]*\n$/),
+      stderr: expect.stringMatching(/^plaza: --control-url: no server listens at http:\/\/127\.0\.0\.1:1\n$/),
     });
     const missing = await runPlaza([
       "token",
