@@ -10,8 +10,8 @@ import { type Failure, failuresOf, failureText } from "./test-runs/failures.ts";
 /** A single test has no reason to take longer, also on a loaded machine with two cores. */
 const TEST_TIMEOUT_MS = 30_000;
 
-/** All of CI has 25 minutes; the slower of the two runs takes some 14. */
-const RUN_WITHIN_MS = 1_200_000;
+/** All of CI has 25 minutes, and everything beside takes three; the slower of the two runs takes some 17. */
+const RUN_WITHIN_MS = 1_260_000;
 
 const bunTest = (name: string, paths: readonly string[]): Step => ({
   name,
