@@ -1,8 +1,8 @@
 /** nginx and HAProxy in front of a server, each a process of the test with a configuration of its own on a free port. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterThisTest } from "#harness/cleanup";
 import { freePort } from "#harness/processes/free-port";
+import { runProxy } from "#harness/processes/run-proxy";
 import { temporaryFolder } from "#harness/server";
 
 export type ProxyName = "nginx" | "haproxy";
@@ -64,24 +64,6 @@ export async function startProxy(name: ProxyName, upstream: string): Promise<num
   mkdirSync(join(folder, "body"));
   writeFileSync(file, name === "nginx" ? nginxConf(folder, port, upstream) : haproxyCfg(port, upstream));
   const command = name === "nginx" ? ["nginx", "-p", folder, "-c", file, "-e", join(folder, "error.log")] : ["haproxy", "-db", "-f", file];
-  const child = Bun.spawn(command, { stdin: "ignore", stdout: "ignore", stderr: "pipe", env: { PATH: `${process.env.PATH}:/usr/sbin` } });
-  afterThisTest(async () => {
-    child.kill("SIGKILL");
-    await child.exited;
-  });
-  while (!(await isAccepting(port))) {
-    if (child.exitCode !== null) throw new Error(`${name} ended with ${child.exitCode}: ${await new Response(child.stderr).text()}`);
-    await Bun.sleep(20);
-  }
+  await runProxy(name, command, port);
   return port;
-}
-
-async function isAccepting(port: number): Promise<boolean> {
-  try {
-    const socket = await Bun.connect({ hostname: "127.0.0.1", port, socket: { data() {} } });
-    socket.end();
-    return true;
-  } catch {
-    return false;
-  }
 }

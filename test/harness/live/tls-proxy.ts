@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { receiverCertificate, receiverKey } from "../certificates.ts";
-import { afterThisTest } from "../cleanup.ts";
+import { runProxy } from "../processes/run-proxy.ts";
 import { type Server, temporaryFolder } from "../server.ts";
 
 interface TlsProxy {
@@ -36,23 +36,5 @@ http { access_log off; ${paths} ssl_certificate ${folder}/cert.pem; ssl_certific
   const file = join(folder, "nginx.conf");
   writeFileSync(file, config);
   const command = ["nginx", "-p", folder, "-c", file, "-e", log];
-  const child = Bun.spawn(command, { stdin: "ignore", stdout: "ignore", stderr: "pipe", env: { PATH: `${process.env.PATH}:/usr/sbin` } });
-  afterThisTest(async () => {
-    child.kill("SIGKILL");
-    await child.exited;
-  });
-  while (!(await isAccepting(controlPort))) {
-    if (child.exitCode !== null) throw new Error(`nginx ended with ${child.exitCode}: ${await new Response(child.stderr).text()}`);
-    await Bun.sleep(20);
-  }
-}
-
-async function isAccepting(port: number): Promise<boolean> {
-  try {
-    const socket = await Bun.connect({ hostname: "127.0.0.1", port, socket: { data() {} } });
-    socket.end();
-    return true;
-  } catch {
-    return false;
-  }
+  await runProxy("nginx", command, controlPort);
 }
