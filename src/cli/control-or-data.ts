@@ -89,7 +89,7 @@ export async function showAtItsEnd(response: Response, onProgress: (done: number
       return event === "error" ? refuse(response, value) : print(value);
     }
   }
-  throw new Error("the server ended before the work did: nothing of it is stored, unless the world shows it");
+  throw new Error("the server ended before it said how this ended: plaza world export shows what is stored");
 }
 
 interface Returned {

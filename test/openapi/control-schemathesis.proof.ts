@@ -79,8 +79,12 @@ test(
     await expectNoFault({
       address: `${server.control_url}/v1/openapi.json`,
       configuration: `parameters = { "path.w" = "default" }\n${auth}${CHECKS}${await named(server)}${notPositive}`,
-      // The proof says which node an address names, so that is not the one that a request before it made.
-      leftOut: [{ check: "ensure_resource_availability", because: "D-172, D-195: what an id names may have been removed by a request of the run" }],
+      leftOut: [
+        {
+          check: "ensure_resource_availability",
+          because: "the proof says which nodes addresses name, so no request asks for what one before it made",
+        },
+      ],
       options: leftOut.flatMap(({ operation }) => ["--exclude-operation-id", operation]),
       hooks: join(import.meta.dir, "control_hooks.py"),
     });
