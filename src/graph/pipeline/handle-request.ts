@@ -37,6 +37,9 @@ export interface RequestDeps {
 
 /** Never rejects: an error is a response too. The surface, the step before these, is the business of `http`. */
 export async function handleRequest(deps: RequestDeps, world: World, request: GraphRequest): Promise<GraphResponse> {
+  world.database.confirm();
+  // Another process may have moved the clock: its time from before would answer as if nothing had happened.
+  if (world.clock.rereading !== undefined) await world.clock.rereading;
   const incoming: Incoming = { request, world, registry: deps.registry, traceId: deps.traceId(), now: unixSeconds(world.clock) };
   const story = storyOf(world, request, deps.monotonicMs);
   let reached: Reached = {};

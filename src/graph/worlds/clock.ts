@@ -9,6 +9,7 @@ export class WorldClock implements Clock {
   readonly #database: Database;
   readonly #realNowMs: () => number;
   #state: ClockState | undefined;
+  #rereading: Promise<void> | undefined;
 
   private constructor(database: Database, realNowMs: () => number, state: ClockState | undefined) {
     this.#database = database;
@@ -16,7 +17,7 @@ export class WorldClock implements Clock {
     this.#state = state;
     // Another process may move the clock: then it invalidates the setting's fact.
     database.onInvalidate((kind, key) => {
-      if (kind === undefined || (kind === settingFact && key === SETTING)) void this.#reload();
+      if (kind === undefined || (kind === settingFact && key === SETTING)) this.#reload();
     });
   }
 
@@ -69,12 +70,22 @@ export class WorldClock implements Clock {
     }
   }
 
-  async #reload(): Promise<void> {
-    try {
-      this.#state = await readState(this.#database);
-    } catch {
+  get rereading(): Promise<void> | undefined {
+    return this.#rereading;
+  }
+
+  /** Of several that run at once the last one counts. */
+  #reload(): void {
+    const rereading: Promise<void> = readState(this.#database)
+      .then((state) => {
+        if (this.#rereading === rereading) this.#state = state;
+      })
       // The database is unreachable: the clock runs on as it was, and is read again after the next reconnection.
-    }
+      .catch(() => {})
+      .finally(() => {
+        if (this.#rereading === rereading) this.#rereading = undefined;
+      });
+    this.#rereading = rereading;
   }
 }
 

@@ -160,6 +160,9 @@ class SqliteDatabase implements Database {
     return () => this.#listeners.delete(listener);
   }
 
+  /** No other process writes to it. */
+  confirm(): void {}
+
   async ping(): Promise<void> {
     await this.reader.get(firstRead);
   }
