@@ -54,6 +54,21 @@ interface FollowStep {
   readonly link: "next" | "previous";
 }
 
+/** One read of several nodes: what the step would ask of its node. */
+export interface ManyStep {
+  readonly kind: "many";
+  readonly world: number;
+  readonly step: RequestStep;
+  readonly nodes: readonly NodeName[];
+}
+
+/** Asks again what was last answered, with the entity tag of the response, or of another one. */
+export interface AgainStep {
+  readonly kind: "again";
+  readonly world: number;
+  readonly tag: "same" | "weak" | "one of two" | "any" | "another";
+}
+
 interface AdvanceStep {
   readonly kind: "advance";
   readonly world: number;
@@ -114,6 +129,15 @@ export interface LiveStep {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
+/** A file comes for a product feed; null: it is no file of a feed. */
+export interface FeedFileStep {
+  readonly kind: "feed file";
+  readonly world: number;
+  readonly feed: NodeName;
+  readonly updateOnly: boolean;
+  readonly rows: readonly { readonly retailer_id: string; readonly name: string; readonly brand: string }[] | null;
+}
+
 /** What was counted in the microblog is recorded. */
 export interface RecordStep {
   readonly kind: "record";
@@ -145,6 +169,7 @@ interface MoveStep {
 export type ChangeStep =
   | EventsStep
   | LiveStep
+  | FeedFileStep
   | RecordStep
   | RestartStep
   | MoveStep
@@ -156,7 +181,7 @@ export type ChangeStep =
   | MoveActionStep
   | AddMediaStep;
 
-export type Step = RequestStep | BatchStep | FollowStep | ChangeStep;
+export type Step = RequestStep | BatchStep | ManyStep | AgainStep | FollowStep | ChangeStep;
 
 export interface History {
   readonly worlds: readonly Profile[];

@@ -38,6 +38,8 @@ const tokens: readonly TokenEntry[] = [
   { ...shop, token: "other-app", type: "app", app: "1002", scopes: [] },
   { ...shop, token: "other-ada-user", type: "user", app: "1002", user: "3001" },
   { ...shop, token: "new-ada-user", type: "user", app: "1003", user: "3001" },
+  { ...shop, token: "old-ada-user", type: "user", app: "1004", user: "3001" },
+  { ...shop, token: "stubborn-ada-user", type: "user", app: "1005", user: "3001" },
   { ...shop, token: "cafe-social", type: "social_user", social_account: "6001" },
   { ...shop, token: "fan-social", type: "social_user", social_account: "6002" },
   { ...shop, token: "talk", type: "microblog_user", microblog_user: "7001" },
@@ -72,6 +74,8 @@ const appsWith = (callback: (app: string) => string): WorldFile["apps"] => [
     ],
   },
   { id: "1003", name: "New", secret: "n3w", created_time: 1_793_000_000, mode: "development" },
+  { id: "1004", name: "Old", secret: "0ld", created_time: 1_718_409_600, marketing_first_used_time: 1_720_000_000 },
+  { id: "1005", name: "Stubborn", secret: "stubb0rn", created_time: 1_718_409_600, marketing_first_used_time: 1_720_000_000, auto_upgrade: false },
 ];
 
 const people = {

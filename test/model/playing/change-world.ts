@@ -11,6 +11,7 @@ import type { Page } from "../reference/nodes.ts";
 import { loseRole } from "../reference/world.ts";
 import { changeVideo, videosWithoutFeeds } from "./change-video.ts";
 import { differenceOf } from "./compare.ts";
+import { fillFeed } from "./fill-feed.ts";
 import { idOf } from "./resolve.ts";
 import { newName, type Scene, type Stage } from "./scene.ts";
 
@@ -51,6 +52,8 @@ export async function changeWorld(stage: Stage, scene: Scene, step: ChangeStep):
       return moveAction(stage, scene, step);
     case "record":
       return record(stage, scene, step);
+    case "feed file":
+      return fillFeed(stage, scene, step);
     case "live":
       return changeVideo(stage, scene, step);
     case "add media":

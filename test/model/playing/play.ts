@@ -4,10 +4,12 @@ import { isAnythingDue } from "../reference/areas/live-states.ts";
 import { isFailure } from "../reference/replies.ts";
 import { replyTo } from "../reference/reply.ts";
 import type { GraphRequest } from "../reference/requests.ts";
+import { askAgain } from "./again.ts";
 import { askInBatch } from "./batch.ts";
 import { letTimePass } from "./change-video.ts";
 import { changeWorld } from "./change-world.ts";
 import { compare } from "./compare.ts";
+import { askForMany } from "./many.ts";
 import { noteNodes, resolve } from "./resolve.ts";
 import { closeScene, openScene, type Scene, type Stage } from "./scene.ts";
 import { type Received, send } from "./send.ts";
@@ -41,6 +43,8 @@ export async function play(stage: Stage, history: History): Promise<Parting | un
 async function take(stage: Stage, scene: Scene, step: Step): Promise<string | undefined> {
   if (step.kind === "request") return ask(stage, scene, step, resolve(step, scene.world, fillingOf(stage, scene)));
   if (step.kind === "batch") return askInBatch(stage, scene, step, fillingOf(stage, scene));
+  if (step.kind === "many") return askForMany(stage, scene, step, fillingOf(stage, scene));
+  if (step.kind === "again") return askAgain(stage, scene, step);
   if (step.kind === "follow") return follow(stage, scene, step.link);
   await stage.servers.beforeControl(scene.place);
   const what = await changeWorld(stage, scene, step);
@@ -103,6 +107,9 @@ async function ask(
   if (reply !== undefined) coverage.count(replied.operation?.name, isFailure(reply) ? reply.error : undefined);
   noteNodes(world, ever);
   noteLinks(scene, request, received);
+  const { etag } = received.headers;
+  if (request.method === "GET" && received.status === 200 && etag === undefined) return `${request.path}: a response without an entity tag`;
+  if (request.method === "GET" && received.status === 200 && etag !== undefined) scene.last = { request, etag, body: received.body };
   return undefined;
 }
 

@@ -36,6 +36,8 @@ export interface Operation {
   readonly surfaces: readonly Surface[];
   /** Where it differs from the versions of the general interface: the path has to name one of these. */
   readonly versions?: readonly string[];
+  /** By the calendar of marketing: whether the path has to name a version. */
+  readonly marketing?: "required" | "or current";
   readonly form: Form;
   readonly scheme: Scheme;
   readonly kinds: readonly TokenKind[];

@@ -2,6 +2,7 @@
 import { accountOperations } from "./areas/accounts.ts";
 import { eventOperations } from "./areas/app-events.ts";
 import { appOperations } from "./areas/apps.ts";
+import { catalogOperations } from "./areas/catalogs.ts";
 import { chatappOperations } from "./areas/chatapp.ts";
 import { insightOperations } from "./areas/insights.ts";
 import { labelOperations } from "./areas/labels.ts";
@@ -14,7 +15,7 @@ import { actionOperations } from "./areas/required-actions.ts";
 import { subscriptionOperations } from "./areas/subscriptions.ts";
 import { mediaOperations } from "./areas/tagged-media.ts";
 import { inspectionOperations } from "./areas/token-inspection.ts";
-import { credentialsOf, placesOf, problemsOfPlaces } from "./credentials.ts";
+import { credentialsOf, inPlaces, placesOf, problemsOfPlaces } from "./credentials.ts";
 import type { Failure } from "./errors.ts";
 import type { Token } from "./nodes.ts";
 import { failIn, type Operation, type Turn } from "./operations.ts";
@@ -22,7 +23,15 @@ import { type Address, isId, readPath, servedBy } from "./paths.ts";
 import { bothForms, deadOnes, isDataOver, lacks, missingNode, withoutToken } from "./refusals.ts";
 import { Hole, isFailure, type Reply } from "./replies.ts";
 import { type GraphRequest, hasBadText } from "./requests.ts";
-import { defaultVersion, isOverrideWrong, isPlatformVersion, NEWEST } from "./versions.ts";
+import {
+  currentMarketingVersion,
+  defaultVersion,
+  isOverrideWrong,
+  isPlatformVersion,
+  type MarketingVersion,
+  marketingVersion,
+  NEWEST,
+} from "./versions.ts";
 import { mayKnowOf } from "./visibility.ts";
 import { nodeTypeOf, type World } from "./world.ts";
 
@@ -33,6 +42,7 @@ export const operations: readonly Operation[] = [
   ...appOperations,
   ...eventOperations,
   ...actionOperations,
+  ...catalogOperations,
   ...liveOperations,
   ...insightOperations,
   ...subscriptionOperations,
@@ -117,6 +127,7 @@ function repliesOf(world: World, request: GraphRequest, address: string, observe
     return { operation: undefined, replies: refusals, version: undefined };
   }
   const schemes = path.edge === "" ? [] : atEdge.map(({ scheme }) => scheme);
+  // D-93: a place that counts for some apps only still shows what its token may know of.
   const given = credentialsOf(world, request).filter(({ place }) => placesOf(world, schemes).has(place));
   const live = given.flatMap(({ token, problem }) => (problem === undefined && token !== undefined ? [token] : []));
   const isOneApp = new Set(live.map(({ app }) => app)).size === 1;
@@ -144,11 +155,25 @@ function repliesOf(world: World, request: GraphRequest, address: string, observe
     world.reach("unsupported");
     return { operation, replies: [missing, ...bothForms("unsupportedRequest"), ...problems], version: undefined };
   }
+  const marketing = marketingOf(world, operation, live[0]?.app ?? "", version);
   return {
     operation,
-    replies: repliesToKnownCaller({ world, request, operation, node, address, observed, missing, isBad }),
-    version: isOneApp ? servedBy(request, served) : undefined,
+    replies: repliesToKnownCaller({ world, request, operation, node, address, observed, missing, isBad, marketing }),
+    version: isOneApp ? servedBy(request, marketing === undefined ? served : marketing.served) : undefined,
   };
+}
+
+/** Undefined: the endpoint is none of marketing, or refuses this version. */
+function marketingOf(world: World, { marketing }: Operation, app: string, asked: string | undefined): MarketingVersion | undefined {
+  if (marketing === undefined) return undefined;
+  return marketingVersion(world, app, asked ?? (marketing === "or current" ? currentMarketingVersion(world) : undefined));
+}
+
+/** D-81. */
+function withWarning(reply: Reply, { served, upgradedFrom }: MarketingVersion): Reply {
+  if (isFailure(reply) || upgradedFrom === undefined) return reply;
+  const warning = `The call has been auto-upgraded to v${served} as v${upgradedFrom} has been deprecated`;
+  return { ...reply, headers: { "x-ad-api-version-warning": warning } };
 }
 
 interface Known {
@@ -161,12 +186,13 @@ interface Known {
   readonly missing: Failure;
   /** It holds text that is refused, so nothing happens. */
   readonly isBad: boolean;
+  readonly marketing: MarketingVersion | undefined;
 }
 
 /** The caller knows of the node. */
-function repliesToKnownCaller({ world, request, operation, node, address, observed, missing, isBad }: Known): readonly Reply[] {
+function repliesToKnownCaller({ world, request, operation, node, address, observed, missing, isBad, marketing }: Known): readonly Reply[] {
   const fail = failIn(operation.form);
-  const given = credentialsOf(world, request).filter(({ place }) => placesOf(world, [operation.scheme]).has(place));
+  const given = inPlaces(world, [operation.scheme], credentialsOf(world, request));
   const problems = problemsOfPlaces(world, operation.scheme, given).map((error) => fail(error));
   const tokens = given.flatMap(({ token }) => (token === undefined ? [] : [token]));
   // Of several tokens some may lack what others have: which of that is said first is not decided.
@@ -175,6 +201,10 @@ function repliesToKnownCaller({ world, request, operation, node, address, observ
     : [];
   if (operation.isThere?.(world, node) === false) return [missing, ...problems];
   const lacking = lacks(world, operation, tokens, node).map((error) => fail(error));
+  if (operation.marketing !== undefined && marketing === undefined) {
+    world.reach("marketingRefused");
+    return [fail("versionDeprecated"), ...problems, ...stranger, ...lacking];
+  }
   if (stranger.length > 0 || (problems.length > 0 && new Set(tokens).size > 1)) return [...problems, ...stranger, ...lacking];
   if (problems.length > 0) return problems;
   // D-16: a kind of token that does not serve may receive that, or what a stranger receives.
@@ -207,7 +237,9 @@ function repliesToKnownCaller({ world, request, operation, node, address, observ
     observed: (name) => observedText(observed, name),
   };
   const reply = operation.reply(turn);
-  const replies: readonly Reply[] = Array.isArray(reply) ? reply : [reply as Reply];
+  const plain: readonly Reply[] = Array.isArray(reply) ? reply : [reply as Reply];
+  if (marketing?.upgradedFrom !== undefined) world.reach("marketingUpgraded");
+  const replies = marketing === undefined ? plain : plain.map((one) => withWarning(one, marketing));
   return tokens.some((token) => isDataOver(world, token)) ? replies.map(withoutStored) : replies;
 }
 

@@ -36,7 +36,9 @@ const videoOf = (world: World, id: string): LiveVideo => world.live_videos.get(i
 /** The pages that show it: its own, and those that share it unless it was taken down. */
 const pagesOf = (video: LiveVideo): readonly string[] => (isTakenDown(video) ? [video.page] : [video.page, ...video.crossposted]);
 
+/** D-16: a token of a kind that does not serve here shows nothing of a video. */
 const isOfOneOf = (world: World, token: Token, pages: readonly string[]): boolean =>
+  token.type !== "system_user" &&
   pages.some((id) => {
     const page = world.pages.get(id);
     return page !== undefined && seesPage(page, token);
