@@ -153,6 +153,7 @@ const social = {
   social_accounts: [
     { id: "6001", username: "cafe", social_scoped_id: "6901", page: "2001", user: "3001", app_connections: ["1001"] },
     { id: "6002", username: "fan", social_scoped_id: "6902", user: "3003" },
+    { id: "6004", username: "without_token", social_scoped_id: "6904", user: "3001", app_connections: ["1001"] },
     { id: "6003", username: "private_person", page: "2001", professional: false },
   ],
   media: [

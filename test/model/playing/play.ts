@@ -41,6 +41,9 @@ export async function play(stage: Stage, history: History): Promise<Parting | un
 }
 
 async function take(stage: Stage, scene: Scene, step: Step): Promise<string | undefined> {
+  stage.coverage.happens(`steps in the profile ${scene.world.profile}`);
+  if (step.world > 0) stage.coverage.happens("steps in a second world");
+  if (step.kind !== "request") stage.coverage.happens(step.kind === "restart" ? `${step.kind} (${step.how})` : step.kind);
   if (step.kind === "request") return ask(stage, scene, step, resolve(step, scene.world, fillingOf(stage, scene)));
   if (step.kind === "batch") return askInBatch(stage, scene, step, fillingOf(stage, scene));
   if (step.kind === "many") return askForMany(stage, scene, step, fillingOf(stage, scene));
