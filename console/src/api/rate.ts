@@ -32,7 +32,7 @@ const added = (one: Counts, other: Counts): Counts => ({
   ...{ seen: one.seen + other.seen, refused: one.refused + other.refused, failed: one.failed + other.failed },
 });
 
-export const countsOf = (status: number): Counts => ({ seen: 1, refused: status >= 400 && status < 500 ? 1 : 0, failed: status >= 500 ? 1 : 0 });
+const countsOf = (status: number): Counts => ({ seen: 1, refused: status >= 400 && status < 500 ? 1 : 0, failed: status >= 500 ? 1 : 0 });
 
 export class Rates {
   /** By the number of the step. */
