@@ -90,3 +90,22 @@ onEachDatabase("the order of an export", (database) => {
     expect(of(within("phone_numbers", "4102").overrides, "app")).toEqual(["1001", "1002", "10001"]);
   });
 });
+
+test("a node with the least id that there is, and what is below it, are listed as with another", async () => {
+  const inAnyOrder = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(inAnyOrder).sort((one, other) => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1));
+    return typeof value === "object" && value !== null ? Object.fromEntries(Object.entries(value).map(([key, of]) => [key, inAnyOrder(of)])) : value;
+  };
+  const exported = async (world: Record<string, unknown>): Promise<string> => {
+    const plaza = await openPlaza({ world });
+    return JSON.stringify(await exportWorld(plaza.world, plaza.registry));
+  };
+  const withLeast = (text: string, id: unknown) => JSON.parse(text.replaceAll(`"${id}"`, '"1"').replaceAll(`"id":${id},`, '"id":1,'));
+  const [given, expected] = [JSON.stringify(scrambled), await exported(scrambled)];
+  for (const [key, [first]] of Object.entries(scrambled)) {
+    // The first of each has several others below it.
+    if (first === undefined || !("id" in first)) continue;
+    const found = JSON.parse(await exported(withLeast(given, first.id)));
+    expect({ [key]: inAnyOrder(found) }).toEqual({ [key]: inAnyOrder(withLeast(expected, first.id)) });
+  }
+});
