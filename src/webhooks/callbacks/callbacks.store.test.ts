@@ -1,9 +1,12 @@
 /** Callbacks in the database: what is asked of one, or done to it, is of that one, and times are those of the very border. */
 import { expect, test } from "bun:test";
 import { fixtureMigrations, insertDeliveries } from "#harness/webhooks";
-import { newWorkStore, onBothDatabases } from "#harness/work-database";
+import { jobWorkerOn, newWorkStore, onBothDatabases } from "#harness/work-database";
 import type { Database } from "#storage/database";
+import { TimeOrderedIds } from "#system";
 import * as store from "./callbacks.store.ts";
+import { Callbacks } from "./callbacks.ts";
+import { recordDeparture } from "./health.ts";
 
 const NOW = 1_000;
 const PAUSED: store.Health = { failing_since_ms: 1, last_failure_ms: 2, alerted_ms: 3, paused_ms: 4, probe_due_ms: NOW };
@@ -97,5 +100,21 @@ onBothDatabases("callbacks", (kind) => {
     const list = async (limit: number) => (await store.listNextRetries(database.reader, limit)).map(({ id, due_ms }) => `${id} ${due_ms}`);
     expect(await list(10)).toEqual([`101 ${NOW - 1}`, `9 ${NOW}`, `100 ${NOW}`]);
     expect(await list(2)).toEqual([`101 ${NOW - 1}`, `9 ${NOW}`]);
+  });
+
+  test("D-137: when nothing waits for it any more, a callback that failed counts as working, one that a person holds does not", async () => {
+    const failing = { ...PAUSED, alerted_ms: null, paused_ms: null, probe_due_ms: null };
+    const held = { ...WELL, paused_ms: 4 };
+    const healths = { "71": PAUSED, "72": PAUSED, "73": failing, "74": failing, "75": held, "76": WELL };
+    const database = await withCallbacks(healths);
+    await insertDeliveries(database, [
+      { id: 1, lane: 72, retry_due_ms: NOW },
+      { id: 2, lane: 74, isFirst: true, queue_entity: 2001 },
+    ]);
+    const { jobs } = jobWorkerOn(database);
+    const known = new Callbacks(database, new TimeOrderedIds(() => 1));
+    for (const id of ["71", "72"]) await known.find(id);
+    for (const id of [...Object.keys(healths), "99"]) await database.write((tx) => recordDeparture(tx, { callbacks: known, jobs }, id));
+    expect(await Promise.all(Object.keys(healths).map((id) => healthOf(database, id)))).toEqual([WELL, PAUSED, WELL, failing, held, WELL]);
   });
 });
