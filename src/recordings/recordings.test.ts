@@ -96,6 +96,21 @@ test("recordings have as many bytes as they may and not one more; what was delet
   await expect(space.take(1)).rejects.toMatchObject({ name: "NoSpace" });
 });
 
+test("the whole is counted again after a GiB was taken, and not a byte before", async () => {
+  const gib = 1024 * MIB;
+  const spaceOf = (bytesMax: number) => new RecordingSpace(temporaryFolder(), { bytesMax, reserveBytes: 0 });
+  const early = spaceOf(gib + 9);
+  await early.take(gib - 2);
+  await expect(early.take(12)).rejects.toMatchObject({ name: "NoSpace" });
+  // Nothing was written here, so that each count finds nothing.
+  const space = spaceOf(gib + 10);
+  await space.take(gib - 1);
+  await space.take(1);
+  await space.take(11);
+  await space.take(gib - 12);
+  await expect(space.take(12)).rejects.toMatchObject({ name: "NoSpace" });
+});
+
 test("without a bound nothing is counted, and the reserve of the disk stays free", async () => {
   const root = temporaryFolder();
   const { bavail, bsize } = statfsSync(root);

@@ -17,7 +17,7 @@ function registryOf(...served: readonly Served[]): Registry {
   const endpoints = served.map(({ edge, method, nodeType, surfaces = ["base"], clientsSurfaces }) => ({
     access: { surfaces, ...(clientsSurfaces === undefined ? {} : { clientsSurfaces }) },
     nodeType,
-    served: method === undefined ? undefined : { contract: { edge, method } },
+    served: method === undefined ? undefined : { contract: { edge: edge ?? null, method } },
   }));
   const words = {
     isLiteral: (word: string) => word === "debug",
