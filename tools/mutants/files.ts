@@ -49,7 +49,7 @@ function mainBranch(root: string): string {
 const NO_IMPORT = 1_000;
 /** A test that starts the program reaches a command by its name. */
 const BY_NAME = 3;
-/** A test that names the file itself is about it, wherever it stands; one of the folder may be about another file. No file stands as deep. */
+/** A test that imports the file itself, or has its name, is about it, wherever it stands; one of the folder may be about another file. No file stands as deep. */
 const OWN_IMPORT = -100;
 
 /** The files that import a file, each with those that import it, and so on. */
@@ -81,7 +81,8 @@ export class Importers {
     const nearness = new Map(
       this.#tests.map((test) => {
         const distance = distances.get(test) ?? (this.#isByName(test, path) ? BY_NAME : NO_IMPORT);
-        return [test, (distance === 1 ? OWN_IMPORT : distance) - 2 * sharedFolders(asSource(test), path)];
+        const isOwn = distance === 1 || asSource(test) === path.replace(/\.ts$/, ".test.ts");
+        return [test, (isOwn ? OWN_IMPORT : distance) - 2 * sharedFolders(asSource(test), path)];
       }),
     );
     return [...this.#tests].sort((a, b) => (nearness.get(a) ?? 0) - (nearness.get(b) ?? 0) || (a < b ? -1 : 1));
