@@ -158,6 +158,7 @@ describe("a response in parts", () => {
     const { length } = socket.sent;
     buffer.writeText("x", 1);
     await buffer.writeBytes(Buffer.from("y"));
+    expect(buffer.isEmpty).toBe(true);
     buffer.close();
     expect({ length: socket.sent.length, isEmpty: buffer.isEmpty, sum: kept.reduce((a, b) => a + b, 0) }).toEqual({ length, isEmpty: true, sum: 0 });
   });

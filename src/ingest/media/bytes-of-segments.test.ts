@@ -29,7 +29,7 @@ const unitOf = (size: number): Uint8Array => {
 function segmentsOf(container: Container, config: AudioConfig, frame: Uint8Array): (Uint8Array | undefined)[] {
   const parts: (Uint8Array | undefined)[] = [];
   for (const beginMs of [0, 100_000_000]) {
-    for (const [at, size] of [700, 157, 150, 149, 176, 175, 4_000, 10].entries()) {
+    for (const [at, size] of [700, 157, 331, 330, 329, 175, 4_000, 10].entries()) {
       const decodeMs = beginMs + at * 40;
       container.addPicture({ config: video, isKey: at === 0, decodeMs, showMs: decodeMs + (at % 3) * 40, bytes: unitOf(size) });
       if (at > 0) container.addSound({ config, ms: decodeMs + (at > 4 ? 500 : 0), frames: at % 2 === 0 ? [frame] : [frame, frame] });
@@ -46,37 +46,40 @@ const digestsOf = (parts: readonly (Uint8Array | undefined)[]): string[] =>
 test("of a transport stream", () => {
   expect(digestsOf(segmentsOf(new TransportStream(), mono as AudioConfig, Buffer.from("211004608c1c", "hex")))).toEqual([
     "none",
-    "8836 1984871623a274ef",
+    "8836 5b8e0af6de05da4a",
     "none",
-    "8836 1b4eff92cdf505f9",
+    "8836 ed2d3335544a4722",
   ]);
-  // Sound too large for the field of its length, and more than the first buffer holds.
+  // Sound of the largest length that its field can say, and beyond that of none; and more than the first buffer holds.
   const large = new TransportStream();
   large.addPicture({ config: video, isKey: true, decodeMs: 0, showMs: 0, bytes: unitOf(300_000) });
   large.addSound({ config: stereo as AudioConfig, ms: 5, frames: new Array<Uint8Array>(9).fill(new Uint8Array(8_000).fill(7)) });
+  // With the headers of the frames, and three bytes and a time before them.
+  const frames = [...new Array<number>(7).fill(8_184), 8_183].map((size) => new Uint8Array(size).fill(9));
+  large.addSound({ config: stereo as AudioConfig, ms: 40, frames });
   large.addSound({ config: stereo as AudioConfig, ms: 50, frames: [new Uint8Array(155), new Uint8Array(0)] });
-  expect(digestsOf([large.take().bytes])).toEqual(["380888 b8e6649e4fd60018"]);
+  expect(digestsOf([large.take().bytes])).toEqual(["448004 340228c95d45474a"]);
 });
 
 test("of fragments of MP4, with Opus and with AAC", () => {
   expect(digestsOf(segmentsOf(new FragmentedMp4(), opus, OPUS_PACKET))).toEqual([
     "1053 ef8b07a177403f7c",
-    "5947 b98fda749b1ea933",
+    "6462 ce2616c8ea6be36c",
     "1053 ef8b07a177403f7c",
-    "5947 4821f5cf8c4dd42e",
+    "6462 2010443ee7378d05",
   ]);
   const fast = { ...(stereo as AudioConfig), sampleRate: 96_000 } as AudioConfig;
   expect(digestsOf(segmentsOf(new FragmentedMp4(), mono as AudioConfig, Buffer.from("211004608c1c", "hex")))).toEqual([
     "1073 810341351267d0f6",
-    "5991 62c31e29b347e1e7",
+    "6506 205e27d529dc397c",
     "1073 810341351267d0f6",
-    "5991 14d343b3957e0186",
+    "6506 f6a97adc94901081",
   ]);
   expect(digestsOf(segmentsOf(new FragmentedMp4(), fast, Buffer.from("211004608c1c", "hex")))).toEqual([
     "1073 297283215ed64f57",
-    "5991 d04ffb16bfbd3fe6",
+    "6506 f26ee9945ec32f58",
     "1073 297283215ed64f57",
-    "5991 90d0a360001f42c4",
+    "6506 470b0543a6196426",
   ]);
 });
 
@@ -120,6 +123,7 @@ test("RFC 6716, table 2: how long each of the 32 configurations of Opus is, in p
   ];
   const samples = (code: number, count = 1) => lengths.map((_, at) => opusSamples(Uint8Array.of((at << 3) | code, count)));
   expect([samples(0), samples(1), samples(2), samples(3, 0x82)]).toEqual([1, 2, 2, 2].map((frames) => lengths.map((length) => frames * length)));
+  expect(opusSamples(new Uint8Array())).toBe(480);
   // 120 ms at most, and a first byte at least.
   expect(opusSamples(Uint8Array.of(0xfb, 6))).toBe(5_760);
   for (const wrong of [[0xfb, 7], [0xfb, 0], [0xfb]]) expect(() => opusSamples(Uint8Array.from(wrong))).toThrow("a packet of the sound is not Opus");
