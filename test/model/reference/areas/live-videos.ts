@@ -271,16 +271,18 @@ const live = {
   scopes: ["pages_manage_posts", "pages_read_engagement"],
 } as const;
 
-/** On a page, and on a video: only its own page. */
+const ON_PAGE = { ...live, hasTask: (world: World, token: Token, node: string) => createsOn(world, token, [node]) } as const;
+
+/** Only the page where the video began. */
 export const OF_OWN_PAGE = {
   ...live,
-  sees: (world: World, token: Token, node: string) => isOfOneOf(world, token, [world.live_videos.get(node)?.page ?? node]),
-  hasTask: (world: World, token: Token, node: string) => createsOn(world, token, [world.live_videos.get(node)?.page ?? node]),
+  sees: (world: World, token: Token, node: string) => isOfOneOf(world, token, [videoOf(world, node).page]),
+  hasTask: (world: World, token: Token, node: string) => createsOn(world, token, [videoOf(world, node).page]),
 } as const;
 
 export const liveOperations: readonly Operation[] = [
-  { ...OF_OWN_PAGE, name: "listLiveVideos", method: "GET", edge: "live_videos", on: "page", reply: listVideos },
-  { ...OF_OWN_PAGE, name: "createLiveVideo", method: "POST", edge: "live_videos", on: "page", reply: createVideo },
+  { ...ON_PAGE, name: "listLiveVideos", method: "GET", edge: "live_videos", on: "page", reply: listVideos },
+  { ...ON_PAGE, name: "createLiveVideo", method: "POST", edge: "live_videos", on: "page", reply: createVideo },
   { ...OF_OWN_PAGE, name: "updateLiveVideo", method: "POST", edge: "", on: "live_video", reply: updateVideo },
   { ...OF_OWN_PAGE, name: "deleteLiveVideo", method: "DELETE", edge: "", on: "live_video", reply: deleteVideo },
   { ...live, name: "listLiveMap", method: "GET", edge: "live_map", on: "nothing", isOfNoPerson: true, hasTask: () => true, reply: listMap },
