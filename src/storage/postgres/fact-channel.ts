@@ -3,7 +3,7 @@
  * process number, which is that of its own schema.
  *
  * **Invariant:** the listener receives the change of any process within 1 s, or everything is declared changed. Timers alone cannot keep
- * that: in a process that had no processor for a second a request may come before them, so whoever uses what is cached calls `confirm` first.
+ * that: in a process that had no processor for a second a request may come before them, so the user of a cache calls `confirm` first.
  *
  * Each transaction that changes facts increments a row of `fact_generations`, its connection's, and notifies with that slot and
  * number. A gap in the numbers of a slot, or a number in the table that did not arrive, means that a notification was lost.

@@ -84,7 +84,7 @@ export const catalogSteps: Arbitrary<Step> = oneOf<Step>(
             fc.record({
               retailer_id: fc.constantFrom("b1", "b2", "b3", "b4", "ü5"),
               name: oneOf([6, fc.constantFrom("A book", 'Ein Büch, "neu"', "😀")], [1, fc.constant("")]),
-              brand: fc.constantFrom("", "House"),
+              brand: fc.constantFrom("", "Own"),
             }),
             { maxLength: 4 },
           ),

@@ -8,7 +8,7 @@ const MOUNTS: Readonly<Record<Surface, string>> = { base: "", app: "/app", micro
 const SEEN_WITHIN_MS = 1_000;
 
 /** D-115: encoders can connect, so a broadcast without a feed ends. Nothing ever asks this address. */
-export const STREAMS = "rtmp://media.invalid/live";
+const STREAMS = "rtmp://media.invalid/live";
 
 export interface Servers {
   /** The world's address on a surface, for the next request: with two processes they take turns. */

@@ -47,7 +47,7 @@ export interface Operation {
   /** It reads nothing of a person, so the end of access to a person's data does not concern it (D-11). */
   readonly isOfNoPerson?: true;
   /** Who may know of the node, where that differs from its own read. */
-  readonly sees?: (world: World, token: Token, node: string) => boolean;
+  readonly knows?: (world: World, token: Token, node: string) => boolean;
   /** Where it does not hold, the node is refused as one that does not exist. */
   readonly isThere?: (world: World, node: string) => boolean;
   /** A scope that only some tokens need. */

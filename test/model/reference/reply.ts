@@ -77,7 +77,7 @@ function nodeOf(world: World, { id }: Address, [token]: readonly Token[]): strin
 const typeOf = (world: World, node: string) => (node === "" ? "nothing" : nodeTypeOf(world, node));
 
 const knowsOf = (world: World, token: Token, node: string, operation: Operation | undefined): boolean =>
-  node === "" || (operation?.sees ?? mayKnowOf)(world, token, node);
+  node === "" || (operation?.knows ?? mayKnowOf)(world, token, node);
 
 /** D-13 [clients]: an app that is not subscribed subscribes itself with this request, so it may know of the account. */
 const subscribesItself = ({ profile }: World, { surface }: GraphRequest, operation: Operation | undefined): boolean =>

@@ -89,7 +89,7 @@ export const isTakenDown = (video: LiveVideo): boolean => statusOf(video) === "T
 export const isPublished = (video: LiveVideo): boolean => isLive(video) || ["stopped", "processing", "vod"].includes(video.state);
 export const takesFeed = ({ state }: LiveVideo): boolean => TABLE[state].feed_started !== undefined;
 
-export const timeText = (seconds: number): string => `${new Date(seconds * 1000).toISOString().slice(0, 19)}+0000`;
+const timeText = (seconds: number): string => `${new Date(seconds * 1000).toISOString().slice(0, 19)}+0000`;
 
 export interface Announcement {
   readonly pages: readonly string[];

@@ -276,7 +276,7 @@ const ON_PAGE = { ...live, hasTask: (world: World, token: Token, node: string) =
 /** Only the page where the video began. */
 export const OF_OWN_PAGE = {
   ...live,
-  sees: (world: World, token: Token, node: string) => isOfOneOf(world, token, [videoOf(world, node).page]),
+  knows: (world: World, token: Token, node: string) => isOfOneOf(world, token, [videoOf(world, node).page]),
   hasTask: (world: World, token: Token, node: string) => createsOn(world, token, [videoOf(world, node).page]),
 } as const;
 

@@ -111,7 +111,7 @@ const ofApp = {
   edge: "subscriptions",
   on: "app",
   kinds: ["app"],
-  sees: (_: World, { app }: Token, node: string) => app === node,
+  knows: (_: World, { app }: Token, node: string) => app === node,
 } as const;
 const ofPage = { ...common, edge: "subscribed_apps", on: "page", kinds: ["page"] } as const;
 
