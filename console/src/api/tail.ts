@@ -27,6 +27,8 @@ export interface Tail {
   readonly held: number;
   /** Match, but were too many to follow. */
   readonly skipped: number;
+  /** Were refused or failed while it was followed, whether they match or not. */
+  readonly errors: number;
 }
 
 interface RequestsEvent {
@@ -39,7 +41,7 @@ interface RequestsEvent {
 
 /** Ten times what the server keeps. */
 const LINES_MAX = 10_000;
-const NOTHING: Tail = { lines: [], state: "lost", isLoaded: false, held: 0, skipped: 0 };
+const NOTHING: Tail = { lines: [], state: "lost", isLoaded: false, held: 0, skipped: 0, errors: 0 };
 
 let tail: Tail = NOTHING;
 let heldLines: readonly RequestLine[] = [];
@@ -140,13 +142,14 @@ function take(w: string, { name, data: text }: ServerEvent): void {
 
 function takeLines(w: string, { data, seen, refused, failed, skipped }: RequestsEvent): void {
   rates.add(Date.now(), { seen, refused, failed });
+  const counts = { skipped: tail.skipped + skipped, errors: tail.errors + refused + failed };
   const newestTime = data.at(-1)?.time;
   if (newestTime !== undefined) noteTime(w, newestTime);
   const newest = [...data].reverse();
   if (isHeld) {
     heldLines = [...newest, ...heldLines].slice(0, LINES_MAX);
-    change({ held: heldLines.length, skipped: tail.skipped + skipped });
-  } else change({ lines: [...newest, ...tail.lines].slice(0, LINES_MAX), skipped: tail.skipped + skipped });
+    change({ held: heldLines.length, ...counts });
+  } else change({ lines: [...newest, ...tail.lines].slice(0, LINES_MAX), ...counts });
 }
 
 /** Held, the list stays as it is for somebody who reads it. */

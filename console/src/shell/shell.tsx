@@ -45,8 +45,10 @@ export function Shell() {
           <kbd>Ctrl K</kbd>
         </button>
         <span className="space" />
-        <Rate />
-        <Alerts />
+        <div className="now">
+          <Rate />
+          <Alerts />
+        </div>
       </header>
       <nav className="side" aria-label="Views">
         <ul>

@@ -58,7 +58,8 @@ export function Callers({ tail: { lines } }: { readonly tail: Tail }) {
   const now = useWorldNow(w)?.now;
   const callers = useMemo(() => callersOf(lines), [lines]);
   const day = now === undefined ? undefined : new Date((now + SOON_DAYS * DAY) * 1000).toISOString().slice(0, 10);
-  const changes = useChanges(w, day, callers.map(({ app, versions }) => `${app} ${versions}`).join());
+  const uses = callers.map(({ app, versions }) => `${app} ${versions}`).sort();
+  const changes = useChanges(w, day, uses.join());
   const apps = useQuery({ queryKey: ["nodes", w, "apps", "names"], queryFn: () => listNodes(w, "apps", undefined) }).data?.data;
   const nameOf = (id: string): string => String(apps?.find((one) => one.id === id)?.name ?? "");
   return (

@@ -27,14 +27,13 @@ function alike(requests: readonly Refused[]): readonly { readonly newest: Refuse
   return [...groups.values()].map((all) => ({ newest: all[0] as Refused, count: all.length }));
 }
 
-export function LatestErrors({ tail: { lines, skipped } }: { readonly tail: Tail }) {
+export function LatestErrors({ tail: { errors } }: { readonly tail: Tail }) {
   const w = useWorld();
   const client = useQueryClient();
   const { data } = useQuery({ queryKey: ["refused", w], queryFn: () => readErrors(w) });
   const catalogue = useQuery({ ...errorsQuery, enabled: data !== undefined && data.length > 0 }).data?.data;
-  const newest = lines.find(({ status }) => status >= 400)?.trace_id;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: read anew with each new one, also with those that were too many to follow.
-  useEffect(() => void client.invalidateQueries({ queryKey: ["refused", w] }), [client, w, newest, skipped]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: read anew when there are more.
+  useEffect(() => void client.invalidateQueries({ queryKey: ["refused", w] }), [client, w, errors]);
   return (
     <Panel
       title="Latest errors"

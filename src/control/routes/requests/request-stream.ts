@@ -29,6 +29,17 @@ export const requestsEvent = Type.Object(
 const countOf = (entries: readonly RequestEntry[], statusClass: number): number =>
   entries.filter(({ status }) => Math.floor(status / 100) === statusClass).length;
 
+/** Of the world as it is by then: this stream goes on when the world is reset or restored. Undefined: it was deleted. */
+async function alertsNow(request: ControlRequest): Promise<object | undefined> {
+  const held = await request.deps.worlds.hold(request.path.w ?? request.world.name);
+  if (held === undefined) return undefined;
+  try {
+    return await readAlerts({ ...request, world: held.world });
+  } finally {
+    held.leave();
+  }
+}
+
 interface Following {
   /** The id of the last event that the reader has. */
   readonly after?: number | undefined;
@@ -63,7 +74,7 @@ export function followRequests(request: ControlRequest, filter: RequestFilter, {
       const lines = linesSince();
       send("requests", lines, next);
     }, EVENT_EVERY_MS);
-    const look = () => readAlerts(request);
+    const look = () => alertsNow(request);
     // A look that failed is made again: requests come all the same.
     const endAlerts = hasAlerts
       ? lookRepeatedly(
