@@ -2,8 +2,8 @@
 import { describe, expect, spyOn, test } from "bun:test";
 import { afterThisTest } from "#harness/cleanup";
 import type { Log } from "#telemetry/log";
-import { type Control, listAll, show, showAtItsEnd } from "./control-or-data.ts";
-import { exitCodeOf, explain } from "./process-end.ts";
+import { type Control, listAll, show, showAtItsEnd } from "../control-or-data.ts";
+import { exitCodeOf, explain } from "../process-end.ts";
 
 /** Everything that is written from now on in this test. */
 function written() {
