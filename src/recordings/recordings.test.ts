@@ -49,7 +49,7 @@ test("segments of MP4 have their head once, before them, and the index says what
   expect(index()).toBe("mp4\n2000 1 1000\n2000 2 1000\nend\n");
 });
 
-test("a failure is told once, and nothing more is written: neither a segment nor the end", async () => {
+test("a failure is reported once, and nothing more is written: neither a segment nor the end", async () => {
   const { recording, failures, folder, index, files } = newRecording();
   recording.add(segmentOf("first"));
   // A folder of its name is in the way of the next one.

@@ -24,7 +24,7 @@ function written() {
 const errorOf = (message: string, more: { name?: string; code?: string; errorName?: string; cause?: unknown } = {}): Error =>
   Object.assign(new Error(message), more);
 
-/** What is said to a person, or what the log is told. */
+/** What is said to a person, or what the log receives. */
 function explained(error: unknown) {
   const streams = written();
   const logged: unknown[] = [];
