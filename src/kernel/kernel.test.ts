@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { UNIX_SECONDS_MAX, unixSeconds, utcText, worldTimeMs } from "./clock.ts";
 import { GraphError, invalidParameter } from "./errors.ts";
 import { isNodeId } from "./ids.ts";
 import { parseSelection, type Selection } from "./selection.ts";
@@ -93,4 +94,13 @@ test("a summary loses its citations and nothing else", () => {
 test("a character is taken off the end of a text as often as it stands there, and nowhere else", () => {
   expect(["a/b//", "a", "/", "//", "", "/a"].map((text) => trimmedEnd(text, "/"))).toEqual(["a/b", "a", "", "", "", "/a"]);
   expect([detached("ä𝄞"), detached("")]).toEqual(["ä𝄞", ""]);
+});
+
+test("times are whole seconds of the past, written in UTC with a numeric offset, up to the end of the year 9999", () => {
+  expect([0, 999, 1_000, 1_999].map((ms) => unixSeconds({ nowMs: () => ms }))).toEqual([0, 0, 1, 1]);
+  expect([utcText(0), utcText(1_795_000_000), utcText(UNIX_SECONDS_MAX)]).toEqual([
+    ...["1970-01-01T00:00:00+0000", "2026-11-18T11:06:40+0000", "9999-12-31T23:59:59+0000"],
+  ]);
+  const state = { worldMs: 50, realMs: 1_000 };
+  expect([undefined, { ...state, isFrozen: true }, { ...state, isFrozen: false }].map((one) => worldTimeMs(one, 1_007))).toEqual([1_007, 50, 57]);
 });
