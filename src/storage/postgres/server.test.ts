@@ -1,6 +1,7 @@
 /** What a database's address becomes: nothing that it says about the connection, such as how TLS is checked, may be lost. */
 import { expect, test } from "bun:test";
 import { configsOf } from "./server.ts";
+import { rowTypes } from "./values.ts";
 
 const addresses = (url: string) => configsOf(url).map(({ connectionString }) => connectionString);
 
@@ -28,6 +29,6 @@ test("only a server that takes writes will do, which the address may say, and th
 
 test("each connection names the program, gives up in time, and reads values as SQLite does", () => {
   const [config] = configsOf("postgres://h/d");
-  expect(config).toMatchObject({ application_name: "plaza", keepAlive: true, types: { getTypeParser: expect.any(Function) } });
+  expect([config?.application_name, config?.keepAlive, config?.types === rowTypes]).toEqual(["plaza", true, true]);
   expect(config?.connectionTimeoutMillis).toBeGreaterThan(0);
 });
