@@ -1,9 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { UNIX_SECONDS_MAX, unixSeconds, utcText, worldTimeMs } from "./clock.ts";
 import { GraphError, invalidParameter } from "./errors.ts";
 import { isNodeId } from "./ids.ts";
 import { parseSelection, type Selection } from "./selection.ts";
-import { codePointCount, isStorableText, withoutCitations } from "./text.ts";
+import { codePointCount, detached, isStorableText, trimmedEnd, withoutCitations } from "./text.ts";
 import { formatVersion, parseVersion } from "./versions.ts";
 
 describe("kernel", () => {
@@ -61,6 +62,9 @@ describe("kernel", () => {
     expect(parseVersion("v26.0")).toBe(26);
     expect(parseVersion("v26")).toBe(26);
     expect(parseVersion("v1")).toBe(1);
+    expect([parseVersion("v9999.999"), parseVersion("v1.9")]).toEqual([9_999.999, 1.009]);
+    for (const text of ["v10000", "v12345.1", "v1.1000", "v0", "v0.0"])
+      expect({ text, version: parseVersion(text) }).toEqual({ text, version: undefined });
     for (const text of ["26.0", "v26.01", "v026", "v0.1", "v", "v.1", "v26.", "v26.0.0", "v26.1000", "v26.x", "V26"])
       expect({ text, version: parseVersion(text) }).toEqual({ text, version: undefined });
     const anyVersion = fc.tuple(fc.integer({ min: 1, max: 9_999 }), fc.integer({ min: 0, max: 999 }));
@@ -85,4 +89,18 @@ test("a summary loses its citations and nothing else", () => {
     "Sets it; without any, removes it, for good.",
   );
   expect(withoutCitations("Needs SHA-256 (D-60 to D-61) and a pause (2 s).")).toBe("Needs SHA-256 and a pause (2 s).");
+});
+
+test("a character is taken off the end of a text as often as it stands there, and nowhere else", () => {
+  expect(["a/b//", "a", "/", "//", "", "/a"].map((text) => trimmedEnd(text, "/"))).toEqual(["a/b", "a", "", "", "", "/a"]);
+  expect([detached("ä𝄞"), detached("")]).toEqual(["ä𝄞", ""]);
+});
+
+test("times are whole seconds of the past, written in UTC with a numeric offset, up to the end of the year 9999", () => {
+  expect([0, 999, 1_000, 1_999].map((ms) => unixSeconds({ nowMs: () => ms }))).toEqual([0, 0, 1, 1]);
+  expect([utcText(0), utcText(1_795_000_000), utcText(UNIX_SECONDS_MAX)]).toEqual([
+    ...["1970-01-01T00:00:00+0000", "2026-11-18T11:06:40+0000", "9999-12-31T23:59:59+0000"],
+  ]);
+  const state = { worldMs: 50, realMs: 1_000 };
+  expect([undefined, { ...state, isFrozen: true }, { ...state, isFrozen: false }].map((one) => worldTimeMs(one, 1_007))).toEqual([1_007, 50, 57]);
 });

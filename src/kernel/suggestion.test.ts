@@ -23,3 +23,29 @@ test("one mistake is always forgiven: a letter of any script too much", () => {
     }),
   );
 });
+
+test("two neighbours that changed places are one mistake, wherever they stand; what only looks so is two", () => {
+  // Of a word of two letters only one mistake is guessed.
+  for (const [word, known, isMeant] of [
+    ["ba", "ab", true],
+    ["ab", "xa", false],
+    ["ab", "bx", false],
+    ["ab", "xy", false],
+    ["ax", "ab", true],
+    ["abc", "ab", true],
+    // Two of them, and none that share a letter.
+    ["badc", "abcd", true],
+    ["xbadc", "abcd", false],
+    ["cab", "abc", true],
+    ["bcda", "abcd", true],
+    ["dabcxx", "abcd", false],
+  ] as const)
+    expect({ word, known, meant: suggestion(word, [known]) }).toEqual({ word, known, meant: isMeant ? `; did you mean ${known}?` : "" });
+});
+
+test("of two words that are as near the first is meant, and a nearer one before both", () => {
+  expect(suggestion("name", ["nama", "nami"])).toBe("; did you mean nama?");
+  expect(suggestion("name", ["nabb", "nami", "names"])).toBe("; did you mean nami?");
+  expect(suggestion("name", ["nabb"])).toBe("; did you mean nabb?");
+  expect(suggestion("name", ["nbbb", "n", "namesaw"])).toBe("");
+});

@@ -49,7 +49,7 @@ test("who was turned away counts by app and reason, and together", () => {
   expect(metrics.turnedAway).toBe(5);
 });
 
-test("a thousand apps are told apart; those beyond count as others, and requests without a token as before", () => {
+test("a thousand apps count one by one; those beyond count as others, and requests without a token as before", () => {
   const metrics = new RequestMetrics();
   for (let app = 1; app <= 1_002; app++) metrics.turnAway(String(app), "requests");
   metrics.turnAway("1000", "requests");

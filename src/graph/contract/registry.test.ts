@@ -42,6 +42,15 @@ test("what a feature should be like is taken", () => {
   expect(registry.openPorts().has("page")).toBe(true);
 });
 
+test("the word of an address is an edge below a node, and a literal where there is no node", () => {
+  const registry = registryWith({ operations: [...serve({ policy: nobody }), ...serve({ operation: "readAllNotes", on: null, edge: "all_notes" })] });
+  expect(["notes", "all_notes", "nothing"].map((word) => [registry.isEdge(word), registry.isLiteral(word)])).toEqual([
+    [true, false],
+    [false, true],
+    [false, false],
+  ]);
+});
+
 test("two of one name are refused, and both features are named", () => {
   refusalOf({ name: "pages" }).toThrow("two features have the name pages");
   refusalOf({ nodeTypes: [{ type: "page", policy: nobody }] }).toThrow("pages and notes both define the node type page");

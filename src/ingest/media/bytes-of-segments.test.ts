@@ -1,6 +1,6 @@
 /**
  * Every byte of what players are given: its length and the beginning of its digest. That ffmpeg and browsers read such segments as they were meant
- * is shown by other tests; here no byte may change unseen. Whoever changes one on purpose plays a stream first.
+ * is shown by other tests; here no byte may change unseen. The author of a change on purpose plays a stream first.
  */
 import { expect, test } from "bun:test";
 import { AVC_CONFIG, OPUS_HEAD, OPUS_PACKET } from "#harness/live/websocket";

@@ -112,7 +112,8 @@ const SHARED_SESSIONS =
   "the database's address is that of a pooler that gives each transaction another session (pgbouncer: pool_mode = transaction); " +
   "give the server's own address, or a pool with pool_mode = session";
 
-function configsOf(url: string): ClientConfig[] {
+/** One for each server that the address names, in their order. Throws `WrongAddress`. */
+export function configsOf(url: string): ClientConfig[] {
   const [, before = "", hosts = "", rest = ""] = ADDRESS.exec(url) ?? [];
   const [path = "", query = ""] = rest.split("?", 2);
   const parameters = new URLSearchParams(query);

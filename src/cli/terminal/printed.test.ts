@@ -2,8 +2,8 @@
 import { describe, expect, spyOn, test } from "bun:test";
 import { afterThisTest } from "#harness/cleanup";
 import type { Log } from "#telemetry/log";
-import { type Control, listAll, show, showAtItsEnd } from "./control-or-data.ts";
-import { exitCodeOf, explain } from "./process-end.ts";
+import { type Control, listAll, show, showAtItsEnd } from "../control-or-data.ts";
+import { exitCodeOf, explain } from "../process-end.ts";
 
 /** Everything that is written from now on in this test. */
 function written() {
@@ -24,7 +24,7 @@ function written() {
 const errorOf = (message: string, more: { name?: string; code?: string; errorName?: string; cause?: unknown } = {}): Error =>
   Object.assign(new Error(message), more);
 
-/** What is said to a person, or what the log is told. */
+/** What is said to a person, or what the log receives. */
 function explained(error: unknown) {
   const streams = written();
   const logged: unknown[] = [];

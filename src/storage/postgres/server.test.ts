@@ -1,0 +1,34 @@
+/** What a database's address becomes: nothing that it says about the connection, such as how TLS is checked, may be lost. */
+import { expect, test } from "bun:test";
+import { configsOf } from "./server.ts";
+import { rowTypes } from "./values.ts";
+
+const addresses = (url: string) => configsOf(url).map(({ connectionString }) => connectionString);
+
+test("an address keeps its user, password, database and parameters", () => {
+  for (const url of ["postgres://h/d", "postgres://u:p@h:5433/d?sslmode=verify-full&sslrootcert=%2Fca.pem", "postgresql://u@h"])
+    expect(addresses(url)).toEqual([url]);
+});
+
+test("of several servers each has an address of its own, in their order", () => {
+  expect(addresses("postgres://u:p@a:1,b:2,c/d?sslmode=require")).toEqual([
+    "postgres://u:p@a:1/d?sslmode=require",
+    "postgres://u:p@b:2/d?sslmode=require",
+    "postgres://u:p@c/d?sslmode=require",
+  ]);
+});
+
+test("only a server that takes writes will do, which the address may say, and the driver need not know", () => {
+  for (const wanted of ["read-write", "primary"]) {
+    expect(addresses(`postgres://a,b/d?target_session_attrs=${wanted}`)).toEqual(["postgres://a/d", "postgres://b/d"]);
+    expect(addresses(`postgres://a/d?x=1&target_session_attrs=${wanted}`)).toEqual(["postgres://a/d?x=1"]);
+  }
+  for (const wanted of ["standby", "read-only", "prefer-standby"])
+    expect(() => configsOf(`postgres://a/d?target_session_attrs=${wanted}`)).toThrow(`target_session_attrs=${wanted} is not one of`);
+});
+
+test("each connection names the program, gives up in time, and reads values as SQLite does", () => {
+  const [config] = configsOf("postgres://h/d");
+  expect([config?.application_name, config?.keepAlive, config?.types === rowTypes]).toEqual(["plaza", true, true]);
+  expect(config?.connectionTimeoutMillis).toBeGreaterThan(0);
+});
