@@ -3,11 +3,14 @@ import fc, { type Arbitrary } from "fast-check";
 import { appEventSteps } from "./app-events.ts";
 import { batchSteps } from "./batches.ts";
 import { oneOf, world } from "./drawing.ts";
+import { insightSteps } from "./insights.ts";
+import { audienceSteps, liveSteps } from "./live.ts";
 import { chatappSteps, intentSteps, selfMessagingSteps } from "./messaging.ts";
 import { nodeSteps } from "./nodes.ts";
 import { labelSteps, personaSteps } from "./page-messaging.ts";
 import { actionSteps, inspectionSteps, mediaSteps } from "./reading.ts";
 import type { History, Step } from "./steps.ts";
+import { subscriptionSteps } from "./subscriptions.ts";
 
 const MINUTE = 60;
 const DAY = 86_400;
@@ -49,6 +52,7 @@ export const withRestarts = ({ worlds, steps }: History): History => ({
 const areas: Readonly<Record<string, Arbitrary<Step>>> = {
   ...{ labels: labelSteps, personas: personaSteps, actions: actionSteps, media: mediaSteps, inspection: inspectionSteps },
   ...{ selfMessaging: selfMessagingSteps, chatapp: chatappSteps, intents: intentSteps, nodes: nodeSteps },
+  ...{ live: liveSteps, audience: audienceSteps, insights: insightSteps, subscriptions: subscriptionSteps },
   ...{ batches: batchSteps, appEvents: appEventSteps },
 };
 

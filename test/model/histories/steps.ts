@@ -1,6 +1,6 @@
 /** A history as data: worlds and steps that name nodes by the order in which they came, so that a step can be left out. */
 import type { Place } from "../reference/credentials.ts";
-import type { ActionStatus, MigrationIntent } from "../reference/nodes.ts";
+import type { ActionStatus, Activity, Followers, MigrationIntent } from "../reference/nodes.ts";
 import type { Surface } from "../reference/requests.ts";
 import type { NodeType, Profile } from "../reference/world.ts";
 
@@ -105,6 +105,22 @@ export interface MoveIntentStep {
   readonly to: MigrationIntent["status"];
 }
 
+/** What encoders and operators do to a live video. */
+export interface LiveStep {
+  readonly kind: "live";
+  readonly world: number;
+  readonly what: "ingest" | "sealing" | "takedown" | "restore" | "restore-notice";
+  readonly video: NodeName;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+/** What was counted in the microblog is recorded. */
+export interface RecordStep {
+  readonly kind: "record";
+  readonly world: number;
+  readonly entry: { readonly activity: Activity } | { readonly followers: Followers };
+}
+
 /** A name of an app's events is deactivated, or none, and the sums are looked at. */
 export interface EventsStep {
   readonly kind: "events";
@@ -128,6 +144,8 @@ interface MoveStep {
 /** What the control API does. */
 export type ChangeStep =
   | EventsStep
+  | LiveStep
+  | RecordStep
   | RestartStep
   | MoveStep
   | InAppStep

@@ -109,7 +109,7 @@ const pageMessaging = {
       ...{ id: "2002", name: "Bär 🐻" },
       people: [{ psid: "9011", name: "Hal" }],
       roles: [{ user: "3001", tasks: ["MESSAGING"] }],
-      subscribed_apps: [{ app: "1001", subscribed_fields: ["custom_labels"] }],
+      subscribed_apps: [{ app: "1001", subscribed_fields: ["custom_labels", "live_videos"] }],
     },
   ],
   labels: [
@@ -131,6 +131,17 @@ const actions = {
     { id: "5204", app: "1001", title: "Was due", status: "in_progress", due_date: NOW - 1_000 },
     { id: "5205", app: "1001", title: "No date", status: "in_progress" },
     { id: "5206", app: "1002", title: "Of another app", status: "in_progress" },
+  ],
+} satisfies Partial<WorldFile>;
+
+const live = {
+  places: [{ id: "9901" }],
+  live_videos: [
+    { id: "5301", page: "2001", title: "Rehearsal", status: "UNPUBLISHED", stream_key: "the-stream-key-of-5301" },
+    { id: "5302", page: "2001", status: "LIVE", place: "9901" },
+    { id: "5303", page: "2002", title: "Recorded", status: "VOD" },
+    { id: "5304", page: "2001", title: "Planned", status: "SCHEDULED_LIVE", planned_start_time: NOW + 400, stream_key: "the-stream-key-of-5304" },
+    { id: "5305", page: "2002", title: "Shared", status: "LIVE", crossposted_pages: ["2001"], stream_key: "the-stream-key-of-5305" },
   ],
 } satisfies Partial<WorldFile>;
 
@@ -205,6 +216,6 @@ export const worldFile = (profile: Profile, callback: (app: string) => string): 
   profile,
   clock: { now: NOW, frozen: true },
   apps: appsWith(callback),
-  ...{ ...people, ...pageMessaging, ...actions, ...social, ...microblog, ...catalogs, ...chatapp },
+  ...{ ...people, ...pageMessaging, ...actions, ...live, ...social, ...microblog, ...catalogs, ...chatapp },
   tokens,
 });

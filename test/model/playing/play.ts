@@ -1,9 +1,11 @@
 /** Plays a history against a server and the model at once, and says where they part. */
 import type { History, RequestStep, Step } from "../histories/steps.ts";
+import { isAnythingDue } from "../reference/areas/live-states.ts";
 import { isFailure } from "../reference/replies.ts";
 import { replyTo } from "../reference/reply.ts";
 import type { GraphRequest } from "../reference/requests.ts";
 import { askInBatch } from "./batch.ts";
+import { letTimePass } from "./change-video.ts";
 import { changeWorld } from "./change-world.ts";
 import { compare } from "./compare.ts";
 import { noteNodes, resolve } from "./resolve.ts";
@@ -47,10 +49,26 @@ async function take(stage: Stage, scene: Scene, step: Step): Promise<string | un
 }
 
 /** Operations that change where webhooks go. */
-const REROUTING: ReadonlySet<string> = new Set(["setAccountOverride", "setNumberOverride", "unsubscribeApp"]);
+const REROUTING: ReadonlySet<string> = new Set([
+  "setAccountOverride",
+  "setNumberOverride",
+  "unsubscribeApp",
+  "subscribeApp",
+  "endSubscription",
+  "subscribeToPage",
+  "unsubscribeFromPage",
+]);
 
 /** Operations that change nothing which could be cached: absence never is. */
-const CREATING: ReadonlySet<string> = new Set(["createLabel", "createPersona", "setSolutionMigrationIntent", "sendSelfMessage", "reportAppEvents"]);
+const CREATING: ReadonlySet<string> = new Set([
+  "createLabel",
+  "createPersona",
+  "setSolutionMigrationIntent",
+  "sendSelfMessage",
+  "reportAppEvents",
+  "createLiveComment",
+  "createLiveVideo",
+]);
 
 const fillingOf = ({ ledger }: Stage, { world, ever }: Scene) => ({ ever, callback: (name: string) => ledger.callback(world.name, name) });
 
@@ -81,6 +99,7 @@ async function ask(
   }
   const isChange = request.method !== "GET" && !CREATING.has(replied.operation?.name ?? "");
   if (isChange) servers.noteChange(scene.place, "request");
+  if (isAnythingDue(world)) await letTimePass(servers, scene);
   if (reply !== undefined) coverage.count(replied.operation?.name, isFailure(reply) ? reply.error : undefined);
   noteNodes(world, ever);
   noteLinks(scene, request, received);

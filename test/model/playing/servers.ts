@@ -10,6 +10,9 @@ const MOUNTS: Readonly<Record<Surface, string>> = { base: "", app: "/app", micro
  */
 const SEEN_WITHIN_MS = 3_000;
 
+/** D-115: encoders can connect, so a broadcast without a feed ends. Nothing ever asks this address. */
+export const STREAMS = "rtmp://media.invalid/live";
+
 export interface Servers {
   /** The world's address on a surface, for the next request: with two processes they take turns. */
   address(world: string, surface: Surface): string;
@@ -38,7 +41,7 @@ async function askControl(server: Server, method: string, path: string, body?: u
 
 /** `data`: where `plaza start` keeps it. */
 export async function startServers(data: string, count: 1 | 2): Promise<Servers> {
-  const start = () => startServer(["--data", data, "--quiet", "--log-level", "error"]);
+  const start = () => startServer(["--data", data, "--quiet", "--log-level", "error", "--rtmp-url", STREAMS]);
   const running: Server[] = [];
   for (let number = 0; number < count; number++) running.push(await start());
   const turns = new Map<string, { last: number; untilMs: number }>();

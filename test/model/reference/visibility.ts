@@ -1,5 +1,6 @@
 /** Who may know that a node exists (D-14, D-165). */
 
+import { seesVideo } from "./areas/live-videos.ts";
 import { seesPage } from "./areas/page-messaging.ts";
 import type { Token } from "./nodes.ts";
 import { accountOfScoped, type NodeType, nodeTypeOf, pageOf, type World } from "./world.ts";
@@ -43,6 +44,7 @@ const byType: Readonly<Partial<Record<NodeType, Sees>>> = {
   page_person: seesByPage,
   label: seesByPage,
   persona: seesByPage,
+  live_video: seesVideo,
   social_account: seesAccount,
   social_scoped_account: seesAccount,
   chatapp_account: seesChatapp,
