@@ -23,7 +23,13 @@ async function stored(size: number, cuts: readonly number[], most?: number) {
   return { bytes, sizes: found.map(({ length }) => length), isSame: Buffer.concat(found).equals(file) };
 }
 
-test.each([
+interface Case {
+  readonly size: number;
+  readonly cuts: readonly number[];
+  readonly sizes: number[];
+}
+
+test.each<Case>([
   { size: 0, cuts: [], sizes: [] },
   { size: 1, cuts: [], sizes: [1] },
   { size: 5, cuts: [0, 0, 3, 3], sizes: [5] },
