@@ -101,7 +101,9 @@ onEachDatabase("the rows of an entry", (database) => {
     const plaza = await openPlaza({ database, world: scrambled });
     const before = withoutSeals(await allRows(plaza.world.database.reader));
     // A feed gets a new generation of its items.
-    for (const { section, id, entry } of (await entriesOf(plaza)).filter((one) => one.section.key !== "product_feeds")) {
+    const all = (await entriesOf(plaza)).filter(({ section }) => section.key !== "product_feeds");
+    expect(all.length).toBeGreaterThan(70);
+    for (const { section, id, entry } of all) {
       const after = withoutSeals(await rowsAfter(plaza, (tx) => section.replace(tx, entry, plaza.world)));
       const own = [id, ...section.references(entry).map((reference) => reference.id)];
       // What waits for an app is looked at again.
@@ -115,6 +117,7 @@ onEachDatabase("the rows of an entry", (database) => {
     const plaza = await openPlaza({ database, world: scrambled });
     const before = await allRows(plaza.world.database.reader);
     const all = await entriesOf(plaza);
+    expect(all.length).toBeGreaterThan(70);
     for (const { section, id, entry } of all) {
       const after = await rowsAfter(plaza, async (tx) => {
         expect(await removeNode(tx, registry, plaza.world, section, id)).toBe(true);

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import * as limits from "./product-feeds.limits.ts";
+import * as limits from "../product-feeds.limits.ts";
 
 const KIB = 2 ** 10;
 const MIB = 2 ** 20;
