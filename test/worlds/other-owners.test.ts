@@ -62,7 +62,7 @@ for (const [kind, { owner, id, other, find, remove, update }] of Object.entries(
     const { database } = (await openPlaza({ world: scrambled })).world;
     const [own, wrong] = [nodeId(owner), nodeId(other)];
     const before = await find(database.reader, own, id);
-    expect(before).toBeDefined();
+    if (before === undefined) throw new Error("the node is missing");
     expect([await find(database.reader, wrong, id), await find(database.reader, own, "99")]).toEqual([undefined, undefined]);
     expect(await database.write((tx) => remove(tx, wrong, id))).toBe(false);
     if (update !== undefined) await expect(database.write((tx) => update(tx, wrong, id))).rejects.toThrow("0 rows were changed");
@@ -76,14 +76,7 @@ test("what belongs to two or three nodes is found and changed with all of them",
   const { database } = (await openPlaza({ world: scrambled })).world;
   const { reader } = database;
   const ids = (...texts: string[]) => texts.map(nodeId);
-  const [page, otherPage, label, video, account, app] = ids("2002", "20001", "5002", "5302", "4002", "1002") as [
-    NodeId,
-    NodeId,
-    NodeId,
-    NodeId,
-    NodeId,
-    NodeId,
-  ];
+  const [page, otherPage, label, account, app] = ids("2002", "20001", "5002", "4002", "1002") as [NodeId, NodeId, NodeId, NodeId, NodeId];
   const users = () => listUsersOfLabel(reader, label);
   const everybody = await users();
   expect(everybody).toHaveLength(3);
@@ -117,7 +110,12 @@ test("what belongs to two or three nodes is found and changed with all of them",
     findOverride(reader, account, app, undefined),
   ];
   expect(await Promise.all(overrides)).toEqual([undefined, undefined, undefined]);
+});
 
+test("what somebody says of a live video is found and changed with its page and its video", async () => {
+  const { database } = (await openPlaza({ world: scrambled })).world;
+  const { reader } = database;
+  const [page, otherPage, video] = [nodeId("2002"), nodeId("20001"), nodeId("5302")];
   const comment = await findComment(reader, page, video, "5402");
   if (comment === undefined) throw new Error("the comment is missing");
   expect([await findComment(reader, otherPage, video, "5402"), await findComment(reader, page, nodeId("5301"), "5402")]).toEqual([

@@ -13,7 +13,9 @@ const entries = {
   places: [{ id: "9902" }, { id: "99001" }, { id: "9901" }],
   apps: [
     {
-      id: "1002",
+      ...{ id: "1002", mode: "development", access_level: "standard", event_name_limit: 5, created_time: TIME, marketing_first_used_time: TIME },
+      // Each the other way than by default.
+      ...{ auto_upgrade: false, require_appsecret_proof: true, allow_tokenless_events: true, automatic_event_logging: true, messaging_access: false },
       subscriptions: [
         { object: "social", fields: [], callback: { url: "https://receiver.example/" } },
         { object: "catalog", fields: [], callback: { url: "https://receiver.example/" } },
@@ -34,7 +36,7 @@ const entries = {
     {
       id: "2002",
       people: [{ psid: "9002" }, { psid: "90001" }, { psid: "9001" }],
-      roles: [{ user: "3002" }, { user: "30001" }, { user: "3001" }],
+      roles: [{ user: "3002", tasks: ["MODERATE", "MESSAGING"], via_business: true }, { user: "30001" }, { user: "3001" }],
       subscribed_apps: ["1002", "10001", "1001"].map((app) => ({ app, subscribed_fields: ["live_videos"] })),
     },
     { id: "20001" },
@@ -56,12 +58,20 @@ const entries = {
     { id: 5203, app: "10001", due_date: TIME },
     { id: 5202, app: "1002", due_date: TIME },
     { id: 52001, app: "1002" },
-    { id: 5201, app: "1002", due_date: TIME + 1 },
+    { id: 5201, app: "1002", due_date: TIME + 1, description: "Now", status: "in_review" },
   ],
   live_videos: [
     { id: "5303", page: "20001" },
     { id: "5302", page: "2002", crossposted_pages: ["20001", "2001"] },
-    { id: "53001", page: "2002" },
+    {
+      ...{ id: "53001", page: "2002", description: "Day", embeddable: true, sealing_fails: true, place: "9902", creation_time: TIME },
+      ...{
+        targeting: { geo_locations: { countries: ["DE", "FR"] }, excluded_countries: ["US"] },
+        status: "VOD",
+        broadcast_start_time: TIME,
+        end_reason: "NO_FEED",
+      },
+    },
     { id: "5301", page: "2002" },
   ],
   live_comments: [
@@ -78,14 +88,30 @@ const entries = {
     { live_video: "5302", from: "3001" },
     { live_video: "5301", from: "3002" },
   ],
-  social_accounts: [{ id: "6002" }, { id: "60001" }, { id: "6001" }],
+  social_accounts: [
+    { id: "6002", page: "2002", user: "3002", professional: false, app_connections: ["1001", "1002"] },
+    { id: "60001" },
+    { id: "6001" },
+  ],
   media: [
     { id: "6103", owner: "60001" },
     { id: "6102", owner: "6002", tagged: ["60001", "6001"] },
-    { id: "61001", owner: "6002" },
+    {
+      ...{
+        id: "61001",
+        owner: "6002",
+        private: true,
+        media_type: "VIDEO",
+        media_product_type: "REELS",
+        like_count: 3,
+        comments_count: 4,
+        timestamp: TIME,
+      },
+      ...{ media_url: "https://example.com/v.mp4", permalink: "https://example.com/v", thumbnail_url: "https://example.com/v.jpg", shortcode: "v" },
+    },
     { id: "6101", owner: "6002" },
   ],
-  microblog_users: [{ id: "7002" }, { id: "70001" }, { id: "7001" }],
+  microblog_users: [{ id: "7002", user: "3002" }, { id: "70001" }, { id: "7001" }],
   microblog_media: [
     { id: "7103", owner: "70001" },
     { id: "7102", owner: "7002" },
@@ -110,7 +136,13 @@ const entries = {
     { microblog_user: "7001", country: "AT", time: TIME },
   ],
   catalogs: [
-    { id: "8002", page: "2002", agencies: ["3502", "35001", "3501"].map((business) => ({ business, permitted_tasks: ["240588526848665"] })) },
+    {
+      id: "8002",
+      page: "2002",
+      business: "3502",
+      external_business_id: "e-1",
+      agencies: ["3502", "35001", "3501"].map((business) => ({ business, permitted_tasks: ["240588526848665"] })),
+    },
     { id: "80001", page: "2001" },
     { id: "8001", page: "2001" },
   ],
@@ -129,7 +161,11 @@ const entries = {
     { id: "81001", catalog: "8001", items: [] },
     { id: "8101", catalog: "8001", items: [] },
   ],
-  chatapp_accounts: [{ id: "4002", subscribed_apps: ["1002", "10001", "1001"].map((app) => ({ app })) }, { id: "40001" }, { id: "4001" }],
+  chatapp_accounts: [
+    { id: "4002", business: "3502", subscribed_apps: ["1002", "10001", "1001"].map((app) => ({ app })) },
+    { id: "40001" },
+    { id: "4001" },
+  ],
   phone_numbers: [
     { id: "4103", account: "40001" },
     {
@@ -152,7 +188,7 @@ const entries = {
     { id: "4301", waba: "4001", destination_waba: "40001" },
   ],
   ads: [
-    { id: "8502", app: "1001" },
+    { id: "8502", app: "1001", campaign_id: "95", objective: "LINK_CLICKS", tracked_apps: ["1001", "1002"] },
     { id: "85001", app: "1001" },
     { id: "8501", app: "1001" },
   ],

@@ -19,7 +19,7 @@ export interface Verdict {
 const NEAR_FILES = 4;
 const FILES_AT_ONCE = 10;
 /** It looks at all files and imports none. */
-const OF_AWAITS = "tools/promises.test.ts";
+const OF_AWAITS = "tools/tidy/promises.test.ts";
 
 /** A test that hangs by a mutant keeps the run waiting so long; those of the project take less, also on a busy machine. */
 const TEST_TIMEOUT_MS = 20_000;

@@ -55,6 +55,10 @@ onEachDatabase("D-171: the sealing key is replaced", (database) => {
     expect(sealed).toHaveLength(3 * APPS + 1);
     expect(sealed.filter((value) => !value.startsWith(plaza.world.sealer.prefix))).toEqual([]);
     expect(await cursorStatus()).toBe(200);
+    // What the current key has sealed stays as it is.
+    await plaza.world.database.write((tx) => plaza.world.ports.get("sealed_values").schedule(tx, plaza.world));
+    await plaza.world.work.runDue();
+    expect(new Set(await sealedValues(plaza))).toEqual(new Set(sealed));
 
     plaza.time.realMs += 3_600_000;
     await plaza.world.work.runDue();

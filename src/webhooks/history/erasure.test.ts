@@ -9,7 +9,7 @@ import { eraseFromDeliveries } from "./erasure.ts";
 
 const PERSON = "3001";
 const OTHER = "3002";
-const answered = (text: string): string => JSON.stringify([{ n: 1, answer: text }, { n: 2 }]);
+const respondedWith = (text: string): string => JSON.stringify([{ n: 1, answer: text }, { n: 2 }]);
 
 onBothDatabases("erasure from deliveries", (kind) => {
   async function withRows(rows: readonly DeliveryRow[]): Promise<Database> {
@@ -30,12 +30,12 @@ onBothDatabases("erasure from deliveries", (kind) => {
 
   test("payloads that name the person, events of the account that is the person, and what receivers responded to them", async () => {
     const database = await withRows([
-      { id: 9, attempts: answered("hello") },
-      { id: 10, attempts: answered("hello") },
+      { id: 9, attempts: respondedWith("hello") },
+      { id: 10, attempts: respondedWith("hello") },
       { id: 11, queue_entity: 3001, isFirst: true },
       { id: 12 },
-      { id: 13, attempts: answered(`no ${PERSON} here`) },
-      { id: 14, attempts: answered("hello") },
+      { id: 13, attempts: respondedWith(`no ${PERSON} here`) },
+      { id: 14, attempts: respondedWith("hello") },
     ]);
     await setEvent(database, 9, `{"from":"${PERSON}"}`);
     await setEvent(database, 10, `{"from":"${OTHER}"}`);
@@ -45,11 +45,11 @@ onBothDatabases("erasure from deliveries", (kind) => {
     const kept = { phone: null, payload: "{}", attempts: "[]" };
     expect(await shown(database)).toEqual([
       { ...kept, id: 9, entity: "2001", payload: "", attempts: '[{"n":1},{"n":2}]' },
-      { ...kept, id: 10, entity: "2001", payload: `{"from":"${OTHER}"}`, attempts: answered("hello") },
+      { ...kept, id: 10, entity: "2001", payload: `{"from":"${OTHER}"}`, attempts: respondedWith("hello") },
       { ...kept, id: 11, entity: "0", payload: "" },
       { ...kept, id: 12, entity: "0", payload: "" },
       { ...kept, id: 13, entity: "2001", payload: "", attempts: '[{"n":1},{"n":2}]' },
-      { ...kept, id: 14, entity: "2001", payload: `{"from":"${PERSON}0"}`, attempts: answered("hello") },
+      { ...kept, id: 14, entity: "2001", payload: `{"from":"${PERSON}0"}`, attempts: respondedWith("hello") },
     ]);
     expect(await database.reader.all(sql`SELECT d.id FROM webhook_deliveries d WHERE d.queue_entity = 0`)).toEqual([{ id: 11 }]);
     expect(await eraseFromDeliveries(database, [PERSON])).toEqual({ "webhook events": 0, "webhook responses": 0 });
@@ -57,16 +57,16 @@ onBothDatabases("erasure from deliveries", (kind) => {
 
   test("the response to a POST goes with any of its events", async () => {
     const database = await withRows([
-      { id: 9, members: 1, attempts: answered("hello") },
+      { id: 9, members: 1, attempts: respondedWith("hello") },
       { id: 10, head: 9 },
-      { id: 11, attempts: answered("hello") },
+      { id: 11, attempts: respondedWith("hello") },
     ]);
     await setEvent(database, 10, `{"from":"${PERSON}"}`);
     expect(await eraseFromDeliveries(database, [PERSON])).toEqual({ "webhook events": 1, "webhook responses": 1 });
     expect((await shown(database)).map(({ payload, attempts }) => ({ payload, attempts }))).toEqual([
       { payload: "{}", attempts: '[{"n":1},{"n":2}]' },
       { payload: "", attempts: "[]" },
-      { payload: "{}", attempts: answered("hello") },
+      { payload: "{}", attempts: respondedWith("hello") },
     ]);
   });
 

@@ -70,3 +70,14 @@ export function coverRun(covers: readonly Cover[], run: Run, keys: RequestTable)
 /** Runs that are in no cover. */
 export const uncovered = (runs: readonly Run[], covers: readonly Cover[]): Run[] =>
   runs.filter((run) => !covers.some((cover) => cover.runs.includes(run)));
+
+/** Drops the oldest filters above the limit, except that of `kept`. They are read again when they are searched. */
+export function forgetFilters(runs: readonly Run[], bytesMax: number, kept?: Run): void {
+  let bytes = runs.reduce((sum, { filter }) => sum + (filter?.bytes.length ?? 0), 0);
+  for (const run of runs) {
+    if (bytes <= bytesMax) return;
+    if (run === kept || run.filter === undefined) continue;
+    bytes -= run.filter.bytes.length;
+    run.filter = undefined;
+  }
+}

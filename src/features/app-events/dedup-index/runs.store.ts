@@ -15,7 +15,7 @@ import { type FoundRequests, type LogIndex, logIndexFact, type NewEntries, neare
 import { Filter, Probe } from "./fingerprints.ts";
 import { addPending, loadPending, nothingPending, type Pending, pendingRequests, sizeOf } from "./pending-entries.ts";
 import { deviceFingerprint, olderFingerprints, tieFingerprint } from "./request-entries.ts";
-import { type Cover, coverRun, IN_USE_SECONDS, overlap, type Run, spanOf, uncovered } from "./run-covers.ts";
+import { type Cover, coverRun, forgetFilters, IN_USE_SECONDS, overlap, type Run, spanOf, uncovered } from "./run-covers.ts";
 import { collectInPage, pageBitsFor, pageOf, pagesOf } from "./run-pages.ts";
 
 /** 2 to 4 MB in open-addressed tables; a run of this size is written in some 20 ms. */
@@ -206,7 +206,7 @@ export class RunIndex implements LogIndex {
       index.runs = [...index.runs, run];
       index.covers = coverRun(index.covers, run, keys);
       index.uncovered = uncovered(index.runs, index.covers);
-      forgetFilters(index);
+      forgetFilters(index.runs, FILTER_BYTES_MAX);
     });
   }
 
@@ -217,19 +217,8 @@ export class RunIndex implements LogIndex {
     // The run was deleted a moment ago.
     if (row === undefined) return Filter.of(0);
     run.filter = Filter.fromBytes(row.filter);
-    forgetFilters(index, run);
+    forgetFilters(index.runs, FILTER_BYTES_MAX, run);
     return run.filter;
-  }
-}
-
-/** Drops the oldest filters above the limit, except that of `kept`. */
-function forgetFilters({ runs }: AppIndex, kept?: Run): void {
-  let bytes = runs.reduce((sum, { filter }) => sum + (filter?.bytes.length ?? 0), 0);
-  for (const run of runs) {
-    if (bytes <= FILTER_BYTES_MAX) return;
-    if (run === kept || run.filter === undefined) continue;
-    bytes -= run.filter.bytes.length;
-    run.filter = undefined;
   }
 }
 

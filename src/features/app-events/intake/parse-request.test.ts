@@ -196,17 +196,19 @@ test("I1-35: the test events view shows each event with its verdict, also live",
     { _eventName: "a", event_id: "1" },
   ];
   await send(plaza, { ...right, custom_events: twice, ud: { em: "not hashed" } });
-  await send(plaza, { ...right, custom_events: [{ _eventName: "b" }, { _eventName: "b", pf_success: 9 }] });
+  await send(plaza, { ...right, custom_events: [{ _eventName: "b" }, { _eventName: "b", pf_success: 9 }], ud: { em: "no", ph: "no" } });
   stop();
   await send(plaza, { event: "MOBILE_APP_INSTALL", advertiser_id: "d" });
   expect(live).toEqual(["accepted", "duplicate", "refused", "refused"]);
   expect(view.list(SHOP).map(({ event, event_name, verdict, dropped_user_data }) => ({ event, event_name, verdict, dropped_user_data }))).toEqual([
     { event: "MOBILE_APP_INSTALL", event_name: undefined, verdict: "accepted", dropped_user_data: 0 },
-    { event: "CUSTOM_APP_EVENTS", event_name: "b", verdict: "refused", dropped_user_data: 0 },
-    { event: "CUSTOM_APP_EVENTS", event_name: "b", verdict: "refused", dropped_user_data: 0 },
+    { event: "CUSTOM_APP_EVENTS", event_name: "b", verdict: "refused", dropped_user_data: 2 },
+    { event: "CUSTOM_APP_EVENTS", event_name: "b", verdict: "refused", dropped_user_data: 2 },
     { event: "CUSTOM_APP_EVENTS", event_name: "a", verdict: "accepted", dropped_user_data: 1 },
     { event: "CUSTOM_APP_EVENTS", event_name: "a", verdict: "duplicate", dropped_user_data: 1 },
   ]);
   expect(view.list(SHOP)[1]?.reason).toContain("custom_events[1].pf_success");
   expect(view.list(nodeId("1003"))).toEqual([]);
+  await send(plaza, { ...right, ud: "text" });
+  expect(view.list(SHOP)[0]).toMatchObject({ event_name: "n", verdict: "refused", dropped_user_data: 0 });
 });

@@ -270,7 +270,7 @@ onEachDatabase("the log of app events", (kind) => {
     // Of the app, only request 10 is left of those up to 11; of the other all are.
     await insert(database, [{ call: 10 }, { call: 12 }, ...[9, 10, 11, 12].map((call) => ({ app: OTHER, call }))]);
     await database.write((tx) => index.forgetUpTo(tx, APP, 11));
-    const calls = async (table: string) =>
+    const requestsIn = async (table: string) =>
       (
         await database.reader.all<{ line: string }>({
           query: { text: `SELECT app || ' ' || call AS line FROM ${table} ORDER BY app, call` },
@@ -278,13 +278,16 @@ onEachDatabase("the log of app events", (kind) => {
         })
       ).map(({ line }) => line);
     const ofOther = (...numbers: number[]) => numbers.map((call) => `1002 ${call}`);
-    expect(await calls("app_event_index")).toEqual(["1001 10", "1001 12", ...ofOther(9, 10, 11, 12)]);
-    expect(await calls("app_event_ties")).toEqual(["1001 10", ...ofOther(9, 10, 11)]);
-    expect(await calls("app_event_untied")).toEqual(["1001 10", "1002 10"]);
+    expect(await requestsIn("app_event_index")).toEqual(["1001 10", "1001 12", ...ofOther(9, 10, 11, 12)]);
+    expect(await requestsIn("app_event_ties")).toEqual(["1001 10", ...ofOther(9, 10, 11)]);
+    expect(await requestsIn("app_event_untied")).toEqual(["1001 10", "1002 10"]);
     await database.write(async (tx) => {
       await log.deleteEventsBetween(tx, APP, 0, 10, 1_000);
       await index.forgetUpTo(tx, APP, 10);
     });
-    expect([await calls("app_event_index"), await calls("app_event_untied")]).toEqual([["1001 12", ...ofOther(9, 10, 11, 12)], ["1002 10"]]);
+    expect([await requestsIn("app_event_index"), await requestsIn("app_event_untied")]).toEqual([
+      ["1001 12", ...ofOther(9, 10, 11, 12)],
+      ["1002 10"],
+    ]);
   });
 });

@@ -59,6 +59,8 @@ onEachDatabase("the audience of live videos", (kind) => {
     expect([await comments(database, "71"), await comments(database, "72")]).toEqual([["100 Hi"], []]);
     expect([await reactions(database, "71"), await reactions(database, "72")]).toEqual([["3002 LIKE", "30001 LIKE"], []]);
     const other = await open();
+    await other.write((tx) => store.deleteAudience(tx, "2002", "71"));
+    expect([(await comments(other, "71")).length, (await reactions(other, "71")).length]).toEqual([3, 3]);
     await other.write((tx) => store.deleteAudience(tx, PAGE, "71"));
     expect([await comments(other, "71"), await comments(other, "72")]).toEqual([[], ["11 Hi"]]);
     expect([await reactions(other, "71"), await reactions(other, "72")]).toEqual([[], ["3001 LIKE"]]);

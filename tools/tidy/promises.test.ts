@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ROOT } from "./steps.ts";
+import { ROOT } from "../steps.ts";
 
 const RULE = "nursery/noFloatingPromises";
 
