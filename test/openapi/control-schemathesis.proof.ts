@@ -1,5 +1,5 @@
 /** Schemathesis over the control API's own document, on a sandbox with the demo world. */
-import { test } from "bun:test";
+import { expect, test } from "bun:test";
 import { type Server, startServer } from "#harness/server";
 import { expectNoFault, type Known } from "./schemathesis.ts";
 
@@ -89,7 +89,7 @@ test(
   async () => {
     const server = await startServer(["--data", ":memory:"]);
     const auth = `[auth.openapi.controlKey]\nbearer = ${JSON.stringify(server.control_key)}\n`;
-    await expectNoFault({
+    const linksFollowed = await expectNoFault({
       server,
       address: `${server.control_url}/v1/openapi.json`,
       configuration: `${auth}${CHECKS}${notPositive}`,
@@ -98,6 +98,8 @@ test(
       options: leftOut.flatMap(({ operation }) => ["--exclude-operation-id", operation]),
       hooks: "control_hooks.py",
     });
+    // Of 150, as measured 32: far fewer say that the chains ended early.
+    expect(linksFollowed).toBeGreaterThan(10);
   },
   TIMEOUT_MS,
 );

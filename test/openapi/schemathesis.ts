@@ -59,7 +59,8 @@ function parametersOf(known: readonly Known[], fixed: Readonly<Record<string, st
   return { ofAll: `parameters = { ${[...own, ...ofAll].join(", ")} }\n`, ofSome: [...dictionaries, ...blocks].join("") };
 }
 
-export async function expectNoFault(fuzzing: Fuzzing): Promise<void> {
+/** Returns how many links were followed. */
+export async function expectNoFault(fuzzing: Fuzzing): Promise<number> {
   const { server, address, configuration, leftOut, known, fixed = {}, options = [], hooks = "document_hooks.py" } = fuzzing;
   const folder = temporaryFolder();
   const config = join(folder, "schemathesis.toml");
@@ -87,4 +88,5 @@ export async function expectNoFault(fuzzing: Fuzzing): Promise<void> {
   console.log(stdout);
   expect({ exitCode, said: exitCode === 0 ? "" : `${stdout}${stderr}` }).toEqual({ exitCode: 0, said: "" });
   expect(stdout).toMatch(/\d+ generated, \d+ passed/);
+  return Number(/API Links: +(\d+) covered/.exec(stdout)?.[1] ?? 0);
 }
