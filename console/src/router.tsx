@@ -1,6 +1,6 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect, retainSearchParams } from "@tanstack/react-router";
 import { Shell } from "./shell/shell.tsx";
-import { Requests } from "./views/requests/requests.tsx";
+import { Overview } from "./views/overview/overview.tsx";
 
 /** Of an address's search, as text; what is empty is left out. */
 const textsOf = <K extends string>(search: Record<string, unknown>, ...names: readonly K[]): { [name in K]?: string | undefined } =>
@@ -21,15 +21,17 @@ const home = createRoute({
   getParentRoute: () => root,
   path: "/",
   beforeLoad: () => {
-    throw redirect({ to: "/requests" });
+    throw redirect({ to: "/overview" });
   },
 });
+
+const overviewRoute = createRoute({ getParentRoute: () => root, path: "/overview", component: Overview });
 
 const requestsRoute = createRoute({
   getParentRoute: () => root,
   path: "/requests",
   validateSearch: (search: Record<string, unknown>) => textsOf(search, "status", "method", "operation", "app", "search", "request"),
-  component: Requests,
+  component: lazyRouteComponent(() => import("./views/requests/requests.tsx"), "Requests"),
 });
 
 const webhooksRoute = createRoute({
@@ -122,6 +124,7 @@ const settingsRoute = createRoute({
 export const router = createRouter({
   routeTree: root.addChildren([
     home,
+    overviewRoute,
     requestsRoute,
     webhooksRoute,
     explorerRoute,

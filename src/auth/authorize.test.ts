@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { GraphError, permissionMissing } from "#kernel/errors";
-import { type AuthorizationCheck, authorize, canSeeNode } from "./authorize.ts";
+import { type AuthorizationCheck, authorize, canSeeNode, authorizationCheck as checkOf, fieldRefusal } from "./authorize.ts";
+import type { NodeRef } from "./node-ref.ts";
 import type { Policy } from "./policy.ts";
 
 const authorizationCheck = (...values: string[]): AuthorizationCheck[] =>
@@ -60,5 +61,119 @@ describe("a policy that has to look", () => {
     ).rejects.toBeInstanceOf(GraphError);
     await Bun.sleep(1);
     expect(refusals).toBe(3);
+  });
+});
+
+type Kind = "page" | "user" | "app";
+
+/** Tokens one by one: of which kind, app and scopes. */
+const checkWith = (...tokens: readonly { type?: Kind; app?: string; scopes?: readonly string[]; place?: string }[]): AuthorizationCheck[] =>
+  tokens.map(({ type = "page", app = "1", scopes = ["s"], place = "bearer" }, at) => ({
+    credential: { place, value: String(at), token: { type, app, scopes } },
+    input: { token: { type, app, scopes, id: String(at) }, app: { id: "1" } },
+  })) as unknown as AuthorizationCheck[];
+
+const seeing = (more: Partial<Policy> = {}): Policy => ({ name: "seeing", summary: "", kinds: ["page"], scopes: ["s"], canSee: () => true, ...more });
+const refusalOf = async (policy: Policy, check: AuthorizationCheck[]): Promise<string> => {
+  try {
+    await authorize(policy, check);
+  } catch (error) {
+    return (error as Error).message;
+  }
+  return "none";
+};
+
+describe("each of several tokens", () => {
+  const later: Policy["canSee"] = async () => true;
+
+  test("has to be of the app, of a kind that serves, and to have all scopes, whichever comes first", async () => {
+    for (const canSee of [() => true, later]) {
+      const policy = seeing({ scopes: ["s", "t"], canSee });
+      const good = { scopes: ["t", "s", "u"] };
+      expect(await refusalOf(policy, checkWith(good, good))).toBe("none");
+      for (const [bad, problem] of [
+        [{ ...good, app: "2", place: "access_token" }, "access_token"],
+        [{ ...good, type: "user" as const }, "a token of type user does not serve here"],
+        [{ scopes: ["s"] }, permissionMissing(["t"]).message],
+        [{ scopes: [] }, permissionMissing(["s", "t"]).message],
+      ] as const) {
+        expect(await refusalOf(policy, checkWith(good, bad))).toContain(problem);
+        expect(await refusalOf(policy, checkWith(bad, good))).toContain(problem);
+      }
+    }
+  });
+
+  test("is refused for the kind before its sight, for its sight before its scopes, and for these before what the policy denies", async () => {
+    const denied = permissionMissing(["denied"]);
+    const worst = { type: "user" as const, scopes: [] };
+    const unseen = seeing({ canSee: () => false, deny: () => denied });
+    const [kind, sight, scopes, deny] = [
+      await refusalOf(unseen, checkWith(worst)),
+      await refusalOf(unseen, checkWith({ scopes: [] })),
+      await refusalOf(seeing({ deny: () => denied }), checkWith({ scopes: [] })),
+      await refusalOf(seeing({ deny: () => denied }), checkWith({})),
+    ];
+    expect(kind).toContain("of type user does not serve here");
+    expect(sight).toContain("not valid for the addressed object");
+    expect([scopes, deny]).toEqual([permissionMissing(["s"]).message, denied.message]);
+    // The same where the policy has to look.
+    for (const canSee of [later, () => true])
+      for (const deny of [() => denied, async () => denied]) {
+        expect(await refusalOf(seeing({ canSee, deny }), checkWith({ scopes: [] }))).toBe(permissionMissing(["s"]).message);
+        expect(await refusalOf(seeing({ canSee, deny }), checkWith({}))).toBe(denied.message);
+      }
+    expect(await refusalOf(seeing({ canSee: async () => false, deny: () => denied }), checkWith({ scopes: [] }))).toBe(sight);
+  });
+
+  test("may show that a node exists, if it is of a kind that serves and sees it", async () => {
+    const own = (token: string) => seeing({ canSee: ({ token: { id } }) => id === token });
+    expect(canSeeNode(own("1"), checkWith({}, {}))).toBe(true);
+    expect(canSeeNode(own("2"), checkWith({}, {}))).toBe(false);
+    expect(canSeeNode(own("1"), checkWith({}, { type: "user" }))).toBe(false);
+    expect(canSeeNode(seeing(), [])).toBe(false);
+    expect(await canSeeNode(seeing({ canSee: async () => false }), checkWith({}, {}))).toBe(false);
+  });
+});
+
+test("of several credentials, each distinct token is asked about once, in their order", () => {
+  const around = { reader: "r", ports: "p", facts: "f", profile: "strict" } as unknown as Parameters<typeof checkOf>[3];
+  const credentials = ["a", "a", "b", "b"].map((value) => ({ place: "bearer", value, token: { id: value } })) as unknown as Parameters<
+    typeof checkOf
+  >[0];
+  const [app, node] = [{ id: "1" }, { id: "9" }] as unknown as [Parameters<typeof checkOf>[1], NodeRef];
+  const check = checkOf(credentials, app, node, around);
+  expect(check.map(({ credential }) => credential)).toEqual([credentials[0], credentials[2]] as never);
+  expect(check[1]?.input).toEqual({ token: credentials[2]?.token, app, node, ...around } as never);
+});
+
+describe("D-16: a field of its own policy", () => {
+  const node = { id: "7" } as unknown as NodeRef;
+
+  test("is as though it had no value where one of the tokens does not see it or is of another kind", async () => {
+    const asked: unknown[] = [];
+    const canSee: Policy["canSee"] = async (input) => {
+      asked.push(input.node);
+      return input.token.id === "0";
+    };
+    expect(await fieldRefusal(seeing({ canSee }), checkWith({}, {}), node)).toBe("unseen");
+    expect(await fieldRefusal(seeing(), checkWith({}, { type: "user" }), node)).toBe("unseen");
+    // It is asked of the node that has the field.
+    expect(asked).toEqual([node, node]);
+    expect(await fieldRefusal(seeing(), checkWith({}, {}), node)).toBeUndefined();
+    expect(await fieldRefusal(seeing(), [], node)).toBeUndefined();
+  });
+
+  test("is refused for the first scope that is missing, or what the policy denies, also where a later token may have it", async () => {
+    const denied = permissionMissing(["denied"]);
+    const deny: Policy["deny"] = async ({ token }) => (token.id === "0" ? denied : undefined);
+    expect(await fieldRefusal(seeing({ deny }), checkWith({}, {}), node)).toBe(denied);
+    expect((await fieldRefusal(seeing({ deny }), checkWith({ scopes: [] }, {}), node)) as GraphError).toMatchObject({
+      message: permissionMissing(["s"]).message,
+    });
+    expect(await fieldRefusal(seeing({ deny: () => undefined }), checkWith({}, { scopes: [] }), node)).toMatchObject({
+      message: permissionMissing(["s"]).message,
+    });
+    // What a later token does not see is not there, whatever was refused before.
+    expect(await fieldRefusal(seeing({ deny }), checkWith({}, { type: "user" }), node)).toBe("unseen");
   });
 });

@@ -131,7 +131,7 @@ export const surfaceHosts: ReadValue = reader(
 
 /** Without a slash at its end, so that a path can follow. */
 export const publicUrl: ReadValue = reader(TEXT, (value) => {
-  const url = typeof value === "string" ? URL.parse(value.trim()) : null;
+  const url = typeof value === "string" ? URL.parse(value) : null;
   if (url === null || !/^https?:$/.test(url.protocol) || `${url.username}${url.password}${url.search}${url.hash}` !== "")
     throw wrong(value, "an http or https address such as https://graph.example.com");
   return `${url.origin}${trimmedEnd(url.pathname, "/")}`;
@@ -139,7 +139,7 @@ export const publicUrl: ReadValue = reader(TEXT, (value) => {
 
 /** As an app would give it for its own callback. */
 export const callback: ReadValue = reader(TEXT, (value) => {
-  const url = typeof value === "string" ? URL.parse(value.trim()) : null;
+  const url = typeof value === "string" ? URL.parse(value) : null;
   if (url === null || !/^https?:$/.test(url.protocol)) throw wrong(value, "an http or https address such as http://localhost:3000/hook");
   return url.href;
 });
@@ -151,7 +151,7 @@ export const headerName: ReadValue = reader(TEXT, (value) => {
 
 /** Without a slash at its end, so that a key can follow. */
 export const rtmpUrl: ReadValue = reader(TEXT, (value) => {
-  const url = typeof value === "string" ? URL.parse(value.trim()) : null;
+  const url = typeof value === "string" ? URL.parse(value) : null;
   if (url === null || !/^rtmps?:$/.test(url.protocol) || url.hostname === "" || `${url.username}${url.password}${url.search}${url.hash}` !== "")
     throw wrong(value, "an address such as rtmp://media.example.com/live");
   return trimmedEnd(url.href, "/");

@@ -95,28 +95,34 @@ export interface Watched {
   look(): Promise<unknown>;
 }
 
-/** What is looked at, at once and whenever it has changed. A look that fails ends the stream: the reader connects again. */
-export const watchStream = (request: ControlRequest, { event, everyMs, look }: Watched): Response =>
-  eventStream(request, (send, end) => {
-    let last = "";
-    let isLooking = false;
-    const lookAgain = async (): Promise<void> => {
-      if (isLooking) return;
-      isLooking = true;
-      try {
-        const seen = await look();
-        const text = JSON.stringify(seen);
-        if (seen === undefined) end();
-        else if (text !== last) send(event, seen);
-        last = text;
-      } catch {
-        end();
-      } finally {
-        isLooking = false;
-      }
-    };
-    void lookAgain();
-    // A timer because what is looked at may change in another process.
-    const timer = setInterval(() => void lookAgain(), everyMs);
-    return () => clearInterval(timer);
-  });
+/**
+ * Looks at once and then so often, one look at a time; `tell` hears of what has changed. A look that fails, or finds nothing any more, is the end for
+ * `fail`, which may let it go on. Returns what ends it.
+ */
+export function lookRepeatedly({ everyMs, look }: Omit<Watched, "event">, tell: (seen: unknown) => void, fail: () => void): () => void {
+  let last = "";
+  let isLooking = false;
+  const lookAgain = async (): Promise<void> => {
+    if (isLooking) return;
+    isLooking = true;
+    try {
+      const seen = await look();
+      const text = JSON.stringify(seen);
+      if (seen === undefined) fail();
+      else if (text !== last) tell(seen);
+      last = text;
+    } catch {
+      fail();
+    } finally {
+      isLooking = false;
+    }
+  };
+  void lookAgain();
+  // A timer because what is looked at may change in another process.
+  const timer = setInterval(() => void lookAgain(), everyMs);
+  return () => clearInterval(timer);
+}
+
+/** What is looked at, as events. A look that fails ends the stream: the reader connects again. */
+export const watchStream = (request: ControlRequest, { event, ...watched }: Watched): Response =>
+  eventStream(request, (send, end) => lookRepeatedly(watched, (seen) => send(event, seen), end));

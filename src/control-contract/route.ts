@@ -120,6 +120,8 @@ export interface ControlRoute {
   readonly unmet?: TSchema;
   /** It is about the world as a whole, which need not be open; `path.w` names it. */
   readonly isAboutWorld?: boolean;
+  /** Its stream is of what the process remembers beside the world, and goes on when the world is reset or restored. */
+  readonly outlivesReset?: boolean;
   handle(request: ControlRequest): Promise<unknown>;
 }
 

@@ -179,17 +179,22 @@ function handlerOf(route: ControlRoute, { deps, originOf, refusalOf }: Serving):
       const response = await route.handle(request);
       if (!(response instanceof Response)) return c.json(response, route.status ?? 200);
       isHeld = response.headers.get("content-type") === "text/event-stream";
-      return isHeld ? leavingAtItsEnd(response, held) : response;
+      return isHeld ? leavingAtItsEnd(response, held, route) : response;
     } finally {
       if (!isHeld) held.leave();
     }
   };
 }
 
-/** Its world rests no sooner than somebody has read the stream to its end, or left it. With a world that is deleted it ends, too. */
-function leavingAtItsEnd(response: Response, held: HeldWorld): Response {
+/**
+ * Its world rests no sooner than somebody has read the stream to its end, or left it. It ends with a world that is deleted, and with one that
+ * begins anew: who connects again follows that one.
+ */
+function leavingAtItsEnd(response: Response, held: HeldWorld, { outlivesReset = false }: ControlRoute): Response {
   const reader = (response.body as ReadableStream<Uint8Array>).getReader();
-  const forget = held.onDeleted(() => void reader.cancel());
+  const forget = held.onReplaced((isDeleted) => {
+    if (isDeleted || !outlivesReset) void reader.cancel();
+  });
   const leave = (): void => {
     forget();
     held.leave();

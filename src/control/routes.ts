@@ -1,6 +1,7 @@
 /** All routes of the control API: those that belong to no feature, then each feature's own. */
 import type { ControlRoute } from "#control-contract/route";
 import type { Registry } from "#graph/contract/registry";
+import { alertRoutes } from "./routes/alerts/alerts.ts";
 import { clockRoutes } from "./routes/clock.ts";
 import { webhookExpectationRoutes } from "./routes/expectations/webhooks.ts";
 import { faultRoutes } from "./routes/faults.ts";
@@ -32,6 +33,7 @@ export function controlRoutes({ features, webhookFields }: Registry): readonly C
     ...sealingKeyRoutes,
     ...clockRoutes,
     ...versionRoutes,
+    ...alertRoutes,
     ...requestRoutes,
     ...faultRoutes,
     ...webhookRoutes,

@@ -2,6 +2,8 @@
 export interface Clock {
   /** Milliseconds since 1970-01-01T00:00:00Z. */
   nowMs(): number;
+  /** While the time is read again, because another process may have moved it. Never rejects. */
+  readonly rereading?: Promise<void> | undefined;
 }
 
 /** The end of the year 9999: as far as ISO 8601 goes, and in milliseconds no number loses digits, which databases and JSON would refuse. */

@@ -112,4 +112,52 @@ describe("shares of a capacity", () => {
       }),
     );
   });
+
+  test("it is full from its last request on, and from its last byte on", () => {
+    const shares = new Shares({ count: 2, size: 10 });
+    const one = shares.accountOf("1001", "a");
+    shares.hold(one, 9);
+    expect(shares.isFull).toBe(false);
+    shares.grow(one, 1);
+    expect(shares.isFull).toBe(true);
+    shares.release(one, 10);
+    shares.hold(one, 0);
+    expect(shares.isFull).toBe(false);
+    shares.hold(undefined, 0);
+    expect(shares.isFull).toBe(true);
+  });
+
+  test("an address that ends one of several requests still has its part, and an app as well", () => {
+    const shares = new Shares({ count: 12, size: 1_000 });
+    const of = (app: string, address: string) => shares.accountOf(app, address);
+    for (const [app, address, count] of [
+      ["1001", "a", 4],
+      ["1001", "b", 4],
+      ["1002", "a", 5],
+    ] as const)
+      for (let n = 0; n < count; n++) shares.hold(of(app, address), 0);
+    shares.release(of("1001", "a"), 0);
+    // Full, two apps with 6 each, of which two addresses have 3 each: a third app has 4, a third address 2.
+    expect(taken(shares, of("1003", "a"))).toBe(4);
+    expect(taken(shares, of("1001", "c"))).toBe(1);
+    // Who ends all has no part any more.
+    for (let n = 0; n < 4; n++) shares.release(of("1003", "a"), 0);
+    for (let n = 0; n < 3; n++) shares.release(of("1001", "a"), 0);
+    expect(taken(shares, of("1001", "c"))).toBe(2);
+  });
+
+  test("10,000 accounts are kept, held or not, and of more twice as many as hold something", () => {
+    const addressOf = (shares: Shares, at: number) => shares.accountOf("1001", `unused ${at}`);
+    /** Whether the first of so many unused accounts is still known, besides so many that hold something. */
+    const isKnown = (unused: number, held: number): boolean => {
+      const shares = new Shares(capacity);
+      for (let at = 0; at < held; at++) shares.hold(shares.accountOf("1001", `held ${at}`), 0);
+      const first = addressOf(shares, 0);
+      for (let at = 1; at < unused; at++) addressOf(shares, at);
+      return addressOf(shares, 0) === first;
+    };
+    // The app has an account of its own; 10,000 of them held something when they were counted.
+    expect([isKnown(9_998, 0), isKnown(9_999, 0)]).toEqual([true, false]);
+    expect([isKnown(9_998, 10_000), isKnown(9_999, 10_000)]).toEqual([true, false]);
+  });
 });

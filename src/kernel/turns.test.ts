@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { nextTurn, Turns } from "./turns.ts";
+import { fewAtOnce, nextTurn, Turns } from "./turns.ts";
 
 test("pieces of work are done one after the other, in their order, and others come in between", async () => {
   const turns = new Turns(() => performance.now());
@@ -21,4 +21,26 @@ test("pieces of work are done one after the other, in their order, and others co
   expect(done.filter((name) => name !== "others")).toEqual(["one", "two", "three"]);
   expect(done.slice(done.indexOf("one"), done.indexOf("three") + 1)).toEqual(["one", "others", "two", "others", "three"]);
   await turns.next();
+});
+
+test("few items are used at once, all in their order, and others come in between", async () => {
+  const done: (number | string)[] = [];
+  let isOver = false;
+  const between = (async () => {
+    while (!isOver) {
+      if (done.at(-1) !== "others") done.push("others");
+      await nextTurn();
+    }
+  })();
+  await fewAtOnce([1, 2, 3, 4, 5], 2, (item) => done.push(item));
+  isOver = true;
+  await between;
+  const first = done.indexOf(1);
+  expect(done.slice(first - 1, done.indexOf(5) + 1)).toEqual(["others", 1, 2, "others", 3, 4, "others", 5]);
+});
+
+test.each([3, Number.POSITIVE_INFINITY])("three items of at most %p are used at once", (count) => {
+  const done: number[] = [];
+  void fewAtOnce([1, 2, 3], count, (item) => done.push(item));
+  expect(done).toEqual([1, 2, 3]);
 });

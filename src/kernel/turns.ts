@@ -1,6 +1,17 @@
 /** A turn of the event loop: what is ready on other connections is served in between. */
 export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
+/**
+ * `use` is called for each item. Where they are more than `count`, the event loop has a turn before every `count` of them: what else is
+ * ready, such as the database's next response, does not wait for all of them.
+ */
+export async function fewAtOnce<T>(items: readonly T[], count: number, use: (item: T) => void): Promise<void> {
+  for (const [at, item] of items.entries()) {
+    if (at % count === 0 && items.length > count) await nextTurn();
+    use(item);
+  }
+}
+
 /** Long pieces of work of many requests, one after the other: between two of them others have as long as the first one took. */
 export class Turns {
   readonly #monotonicMs: () => number;

@@ -1,4 +1,5 @@
 /** Reads what a recording holds so far. */
+import { existsSync } from "node:fs";
 import { readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { END_LINE, INDEX, MP4_LINE, type RecordingForm, sessionFolder, videoFolder, worldFolder } from "./folder.ts";
@@ -56,8 +57,11 @@ export async function findForm(root: string, world: string, video: string): Prom
 export const removeRecording = (root: string, world: string, video: string): Promise<void> =>
   rm(videoFolder(root, world, video), { recursive: true, force: true });
 
-/** Of a world that is deleted. */
-export const removeRecordings = (root: string, world: string): Promise<void> => rm(worldFolder(root, world), { recursive: true, force: true });
+/** Of a world that is deleted or begins anew. Most have none, and a look costs a tenth of what the removal of nothing does. */
+export async function removeRecordings(root: string, world: string): Promise<void> {
+  const folder = worldFolder(root, world);
+  if (existsSync(folder)) await rm(folder, { recursive: true, force: true });
+}
 
 /** What is not there has nothing in it; any other problem of the disk is one. */
 const nothing =

@@ -36,6 +36,10 @@ export class DatabaseLease implements Database {
     return letGo;
   }
 
+  confirm(): void {
+    this.#database.confirm();
+  }
+
   ping(): Promise<void> {
     return this.#database.ping();
   }

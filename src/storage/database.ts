@@ -85,6 +85,11 @@ export interface Database {
    */
   onInvalidate(listener: (kind: string | undefined, key: string | undefined) => void): () => void;
   /**
+   * Called before what is cached is used: everything may have changed where it was not confirmed for a second that no other process changed
+   * anything, e.g. because this one had no processor.
+   */
+  confirm(): void;
+  /**
    * A number from 0 to 1023 that no other running process on this database has; part of new ids. Callers read it each time,
    * because it can change after an outage of PostgreSQL.
    */

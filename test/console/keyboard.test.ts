@@ -58,6 +58,7 @@ async function fill(server: Server): Promise<void> {
 
 /** Each view, with something open where it opens something. */
 const VIEWS = [
+  ["/overview", "Who uses it"],
   ["/requests", "createLabel"],
   ["/explorer?operation=createLabel", "As code"],
   ["/graph?kind=labels&id=5001", "From here"],

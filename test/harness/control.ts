@@ -53,7 +53,7 @@ function jsonOf(text: string | undefined): unknown {
 const loneWorld = (world: OpenWorld): ControlAppOptions["deps"]["worlds"] => ({
   default: world,
   open: () => [world].values(),
-  hold: async (name) => (name === "default" ? { world, leave: () => {}, onDeleted: () => () => {} } : undefined),
+  hold: async (name) => (name === "default" ? { world, leave: () => {}, onReplaced: () => () => {} } : undefined),
   list: async () => ({ rows: [], hasPrevious: false, hasNext: false }),
   make: async () => false,
   delete: async () => false,

@@ -2,164 +2,7 @@
 import { expect, test } from "bun:test";
 import { exportWorld, sectionsOf } from "#graph/worlds/file/import-export";
 import { onEachDatabase, openPlaza } from "#harness/plaza";
-
-const TIME = 1_794_990_000;
-
-/** No list stands in order, from either end, and of each kind of id one is longer than another. */
-const scrambled = {
-  users: [{ id: "3002" }, { id: "30001" }, { id: "3001" }],
-  businesses: [
-    { id: "3502", people: [{ user: "3002" }, { user: "30001" }, { user: "3001" }] },
-    { id: "35001", people: [] },
-    { id: "3501", people: [] },
-  ],
-  places: [{ id: "9902" }, { id: "99001" }, { id: "9901" }],
-  apps: [
-    {
-      id: "1002",
-      subscriptions: [
-        { object: "social", fields: [], callback: { url: "https://receiver.example/" } },
-        { object: "catalog", fields: [], callback: { url: "https://receiver.example/" } },
-        { object: "page", fields: [], callback: { url: "https://receiver.example/" } },
-      ],
-      roles: [
-        { user: "3002", role: "tester" },
-        { user: "3002", role: "administrator" },
-        { user: "30001", role: "developer" },
-        { user: "3002", role: "developer" },
-        { user: "3001", role: "tester" },
-      ],
-    },
-    { id: "10001" },
-    { id: "1001" },
-  ],
-  pages: [
-    {
-      id: "2002",
-      people: [{ psid: "9002" }, { psid: "90001" }, { psid: "9001" }],
-      roles: [{ user: "3002" }, { user: "30001" }, { user: "3001" }],
-      subscribed_apps: ["1002", "10001", "1001"].map((app) => ({ app, subscribed_fields: ["live_videos"] })),
-    },
-    { id: "20001" },
-    { id: "2001" },
-  ],
-  labels: [
-    { id: "5003", page: "20001", name: "c", users: [] },
-    { id: "5002", page: "2002", name: "b", users: ["9002", "90001", "9001"] },
-    { id: "50001", page: "2002", name: "a" },
-    { id: "5001", page: "2002", name: "d" },
-  ],
-  personas: [
-    { id: "5103", page: "20001" },
-    { id: "5102", page: "2002" },
-    { id: "51001", page: "2002" },
-    { id: "5101", page: "2002" },
-  ].map((persona) => ({ ...persona, name: "Bo", profile_picture_url: "https://example.com/bo.png" })),
-  required_actions: [
-    { id: 5203, app: "10001", due_date: TIME },
-    { id: 5202, app: "1002", due_date: TIME },
-    { id: 52001, app: "1002" },
-    { id: 5201, app: "1002", due_date: TIME + 1 },
-  ],
-  live_videos: [
-    { id: "5303", page: "20001" },
-    { id: "5302", page: "2002", crossposted_pages: ["20001", "2001"] },
-    { id: "53001", page: "2002" },
-    { id: "5301", page: "2002" },
-  ],
-  live_comments: [
-    { id: "5403", live_video: "5303", from: "3001" },
-    { id: "5402", live_video: "5302", from: "3002" },
-    { id: "54001", live_video: "5302", from: "3001" },
-    { id: "5401", live_video: "53001", from: "3001" },
-    { id: "5404", live_video: "5301", from: "3001" },
-  ].map((comment) => ({ ...comment, message: "Hi" })),
-  live_reactions: [
-    { live_video: "5303", from: "3001" },
-    { live_video: "5302", from: "3002" },
-    { live_video: "5302", from: "30001" },
-    { live_video: "5302", from: "3001" },
-    { live_video: "5301", from: "3002" },
-  ],
-  social_accounts: [{ id: "6002" }, { id: "60001" }, { id: "6001" }],
-  media: [
-    { id: "6103", owner: "60001" },
-    { id: "6102", owner: "6002", tagged: ["60001", "6001"] },
-    { id: "61001", owner: "6002" },
-    { id: "6101", owner: "6002" },
-  ],
-  microblog_users: [{ id: "7002" }, { id: "70001" }, { id: "7001" }],
-  microblog_media: [
-    { id: "7103", owner: "70001" },
-    { id: "7102", owner: "7002" },
-    { id: "71001", owner: "7002" },
-    { id: "7101", owner: "7002" },
-  ],
-  activity: [
-    { target: "71001", metric: "likes", time: TIME },
-    { target: "7101", metric: "views", time: TIME + 1 },
-    { target: "7101", metric: "views", time: TIME },
-    { target: "7101", metric: "likes", time: TIME + 2 },
-    { target: "7002", metric: "clicks", time: TIME, link_url: "https://example.com/b" },
-    { target: "7002", metric: "clicks", time: TIME, link_url: "https://example.com/a" },
-  ],
-  followers: [
-    { microblog_user: "70001", country: "AT", time: TIME },
-    { microblog_user: "7001", country: "AT", time: TIME + 1 },
-    { microblog_user: "7001", country: "DE", city: "Ulm", time: TIME },
-    { microblog_user: "7001", country: "DE", city: "Bonn", age: "25-34", gender: "M", time: TIME },
-    { microblog_user: "7001", country: "DE", city: "Bonn", age: "25-34", gender: "F", time: TIME },
-    { microblog_user: "7001", country: "DE", city: "Bonn", age: "18-24", gender: "M", time: TIME },
-    { microblog_user: "7001", country: "AT", time: TIME },
-  ],
-  catalogs: [
-    { id: "8002", page: "2002", agencies: ["3502", "35001", "3501"].map((business) => ({ business, permitted_tasks: ["240588526848665"] })) },
-    { id: "80001", page: "2001" },
-    { id: "8001", page: "2001" },
-  ],
-  product_feeds: [
-    {
-      id: "8102",
-      catalog: "8002",
-      items: ["8302", "83001", "8301"].map((id) => ({
-        id,
-        retailer_id: id,
-        name: "A Book",
-        url: "https://example.com/b",
-        image_url: "https://example.com/b.jpg",
-      })),
-    },
-    { id: "81001", catalog: "8001", items: [] },
-    { id: "8101", catalog: "8001", items: [] },
-  ],
-  chatapp_accounts: [{ id: "4002", subscribed_apps: ["1002", "10001", "1001"].map((app) => ({ app })) }, { id: "40001" }, { id: "4001" }],
-  phone_numbers: [
-    { id: "4103", account: "40001" },
-    {
-      id: "4102",
-      account: "4002",
-      overrides: ["1002", "10001", "1001"].map((app) => ({ app, override_callback_uri: "https://receiver.example/phone" })),
-    },
-    { id: "41001", account: "4002" },
-    { id: "4101", account: "4002" },
-  ],
-  solutions: [
-    { id: "4202", owner_app: "1001" },
-    { id: "42001", owner_app: "1001" },
-    { id: "4201", owner_app: "1001" },
-  ],
-  migration_intents: [
-    { id: "4303", waba: "40001", destination_waba: "4001" },
-    { id: "4302", waba: "4002", destination_waba: "4001" },
-    { id: "43001", waba: "4001", destination_waba: "40001" },
-    { id: "4301", waba: "4001", destination_waba: "40001" },
-  ],
-  ads: [
-    { id: "8502", app: "1001" },
-    { id: "85001", app: "1001" },
-    { id: "8501", app: "1001" },
-  ],
-};
+import { scrambled, TIME } from "./scrambled-world.ts";
 
 /** By its fields, the entries of each list as they should come. */
 const wanted: Readonly<Record<string, readonly [fields: string, ...entries: string[]]>> = {
@@ -208,7 +51,7 @@ const wanted: Readonly<Record<string, readonly [fields: string, ...entries: stri
 
 onEachDatabase("the order of an export", (database) => {
   test("is that of the ids, below what they belong to, in every list and in the lists of its entries", async () => {
-    const { world, registry } = await openPlaza({ database, world: scrambled as never });
+    const { world, registry } = await openPlaza({ database, world: scrambled });
     const file = (await exportWorld(world, registry)) as Record<string, Record<string, unknown>[]>;
     const of = (entries: unknown, fields: string): string[] =>
       (entries as Record<string, unknown>[]).map((entry) =>
@@ -246,4 +89,23 @@ onEachDatabase("the order of an export", (database) => {
     expect(of(within("chatapp_accounts", "4002").subscribed_apps, "app")).toEqual(["1001", "1002", "10001"]);
     expect(of(within("phone_numbers", "4102").overrides, "app")).toEqual(["1001", "1002", "10001"]);
   });
+});
+
+test("a node with the least id that there is, and what is below it, are listed as with another", async () => {
+  const inAnyOrder = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(inAnyOrder).sort((one, other) => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1));
+    return typeof value === "object" && value !== null ? Object.fromEntries(Object.entries(value).map(([key, of]) => [key, inAnyOrder(of)])) : value;
+  };
+  const exported = async (world: Record<string, unknown>): Promise<string> => {
+    const plaza = await openPlaza({ world });
+    return JSON.stringify(await exportWorld(plaza.world, plaza.registry));
+  };
+  const withLeast = (text: string, id: unknown) => JSON.parse(text.replaceAll(`"${id}"`, '"1"').replaceAll(`"id":${id},`, '"id":1,'));
+  const [given, expected] = [JSON.stringify(scrambled), await exported(scrambled)];
+  for (const [key, [first]] of Object.entries(scrambled)) {
+    // The first of each has several others below it.
+    if (first === undefined || !("id" in first)) continue;
+    const found = JSON.parse(await exported(withLeast(given, first.id)));
+    expect({ [key]: inAnyOrder(found) }).toEqual({ [key]: inAnyOrder(withLeast(expected, first.id)) });
+  }
 });

@@ -1,5 +1,6 @@
 /** Encoders of several worlds, whose videos have the same ids, connect to one port. */
 import { expect, test } from "bun:test";
+import { readEvents } from "#control-contract/event-stream";
 import { onEachDatabase } from "#harness/plaza";
 import { WorldFeeds } from "#ingest/world-feeds";
 import { newData, startOwnServer } from "./own-server.ts";
@@ -48,5 +49,34 @@ onEachDatabase("live video in several worlds", (kind) => {
     expect(await feeds.report([{ ...ofB, ...health }])).toEqual([]);
     await control("POST", "worlds/b/reset");
     expect(await feeds.report([{ ...ofB, ...health }])).toEqual([ofB]);
+  });
+
+  test("D-279: who reads the alerts of a world with its requests goes on to do so when it is reset", async () => {
+    const { plaza, control } = await startOwnServer({ data: await newData(kind) });
+    const { control_url, control_key } = plaza.ready;
+    await control("POST", "worlds", { name: "c", file: { ...studio, live_videos: [{ id: "5301", page: "2001", status: "LIVE" }] } });
+    const authorization = `Bearer ${control_key}`;
+    const events = readEvents<{ data: { kind: string }[] }>(
+      await fetch(`${control_url}/v1/worlds/c/requests/stream?alerts=true`, { headers: { authorization } }),
+    );
+    /** Resolves once these and no others are there. */
+    const alerts = async (...kinds: readonly string[]): Promise<void> => {
+      for (;;) {
+        const { value, done } = await events.next();
+        if (done === true) throw new Error("the stream has ended");
+        if (value.event === "alerts" && value.value.data.map(({ kind: one }) => one).join() === kinds.join()) return;
+      }
+    };
+    await alerts();
+    await control("PUT", "worlds/c/clock", { frozen: true });
+    await control("POST", "worlds/c/live-videos/5301/ingest", { event: "started" });
+    await control("POST", "worlds/c/live-videos/5301/ingest", { event: "lost" });
+    await alerts("live_video", "clock_stopped");
+    await control("POST", "worlds/c/reset");
+    await alerts();
+    await control("POST", "worlds/c/live-videos/5301/ingest", { event: "started" });
+    await control("POST", "worlds/c/live-videos/5301/ingest", { event: "lost" });
+    await alerts("live_video");
+    await events.return(undefined);
   });
 });

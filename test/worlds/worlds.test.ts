@@ -26,21 +26,36 @@ onEachDatabase("worlds beside each other", (kind) => {
     expect((await listLabels(first.next ?? "")).names).toEqual(["5001 of orders"]);
   });
 
+  /** Returns what reads on; at the stream's end, that is "". */
+  const follow = async ({ plaza }: OwnServer, path: string): Promise<() => Promise<string>> => {
+    const headers = { authorization: `Bearer ${plaza.ready.control_key}`, accept: "text/event-stream" };
+    const response = await fetch(`${plaza.ready.control_url}/v1/worlds/${path}`, { headers });
+    const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+    return async () => new TextDecoder().decode((await reader.read()).value);
+  };
+
   test("who follows a world that is deleted notices: the stream ends, and the others go on", async () => {
     const server = await start();
-    const { control_url, control_key } = server.plaza.ready;
     for (const name of ["a", "b"]) await makeWorld(server, name);
-    const follow = async (path: string) => {
-      const headers = { authorization: `Bearer ${control_key}`, accept: "text/event-stream" };
-      const response = await fetch(`${control_url}/v1/worlds/${path}`, { headers });
-      const reader = (response.body as ReadableStream<Uint8Array>).getReader();
-      return async (): Promise<string> => new TextDecoder().decode((await reader.read()).value);
-    };
-    const nextOf = await Promise.all(["a/requests", "a/app-events/1001/test-events", "b/requests"].map(follow));
+    const nextOf = await Promise.all(["a/requests", "a/app-events/1001/test-events", "b/requests"].map((path) => follow(server, path)));
     for (const next of nextOf) expect(await next()).toStartWith(": listening");
     expect((await server.control("DELETE", "worlds/a")).status).toBe(200);
     await listLabels(addressOf(server, "b"));
     expect(await Promise.all(nextOf.map((next) => next()))).toEqual(["", "", expect.stringContaining("listLabels")]);
+  });
+
+  test("who follows a world that is reset or restored connects again to the new one, and the requests go on", async () => {
+    const server = await start();
+    await makeWorld(server, "a");
+    await server.control("POST", "worlds/a/snapshots", { name: "s" });
+    for (const anew of ["reset", "snapshots/s/restore"]) {
+      const nextOf = await Promise.all(["a/requests", "a/requests/stream", "a/app-events/1001/test-events"].map((path) => follow(server, path)));
+      for (const next of nextOf) expect(await next()).toStartWith(": listening");
+      expect((await server.control("POST", `worlds/a/${anew}`)).status).toBe(200);
+      await listLabels(addressOf(server, "a"));
+      const goesOn = expect.stringContaining("listLabels");
+      expect(await Promise.all(nextOf.map((next) => next()))).toEqual([goesOn, goesOn, ""]);
+    }
   });
 
   test("worlds are listed, found by the control API, and gone when they are deleted", async () => {

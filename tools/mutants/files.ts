@@ -1,6 +1,6 @@
 /** Which files there are, which of them are changed, and which tests import them. */
 import { readFileSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 
 /** What is committed or would be. */
 export const filesOf = (root: string): string[] => [
@@ -47,20 +47,24 @@ function mainBranch(root: string): string {
 
 /** Farther than any test that does. */
 const NO_IMPORT = 1_000;
-/** A test that names the file itself is about it, wherever it stands; one of the folder may be about another file. */
-const OWN_IMPORT = -2;
+/** A test that starts the program reaches a command by its name. */
+const BY_NAME = 3;
+/** A test that imports the file itself, or has its name, is about it, wherever it stands; one of the folder may be about another file. No file stands as deep. */
+const OWN_IMPORT = -100;
 
 /** The files that import a file, each with those that import it, and so on. */
 export class Importers {
   readonly #importers = new Map<string, Set<string>>();
   readonly #tests: readonly string[];
+  readonly #read: (path: string) => string;
 
   constructor(root: string, paths: readonly string[]) {
     const code = paths.filter((path) => /\.(ts|mjs)$/.test(path));
     this.#tests = code.filter(isTest);
+    this.#read = (path) => readFileSync(join(root, path), "utf8");
     const scanner = new Bun.Transpiler({ loader: "ts" });
     for (const path of code) {
-      for (const { path: name } of scanner.scanImports(readFileSync(join(root, path), "utf8").replace(/^#!.*/, ""))) {
+      for (const { path: name } of scanner.scanImports(this.#read(path).replace(/^#!.*/, ""))) {
         const imported = resolved(root, path, name);
         if (imported !== undefined) this.#importers.set(imported, (this.#importers.get(imported) ?? new Set()).add(path));
       }
@@ -76,11 +80,19 @@ export class Importers {
     // A folder that both stand in says as much as two files less between them.
     const nearness = new Map(
       this.#tests.map((test) => {
-        const distance = distances.get(test) ?? NO_IMPORT;
-        return [test, (distance === 1 ? OWN_IMPORT : distance) - 2 * sharedFolders(test, path)];
+        const distance = distances.get(test) ?? (this.#isByName(test, path) ? BY_NAME : NO_IMPORT);
+        const isOwn = distance === 1 || asSource(test) === path.replace(/\.ts$/, ".test.ts");
+        return [test, (isOwn ? OWN_IMPORT : distance) - 2 * sharedFolders(asSource(test), path)];
       }),
     );
     return [...this.#tests].sort((a, b) => (nearness.get(a) ?? 0) - (nearness.get(b) ?? 0) || (a < b ? -1 : 1));
+  }
+
+  /** `test/cli/server-commands.test.ts` says `doctor`, and so is about `src/cli/server/doctor.ts`. */
+  #isByName(test: string, path: string): boolean {
+    const name = basename(path, ".ts");
+    const isNear = sharedFolders(asSource(test), path) > 1 || basename(test).startsWith(name);
+    return isNear && new RegExp(`\\b${RegExp.escape(name)}\\b`).test(this.#read(test));
   }
 
   #distances(path: string): Map<string, number> {
@@ -100,6 +112,9 @@ function resolved(root: string, from: string, name: string): string | undefined 
     return undefined;
   }
 }
+
+/** Tests of a folder of the server that start programs stand below `test`. */
+const asSource = (test: string): string => test.replace(/^test\//, "src/").replace("-suite/", "/");
 
 function sharedFolders(a: string, b: string): number {
   const [first, second] = [dirname(a).split("/"), dirname(b).split("/")];

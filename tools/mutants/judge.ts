@@ -18,6 +18,8 @@ export interface Verdict {
 /** As many as notice most mutants that any test notices: the file's own tests, and those of its neighbours. */
 const NEAR_FILES = 4;
 const FILES_AT_ONCE = 10;
+/** It looks at all files and imports none. */
+const OF_AWAITS = "tools/promises.test.ts";
 
 /** A test that hangs by a mutant keeps the run waiting so long; those of the project take less, also on a busy machine. */
 const TEST_TIMEOUT_MS = 20_000;
@@ -74,6 +76,10 @@ export class Judge {
     const near = await this.#byTests(tests.slice(0, NEAR_FILES), asMutant);
     if (near.outcome !== "survived") return near;
     if (!this.#types.accepts(mutant.path, original, withMutant(original, mutant))) return { outcome: "does not compile", ran: near.ran };
+    if (mutant.kind === "await" && tests.includes(OF_AWAITS)) {
+      const lint = await this.#byTests([OF_AWAITS], asMutant);
+      if (lint.outcome !== "survived") return { ...lint, ran: near.ran + 1 };
+    }
     if (this.#limits.restMs === 0) return near;
     const conformance = await this.#byConformance(mutant.path, asMutant);
     if (conformance !== undefined) return { ...conformance, ran: near.ran };

@@ -163,6 +163,16 @@ test("tests that import a file come first, those beside it before others; then t
   write(root, "src/one.ts", 'import "./gate/gate.ts";\n');
   write(root, "src/two.ts", 'import "./one.ts";\n');
   write(root, "src/gate/beside.test.ts", 'import "../two.ts";\n');
+  // In the folder of a folder, a test of the file that stands far away still comes before one of another file beside it.
+  write(root, "src/gate/deep/deep.ts", "export {};\n");
+  write(root, "src/gate/deep/user.ts", 'import "./deep.ts";\n');
+  write(root, "src/gate/deep/user.test.ts", 'import "./user.ts";\n');
+  write(root, "test/deep.test.ts", 'import "#src/gate/deep/deep";\n');
+  expect(new Importers(root, filesOf(root)).testsOf("src/gate/deep/deep.ts").slice(0, 2)).toEqual([
+    "test/deep.test.ts",
+    "src/gate/deep/user.test.ts",
+  ]);
+  for (const path of ["test/deep.test.ts", "src/gate/deep/user.test.ts"]) rmSync(join(root, path));
   expect(new Importers(root, filesOf(root)).testsOf("src/gate/gate.ts")).toEqual([
     "test/far.test.ts",
     "test/gate.test.ts",
@@ -171,6 +181,21 @@ test("tests that import a file come first, those beside it before others; then t
     "src/aloof.test.ts",
   ]);
   expect(importers.testsOf("src/age/age.ts")).toEqual(["src/age/age.test.ts", "test/gate.test.ts", "src/aloof.test.ts"]);
+});
+
+test("a test that starts the program and names a command of its folder comes before those that have nothing to do with it", () => {
+  const root = madeUp();
+  write(root, "src/cli/server/doctor.ts", "export {};\n");
+  write(root, "src/cli/other.test.ts", "");
+  write(root, "test/cli/commands.test.ts", 'run("doctor");\n');
+  write(root, "test/cli/another.test.ts", 'run("doctors");\n');
+  write(root, "test/far/doctor.test.ts", 'run("doctor");\n');
+  write(root, "test/far/commands.test.ts", 'run("doctor");\n');
+  expect(new Importers(root, filesOf(root)).testsOf("src/cli/server/doctor.ts").slice(0, 3)).toEqual([
+    "test/cli/commands.test.ts",
+    "test/far/doctor.test.ts",
+    "src/cli/other.test.ts",
+  ]);
 });
 
 test("the conformance cases of a feature are those of its clauses, those of what every request passes through stand in one folder", () => {

@@ -1244,6 +1244,26 @@ export interface Operations {
       };
     };
   };
+  /** What needs somebody's attention: callbacks that are paused or fail, webhooks without a callback, versions that are used and end soon, requests that failed, live videos that are interrupted, faults, a clock that is stopped before something is due. The worst first, 100 at most; with Accept: text/event-stream, again whenever they change. */
+  listAlerts: {
+    response: {
+      readonly data: readonly ({
+        /** callback_paused, callback_failing, no_callback, version_ends, requests_failed, rate_limited, fault, clock_stopped, live_video, feed; others may come */
+        readonly kind: string;
+        /** error: something is broken by now; warning: it will be, or comes late; notice: somebody has asked for it, and others may wonder */
+        readonly level: "error" | "warning" | "notice";
+        /** what it is about: the id of a callback, an app, a fault, a live video or a feed, or the trace id of a request */
+        readonly of: string;
+        /** what is wrong, why, and what ends it */
+        readonly text: string;
+        /** world time in Unix seconds: since when, or of version_ends when it comes */
+        readonly time?: number;
+      })[];
+      readonly paging: {
+        readonly next?: string;
+      };
+    };
+  };
   /** The last 1,000 requests, or as many as 8 MB hold, the newest first; with Accept: text/event-stream, each further one as it is served. */
   listRequests: {
     query: {
@@ -1310,6 +1330,8 @@ export interface Operations {
       readonly since?: number | string;
       /** the id of the last event that was received; left out: from now on */
       readonly after?: number;
+      /** whether the world's alerts come as well, as events `alerts`: at once, and whenever they change */
+      readonly alerts?: boolean;
     };
     response: {
       /** the oldest first */
@@ -1328,6 +1350,10 @@ export interface Operations {
       })[];
       /** requests since the event before, whatever the filter */
       readonly seen: number;
+      /** of those seen that are still kept, with a status of 400 to 499 */
+      readonly refused: number;
+      /** of those seen that are still kept, with a status of 500 or more */
+      readonly failed: number;
       /** that match the filter and are left out, since they are too many to follow or no longer kept */
       readonly skipped: number;
     };

@@ -1,8 +1,10 @@
 /** The requests of a world as they come: one stream for the whole console, which any view reads. */
-import { useSyncExternalStore } from "react";
+import { useEffect, useState, useSyncExternalStore } from "react";
+import { alertsQuery } from "./alerts.ts";
 import { api, dataOf } from "./client.ts";
-import { follow, type StreamState } from "./events.ts";
+import { follow, type ServerEvent, type StreamState } from "./events.ts";
 import { clockQuery, queryClient } from "./queries.ts";
+import { Rates } from "./rate.ts";
 
 type Listed = Awaited<ReturnType<typeof lastRequests>>[number];
 /** A line of the list; the rest of a request is read when it is opened. */
@@ -25,26 +27,31 @@ export interface Tail {
   readonly held: number;
   /** Match, but were too many to follow. */
   readonly skipped: number;
+  /** Were refused or failed while it was followed, whether they match or not. */
+  readonly errors: number;
 }
 
 interface RequestsEvent {
   readonly data: readonly RequestLine[];
   readonly seen: number;
+  readonly refused: number;
+  readonly failed: number;
   readonly skipped: number;
 }
 
 /** Ten times what the server keeps. */
 const LINES_MAX = 10_000;
-const NOTHING: Tail = { lines: [], state: "lost", isLoaded: false, held: 0, skipped: 0 };
+const NOTHING: Tail = { lines: [], state: "lost", isLoaded: false, held: 0, skipped: 0, errors: 0 };
 
 let tail: Tail = NOTHING;
 let heldLines: readonly RequestLine[] = [];
 let isHeld = false;
 let end = (): void => {};
 let key = "";
+let world = "";
 const listeners = new Set<() => void>();
-/** When requests were seen, and how many. */
-const seen: { readonly atMs: number; readonly count: number }[] = [];
+/** Of the world, whatever the filter. */
+export const rates = new Rates();
 
 function change(more: Partial<Tail>): void {
   tail = { ...tail, ...more };
@@ -67,6 +74,8 @@ export function readTail(w: string, filter: RequestFilter): void {
   if (wanted === key) return;
   end();
   key = wanted;
+  if (w !== world) rates.clear();
+  world = w;
   heldLines = [];
   tail = { ...NOTHING, state: tail.state };
   change({});
@@ -76,6 +85,7 @@ export function readTail(w: string, filter: RequestFilter): void {
         if (key !== wanted) return;
         const known = new Set([...tail.lines, ...heldLines].map(({ trace_id }) => trace_id));
         const lines = [...tail.lines, ...last.filter(({ trace_id }) => !known.has(trace_id))];
+        if (query.size === 0) void noteEarlier(w, last);
         change({ lines: lines.sort((one, other) => other.time - one.time), isLoaded: true });
       },
       () => change({ isLoaded: true }),
@@ -84,11 +94,14 @@ export function readTail(w: string, filter: RequestFilter): void {
     connected: readLast,
     address(after) {
       const parameters = new URLSearchParams(query);
+      parameters.set("alerts", "true");
       if (after !== undefined) parameters.set("after", after);
       return `/v1/worlds/${encodeURIComponent(w)}/requests/stream?${parameters}`;
     },
-    take: ({ data }) => take(w, JSON.parse(data) as RequestsEvent),
+    take: (event) => take(w, event),
     state(state) {
+      if (state === "live") rates.connect(Date.now());
+      else rates.disconnect(Date.now());
       if (state !== tail.state) change({ state });
     },
   });
@@ -113,15 +126,30 @@ function noteTime(w: string, time: number): void {
   if (Math.abs(time - expected) > CLOCK_SECONDS_OFF_MAX) void queryClient.invalidateQueries({ queryKey });
 }
 
-function take(w: string, { data, seen: count, skipped }: RequestsEvent): void {
-  seen.push({ atMs: Date.now(), count });
+/** Those of the log, at this machine's time: as far from now as the world's clock says. */
+async function noteEarlier(w: string, last: readonly Listed[]): Promise<void> {
+  const clock = await queryClient.ensureQueryData(clockQuery(w)).catch(() => undefined);
+  // A clock that stands still does not say when.
+  if (clock === undefined || clock.frozen || w !== world) return;
+  const behindMs = clock.readAtMs - clock.now * 1_000;
+  rates.addEarlier(last.map(({ time, status }) => ({ atMs: time * 1_000 + behindMs, status })));
+}
+
+function take(w: string, { name, data: text }: ServerEvent): void {
+  if (name === "alerts") queryClient.setQueryData(alertsQuery(w).queryKey, JSON.parse(text));
+  else takeLines(w, JSON.parse(text) as RequestsEvent);
+}
+
+function takeLines(w: string, { data, seen, refused, failed, skipped }: RequestsEvent): void {
+  rates.add(Date.now(), { seen, refused, failed });
+  const counts = { skipped: tail.skipped + skipped, errors: tail.errors + refused + failed };
   const newestTime = data.at(-1)?.time;
   if (newestTime !== undefined) noteTime(w, newestTime);
   const newest = [...data].reverse();
   if (isHeld) {
     heldLines = [...newest, ...heldLines].slice(0, LINES_MAX);
-    change({ held: heldLines.length, skipped: tail.skipped + skipped });
-  } else change({ lines: [...newest, ...tail.lines].slice(0, LINES_MAX), skipped: tail.skipped + skipped });
+    change({ held: heldLines.length, ...counts });
+  } else change({ lines: [...newest, ...tail.lines].slice(0, LINES_MAX), ...counts });
 }
 
 /** Held, the list stays as it is for somebody who reads it. */
@@ -141,10 +169,27 @@ const subscribe = (listener: () => void): (() => void) => {
 
 export const useTail = (): Tail => useSyncExternalStore(subscribe, () => tail);
 
-const RATE_OVER_MS = 3_000;
+const A_SECOND_MS = 1_000;
 
-/** Requests a second, over the last three. */
-export function requestRate(nowMs: number): number {
-  while (seen[0] !== undefined && seen[0].atMs < nowMs - RATE_OVER_MS) seen.shift();
-  return seen.reduce((sum, { count }) => sum + count, 0) / (RATE_OVER_MS / 1_000);
+/** The same once a second at most, for what is made of many of them. */
+export function useTailBySecond(): Tail {
+  const [shown, show] = useState(tail);
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let lookedMs = 0;
+    const look = (): void => {
+      timer = undefined;
+      lookedMs = Date.now();
+      show(tail);
+    };
+    const end = subscribe(() => {
+      timer ??= setTimeout(look, Math.max(0, lookedMs + A_SECOND_MS - Date.now()));
+    });
+    look();
+    return () => {
+      clearTimeout(timer);
+      end();
+    };
+  }, []);
+  return shown;
 }

@@ -12,17 +12,19 @@ export interface Series {
 
 interface ChartProps {
   readonly label: string;
-  /** Unix seconds, ascending. */
+  /** Unix seconds, ascending; or with `isAgo` seconds before now, from below 0 to 0. */
   readonly times: readonly number[];
   readonly series: readonly Series[];
   readonly unit: string;
   /** What stands under the pointer, in words below it. */
   readonly hasLegend?: boolean;
+  readonly isAgo?: boolean;
 }
 
 const HEIGHT = 160;
+const MINUTE = 60;
 /** Around a single moment. */
-const MARGIN_SECONDS = 60;
+const MARGIN_SECONDS = MINUTE;
 
 /** Changes with the theme, whose colours a canvas has to be painted with anew. */
 function useThemeCount(): number {
@@ -41,7 +43,7 @@ function useThemeCount(): number {
   return count;
 }
 
-export function Chart({ label, times, series, unit, hasLegend = true }: ChartProps) {
+export function Chart({ label, times, series, unit, hasLegend = true, isAgo = false }: ChartProps) {
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot>(undefined);
   const themeCount = useThemeCount();
@@ -59,17 +61,20 @@ export function Chart({ label, times, series, unit, hasLegend = true }: ChartPro
         width: element.clientWidth,
         height: HEIGHT,
         cursor: { y: false },
-        legend: { show: hasLegend },
-        scales: { x: { range: aroundOne } },
-        axes: [axis, { ...axis, size: 64, values: (_, ticks) => ticks.map((tick) => `${tick} ${unit}`) }],
+        legend: { show: hasLegend, live: !isAgo },
+        scales: { x: { range: aroundOne, time: !isAgo }, ...(isAgo ? { y: { range: fromZero } } : {}) },
+        axes: [
+          isAgo ? { ...axis, incrs: [MINUTE, 2 * MINUTE, 5 * MINUTE], values: (_, ticks) => ticks.map(agoText) } : axis,
+          { ...axis, size: 64, values: (_, ticks) => ticks.map((tick) => `${tick} ${unit}`) },
+        ],
         series: [
-          { value: (_, seconds) => (seconds === null ? "" : new Date(seconds * 1000).toISOString().slice(0, 19).replace("T", " ")) },
+          { value: (_, seconds) => (seconds === null ? "" : timeText(seconds)) },
           ...series.map(({ label: name, colour: of, isPoints }) => ({
             label: name,
             stroke: colour(of),
             width: isPoints === true ? 0 : 1.5,
             points: { show: isPoints === true, size: 6, fill: colour(of) },
-            value: (_: uPlot, value: number | null) => (value === null ? "" : `${Math.round(value)} ${unit}`),
+            value: (_: uPlot, value: number | null) => (value === null ? "" : `${value < 10 ? Number(value.toFixed(1)) : Math.round(value)} ${unit}`),
           })),
         ],
       },
@@ -88,6 +93,13 @@ export function Chart({ label, times, series, unit, hasLegend = true }: ChartPro
   useEffect(() => plot.current?.setData(data), [data]);
   return <div className="chart" ref={place} role="img" aria-label={label} />;
 }
+
+const timeText = (seconds: number): string => new Date(seconds * 1000).toISOString().slice(0, 19).replace("T", " ");
+
+const agoText = (seconds: number): string => (seconds === 0 ? "now" : `${-seconds / MINUTE} min ago`);
+
+/** So that nothing is drawn as much as something. */
+const fromZero = (_: uPlot, __: number, to: number): [number, number] => [0, Math.max(1, to * 1.1)];
 
 /** Of one moment, a little around it. */
 const aroundOne = (_: uPlot, from: number, to: number): [number, number] => (from === to ? [from - MARGIN_SECONDS, to + MARGIN_SECONDS] : [from, to]);

@@ -25,6 +25,10 @@ export function WorldTime({ seconds, isLong = false }: { readonly seconds: numbe
 export const milliseconds = (ms: number): string =>
   ms < 10 ? `${ms.toFixed(2)} ms` : ms < 10_000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
 
+export const rateText = (perSecond: number): string => `${perSecond < 10 ? perSecond.toFixed(1) : Math.round(perSecond)} req/s`;
+
+export const countOf = (count: number, one: string, many = `${one}s`): string => `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
+
 /** JSON in lines where the text is JSON, and the text where not. */
 export function pretty(text: string): string {
   try {

@@ -5,6 +5,7 @@ import { type KeyboardEvent, useState } from "react";
 import { queryClient, serverQuery } from "../api/queries.ts";
 import { endTail } from "../api/tail.ts";
 import { dropKey } from "../session/key.ts";
+import { ALERTS_ID } from "./alerts.tsx";
 import { advance, freeze, jumpToNext } from "./clock-actions.ts";
 import { applyTheme, type Theme } from "./theme.ts";
 import { views } from "./views.ts";
@@ -32,6 +33,7 @@ function useCommands(): readonly Command[] {
   return [
     ...views.map(({ path, name, about }) => ({ name: `${name}: ${about}`, kind: "view", run: () => void navigate({ to: path, search: { world } }) })),
     { name: "API reference: every request of the graph and of the control API", kind: "document", run: () => location.assign("/docs") },
+    { name: "Alerts: what needs attention", kind: "list", run: () => document.getElementById(ALERTS_ID)?.showPopover() },
     { name: "Stop the clock", kind: "clock", run: () => void freeze(world, true) },
     { name: "Let the clock run", kind: "clock", run: () => void freeze(world, false) },
     { name: "Jump to the next deadline", kind: "clock", run: () => void jumpToNext(world) },

@@ -1,14 +1,15 @@
-import { requestRate, useTail } from "../api/tail.ts";
+import { rates, useTail } from "../api/tail.ts";
+import { rateText } from "../parts/texts.tsx";
 import { useNowMs } from "./clock.tsx";
 
 const TEXTS = { live: "● live", waiting: "○ waits: other windows are live", lost: "○ not connected" } as const;
 
 export function Rate() {
   const { state } = useTail();
-  const rate = requestRate(useNowMs());
+  const rate = rates.perSecond(useNowMs());
   return (
     <span className="rate">
-      <span className={state === "live" ? "live" : "warn"}>{TEXTS[state]}</span> {rate < 10 ? rate.toFixed(1) : Math.round(rate)} req/s
+      <span className={state === "live" ? "live" : "warn"}>{TEXTS[state]}</span> {rateText(rate)}
     </span>
   );
 }

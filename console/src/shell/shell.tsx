@@ -2,6 +2,7 @@ import { Link, Outlet, useLocation } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useState } from "react";
 import { readTail } from "../api/tail.ts";
 import { Notices } from "../parts/notices.tsx";
+import { Alerts } from "./alerts.tsx";
 import { WorldClock } from "./clock.tsx";
 import { Rate } from "./rate.tsx";
 import { views } from "./views.ts";
@@ -44,7 +45,10 @@ export function Shell() {
           <kbd>Ctrl K</kbd>
         </button>
         <span className="space" />
-        <Rate />
+        <div className="now">
+          <Rate />
+          <Alerts />
+        </div>
       </header>
       <nav className="side" aria-label="Views">
         <ul>

@@ -1,5 +1,6 @@
 /** The views, in the order of the navigation. */
 export const views = [
+  { path: "/overview", name: "Overview", about: "what just happened, what needs attention, what is due next" },
   { path: "/requests", name: "Requests", about: "what was asked, and how it came to its response" },
   { path: "/explorer", name: "Explorer", about: "every operation as a form, and the same request as code" },
   { path: "/graph", name: "Graph", about: "nodes of every kind: find, make, change, delete" },

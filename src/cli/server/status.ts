@@ -1,4 +1,5 @@
 /** `plaza status`: whether a server runs, and what it is. */
+import type { Alert } from "#control-contract/alert";
 import { type ControlRequests, withServer } from "../control-client.ts";
 import { FAILED, fail, printable, say, timeText } from "../terminal/output.ts";
 
@@ -18,6 +19,8 @@ export interface ServerStatus {
   readonly worlds: readonly { readonly name: string; readonly profile: string; readonly empty: boolean }[];
   /** Callbacks that do not work. */
   readonly callbacks: readonly { readonly url: string; readonly status: string }[];
+  /** Of the world, those about callbacks too. */
+  readonly alerts: readonly Alert[];
 }
 
 /** As many as a person reads. */
@@ -30,7 +33,8 @@ export async function statusOf(control: ControlRequests): Promise<ServerStatus> 
   const worlds = ready ? (await control.request("GET", "/v1/worlds")).data : [];
   const callbacks = ready ? ((await control.request("GET", `callbacks?limit=${CALLBACKS_MAX}`)).data as ServerStatus["callbacks"]) : [];
   const broken = callbacks.filter(({ status: health }) => health !== "working").map(({ url, status: health }) => ({ url, status: health }));
-  return { ...server, control_url: `${control.url}/v1`, ready, worlds, callbacks: broken };
+  const alerts = ready ? (await control.request("GET", "alerts")).data : [];
+  return { ...server, control_url: `${control.url}/v1`, ready, worlds, callbacks: broken, alerts };
 }
 
 /** Resolves with 0 if a server runs and is ready. */
@@ -44,7 +48,20 @@ export function status(given: Given): Promise<number> {
   return withServer(given, show, () => fail("no server runs on the data, and none is named by --control-url"));
 }
 
-function linesOf({ version, pid, started_at, base_url, control_url, data, sandbox, processes, ready, worlds, callbacks }: ServerStatus): string[] {
+function linesOf({
+  version,
+  pid,
+  started_at,
+  base_url,
+  control_url,
+  data,
+  sandbox,
+  processes,
+  ready,
+  worlds,
+  callbacks,
+  alerts,
+}: ServerStatus): string[] {
   const many = processes === 1 ? "" : `, ${processes} processes`;
   return [
     `Plaza ${version} ${ready ? "runs" : "runs, but its database cannot be reached"}`,
@@ -54,5 +71,6 @@ function linesOf({ version, pid, started_at, base_url, control_url, data, sandbo
     `  data         ${data}${sandbox ? ", a sandbox" : ""}`,
     ...worlds.map(({ name, profile, empty }) => `  world        ${name}: ${profile}${empty ? ", empty" : ""}`),
     ...callbacks.map(({ url, status: health }) => `  callback     ${url}: ${health}`),
+    ...alerts.filter(({ kind }) => !kind.startsWith("callback_")).map(({ level, text }) => `  ${level.padEnd(12)} ${text}`),
   ];
 }

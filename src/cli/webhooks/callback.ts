@@ -50,6 +50,10 @@ export async function takeCallback(control: ControlRequests, app: AppEntry, url:
   await control.request("PATCH", pathOf(app.id), { callback: callbackOf({ url, verified: true }, taken), subscriptions });
 }
 
+/** Whether the listener at `url` has taken it: a world that was made anew knows nothing of it. */
+export const isTaken = (app: AppEntry, url: string): boolean =>
+  app.callback?.url === url || takenOf(app)?.before.some((state) => state.callback?.url === url) === true;
+
 /** Gives back callback, subscriptions and accounts, or leaves that to the listener that took them from this one. */
 export async function giveBack(control: ControlRequests, id: string, url: string, accounts: readonly Subscribed[]): Promise<void> {
   const app = await findApp(control, id).catch(goneOnly);

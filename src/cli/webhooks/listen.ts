@@ -10,7 +10,8 @@ import { outputClosed } from "../closed-pipe.ts";
 import { type ControlRequests, withServer } from "../control-client.ts";
 import { nextSignal } from "../process-end.ts";
 import { note, printable, say, timeText } from "../terminal/output.ts";
-import { giveBack, takeCallback } from "./callback.ts";
+import { giveBack, isTaken, takeCallback } from "./callback.ts";
+import { followServer } from "./following.ts";
 import { type AppEntry, type Fields, fieldsNamed, findApp, type Subscribed, subscribeAccounts } from "./subscribing.ts";
 
 type Given = Readonly<Record<string, unknown>>;
@@ -35,13 +36,13 @@ export function listen(given: Given): Promise<number> {
   });
 }
 
-async function receive(control: ControlRequests, app: AppEntry, given: Given): Promise<void> {
+async function receive(first: ControlRequests, app: AppEntry, given: Given): Promise<void> {
   const forwardTo = forwardAddress(given.forward_to);
   const fields = fieldsFor(app, given.events as string | undefined);
   // With bodies on stdout, it holds nothing else.
   const isBodies = given.print_json === true;
   const tell = isBodies ? note : say;
-  const take = async ({ headers, body }: ReceivedWebhook): Promise<number> => {
+  const print = async ({ headers, body }: ReceivedWebhook): Promise<number> => {
     const webhook = webhookIn(body);
     if (webhook === undefined) {
       tell("received something that is no webhook → 400");
@@ -55,22 +56,41 @@ async function receive(control: ControlRequests, app: AppEntry, given: Given): P
   };
   const host = String(given.host ?? "127.0.0.1");
   const port = portOf(given.port);
-  const listener = await listening("--port", host, port, () => listenForWebhooks(host, port, take));
+  const listener = await listening("--port", host, port, () => listenForWebhooks(host, port, print));
   const url = (given.public_url as string | undefined) ?? `http://127.0.0.1:${listener.port}/`;
   const ended = Promise.race([nextSignal(), outputClosed()]);
   const subscribed: Subscribed[] = [];
+  const following = new AbortController();
+  let control = first;
+  const take = async (entry: AppEntry): Promise<void> => {
+    await takeCallback(control, entry, url, fields);
+    if (given.subscribe !== false) await subscribeAccounts(control, app.id, fields ?? fieldsOf(entry), subscribed);
+  };
+  const onBack = async (back: ControlRequests): Promise<void> => {
+    control = back;
+    const entry = await findApp(control, app.id);
+    if (isTaken(entry, url)) return;
+    subscribed.length = 0;
+    await take(entry);
+  };
   try {
-    await takeCallback(control, app, url, fields);
-    if (given.subscribe !== false) await subscribeAccounts(control, app.id, fields ?? fieldsOf(app), subscribed);
+    await take(app);
     const forwarding = forwardTo === undefined ? "" : `, forwarding to ${forwardTo}`;
     tell(`receiving the webhooks of app ${app.id} at ${url}${forwarding}; Ctrl-C restores its callback`);
     if (subscribed.length > 0) tell(`until then it is also subscribed to ${subscribed.length} further accounts and pages`);
     tell(`signing secret: ${app.secret} (for a Standard Webhooks library: whsec_${Buffer.from(app.secret).toString("base64")})`);
-    await ended;
+    await Promise.race([ended, followServer({ given, signal: following.signal, tell, onBack }, first)]);
   } finally {
-    await giveBack(control, app.id, url, subscribed);
+    following.abort();
+    await giveBack(control, app.id, url, subscribed).catch((error: unknown) => unreached(error, app.id, url));
     await listener.stop();
   }
+}
+
+/** There is no server to give it back to. */
+function unreached(error: unknown, app: string, url: string): void {
+  if (!(error instanceof ConfigProblem)) throw error;
+  note(`plaza: no server responds, so ${url} stays the callback of app ${app} where its data are kept`);
 }
 
 function portOf(given: unknown): number {

@@ -5,6 +5,7 @@ import { listOf } from "#control-contract/lists";
 import { type ControlDeps, type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import { worldTime } from "#graph/worlds/file/schema-words";
 import type { OpenWorld } from "#graph/worlds/open-world";
+import type { World } from "#graph/worlds/world";
 import { listWaitingJobs } from "#jobs/jobs.store";
 import { UNIX_SECONDS_MAX, unixSeconds } from "#kernel/clock";
 import { listNextRetries } from "#webhooks/callbacks/callbacks.store";
@@ -58,15 +59,15 @@ const deadline = Type.Object({
   of: Type.String({ description: "what it happens to: an id or a key of that kind, or the URL of a callback" }),
 });
 
-async function listDeadlines({ world }: ControlRequest): Promise<unknown> {
-  const { reader } = world.database;
+/** The earliest first. */
+export async function deadlinesOf({ database: { reader } }: World): Promise<readonly Static<typeof deadline>[]> {
   const jobs = await listWaitingJobs(reader, DEADLINES_MAX);
   const retries = await listNextRetries(reader, DEADLINES_MAX);
   const all = [
     ...jobs.map(({ kind, key, due_ms }) => ({ time: due_ms / 1000, kind, of: key })),
     ...retries.map(({ url, due_ms }) => ({ time: due_ms / 1000, kind: "webhook_retry", of: url })),
   ];
-  return { data: all.sort((a, b) => a.time - b.time).slice(0, DEADLINES_MAX), paging: {} };
+  return all.sort((a, b) => a.time - b.time).slice(0, DEADLINES_MAX);
 }
 
 export const clockRoutes: readonly ControlRoute[] = [
@@ -107,6 +108,6 @@ export const clockRoutes: readonly ControlRoute[] = [
     summary: "What happens by itself next, the earliest first: background jobs, and the next retry of each callback; a hundred at most",
     response: listOf(deadline),
     errors: [404],
-    handle: listDeadlines,
+    handle: async ({ world }) => ({ data: await deadlinesOf(world), paging: {} }),
   },
 ];

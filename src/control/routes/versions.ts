@@ -2,15 +2,10 @@
 import { type Static, Type } from "typebox";
 import { listOf } from "#control-contract/lists";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
-import type { Endpoint } from "#graph/contract/registry";
-import { segmentsOf } from "#graph/pipeline/address";
-import { servedVersion } from "#graph/versions/resolve";
 import { secondsOf, worldTime } from "#graph/worlds/file/schema-words";
-import type { RequestEntry } from "#graph/worlds/request-log";
 import { unixSeconds } from "#kernel/clock";
-import { GraphError } from "#kernel/errors";
-import { isNodeId } from "#kernel/ids";
-import { formatVersion, parseVersion } from "#kernel/versions";
+import { formatVersion } from "#kernel/versions";
+import { type UsedVersion, usedVersions } from "./used-versions.ts";
 
 const seconds = Type.Integer({ description: "Unix seconds" });
 
@@ -48,49 +43,20 @@ const readCalendar = async ({ world: { calendar } }: ControlRequest): Promise<un
   migrations: calendar.migrations,
 });
 
-/** The requests of the log that name the same app, operation and version. */
-async function readOutlook(request: ControlRequest<Static<typeof outlookQuery>>): Promise<unknown> {
-  const { deps, world, query } = request;
+async function readOutlook({ deps, world, query }: ControlRequest<Static<typeof outlookQuery>>): Promise<unknown> {
   const now = unixSeconds(world.clock);
   const at = query.at === undefined ? now : secondsOf(query.at, "at");
-  const endpoints = new Map(deps.registry.endpoints.map((endpoint) => [endpoint.access.operation, endpoint]));
-  const groups = Map.groupBy(world.requests.entries(), ({ app, operation, path }) => `${app} ${operation} ${segmentsOf(path)[0]}`);
-  const data: Static<typeof usedVersion>[] = [];
-  for (const entries of groups.values()) {
-    const { app, operation } = entries[0] as RequestEntry;
-    const endpoint = endpoints.get(operation);
-    if (app === undefined || endpoint === undefined) continue;
-    const used = await usedOf(request, entries, endpoint, now, at);
-    if (used !== undefined) data.push(used);
-  }
-  return { data: data.sort((a, b) => b.count - a.count), paging: {} };
+  const used = await usedVersions(world, deps.registry, world.requests.entries());
+  return { data: used.map((one) => outlookOf(one, now, at)).sort((a, b) => b.count - a.count), paging: {} };
 }
 
-async function usedOf(
-  { world }: ControlRequest,
-  entries: readonly RequestEntry[],
-  { access, names }: Endpoint,
-  now: number,
-  at: number,
-): Promise<Static<typeof usedVersion> | undefined> {
-  const { app: id, operation, path } = entries[0] as RequestEntry;
-  const app = id === undefined || !isNodeId(id) ? undefined : await world.tokens.findApp(id);
-  if (app === undefined) return undefined;
-  const asked = parseVersion(segmentsOf(path)[0] ?? "");
-  const input = { rule: access.versions, asked, app, calendar: world.calendar, names, path };
-  const [current, later] = [now, at].map((moment) => {
-    try {
-      return formatVersion(servedVersion({ ...input, now: moment }).version);
-    } catch (error) {
-      if (error instanceof GraphError) return error;
-      throw error;
-    }
-  });
+function outlookOf({ app, operation, asked, entries, servedAt }: UsedVersion, now: number, at: number): Static<typeof usedVersion> {
+  const [current, later] = [servedAt(now), servedAt(at)];
   return {
-    ...{ app: app.id, operation, count: entries.length },
-    ...(asked === undefined ? {} : { asked: formatVersion(asked) }),
+    ...{ app, operation, count: entries.length },
+    ...(asked === undefined ? {} : { asked }),
     ...(typeof current === "string" ? { served_now: current } : {}),
-    ...(typeof later === "string" ? { served_then: later } : { refusal: later?.message ?? "" }),
+    ...(typeof later === "string" ? { served_then: later } : { refusal: later.message }),
   };
 }
 

@@ -225,6 +225,7 @@ export const phoneNumberSection: WorldSection = {
     if (found === undefined) return false;
     const overrides = await world.ports.get("account_override").listOfNumber(tx, found.account, nodeId(id));
     if (!(await deleteNumber(tx, found.account, id))) return false;
+    for (const { app } of overrides) await world.ports.get("account_override_writes").remove(tx, found.account, app, nodeId(id));
     await reroute(tx, overrides, [], world);
     return true;
   },

@@ -10,6 +10,7 @@ import { commentSection, reactionSection } from "./audience/audience.world.ts";
 import { feedControlRoutes } from "./ingest/feed.control.ts";
 import { dropRecording, recordingRemovals } from "./ingest/recordings.ts";
 import { liveVideoDeadlines } from "./lifecycle/jobs.ts";
+import { liveVideoAlerts } from "./live-videos.alerts.ts";
 import {
   createLiveVideo,
   deleteLiveVideo,
@@ -73,6 +74,7 @@ export const liveVideos = defineFeature({
   ],
   jobs: [liveVideoDeadlines, recordingRemovals],
   controlRoutes: [...liveVideoControlRoutes, ...feedControlRoutes],
+  alerts: liveVideoAlerts,
   webhookFields: [liveVideoWebhook],
   worldSections: [liveVideoSection, commentSection, reactionSection],
   needs: ["page", "page_role", "place"],

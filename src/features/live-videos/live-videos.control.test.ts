@@ -53,6 +53,27 @@ onEachDatabase("the live state of a video", (database) => {
     expect(await statusOf(plaza)).toBe("VOD");
   });
 
+  test("D-279: an interrupted broadcast is an alert, and one whose key is dead an error", async () => {
+    const { request } = await open({ database });
+    await request("PUT", "clock", { now: 1_795_000_000, frozen: true });
+    const alert = async () => (await request("GET", "alerts")).body.data.find(({ kind }: { kind: string }) => kind === "live_video");
+    await request("POST", "live-videos/5301/ingest", { event: "started", stream_key: KEY });
+    expect(await alert()).toBeUndefined();
+    await request("POST", "live-videos/5301/ingest", { event: "lost" });
+    expect(await alert()).toEqual({
+      ...{ kind: "live_video", level: "warning", of: "5301", time: 1_795_000_000 },
+      text: "Live video 5301 of page 2001: its encoder is gone, and may come back with the same key.",
+    });
+    await request("POST", "clock/advance", { seconds: 150 });
+    expect(await alert()).toMatchObject({ level: "error", time: 1_795_000_150 });
+    await request("PUT", "live-videos/5301/sealing", { fails: true });
+    await request("POST", "live-videos/5301/end");
+    await request("POST", "clock/advance", { seconds: 600 });
+    expect((await alert()).text).toContain("could not be sealed");
+    await request("PUT", "live-videos/5301/sealing", { fails: false });
+    expect(await alert()).toBeUndefined();
+  });
+
   test("both windows pass in one move of the clock", async () => {
     const { request, plaza } = await open({ database });
     await request("PUT", "clock", { frozen: true });

@@ -17,6 +17,7 @@ import { type FeedRow, findFeed } from "./product-feeds.store.ts";
 import { feedWebhook } from "./product-feeds.webhooks.ts";
 import { feedSection } from "./product-feeds.world.ts";
 import { feedFetches } from "./schedules/fetches.ts";
+import { feedAlerts } from "./uploads/uploads.alerts.ts";
 import { createUpload, listUploadErrors, listUploads, readUpload, uploadNode } from "./uploads/uploads.contract.ts";
 import { handleListUploadErrors, handleListUploads, submitUpload } from "./uploads/uploads.handlers.ts";
 
@@ -51,6 +52,7 @@ export const productFeeds = defineFeature({
   webhookFields: [feedWebhook],
   jobs: [feedIngestion, feedFetches],
   controlRoutes: feedControlRoutes,
+  alerts: feedAlerts,
   needs: ["product_catalog"],
   ports: () => ({
     product_feed: { findLatestUploads },

@@ -38,6 +38,23 @@ onEachDatabase("feed uploads", (database) => {
     expect((await send(csv(row("a")), {}, "feeds/8101/uploads?format=xlsx")).body.error).toMatchObject({ code: "bad_request", parameter: "format" });
   });
 
+  test("D-279: a feed whose last file could not be read is an alert until another one was", async () => {
+    const { upload, request } = await openFeeds(database);
+    const alerts = async () => (await request("GET", "alerts")).body.data.filter(({ kind }: { kind: string }) => kind === "feed");
+    expect(await upload(csv(row("a")), {}, "feeds/8101/uploads?format=jsonl")).toMatchObject({ status: "failed" });
+    expect(await alerts()).toEqual([
+      {
+        kind: "feed",
+        level: "warning",
+        of: "8101",
+        time: 1_795_000_000,
+        text: expect.stringMatching(/^Upload 1 of feed 8101 failed: .+ The feed holds what it held before\.$/),
+      },
+    ]);
+    await upload(csv(row("a")));
+    expect(await alerts()).toEqual([]);
+  });
+
   test("uploads of a feed are read in the order in which they came, and the last one stands", async () => {
     const { plaza, send, request, idsOf } = await openFeeds(database);
     const sent = await Promise.all(["a", "b", "c", "d"].map((id) => send(csv(row(id)))));

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { WorldClock } from "#graph/worlds/clock";
 import { exportWorld, importWorld } from "#graph/worlds/file/import-export";
 import { openControl } from "#harness/control";
 import { onEachDatabase, openPlaza, type TestPlaza } from "#harness/plaza";
@@ -45,6 +46,13 @@ const move = (plaza: TestPlaza, id: string, status: Status) =>
 
 onEachDatabase("required actions", (database) => {
   const open = (options = {}) => openPlaza({ database, world, ...options });
+
+  test("D-50: an action is past due in the next response, also where another process has moved the clock", async () => {
+    const plaza = await open();
+    const ofOther = await WorldClock.open(plaza.world.database, () => 0);
+    await ofOther.set((DUE + 1) * 1000, true);
+    expect(await statusesOf(plaza)).toMatchObject({ 5201: "past_due", 5203: "in_progress" });
+  });
 
   test("D-02: actions without an id get different ids below 2^53, also at the same moment", async () => {
     const { plaza, request } = await openControl({ database, world });

@@ -36,7 +36,14 @@ export interface RequestDeps {
 }
 
 /** Never rejects: an error is a response too. The surface, the step before these, is the business of `http`. */
-export async function handleRequest(deps: RequestDeps, world: World, request: GraphRequest): Promise<GraphResponse> {
+export function handleRequest(deps: RequestDeps, world: World, request: GraphRequest): Promise<GraphResponse> {
+  world.database.confirm();
+  // Another process may have moved the clock: the time from before would answer as if nothing had happened.
+  const { rereading } = world.clock;
+  return rereading === undefined ? serve(deps, world, request) : rereading.then(() => serve(deps, world, request));
+}
+
+async function serve(deps: RequestDeps, world: World, request: GraphRequest): Promise<GraphResponse> {
   const incoming: Incoming = { request, world, registry: deps.registry, traceId: deps.traceId(), now: unixSeconds(world.clock) };
   const story = storyOf(world, request, deps.monotonicMs);
   let reached: Reached = {};

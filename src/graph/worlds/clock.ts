@@ -9,6 +9,10 @@ export class WorldClock implements Clock {
   readonly #database: Database;
   readonly #realNowMs: () => number;
   #state: ClockState | undefined;
+  #rereading: Promise<void> | undefined;
+  /** Settings of this process that are under way, and how many there have been. */
+  #underWay = 0;
+  #settings = 0;
 
   private constructor(database: Database, realNowMs: () => number, state: ClockState | undefined) {
     this.#database = database;
@@ -16,7 +20,7 @@ export class WorldClock implements Clock {
     this.#state = state;
     // Another process may move the clock: then it invalidates the setting's fact.
     database.onInvalidate((kind, key) => {
-      if (kind === undefined || (kind === settingFact && key === SETTING)) void this.#reload();
+      if (kind === undefined || (kind === settingFact && key === SETTING)) this.#reload();
     });
   }
 
@@ -49,32 +53,60 @@ export class WorldClock implements Clock {
   /** Durable when it resolves; other processes follow within 1 s. */
   async set(worldMs: number, isFrozen: boolean): Promise<void> {
     const state: ClockState = { worldMs, realMs: this.#realNowMs(), isFrozen };
-    await this.#database.write((tx) => saveSetting(tx, SETTING, JSON.stringify(state)));
-    this.#state = state;
+    await this.#alone(async () => {
+      await this.#database.write((tx) => saveSetting(tx, SETTING, JSON.stringify(state)));
+      this.#state = state;
+    });
   }
 
   /** Runs `body` in one transaction with the setting of the clock; `body` sees the new time already. If it throws, both are undone. */
   async setWith<T>(worldMs: number, isFrozen: boolean, body: (tx: Transaction) => Promise<T>): Promise<T> {
     const before = this.#state;
     const state: ClockState = { worldMs, realMs: this.#realNowMs(), isFrozen };
-    this.#state = state;
+    return this.#alone(async () => {
+      this.#state = state;
+      try {
+        return await this.#database.write(async (tx) => {
+          await saveSetting(tx, SETTING, JSON.stringify(state));
+          return body(tx);
+        });
+      } catch (error) {
+        this.#state = before;
+        throw error;
+      }
+    });
+  }
+
+  /** What is read meanwhile may be older than what is set, so it is read again afterwards. */
+  async #alone<T>(set: () => Promise<T>): Promise<T> {
+    this.#underWay++;
+    this.#settings++;
     try {
-      return await this.#database.write(async (tx) => {
-        await saveSetting(tx, SETTING, JSON.stringify(state));
-        return body(tx);
-      });
-    } catch (error) {
-      this.#state = before;
-      throw error;
+      return await set();
+    } finally {
+      this.#underWay--;
+      this.#reload();
     }
   }
 
-  async #reload(): Promise<void> {
-    try {
-      this.#state = await readState(this.#database);
-    } catch {
+  get rereading(): Promise<void> | undefined {
+    return this.#rereading;
+  }
+
+  /** Of several that run at once the last one counts. */
+  #reload(): void {
+    if (this.#underWay > 0) return;
+    const settings = this.#settings;
+    const rereading: Promise<void> = readState(this.#database)
+      .then((state) => {
+        if (this.#rereading === rereading && settings === this.#settings) this.#state = state;
+      })
       // The database is unreachable: the clock runs on as it was, and is read again after the next reconnection.
-    }
+      .catch(() => {})
+      .finally(() => {
+        if (this.#rereading === rereading) this.#rereading = undefined;
+      });
+    this.#rereading = rereading;
   }
 }
 

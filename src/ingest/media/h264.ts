@@ -101,11 +101,7 @@ function skipChroma(reader: BitReader): number {
 
 function skipScalingList(reader: BitReader, size: number): void {
   let last = 8;
-  let next = 8;
-  for (let i = 0; i < size && next !== 0; i++) {
-    next = (last + reader.signed() + 256) % 256;
-    if (next !== 0) last = next;
-  }
+  for (let i = 0; i < size && last !== 0; i++) last = (last + reader.signed()) & 0xff;
 }
 
 function skipPictureOrder(reader: BitReader): void {
@@ -122,6 +118,6 @@ function skipPictureOrder(reader: BitReader): void {
 /** Without the bytes that keep a NAL unit from looking like a start code (H.264, 7.4.1). */
 function withoutEmulation(unit: Uint8Array): Uint8Array {
   const bytes: number[] = [];
-  for (const [i, byte] of unit.entries()) if (!(byte === 3 && i >= 2 && unit[i - 1] === 0 && unit[i - 2] === 0)) bytes.push(byte);
+  for (const [i, byte] of unit.entries()) if (!(byte === 3 && unit[i - 1] === 0 && unit[i - 2] === 0)) bytes.push(byte);
   return Uint8Array.from(bytes);
 }

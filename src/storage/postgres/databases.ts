@@ -44,6 +44,7 @@ export class PostgresDatabases implements Databases {
       const database = new PostgresDatabase({
         ...{ schema, pool: this.#shared, migrations: this.#migrations },
         processNumber: () => first.processNumber,
+        confirm: () => first.confirm(),
         end: async () => channel?.leave(schema),
       });
       await channel?.follow(schema, database.emit);

@@ -2,7 +2,8 @@
  * The dedicated connection of a server: it receives the facts that other processes changed, in each schema that is followed, and renews the
  * process number, which is that of its own schema.
  *
- * **Invariant:** the listener receives the change of any process within 1 s, or everything is declared changed.
+ * **Invariant:** the listener receives the change of any process within 1 s, or everything is declared changed. Timers alone cannot keep
+ * that: in a process that had no processor for a second a request may come before them, so the user of a cache calls `confirm` first.
  *
  * Each transaction that changes facts increments a row of `fact_generations`, its connection's, and notifies with that slot and
  * number. A gap in the numbers of a slot, or a number in the table that did not arrive, means that a notification was lost.
@@ -17,8 +18,13 @@ const RESPONSE_MS_MAX = 5_000;
 
 /** Interval of reading the generation: a lost notification is found within this time and that of one query. */
 const POLL_MS = 500;
+/** ARCHITECTURE.md, idea 5. */
+const KNOWN_WITHIN_MS = 1_000;
 /** Polls without a response after which the connection counts as broken: 5 s, as for any other connection. */
 const SILENT_POLLS_MAX = 10;
+
+// The machine's clock: what other processes do does not follow the clock of a world.
+const now = (): number => performance.now();
 
 export type OnFact = (kind: string | undefined, key: string | undefined) => void;
 
@@ -36,6 +42,8 @@ export class FactChannel {
   #client: Client | undefined;
   readonly #processNumber = new ProcessNumber();
   #silentPolls = 0;
+  /** When everything that was changed until then was known, or declared changed. */
+  #confirmedMs = now();
   #lastTurn: Promise<unknown> = Promise.resolve();
   #isConnecting = false;
   #isClosed = false;
@@ -89,6 +97,11 @@ export class FactChannel {
   /** Can change after an outage. Throws `databaseUnreachable` where the lease could not be renewed. */
   get processNumber(): number {
     return this.#processNumber.value;
+  }
+
+  /** Everything is declared changed where the last poll that was answered began more than a second ago. */
+  confirm(): void {
+    if (now() - this.#confirmedMs > KNOWN_WITHIN_MS) this.#everythingChanged();
   }
 
   async close(): Promise<void> {
@@ -176,6 +189,7 @@ export class FactChannel {
   }
 
   async #poll(client: Client): Promise<void> {
+    const begunMs = now();
     if (this.#processNumber.isDue) await this.#processNumber.renew(client);
     for (const [schema, newest] of await readGenerations(client, [...this.#followed.keys()])) {
       const followed = this.#followed.get(schema);
@@ -188,6 +202,7 @@ export class FactChannel {
       }
       if (isBehind && !this.#isClosed) followed.onFact(undefined, undefined);
     }
+    this.#confirmedMs = Math.max(this.#confirmedMs, begunMs);
   }
 
   #reconnect(): void {
@@ -203,6 +218,7 @@ export class FactChannel {
 
   #everythingChanged(): void {
     if (this.#isClosed) return;
+    this.#confirmedMs = now();
     for (const { onFact } of this.#followed.values()) onFact(undefined, undefined);
   }
 }

@@ -55,6 +55,8 @@ interface DatabaseParts {
   readonly migrations: readonly FeatureMigrations[];
   /** Of the process, where another database of it has the channel. */
   processNumber?(): number;
+  /** The same of `confirm`. */
+  confirm?(): void;
   /** Called when it is closed. */
   end(): Promise<void>;
 }
@@ -68,6 +70,7 @@ export class PostgresDatabase implements Database {
   readonly #groups: Groups;
   readonly #end: () => Promise<void>;
   readonly #processNumber: () => number;
+  readonly #confirm: () => void;
   readonly #listeners = new Set<(kind: string | undefined, key: string | undefined) => void>();
   /** This database's own, where it has one. */
   channel: FactChannel | undefined;
@@ -75,13 +78,14 @@ export class PostgresDatabase implements Database {
   #whenIdle: (() => void)[] = [];
   #closing: Promise<void> | undefined;
 
-  constructor({ schema, pool, migrations, end, processNumber = () => 0 }: DatabaseParts) {
+  constructor({ schema, pool, migrations, end, processNumber = () => 0, confirm = () => {} }: DatabaseParts) {
     this.#schema = schema;
     this.#states = new PostgresStates(schema, migrations, (isolation, work) => this.#together(isolation, work));
     this.#pool = pool;
     this.#groups = new Groups(pool, schema, this.emit);
     this.#end = end;
     this.#processNumber = processNumber;
+    this.#confirm = confirm;
     this.reader = {
       get: async <R extends Row>(statement: Sql) => (await this.#read<R>(statement))[0],
       all: <R extends Row>(statement: Sql) => this.#read<R>(statement),
@@ -135,6 +139,11 @@ export class PostgresDatabase implements Database {
   onInvalidate(listener: (kind: string | undefined, key: string | undefined) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+
+  confirm(): void {
+    if (this.channel === undefined) this.#confirm();
+    else this.channel.confirm();
   }
 
   async ping(): Promise<void> {

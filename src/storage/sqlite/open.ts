@@ -97,6 +97,8 @@ class SqliteDatabase implements Database {
   #snapshot: Connection | undefined;
   #lastSnapshot: Promise<unknown> = Promise.resolve();
   #closing: Promise<void> | undefined;
+  /** Whose rows are a world's. None comes or goes while it is open. */
+  #tables: readonly string[] | undefined;
 
   constructor(files: Files, migrations: readonly FeatureMigrations[], onCommit: ((writes: number) => void) | undefined) {
     this.#files = files;
@@ -160,6 +162,9 @@ class SqliteDatabase implements Database {
     return () => this.#listeners.delete(listener);
   }
 
+  /** No other process writes to it. */
+  confirm(): void {}
+
   async ping(): Promise<void> {
     await this.reader.get(firstRead);
   }
@@ -180,7 +185,8 @@ class SqliteDatabase implements Database {
   }
 
   async restoreState(name: string | undefined): Promise<boolean> {
-    const tables = this.#files.writer.tablesOf(this.#migrations);
+    this.#tables ??= this.#files.writer.tablesOf(this.#migrations);
+    const tables = this.#tables;
     const replace = (path: string | undefined) => this.#alone((writer) => writer.replaceContent(tables, path));
     if (name === undefined) {
       await replace(undefined);

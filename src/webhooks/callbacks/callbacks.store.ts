@@ -89,6 +89,10 @@ export function listNextRetries(reader: Reader, limit: number): Promise<{ id: st
     WHERE r.due_ms IS NOT NULL ORDER BY r.due_ms, r.id LIMIT ${limit}`);
 }
 
+/** Those that fail or are paused, the oldest first. */
+export const listTroubled = (reader: Reader, limit: number): Promise<CallbackRow[]> =>
+  reader.all<CallbackRow>(append(callbacks, "AND (c.failing_since_ms IS NOT NULL OR c.paused_ms IS NOT NULL) ORDER BY c.id LIMIT ?", [limit]));
+
 /** For metrics: how many fail, need attention, are paused. */
 export async function countCallbacks(reader: Reader): Promise<{ failing: number; alerted: number; paused: number }> {
   const row = await reader.get<{ failing: number; alerted: number; paused: number }>(sql`

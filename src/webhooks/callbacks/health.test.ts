@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Health } from "./callbacks.store.ts";
-import { healthAfter, isGone, type Sign } from "./health.ts";
+import { healthAfter, isGone, isHeld, type Sign } from "./health.ts";
 
 const HOUR_MS = 3_600_000;
 const working: Health = { failing_since_ms: null, last_failure_ms: null, alerted_ms: null, paused_ms: null, probe_due_ms: null };
@@ -25,6 +25,41 @@ describe("the health of a callback", () => {
 
   test("with the clock moved back before a series it begins anew", () => {
     expect(after(working, ["failed", 100], ["failed", 1])).toMatchObject({ failing_since_ms: HOUR_MS, last_failure_ms: HOUR_MS });
+  });
+
+  test("a failure pauses it from the very end of five days on, and sets the time of the next attempt; an alert stays as it was", () => {
+    const since = Array.from({ length: 10 }, (_, at): [Sign["says"], number] => ["failed", at * 13]);
+    const failing = { ...after(working, ...since), alerted_ms: HOUR_MS };
+    expect(after(failing, ["failed", 119.999])).toEqual({ ...failing, last_failure_ms: 119.999 * HOUR_MS });
+    expect(after(failing, ["failed", 120])).toEqual({
+      ...failing,
+      last_failure_ms: 120 * HOUR_MS,
+      paused_ms: 120 * HOUR_MS,
+      probe_due_ms: 121 * HOUR_MS,
+    });
+    expect(after({ ...failing, alerted_ms: null }, ["failed", 120])).toMatchObject({ alerted_ms: 120 * HOUR_MS });
+  });
+
+  test("attempts that end in another order: the last failure is the latest, and one at the beginning of the series is no other series", () => {
+    const failing = after(working, ["failed", 10], ["failed", 12]);
+    expect(after(failing, ["failed", 11])).toEqual({ ...failing, last_failure_ms: 12 * HOUR_MS });
+    expect(after(failing, ["failed", 10])).toEqual({ ...failing, last_failure_ms: 12 * HOUR_MS });
+    expect(after(failing, ["gone", 13])).toEqual({
+      ...{ failing_since_ms: 10 * HOUR_MS, last_failure_ms: 13 * HOUR_MS, alerted_ms: 13 * HOUR_MS, paused_ms: 13 * HOUR_MS, probe_due_ms: null },
+    });
+  });
+
+  test("one that a person pauses is held, one that responded 410 is gone, and no other is either", () => {
+    const held = { ...working, paused_ms: 1 };
+    const gone = after(working, ["gone", 2]);
+    const paused = { ...gone, probe_due_ms: 5 };
+    expect([working, held, gone, paused].map((health) => [isHeld(health), isGone(health)])).toEqual([
+      [false, false],
+      [true, false],
+      [false, true],
+      [false, false],
+    ]);
+    for (const says of ["delivered", "failed", "gone"] as const) expect(after(held, [says, 3])).toBe(held);
   });
 
   test("410 pauses at once, and no later attempt resumes it", () => {

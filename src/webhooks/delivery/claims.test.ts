@@ -54,6 +54,20 @@ onBothDatabases("what a claim takes", (kind) => {
     expect((await run({ ...probe, firsts: 0 })).claimed).toEqual([]);
   });
 
+  test("D-137: the only delivery of a paused callback leaves nothing behind it where it is taken, and itself where another process was first", async () => {
+    const { fixture, run } = await open();
+    const [callback] = (await listCallbacks(fixture.database.reader, { limit: 1 })).rows;
+    await fixture.database.write((tx) => pauseCallback(tx, callback?.id ?? "", -PROBE_EVERY_MS));
+    const probe = { firsts: 1, retries: 1, isProbe: true };
+    const left = async () => {
+      const { claimed, views } = await run(probe);
+      return { claimed: claimed.length, hasMore: views[0]?.hasMore };
+    };
+    expect(await left()).toEqual({ claimed: 1, hasMore: false });
+    await emit(fixture, 40_001, ["messages"]);
+    expect(await left()).toEqual({ claimed: 0, hasMore: true });
+  });
+
   test("D-62: a batch that came back unsent joins no other", async () => {
     const { fixture, run } = await open();
     const { database } = fixture;

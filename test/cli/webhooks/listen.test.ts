@@ -1,5 +1,6 @@
 /** What `plaza listen` subscribes, prints and restores; `webhooks.test.ts` has what it forwards. */
 import { afterEach, expect, test } from "bun:test";
+import { freePort } from "#harness/processes/free-port";
 import { startReceiver } from "#harness/receiver";
 import { type Server, startServer, worldFile } from "#harness/server";
 import { endAll, runPlaza, spawnPlaza } from "../plaza-process.ts";
@@ -168,4 +169,45 @@ test("--print-json: the exact bodies alone are on stdout, and --print-secret pri
   expect(noWebhook.status).toBe(400);
   await end();
   expect(await runPlaza(["listen", "--app", "1001", "--print-secret"], { env: envOf(server) })).toEqual({ code: 0, stdout: "s3cret\n", stderr: "" });
+});
+
+test("it says that its server has ended, and receives from the one that comes in its place, also where that knows nothing of it", async () => {
+  const port = freePort();
+  const key = "a-key-of-24-characters-x";
+  const start = () => startServer(["--data", ":memory:", "--world", worldFile(world), "--control-port", String(port)], { PLAZA_CONTROL_KEY: key });
+  const server = await start();
+  const shown = async (of: Server) => {
+    const [{ callback, subscriptions }] = await nodes(of);
+    return { callback, subscriptions };
+  };
+  const before = await shown(server);
+  const { listening, lines, end } = await listen(server, ["--events", "page.live_videos"]);
+  const next = async (text: string): Promise<string> => {
+    for (;;) {
+      const { value, done } = await lines.next();
+      if (done === true) throw new Error(`it ended before it said ${text}: ${await new Response(listening.stderr).text()}`);
+      if (value.includes(text)) return value;
+    }
+  };
+  await next("signing secret");
+  await server.kill();
+  expect(await next("the server")).toBe("the server has ended; waiting until it is back, Ctrl-C ends");
+  const another = await start();
+  await next("the server is back");
+  expect((await trigger(another, ["page.live_videos", "--entity", "2001"])).code).toBe(0);
+  expect(await next("live_videos")).toContain("page 2001 live_videos");
+  await end();
+  expect(await shown(another)).toEqual(before);
+});
+
+test("it ends where its server is gone, and says what stays behind", async () => {
+  const server = await startServer(["--data", ":memory:", "--world", worldFile(world)]);
+  const { listening, lines, url } = await listen(server, []);
+  await server.kill();
+  for (let line = ""; !line.includes("the server has ended"); ) line = (await lines.next()).value as string;
+  listening.kill("SIGINT");
+  expect(await new Response(listening.stderr).text()).toBe(
+    `plaza: no server responds, so ${url} stays the callback of app 1001 where its data are kept\n`,
+  );
+  expect(await listening.exited).toBe(0);
 });

@@ -116,7 +116,7 @@ export class ConsolePage {
 /** `key`: another one than the server's, or none. `flags`: of the browser. */
 export async function openConsole(
   server: Server,
-  path = "/",
+  path = "/requests",
   key: string | undefined = server.control_key,
   flags: readonly string[] = [],
 ): Promise<ConsolePage> {

@@ -81,7 +81,7 @@ export class Person {
 }
 
 /** Signed in by the address that the server prints; without a key where `path` is one that needs none. */
-export async function personAt(server: Server, { theme = "light", path = "/" }: PersonOptions = {}): Promise<Person> {
+export async function personAt(server: Server, { theme = "light", path = "/requests" }: PersonOptions = {}): Promise<Person> {
   const executablePath = Bun.which("chromium") ?? Bun.which("google-chrome");
   if (executablePath === null) throw new Error("there is no Chromium");
   // The test's own time limit ends the waiting, here and below.

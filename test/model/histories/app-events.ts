@@ -73,6 +73,20 @@ export const appEventSteps: Arbitrary<Step> = oneOf<Step>(
       }),
     }),
   ],
+  // Right ones, whose names meet again and come to their cap.
+  [
+    8,
+    request({
+      ...{ ...common, headers: { "x-forwarded-for": "203.0.113.7" }, tokens: fc.constantFrom({ header: "shop-app" }, { header: "other-app" }) },
+      body: body({
+        ...{ event: fc.constant("CUSTOM_APP_EVENTS"), advertiser_id: fc.constant("38400000-8cf0-11bd-b23e-10b96e40000d") },
+        custom_events: fc.array(
+          fc.record({ _eventName: fc.constantFrom("A", "A", "B", ...NAMES), event_id: fc.constantFrom("e1", "e2"), pf_currency: fc.constant("EUR") }),
+          { minLength: 1, maxLength: 2 },
+        ),
+      }),
+    }),
+  ],
   [3, request({ ...common, tokens, body: body({ event: fc.constant("MOBILE_APP_INSTALL"), ...flags, advertiser_id: device, attribution: cookie }) })],
   [
     2,

@@ -2,12 +2,17 @@
 import fc, { type Arbitrary } from "fast-check";
 import { appEventSteps } from "./app-events.ts";
 import { batchSteps } from "./batches.ts";
+import { catalogSteps } from "./catalogs.ts";
 import { oneOf, world } from "./drawing.ts";
+import { insightSteps } from "./insights.ts";
+import { audienceSteps, liveSteps } from "./live.ts";
+import { manySteps } from "./many.ts";
 import { chatappSteps, intentSteps, selfMessagingSteps } from "./messaging.ts";
 import { nodeSteps } from "./nodes.ts";
 import { labelSteps, personaSteps } from "./page-messaging.ts";
 import { actionSteps, inspectionSteps, mediaSteps } from "./reading.ts";
 import type { History, Step } from "./steps.ts";
+import { subscriptionSteps } from "./subscriptions.ts";
 
 const MINUTE = 60;
 const DAY = 86_400;
@@ -17,6 +22,13 @@ const tasks = fc.subarray(["MANAGE", "CREATE_CONTENT", "MODERATE", "MESSAGING"])
 /** What a history may hold beside requests. */
 const worldSteps: Arbitrary<Step> = oneOf<Step>(
   [10, fc.record({ kind: fc.constant("follow" as const), world, link: fc.constantFrom("next" as const, "next" as const, "previous" as const) })],
+  [
+    3,
+    fc.record({
+      ...{ kind: fc.constant("again" as const), world },
+      tag: fc.constantFrom("same" as const, "same" as const, "weak" as const, "one of two" as const, "any" as const, "another" as const),
+    }),
+  ],
   [1, fc.record({ kind: fc.constant("move" as const), world })],
   [4, fc.record({ kind: fc.constant("advance" as const), world, seconds: fc.constantFrom(1, MINUTE, 30 * MINUTE, 3600, DAY) })],
   [1, fc.record({ kind: fc.constant("revoke" as const), world, token: fc.constantFrom("ada-user", "cafe-page-of-other-app", "bar-page") })],
@@ -49,6 +61,8 @@ export const withRestarts = ({ worlds, steps }: History): History => ({
 const areas: Readonly<Record<string, Arbitrary<Step>>> = {
   ...{ labels: labelSteps, personas: personaSteps, actions: actionSteps, media: mediaSteps, inspection: inspectionSteps },
   ...{ selfMessaging: selfMessagingSteps, chatapp: chatappSteps, intents: intentSteps, nodes: nodeSteps },
+  ...{ live: liveSteps, audience: audienceSteps, insights: insightSteps, subscriptions: subscriptionSteps },
+  ...{ many: manySteps, catalogs: catalogSteps },
   ...{ batches: batchSteps, appEvents: appEventSteps },
 };
 

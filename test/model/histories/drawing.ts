@@ -113,7 +113,10 @@ export function request(parts: Omit<Parts, "world">): Arbitrary<RequestStep> {
 
 /** A list, with its selections, limits and cursors. */
 export const list = (parts: Omit<Parts, "world" | "method" | "query">, more: Readonly<Record<string, Arbitrary<Value>>>): Arbitrary<RequestStep> =>
-  request({ ...parts, method: "GET", query: fc.record({ limit, ...more }), cursor });
+  oneOf(
+    [40, request({ ...parts, method: "GET", query: fc.record({ limit, ...more }), cursor })],
+    [1, request({ ...parts, method: "GET", query: fc.constant({ before: "one", after: "other" }) })],
+  );
 
 /** As JSON or as a form, which has only texts. */
 export const body = (drawn: Readonly<Record<string, Arbitrary<Value>>>): Arbitrary<NonNullable<RequestStep["body"]>> =>

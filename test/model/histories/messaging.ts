@@ -12,7 +12,7 @@ const messageText: Arbitrary<Value> = oneOf<Value>(
 const inApp = (what: Extract<Step, { kind: "in app" }>["what"], drawn: Readonly<Record<string, Arbitrary<Value>>>): Arbitrary<Step> =>
   fc.record({ kind: fc.constant("in app" as const), world, what: fc.constant(what), fields: fc.record(drawn) });
 
-const account = fc.constantFrom("6001", "6001", "6001", "6002");
+const account = fc.constantFrom("6001", "6001", "6001", "6002", "6004");
 
 const message = fc.record({
   text: messageText,

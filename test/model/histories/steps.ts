@@ -1,6 +1,6 @@
 /** A history as data: worlds and steps that name nodes by the order in which they came, so that a step can be left out. */
 import type { Place } from "../reference/credentials.ts";
-import type { ActionStatus, MigrationIntent } from "../reference/nodes.ts";
+import type { ActionStatus, Activity, Followers, MigrationIntent } from "../reference/nodes.ts";
 import type { Surface } from "../reference/requests.ts";
 import type { NodeType, Profile } from "../reference/world.ts";
 
@@ -54,6 +54,21 @@ interface FollowStep {
   readonly link: "next" | "previous";
 }
 
+/** One read of several nodes: what the step would ask of its node. */
+export interface ManyStep {
+  readonly kind: "many";
+  readonly world: number;
+  readonly step: RequestStep;
+  readonly nodes: readonly NodeName[];
+}
+
+/** Asks again what was last answered, with the entity tag of the response, or of another one. */
+export interface AgainStep {
+  readonly kind: "again";
+  readonly world: number;
+  readonly tag: "same" | "weak" | "one of two" | "any" | "another";
+}
+
 interface AdvanceStep {
   readonly kind: "advance";
   readonly world: number;
@@ -105,6 +120,31 @@ export interface MoveIntentStep {
   readonly to: MigrationIntent["status"];
 }
 
+/** What encoders and operators do to a live video. */
+export interface LiveStep {
+  readonly kind: "live";
+  readonly world: number;
+  readonly what: "ingest" | "sealing" | "takedown" | "restore" | "restore-notice";
+  readonly video: NodeName;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+/** A file comes for a product feed; null: it is no file of a feed. */
+export interface FeedFileStep {
+  readonly kind: "feed file";
+  readonly world: number;
+  readonly feed: NodeName;
+  readonly updateOnly: boolean;
+  readonly rows: readonly { readonly retailer_id: string; readonly name: string; readonly brand: string }[] | null;
+}
+
+/** What was counted in the microblog is recorded. */
+export interface RecordStep {
+  readonly kind: "record";
+  readonly world: number;
+  readonly entry: { readonly activity: Activity } | { readonly followers: Followers };
+}
+
 /** A name of an app's events is deactivated, or none, and the sums are looked at. */
 export interface EventsStep {
   readonly kind: "events";
@@ -128,6 +168,9 @@ interface MoveStep {
 /** What the control API does. */
 export type ChangeStep =
   | EventsStep
+  | LiveStep
+  | FeedFileStep
+  | RecordStep
   | RestartStep
   | MoveStep
   | InAppStep
@@ -138,7 +181,7 @@ export type ChangeStep =
   | MoveActionStep
   | AddMediaStep;
 
-export type Step = RequestStep | BatchStep | FollowStep | ChangeStep;
+export type Step = RequestStep | BatchStep | ManyStep | AgainStep | FollowStep | ChangeStep;
 
 export interface History {
   readonly worlds: readonly Profile[];

@@ -38,6 +38,8 @@ const tokens: readonly TokenEntry[] = [
   { ...shop, token: "other-app", type: "app", app: "1002", scopes: [] },
   { ...shop, token: "other-ada-user", type: "user", app: "1002", user: "3001" },
   { ...shop, token: "new-ada-user", type: "user", app: "1003", user: "3001" },
+  { ...shop, token: "old-ada-user", type: "user", app: "1004", user: "3001" },
+  { ...shop, token: "stubborn-ada-user", type: "user", app: "1005", user: "3001" },
   { ...shop, token: "cafe-social", type: "social_user", social_account: "6001" },
   { ...shop, token: "fan-social", type: "social_user", social_account: "6002" },
   { ...shop, token: "talk", type: "microblog_user", microblog_user: "7001" },
@@ -72,6 +74,8 @@ const appsWith = (callback: (app: string) => string): WorldFile["apps"] => [
     ],
   },
   { id: "1003", name: "New", secret: "n3w", created_time: 1_793_000_000, mode: "development" },
+  { id: "1004", name: "Old", secret: "0ld", created_time: 1_718_409_600, marketing_first_used_time: 1_720_000_000 },
+  { id: "1005", name: "Stubborn", secret: "stubb0rn", created_time: 1_718_409_600, marketing_first_used_time: 1_720_000_000, auto_upgrade: false },
 ];
 
 const people = {
@@ -109,7 +113,7 @@ const pageMessaging = {
       ...{ id: "2002", name: "Bär 🐻" },
       people: [{ psid: "9011", name: "Hal" }],
       roles: [{ user: "3001", tasks: ["MESSAGING"] }],
-      subscribed_apps: [{ app: "1001", subscribed_fields: ["custom_labels"] }],
+      subscribed_apps: [{ app: "1001", subscribed_fields: ["custom_labels", "live_videos"] }],
     },
   ],
   labels: [
@@ -134,10 +138,22 @@ const actions = {
   ],
 } satisfies Partial<WorldFile>;
 
+const live = {
+  places: [{ id: "9901" }],
+  live_videos: [
+    { id: "5301", page: "2001", title: "Rehearsal", status: "UNPUBLISHED", stream_key: "the-stream-key-of-5301" },
+    { id: "5302", page: "2001", status: "LIVE", place: "9901" },
+    { id: "5303", page: "2002", title: "Recorded", status: "VOD" },
+    { id: "5304", page: "2001", title: "Planned", status: "SCHEDULED_LIVE", planned_start_time: NOW + 400, stream_key: "the-stream-key-of-5304" },
+    { id: "5305", page: "2002", title: "Shared", status: "LIVE", crossposted_pages: ["2001"], stream_key: "the-stream-key-of-5305" },
+  ],
+} satisfies Partial<WorldFile>;
+
 const social = {
   social_accounts: [
     { id: "6001", username: "cafe", social_scoped_id: "6901", page: "2001", user: "3001", app_connections: ["1001"] },
     { id: "6002", username: "fan", social_scoped_id: "6902", user: "3003" },
+    { id: "6004", username: "without_token", social_scoped_id: "6904", user: "3001", app_connections: ["1001"] },
     { id: "6003", username: "private_person", page: "2001", professional: false },
   ],
   media: [
@@ -205,6 +221,6 @@ export const worldFile = (profile: Profile, callback: (app: string) => string): 
   profile,
   clock: { now: NOW, frozen: true },
   apps: appsWith(callback),
-  ...{ ...people, ...pageMessaging, ...actions, ...social, ...microblog, ...catalogs, ...chatapp },
+  ...{ ...people, ...pageMessaging, ...actions, ...live, ...social, ...microblog, ...catalogs, ...chatapp },
   tokens,
 });

@@ -1,14 +1,17 @@
 /** What the control API does to a world, in the server and in the model. */
 
-import type { AddMediaStep, ChangeStep, EventsStep, InAppStep, MoveActionStep, MoveIntentStep, RolesStep } from "../histories/steps.ts";
+import type { AddMediaStep, ChangeStep, EventsStep, InAppStep, MoveActionStep, MoveIntentStep, RecordStep, RolesStep } from "../histories/steps.ts";
 import { emitComment, emitEcho, emitPostback } from "../reference/areas/accounts.ts";
 import { eventsOf } from "../reference/areas/app-events.ts";
 import { emitOfChatapp } from "../reference/areas/chatapp.ts";
+import { passDeadlines } from "../reference/areas/live-states.ts";
 import { INTENT_MOVES } from "../reference/areas/migration-intents.ts";
 import { ACTION_MOVES, passDueDates } from "../reference/areas/required-actions.ts";
 import type { Page } from "../reference/nodes.ts";
 import { loseRole } from "../reference/world.ts";
+import { changeVideo, videosWithoutFeeds } from "./change-video.ts";
 import { differenceOf } from "./compare.ts";
+import { fillFeed } from "./fill-feed.ts";
 import { idOf } from "./resolve.ts";
 import { newName, type Scene, type Stage } from "./scene.ts";
 
@@ -27,6 +30,7 @@ export async function changeWorld(stage: Stage, scene: Scene, step: ChangeStep):
     case "advance":
       world.now += step.seconds;
       passDueDates(world);
+      passDeadlines(world);
       return order(stage, scene, "POST", "clock/advance", { seconds: step.seconds });
     case "revoke":
       return revoke(stage, scene, step.token);
@@ -46,6 +50,12 @@ export async function changeWorld(stage: Stage, scene: Scene, step: ChangeStep):
       return moveIntent(stage, scene, step);
     case "move action":
       return moveAction(stage, scene, step);
+    case "record":
+      return record(stage, scene, step);
+    case "feed file":
+      return fillFeed(stage, scene, step);
+    case "live":
+      return changeVideo(stage, scene, step);
     case "add media":
       return addMedia(stage, scene, step);
   }
@@ -100,6 +110,15 @@ async function actInApp(stage: Stage, scene: Scene, { what, fields }: InAppStep)
   if (what === "postback") emitPostback(world, account, texts);
   if (what === "comment") emitComment(world, account, texts, id);
   return undefined;
+}
+
+async function record(stage: Stage, scene: Scene, { entry }: RecordStep): Promise<string | undefined> {
+  if ("activity" in entry) {
+    scene.world.activity.push(entry.activity);
+    return order(stage, scene, "POST", "nodes/activity", entry.activity);
+  }
+  scene.world.followers.push(entry.followers);
+  return order(stage, scene, "POST", "nodes/followers", entry.followers);
 }
 
 async function addMedia(stage: Stage, scene: Scene, { kind: _, world: __, ...entry }: AddMediaStep): Promise<string | undefined> {
@@ -162,6 +181,7 @@ async function move(stage: Stage, scene: Scene): Promise<string | undefined> {
   // D-261: a cursor of one world means nothing in another. The statuses of a world file are written when it is loaded.
   world.cursors.clear();
   for (const action of world.required_actions.values()) action.written = world.now;
+  videosWithoutFeeds(world);
   // Neither are what was only counted: a world file has no app events.
   world.app_events.clear();
   return undefined;

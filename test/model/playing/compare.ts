@@ -73,8 +73,10 @@ function differenceOfFailure(expected: Failure, profile: Profile, { status, body
 }
 
 /** D-83: it is refused before a version is decided. */
-const isOfNoNode = (reply: Reply): boolean => isFailure(reply) && ["unsupportedRequest", "unknownObject404", "unknownPath"].includes(reply.error);
+const isOfNoNode = (reply: Reply): boolean =>
+  isFailure(reply) && ["unsupportedRequest", "unknownObject404", "unknownPath", "versionDeprecated"].includes(reply.error);
 
+const WARNING = "x-ad-api-version-warning";
 const USAGE = /^\{"call_count":\d+,"total_cputime":0,"total_time":0\}$/;
 
 function differenceOfHeaders({ status, headers }: Received, version: string | undefined): Difference {
@@ -101,7 +103,10 @@ export function compare({ replies, version }: Replied, profile: Profile, receive
       : reply.status === received.status
         ? differenceOf(reply.body, received.body, "body")
         : `status ${received.status} ${show(received.body)} for ${reply.status} ${show(reply.body)}`;
-    if (difference === undefined) return { reply, difference: differenceOfHeaders(received, isOfNoNode(reply) ? undefined : version) };
+    if (difference === undefined) {
+      const own = isFailure(reply) ? undefined : differenceOf(reply.headers?.[WARNING], received.headers[WARNING], WARNING);
+      return { reply, difference: own ?? differenceOfHeaders(received, isOfNoNode(reply) ? undefined : version) };
+    }
     differences.push(difference);
   }
   return { reply: undefined, difference: differences.join("\n  or ") };

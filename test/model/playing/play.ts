@@ -1,11 +1,15 @@
 /** Plays a history against a server and the model at once, and says where they part. */
 import type { History, RequestStep, Step } from "../histories/steps.ts";
+import { isAnythingDue } from "../reference/areas/live-states.ts";
 import { isFailure } from "../reference/replies.ts";
 import { replyTo } from "../reference/reply.ts";
 import type { GraphRequest } from "../reference/requests.ts";
+import { askAgain } from "./again.ts";
 import { askInBatch } from "./batch.ts";
+import { letTimePass } from "./change-video.ts";
 import { changeWorld } from "./change-world.ts";
 import { compare } from "./compare.ts";
+import { askForMany } from "./many.ts";
 import { noteNodes, resolve } from "./resolve.ts";
 import { closeScene, openScene, type Scene, type Stage } from "./scene.ts";
 import { type Received, send } from "./send.ts";
@@ -37,8 +41,13 @@ export async function play(stage: Stage, history: History): Promise<Parting | un
 }
 
 async function take(stage: Stage, scene: Scene, step: Step): Promise<string | undefined> {
+  stage.coverage.happens(`steps in the profile ${scene.world.profile}`);
+  if (step.world > 0) stage.coverage.happens("steps in a second world");
+  if (step.kind !== "request") stage.coverage.happens(step.kind === "restart" ? `${step.kind} (${step.how})` : step.kind);
   if (step.kind === "request") return ask(stage, scene, step, resolve(step, scene.world, fillingOf(stage, scene)));
   if (step.kind === "batch") return askInBatch(stage, scene, step, fillingOf(stage, scene));
+  if (step.kind === "many") return askForMany(stage, scene, step, fillingOf(stage, scene));
+  if (step.kind === "again") return askAgain(stage, scene, step);
   if (step.kind === "follow") return follow(stage, scene, step.link);
   await stage.servers.beforeControl(scene.place);
   const what = await changeWorld(stage, scene, step);
@@ -47,10 +56,26 @@ async function take(stage: Stage, scene: Scene, step: Step): Promise<string | un
 }
 
 /** Operations that change where webhooks go. */
-const REROUTING: ReadonlySet<string> = new Set(["setAccountOverride", "setNumberOverride", "unsubscribeApp"]);
+const REROUTING: ReadonlySet<string> = new Set([
+  "setAccountOverride",
+  "setNumberOverride",
+  "unsubscribeApp",
+  "subscribeApp",
+  "endSubscription",
+  "subscribeToPage",
+  "unsubscribeFromPage",
+]);
 
 /** Operations that change nothing which could be cached: absence never is. */
-const CREATING: ReadonlySet<string> = new Set(["createLabel", "createPersona", "setSolutionMigrationIntent", "sendSelfMessage", "reportAppEvents"]);
+const CREATING: ReadonlySet<string> = new Set([
+  "createLabel",
+  "createPersona",
+  "setSolutionMigrationIntent",
+  "sendSelfMessage",
+  "reportAppEvents",
+  "createLiveComment",
+  "createLiveVideo",
+]);
 
 const fillingOf = ({ ledger }: Stage, { world, ever }: Scene) => ({ ever, callback: (name: string) => ledger.callback(world.name, name) });
 
@@ -81,9 +106,13 @@ async function ask(
   }
   const isChange = request.method !== "GET" && !CREATING.has(replied.operation?.name ?? "");
   if (isChange) servers.noteChange(scene.place, "request");
+  if (isAnythingDue(world)) await letTimePass(servers, scene);
   if (reply !== undefined) coverage.count(replied.operation?.name, isFailure(reply) ? reply.error : undefined);
   noteNodes(world, ever);
   noteLinks(scene, request, received);
+  const { etag } = received.headers;
+  if (request.method === "GET" && received.status === 200 && etag === undefined) return `${request.path}: a response without an entity tag`;
+  if (request.method === "GET" && received.status === 200 && etag !== undefined) scene.last = { request, etag, body: received.body };
   return undefined;
 }
 

@@ -20,6 +20,8 @@ export interface Scene {
   /** The name of the server's world, which is another one after an export and import. */
   place: string;
   readonly ever: EverNodes;
+  /** The last read that was a success, with its entity tag. */
+  last?: { readonly request: GraphRequest; readonly etag: string; readonly body: unknown };
   /** The last page that had links. */
   links?: { readonly request: GraphRequest; readonly next?: string; readonly previous?: string };
 }

@@ -30,6 +30,14 @@ const ALL_PLACES: readonly Place[] = ["header", "access_token", "oauth_token", "
 export const placesOf = ({ profile }: World, schemes: readonly Scheme[]): ReadonlySet<Place> =>
   new Set(profile === "clients" || schemes.length === 0 ? ALL_PLACES : schemes.flatMap((scheme) => PLACES[scheme]));
 
+/** D-12: of the tokens of a request those in places that count; of G1 one in the query only while its app is in development. */
+export function inPlaces(world: World, schemes: readonly Scheme[], all: readonly Credential[]): Credential[] {
+  const places = placesOf(world, schemes);
+  const isOfDevelopment = ({ token }: Credential): boolean => world.apps.get(token?.app ?? "")?.mode === "development";
+  const isOnlyThere = world.profile === "strict" && schemes.length > 0 && schemes.every((one) => one === "header or, in development, query");
+  return all.filter((one) => places.has(one.place) && !(isOnlyThere && one.place === "access_token" && !isOfDevelopment(one)));
+}
+
 /** `{app_id}|{app_secret}` is a token of the app as well. */
 export function findToken(world: World, value: string): Token | undefined {
   const [id = "", secret] = value.split("|");

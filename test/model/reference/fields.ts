@@ -1,4 +1,5 @@
 /** `fields`: what is selected of a node, at every depth (D-33, D-38). */
+import { Hole } from "./replies.ts";
 
 /** The fields that a node or object has, what it shows without `fields`, and what it always shows (D-37). */
 export interface Shape {
@@ -58,7 +59,7 @@ export function isKnown(selection: Selection, { fields }: Shape): boolean {
 
 export function select(value: unknown, shape: Shape, selection: Selection | undefined): unknown {
   if (Array.isArray(value)) return value.map((item) => select(item, shape, selection));
-  if (typeof value !== "object" || value === null) return value;
+  if (typeof value !== "object" || value === null || value instanceof Hole) return value;
   if (shape.isEdge) return { data: select((value as { data: unknown }).data, { ...shape, isEdge: undefined }, selection) };
   const names = new Set([...(selection?.keys() ?? shape.defaults), ...shape.always]);
   const shown: Record<string, unknown> = {};

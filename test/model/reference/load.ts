@@ -20,6 +20,8 @@ export interface WorldFile {
   readonly labels: readonly { readonly id: string; readonly page: string; readonly name: string; readonly users?: readonly string[] }[];
   readonly personas: readonly nodes.Persona[];
   readonly required_actions: readonly Omit<nodes.RequiredAction, "written">[];
+  readonly places: readonly { readonly id: string }[];
+  readonly live_videos: readonly LiveEntry[];
   readonly social_accounts: readonly Loose<nodes.SocialAccount, "id" | "username">[];
   readonly media: readonly Loose<nodes.Media, "id" | "owner" | "timestamp">[];
   readonly microblog_users: readonly nodes.MicroblogUser[];
@@ -36,6 +38,12 @@ export interface WorldFile {
   readonly migration_intents: readonly nodes.MigrationIntent[];
   readonly tokens: readonly TokenEntry[];
 }
+
+type LiveEntry = Pick<nodes.LiveVideo, "id" | "page" | "title" | "stream_key" | "planned_start_time"> & {
+  readonly status: "UNPUBLISHED" | "LIVE" | "VOD" | "SCHEDULED_LIVE";
+  readonly place?: string;
+  readonly crossposted_pages?: readonly string[];
+};
 
 export type TokenEntry = Loose<Omit<nodes.Token, "value" | "revoked">, "type" | "app" | "scopes" | "issued_at"> & { readonly token: string };
 
@@ -64,6 +72,18 @@ const pageOf = ({ subscribed_apps, ...page }: WorldFile["pages"][number]): nodes
 const subscriptionsOf = ({ subscriptions = [] }: WorldFile["apps"][number]) =>
   new Map(subscriptions.map(({ object, fields, callback }) => [object, { callback: callback.url, fields: new Set(fields) }]));
 
+/** D-51: one that is declared LIVE has no feed, and so no timer. */
+function liveVideoOf({ status, place, crossposted_pages = [], ...entry }: LiveEntry, now: number): nodes.LiveVideo {
+  return {
+    ...entry,
+    ...{ state: status.toLowerCase() as nodes.LiveState, embeddable: false, countries: [], excluded_countries: [], creation_time: now },
+    ...{ hasFeed: false, deadline: entry.planned_start_time, sealingFails: false, sealingTries: 0, crossposted: crossposted_pages },
+    ...{ comments: [], reactions: new Map() },
+    ...(place === undefined ? {} : { place: { id: place } }),
+    ...(status === "LIVE" ? { broadcast_start_time: now } : {}),
+  };
+}
+
 const NO_MEDIA = { media_type: "IMAGE", media_product_type: "FEED", private: false, tagged: [], like_count: 0, comments_count: 0, children: [] };
 const NO_DEMOGRAPHY = { country: "", city: "", age: "", gender: "" };
 
@@ -77,6 +97,8 @@ export function loadWorld(name: string, file: WorldFile, reach: (rule: Rule) => 
     labels: byId(file.labels.map(({ users = [], ...label }) => ({ ...label, users: new Set(users) }))),
     personas: byId(file.personas),
     required_actions: byId(file.required_actions.map((action) => ({ ...action, written: file.clock.now }))),
+    places: new Set(file.places.map(({ id }) => id)),
+    live_videos: byId(file.live_videos.map((entry) => liveVideoOf(entry, file.clock.now))),
     social_accounts: byId(file.social_accounts.map((account) => ({ professional: true, app_connections: [], ...account }))),
     media: byId(file.media.map((one) => ({ ...NO_MEDIA, ...one }))),
     microblog_users: byId(file.microblog_users),

@@ -128,6 +128,51 @@ export interface Followers {
   readonly time: number;
 }
 
+export type LiveState =
+  | "unpublished"
+  | "scheduled_unpublished"
+  | "scheduled_live"
+  | "scheduled_expired"
+  | "scheduled_canceled"
+  | "live"
+  | "reconnecting"
+  | "key_dead"
+  | "ending"
+  | "stopped"
+  | "processing"
+  | "vod"
+  | "taken_down"
+  | "lapsed";
+
+export interface LiveVideo {
+  readonly id: string;
+  readonly page: string;
+  title?: string;
+  description?: string;
+  state: LiveState;
+  embeddable: boolean;
+  place?: unknown;
+  countries: readonly string[];
+  excluded_countries: readonly string[];
+  planned_start_time?: number;
+  readonly creation_time: number;
+  broadcast_start_time?: number;
+  /** Undefined: there is none, or no response has shown it. */
+  stream_key?: string | undefined;
+  hasFeed: boolean;
+  /** When the state's timer is due. */
+  deadline?: number | undefined;
+  sealingFails: boolean;
+  sealingTries: number;
+  takedown_reason?: string | undefined;
+  end_reason?: string;
+  /** Those that share it. */
+  crossposted: readonly string[];
+  readonly comments: { readonly id: string; readonly actor: string; readonly message: string; readonly created_time: number }[];
+  /** By actor. */
+  readonly reactions: Map<string, { readonly type: string; readonly time: number }>;
+}
+
 export interface Catalog {
   readonly id: string;
   readonly page: string;

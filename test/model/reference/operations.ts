@@ -22,6 +22,8 @@ export interface Turn {
   readonly mint: () => string;
   /** The id of something that is no node. */
   readonly observedId: () => string | undefined;
+  /** A text of the response that only the server can know. */
+  readonly observed: (name: string) => string | undefined;
   readonly fail: (error: ErrorName, data?: Readonly<Record<string, unknown>>) => Failure;
 }
 
@@ -34,6 +36,8 @@ export interface Operation {
   readonly surfaces: readonly Surface[];
   /** Where it differs from the versions of the general interface: the path has to name one of these. */
   readonly versions?: readonly string[];
+  /** By the calendar of marketing: whether the path has to name a version. */
+  readonly marketing?: "required" | "or current";
   readonly form: Form;
   readonly scheme: Scheme;
   readonly kinds: readonly TokenKind[];
@@ -42,6 +46,8 @@ export interface Operation {
   readonly scopes: readonly string[];
   /** It reads nothing of a person, so the end of access to a person's data does not concern it (D-11). */
   readonly isOfNoPerson?: true;
+  /** Who may know of the node, where that differs from its own read. */
+  readonly knows?: (world: World, token: Token, node: string) => boolean;
   /** Where it does not hold, the node is refused as one that does not exist. */
   readonly isThere?: (world: World, node: string) => boolean;
   /** A scope that only some tokens need. */

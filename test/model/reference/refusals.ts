@@ -9,7 +9,7 @@ import type { World } from "./world.ts";
 
 export const bothForms = (error: ErrorName): Failure[] => [failure("flat", error), failure("wrapped", error)];
 
-const PAGE_MESSAGING_EDGES: ReadonlySet<string> = new Set(["custom_labels", "label", "personas"]);
+export const PAGE_MESSAGING_EDGES: ReadonlySet<string> = new Set(["custom_labels", "label", "personas"]);
 
 /** D-90: the form of a request decides, never what is stored. */
 const formWithoutNode = (request: GraphRequest, edge: string): Form =>

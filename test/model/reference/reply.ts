@@ -2,15 +2,20 @@
 import { accountOperations } from "./areas/accounts.ts";
 import { eventOperations } from "./areas/app-events.ts";
 import { appOperations } from "./areas/apps.ts";
+import { catalogOperations } from "./areas/catalogs.ts";
 import { chatappOperations } from "./areas/chatapp.ts";
+import { insightOperations } from "./areas/insights.ts";
 import { labelOperations } from "./areas/labels.ts";
+import { audienceOperations } from "./areas/live-audience.ts";
+import { liveOperations } from "./areas/live-videos.ts";
 import { intentOperations } from "./areas/migration-intents.ts";
 import { personaOperations } from "./areas/personas.ts";
 import { plainOperations } from "./areas/plain-nodes.ts";
 import { actionOperations } from "./areas/required-actions.ts";
+import { subscriptionOperations } from "./areas/subscriptions.ts";
 import { mediaOperations } from "./areas/tagged-media.ts";
 import { inspectionOperations } from "./areas/token-inspection.ts";
-import { credentialsOf, placesOf, problemsOfPlaces } from "./credentials.ts";
+import { credentialsOf, inPlaces, placesOf, problemsOfPlaces } from "./credentials.ts";
 import type { Failure } from "./errors.ts";
 import type { Token } from "./nodes.ts";
 import { failIn, type Operation, type Turn } from "./operations.ts";
@@ -18,7 +23,15 @@ import { type Address, isId, readPath, servedBy } from "./paths.ts";
 import { bothForms, deadOnes, isDataOver, lacks, missingNode, withoutToken } from "./refusals.ts";
 import { Hole, isFailure, type Reply } from "./replies.ts";
 import { type GraphRequest, hasBadText } from "./requests.ts";
-import { defaultVersion, isOverrideWrong, isPlatformVersion, NEWEST } from "./versions.ts";
+import {
+  currentMarketingVersion,
+  defaultVersion,
+  isOverrideWrong,
+  isPlatformVersion,
+  type MarketingVersion,
+  marketingVersion,
+  NEWEST,
+} from "./versions.ts";
 import { mayKnowOf } from "./visibility.ts";
 import { nodeTypeOf, type World } from "./world.ts";
 
@@ -29,6 +42,11 @@ export const operations: readonly Operation[] = [
   ...appOperations,
   ...eventOperations,
   ...actionOperations,
+  ...catalogOperations,
+  ...liveOperations,
+  ...insightOperations,
+  ...subscriptionOperations,
+  ...audienceOperations,
   ...mediaOperations,
   ...inspectionOperations,
   ...accountOperations,
@@ -58,14 +76,15 @@ function nodeOf(world: World, { id }: Address, [token]: readonly Token[]): strin
 /** The empty id: the path names no node. */
 const typeOf = (world: World, node: string) => (node === "" ? "nothing" : nodeTypeOf(world, node));
 
-const knowsOf = (world: World, token: Token, node: string): boolean => node === "" || mayKnowOf(world, token, node);
+const knowsOf = (world: World, token: Token, node: string, operation: Operation | undefined): boolean =>
+  node === "" || (operation?.knows ?? mayKnowOf)(world, token, node);
 
 /** D-13 [clients]: an app that is not subscribed subscribes itself with this request, so it may know of the account. */
 const subscribesItself = ({ profile }: World, { surface }: GraphRequest, operation: Operation | undefined): boolean =>
   profile === "clients" && surface === "base" && operation?.name === "setAccountOverride";
 
 /** What the writes of these callers are answered with when nothing is selected. */
-const OF_WRITES: ReadonlySet<string> = new Set(["id", "name", "page_label_name"]);
+const OF_WRITES: ReadonlySet<string> = new Set(["id", "name", "page_label_name", "success", "stream_url", "stream_key"]);
 
 /** D-11: a write goes on, and nothing is read back, whatever is selected. */
 function withoutStored(reply: Reply): Reply {
@@ -78,13 +97,13 @@ function withoutStored(reply: Reply): Reply {
   return { ...reply, body: hole };
 }
 
-function observedIdOf({ body }: Observed): string | undefined {
-  const { id } = (typeof body === "object" && body !== null ? body : {}) as { id?: unknown };
-  return typeof id === "string" && id !== "" ? id : undefined;
+function observedText({ body }: Observed, name: string): string | undefined {
+  const text = (typeof body === "object" && body !== null ? (body as Readonly<Record<string, unknown>>) : {})[name];
+  return typeof text === "string" && text !== "" ? text : undefined;
 }
 
 function mintOf(world: World, observed: Observed): string {
-  const id = observedIdOf(observed);
+  const id = observedText(observed, "id");
   if (id === undefined || !isId(id) || world.idsSeen.has(id) || BigInt(id) <= world.lastMinted)
     return "an id that is new, and larger than those before";
   world.idsSeen.add(id);
@@ -107,7 +126,8 @@ function repliesOf(world: World, request: GraphRequest, address: string, observe
     );
     return { operation: undefined, replies: refusals, version: undefined };
   }
-  const schemes = path.edge === "" ? [] : [...atEdge.map(({ scheme }) => scheme), ...(path.edge === "subscribed_apps" ? (["any"] as const) : [])];
+  const schemes = path.edge === "" ? [] : atEdge.map(({ scheme }) => scheme);
+  // D-93: a place that counts for some apps only still shows what its token may know of.
   const given = credentialsOf(world, request).filter(({ place }) => placesOf(world, schemes).has(place));
   const live = given.flatMap(({ token, problem }) => (problem === undefined && token !== undefined ? [token] : []));
   const isOneApp = new Set(live.map(({ app }) => app)).size === 1;
@@ -123,7 +143,7 @@ function repliesOf(world: World, request: GraphRequest, address: string, observe
   const operation = atEdge.find(({ on, method }) => on === typeOf(world, node) && method === request.method);
   const missing = missingNode(world, request, path);
   const problems = deadOnes(world, request, path, given, schemes);
-  const isStranger = !live.some((token) => knowsOf(world, token, node) || subscribesItself(world, request, operation));
+  const isStranger = !live.some((token) => knowsOf(world, token, node, operation) || subscribesItself(world, request, operation));
   // Where node types of the edge differ in their schemes, the endpoint says which places count.
   if (problems.length > 0 && new Set(schemes).size === 1)
     return { operation, replies: [...problems, ...(isStranger || operation === undefined ? [missing] : [])], version: undefined };
@@ -135,11 +155,25 @@ function repliesOf(world: World, request: GraphRequest, address: string, observe
     world.reach("unsupported");
     return { operation, replies: [missing, ...bothForms("unsupportedRequest"), ...problems], version: undefined };
   }
+  const marketing = marketingOf(world, operation, live[0]?.app ?? "", version);
   return {
     operation,
-    replies: repliesToKnownCaller({ world, request, operation, node, address, observed, missing, isBad }),
-    version: isOneApp ? servedBy(request, served) : undefined,
+    replies: repliesToKnownCaller({ world, request, operation, node, address, observed, missing, isBad, marketing }),
+    version: isOneApp ? servedBy(request, marketing === undefined ? served : marketing.served) : undefined,
   };
+}
+
+/** Undefined: the endpoint is none of marketing, or refuses this version. */
+function marketingOf(world: World, { marketing }: Operation, app: string, asked: string | undefined): MarketingVersion | undefined {
+  if (marketing === undefined) return undefined;
+  return marketingVersion(world, app, asked ?? (marketing === "or current" ? currentMarketingVersion(world) : undefined));
+}
+
+/** D-81. */
+function withWarning(reply: Reply, { served, upgradedFrom }: MarketingVersion): Reply {
+  if (isFailure(reply) || upgradedFrom === undefined) return reply;
+  const warning = `The call has been auto-upgraded to v${served} as v${upgradedFrom} has been deprecated`;
+  return { ...reply, headers: { "x-ad-api-version-warning": warning } };
 }
 
 interface Known {
@@ -152,26 +186,31 @@ interface Known {
   readonly missing: Failure;
   /** It holds text that is refused, so nothing happens. */
   readonly isBad: boolean;
+  readonly marketing: MarketingVersion | undefined;
 }
 
 /** The caller knows of the node. */
-function repliesToKnownCaller({ world, request, operation, node, address, observed, missing, isBad }: Known): readonly Reply[] {
+function repliesToKnownCaller({ world, request, operation, node, address, observed, missing, isBad, marketing }: Known): readonly Reply[] {
   const fail = failIn(operation.form);
-  const given = credentialsOf(world, request).filter(({ place }) => placesOf(world, [operation.scheme]).has(place));
+  const given = inPlaces(world, [operation.scheme], credentialsOf(world, request));
   const problems = problemsOfPlaces(world, operation.scheme, given).map((error) => fail(error));
   const tokens = given.flatMap(({ token }) => (token === undefined ? [] : [token]));
   // Of several tokens some may lack what others have: which of that is said first is not decided.
-  const stranger = tokens.some((token) => !knowsOf(world, token, node) && !subscribesItself(world, request, operation))
+  const stranger = tokens.some((token) => !knowsOf(world, token, node, operation) && !subscribesItself(world, request, operation))
     ? [missing, fail("taskMissing"), fail("tokenInvalid")]
     : [];
   if (operation.isThere?.(world, node) === false) return [missing, ...problems];
   const lacking = lacks(world, operation, tokens, node).map((error) => fail(error));
+  if (operation.marketing !== undefined && marketing === undefined) {
+    world.reach("marketingRefused");
+    return [fail("versionDeprecated"), ...problems, ...stranger, ...lacking];
+  }
   if (stranger.length > 0 || (problems.length > 0 && new Set(tokens).size > 1)) return [...problems, ...stranger, ...lacking];
   if (problems.length > 0) return problems;
   // D-16: a kind of token that does not serve may receive that, or what a stranger receives.
   if (lacking.some(({ error }) => error === "tokenInvalid"))
     return [...lacking, missing, ...(operation.name === "sendSelfMessage" ? [fail("invalidParameter")] : [])];
-  if (lacking.length > 0 && !tokens.every((token) => knowsOf(world, token, node))) return [...lacking, missing];
+  if (lacking.length > 0 && !tokens.every((token) => knowsOf(world, token, node, operation))) return [...lacking, missing];
   if (lacking.length > 0) return lacking;
   const [first, ...rest] = tokens;
   if (first === undefined) return [fail("tokenMissing")];
@@ -194,10 +233,13 @@ function repliesToKnownCaller({ world, request, operation, node, address, observ
     fail,
     tokens: [first, ...rest],
     mint: () => mintOf(world, observed),
-    observedId: () => observedIdOf(observed),
+    observedId: () => observedText(observed, "id"),
+    observed: (name) => observedText(observed, name),
   };
   const reply = operation.reply(turn);
-  const replies: readonly Reply[] = Array.isArray(reply) ? reply : [reply as Reply];
+  const plain: readonly Reply[] = Array.isArray(reply) ? reply : [reply as Reply];
+  if (marketing?.upgradedFrom !== undefined) world.reach("marketingUpgraded");
+  const replies = marketing === undefined ? plain : plain.map((one) => withWarning(one, marketing));
   return tokens.some((token) => isDataOver(world, token)) ? replies.map(withoutStored) : replies;
 }
 

@@ -55,3 +55,36 @@ export function isMigrated(world: World, app: string, name: string, request: Gra
   if (override !== undefined) world.reach("migrationsOverride");
   return readSwitches(override)?.[name] ?? hasMigration(world, app, name);
 }
+
+/** D-80: of the marketing interface, the oldest first, with the end. */
+const MARKETING: readonly { readonly name: string; readonly released: number; readonly until: number }[] = [
+  { name: "20.0", released: day("2024-05-21"), until: day("2025-05-06") },
+  { name: "21.0", released: day("2024-10-02"), until: day("2025-09-09") },
+  { name: "22.0", released: day("2025-01-21"), until: day("2026-02-10") },
+  { name: "23.0", released: day("2025-05-29"), until: day("2026-06-09") },
+  { name: "24.0", released: day("2025-10-08"), until: day("2026-10-06") },
+  { name: "25.0", released: day("2026-02-18"), until: Number.POSITIVE_INFINITY },
+];
+
+const newestAt = (moment: number) => MARKETING.findLast(({ released }) => released <= moment) ?? MARKETING[0];
+
+export interface MarketingVersion {
+  readonly served: string;
+  /** The one that was asked for, where it has ended. */
+  readonly upgradedFrom?: string;
+}
+
+/** D-03, D-80, D-81: which version serves; undefined: it is refused. */
+export function marketingVersion(world: World, id: string, asked: string | undefined): MarketingVersion | undefined {
+  const { created_time = 0, marketing_first_used_time: used, auto_upgrade } = world.apps.get(id) ?? {};
+  const at = MARKETING.find(({ name }) => name === asked);
+  // VER-5: not below what was the newest at its first use.
+  const floor = newestAt(Math.max(created_time, used ?? world.now));
+  if (at === undefined || floor === undefined || at.released > world.now || at.released < floor.released) return undefined;
+  if (at.until > world.now) return { served: at.name };
+  const next = MARKETING.find(({ released, until }) => released > at.released && released <= world.now && until > world.now);
+  return next === undefined || auto_upgrade === false ? undefined : { served: next.name, upgradedFrom: at.name };
+}
+
+/** The marketing version that serves where none is named. */
+export const currentMarketingVersion = (world: World): string | undefined => newestAt(world.now)?.name;

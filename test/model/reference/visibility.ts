@@ -1,5 +1,7 @@
 /** Who may know that a node exists (D-14, D-165). */
 
+import { seesCatalog } from "./areas/catalogs.ts";
+import { seesVideo } from "./areas/live-videos.ts";
 import { seesPage } from "./areas/page-messaging.ts";
 import type { Token } from "./nodes.ts";
 import { accountOfScoped, type NodeType, nodeTypeOf, pageOf, type World } from "./world.ts";
@@ -43,8 +45,11 @@ const byType: Readonly<Partial<Record<NodeType, Sees>>> = {
   page_person: seesByPage,
   label: seesByPage,
   persona: seesByPage,
+  live_video: seesVideo,
   social_account: seesAccount,
   social_scoped_account: seesAccount,
+  product_catalog: seesCatalog,
+  product_feed: seesCatalog,
   chatapp_account: seesChatapp,
   phone_number: seesChatapp,
   migration_intent: seesIntent,

@@ -17,6 +17,8 @@ export interface World {
   readonly labels: ById<nodes.Label>;
   readonly personas: ById<nodes.Persona>;
   readonly required_actions: ById<nodes.RequiredAction>;
+  readonly live_videos: ById<nodes.LiveVideo>;
+  readonly places: ReadonlySet<string>;
   readonly social_accounts: ById<nodes.SocialAccount>;
   readonly media: ById<nodes.Media>;
   readonly microblog_users: ById<nodes.MicroblogUser>;
@@ -56,6 +58,7 @@ const MAPS = {
   page: "pages",
   label: "labels",
   persona: "personas",
+  live_video: "live_videos",
   social_account: "social_accounts",
   microblog_user: "microblog_users",
   microblog_media: "microblog_media",

@@ -47,6 +47,16 @@ describe("fact channel", () => {
     expect(heard.filter((each) => each !== "everything")).toEqual(expected);
   });
 
+  test("a process that had no processor for a second uses nothing that it kept from before, whichever event comes first then", async () => {
+    const { two } = await openBoth();
+    const heard = listen(two);
+    // Neither a timer nor a socket has its turn meanwhile.
+    Bun.sleepSync(LIMIT_MS + 100);
+    two.confirm();
+    two.confirm();
+    expect(heard).toEqual(["everything"]);
+  });
+
   test("a commit that changes several facts names each of them, in their order", async () => {
     const { one, two } = await openBoth();
     const heard = listen(two);

@@ -33,10 +33,12 @@ interface Entry {
 /** A status of the interface, as a state: some statuses have another name than the only state that they stand for. */
 const stateOf = ({ status, condition }: Entry): string => condition ?? { LIVE_STOPPED: "stopped" }[status] ?? status.toLowerCase();
 
-/** Those that run, by their ids. */
-function useRunning(w: string): ReadonlyMap<string, LiveState> {
+const NOTHING: ReadonlyMap<string, LiveState> = new Map();
+
+/** Those that run, by their ids; undefined: not known yet. */
+export function useRunning(w: string): ReadonlyMap<string, LiveState> | undefined {
   const client = useQueryClient();
-  const [running, setRunning] = useState<ReadonlyMap<string, LiveState>>(new Map());
+  const [running, setRunning] = useState<ReadonlyMap<string, LiveState>>();
   useEffect(() => {
     let states = "";
     return follow({
@@ -57,7 +59,7 @@ function useRunning(w: string): ReadonlyMap<string, LiveState> {
 /** The broadcasts that run before the others, the newest first. */
 export function useLiveVideos(w: string) {
   const list = useList(["nodes", w, "live_videos", "live"], (after) => listNodes(w, "live_videos", after));
-  const running = useRunning(w);
+  const running = useRunning(w) ?? NOTHING;
   const rows = useMemo(() => {
     const videos = (list.rows as unknown as readonly Entry[]).map((entry): LiveVideo => {
       const state = running.get(entry.id);

@@ -1,11 +1,11 @@
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useEffect, useState } from "react";
-import { api, dataOf } from "../../api/client.ts";
 import { follow } from "../../api/events.ts";
 import { Block, WorldTime } from "../../parts/texts.tsx";
 import { useWorldNow } from "../../shell/clock.tsx";
 import { advance, freeze, jumpToNext, setClock } from "../../shell/clock-actions.ts";
 import { useWorld } from "../../shell/world.ts";
+import { deadlineText, secondsLeft, useDeadlines } from "./deadlines.ts";
 
 const steps = [
   ["1 second", 1],
@@ -15,54 +15,20 @@ const steps = [
   ["30 days", 2_592_000],
 ] as const;
 
-/** What each kind of deadline does, for people. */
-const KINDS: Readonly<Record<string, string>> = {
-  webhook_retry: "a webhook is tried again at",
-  webhook_retention: "webhooks that are old enough are deleted:",
-  webhook_callback_alert: "a callback that still fails becomes an alert:",
-  webhook_reroute: "webhooks that wait are given to another callback:",
-  webhook_unsubscribe: "webhooks of an app that unsubscribed end:",
-  live_video_deadline: "a deadline of the live video",
-  live_recording_removal: "the recording is removed of the deleted live video",
-  feed_fetch: "the file is fetched of the feed",
-  feed_ingestion: "the file is read of the upload",
-  app_event_retention: "raw app events that are old enough are deleted:",
-};
-
-const secondsLeft = (seconds: number): string => {
-  if (seconds < 60) return `${Math.max(0, Math.round(seconds))} s`;
-  if (seconds < 3_600) return `${Math.round(seconds / 60)} min`;
-  return seconds < 172_800 ? `${(seconds / 3_600).toFixed(1)} h` : `${Math.round(seconds / 86_400)} days`;
-};
-
-/** Read anew with each webhook that is tried, and once the first of them has passed. */
-function useDeadlines(w: string, now: number) {
+/** Read anew with each webhook that is tried. */
+function useDeadlinesLive(w: string, now: number) {
   const client = useQueryClient();
-  const { data } = useQuery({
-    queryKey: ["deadlines", w],
-    queryFn: () => dataOf(api.GET("/v1/worlds/{w}/clock/deadlines", { params: { path: { w } } })),
-  });
-  const next = data?.data.filter(({ time }) => time > now) ?? [];
-  const passed = (data?.data.length ?? 0) - next.length;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another one has passed.
-  useEffect(() => void client.invalidateQueries({ queryKey: ["deadlines", w] }), [client, w, passed]);
-  useEffect(
-    () =>
-      follow({
-        address: () => `/v1/worlds/${encodeURIComponent(w)}/deliveries/stream`,
-        take: () => void client.invalidateQueries({ queryKey: ["deadlines", w] }),
-        state() {},
-        connected: () => void client.invalidateQueries({ queryKey: ["deadlines", w] }),
-      }),
-    [client, w],
-  );
-  return next;
+  useEffect(() => {
+    const readAgain = () => void client.invalidateQueries({ queryKey: ["deadlines", w] });
+    return follow({ address: () => `/v1/worlds/${encodeURIComponent(w)}/deliveries/stream`, take: readAgain, state() {}, connected: readAgain });
+  }, [client, w]);
+  return useDeadlines(w, now);
 }
 
 export function Time() {
   const w = useWorld();
   const clock = useWorldNow(w);
-  const next = useDeadlines(w, clock?.now ?? 0);
+  const next = useDeadlinesLive(w, clock?.now ?? 0) ?? [];
   const [typed, type] = useState("");
   if (clock === undefined) return null;
   const { now, isFrozen } = clock;
@@ -138,7 +104,7 @@ function Deadlines({ deadlines, now, onJump }: DeadlinesProps) {
             </td>
             <td>{secondsLeft(time - now)}</td>
             <td>
-              {KINDS[kind] ?? `${kind.replaceAll("_", " ")} of`} <span className="mono">{of}</span>
+              {deadlineText(kind)} <span className="mono">{of}</span>
             </td>
             <td>
               <button type="button" onClick={() => onJump(time)}>

@@ -33,6 +33,7 @@ export function useDeliveries(w: string, filter: DeliveryFilter): List<Delivery>
           setNewest((JSON.parse(data) as { data: Delivery[] }).data);
           void client.invalidateQueries({ queryKey: deliveryQuery(w, "").queryKey.slice(0, 2) });
           void client.invalidateQueries({ queryKey: ["callbacks", w] });
+          void client.invalidateQueries({ queryKey: ["deadlines", w] });
         },
         state() {},
         connected: () => void client.invalidateQueries({ queryKey: ["deliveries", w] }),

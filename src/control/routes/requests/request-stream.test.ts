@@ -34,7 +34,7 @@ async function nextEvent(reader: { read(): Promise<{ value?: Uint8Array | undefi
 /** A reader of the stream of a world that has this log. */
 function readerOf(log: RequestLog, filter: RequestFilter = {}, after?: number) {
   const request = { deps: {}, world: { requests: log } } as unknown as ControlRequest;
-  return (followRequests(request, filter, after).body as ReadableStream<Uint8Array>).getReader();
+  return (followRequests(request, filter, { after }).body as ReadableStream<Uint8Array>).getReader();
 }
 
 describe("the stream of requests", () => {
@@ -45,7 +45,7 @@ describe("the stream of requests", () => {
     await reader.read();
     log.add(entry({ trace_id: "A1" }));
     log.add(entry({ trace_id: "A2", status: 400 }));
-    expect(await nextEvent(reader)).toMatchObject({ id: "3", seen: 2, skipped: 0, data: [{ trace_id: "A2", status: 400 }] });
+    expect(await nextEvent(reader)).toMatchObject({ id: "3", seen: 2, refused: 1, failed: 0, skipped: 0, data: [{ trace_id: "A2", status: 400 }] });
     await reader.cancel();
     const later = readerOf(log, {}, 1);
     expect(await nextEvent(later)).toMatchObject({ id: "3", seen: 2, data: [{ trace_id: "A1" }, { trace_id: "A2" }] });
@@ -53,8 +53,9 @@ describe("the stream of requests", () => {
     // A cursor of a server before this one.
     const fresh = readerOf(log, {}, 900);
     await fresh.read();
-    log.add(entry({ trace_id: "A3" }));
-    expect(await nextEvent(fresh)).toMatchObject({ id: "4", seen: 1, data: [{ trace_id: "A3" }] });
+    // Counted whatever the filter is.
+    log.add(entry({ trace_id: "A3", status: 503 }));
+    expect(await nextEvent(fresh)).toMatchObject({ id: "4", seen: 1, refused: 0, failed: 1, data: [{ trace_id: "A3" }] });
     await fresh.cancel();
   });
 

@@ -1,7 +1,9 @@
 /** The requests of a world as server-sent events (WHATWG HTML, 9.2). Nothing runs for it while nobody reads. */
 import { type Static, Type } from "typebox";
-import { eventStream, type SendEvent } from "#control-contract/event-stream";
+import { eventStream, lookRepeatedly, type SendEvent } from "#control-contract/event-stream";
 import type { ControlRequest } from "#control-contract/route";
+import type { RequestEntry } from "#graph/worlds/request-log";
+import { ALERTS_EVERY_MS, readAlerts } from "../alerts/alerts.ts";
 import { isAsked, type RequestFilter, sinceMsOf } from "./request-filter.ts";
 import { lineShown, requestLine } from "./request-schemas.ts";
 
@@ -14,13 +16,39 @@ export const requestsEvent = Type.Object(
   {
     data: Type.Array(requestLine, { description: "the oldest first" }),
     seen: Type.Integer({ description: "requests since the event before, whatever the filter" }),
+    refused: Type.Integer({ description: "of those seen that are still kept, with a status of 400 to 499" }),
+    failed: Type.Integer({ description: "of those seen that are still kept, with a status of 500 or more" }),
     skipped: Type.Integer({ description: "that match the filter and are left out, since they are too many to follow or no longer kept" }),
   },
-  { description: "the data of one event" },
+  {
+    description:
+      "the data of an event `requests`; that of an event `alerts`, which comes where it is asked for, is what `/v1/worlds/{w}/alerts` returns",
+  },
 );
 
-/** `after`: the id of the last event that the reader has. Throws 400 for a filter that cannot be read. */
-export function followRequests(request: ControlRequest, filter: RequestFilter, after: number | undefined): Response {
+const countOf = (entries: readonly RequestEntry[], statusClass: number): number =>
+  entries.filter(({ status }) => Math.floor(status / 100) === statusClass).length;
+
+/** Of the world as it is by then: this stream goes on when the world is reset or restored. Undefined: it was deleted. */
+async function alertsNow(request: ControlRequest): Promise<object | undefined> {
+  const held = await request.deps.worlds.hold(request.path.w ?? request.world.name);
+  if (held === undefined) return undefined;
+  try {
+    return await readAlerts({ ...request, world: held.world });
+  } finally {
+    held.leave();
+  }
+}
+
+interface Following {
+  /** The id of the last event that the reader has. */
+  readonly after?: number | undefined;
+  /** In the same stream, because a browser has few connections (D-271). */
+  readonly hasAlerts?: boolean;
+}
+
+/** Throws 400 for a filter that cannot be read. */
+export function followRequests(request: ControlRequest, filter: RequestFilter, { after, hasAlerts = false }: Following = {}): Response {
   const log = request.world.requests;
   const sinceMs = sinceMsOf(filter);
   // An id beyond the end is that of a server before this one.
@@ -33,6 +61,8 @@ export function followRequests(request: ControlRequest, filter: RequestFilter, a
     return {
       data: asked.slice(-LINES_MAX).map(lineShown),
       seen,
+      refused: countOf(entries, 4),
+      failed: countOf(entries, 5),
       skipped: Math.max(0, asked.length - LINES_MAX) + seen - entries.length,
     };
   };
@@ -44,7 +74,17 @@ export function followRequests(request: ControlRequest, filter: RequestFilter, a
       const lines = linesSince();
       send("requests", lines, next);
     }, EVENT_EVERY_MS);
+    const look = () => alertsNow(request);
+    // A look that failed is made again: requests come all the same.
+    const endAlerts = hasAlerts
+      ? lookRepeatedly(
+          { everyMs: ALERTS_EVERY_MS, look },
+          (seen) => send("alerts", seen),
+          () => {},
+        )
+      : () => {};
     return () => {
+      endAlerts();
       clearInterval(timer);
       unwatch();
     };

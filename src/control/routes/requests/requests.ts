@@ -18,6 +18,9 @@ const listQuery = Type.Object({
 const streamQuery = Type.Object({
   ...requestFilter.properties,
   after: Type.Optional(Type.Integer({ minimum: 0, description: "the id of the last event that was received; left out: from now on" })),
+  alerts: Type.Optional(
+    Type.Boolean({ description: "whether the world's alerts come as well, as events `alerts`: at once, and whenever they change" }),
+  ),
 });
 
 const expectation = Type.Object(
@@ -72,7 +75,7 @@ async function streamRequests(request: ControlRequest<Static<typeof streamQuery>
   const { query } = request;
   const last = request.header("last-event-id");
   const after = query.after ?? (last !== undefined && /^\d{1,15}$/.test(last) ? Number(last) : undefined);
-  return followRequests(request, query, after);
+  return followRequests(request, query, { after, hasAlerts: query.alerts === true });
 }
 
 async function expectRequests({ deps, world, body }: ControlRequest<unknown, Expectation>): Promise<unknown> {
@@ -97,6 +100,7 @@ export const requestRoutes: readonly ControlRoute[] = [
     query: listQuery,
     response: listOf(seenRequest),
     streams: [EVENT_STREAM],
+    outlivesReset: true,
     errors: [404],
     handle: listRequests,
   }),
@@ -110,6 +114,7 @@ export const requestRoutes: readonly ControlRoute[] = [
     response: requestsEvent,
     streams: [EVENT_STREAM],
     isStreamAlone: true,
+    outlivesReset: true,
     errors: [404],
     handle: streamRequests,
   }),

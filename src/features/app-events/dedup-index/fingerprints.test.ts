@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
+import { createHash } from "node:crypto";
 import fc from "fast-check";
-import { Filter, fingerprintOf, keyFingerprint, listFingerprint, Probe } from "./fingerprints.ts";
+import { Filter, fingerprintOf, keyFingerprint, listFingerprint, lowOf, Probe } from "./fingerprints.ts";
 import { RequestTable } from "./request-table.ts";
 import { collectInPage, pageBitsFor, pageOf, pagesOf } from "./run-pages.ts";
 
@@ -90,4 +91,45 @@ test("of 200,000 keys, and of as many lists, no two have one fingerprint: all 53
   expect(new Set(all.map((at) => keyFingerprint(`name ${at % 7}`, `id ${at}`))).size).toBe(all.length);
   expect(new Set(all.map((at) => fingerprintOf(`text ${at}`))).size).toBe(all.length);
   expect(new Set(all.map((at) => listFingerprint([fingerprintOf(`one ${at}`), fingerprintOf(`two ${at}`)]))).size).toBe(all.length);
+});
+
+test("fingerprints and filters are those that older programs have stored: with others, nothing of theirs would be found", () => {
+  expect(["", "device:a", "cookie:äöü", `em:${"1".repeat(64)}`].map(fingerprintOf)).toEqual([
+    1669454239796611, 5804963032201193, 2234255153717999, 2116929370925460,
+  ]);
+  expect([keyFingerprint("buy", "e-1"), keyFingerprint("", ""), lowOf(fingerprintOf("device:a"))]).toEqual([
+    2295649025814334, 7342452209932299, 1199044585,
+  ]);
+  const [a, b] = [fingerprintOf("a"), fingerprintOf("b")];
+  expect([[], [1], [a, b], [b, a]].map(listFingerprint)).toEqual([1669454239796611, 8452740698563587, 3392764508603516, 740544495489612]);
+  const filter = Filter.of(100);
+  const probe = new Probe();
+  for (let i = 0; i < 100; i++) filter.add(probe.set(fingerprintOf(`present ${i}`)));
+  expect(createHash("sha256").update(filter.bytes).digest("hex")).toBe("d83d192e33b0f0be4748e7b087d79779327cf7f2a8cbe4cfaa1d74ab2aac87c7");
+});
+
+test("a filter has 16 bits or more for each entry, and as many blocks as a power of two", () => {
+  expect([0, 1, 32, 33, 64, 65].map((count) => Filter.of(count).bytes.length)).toEqual([64, 64, 64, 128, 128, 256]);
+});
+
+test("one bit that is missing is enough to tell that a fingerprint is absent", () => {
+  const filter = Filter.of(1);
+  const probe = new Probe();
+  filter.add(probe.set(fingerprintOf("present")));
+  const bits = filter.bytes;
+  let missing = 0;
+  for (let bit = 0; bit < 512; bit++) {
+    const [at, mask] = [bit >> 3, 1 << (bit & 7)];
+    if (((bits[at] as number) & mask) === 0) continue;
+    const without = Filter.fromBytes(bits);
+    without.bytes[at] = (bits[at] as number) & ~mask;
+    expect(without.mayHold(probe)).toBe(false);
+    missing++;
+  }
+  expect(missing).toBe(6);
+});
+
+test("a page holds at most some 240 entries of 16 bytes, and never fewer bits of a fingerprint choose it than are needed", () => {
+  expect([0, 1, 240, 241, 480, 481, 960].map(pageBitsFor)).toEqual([0, 0, 0, 1, 1, 2, 2]);
+  expect([pageOf(2 ** 31 - 1, 3), pageOf(2 ** 30, 3), pageOf(2 ** 31, 3), pageOf(5, 0)]).toEqual([7, 4, 0, 0]);
 });

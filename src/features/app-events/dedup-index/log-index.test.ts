@@ -102,6 +102,17 @@ onEachDatabase("the index of the log", (kind) => {
   });
 });
 
+test("what a process knows of the index is void when the state of the world is another", async () => {
+  const { database } = (await openPlaza()).world;
+  const index = new RunIndex(database);
+  await addRequest(database, index, 1, [{ event_id: "1", time: 1_000_000 }]);
+  const fingerprint = keyFingerprint("n", "1");
+  const find = async () => (await index.findKeys(database.reader, app, [{ fingerprint, time: 1_000_000 }], 10)).get(fingerprint);
+  expect(await find()).toEqual([1]);
+  await database.restoreState(undefined);
+  expect(await find()).toBeUndefined();
+});
+
 async function forgetAll(database: Database): Promise<void> {
   await database.write(async (tx) => {
     const all = Number.MAX_SAFE_INTEGER - 1;

@@ -9,6 +9,7 @@ import type { World } from "#graph/worlds/world";
 import { overloaded } from "#kernel/errors";
 import type { NodeId } from "#kernel/ids";
 import { type Account, Shares } from "#kernel/shares";
+import { fewAtOnce } from "#kernel/turns";
 import type { Transaction } from "#storage/database";
 import { ensureRetention } from "../app-events.jobs.ts";
 import { logIndexOf } from "../dedup-index/log-index.ts";
@@ -27,6 +28,8 @@ const WAITING_EVENTS_MAX = 100_000;
 const RETRY_AFTER_SECONDS = 1;
 /** Transactions at once on PostgreSQL: half of a process's connections. */
 const WRITERS_MAX = 4;
+/** Requests on PostgreSQL: while they respond, the next batch is on its way. A third more a second than with all at once. */
+const RESPOND_AT_ONCE = 4;
 
 interface Waiting {
   readonly report: Report;
@@ -38,6 +41,7 @@ export class Intake {
   readonly #world: World;
   readonly #names: KnownNames;
   readonly #writersMax: number;
+  readonly #respondAtOnce: number;
   /** By app, without apps that have nothing waiting. */
   readonly #waiting = new Map<NodeId, Waiting[]>();
   readonly #writing = new Set<NodeId>();
@@ -49,7 +53,9 @@ export class Intake {
   constructor(world: World) {
     this.#world = world;
     this.#names = world.facts(eventNameFact);
-    this.#writersMax = world.database.dialect === "postgres" ? WRITERS_MAX : Number.POSITIVE_INFINITY;
+    const isRemote = world.database.dialect === "postgres";
+    this.#writersMax = isRemote ? WRITERS_MAX : Number.POSITIVE_INFINITY;
+    this.#respondAtOnce = isRemote ? RESPOND_AT_ONCE : Number.POSITIVE_INFINITY;
   }
 
   /** Called before a request's events are parsed, so that a refusal costs little. Throws `overloaded`. */
@@ -102,7 +108,12 @@ export class Intake {
         const reports = batch.map(({ report }) => report);
         return this.#store(tx, app, reports);
       });
-      for (const [at, { resolve }] of (batch ?? []).entries()) resolve(outcomes[at] as Outcome);
+      const resolved = (batch ?? []).map(
+        ({ resolve }, at) =>
+          () =>
+            resolve(outcomes[at] as Outcome),
+      );
+      void fewAtOnce(resolved, this.#respondAtOnce, (resolve) => resolve());
     } catch (error) {
       for (const { reject } of batch ?? this.#take(app)) reject(error);
     }

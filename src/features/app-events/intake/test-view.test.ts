@@ -47,3 +47,64 @@ test("the newest 200 requests are kept, with at most 500 events", () => {
   expect(own.list(one)).toHaveLength(200);
   expect(namesOf(own.list(one)).at(-1)).toBe("50");
 });
+
+test("of one request 100 events are shown; the newest request stays whatever it has, and the others while all have 500", () => {
+  const own = new TestEvents();
+  const request = (name: string, count: number) => ({
+    ...seen(one, name),
+    events: Array.from({ length: count }, (_, at) => ({ name: `${name}${at}` })),
+  });
+  own.add(request("a", 101));
+  expect(namesOf(own.list(one))).toEqual(Array.from({ length: 100 }, (_, at) => `a${at}`));
+  for (const name of ["b", "c", "d", "e"]) own.add(request(name, 100));
+  expect(own.list(one)).toHaveLength(500);
+  own.add(request("f", 1));
+  expect(own.list(one)).toHaveLength(401);
+  expect(own.list(one)[0]?.event_name).toBe("f0");
+  own.addShown([own.list(one), own.list(one)].map((events) => [...events, ...events]));
+  expect(own.list(one)).toHaveLength(802);
+  own.clear();
+  expect([own.list(one), own.takeNew()]).toEqual([[], []]);
+  own.add(request("g", 100));
+  for (const name of ["h", "i", "j", "k"]) own.add(request(name, 100));
+  expect(own.list(one)).toHaveLength(500);
+});
+
+test("requests are followed until that ends, those of the app alone; of several that follow each gets all", () => {
+  const own = new TestEvents();
+  const heard: string[] = [];
+  const ends = ["x", "y"].map((who) => own.follow(one, (events) => heard.push(...namesOf(events).map((name) => `${who} ${name}`))));
+  own.add(seen(one, "a"));
+  own.add(seen(other, "b"));
+  ends[0]?.();
+  own.add(seen(one, "c"));
+  ends[1]?.();
+  own.add(seen(one, "d"));
+  expect(heard).toEqual(["x a", "y a", "y c"]);
+});
+
+test("what a refused list holds is shown as far as it has names, with the reason", () => {
+  const own = new TestEvents();
+  const events = [{ _eventName: "a", event_id: "1" }, { _eventName: 5, event_id: 5 }, "text", null, { _eventName: "b", name: "c" }];
+  own.add({ ...seen(one, ""), events, refusal: "wrong", dropped: 2 });
+  const shared = {
+    channel: "App",
+    app: one,
+    received_time: 1,
+    event: "CUSTOM_APP_EVENTS",
+    verdict: "refused",
+    reason: "wrong",
+    dropped_user_data: 2,
+  };
+  expect(own.list(one)).toEqual([
+    ...[{ ...shared, event_name: "a", event_id: "1" }, { ...shared }, { ...shared }, { ...shared }, { ...shared, event_name: "b" }],
+  ] as TestEvent[]);
+  own.clear();
+  own.add({ ...seen(one, ""), events: [], kind: "MOBILE_APP_INSTALL", duplicates: new Set([0]) });
+  own.add({ ...seen(one, ""), events: [{ name: "a" }, { name: "b" }], duplicates: new Set([1]) });
+  expect(own.list(one).map(({ event, verdict, reason }) => ({ event, verdict, reason }))).toEqual([
+    { event: "CUSTOM_APP_EVENTS", verdict: "accepted", reason: undefined },
+    { event: "CUSTOM_APP_EVENTS", verdict: "duplicate", reason: undefined },
+    { event: "MOBILE_APP_INSTALL", verdict: "duplicate", reason: undefined },
+  ]);
+});

@@ -19,6 +19,29 @@ test("D-115: what was recorded before the video was published is a preview, and 
   const onlySecond = playlistOf([first, second], 5001);
   expect(onlySecond?.match(/^\d.*ts$/gm)).toEqual(["3/0.ts"]);
   expect(onlySecond).not.toContain("DISCONTINUITY");
+  // A segment that began in the very millisecond of the publication is part of it.
+  expect(playlistOf([first, second], 3000)?.match(/^\d.*ts$/gm)).toEqual(["1/1.ts", "1/2.ts", "3/0.ts"]);
+  expect(playlistOf([first, second], 3001)?.match(/^\d.*ts$/gm)).toEqual(["1/2.ts", "3/0.ts"]);
+});
+
+test("RFC 8216, 4.3.3.1: the target duration is the longest of all segments in whole seconds, and at least one", () => {
+  const targetOf = (...durations: number[]) => {
+    const sessions = durations.map((ms, at) => ({ ...first, session: at + 1, segments: [segment(0, ms, 1000), segment(1, 1, 2000)] }));
+    return /TARGETDURATION:(\d+)/.exec(playlistOf(sessions, null) ?? "")?.[1];
+  };
+  expect([targetOf(0), targetOf(400), targetOf(1000), targetOf(1001), targetOf(3001, 2000)]).toEqual(["1", "1", "1", "2", "4"]);
+});
+
+test("one session in MP4 is enough for its version, and only its own segments have a head", () => {
+  const mixed = playlistOf(
+    [
+      { ...first, segments: [segment(0, 2000, 1000)] },
+      { ...second, form: "mp4" as const },
+    ],
+    null,
+  );
+  expect(mixed).toContain("#EXT-X-VERSION:6\n");
+  expect(mixed?.match(/^(#EXT-X-MAP.*|\d.*)$/gm)).toEqual(["1/0.ts", '#EXT-X-MAP:URI="3/head.mp4"', "3/0.mp4"]);
 });
 
 test("RFC 8216, 4.3.2.5: a session in MP4 names its head, and each one its own", () => {

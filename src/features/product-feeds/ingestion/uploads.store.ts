@@ -79,6 +79,12 @@ export async function findUploadNode(reader: Reader, id: string): Promise<Upload
 export const findLatestUploads = (reader: Reader, feeds: readonly { readonly id: string }[]): Promise<(UploadRow | undefined)[]> =>
   Promise.all(feeds.map(({ id }) => reader.get<UploadRow>(append(selectUploads(id), "AND u.id IS NOT NULL ORDER BY u.n DESC LIMIT 1"))));
 
+/** The last upload of each feed whose last one failed. */
+export const listFailedFeeds = (reader: Reader, limit: number): Promise<Pick<UploadRow, "feed" | "n" | "problem" | "ended_time">[]> =>
+  reader.all(sql`
+    SELECT CAST(u.feed AS TEXT) AS feed, u.n, u.problem, u.ended_time
+    FROM product_feeds f JOIN feed_uploads u ON u.feed = f.id AND u.n = f.next_upload - 1 WHERE u.status = 'failed' ORDER BY f.id LIMIT ${limit}`);
+
 /** How many are not read yet. */
 export async function countWaitingUploads(reader: Reader, feed: string): Promise<number> {
   const row = await reader.get<{ count: number }>(

@@ -21,10 +21,12 @@ export interface EnteredWorld {
   leave(): void;
 }
 
+type Replaced = (isDeleted: boolean) => void;
+
 /** A world as a request of the control API uses it, which may last for long. */
 export interface HeldWorld extends EnteredWorld {
-  /** Calls `listener` when the world is deleted. Returns what takes it back. */
-  onDeleted(listener: () => void): () => void;
+  /** Calls `listener` when the world is deleted, or begins anew on other content. Returns what takes it back. */
+  onReplaced(listener: Replaced): () => void;
 }
 
 interface Rest {
@@ -55,7 +57,7 @@ export class WorldSlot {
   /** Counts the requests since `wasUsed` was asked. */
   #uses = 0;
   #whenLeft: (() => void)[] = [];
-  readonly #whenDeleted = new Set<() => void>();
+  readonly #whenReplaced = new Set<Replaced>();
   /** Something changes the world as a whole; resolves when it is over. */
   #change: Promise<void> | undefined;
 
@@ -141,6 +143,7 @@ export class WorldSlot {
         clearMemory(this.memory);
         const renewed = await this.#openOn(database, true);
         await begin(renewed.world);
+        this.#tellReplaced(false);
       }
     });
   }
@@ -151,7 +154,9 @@ export class WorldSlot {
       const opened = this.#opened;
       await opened?.world.abandon();
       clearMemory(this.memory);
-      if (opened !== undefined) await this.#openOn(opened.database, true);
+      if (opened === undefined) return;
+      await this.#openOn(opened.database, true);
+      this.#tellReplaced(false);
     });
   }
 
@@ -159,7 +164,7 @@ export class WorldSlot {
   delete(remove: () => Promise<void>): Promise<void> {
     return this.#alone(async () => {
       this.#isDeleted = true;
-      for (const listener of this.#whenDeleted) listener();
+      this.#tellReplaced(true);
       await this.#close((world) => world.abandon());
       await remove();
     });
@@ -168,6 +173,10 @@ export class WorldSlot {
   /** Background work ends, and the database is closed. */
   close(): Promise<void> {
     return this.#alone(() => this.#close((world) => world.close()));
+  }
+
+  #tellReplaced(isDeleted: boolean): void {
+    for (const listener of this.#whenReplaced) listener(isDeleted);
   }
 
   #enter(opened: Opened): EnteredWorld {
@@ -233,9 +242,9 @@ export class WorldSlot {
       leave: (): void => {
         this.#held--;
       },
-      onDeleted: (listener: () => void) => {
-        this.#whenDeleted.add(listener);
-        return () => this.#whenDeleted.delete(listener);
+      onReplaced: (listener: Replaced) => {
+        this.#whenReplaced.add(listener);
+        return () => this.#whenReplaced.delete(listener);
       },
     };
     this.#opened = { database, world, entered, held };

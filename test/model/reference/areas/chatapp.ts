@@ -25,7 +25,7 @@ function hasSay(world: World, { app, user }: Token, node: string): boolean {
 }
 
 /** How the callback of an address behaves stands in its path, so that histories can tell. */
-function handshakeOf(address: string): "agrees" | "fails" | "mismatches" {
+export function handshakeOf(address: string): "agrees" | "fails" | "mismatches" {
   if (address.endsWith("/fails")) return "fails";
   return address.endsWith("/mismatches") ? "mismatches" : "agrees";
 }

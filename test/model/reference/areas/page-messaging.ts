@@ -6,7 +6,7 @@ import { pageOf } from "../world.ts";
 
 const personOf = (token: Token): string | undefined => (token.type === "user" || token.type === "system_user" ? token.user : undefined);
 
-const tasksOn = (page: Page, token: Token): readonly string[] | undefined => page.roles.find(({ user }) => user === personOf(token))?.tasks;
+export const tasksOn = (page: Page, token: Token): readonly string[] | undefined => page.roles.find(({ user }) => user === personOf(token))?.tasks;
 
 /** A token of the page, or of a person with any role on it. */
 export const seesPage = (page: Page, token: Token): boolean => (token.type === "page" ? token.page === page.id : tasksOn(page, token) !== undefined);

@@ -19,7 +19,7 @@ const child: Shape = { fields: { ...objectShape(...NAMES).fields, owner }, defau
 const shape: Shape = { ...child, fields: { ...child.fields, children: { ...child, isEdge: true } } };
 
 /** A time of ISO 8601 that means this moment. */
-const time = (seconds: number): Hole =>
+export const time = (seconds: number): Hole =>
   new Hole(`the time ${seconds}`, (actual) =>
     typeof actual === "string" && Date.parse(actual.replace(/([+-]\d\d)(\d\d)$/, "$1:$2")) === seconds * 1000
       ? undefined

@@ -1,0 +1,112 @@
+/**
+ * How many requests a second there were in the last ten minutes, and how many of them were refused or failed: what the stream of requests said while
+ * this page was connected, and before that what the log still knew. What nobody saw is unknown, and not none. All times are this machine's: the
+ * world's clock may stand still.
+ */
+const STEP_MS = 5_000;
+const SPAN_MS = 600_000;
+const STEPS = SPAN_MS / STEP_MS;
+const NOW_MS = 3_000;
+/** The first event of a connection that came back holds what was missed. */
+const CATCHING_UP_MS = 500;
+
+export interface Counts {
+  readonly seen: number;
+  readonly refused: number;
+  readonly failed: number;
+}
+
+export interface RateHistory {
+  /** Seconds before the end of the last whole step, which is 0. */
+  readonly times: readonly number[];
+  /** A second; null: nobody looked. */
+  readonly all: readonly (number | null)[];
+  readonly refused: readonly (number | null)[];
+  readonly failed: readonly (number | null)[];
+  readonly sums: Counts;
+}
+
+const NONE: Counts = { seen: 0, refused: 0, failed: 0 };
+
+const added = (one: Counts, other: Counts): Counts => ({
+  ...{ seen: one.seen + other.seen, refused: one.refused + other.refused, failed: one.failed + other.failed },
+});
+
+const countsOf = (status: number): Counts => ({ seen: 1, refused: status >= 400 && status < 500 ? 1 : 0, failed: status >= 500 ? 1 : 0 });
+
+export class Rates {
+  /** By the number of the step. */
+  readonly #steps = new Map<number, Counts>();
+  #connected: { fromMs: number; toMs: number | undefined }[] = [];
+  #recent: { readonly atMs: number; readonly count: number }[] = [];
+  #sinceMs = 0;
+  #isBack = false;
+
+  connect(nowMs: number): void {
+    const last = this.#connected.at(-1);
+    if (last !== undefined && last.toMs === undefined) return;
+    this.#sinceMs = nowMs;
+    this.#isBack = last?.toMs !== undefined && nowMs - last.toMs > STEP_MS;
+    if (last === undefined || this.#isBack) this.#connected.push({ fromMs: nowMs, toMs: undefined });
+    else last.toMs = undefined;
+    this.#connected = this.#connected.filter(({ toMs = nowMs }) => toMs > nowMs - SPAN_MS - STEP_MS);
+  }
+
+  disconnect(nowMs: number): void {
+    const last = this.#connected.at(-1);
+    if (last !== undefined) last.toMs ??= nowMs;
+  }
+
+  add(nowMs: number, counts: Counts): void {
+    const isMissed = this.#isBack && nowMs - this.#sinceMs < CATCHING_UP_MS;
+    this.#isBack = false;
+    if (isMissed) return;
+    this.#count(nowMs, counts);
+    this.#recent.push({ atMs: nowMs, count: counts.seen });
+  }
+
+  /** What the log has of the time before. */
+  addEarlier(entries: readonly { readonly atMs: number; readonly status: number }[]): void {
+    const [first] = this.#connected;
+    if (first === undefined) return;
+    const until = first.fromMs;
+    for (const { atMs, status } of entries) {
+      if (atMs >= until) continue;
+      this.#count(atMs, countsOf(status));
+      first.fromMs = Math.min(first.fromMs, atMs);
+    }
+  }
+
+  #count(atMs: number, counts: Counts): void {
+    const step = Math.floor(atMs / STEP_MS);
+    this.#steps.set(step, added(this.#steps.get(step) ?? NONE, counts));
+  }
+
+  clear(): void {
+    this.#steps.clear();
+    this.#connected = [];
+    this.#recent = [];
+    this.#isBack = false;
+  }
+
+  /** Over the last three seconds. */
+  perSecond(nowMs: number): number {
+    this.#recent = this.#recent.filter(({ atMs }) => atMs >= nowMs - NOW_MS);
+    return this.#recent.reduce((sum, { count }) => sum + count, 0) / (NOW_MS / 1_000);
+  }
+
+  history(nowMs: number): RateHistory {
+    const end = Math.floor(nowMs / STEP_MS);
+    for (const step of this.#steps.keys()) if (step < end - STEPS) this.#steps.delete(step);
+    const steps = Array.from({ length: STEPS }, (_, at) => end - STEPS + at);
+    const isKnown = (step: number): boolean =>
+      this.#connected.some(({ fromMs, toMs = nowMs }) => fromMs < (step + 1) * STEP_MS && toMs >= (step + 1) * STEP_MS);
+    const valuesOf = (of: (counts: Counts) => number) =>
+      steps.map((step) => (isKnown(step) ? of(this.#steps.get(step) ?? NONE) / (STEP_MS / 1_000) : null));
+    return {
+      times: steps.map((step) => ((step + 1 - end) * STEP_MS) / 1_000),
+      ...{ all: valuesOf(({ seen }) => seen), refused: valuesOf(({ refused }) => refused), failed: valuesOf(({ failed }) => failed) },
+      sums: [...this.#steps.values()].reduce(added, NONE),
+    };
+  }
+}

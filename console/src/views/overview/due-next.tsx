@@ -1,0 +1,44 @@
+import { Link } from "@tanstack/react-router";
+import { WorldTime } from "../../parts/texts.tsx";
+import { useWorldNow } from "../../shell/clock.tsx";
+import { jumpToNext } from "../../shell/clock-actions.ts";
+import { useWorld } from "../../shell/world.ts";
+import { deadlineText, secondsLeft, useDeadlines } from "../time/deadlines.ts";
+import { Panel } from "./panel.tsx";
+
+const SHOWN = 4;
+
+/** What happens by itself, by the world's clock. */
+export function DueNext() {
+  const w = useWorld();
+  const clock = useWorldNow(w);
+  const now = clock?.now ?? 0;
+  const next = useDeadlines(w, now);
+  return (
+    <Panel title="Due next" more={<Link to="/time">{next !== undefined && next.length > SHOWN ? `All ${next.length}` : "The clock"}</Link>}>
+      {next?.length === 0 && (
+        <p className="quiet">Nothing. Retries of webhooks, deadlines of live videos and other work that waits for a time show here.</p>
+      )}
+      {next !== undefined && next.length > 0 && (
+        <>
+          <ul className="plain-list">
+            {next.slice(0, SHOWN).map(({ time, kind, of }) => (
+              <li key={`${kind} ${of}`} className="one-line">
+                <WorldTime seconds={time} isLong={time - now > DAY} /> in {secondsLeft(time - now)}: {deadlineText(kind)}{" "}
+                <span className="mono">{of}</span>
+              </li>
+            ))}
+          </ul>
+          <div className="actions">
+            <button type="button" onClick={() => void jumpToNext(w)}>
+              Jump to the next
+            </button>
+            {clock?.isFrozen === true && <span className="warn">! The clock is stopped: none of it comes by itself.</span>}
+          </div>
+        </>
+      )}
+    </Panel>
+  );
+}
+
+const DAY = 86_400;

@@ -1,0 +1,47 @@
+import { Link } from "@tanstack/react-router";
+import { useWorld } from "../../shell/world.ts";
+import { useRunning } from "../live/live-videos.ts";
+import { LiveStatus } from "../live/states.tsx";
+import { Panel } from "./panel.tsx";
+
+const SHOWN = 5;
+
+/** Broadcasts that run. */
+export function LiveNow() {
+  const running = useRunning(useWorld());
+  const all = [...(running?.values() ?? [])];
+  return (
+    <Panel title="Live" more={<Link to="/live">{all.length > SHOWN ? `All ${all.length} that run` : "All broadcasts"}</Link>}>
+      {running?.size === 0 && (
+        <p className="quiet">
+          Nothing is live.{" "}
+          <Link to="/live" search={{ open: "broadcast" }}>
+            Go live from here
+          </Link>
+        </p>
+      )}
+      {all.length > 0 && (
+        <ul className="plain-list">
+          {all.slice(0, SHOWN).map(({ id, page, state, feed, health }) => (
+            <li key={id} className="one-line">
+              <LiveStatus state={state} />{" "}
+              <Link to="/live" search={{ video: id }}>
+                video {id}
+              </Link>{" "}
+              of page {page}, {feed.is_sending ? (health === undefined ? "an encoder sends" : healthText(health)) : "no encoder sends"}
+              {(health?.warnings.length ?? 0) > 0 && <span className="warn"> ! {health?.warnings[0]}</span>}
+            </li>
+          ))}
+        </ul>
+      )}
+    </Panel>
+  );
+}
+
+const healthText = ({
+  bits_per_second,
+  frames_per_second,
+  width,
+  height,
+}: { readonly [name in "bits_per_second" | "frames_per_second" | "width" | "height"]: number }): string =>
+  `${Math.round(bits_per_second / 1_000)} kbit/s, ${Math.round(frames_per_second)} pictures/s of ${width} × ${height}`;

@@ -1,0 +1,20 @@
+import type { ReactNode } from "react";
+
+interface PanelProps {
+  readonly title: string;
+  /** To the view that has all of it. */
+  readonly more?: ReactNode;
+  readonly children: ReactNode;
+}
+
+export function Panel({ title, more, children }: PanelProps) {
+  return (
+    <section className="block">
+      <div className="panel-head">
+        <h2>{title}</h2>
+        {more}
+      </div>
+      {children}
+    </section>
+  );
+}

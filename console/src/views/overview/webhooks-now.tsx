@@ -1,0 +1,69 @@
+/** Whether webhooks arrive, and why one does not. */
+import { Link } from "@tanstack/react-router";
+import { useMemo } from "react";
+import { countOf, WorldTime } from "../../parts/texts.tsx";
+import { useWorld } from "../../shell/world.ts";
+import { useCallbacks } from "../webhooks/callbacks.ts";
+import { type Delivery, useDeliveries } from "../webhooks/deliveries.ts";
+import { CallbackStatus, DeliveryStatus } from "../webhooks/statuses.tsx";
+import { Panel } from "./panel.tsx";
+
+const ALL = {};
+const CALLBACKS = 2;
+const SHOWN = 3;
+const isDone = ({ status }: Delivery): boolean => status === "delivered" || status === "unsubscribed";
+
+export function WebhooksNow() {
+  const w = useWorld();
+  const { rows, isLoaded } = useDeliveries(w, ALL);
+  const callbacks = useCallbacks(w).data?.data;
+  const counts = useMemo(() => [...Map.groupBy(rows, ({ status }) => status)].map(([status, all]) => `${all.length} ${status}`).join(", "), [rows]);
+  const troubled = callbacks?.filter(({ status }) => status !== "working") ?? [];
+  const open = rows.filter((one) => !isDone(one)).slice(0, SHOWN);
+  return (
+    <Panel title="Webhooks" more={<Link to="/webhooks">All webhooks</Link>}>
+      {isLoaded && rows.length === 0 && (
+        <p className="quiet">
+          None yet. One goes out when something happens that an app is subscribed to.{" "}
+          <Link to="/webhooks" search={{ open: "trigger" }}>
+            Trigger an event
+          </Link>
+        </p>
+      )}
+      {rows.length > 0 && (
+        <p>
+          Of the newest {rows.length}: {counts}.{" "}
+          {callbacks !== undefined &&
+            callbacks.length > 0 &&
+            troubled.length === 0 &&
+            `${countOf(callbacks.length, "callback works", "callbacks work")}.`}
+        </p>
+      )}
+      {troubled.length > 0 && (
+        <ul className="plain-list">
+          {troubled.slice(0, CALLBACKS).map((callback) => (
+            <li key={callback.id} className="one-line">
+              <CallbackStatus {...callback} />{" "}
+              <Link to="/webhooks" search={{ callback: callback.id, open: "callback" }}>
+                {callback.url}
+              </Link>
+            </li>
+          ))}
+          {troubled.length > CALLBACKS && <li className="quiet">and {countOf(troubled.length - CALLBACKS, "callback")} more</li>}
+        </ul>
+      )}
+      {open.length > 0 && (
+        <ul className="plain-list">
+          {open.map((delivery) => (
+            <li key={delivery.id} className="one-line">
+              <WorldTime seconds={delivery.time} /> <DeliveryStatus {...delivery} />{" "}
+              <Link to="/webhooks" search={{ delivery: delivery.id }}>
+                {delivery.object} {delivery.field}
+              </Link>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Panel>
+  );
+}

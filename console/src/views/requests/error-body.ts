@@ -1,0 +1,44 @@
+/** What a response says is wrong, and the entries of the catalogue that it may be. */
+
+interface GraphErrorBody {
+  readonly message?: string;
+  readonly code?: number;
+  readonly error_subcode?: number;
+  readonly error_user_msg?: string;
+  readonly error_data?: { readonly parameter?: string };
+}
+
+/** Both forms: flat, and below `error`. */
+export function errorIn(text: string): GraphErrorBody | undefined {
+  try {
+    const body = JSON.parse(text) as GraphErrorBody & { readonly error?: GraphErrorBody };
+    return typeof body.error === "object" ? body.error : body;
+  } catch {
+    return undefined;
+  }
+}
+
+interface CatalogueEntry {
+  readonly name: string;
+  readonly code: number;
+  readonly flat_code?: number | undefined;
+  readonly subcode?: number | undefined;
+  readonly status: number;
+  readonly flat_status?: number | undefined;
+}
+
+interface Refused {
+  readonly status: number;
+  readonly said: GraphErrorBody | undefined;
+  readonly story?: { readonly error?: string | undefined; readonly fault?: string | undefined } | undefined;
+}
+
+export function entriesOf<T extends CatalogueEntry>(catalogue: readonly T[] | undefined, { status, said, story }: Refused): readonly T[] {
+  // An error that was asked for by its status has no cause that the catalogue knows.
+  if (catalogue === undefined || (story?.fault !== undefined && story.error === "internalError")) return [];
+  if (story?.error !== undefined) return catalogue.filter(({ name }) => name === story.error);
+  return catalogue.filter(
+    ({ code, flat_code, subcode, status: own, flat_status }) =>
+      [code, flat_code].includes(said?.code) && subcode === said?.error_subcode && [own, flat_status].includes(status),
+  );
+}

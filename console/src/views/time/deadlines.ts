@@ -1,0 +1,40 @@
+/** What happens by itself next. */
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect } from "react";
+import { api, dataOf } from "../../api/client.ts";
+
+/** What each kind of deadline does, for people. */
+const KINDS: Readonly<Record<string, string>> = {
+  webhook_retry: "a webhook is tried again at",
+  webhook_retention: "webhooks that are old enough are deleted:",
+  webhook_callback_alert: "a callback that still fails becomes an alert:",
+  webhook_reroute: "webhooks that wait are given to another callback:",
+  webhook_unsubscribe: "webhooks of an app that unsubscribed end:",
+  live_video_deadline: "a deadline of the live video",
+  live_recording_removal: "the recording is removed of the deleted live video",
+  feed_fetch: "the file is fetched of the feed",
+  feed_ingestion: "the file is read of the upload",
+  app_event_retention: "raw app events that are old enough are deleted:",
+};
+
+export const deadlineText = (kind: string): string => KINDS[kind] ?? `${kind.replaceAll("_", " ")} of`;
+
+export const secondsLeft = (seconds: number): string => {
+  if (seconds < 60) return `${Math.max(0, Math.round(seconds))} s`;
+  if (seconds < 3_600) return `${Math.round(seconds / 60)} min`;
+  return seconds < 172_800 ? `${(seconds / 3_600).toFixed(1)} h` : `${Math.round(seconds / 86_400)} days`;
+};
+
+/** Read anew once the first of them has passed; undefined: not known yet. */
+export function useDeadlines(w: string, now: number) {
+  const client = useQueryClient();
+  const { data } = useQuery({
+    queryKey: ["deadlines", w],
+    queryFn: () => dataOf(api.GET("/v1/worlds/{w}/clock/deadlines", { params: { path: { w } } })),
+  });
+  const next = data?.data.filter(({ time }) => time > now);
+  const passed = (data?.data.length ?? 0) - (next?.length ?? 0);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another one has passed.
+  useEffect(() => void client.invalidateQueries({ queryKey: ["deadlines", w] }), [client, w, passed]);
+  return next;
+}

@@ -1,0 +1,138 @@
+/** What a person reads when the program cannot go on, and with which code it ends. */
+import { describe, expect, spyOn, test } from "bun:test";
+import { afterThisTest } from "#harness/cleanup";
+import type { Log } from "#telemetry/log";
+import { type Control, listAll, show, showAtItsEnd } from "./control-or-data.ts";
+import { exitCodeOf, explain } from "./process-end.ts";
+
+/** Everything that is written from now on in this test. */
+function written() {
+  const streams = { out: "", err: "" };
+  for (const [name, stream] of [
+    ["out", process.stdout],
+    ["err", process.stderr],
+  ] as const) {
+    const spy = spyOn(stream, "write").mockImplementation((text) => {
+      streams[name] += String(text);
+      return true;
+    });
+    afterThisTest(() => spy.mockRestore());
+  }
+  return streams;
+}
+
+const errorOf = (message: string, more: { name?: string; code?: string; errorName?: string; cause?: unknown } = {}): Error =>
+  Object.assign(new Error(message), more);
+
+/** What is said to a person, or what the log is told. */
+function explained(error: unknown) {
+  const streams = written();
+  const logged: unknown[] = [];
+  explain(error, { error: (...line: unknown[]) => logged.push(line[1]) } as unknown as Log);
+  return { code: exitCodeOf(error), said: streams.err, logged };
+}
+const said = (code: number, line: string) => ({ code, said: `plaza: ${line}\n`, logged: [] });
+
+describe("an error", () => {
+  test.each(["ConfigProblem", "WorldFileProblem", "FolderInUse", "DataNotEmpty", "UnknownMigration", "WrongAddress"])(
+    "%s is the caller's, and is said in one line",
+    (name) => {
+      expect(explained(errorOf("what to change", { name }))).toEqual(said(2, "what to change"));
+    },
+  );
+
+  test("of a migration is said in one line, and is not the caller's; any other is logged with its place", () => {
+    expect(explained(errorOf("no", { name: "MigrationFailed" }))).toEqual(said(1, "no"));
+    for (const error of [errorOf("no"), errorOf("no", { code: "EIO" }), errorOf("no", { code: 5 as never }), "no", undefined])
+      expect(explained(error)).toEqual({ code: 1, said: "", logged: ["the server could not start"] });
+  });
+
+  test("of the system is said with its reason, unless it says so itself", () => {
+    expect(explained(errorOf("open /x", { code: "EACCES" }))).toEqual(said(2, "open /x: permission denied"));
+    expect(explained(errorOf("permission denied: /x", { code: "EACCES" }))).toEqual(said(2, "permission denied: /x"));
+    expect(explained(errorOf("getaddrinfo h", { code: "ENOTFOUND" }))).toEqual(said(2, "getaddrinfo h: there is no such address"));
+    for (const code of ["ENOENT", "ENOTDIR", "EEXIST", "EROFS", "SQLITE_NOTADB", "SQLITE_CANTOPEN", "SQLITE_READONLY", "3D000", "28000", "28P01"])
+      expect(explained(errorOf("no", { code }))).toEqual(said(2, "no"));
+  });
+
+  test("of a database that cannot be reached names its cause", () => {
+    const unreached = { errorName: "databaseUnreachable" };
+    expect(explained(errorOf("no", { ...unreached, cause: new Error("refused") }))).toEqual(
+      said(2, "--data: the database cannot be reached: refused"),
+    );
+    expect(explained(errorOf("no", unreached))).toEqual(said(2, "--data: the database cannot be reached: no"));
+    expect(exitCodeOf(errorOf("no", { errorName: "tokenExpired" }))).toBe(1);
+  });
+
+  test("never shows the password of a database", () => {
+    for (const [message, shown] of [
+      ["postgres://u:s3cret@h/d fails", "postgres://u:…@h/d fails"],
+      ["POSTGRESQL://u:s3cret@h postgres://:s3cret@h", "POSTGRESQL://u:…@h postgres://:…@h"],
+      ["postgres://u@h/d http://u:p@h", "postgres://u@h/d http://u:p@h"],
+    ] as const) {
+      expect(explained(errorOf(message, { name: "ConfigProblem" })).said).toBe(`plaza: ${shown}\n`);
+      expect(explained(errorOf("no", { errorName: "databaseUnreachable", cause: new Error(message) })).said).toEndWith(`: ${shown}\n`);
+    }
+  });
+});
+
+describe("what the control API returns", () => {
+  const json = (body: unknown, status = 200) => Response.json(body, { status });
+
+  test("is printed, its warnings beside it; a refusal is said in one line and is a failure", async () => {
+    const streams = written();
+    expect(await show(json({ id: "1", warnings: ["careful", "very"] }))).toBe(0);
+    expect(streams).toEqual({ out: '{\n  "id": "1"\n}\n', err: "plaza: careful\nplaza: very\n" });
+    Object.assign(streams, { out: "", err: "" });
+    expect(await show(json({ error: { message: "no such app" } }, 404))).toBe(1);
+    expect(await show(json({}, 500))).toBe(1);
+    expect(streams).toEqual({ out: "", err: "plaza: no such app\nplaza: the control API returned 500\n" });
+  });
+
+  test("of long work is printed at its end, after what shows how far it is", async () => {
+    const streams = written();
+    const steps: unknown[] = [];
+    const shown = (response: Response) =>
+      showAtItsEnd(
+        response,
+        (done, total) => steps.push([done, total]),
+        () => steps.push(`end, ${streams.out.length} printed`),
+      );
+    const events = (...list: [event: string, value: unknown][]) =>
+      new Response(list.map(([event, value]) => `event: ${event}\ndata: ${JSON.stringify(value)}\n\n`).join(""), {
+        headers: { "content-type": "text/event-stream" },
+      });
+    expect(await shown(events(["progress", { done: 1, total: 2 }], ["progress", { done: 2, total: 2 }], ["result", { users: 3 }]))).toBe(0);
+    expect({ steps, ...streams }).toEqual({ steps: [[1, 2], [2, 2], "end, 0 printed"], out: '{\n  "users": 3\n}\n', err: "" });
+    Object.assign(streams, { out: "", err: "" });
+    expect(await shown(events(["error", { error: { message: "users[0]: no" } }]))).toBe(1);
+    expect(streams).toEqual({ out: "", err: "plaza: users[0]: no\n" });
+    steps.length = 0;
+    expect(await shown(json({ error: { message: "refused" } }, 400))).toBe(1);
+    expect(steps).toEqual(["end, 0 printed"]);
+    await expect(shown(events(["progress", { done: 1, total: 2 }]))).rejects.toThrow("the server ended before it said how this ended");
+  });
+
+  test("as a list is read page by page, one line an entry, until a page is refused", async () => {
+    const streams = written();
+    const asked: string[] = [];
+    const controlOf = (pages: Readonly<Record<string, Response>>): Control => ({
+      request: async (path) => {
+        asked.push(path);
+        return pages[path] as Response;
+      },
+      close: async () => {},
+    });
+    const next = { next: "http://elsewhere:1/v1/tokens?after=b&limit=2" };
+    expect(
+      await listAll(
+        controlOf({ "/v1/tokens": json({ data: [1, { a: "b" }], paging: next }), "/v1/tokens?after=b&limit=2": json({ data: [3] }) }),
+        "/v1/tokens",
+      ),
+    ).toBe(0);
+    expect({ asked, ...streams }).toEqual({ asked: ["/v1/tokens", "/v1/tokens?after=b&limit=2"], out: '1\n{"a":"b"}\n3\n', err: "" });
+    expect(await listAll(controlOf({ "/a": json({ error: { message: "no" } }, 403) }), "/a")).toBe(1);
+    expect(await listAll(controlOf({ "/a": json({}) }), "/a")).toBe(0);
+    expect(streams).toEqual({ out: '1\n{"a":"b"}\n3\n', err: "plaza: no\n" });
+  });
+});

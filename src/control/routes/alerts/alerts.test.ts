@@ -1,0 +1,163 @@
+import { expect, test } from "bun:test";
+import { standardCalendar } from "#graph/versions/calendar";
+import { KEY, openControl } from "#harness/control";
+import { onEachDatabase } from "#harness/plaza";
+import { startReceiver } from "#harness/receiver";
+import { nodeId } from "#kernel/ids";
+
+const NOW = 1_795_000_000;
+const HOUR = 3_600;
+
+const entry = (more: Record<string, unknown> = {}) => ({
+  ...{ trace_id: "A1", operation: "listLabels", method: "GET", surface: "base", path: "/v26.0/2001/custom_labels", query: "", status: 200 },
+  ...{ time: NOW * 1000, duration_ms: 1, app: "1001", request_body: "", response_body: "" },
+  ...more,
+});
+
+onEachDatabase("D-279: alerts", (database) => {
+  async function open(callback: object | undefined) {
+    const world = {
+      clock: { now: NOW },
+      users: [{ id: "3001", name: "Ada" }],
+      apps: [
+        {
+          ...{ id: "1001", secret: "s3cret", created_time: 0, subscriptions: [{ object: "page", fields: ["live_videos"] }] },
+          ...(callback === undefined ? {} : { callback }),
+        },
+      ],
+      pages: [{ id: "2001", name: "Cafe", subscribed_apps: [{ app: "1001", subscribed_fields: ["live_videos"] }] }],
+    };
+    const control = await openControl({ database, world }, { onTimeMoved: [async ({ work }) => void (await work.runDue())] });
+    const { request, plaza } = control;
+    await request("PUT", "clock", { now: NOW });
+    const happen = async () => {
+      const { data } = (await request("GET", "webhook-fields")).body;
+      const { example } = data.find(({ field }: { field: string }) => field === "live_videos");
+      const field = plaza.registry.webhookFields.read("page", "live_videos");
+      await plaza.world.database.write((tx) => plaza.world.webhooks.emit(tx, field, { entity: nodeId("2001"), payload: example }));
+      await plaza.world.work.runDue();
+    };
+    const alerts = async () => (await request("GET", "alerts")).body.data;
+    return { ...control, happen, alerts };
+  }
+
+  test("a callback that fails, then for an hour, then is paused by a person, then works", async () => {
+    const receiver = startReceiver();
+    receiver.response = () => new Response(null, { status: 500 });
+    const { request, happen, alerts } = await open({ url: receiver.url });
+    expect(await alerts()).toEqual([]);
+    await happen();
+    const [failing] = await alerts();
+    expect(failing).toMatchObject({ kind: "callback_failing", level: "warning", time: NOW, text: expect.stringContaining(receiver.url) });
+    const [callback] = (await request("GET", "callbacks")).body.data;
+    expect(failing.of).toBe(callback.id);
+    await request("PUT", "clock", { frozen: true });
+    const stopped = {
+      kind: "clock_stopped",
+      level: "notice",
+      time: expect.any(Number),
+      text: expect.stringContaining(`webhook retry of ${receiver.url}`),
+    };
+    expect(await alerts()).toMatchObject([{ kind: "callback_failing" }, stopped]);
+    await request("PUT", "clock", { frozen: false });
+    await request("POST", "clock/advance", { seconds: 2 * HOUR });
+    expect(await alerts()).toMatchObject([{ kind: "callback_failing", level: "error", time: NOW }]);
+    await request("POST", `callbacks/${callback.id}/pause`);
+    expect(await alerts()).toMatchObject([
+      { kind: "callback_paused", level: "notice", of: callback.id, text: expect.stringContaining("by a person") },
+    ]);
+    receiver.response = () => new Response("ok");
+    await request("POST", `callbacks/${callback.id}/resume`);
+    await request("POST", "clock/advance", { seconds: 12 * HOUR });
+    expect(await alerts()).toEqual([]);
+  });
+
+  test("a callback that is gone", async () => {
+    const receiver = startReceiver();
+    receiver.response = () => new Response(null, { status: 410 });
+    const { happen, alerts } = await open({ url: receiver.url });
+    await happen();
+    expect(await alerts()).toMatchObject([{ kind: "callback_paused", level: "error", text: expect.stringContaining("it returned 410") }]);
+  });
+
+  test("webhooks without a callback are counted by app", async () => {
+    const { happen, alerts } = await open(undefined);
+    await happen();
+    await happen();
+    const waiting = {
+      kind: "no_callback",
+      level: "warning",
+      of: "1001",
+      text: "2 webhooks wait for a callback of app 1001: it has none that is verified.",
+    };
+    expect(await alerts()).toEqual([waiting]);
+  });
+});
+
+test("D-279: requests that failed or met a limit are alerts for five minutes of the world's time, and a fault until it is gone", async () => {
+  const { request, plaza } = await openControl();
+  await request("PUT", "clock", { now: NOW, frozen: true });
+  const log = plaza.world.requests;
+  log.add(entry({ trace_id: "A1", status: 503 }));
+  log.add(entry({ trace_id: "A2", status: 500, operation: "createLabel" }));
+  log.add(entry({ trace_id: "A3", status: 429, app: undefined }));
+  log.add(entry({ trace_id: "A4", status: 429 }));
+  log.add(entry({ trace_id: "A5", status: 404 }));
+  await request("POST", "faults", { operation: "listPersonas", status: 503 });
+  const alerts = async () => (await request("GET", "alerts")).body.data;
+  const [failed, ofApp, ofNobody, fault, ...others] = await alerts();
+  expect(others).toEqual([]);
+  expect(failed).toEqual({
+    ...{ kind: "requests_failed", level: "error", of: "A2", time: NOW },
+    text: "2 requests failed in the last five minutes; the newest is createLabel with 500.",
+  });
+  expect(ofApp).toMatchObject({ kind: "rate_limited", level: "warning", of: "1001", text: expect.stringContaining("1 request of app 1001 met") });
+  expect(ofNobody).toMatchObject({ kind: "rate_limited", of: "" });
+  expect(fault).toMatchObject({ kind: "fault", level: "notice", of: "1", text: expect.stringContaining("requests of listPersonas; 0 met it") });
+  await request("PUT", "clock", { now: NOW + 300 });
+  expect(await alerts()).toEqual([fault]);
+  await request("DELETE", "faults");
+  expect(await alerts()).toEqual([]);
+});
+
+test("D-279: a version that is asked for and ends within 90 days is an alert: a warning where requests are then refused", async () => {
+  const DAY = 86_400;
+  const marketing = [
+    { version: 24, released: 0, until: NOW + 90 * DAY, affects: [] },
+    { version: 25, released: 1_000, until: undefined, affects: [] },
+  ];
+  const calendar = { ...standardCalendar, platform: [{ version: 25, released: 0 }], marketing };
+  const world = { apps: [{ id: "1001", created_time: 0, marketing_first_used_time: 1, auto_upgrade: true }] };
+  const { request, plaza } = await openControl({ calendar, world });
+  const operation = plaza.registry.endpoints.find(({ access }) => access.versions === "marketing")?.access.operation ?? "";
+  await request("PUT", "clock", { now: NOW, frozen: true });
+  const alerts = async () => (await request("GET", "alerts")).body.data;
+  plaza.world.requests.add(entry({ operation, surface: "ads", path: "/v25.0/1001/x" }));
+  expect(await alerts()).toEqual([]);
+  for (const trace_id of ["A1", "A2"]) plaza.world.requests.add(entry({ trace_id, operation, surface: "ads", path: "/v24.0/1001/x" }));
+  const text = `App 1001 asks for v24.0 in ${operation}. That version ends on 2027-02-16; then v25.0 serves them.`;
+  expect(await alerts()).toEqual([{ kind: "version_ends", level: "notice", of: "1001", time: NOW + 90 * DAY, text }]);
+  await request("PATCH", "nodes/apps/1001", { auto_upgrade: false });
+  expect(await alerts()).toMatchObject([{ level: "warning", text: expect.stringContaining("then they are refused") }]);
+  await request("PUT", "clock", { now: NOW - 1, frozen: true });
+  expect(await alerts()).toEqual([]);
+});
+
+test("D-279: alerts come in the stream of requests where they are asked for, and in one of their own", async () => {
+  const { app, request } = await openControl();
+  const streamed = async (path: string) => {
+    const response = await app.request(`/v1/worlds/default/${path}`, { headers: { authorization: `Bearer ${KEY}`, accept: "text/event-stream" } });
+    const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+    for (;;) {
+      const [, data] = /^event: alerts\ndata: (.*)$/m.exec(new TextDecoder().decode((await reader.read()).value)) ?? [];
+      if (data === undefined) continue;
+      await reader.cancel();
+      return JSON.parse(data);
+    }
+  };
+  await request("POST", "faults", { operation: "*", status: 503 });
+  const { body } = await request("GET", "alerts");
+  expect(body.data).toHaveLength(1);
+  expect(await streamed("alerts")).toEqual(body);
+  expect(await streamed("requests/stream?alerts=true")).toEqual(body);
+});

@@ -1,0 +1,42 @@
+/** Each thing that somebody may ask of the last requests, with one that has it and one that has not. */
+import { expect, test } from "bun:test";
+import type { RequestEntry } from "#graph/worlds/request-log";
+import { isAsked, type RequestFilter, sinceMsOf } from "./request-filter.ts";
+
+const entry = {
+  ...{ operation: "createPersona", status: 403, method: "POST", app: "1001", path: "/v26.0/2001/personas", query: "limit=5", trace_id: "Abc" },
+  ...{ time: 5_000, story: { deliveries: ["d1", "d2"] } },
+} as unknown as RequestEntry;
+const asked = (filter: RequestFilter, one = entry): boolean => isAsked(one, filter, 0);
+
+test("an entry is shown where everything that is asked is so", () => {
+  expect(asked({})).toBe(true);
+  for (const [right, wrong] of [
+    [{ operation: "createPersona" }, { operation: "create" }],
+    [{ status: 403 }, { status: 404 }],
+    [{ status_class: 4 }, { status_class: 3 }],
+    [{ status_class: 4 }, { status_class: 5 }],
+    [{ method: "POST" }, { method: "GET" }],
+    [{ app: "1001" }, { app: "1" }],
+    [{ delivery: "d2" }, { delivery: "d" }],
+    [{ search: "2001/per" }, { search: "2002" }],
+  ] as const) {
+    expect([asked(right), asked(wrong)]).toEqual([true, false]);
+    // One that is not so is enough, whatever else is.
+    expect(asked({ operation: "createPersona", method: "POST", app: "1001", ...wrong })).toBe(false);
+  }
+});
+
+test("a search looks at the path, the operation, the query and the trace id", () => {
+  expect(["/v26.0", "Persona", "limit=", "bc"].map((search) => asked({ search }))).toEqual([true, true, true, true]);
+});
+
+test("a request that was recorded without its story caused no delivery that anybody knows", () => {
+  const { story: _, ...without } = entry as RequestEntry & { story?: unknown };
+  expect(asked({ delivery: "d1" }, without as RequestEntry)).toBe(false);
+});
+
+test("the time itself is still shown, a millisecond later not; without one, everything is", () => {
+  expect([4_999, 5_000, 5_001].map((sinceMs) => isAsked(entry, {}, sinceMs))).toEqual([true, true, false]);
+  expect([sinceMsOf({}), sinceMsOf({ since: 5 }), sinceMsOf({ since: "1970-01-01T00:00:07Z" })]).toEqual([0, 5_000, 7_000]);
+});

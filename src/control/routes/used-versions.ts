@@ -1,0 +1,48 @@
+/** Which versions the last requests of each app asked for. */
+import type { Registry } from "#graph/contract/registry";
+import { segmentsOf } from "#graph/pipeline/address";
+import { servedVersion } from "#graph/versions/resolve";
+import type { RequestEntry } from "#graph/worlds/request-log";
+import type { World } from "#graph/worlds/world";
+import { GraphError } from "#kernel/errors";
+import { isNodeId } from "#kernel/ids";
+import { formatVersion, parseVersion } from "#kernel/versions";
+
+export interface UsedVersion {
+  readonly app: string;
+  readonly operation: string;
+  /** Undefined: the path named none. */
+  readonly asked: string | undefined;
+  readonly entries: readonly RequestEntry[];
+  /** What serves the same requests at a moment in Unix seconds, or why they are refused then. */
+  servedAt(moment: number): string | GraphError;
+}
+
+/** Requests that name the same app, operation and version are one entry. */
+export async function usedVersions(
+  { tokens, calendar }: World,
+  { endpoints }: Registry,
+  requests: readonly RequestEntry[],
+): Promise<readonly UsedVersion[]> {
+  const byOperation = new Map(endpoints.map((endpoint) => [endpoint.access.operation, endpoint]));
+  const groups = Map.groupBy(requests, ({ app, operation, path }) => `${app} ${operation} ${segmentsOf(path)[0]}`);
+  const used: UsedVersion[] = [];
+  for (const entries of groups.values()) {
+    const { app: id, operation, path } = entries[0] as RequestEntry;
+    const endpoint = byOperation.get(operation);
+    const app = id === undefined || !isNodeId(id) ? undefined : await tokens.findApp(id);
+    if (app === undefined || endpoint === undefined) continue;
+    const asked = parseVersion(segmentsOf(path)[0] ?? "");
+    const input = { rule: endpoint.access.versions, asked, app, calendar, names: endpoint.names, path };
+    const servedAt = (now: number): string | GraphError => {
+      try {
+        return formatVersion(servedVersion({ ...input, now }).version);
+      } catch (error) {
+        if (error instanceof GraphError) return error;
+        throw error;
+      }
+    };
+    used.push({ app: app.id, operation, asked: asked === undefined ? undefined : formatVersion(asked), entries, servedAt });
+  }
+  return used;
+}

@@ -1,0 +1,290 @@
+/** The log and what is counted of it, row by row: of one app where another has the same, and at the very borders of numbers and times. */
+import { expect, test } from "bun:test";
+import { onEachDatabase, openPlaza } from "#harness/plaza";
+import { nodeId } from "#kernel/ids";
+import type { Database } from "#storage/database";
+import { sql } from "#storage/sql";
+import { TableIndex } from "../dedup-index/entries.store.ts";
+import { deleteInstalled, findInstalled, insertInstalled } from "../intake/installs.store.ts";
+import { countActiveNames, deactivateName, findNames, insertNames, listNames } from "../intake/names.store.ts";
+import { emptyRequest, listLoggedTexts } from "./erasure.store.ts";
+import * as log from "./log.store.ts";
+import { ALL_DAYS, addSums, type EventSum, readSums } from "./sums.store.ts";
+
+const APP = nodeId("1001");
+const OTHER = nodeId("1002");
+
+interface Logged {
+  readonly app?: string;
+  readonly call: number;
+  readonly position?: number;
+  readonly received?: number;
+  readonly time?: number;
+  readonly name?: string;
+  readonly event_id?: string;
+  readonly tracking?: number;
+}
+
+/** The first row of a request has its device. */
+const insert = (database: Database, rows: readonly Logged[]): Promise<void> =>
+  database.write((tx) =>
+    log.insertEvents(
+      tx,
+      rows.flatMap(({ app = APP, call, position = 0, received = 100, time = 50, name = "buy", event_id, tracking = 1 }) => [
+        ...[app, call, position, received, time, name, event_id ?? null, null, "", "", tracking],
+        position === 0 ? `{"advertiser_id":"${app} ${call}"}` : null,
+      ]),
+    ),
+  );
+
+const places = (rows: readonly { readonly call: number; readonly position: number }[]): string[] =>
+  rows.map(({ call, position }) => `${call}.${position}`);
+
+onEachDatabase("the log of app events", (kind) => {
+  const open = async (): Promise<Database> => (await openPlaza({ database: kind })).world.database;
+  const left = async ({ reader }: Database, app = APP): Promise<string[]> => places(await log.readKeysAfter(reader, app, 0, 0, 100));
+
+  test("the newest request is that of the app, and its number stays when the log is empty", async () => {
+    const database = await open();
+    await insert(database, [{ call: 9 }, { call: 10 }, { app: OTHER, call: 100 }]);
+    const last = (app = APP) => log.lastRequestOf(database.reader, app);
+    expect([await last(), await last(OTHER), await last(nodeId("1003"))]).toEqual([10, 100, 0]);
+    await database.write((tx) => log.deleteEventsBetween(tx, APP, 0, 9, 1_000));
+    expect([await left(database), await last()]).toEqual([["10.0"], 10]);
+    await database.write((tx) => log.deleteEventsBetween(tx, APP, 9, 10, 1_000));
+    expect([await left(database), await last(), await last(OTHER)]).toEqual([[], 10, 100]);
+    await insert(database, [{ call: 11 }]);
+    await database.write((tx) => log.deleteEventsBetween(tx, APP, 10, 11, 1_000));
+    expect(await last()).toBe(11);
+  });
+
+  test("requests are deleted whole, from one number to another, except those with a key that may come again", async () => {
+    const database = await open();
+    const key = { event_id: "e" };
+    await insert(database, [
+      ...[{ call: 1 }, { call: 2, time: 51, ...key }, { call: 2, position: 1, time: 1 }, { call: 3, time: 50, ...key }, { call: 4, time: 51 }],
+      ...[{ call: 5 }, { call: 6, time: 51, ...key }, { app: OTHER, call: 3 }, { app: OTHER, call: 4, time: 51, ...key }],
+    ]);
+    await database.write((tx) => log.deleteEventsBetween(tx, APP, 1, 5, 50));
+    expect(await left(database)).toEqual(["1.0", "2.0", "2.1", "6.0"]);
+    expect(await left(database, OTHER)).toEqual(["3.0", "4.0"]);
+    const has = (after: number, last: number) => log.hasRequestBetween(database.reader, APP, after, last);
+    expect([await has(2, 5), await has(1, 5), await has(2, 6), await has(0, 1), await has(6, 9)]).toEqual([false, true, true, true, false]);
+  });
+
+  test("what arrived before a time is the newest of those before the first that did not, among so many rows", async () => {
+    const database = await open();
+    await insert(database, [
+      ...[
+        { call: 8, received: 10 },
+        { call: 9, received: 10 },
+        { call: 9, position: 1, received: 10 },
+        { call: 10, received: 11 },
+        { call: 11, received: 10 },
+      ],
+      ...[7, 8, 9, 10].map((call) => ({ app: OTHER, call, received: 1 })),
+    ]);
+    const expired = (after: number, received: number, rows = 100) => log.findExpired(database.reader, APP, after, received, rows);
+    expect([await expired(0, 11), await expired(0, 12), await expired(0, 10), await expired(8, 11), await expired(9, 11)]).toEqual([
+      9,
+      11,
+      undefined,
+      9,
+      undefined,
+    ]);
+    expect([await expired(0, 12, 1), await expired(0, 12, 3), await expired(0, 12, 4)]).toEqual([8, 9, 10]);
+    expect(await log.listAppsWithEvents(database.reader)).toEqual([APP, OTHER]);
+  });
+
+  test("the events of a request come from either end, between two times, with its device; its keys and devices are its own", async () => {
+    const database = await open();
+    const { reader } = database;
+    const [first, second, third] = [0, 1, 2].map((position) => ({ call: 9, position, time: 50 + position, event_id: "e", tracking: position }));
+    await insert(database, [
+      ...([first, second, third] as Logged[]),
+      ...[
+        { call: 10, event_id: "e" },
+        { call: 11, tracking: 0 },
+        { call: 12, tracking: 0 },
+        { call: 12, position: 1, tracking: 1 },
+      ],
+      ...[9, 10, 11, 12].flatMap((call) => [
+        { app: OTHER, call, event_id: "e", tracking: 1 },
+        { app: OTHER, call, position: 1, tracking: 1 },
+      ]),
+    ]);
+    const read = async (isBackward: boolean, beyond: number, limit: number, from = 0, to = 100) => {
+      const rows = await log.readEventsOfRequest(reader, APP, 9, { isBackward, beyond, times: { first: from, last: to }, limit });
+      expect(rows.every(({ device }) => device === '{"advertiser_id":"1001 9"}')).toBe(true);
+      return rows.map(({ position }) => position);
+    };
+    expect([await read(false, log.POSITION_END, 2), await read(false, 2, 9), await read(true, -1, 2), await read(true, 0, 9)]).toEqual([
+      [2, 1],
+      [1, 0],
+      [0, 1],
+      [1, 2],
+    ]);
+    expect([await read(true, -1, 9, 51), await read(true, -1, 9, 0, 51), await read(true, -1, 9, 51, 51)]).toEqual([[1, 2], [0, 1], [1]]);
+    const times = (call: number, name: string, id: string) => log.findTimesOfKey(reader, APP, call, name, id);
+    expect([(await times(9, "buy", "e")).sort(), await times(10, "buy", "e"), await times(9, "sell", "e"), await times(9, "buy", "f")]).toEqual([
+      [50, 51, 52],
+      [50],
+      [],
+      [],
+    ]);
+    const devices = await log.readDevicesOfRequests(reader, APP, [10, 11, 12]);
+    // order: SQL says none.
+    expect(devices.map(({ device, tracked }) => `${device} ${tracked}`).sort()).toEqual(
+      [10, 11, 12].map((call) => `{"advertiser_id":"1001 ${call}"} ${call === 11 ? 0 : 1}`),
+    );
+    const after = async (call: number, position: number, limit: number) => places(await log.readKeysAfter(reader, APP, call, position, limit));
+    expect([await after(9, 0, 3), await after(9, 2, 1), await after(12, 1, 9)]).toEqual([["9.1", "9.2", "10.0"], ["10.0"], []]);
+    expect(places(await listLoggedTexts(reader, APP, 9, 1, 2))).toEqual(["9.2", "10.0"]);
+  });
+
+  test("a list is the newest first, of a name, and of what arrived from a second on", async () => {
+    const database = await open();
+    await insert(database, [
+      ...[
+        { call: 9, received: 10 },
+        { call: 10, received: 11, name: "sell" },
+        { call: 10, position: 1, received: 11 },
+        { call: 100, received: 12 },
+      ],
+      ...[9, 10, 100].map((call) => ({ app: OTHER, call, received: 12 })),
+    ]);
+    const list = async (name?: string, since?: number) => places((await log.listEvents(database.reader, APP, { name, since }, { limit: 10 })).rows);
+    expect(await list()).toEqual(["100.0", "10.1", "10.0", "9.0"]);
+    expect([await list("sell"), await list("buy"), await list(undefined, 11), await list("buy", 11), await list(undefined, 13)]).toEqual([
+      ...[["10.0"], ["100.0", "10.1", "9.0"], ["100.0", "10.1", "10.0"], ["100.0", "10.1"], []],
+    ]);
+    const { rows } = await log.listEvents(database.reader, APP, { name: undefined, since: undefined }, { limit: 10 });
+    expect(rows.map(({ device }) => device)).toEqual([100, 10, 10, 9].map((call) => `{"advertiser_id":"1001 ${call}"}`));
+  });
+
+  test("sums of a day, a name and a currency add up, exactly beyond 63 bits, and know their first and last time", async () => {
+    const database = await open();
+    const sum = (more: Partial<EventSum>): EventSum => ({
+      day: 5,
+      name: "buy",
+      currency: "EUR",
+      count: 1,
+      valued: 1,
+      sum: 1n,
+      first_time: 50,
+      last_time: 60,
+      ...more,
+    });
+    const add = (app: typeof APP, ...sums: EventSum[]) => database.write((tx) => addSums(tx, app, sums));
+    const limb = 10n ** 18n;
+    await add(
+      APP,
+      sum({ sum: limb - 1n }),
+      sum({ day: 6, sum: 0n, valued: 0 }),
+      sum({ name: "sell" }),
+      sum({ currency: "" }),
+      sum({ day: ALL_DAYS }),
+    );
+    await add(OTHER, sum({ sum: 7n, first_time: 1, last_time: 99 }));
+    await add(APP, sum({ sum: 3n * limb + 2n, count: 2, first_time: 49, last_time: 59 }));
+    const of = async (first: number, last: number) =>
+      (await readSums(database.reader, APP, first, last)).map(({ day, name, currency }) => `${day} ${name} ${currency}`);
+    expect([await of(5, 5), await of(6, 9), await of(0, 4), await of(ALL_DAYS, ALL_DAYS)]).toEqual([
+      ["5 buy ", "5 buy EUR", "5 sell EUR"],
+      ["6 buy EUR"],
+      [],
+      ["-1 buy EUR"],
+    ]);
+    const one = (await readSums(database.reader, APP, 5, 5))[1];
+    expect(one).toEqual(sum({ sum: 4n * limb + 1n, count: 3, valued: 2, first_time: 49, last_time: 60 }));
+    await add(APP, sum({ first_time: 55, last_time: 61 }));
+    expect((await readSums(database.reader, APP, 5, 5))[1]).toMatchObject({ first_time: 49, last_time: 61, sum: 4n * limb + 2n });
+  });
+
+  test("names and installs are an app's own; a person's devices are forgotten for all", async () => {
+    const database = await open();
+    const { reader } = database;
+    await database.write(async (tx) => {
+      await insertNames(tx, APP, ["c", "a", "b"]);
+      await insertNames(tx, OTHER, ["a"]);
+      await insertInstalled(tx, APP, ["device:a", "device:b"]);
+      await insertInstalled(tx, OTHER, ["device:a", "device:c"]);
+    });
+    expect(await database.write((tx) => deactivateName(tx, APP, "a"))).toBe(true);
+    expect(await database.write((tx) => deactivateName(tx, OTHER, "b"))).toBe(false);
+    expect([await countActiveNames(reader, APP), await countActiveNames(reader, OTHER)]).toEqual([2, 1]);
+    expect(await listNames(reader, APP)).toEqual([
+      { name: "a", active: 0 },
+      { name: "b", active: 1 },
+      { name: "c", active: 1 },
+    ]);
+    expect(await findNames(reader, APP, ["a", "b", "d"])).toEqual(
+      new Map([
+        ["a", false],
+        ["b", true],
+      ]),
+    );
+    expect(await findInstalled(reader, APP, ["device:a", "device:c"])).toEqual(new Set(["device:a"]));
+    expect(await database.write((tx) => deleteInstalled(tx, ["device:a", "device:d"]))).toBe(2);
+    expect([await findInstalled(reader, APP, ["device:a", "device:b"]), await findInstalled(reader, OTHER, ["device:c"])]).toEqual([
+      new Set(["device:b"]),
+      new Set(["device:c"]),
+    ]);
+  });
+
+  test("a request that is emptied keeps its rows, and so do others of its number", async () => {
+    const database = await open();
+    await insert(database, [
+      { call: 9, event_id: "e" },
+      { call: 9, position: 1, event_id: "f" },
+      { call: 10, event_id: "e" },
+      { app: OTHER, call: 9, event_id: "e" },
+    ]);
+    expect(await database.write((tx) => emptyRequest(tx, APP, 9, "{}"))).toBe(2);
+    const texts = async (app: typeof APP) =>
+      (await listLoggedTexts(database.reader, app, 0, 0, 9)).map(({ event_id, parameters, device }) => ({ event_id, parameters, device }));
+    const untouched = (app: string, call: number) => ({ event_id: "e", parameters: "", device: `{"advertiser_id":"${app} ${call}"}` });
+    expect(await texts(APP)).toEqual([
+      { event_id: null, parameters: "{}", device: "{}" },
+      { event_id: null, parameters: "{}", device: null },
+      untouched("1001", 10),
+    ]);
+    expect(await texts(OTHER)).toEqual([untouched("1002", 9)]);
+  });
+
+  test("entries of the index go with the last row of their request, up to a number, whatever other apps have of that number", async () => {
+    const database = await open();
+    const index = new TableIndex();
+    const big = 2 ** 53 - 1;
+    for (const app of [APP, OTHER])
+      await database.write((tx) =>
+        index.add(tx, app, {
+          keys: [1, 9, big, 10, 5, 11],
+          devices: [7, 12],
+          ties: [1, 1, 9, big, 2, 10, 5, 3, 11],
+          lastRequest: 12,
+          times: { first: 1, last: 1 },
+        }),
+      );
+    await database.write((tx) => tx.runAny(sql`INSERT INTO app_event_untied (app, call) VALUES (${APP}, 10), (${OTHER}, 10)`));
+    // Of the app, only request 10 is left of those up to 11; of the other all are.
+    await insert(database, [{ call: 10 }, { call: 12 }, ...[9, 10, 11, 12].map((call) => ({ app: OTHER, call }))]);
+    await database.write((tx) => index.forgetUpTo(tx, APP, 11));
+    const calls = async (table: string) =>
+      (
+        await database.reader.all<{ line: string }>({
+          query: { text: `SELECT app || ' ' || call AS line FROM ${table} ORDER BY app, call` },
+          values: [],
+        })
+      ).map(({ line }) => line);
+    const ofOther = (...numbers: number[]) => numbers.map((call) => `1002 ${call}`);
+    expect(await calls("app_event_index")).toEqual(["1001 10", "1001 12", ...ofOther(9, 10, 11, 12)]);
+    expect(await calls("app_event_ties")).toEqual(["1001 10", ...ofOther(9, 10, 11)]);
+    expect(await calls("app_event_untied")).toEqual(["1001 10", "1002 10"]);
+    await database.write(async (tx) => {
+      await log.deleteEventsBetween(tx, APP, 0, 10, 1_000);
+      await index.forgetUpTo(tx, APP, 10);
+    });
+    expect([await calls("app_event_index"), await calls("app_event_untied")]).toEqual([["1001 12", ...ofOther(9, 10, 11, 12)], ["1002 10"]]);
+  });
+});

@@ -1,0 +1,39 @@
+import { expect, test } from "bun:test";
+import { openPlaza } from "#harness/plaza";
+import { type FeedHealth, forgetHealth, healthOf, keepHealth, warningsOf } from "./health.ts";
+
+const good: FeedHealth = {
+  ...{ video: "5301", session: 1, bits_per_second: 2_000_000, frames_per_second: 30, audio_bits_per_second: 128_000 },
+  ...{ audio_behind_ms: 100, gaps: 0, key_frame_ms: 2_000, width: 1280, height: 720 },
+};
+
+test("a feed that is well has no warning, also at the very limits; beyond them each says what to change", () => {
+  expect(warningsOf(good)).toEqual([]);
+  expect(warningsOf({ ...good, key_frame_ms: null })).toEqual([]);
+  expect(warningsOf({ ...good, key_frame_ms: 4_000, audio_behind_ms: 2_000, audio_bits_per_second: 4_000 })).toEqual([]);
+  expect(warningsOf({ ...good, key_frame_ms: 4_600 })).toEqual(["key frames every 5 s: viewers start late; set 2 s"]);
+  expect(warningsOf({ ...good, key_frame_ms: 4_001 })).toEqual(["key frames every 4 s: viewers start late; set 2 s"]);
+  expect(warningsOf({ ...good, audio_behind_ms: 2_001 })).toEqual(["no sound for 2 s: after 10 s the stream ends; check the audio source"]);
+  expect(warningsOf({ ...good, audio_bits_per_second: 3_999 })).toEqual(["the sound is silent or almost so: check the audio source"]);
+  // Without sound, nothing is said of its rate.
+  expect(warningsOf({ ...good, audio_behind_ms: 7_000, audio_bits_per_second: 0 })).toEqual([
+    "no sound for 7 s: after 10 s the stream ends; check the audio source",
+  ]);
+  expect(warningsOf({ ...good, gaps: 1 })).toEqual(["pictures were missing once: lower the bit rate, or use a better network"]);
+  expect(warningsOf({ ...good, gaps: 2, key_frame_ms: 8_000 })).toEqual([
+    "key frames every 8 s: viewers start late; set 2 s",
+    "pictures were missing 2 times: lower the bit rate, or use a better network",
+  ]);
+});
+
+test("what feeds are like is known by world and video, until others send or it ends", async () => {
+  const [{ world }, { world: elsewhere }] = [await openPlaza(), await openPlaza()];
+  const other = { ...good, video: "5302" };
+  expect(healthOf(world, "5301")).toBeUndefined();
+  keepHealth(world, [good, other]);
+  expect([healthOf(world, "5301"), healthOf(world, "5302"), healthOf(elsewhere, "5301")]).toEqual([good, other, undefined]);
+  forgetHealth(world, "5301");
+  expect([healthOf(world, "5301"), healthOf(world, "5302")]).toEqual([undefined, other]);
+  keepHealth(world, [good]);
+  expect([healthOf(world, "5301"), healthOf(world, "5302")]).toEqual([good, undefined]);
+});

@@ -1,0 +1,78 @@
+/** The clock of a world: moved, frozen, kept with the world, and the same for all processes. */
+import { expect, test } from "bun:test";
+import { movedClock, newWorkStore, onBothDatabases } from "#harness/work-database";
+import { WorldClock } from "./clock.ts";
+import { graphMigrations } from "./graph.migrations.ts";
+import { findSetting } from "./settings.store.ts";
+
+onBothDatabases("the clock of a world", (kind) => {
+  async function newClock() {
+    const store = await newWorkStore(kind, [graphMigrations]);
+    const database = await store.open();
+    const real = movedClock(1_000_000);
+    const open = (of = database) => WorldClock.open(of, () => real.ms);
+    return { store, database, real, open, clock: await open() };
+  }
+
+  test("is real time until it is set; then it runs on from there, or stands", async () => {
+    const { real, clock, open } = await newClock();
+    real.ms += 5;
+    expect([clock.nowMs(), clock.isFrozen]).toEqual([1_000_005, false]);
+    await clock.set(50, false);
+    real.ms += 7;
+    expect([clock.nowMs(), clock.isFrozen]).toEqual([57, false]);
+    expect((await open()).nowMs()).toBe(57);
+    await clock.set(90, true);
+    real.ms += 7;
+    expect([clock.nowMs(), clock.isFrozen]).toEqual([90, true]);
+    const again = await open();
+    expect([again.nowMs(), again.isFrozen]).toEqual([90, true]);
+  });
+
+  test("goes on from where it stood when a saved state is brought back; real time and a frozen clock stay as they are", async () => {
+    const { database, real, clock } = await newClock();
+    const stored = () => findSetting(database.reader, "clock");
+    await clock.note();
+    await clock.resume();
+    expect(await stored()).toBeUndefined();
+    await clock.set(50, false);
+    real.ms += 10;
+    await clock.note();
+    real.ms += 1_000;
+    expect(clock.nowMs()).toBe(1_060);
+    await clock.resume();
+    expect([clock.nowMs(), clock.isFrozen]).toEqual([60, false]);
+    await clock.set(70, true);
+    const frozen = await stored();
+    real.ms += 10;
+    await clock.note();
+    await clock.resume();
+    expect([await stored(), clock.nowMs()]).toEqual([frozen, 70]);
+  });
+
+  test("is set together with what is done at that time, or not at all", async () => {
+    const { database, real, clock, open } = await newClock();
+    await clock.set(50, true);
+    const done = await clock.setWith(80, false, async (tx) => {
+      expect([clock.nowMs(), clock.isFrozen]).toEqual([80, false]);
+      expect(await findSetting(tx, "clock")).toBe(JSON.stringify({ worldMs: 80, realMs: real.ms, isFrozen: false }));
+      return "done";
+    });
+    expect([done, clock.nowMs(), (await open()).nowMs()]).toEqual(["done", 80, 80]);
+    const undone = clock.setWith(90, true, async () => {
+      throw new Error("undone");
+    });
+    await expect(undone).rejects.toThrow("undone");
+    expect([clock.nowMs(), clock.isFrozen, (await open()).nowMs()]).toEqual([80, false, 80]);
+    expect(JSON.parse((await findSetting(database.reader, "clock")) ?? "")).toMatchObject({ worldMs: 80 });
+  });
+
+  test("is moved in every process of the world", async () => {
+    if (kind === "sqlite") return;
+    const { store, clock, open } = await newClock();
+    const other = await open(await store.open());
+    await clock.set(50, true);
+    while (other.nowMs() !== 50) await Bun.sleep(5);
+    expect(other.isFrozen).toBe(true);
+  });
+});

@@ -1,0 +1,140 @@
+/** Heads off the bytes of a connection: at the limit of their size, cut anywhere, one behind the other. */
+import { describe, expect, test } from "bun:test";
+import { HeadReader } from "./head-reader.ts";
+import { ReceiveBuffer } from "./receive-buffer.ts";
+import { parseHead, type RequestHead } from "./request-head.ts";
+
+const bufferOf = (text: string): ReceiveBuffer => {
+  const buffer = new ReceiveBuffer();
+  buffer.append(Buffer.from(text, "latin1"));
+  return buffer;
+};
+/** What a reader makes of the whole at once: a head's target, or the kind of problem. */
+const shown = (read: ReturnType<HeadReader["read"]>): string | undefined =>
+  read === undefined ? undefined : "kind" in read ? read.kind : read.target.text;
+const head = (target = "/") => `GET ${target} HTTP/1.1\r\nHost: h`;
+
+describe("the size of a head", () => {
+  const { length } = head();
+
+  test("may reach its limit and not exceed it, complete or not", () => {
+    expect([0, 1].map((less) => shown(new HeadReader(length - less).read(bufferOf(`${head()}\r\n\r\nmore`))))).toEqual(["/", "head-too-large"]);
+    expect([0, 1].map((less) => shown(new HeadReader(length - less).read(bufferOf(head()))))).toEqual([undefined, "head-too-large"]);
+  });
+
+  test("is that of the one that is read, not of those before it", () => {
+    const reader = new HeadReader(length);
+    const buffer = bufferOf(`${head()}\r\n\r\n${head()}\r\n\r\n`);
+    expect([reader.read(buffer), reader.read(buffer)].map(shown)).toEqual(["/", "/"]);
+    expect([shown(reader.read(buffer)), buffer.length]).toEqual([undefined, 0]);
+  });
+});
+
+test("a head is found wherever it was cut, also within its end", () => {
+  const whole = `${head("/a")}\r\n\r\n`;
+  for (let cut = 1; cut < whole.length; cut++) {
+    const reader = new HeadReader(1_000);
+    const buffer = bufferOf(whole.slice(0, cut));
+    expect({ cut, read: reader.read(buffer) }).toEqual({ cut, read: undefined });
+    buffer.append(Buffer.from(`${whole.slice(cut)}body`));
+    expect(shown(reader.read(buffer))).toBe("/a");
+    expect(buffer.text(0, 10)).toBe("body");
+  }
+});
+
+test("RFC 9112, 2.2: one empty line before each head is passed over, and no second one", () => {
+  const reader = new HeadReader(1_000);
+  const buffer = bufferOf(`\r\n${head("/1")}\r\n\r\n\r\n${head("/2")}\r\n\r\n`);
+  expect([reader.read(buffer), reader.read(buffer)].map(shown)).toEqual(["/1", "/2"]);
+  expect(shown(new HeadReader(1_000).read(bufferOf(`\r\n\r\n${head()}\r\n\r\n`)))).toBe("malformed-head");
+  // In pieces.
+  const cut = new HeadReader(1_000);
+  const pieces = bufferOf("\r");
+  expect(cut.read(pieces)).toBeUndefined();
+  pieces.append(Buffer.from("\n"));
+  expect([shown(cut.read(pieces)), pieces.length]).toEqual([undefined, 0]);
+  pieces.append(Buffer.from("\r\n"));
+  expect(shown(cut.read(pieces))).toBe("malformed-head");
+});
+
+test("what no head can become is refused before its end, wherever it was cut", () => {
+  for (const wrong of ["GET / HTTP/1.1\nHost", "GET / \x00", "GET /\x7f", "GET / HTTP/1.1\rHost"]) {
+    for (let cut = 1; cut < wrong.length; cut++) {
+      const reader = new HeadReader(1_000);
+      const buffer = bufferOf(wrong.slice(0, cut));
+      const before = shown(reader.read(buffer));
+      buffer.append(Buffer.from(wrong.slice(cut), "latin1"));
+      expect({ cut, kind: before ?? shown(reader.read(buffer)) }).toEqual({ cut, kind: "malformed-head" });
+    }
+  }
+});
+
+test("a head that came before is known again, and another one is not taken for it; a long one is read anew", () => {
+  const reader = new HeadReader(10_000);
+  const next = (text: string): RequestHead => reader.read(bufferOf(`${text}\r\n\r\n`)) as RequestHead;
+  const first = next(head("/1"));
+  expect(next(head("/1"))).toBe(first);
+  const second = next(head("/2"));
+  expect([first.target.text, second.target.text]).toEqual(["/1", "/2"]);
+  expect(next(head("/2"))).toBe(second);
+  const padded = (length: number): string => `${head("/3")}\r\nX: `.padEnd(length, "x");
+  const known = next(padded(1_024));
+  expect(next(padded(1_024))).toBe(known);
+  const long = next(padded(1_025));
+  expect(next(padded(1_025))).not.toBe(long);
+  // What is malformed is not remembered.
+  expect(shown(reader.read(bufferOf("get / HTTP/1.1\r\n\r\n")))).toBe("malformed-head");
+  expect(shown(reader.read(bufferOf("get / HTTP/1.1\r\n\r\n")))).toBe("malformed-head");
+});
+
+describe("what a head says", () => {
+  const said = (lines: string, { method = "POST", version = "1.1" } = {}): RequestHead =>
+    parseHead(`${method} / HTTP/${version}\r\nHost: h${lines === "" ? "" : "\r\n"}${lines}`) as RequestHead;
+
+  test("how its body ends", () => {
+    expect(["", "Content-Length: 0", "content-length: \t12 ", "Transfer-Encoding: Chunked"].map((lines) => said(lines).framing)).toEqual([
+      0,
+      0,
+      12,
+      "chunked",
+    ]);
+    expect(said("Content-Length: 999999999999999").framing).toBe(999_999_999_999_999);
+  });
+
+  test("whether the connection is kept", () => {
+    const kept = (lines: string, version = "1.1") => said(lines, { version }).isKept;
+    expect([kept(""), kept("Connection: close"), kept("Connection: Keep-Alive , CLOSE"), kept("connection: x\r\nConnection: close")]).toEqual([
+      ...[true, false, false, false],
+    ]);
+    expect([kept("Connection: keep-alive"), kept("Connection: closed"), kept("Connection: upgrade")]).toEqual([true, true, true]);
+    expect(["", "Connection: keep-alive", "Connection: x, keep-alive", "Connection: keep-alive, close"].map((lines) => kept(lines, "1.0"))).toEqual([
+      ...[false, true, true, false],
+    ]);
+  });
+
+  test("whether its client waits to send, which one of HTTP/1.0 cannot", () => {
+    expect([said("Expect: 100-Continue").expectsContinue, said("").expectsContinue, said("Expect: 200").expectsContinue]).toEqual([
+      true,
+      false,
+      false,
+    ]);
+    expect(said("Expect: 100-continue", { version: "1.0" })).toMatchObject({ expectsContinue: false, isHttp10: true });
+  });
+
+  test("how much its client chose: path, query, names and values", () => {
+    const { byteCount, headers } = parseHead("GET /ab?cd HTTP/1.1\r\nHost: h\r\nX-Long:  value \t") as RequestHead;
+    expect([...headers]).toEqual(["Host", "h", "X-Long", "value"]);
+    expect(byteCount).toBe("/ab".length + "cd".length + "Hosth".length + "X-Longvalue".length);
+  });
+
+  test("which host is meant: that of the target before that of the header", () => {
+    expect(parseHead("GET http://other:1/x HTTP/1.1\r\nHost: h")).toMatchObject({ host: "other:1", isHttp10: false });
+    expect(parseHead("GET / HTTP/1.0")).toMatchObject({ host: undefined, isHttp10: true });
+    expect(parseHead("GET / HTTP/1.1")).toMatchObject({ kind: "malformed-head" });
+  });
+
+  test("a method of 32 characters at most", () => {
+    expect(said("", { method: "A".repeat(32) }).method).toHaveLength(32);
+    expect(said("", { method: "A".repeat(33) })).toMatchObject({ kind: "malformed-head" });
+  });
+});

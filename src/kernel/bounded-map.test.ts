@@ -1,0 +1,53 @@
+/** What a bounded map keeps and what it forgets, entry by entry at its limit. */
+import { expect, test } from "bun:test";
+import { BoundedMap } from "./bounded-map.ts";
+
+const filled = (max: number, count: number) => {
+  const forgotten: number[] = [];
+  const map = new BoundedMap<number, number>(max, (value) => forgotten.push(value));
+  for (let key = 1; key <= count; key++) map.set(key, key);
+  return { map, forgotten, kept: () => [...map.values()].sort((a, b) => a - b) };
+};
+
+test("as many as its maximum are kept; the next one drops the older half at once", () => {
+  expect(filled(4, 4)).toMatchObject({ forgotten: [] });
+  const { map, forgotten, kept } = filled(4, 5);
+  expect({ forgotten, kept: kept() }).toEqual({ forgotten: [1, 2], kept: [3, 4, 5] });
+  expect([1, 2, 3, 4, 5].map((key) => map.get(key))).toEqual([undefined, undefined, 3, 4, 5]);
+});
+
+test("what is read or set again is among the young, and outlives what is not", () => {
+  const { map, forgotten, kept } = filled(4, 3);
+  expect(map.get(1)).toBe(1);
+  map.set(4, 4);
+  // The old half is now 3 and 1, in which nothing stands twice.
+  map.set(5, 5);
+  expect({ forgotten, kept: kept() }).toEqual({ forgotten: [2], kept: [1, 3, 4, 5] });
+  map.set(1, 10);
+  expect(kept()).toEqual([4, 5, 10]);
+  expect(forgotten).toEqual([2, 3]);
+});
+
+test("a key that is young already takes no place of another", () => {
+  const { map, forgotten, kept } = filled(4, 4);
+  map.set(4, 40);
+  map.set(3, 30);
+  expect({ forgotten, kept: kept() }).toEqual({ forgotten: [], kept: [1, 2, 30, 40] });
+});
+
+test("what is deleted is gone, young or old, and is not told as forgotten; nor is what is cleared", () => {
+  const { map, forgotten, kept } = filled(4, 4);
+  map.delete(1);
+  map.delete(4);
+  expect(kept()).toEqual([2, 3]);
+  expect(map.get(1) ?? map.get(4)).toBeUndefined();
+  map.clear();
+  expect(kept()).toEqual([]);
+  expect([1, 2, 3, 4].map((key) => map.get(key))).toEqual([undefined, undefined, undefined, undefined]);
+  expect(forgotten).toEqual([]);
+});
+
+test("no maximum is ever exceeded, and the smallest map holds an entry", () => {
+  for (const max of [2, 3, 5, 6]) for (let count = 1; count <= 20; count++) expect(filled(max, count).kept().length).toBeLessThanOrEqual(max);
+  expect(filled(1, 1).map.get(1)).toBe(1);
+});

@@ -1,0 +1,127 @@
+/** What a recording leaves on the disk, segment by segment, and what it may not take. */
+import { expect, test } from "bun:test";
+import { mkdirSync, readdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { temporaryFolder } from "#harness/server";
+import { RecordingSpace, type SpaceLimits } from "./recording-space.ts";
+import { type RecordedSegment, SessionRecording } from "./session-recording.ts";
+
+const MIB = 1_048_576;
+const BOUNDLESS: SpaceLimits = { bytesMax: 0, reserveBytes: 0 };
+
+function newRecording(limits = BOUNDLESS) {
+  const root = temporaryFolder();
+  const failures: string[] = [];
+  const space = new RecordingSpace(root, limits);
+  const place = { root, world: "w", video: "7", session: 3 };
+  const recording = new SessionRecording(place, space, (failure, error) => failures.push(`${failure}: ${(error as Error).message}`));
+  const folder = join(root, "w", "7", "3");
+  const index = () => readFileSync(join(folder, "index"), "utf8");
+  return { recording, failures, folder, index, files: () => readdirSync(folder).sort(), root, space };
+}
+
+const segmentOf = (text: string, more: Partial<RecordedSegment> = {}): RecordedSegment => ({
+  bytes: Buffer.from(text),
+  head: undefined,
+  durationMs: 1_999.6,
+  beganRealMs: 1_000.4,
+  ...more,
+});
+
+test("segments of a transport stream stand one after the other, and in the index with their duration, bytes and beginning", async () => {
+  const { recording, failures, folder, index, files } = newRecording();
+  recording.add(segmentOf("first"));
+  recording.add(segmentOf("second!", { durationMs: 500, beganRealMs: 3_000 }));
+  await recording.end();
+  expect(files()).toEqual(["0.ts", "1.ts", "index"]);
+  expect(["0.ts", "1.ts"].map((name) => readFileSync(join(folder, name), "utf8"))).toEqual(["first", "second!"]);
+  expect(index()).toBe("2000 5 1000\n500 7 3000\nend\n");
+  expect(failures).toEqual([]);
+});
+
+test("segments of MP4 have their head once, before them, and the index says what they are", async () => {
+  const { recording, folder, index, files } = newRecording();
+  const head = Buffer.from("head");
+  for (const text of ["a", "bc"]) recording.add(segmentOf(text, { head }));
+  await recording.end();
+  expect(files()).toEqual(["0.mp4", "1.mp4", "head.mp4", "index"]);
+  expect(readFileSync(join(folder, "head.mp4"), "utf8")).toBe("head");
+  expect(index()).toBe("mp4\n2000 1 1000\n2000 2 1000\nend\n");
+});
+
+test("a failure is told once, and nothing more is written: neither a segment nor the end", async () => {
+  const { recording, failures, folder, index, files } = newRecording();
+  recording.add(segmentOf("first"));
+  // A folder of its name is in the way of the next one.
+  while (!readdirSync(join(folder, "..")).includes("3")) await Bun.sleep(1);
+  mkdirSync(join(folder, "1.ts.part"));
+  for (const text of ["second", "third"]) recording.add(segmentOf(text));
+  await recording.end();
+  expect(failures).toEqual([expect.stringMatching(/^no_storage: EISDIR/)]);
+  expect(files()).toEqual(["0.ts", "1.ts.part", "index"]);
+  expect(index()).toBe("2000 5 1000\n");
+});
+
+test("64 MiB may wait for the disk and not a byte more; what was written waits no longer", async () => {
+  const half = { bytes: new Uint8Array(32 * MIB) };
+  const { recording, failures } = newRecording();
+  for (let turn = 0; turn < 2; turn++) {
+    recording.add(segmentOf("", half));
+    recording.add(segmentOf("", half));
+    expect(failures).toEqual([]);
+    // Resolves when both are written.
+    await recording.end();
+  }
+  const slow = newRecording();
+  slow.recording.add(segmentOf("", half));
+  slow.recording.add(segmentOf("", half));
+  slow.recording.add(segmentOf("x"));
+  slow.recording.add(segmentOf("y"));
+  expect(slow.failures).toEqual(["no_storage: the disk is too slow for the recording"]);
+  await slow.recording.end();
+  expect(slow.files()).toEqual([]);
+});
+
+test("recordings have as many bytes as they may and not one more; what was deleted counts no longer", async () => {
+  const root = temporaryFolder();
+  mkdirSync(join(root, "old"));
+  writeFileSync(join(root, "old", "0.ts"), "x".repeat(40));
+  const space = new RecordingSpace(root, { bytesMax: 100, reserveBytes: 0 });
+  await space.take(50);
+  await space.take(10);
+  await expect(space.take(1)).rejects.toThrow("the recordings have the 100 bytes that they may have");
+  rmSync(join(root, "old"), { recursive: true });
+  // It has been counted anew: nothing stands there, since this test writes nothing.
+  await space.take(100);
+  await expect(space.take(1)).rejects.toMatchObject({ name: "NoSpace" });
+});
+
+test("the whole is counted again after a GiB was taken, and not a byte before", async () => {
+  const gib = 1024 * MIB;
+  const spaceOf = (bytesMax: number) => new RecordingSpace(temporaryFolder(), { bytesMax, reserveBytes: 0 });
+  const early = spaceOf(gib + 9);
+  await early.take(gib - 2);
+  await expect(early.take(12)).rejects.toMatchObject({ name: "NoSpace" });
+  // Nothing was written here, so that each count finds nothing.
+  const space = spaceOf(gib + 10);
+  await space.take(gib - 1);
+  await space.take(1);
+  await space.take(11);
+  await space.take(gib - 12);
+  await expect(space.take(12)).rejects.toMatchObject({ name: "NoSpace" });
+});
+
+test("without a bound nothing is counted, and the reserve of the disk stays free", async () => {
+  const root = temporaryFolder();
+  const { bavail, bsize } = statfsSync(root);
+  const free = bavail * bsize;
+  await new RecordingSpace(root, { bytesMax: 0, reserveBytes: Math.floor(free / 2) }).take(1);
+  const full = new RecordingSpace(root, { bytesMax: 0, reserveBytes: 2 * free });
+  await expect(full.take(1)).rejects.toThrow(/^the disk has \d+ bytes free, and \d+ stay in reserve$/);
+  // What is to be written counts as well.
+  await expect(new RecordingSpace(root, BOUNDLESS).take(2 * free)).rejects.toThrow(/stay in reserve/);
+  // A refusal takes nothing.
+  const space = new RecordingSpace(root, BOUNDLESS);
+  await expect(space.take(2 * free)).rejects.toThrow(/stay in reserve/);
+  await space.take(1);
+});

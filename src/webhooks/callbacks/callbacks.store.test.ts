@@ -1,0 +1,120 @@
+/** Callbacks in the database: what is asked of one, or done to it, is of that one, and times are those of the very border. */
+import { expect, test } from "bun:test";
+import { fixtureMigrations, insertDeliveries } from "#harness/webhooks";
+import { jobWorkerOn, newWorkStore, onBothDatabases } from "#harness/work-database";
+import type { Database } from "#storage/database";
+import { TimeOrderedIds } from "#system";
+import * as store from "./callbacks.store.ts";
+import { Callbacks } from "./callbacks.ts";
+import { recordDeparture } from "./health.ts";
+
+const NOW = 1_000;
+const PAUSED: store.Health = { failing_since_ms: 1, last_failure_ms: 2, alerted_ms: 3, paused_ms: 4, probe_due_ms: NOW };
+const WELL: store.Health = { failing_since_ms: null, last_failure_ms: null, alerted_ms: null, paused_ms: null, probe_due_ms: null };
+const URL = "https://receiver.example/";
+
+onBothDatabases("callbacks", (kind) => {
+  /** By id, as text 100 would come before 9. */
+  async function withCallbacks(healths: Readonly<Record<string, store.Health>>): Promise<Database> {
+    const database = await (await newWorkStore(kind, fixtureMigrations)).open();
+    await database.write(async (tx) => {
+      for (const [id, health] of Object.entries(healths).toReversed()) {
+        await store.insertCallback(tx, id, "1001", `${URL}${id}`);
+        await store.saveHealth(tx, id, health);
+      }
+    });
+    return database;
+  }
+  const healthOf = async ({ reader }: Database, id: string): Promise<store.Health> => {
+    const { id: _, app: __, url: ___, ...health } = (await store.findCallback(reader, id)) as store.CallbackRow;
+    return health;
+  };
+
+  test("one is found by its app and its address together, and an address of an app is stored once", async () => {
+    const database = await withCallbacks({ "7": WELL });
+    const { reader } = database;
+    const insert = (id: string, app: string, url: string) => database.write((tx) => store.insertCallback(tx, id, app, url));
+    expect([await insert("8", "1001", `${URL}other`), await insert("9", "1002", `${URL}7`), await insert("100", "1001", `${URL}7`)]).toEqual([
+      "8",
+      "9",
+      "7",
+    ]);
+    const find = (app: string, path: string) => store.findCallbackId(reader, app, `${URL}${path}`);
+    expect([await find("1001", "7"), await find("1001", "other"), await find("1002", "7"), await find("1002", "other")]).toEqual([
+      "7",
+      "8",
+      "9",
+      undefined,
+    ]);
+    expect((await store.listCallbacks(reader, { limit: 10 })).rows.map(({ id }) => id)).toEqual(["7", "8", "9"]);
+    expect(await store.findCallback(reader, "8")).toEqual({ id: "8", app: "1001", url: `${URL}other`, ...WELL });
+    expect(await store.findCallback(reader, "1")).toBeUndefined();
+  });
+
+  test("the health of one is saved and marked, and no other's", async () => {
+    const database = await withCallbacks({ "7": PAUSED, "8": WELL, "9": PAUSED });
+    await database.write((tx) => store.markAlerted(tx, "8", NOW));
+    expect(await healthOf(database, "8")).toEqual({ ...WELL, alerted_ms: NOW });
+    expect(await store.countCallbacks(database.reader)).toEqual({ failing: 2, alerted: 3, paused: 2 });
+    await database.write((tx) => store.saveHealth(tx, "7", { ...WELL, failing_since_ms: 5 }));
+    expect([await healthOf(database, "7"), await healthOf(database, "9")]).toEqual([{ ...WELL, failing_since_ms: 5 }, PAUSED]);
+    expect(await store.countCallbacks(database.reader)).toEqual({ failing: 2, alerted: 2, paused: 1 });
+  });
+
+  test("D-137: of a paused callback the probe is taken from the millisecond on that it is due, and once", async () => {
+    const database = await withCallbacks({ "7": PAUSED, "8": { ...WELL, probe_due_ms: NOW }, "9": PAUSED });
+    const take = (id: string, nowMs: number) => database.write((tx) => store.takeProbe(tx, id, nowMs, nowMs + 50));
+    expect([await take("7", NOW - 1), await take("7", NOW), await take("7", NOW + 49), await take("7", NOW + 50)]).toEqual([
+      false,
+      true,
+      false,
+      true,
+    ]);
+    expect(await take("8", NOW)).toBe(false);
+    expect(await healthOf(database, "9")).toEqual(PAUSED);
+  });
+
+  test("one is waited for while a delivery of its own waits, for the first time or the next, or is being sent", async () => {
+    const database = await withCallbacks({ "7": WELL });
+    await insertDeliveries(database, [
+      { id: 1, lane: 71, isFirst: true, queue_entity: 2001 },
+      { id: 2, lane: 72, retry_due_ms: NOW },
+      { id: 3, lane: 73, fence: 1, status: 1 },
+      { id: 4, lane: 74, status: 2, ended_ms: 5 },
+    ]);
+    const waited = ["71", "72", "73", "74", "75"].map((id) => store.isWaitedFor(database.reader, id));
+    expect(await Promise.all(waited)).toEqual([true, true, true, false, false]);
+  });
+
+  test("the next retries come by their time, then by the callback's id, without those of paused callbacks", async () => {
+    const database = await withCallbacks({ "9": WELL, "10": PAUSED, "100": WELL, "101": WELL, "102": WELL });
+    await insertDeliveries(database, [
+      { id: 1, lane: 100, retry_due_ms: NOW },
+      { id: 2, lane: 9, retry_due_ms: NOW },
+      { id: 3, lane: 10, retry_due_ms: 1 },
+      { id: 4, lane: 101, retry_due_ms: NOW + 1 },
+      { id: 5, lane: 101, retry_due_ms: NOW - 1 },
+      { id: 6, lane: 101 },
+      { id: 7, lane: 102, isFirst: true, queue_entity: 2001 },
+    ]);
+    const list = async (limit: number) => (await store.listNextRetries(database.reader, limit)).map(({ id, due_ms }) => `${id} ${due_ms}`);
+    expect(await list(10)).toEqual([`101 ${NOW - 1}`, `9 ${NOW}`, `100 ${NOW}`]);
+    expect(await list(2)).toEqual([`101 ${NOW - 1}`, `9 ${NOW}`]);
+  });
+
+  test("D-137: when nothing waits for it any more, a callback that failed counts as working, one that a person holds does not", async () => {
+    const failing = { ...PAUSED, alerted_ms: null, paused_ms: null, probe_due_ms: null };
+    const held = { ...WELL, paused_ms: 4 };
+    const healths = { "71": PAUSED, "72": PAUSED, "73": failing, "74": failing, "75": held, "76": WELL };
+    const database = await withCallbacks(healths);
+    await insertDeliveries(database, [
+      { id: 1, lane: 72, retry_due_ms: NOW },
+      { id: 2, lane: 74, isFirst: true, queue_entity: 2001 },
+    ]);
+    const { jobs } = jobWorkerOn(database);
+    const known = new Callbacks(database, new TimeOrderedIds(() => 1));
+    for (const id of ["71", "72"]) await known.find(id);
+    for (const id of [...Object.keys(healths), "99"]) await database.write((tx) => recordDeparture(tx, { callbacks: known, jobs }, id));
+    expect(await Promise.all(Object.keys(healths).map((id) => healthOf(database, id)))).toEqual([WELL, PAUSED, WELL, failing, held, WELL]);
+  });
+});

@@ -1,0 +1,112 @@
+/** Steps on catalogs, feeds, and the files that fill them, in marketing versions. */
+import fc, { type Arbitrary } from "fast-check";
+import { body, callers, fields, list, node, oneOf, request, text, world } from "./drawing.ts";
+import type { NodeName, Step, Value } from "./steps.ts";
+
+const version: Arbitrary<string | null> = oneOf<string | null>(
+  [12, fc.constant("v25.0")],
+  [6, fc.constantFrom("v24.0", "v23.0", "v20", "v22.0")],
+  [1, fc.constantFrom("v26.0", null, "v99.0")],
+);
+const people = ["ada-user", "ada-user", "ada-user", "old-ada-user", "stubborn-ada-user", "other-ada-user", "new-ada-user"];
+const tokens = callers("any", [...people, "cafe-page", "ben-user-without-messaging", "cleo-user-without-role", "ada-system-user", "biz-user"]);
+const catalog: Arbitrary<NodeName> = oneOf<NodeName>([3, fc.constant({ id: "8001" })], [4, node("product_catalog")]);
+const feed: Arbitrary<NodeName> = oneOf<NodeName>([4, fc.constant({ id: "8101" })], [2, node("product_feed")]);
+const page: Arbitrary<NodeName> = fc.constantFrom("2001", "2001", "pages/2001", "2002", "me").map((id) => ({ id }));
+
+const name: Arbitrary<Value> = oneOf<Value>([8, text(20)], [1, fc.constantFrom<Value>("", "  ", "x".repeat(200), "x".repeat(201), undefined, 12)]);
+const maybe = (value: Arbitrary<Value>, weight = 4): Arbitrary<Value> => oneOf<Value>([weight, fc.constant(undefined)], [1, value]);
+const tasks = fc.constantFrom<Value>(["240588526848665"], ["2015469438531460"], ["240588526848665", "2015469438531460"], [], ["1"], undefined);
+const agency = fc.record({ business_id: fc.constantFrom<Value>("3502", "3502", "3501", "9999999", undefined), permitted_tasks: tasks });
+
+const creation = callers("header", people);
+/** D-12: in the query only while the app is in development. */
+const inQuery = fc.constantFrom({ access_token: "new-ada-user" }, { access_token: "ada-user" });
+
+export const catalogSteps: Arbitrary<Step> = oneOf<Step>(
+  [
+    5,
+    request({
+      ...{ operation: "createCatalog", method: "POST", surface: "ads", version, node: page, edge: "owned_product_catalogs" },
+      tokens: oneOf([8, creation], [1, inQuery]),
+      body: body({
+        ...{ name, vertical: maybe(fc.constantFrom("commerce", "commerce", "hotels"), 6) },
+        business_id: maybe(fc.constantFrom<Value>("3501", "3501", "3502", "9999999"), 1),
+        business_metadata: maybe(fc.record({ agency, external_business_id: maybe(fc.constant("x-1")) }), 1),
+      }),
+    }),
+  ],
+  [
+    3,
+    request({
+      ...{ operation: "readCatalog", method: "GET", version, node: catalog, edge: "", tokens },
+      query: fc.record({ fields: fields("id", "name", "vertical") }),
+    }),
+  ],
+  [1, request({ operation: "deleteCatalog", method: "DELETE", version, node: node("product_catalog"), edge: "", tokens })],
+  [2, list({ operation: "listFeeds", version, node: catalog, edge: "product_feeds", tokens }, { fields: fields("id", "name", "product_count") })],
+  [3, request({ operation: "createFeed", method: "POST", version, node: catalog, edge: "product_feeds", tokens, body: body({ name }) })],
+  [
+    2,
+    request({
+      ...{ operation: "readFeed", method: "GET", version, node: feed, edge: "", tokens },
+      query: fc.record({ fields: fields("id", "name", "product_count") }),
+    }),
+  ],
+  [
+    1,
+    request({
+      operation: "updateFeed",
+      method: "POST",
+      version,
+      node: feed,
+      edge: "",
+      tokens,
+      body: body({ name, schedule: maybe(fc.constant("")) }),
+    }),
+  ],
+  [1, request({ operation: "deleteFeed", method: "DELETE", version, node: node("product_feed"), edge: "", tokens })],
+  [
+    4,
+    list(
+      { operation: "listArticlesAndPublications", version, node: feed, edge: "articles_and_publications", tokens },
+      { fields: fields("id", "retailer_id", "name", "brand", "price"), summary: maybe(fc.constantFrom<Value>("true", "1", "false", "much"), 2) },
+    ),
+  ],
+  [
+    3,
+    fc.record({
+      ...{ kind: fc.constant("feed file" as const), world, feed, updateOnly: fc.boolean() },
+      rows: oneOf(
+        [
+          8,
+          fc.array(
+            fc.record({
+              retailer_id: fc.constantFrom("b1", "b2", "b3", "b4", "ü5"),
+              name: oneOf([6, fc.constantFrom("A book", 'Ein Büch, "neu"', "😀")], [1, fc.constant("")]),
+              brand: fc.constantFrom("", "Own"),
+            }),
+            { maxLength: 4 },
+          ),
+        ],
+        [1, fc.constant(null)],
+      ),
+    }),
+  ],
+  [
+    1,
+    request({
+      ...{
+        operation: "subscribeApp",
+        method: "POST",
+        node: fc.constant({ id: "1001" }),
+        edge: "subscriptions",
+        tokens: fc.constant({ header: "shop-app" }),
+      },
+      body: fc.constant({
+        kind: "json" as const,
+        fields: { object: "catalog", fields: ["product_feed"], callback_url: { $callback: "1001" }, verify_token: "v" },
+      }),
+    }),
+  ],
+);

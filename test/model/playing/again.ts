@@ -1,0 +1,33 @@
+/** A read with the entity tag of an earlier response: nothing comes where nothing has changed (D-34). */
+import type { AgainStep } from "../histories/steps.ts";
+import { replyTo } from "../reference/reply.ts";
+import { compare } from "./compare.ts";
+import type { Scene, Stage } from "./scene.ts";
+import { type Received, send } from "./send.ts";
+
+const tagOf = (how: AgainStep["tag"], tag: string): string =>
+  ({ same: tag, weak: `W/${tag}`, "one of two": `"other", ${tag}`, any: "*", another: '"other"' })[how];
+
+export async function askAgain({ servers }: Stage, scene: Scene, { tag: how }: AgainStep): Promise<string | undefined> {
+  const { last, world } = scene;
+  if (last === undefined) return undefined;
+  const { request, etag, body } = last;
+  const address = servers.address(scene.place, request.surface);
+  const received = await send(address, { ...request, headers: { ...request.headers, "if-none-match": tagOf(how, etag) } });
+  const { status, headers } = received;
+  const isSame = status === 304;
+  // What the caller has must be what would come now.
+  const meant: Received = isSame ? { status: 200, headers: { ...headers, "content-type": "application/json; charset=UTF-8" }, body } : received;
+  const inWords = (difference: string): string =>
+    `${request.method} ${address}${request.path} again (${world.profile}): ${JSON.stringify(request)}, tag ${tagOf(how, etag)}: ${status}\n  ${difference}`;
+  if (isSame && received.body !== "") return inWords("a 304 has a body");
+  if (isSame && how === "another") return inWords("it is none of the tags");
+  const { difference } = compare(replyTo(world, request, address, meant), world.profile, meant);
+  if (difference !== undefined && !(isSame && how === "any")) return inWords(difference);
+  if (status === 200 && how !== "another" && headers.etag === etag) return inWords("the tag is the same, and it came");
+  if (status === 200 && (headers.etag === etag) !== (JSON.stringify(received.body) === JSON.stringify(body)))
+    return inWords("the tag does not follow the body");
+  if (isSame) world.reach("sameTag");
+  else if (headers.etag !== etag) world.reach("otherTag");
+  return undefined;
+}

@@ -1,0 +1,70 @@
+/** One read of several nodes: an object of the replies by id, or the reply of the first that fails (D-34, D-39). */
+import type { ManyStep } from "../histories/steps.ts";
+import { credentialsOf } from "../reference/credentials.ts";
+import { type Failure, failure } from "../reference/errors.ts";
+import { bothForms, PAGE_MESSAGING_EDGES } from "../reference/refusals.ts";
+import { isFailure } from "../reference/replies.ts";
+import { replyTo } from "../reference/reply.ts";
+import type { GraphRequest } from "../reference/requests.ts";
+import { compare } from "./compare.ts";
+import { type Filling, idOf, resolve } from "./resolve.ts";
+import type { Scene, Stage } from "./scene.ts";
+import { type Received, send } from "./send.ts";
+
+export async function askForMany(stage: Stage, { world, place }: Scene, { step, nodes }: ManyStep, filling: Filling): Promise<string | undefined> {
+  const address = stage.servers.address(place, "base");
+  const ids = [...new Set(nodes.map((name) => idOf(filling.ever, name)))];
+  const single = (id: string): GraphRequest => resolve({ ...step, node: { id } }, world, filling);
+  const { path: _, ...alike } = single(ids[0] as string);
+  const path = ["", step.version, step.edge].filter((segment) => segment !== null && segment !== "").join("/") || "/";
+  const whole: GraphRequest = { ...alike, path: path.startsWith("/") ? path : `/${path}`, query: [["ids", ids.join(",")], ...alike.query] };
+  const received = await send(address, whole);
+  const difference = isAnybody(world, whole)
+    ? differenceOfMany(
+        ids.map((id) => [id, { ...alike, path: single(id).path }]),
+        { world, address, received },
+      )
+    : compare({ operation: undefined, replies: refusals(world, whole, step.edge), version: undefined }, world.profile, received).difference;
+  return difference === undefined ? undefined : `GET ${JSON.stringify(whole)}: ${received.status} ${JSON.stringify(received.body)}\n  ${difference}`;
+}
+
+const isAnybody = (world: Scene["world"], whole: GraphRequest): boolean => credentialsOf(world, whole).some(({ problem }) => problem === undefined);
+
+/** D-90: who has no live token learns nothing of ids; without an edge, and without an id in the path, the form is the wrapped one. */
+function refusals(world: Scene["world"], whole: GraphRequest, edge: string): Failure[] {
+  const form = PAGE_MESSAGING_EDGES.has(edge) ? "flat" : "wrapped";
+  const given = credentialsOf(world, whole);
+  return [
+    ...bothForms("unknownPath"),
+    failure(form, "tokenMissing"),
+    failure(form, "invalidParameter"),
+    ...given.map(({ problem }) => failure(form, problem ?? "tokenMissing")),
+  ];
+}
+
+interface Asked {
+  readonly world: Scene["world"];
+  readonly address: string;
+  readonly received: Received;
+}
+
+function differenceOfMany(requests: readonly (readonly [string, GraphRequest])[], { world, address, received }: Asked): string | undefined {
+  const bodies = received.body as Readonly<Record<string, unknown>>;
+  const isWhole = received.status === 200;
+  for (const [id, request] of requests) {
+    const part: Received = isWhole ? { ...received, body: bodies[id] } : received;
+    const replied = replyTo(world, request, address, part);
+    const { difference, reply } = compare({ ...replied, version: undefined }, world.profile, part);
+    if (isWhole && difference !== undefined) return `${id}: ${difference}`;
+    if (isWhole) continue;
+    // The first that fails is the reply to all.
+    if (reply !== undefined && isFailure(reply)) {
+      world.reach("manyFail");
+      return difference;
+    }
+    if (replied.replies.every(isFailure)) return `${id}: ${difference}`;
+  }
+  if (!isWhole) return "each of them alone would be a success";
+  world.reach("many");
+  return Object.keys(bodies).length === requests.length ? undefined : "it has others than were asked for";
+}

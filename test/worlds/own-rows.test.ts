@@ -1,0 +1,140 @@
+/** An entry that is changed or removed touches its own rows: of those beside it, below the same owner or another, none. */
+import { expect, test } from "bun:test";
+import type { WorldEntry, WorldSection } from "#graph/contract/feature";
+import { hasIdentity, identityOf, sectionsOf } from "#graph/worlds/file/import-export";
+import { migrationsOf } from "#graph/worlds/open-world";
+import { removeNode } from "#graph/worlds/remove-node";
+import { onEachDatabase, openPlaza, type TestPlaza } from "#harness/plaza";
+import { buildRegistry } from "#main";
+import type { Reader, Transaction } from "#storage/database";
+import { scrambled } from "./scrambled-world.ts";
+
+const registry = buildRegistry();
+
+const statements = migrationsOf(registry).flatMap(({ migrations }) => migrations.flatMap((one) => one.statements));
+const namedBy = (pattern: RegExp): string[] => statements.flatMap((statement) => pattern.exec(statement)?.[1] ?? []);
+const gone = namedBy(/^\s*(?:DROP TABLE|ALTER TABLE(?=.*RENAME TO)) (\w+)/);
+const tables = [...namedBy(/^\s*CREATE TABLE (\w+)/), ...namedBy(/RENAME TO (\w+)/)].filter((name) => !gone.includes(name));
+
+/** Every row of every table, as `table {"column":"value"}`. */
+async function allRows(reader: Reader): Promise<string[]> {
+  const rows = await Promise.all(tables.map((table) => reader.all({ query: { text: `SELECT * FROM ${table}` }, values: [] })));
+  return rows.flatMap((of, at) => of.map((row) => `${tables[at]} ${JSON.stringify(row)}`));
+}
+
+/** What is in one of them only. */
+function differences(before: readonly string[], after: readonly string[]): string[] {
+  const [was, is] = [new Set(before), new Set(after)];
+  return [...before.filter((row) => !is.has(row)), ...after.filter((row) => !was.has(row))];
+}
+
+const numbersIn = (row: string): string[] => row.match(/\d+/g) ?? [];
+
+const nodesIn = (rows: readonly string[]): string[] =>
+  rows.filter((row) => row.startsWith("nodes ")).map((row) => String(JSON.parse(row.slice("nodes ".length)).id));
+
+class Undone extends Error {}
+
+/** The rows as `change` leaves them. It is then undone. */
+async function rowsAfter({ world }: TestPlaza, change: (tx: Transaction) => Promise<void>): Promise<string[]> {
+  let rows: string[] = [];
+  const written = world.database.write(async (tx) => {
+    await change(tx);
+    rows = await allRows(tx);
+    throw new Undone();
+  });
+  await written.catch((error: unknown) => {
+    if (!(error instanceof Undone)) throw error;
+  });
+  return rows;
+}
+
+interface Found {
+  readonly section: WorldSection;
+  readonly id: string;
+  readonly entry: WorldEntry;
+}
+
+/** Every entry that can be found by itself. */
+async function entriesOf({ world }: TestPlaza): Promise<Found[]> {
+  const found: Found[] = [];
+  for (const section of sectionsOf(registry).filter(hasIdentity)) {
+    const { rows } = await section.list(world.database.reader, { limit: 100 }, world);
+    for (const entry of rows) found.push({ section, id: identityOf(section, entry), entry });
+  }
+  return found;
+}
+
+/** By what an entry belongs to, and goes with. */
+const OWNERS: Readonly<Record<string, readonly string[]>> = {
+  labels: ["page"],
+  personas: ["page"],
+  required_actions: ["app"],
+  live_videos: ["page"],
+  live_comments: ["live_video", "from"],
+  media: ["owner"],
+  microblog_media: ["owner"],
+  catalogs: ["page"],
+  product_feeds: ["catalog"],
+  phone_numbers: ["account"],
+  solutions: ["owner_app"],
+  migration_intents: ["waba"],
+  ads: ["app"],
+};
+
+/** The node with all that is below it, and what is below that. */
+function familyOf(all: readonly Found[], id: string): Set<string> {
+  const family = new Set([id]);
+  for (const { section, entry } of all) {
+    const owners = (OWNERS[section.key] ?? []).map((key) => String(entry[key]));
+    if (owners.some((owner) => family.has(owner))) for (const below of familyOf(all, String(entry.id))) family.add(below);
+    if (entry.id === id) for (const { psid } of (entry.people ?? []) as { psid?: string }[]) if (psid !== undefined) family.add(psid);
+  }
+  return family;
+}
+
+/** Secrets are sealed anew each time. */
+const withoutSeals = (rows: readonly string[]): string[] => rows.map((row) => row.replace(/"sealed_\w+":"[^"]*"/, ""));
+
+onEachDatabase("the rows of an entry", (database) => {
+  test("do not change when it is replaced by itself, nor do those of others", async () => {
+    const plaza = await openPlaza({ database, world: scrambled });
+    const before = withoutSeals(await allRows(plaza.world.database.reader));
+    // A feed gets a new generation of its items.
+    for (const { section, id, entry } of (await entriesOf(plaza)).filter((one) => one.section.key !== "product_feeds")) {
+      const after = withoutSeals(await rowsAfter(plaza, (tx) => section.replace(tx, entry, plaza.world)));
+      const own = [id, ...section.references(entry).map((reference) => reference.id)];
+      // What waits for an app is looked at again.
+      const isOwnJob = (row: string): boolean => row.startsWith("jobs ") && own.includes(/"key":"(\d+)"/.exec(row)?.[1] ?? "");
+      const changed = differences(before, after).filter((row) => !isOwnJob(row));
+      expect({ [`${section.key} ${id}`]: changed }).toEqual({ [`${section.key} ${id}`]: [] });
+    }
+  }, 120_000);
+
+  test("go when it is removed, with what is below it, and no others", async () => {
+    const plaza = await openPlaza({ database, world: scrambled });
+    const before = await allRows(plaza.world.database.reader);
+    const all = await entriesOf(plaza);
+    for (const { section, id, entry } of all) {
+      const after = await rowsAfter(plaza, async (tx) => {
+        expect(await removeNode(tx, registry, plaza.world, section, id)).toBe(true);
+      });
+      const left = new Set(nodesIn(after));
+      const gone = nodesIn(before).filter((node) => !left.has(node));
+      // A reaction is no node.
+      const isNode = section.identity === undefined;
+      expect({ [`${section.key} ${id}`]: new Set(gone) }).toEqual({ [`${section.key} ${id}`]: isNode ? familyOf(all, id) : new Set() });
+      // The rest of a feed is deleted by a job, little by little.
+      const own = after.filter((row) => !/^(jobs|feed_generations) /.test(row) && numbersIn(row).some((number) => gone.includes(number)));
+      expect({ [`${section.key} ${id}`]: own }).toEqual({ [`${section.key} ${id}`]: [] });
+      const concerned = new Set([...gone, ...section.references(entry).map((reference) => reference.id), ...(isNode ? [] : id.split(" "))]);
+      const others = differences(before, after).filter((row) => {
+        const isConcerned = numbersIn(row).some((number) => concerned.has(number));
+        // As it was it named the node, which its new form does not any more.
+        if (isConcerned) for (const number of numbersIn(row)) if (left.has(number)) concerned.add(number);
+        return !isConcerned;
+      });
+      expect({ [`${section.key} ${id}`]: others }).toEqual({ [`${section.key} ${id}`]: [] });
+    }
+  }, 120_000);
+});
