@@ -40,7 +40,7 @@ def reset():
 
 @schemathesis.hook
 def before_call(context, case, **kwargs):
-    """Hypothesis ends a run of scenarios, without a word, when requests that it repeats are answered otherwise than before."""
+    """Hypothesis ends a run of scenarios, without a word, when requests that it repeats get another response than before."""
     global scenario
     if case.meta is None or case.meta.phase.name != "stateful":
         return
