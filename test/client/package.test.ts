@@ -37,7 +37,6 @@ test("the guide's examples fit the types that the package holds", () => {
   expect({ exitCode, problems: stdout.toString() }).toEqual({ exitCode: 0, problems: "" });
 }, 60_000);
 
-/** Programs that run a module and end. */
 /** In a folder of its own: its lock would need the binaries of systems that nobody here uses. */
 const DENO = join(ROOT, ".tools/deno");
 
@@ -54,6 +53,10 @@ async function installDeno(): Promise<void> {
   if ((await install.exited) !== 0) throw new Error(said);
 }
 
+/** Its binary has 92 MB, which may take longer than a test has. */
+beforeAll(installDeno, 600_000);
+
+/** Programs that run a module and end. */
 const runtimes: Readonly<Record<string, readonly string[]>> = {
   Node: ["node"],
   Bun: [process.execPath],
@@ -62,7 +65,6 @@ const runtimes: Readonly<Record<string, readonly string[]>> = {
 
 for (const [name, command] of Object.entries(runtimes)) {
   test(`the guide's examples run on ${name}, and print what it says`, async () => {
-    if (name === "Deno") await installDeno();
     const server = await startServer(["--data", ":memory:"]);
     const file = join(mkdtempSync(join(tmpdir(), "plaza-client-guide-")), "guide.mjs");
     writeFileSync(file, runnable(guide, server.base_url, join(built, "index.js")));

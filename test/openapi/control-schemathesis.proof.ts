@@ -1,8 +1,7 @@
 /** Schemathesis over the control API's own document, on a sandbox with the demo world. */
-import { test } from "bun:test";
-import { join } from "node:path";
+import { expect, test } from "bun:test";
 import { type Server, startServer } from "#harness/server";
-import { expectNoFault } from "./schemathesis.ts";
+import { expectNoFault, type Known } from "./schemathesis.ts";
 
 const TIMEOUT_MS = 3_000_000;
 
@@ -44,8 +43,26 @@ enabled = false
   )
   .join("");
 
-/** What addresses name, so that they lead somewhere: a node of each kind. */
-async function named({ control_url, control_key }: Server): Promise<string> {
+/** What nodes refer to, by the key. */
+const referred = {
+  account: "4001",
+  app: "1001",
+  business: "3501",
+  catalog: "8001",
+  owner_app: "1001",
+  page: "2001",
+  social_account: "6001",
+  user: "3001",
+  waba: "4001",
+};
+const owners = { media: "6001", microblog_media: "7001" };
+const references: readonly Known[] = [
+  ...Object.entries(referred).map(([key, value]) => ({ parameter: `body.${key}`, value })),
+  ...Object.entries(owners).map(([key, value]) => ({ addresses: `/nodes/${key}$`, parameter: "body.owner", value })),
+];
+
+/** What requests name: a node of each kind. */
+async function named({ control_url, control_key }: Server): Promise<Known[]> {
   const headers = { authorization: `Bearer ${control_key}` };
   const read = async (path: string) => (await (await fetch(`${control_url}${path}`, { headers })).json()) as Record<string, unknown>;
   const { paths } = await read("/v1/openapi.json");
@@ -61,14 +78,10 @@ async function named({ control_url, control_key }: Server): Promise<string> {
     ["/v1/worlds/{w}/live-videos/", "id", "5301"],
     ["/v1/worlds/{w}/app-events/", "app", "1001"],
   ] as const;
-  const operations = [...nodes, ...others].flatMap(([address, name, value]) =>
-    value === undefined
-      ? []
-      : [
-          `[[operations]]\ninclude-path-regex = ${JSON.stringify(`^${address.replaceAll(/[{}]/g, "\\$&")}`)}\nparameters = { "path.${name}" = "${value}" }\n`,
-        ],
+  const places = [...nodes, ...others].flatMap(([address, name, value]) =>
+    value === undefined ? [] : [{ addresses: `^${address.replaceAll(/[{}]/g, "\\$&")}`, parameter: `path.${name}`, value }],
   );
-  return operations.join("");
+  return [{ parameter: "path.w", value: "default" }, ...places, ...references];
 }
 
 test(
@@ -76,18 +89,17 @@ test(
   async () => {
     const server = await startServer(["--data", ":memory:"]);
     const auth = `[auth.openapi.controlKey]\nbearer = ${JSON.stringify(server.control_key)}\n`;
-    await expectNoFault({
+    const linksFollowed = await expectNoFault({
+      server,
       address: `${server.control_url}/v1/openapi.json`,
-      configuration: `parameters = { "path.w" = "default" }\n${auth}${CHECKS}${await named(server)}${notPositive}`,
-      leftOut: [
-        {
-          check: "ensure_resource_availability",
-          because: "the proof says which nodes addresses name, so no request asks for what one before it made",
-        },
-      ],
+      configuration: `${auth}${CHECKS}${notPositive}`,
+      leftOut: [],
+      known: await named(server),
       options: leftOut.flatMap(({ operation }) => ["--exclude-operation-id", operation]),
-      hooks: join(import.meta.dir, "control_hooks.py"),
+      hooks: "control_hooks.py",
     });
+    // Of 150, as measured 32: far fewer say that the chains ended early.
+    expect(linksFollowed).toBeGreaterThan(10);
   },
   TIMEOUT_MS,
 );

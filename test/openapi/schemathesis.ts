@@ -2,11 +2,15 @@
 import { expect } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { temporaryFolder } from "#harness/server";
+import { type Server, temporaryFolder } from "#harness/server";
 
 const PROGRAM = join(import.meta.dir, "../../.tools/openapi/bin/st");
 /** Of each operation and phase. */
 const EXAMPLES = 50;
+/** Chains of requests, of which a later one names what an earlier one returned. With 50 most links were never followed. */
+const SCENARIOS = 150;
+/** Of a request: on a busy machine all processes may wait for a minute. */
+const TIMEOUT_SECONDS = 300;
 
 /** What Schemathesis asks of every server and a decision answers otherwise. Nothing else is left out. */
 export interface LeftOut {
@@ -14,31 +18,75 @@ export interface LeftOut {
   readonly because: string;
 }
 
+/** What requests name, so that they lead somewhere. A link's id is its own: it names what a response before it returned. */
+export interface Known {
+  /** An expression that their addresses match; all of them without it. */
+  readonly addresses?: string;
+  /** With its place: `path.id`, `body.page`. */
+  readonly parameter: string;
+  readonly value: string;
+}
+
 export interface Fuzzing {
+  readonly server: Server;
   /** Of the document. */
   readonly address: string;
   /** In TOML, whose texts are written as JSON's. */
   readonly configuration: string;
   readonly leftOut: readonly LeftOut[];
+  readonly known: readonly Known[];
+  /** Of every request, whatever else it breaks. */
+  readonly fixed?: Readonly<Record<string, string>>;
   readonly options?: readonly string[];
-  /** A file of Python. */
+  /** A file of Python beside this one, which imports `document_hooks`. */
   readonly hooks?: string;
 }
 
-export async function expectNoFault({ address, configuration, leftOut, options = [], hooks }: Fuzzing): Promise<void> {
+const binding = ({ parameter }: Known, index: number): string =>
+  // A reference of a body may also lead nowhere.
+  `"${parameter}" = { dictionary = "known_${index}", probability = ${parameter.startsWith("body.") ? 0.5 : 1.0} }`;
+
+/** In TOML. As dictionaries, because a fixed value would also stand in place of a link's. An operation takes those of one block, and those of all. */
+function parametersOf(known: readonly Known[], fixed: Readonly<Record<string, string>>): { ofAll: string; ofSome: string } {
+  const ofAll = known.flatMap((one, index) => (one.addresses === undefined ? [binding(one, index)] : []));
+  const own = Object.entries(fixed).map(([name, value]) => `"${name}" = ${JSON.stringify(value)}`);
+  const blocks = known.flatMap((one, index) =>
+    one.addresses === undefined
+      ? []
+      : [`[[operations]]\ninclude-path-regex = ${JSON.stringify(one.addresses)}\nparameters = { ${binding(one, index)} }\n`],
+  );
+  const dictionaries = known.map(({ value }, index) => `[dictionaries.known_${index}]\nvalues = [${JSON.stringify(value)}]\n`);
+  return { ofAll: `parameters = { ${[...own, ...ofAll].join(", ")} }\n`, ofSome: [...dictionaries, ...blocks].join("") };
+}
+
+/** Returns how many links were followed. */
+export async function expectNoFault(fuzzing: Fuzzing): Promise<number> {
+  const { server, address, configuration, leftOut, known, fixed = {}, options = [], hooks = "document_hooks.py" } = fuzzing;
   const folder = temporaryFolder();
   const config = join(folder, "schemathesis.toml");
   // Not as an option, which would also say of which operations a check is left out.
-  writeFileSync(config, configuration + leftOut.map(({ check }) => `[checks.${check}]\nenabled = false\n`).join(""));
-  const always = ["--max-examples", String(EXAMPLES), "--continue-on-failure", "--no-color"];
+  const off = leftOut.map(({ check }) => `[checks.${check}]\nenabled = false\n`);
+  const { ofAll, ofSome } = parametersOf(known, fixed);
+  writeFileSync(config, [ofAll, configuration, `[phases.stateful.generation]\nmax-examples = ${SCENARIOS}\n`, ofSome, ...off].join(""));
+  const always = ["--max-examples", String(EXAMPLES), "--request-timeout", String(TIMEOUT_SECONDS), "--continue-on-failure", "--no-color"];
   const child = Bun.spawn([PROGRAM, "--config-file", config, "run", address, ...always, "--suppress-health-check", "all", ...options], {
     cwd: folder,
-    env: { ...process.env, ...(hooks === undefined ? {} : { SCHEMATHESIS_HOOKS: hooks }) },
+    env: {
+      ...process.env,
+      SCHEMATHESIS_HOOKS: join(import.meta.dir, hooks),
+      PYTHONPATH: import.meta.dir,
+      KNOWN: JSON.stringify(known),
+      CONTROL_URL: server.control_url,
+      CONTROL_KEY: server.control_key,
+    },
     stdout: "pipe",
     stderr: "pipe",
   });
   const [stdout, stderr] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
   const exitCode = await child.exited;
+  // Who reads a proof asks how many requests it made, and how many links it followed.
+  console.log(stdout);
   expect({ exitCode, said: exitCode === 0 ? "" : `${stdout}${stderr}` }).toEqual({ exitCode: 0, said: "" });
   expect(stdout).toMatch(/\d+ generated, \d+ passed/);
+  return Number(/API Links: +(\d+) covered/.exec(stdout)?.[1] ?? 0);
 }
