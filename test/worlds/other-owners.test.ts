@@ -87,6 +87,8 @@ test("what belongs to two or three nodes is found and changed with all of them",
   ] as const)
     expect(await database.write((tx) => detachLabel(tx, of, one, psid))).toBe(false);
   expect(await database.write((tx) => renameLabel(tx, otherPage, label, "x"))).toBe(false);
+  expect(await database.write((tx) => renameLabel(tx, page, label, "renamed"))).toBe(true);
+  expect(await findLabel(reader, page, label)).toMatchObject({ name: "renamed" });
   await database.write((tx) => detachAll(tx, otherPage, "9001"));
   expect(await users()).toEqual(everybody);
   await database.write((tx) => detachAll(tx, page, "9001"));
