@@ -211,6 +211,7 @@ async function openWorlds(config: Config, registry: Registry, log: Log, recordin
   const rateLimits = { app_calls_per_hour: config.app_calls_per_hour, page_calls_per_hour: config.page_calls_per_hour };
   const faults = { sleepMs, randomFraction };
   // What worlds share holds nothing of a world.
+  const ports = registry.openPorts();
   const outbound = new GuardedClient({ rules: { isSandbox: config.sandbox, allowed: config.allow_callback } });
   const keys = sharedKeys(keyRingOf(config, randomKey), async () => (await worlds).hasMore());
   const databases = await databasesIn(config.data, migrationsOf(registry));
@@ -223,8 +224,7 @@ async function openWorlds(config: Config, registry: Registry, log: Log, recordin
     onError: (error) => log.error(errorFields(error), "a world could not rest, or not be woken"),
     async openWorld(name, database, memory) {
       const world = await openWorld({
-        ...{ name, database, memory, registry, outbound, keys, rateLimits, faults, recordings, realNowMs, randomSecret, collectGarbage },
-        ports: registry.openPorts(),
+        ...{ name, database, memory, registry, ports, outbound, keys, rateLimits, faults, recordings, realNowMs, randomSecret, collectGarbage },
         profile: config.profile ?? "strict",
         seed: config.seed,
         calendar: standardCalendar,

@@ -84,7 +84,7 @@ export interface Feature {
   readonly settings?: readonly Setting[];
   /** The ports of other features that this one asks for. */
   readonly needs?: readonly PortName[];
-  /** What other features, and the layers below the features, ask of this one by name. */
+  /** What other features, and the layers below the features, ask of this one by name. All worlds share them, so they keep nothing of one. */
   ports?(ports: PortRegistry): Partial<Ports>;
   /** Removes all that the feature keeps below a page, app or account that is being removed by the control API. */
   onOwnerDeleted?(tx: Transaction, owner: NodeId, world: World): Promise<void>;
