@@ -1,6 +1,6 @@
 /** What the overview's chart says of requests that nobody counted before. */
 import { expect, test } from "bun:test";
-import { Rates } from "../../console/src/api/rate.ts";
+import { Rates } from "#console/api/rate";
 
 const T = 1_795_000_000_000;
 const counts = (seen: number, refused = 0, failed = 0) => ({ seen, refused, failed });

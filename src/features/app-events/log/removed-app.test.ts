@@ -1,0 +1,45 @@
+/** An app that is removed, where another one has the same. */
+import { expect, test } from "bun:test";
+import { onEachDatabase, openPlaza } from "#harness/plaza";
+import { nodeId } from "#kernel/ids";
+import { sql } from "#storage/sql";
+import { TableIndex } from "../dedup-index/entries.store.ts";
+import { insertInstalled } from "../intake/installs.store.ts";
+import { insertNames } from "../intake/names.store.ts";
+import * as log from "./log.store.ts";
+import { addSums } from "./sums.store.ts";
+
+const APP = nodeId("1001");
+const OTHER = nodeId("1002");
+
+onEachDatabase("an app that is removed", (kind) => {
+  test("takes its own rows along, from every table", async () => {
+    const { database } = (await openPlaza({ database: kind })).world;
+    const index = new TableIndex();
+    for (const app of [APP, OTHER]) {
+      await database.write(async (tx) => {
+        await log.insertEvents(tx, [app, 1, 0, 100, 50, "buy", null, null, "", "", 1, "{}"]);
+        await insertNames(tx, app, ["buy"]);
+        await insertInstalled(tx, app, ["device:a"]);
+        await addSums(tx, app, [{ day: 0, name: "buy", currency: "", count: 1, valued: 0, sum: 0n, first_time: 50, last_time: 50 }]);
+        await index.add(tx, app, { keys: [1, 1], devices: [], ties: [1, 1, 1], lastRequest: 1, times: { first: 50, last: 50 } });
+        await tx.runOne(sql`INSERT INTO app_event_last_calls (app, call) VALUES (${app}, 1)`);
+        await tx.runOne(sql`INSERT INTO app_event_untied (app, call) VALUES (${app}, 1)`);
+        await tx.runOne(sql`
+          INSERT INTO app_event_runs (app, last_call, entries, page_bits, first_time, last_time, filter) VALUES (${app}, 1, 1, 1, 50, 50, ${Buffer.of(1)})`);
+        await tx.runOne(sql`INSERT INTO app_event_run_pages (app, last_call, page, entries) VALUES (${app}, 1, 0, ${Buffer.of(1)})`);
+      });
+    }
+    const parts = ["last_calls", "names", "sums", "index", "ties", "untied", "run_pages", "runs"];
+    const tables = ["app_events", "app_installs", ...parts.map((part) => `app_event_${part}`)];
+    const owners = async (): Promise<string[]> => {
+      const counts = tables.map((table) => `SELECT '${table} ' || app || ' ' || COUNT(*) AS line FROM ${table} GROUP BY app`);
+      const found = await database.reader.all<{ line: string }>({ query: { text: counts.join(" UNION ALL ") }, values: [] });
+      return found.map(({ line }) => line).sort();
+    };
+    const rowsOf = (...apps: string[]) => tables.flatMap((table) => apps.map((app) => `${table} ${app} 1`)).sort();
+    expect(await owners()).toEqual(rowsOf(APP, OTHER));
+    await database.write((tx) => log.deleteEventsOfApp(tx, APP));
+    expect(await owners()).toEqual(rowsOf(OTHER));
+  });
+});
