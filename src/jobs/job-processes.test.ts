@@ -48,3 +48,52 @@ test("two processes on PostgreSQL share the work: each job runs in one of them, 
   expect(one.ran.length).toBeGreaterThan(0);
   expect(other.ran.length).toBeGreaterThan(0);
 });
+
+test("PostgreSQL: a clock that another process has set back counts for what is claimed from then on", async () => {
+  const database = await (await newWorkStore("postgres", [jobMigrations])).open();
+  const [here, stored] = [movedClock(20_000), movedClock(10_000)];
+  const worker = jobWorkerOn(database, [], movedClock(), here, stored);
+  await database.write(async (tx) => {
+    for (const dueMs of [10_000, 10_001]) await worker.jobs.schedule(tx, { kind: "noted", key: String(dueMs), dueMs });
+  });
+  await worker.loop.runDue();
+  expect(worker.ran.map(({ key }) => key)).toEqual(["10000"]);
+  stored.ms++;
+  await worker.loop.runDue();
+  expect(worker.ran.map(({ key }) => key)).toEqual(["10000", "10001"]);
+});
+
+test("PostgreSQL: who waits for what is due waits for what other processes run of it, and for what that makes due", async () => {
+  const store = await newWorkStore("postgres", [jobMigrations]);
+  const [begun, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const slow: JobKind<JobWorker> = {
+    kind: "slow",
+    async run({ database, jobs }, _key, _payload, job) {
+      begun.resolve();
+      await end.promise;
+      await database.write(async (tx) => {
+        await job.settle(tx);
+        await jobs.schedule(tx, { kind: "noted", key: "made due", dueMs: 0 });
+      });
+    },
+  };
+  const other = jobWorkerOn(await store.open(), [slow]);
+  const here = jobWorkerOn(await store.open(), [slow]);
+  await here.database.write((tx) => here.jobs.schedule(tx, { kind: "slow", key: "k", dueMs: 0 }));
+  const elsewhere = other.loop.runDue();
+  await begun.promise;
+  // The job ends elsewhere just after this process has found nothing to claim.
+  here.loop.add({
+    async turn() {
+      end.resolve();
+      while ((await here.database.reader.get(sql`SELECT 1 AS one FROM jobs j WHERE j.kind = 'slow'`)) !== undefined) await Bun.sleep(1);
+      return { didWork: false, nextDueMs: undefined };
+    },
+    settled: async () => false,
+    isBusy: () => false,
+    release: async () => {},
+  });
+  await here.loop.runDue();
+  expect([...here.ran, ...other.ran].map(({ key }) => key)).toEqual(["made due"]);
+  await elsewhere;
+});

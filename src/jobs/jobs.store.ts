@@ -75,6 +75,17 @@ export async function postponeJob(tx: Transaction, { kind, key }: JobRow, fence:
     WHERE kind = ${kind} AND key = ${key} AND fence = ${fence}`);
 }
 
+/**
+ * Whether a job is due, claimed by whichever process or by none. One statement for both: between two of them a claimed job could end and leave
+ * another that is due.
+ */
+export async function hasDueJob(reader: Reader, nowMs: number): Promise<boolean> {
+  const found = await reader.get(sql`
+    SELECT 1 AS one WHERE EXISTS (SELECT 1 FROM jobs j WHERE j.fence > 0 AND j.due_ms <= ${nowMs})
+    OR EXISTS (SELECT 1 FROM jobs j WHERE j.fence = 0 AND j.due_ms <= ${nowMs})`);
+  return found !== undefined;
+}
+
 /** Names of the jobs that run under `fence`. */
 export function findRunningJobs(tx: Transaction, fence: number): Promise<Pick<JobRow, "kind" | "key">[]> {
   return tx.all(sql`SELECT j.kind, j.key FROM jobs j WHERE j.fence = ${fence} AND j.fence > 0 ORDER BY j.kind, j.key`);

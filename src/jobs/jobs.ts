@@ -9,6 +9,7 @@ import {
   findNextDueTime,
   findRunningJobs,
   giveBackJob,
+  hasDueJob,
   type JobRow,
   postponeJob,
   releaseJobs,
@@ -77,7 +78,7 @@ export class Jobs<W = unknown> implements WorkSource {
     return findDueTime(reader, kind, key);
   }
 
-  async turn({ nowMs, session, isLast }: Turn): Promise<TurnEnd> {
+  async turn({ nowMs, storedNowMs, session, isLast }: Turn): Promise<TurnEnd> {
     const { database } = this.#options;
     const capacity = RUNNING_MAX - this.#running.size + Math.min(this.#waitingCount, WAITING_MAX);
     // The end of a run requests another turn.
@@ -90,8 +91,10 @@ export class Jobs<W = unknown> implements WorkSource {
     const claiming = database.write(async (tx) => {
       // More than fit, because some may have keys that still run here.
       const rows = await findDueJobs(tx, nowMs, RUNNING_MAX * 2, full);
+      // Read after the rows are locked, so that nobody replaces them from now on.
+      const dueUntilMs = session.isShared && rows.length > 0 ? await storedNowMs(tx) : nowMs;
       const due = this.#loads.fitting(
-        rows.filter((row) => !this.#running.has(nameOf(row))),
+        rows.filter((row) => row.due_ms <= dueUntilMs && !this.#running.has(nameOf(row))),
         capacity,
       );
       if (due.length === 0) return due;
@@ -120,6 +123,10 @@ export class Jobs<W = unknown> implements WorkSource {
     const hasRunning = this.#running.size > 0;
     while (this.#running.size > 0) await Promise.all(this.#running.values());
     return hasRunning;
+  }
+
+  hasDueAnywhere(nowMs: number): Promise<boolean> {
+    return hasDueJob(this.#options.database.reader, nowMs);
   }
 
   isBusy(): boolean {

@@ -5,7 +5,9 @@
  * **Invariant:** nothing runs in the background before `start` and after `stop`; `runDue` works at any time.
  */
 import type { Clock } from "#kernel/clock";
-import type { Database, Transaction } from "#storage/database";
+import type { Database, Reader, Transaction } from "#storage/database";
+import { OthersWork } from "./others-work.ts";
+import { newRunner, type Runner } from "./runner.ts";
 import { BEAT_MS, WorkSession } from "./work-session.ts";
 import type { TurnEnd, WorkSource } from "./work-source.ts";
 
@@ -31,24 +33,14 @@ const ABANDON_MS_MAX = 100;
 export interface WorkLoopOptions {
   readonly database: Database;
   readonly clock: Clock;
+  /** World time by the clock that is stored, for databases that other processes share; left out: nobody else sets it. */
+  readonly storedNowMs?: (reader: Reader) => Promise<number>;
   readonly realNowMs: () => number;
   /** A turn failed; the loop tries again. */
   onError(error: unknown): void;
 }
 
 type TurnKind = "usual" | "hurried" | "last";
-
-interface Runner {
-  readonly source: WorkSource;
-  running: Promise<TurnEnd> | undefined;
-  /** Requested while a turn ran. */
-  isWoken: boolean;
-  nextDueMs: number | undefined;
-  /** Monotonic time of the source's next turn. */
-  wakeAtMs: number;
-  /** Monotonic time before which the source has no turn, after a failure. */
-  notBeforeMs: number;
-}
 
 export class WorkLoop {
   readonly session: WorkSession;
@@ -68,7 +60,7 @@ export class WorkLoop {
   }
 
   add(source: WorkSource): void {
-    this.#runners.push({ source, running: undefined, isWoken: false, nextDueMs: undefined, wakeAtMs: Number.POSITIVE_INFINITY, notBeforeMs: 0 });
+    this.#runners.push(newRunner(source));
   }
 
   /** Takes over the work of ended processes, and works from now on. */
@@ -96,12 +88,13 @@ export class WorkLoop {
   }
 
   /**
-   * Resolves when all work that is due on the world's clock has happened, including work that it made due. Rejects if the
-   * database cannot be reached.
+   * Resolves when all work that is due on the world's clock has happened, including work that it made due, and jobs that other processes
+   * run if they end soon. Rejects if the database cannot be reached.
    */
   async runDue(): Promise<void> {
     await this.session.takeOver((tx, fence) => this.#release(tx, fence));
     const endMs = performance.now() + RUN_DUE_MS_MAX;
+    const others = new OthersWork(this.#runners.map(({ source }) => source));
     for (let pass = 0; pass < PASSES_MAX; pass++) {
       let didWork = false;
       // Work claimed under an expired lease would be given back and claimed again without end.
@@ -113,6 +106,7 @@ export class WorkLoop {
         didWork ||= end.didWork || hasWaited;
       }
       if (didWork && performance.now() < endMs) continue;
+      if (this.session.isShared && (await others.wait(this.#options.clock.nowMs()))) continue;
       // A source may have been woken during its own turn.
       this.wake();
       return;
@@ -227,9 +221,12 @@ export class WorkLoop {
 
   async #ask(runner: Runner, kind: TurnKind): Promise<TurnEnd> {
     runner.wakeAtMs = Number.POSITIVE_INFINITY;
+    const { clock, storedNowMs = async () => clock.nowMs() } = this.#options;
     try {
-      const nowMs = this.#options.clock.nowMs();
-      const end = await runner.source.turn({ nowMs, session: this.session, isHurried: kind === "hurried", isLast: kind === "last" });
+      // What another process has stored wakes this loop before its clock is here.
+      if (clock.rereading !== undefined) await clock.rereading;
+      const { session } = this;
+      const end = await runner.source.turn({ nowMs: clock.nowMs(), storedNowMs, session, isHurried: kind === "hurried", isLast: kind === "last" });
       runner.nextDueMs = end.nextDueMs;
       return end;
     } finally {

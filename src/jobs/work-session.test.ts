@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import { movedClock, newWorkStore, onBothDatabases } from "#harness/work-database";
 import type { Database, Transaction } from "#storage/database";
+import { sql } from "#storage/sql";
 import { jobMigrations } from "./jobs.migrations.ts";
 import { BEAT_MS, LEASE_MS, WorkSession } from "./work-session.ts";
 
@@ -118,6 +119,41 @@ test("PostgreSQL: a process that lost its session goes on under a new fence, and
   const next = await claim(database, session);
   expect(next).not.toBe(fence);
   expect(session.holds(next)).toBe(true);
+});
+
+test("PostgreSQL: a session that a replaced state has taken along is stored anew with the next claim, which nobody would give back otherwise", async () => {
+  const store = await newWorkStore("postgres", [jobMigrations]);
+  const real = movedClock();
+  const database = await store.open();
+  const session = new WorkSession(database, () => real.ms);
+  const before = await claim(database, session);
+  const other = await store.open();
+  await other.write((tx) => tx.runOne(sql`DELETE FROM work_sessions`));
+  const fence = await claim(database, session);
+  expect(fence).not.toBe(before);
+  expect([session.holds(fence), session.holds(before)]).toEqual([true, false]);
+  const given: number[] = [];
+  await new WorkSession(other, () => real.ms + LEASE_MS + 1).takeOver(async (_tx, ended) => void given.push(ended));
+  expect(given).toEqual([fence]);
+});
+
+test("PostgreSQL: a claim renews the lease as a heartbeat does, once it has committed", async () => {
+  const database = await (await newWorkStore("postgres", [jobMigrations])).open();
+  const real = movedClock();
+  const session = new WorkSession(database, () => real.ms);
+  const fence = await claim(database, session);
+  real.ms += LEASE_MS - 1;
+  await expect(
+    database.write(async (tx) => {
+      await session.fenceFor(tx);
+      throw new Error("undone");
+    }),
+  ).rejects.toThrow("undone");
+  expect(session.needsBeat).toBe(true);
+  expect(await claim(database, session)).toBe(fence);
+  expect(session.needsBeat).toBe(false);
+  real.ms += LEASE_MS - 1;
+  expect(session.holds(fence)).toBe(true);
 });
 
 test("PostgreSQL: of two processes that find the same session ended, one gives back its work", async () => {

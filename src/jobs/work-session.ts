@@ -41,16 +41,21 @@ export class WorkSession {
     return this.#isShared || !this.#isStored ? undefined : this.#fence;
   }
 
-  /** Returns the fence for rows that are claimed in `tx`. */
+  /**
+   * Returns the fence for rows that are claimed in `tx`. Its session is stored when they are, also where another process has just replaced the
+   * state of the world: nobody would ever give back what is claimed under a fence without one.
+   */
   async fenceFor(tx: Transaction): Promise<number> {
-    if (!this.#isStored) {
-      const leaseUntilMs = this.#realNowMs() + LEASE_MS;
+    const leaseUntilMs = this.#realNowMs() + LEASE_MS;
+    if (this.#isStored && !this.#isShared) return this.#fence;
+    if (!this.#isStored || !(await renewSession(tx, this.#fence, leaseUntilMs))) {
+      if (this.#isStored) this.#renew();
       await saveSession(tx, this.#fence, leaseUntilMs);
-      tx.afterCommit(() => {
-        this.#isStored = true;
-        this.#leaseUntilMs = leaseUntilMs;
-      });
     }
+    tx.afterCommit(() => {
+      this.#isStored = true;
+      this.#leaseUntilMs = leaseUntilMs;
+    });
     return this.#fence;
   }
 

@@ -1,10 +1,12 @@
 /** A source of work for the loop of a world: the jobs table, or the webhook deliveries. */
-import type { Transaction } from "#storage/database";
+import type { Reader, Transaction } from "#storage/database";
 import type { WorkSession } from "./work-session.ts";
 
 export interface Turn {
   /** World time. */
   readonly nowMs: number;
+  /** World time by the clock that is stored: another process may have set it back, or replaced the state of the world, and this one may not know it yet. */
+  storedNowMs(reader: Reader): Promise<number>;
   readonly session: WorkSession;
   /** A caller waits until all due work has happened, so rate limits do not delay work. */
   readonly isHurried: boolean;
@@ -27,6 +29,8 @@ export interface WorkSource {
    * wait for.
    */
   settled(): Promise<boolean>;
+  /** Whether work is due that any process that shares the database runs or will claim; left out: nobody who waits for due work waits for that. */
+  hasDueAnywhere?(nowMs: number): Promise<boolean>;
   /** Work runs, or waits for something else than its time. */
   isBusy(nowMs: number): boolean;
   /** Gives back the work held under `fence`. */

@@ -62,11 +62,23 @@ export interface JobWorker {
   readonly failures: unknown[];
 }
 
-/** One process that works on the jobs of `database`; a job of the kind `noted` only notes that it ran. */
-export function jobWorkerOn(database: Database, kinds: readonly JobKind<JobWorker>[] = [], real = movedClock(), clock = movedClock()): JobWorker {
+/**
+ * One process that works on the jobs of `database`; a job of the kind `noted` only notes that it ran. `stored`: the clock as another process has
+ * set it, of which this one has not heard.
+ */
+export function jobWorkerOn(
+  database: Database,
+  kinds: readonly JobKind<JobWorker>[] = [],
+  real = movedClock(),
+  clock = movedClock(),
+  stored = clock,
+): JobWorker {
   const ran: Ran[] = [];
   const failures: unknown[] = [];
-  const loop = new WorkLoop({ database, clock, realNowMs: () => real.ms, onError: (error) => failures.push(error) });
+  const loop = new WorkLoop({
+    ...{ database, clock, storedNowMs: async () => stored.nowMs(), realNowMs: () => real.ms },
+    onError: (error) => failures.push(error),
+  });
   const noted: JobKind<JobWorker> = {
     kind: "noted",
     run: async (_world, key, payload, { attempt }) => void ran.push({ kind: "noted", key, payload, attempt }),

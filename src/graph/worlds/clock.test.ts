@@ -1,6 +1,7 @@
 /** The clock of a world: moved, frozen, kept with the world, and the same for all processes. */
 import { expect, test } from "bun:test";
 import { movedClock, newWorkStore, onBothDatabases } from "#harness/work-database";
+import type { Database } from "#storage/database";
 import { WorldClock } from "./clock.ts";
 import { graphMigrations } from "./graph.migrations.ts";
 import { findSetting } from "./settings.store.ts";
@@ -75,4 +76,48 @@ onBothDatabases("the clock of a world", (kind) => {
     while (other.nowMs() !== 50) await Bun.sleep(5);
     expect(other.isFrozen).toBe(true);
   });
+});
+
+/** A clock whose readings end when the test says so. `changed`: another process has set it; returns what ends that reading with a frozen time. */
+async function clockOfOthers() {
+  const readings: ((worldMs: number) => void)[] = [];
+  let onChange = (): void => {};
+  const database = {
+    onInvalidate(listener: (kind: undefined, key: undefined) => void) {
+      onChange = () => listener(undefined, undefined);
+      return () => {};
+    },
+    reader: {
+      get: () => new Promise((resolve) => readings.push((worldMs) => resolve({ value: JSON.stringify({ worldMs, realMs: 0, isFrozen: true }) }))),
+    },
+  };
+  const opening = WorldClock.open(database as unknown as Database, () => 0);
+  readings[0]?.(10);
+  const clock = await opening;
+  const changed = () => {
+    onChange();
+    return { read: clock.rereading, end: readings.at(-1) as (worldMs: number) => void };
+  };
+  return { clock, changed };
+}
+
+test("who waits for a reading sees what it has read, also where another one has begun meanwhile", async () => {
+  const { clock, changed } = await clockOfOthers();
+  const [first, second] = [changed(), changed()];
+  first.end(20);
+  await first.read;
+  expect(clock.nowMs()).toBe(20);
+  second.end(30);
+  await second.read;
+  expect([clock.nowMs(), clock.rereading]).toEqual([30, undefined]);
+});
+
+test("a reading that ends late does not undo what a later one has read", async () => {
+  const { clock, changed } = await clockOfOthers();
+  const [first, second] = [changed(), changed()];
+  second.end(30);
+  await second.read;
+  first.end(20);
+  await first.read;
+  expect(clock.nowMs()).toBe(30);
 });

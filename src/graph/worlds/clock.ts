@@ -1,6 +1,6 @@
 /** A world's clock: real time, or moved, or frozen by the control API; kept with the world (operating.md: Control API). */
 import { type Clock, type ClockState, worldTimeMs } from "#kernel/clock";
-import type { Database, Transaction } from "#storage/database";
+import type { Database, Reader, Transaction } from "#storage/database";
 import { findSetting, saveSetting, settingFact } from "./settings.store.ts";
 
 const SETTING = "clock";
@@ -13,6 +13,9 @@ export class WorldClock implements Clock {
   /** Settings of this process that are under way, and how many there have been. */
   #underWay = 0;
   #settings = 0;
+  #readings = 0;
+  /** The last one whose result counts. */
+  #newestReading = 0;
 
   private constructor(database: Database, realNowMs: () => number, state: ClockState | undefined) {
     this.#database = database;
@@ -25,7 +28,7 @@ export class WorldClock implements Clock {
   }
 
   static async open(database: Database, realNowMs: () => number): Promise<WorldClock> {
-    return new WorldClock(database, realNowMs, await readState(database));
+    return new WorldClock(database, realNowMs, await readState(database.reader));
   }
 
   /** Before the world's state is saved, so that `resume` finds the time of this moment. */
@@ -44,6 +47,11 @@ export class WorldClock implements Clock {
 
   nowMs(): number {
     return worldTimeMs(this.#state, this.#realNowMs());
+  }
+
+  /** By the state that is stored. */
+  async storedNowMs(reader: Reader): Promise<number> {
+    return worldTimeMs(await readState(reader), this.#realNowMs());
   }
 
   get isFrozen(): boolean {
@@ -93,13 +101,16 @@ export class WorldClock implements Clock {
     return this.#rereading;
   }
 
-  /** Of several that run at once the last one counts. */
+  /** Of several that run at once none undoes what a later one has read. Who waits for one of them sees what that one has read, or later. */
   #reload(): void {
     if (this.#underWay > 0) return;
     const settings = this.#settings;
-    const rereading: Promise<void> = readState(this.#database)
+    const number = ++this.#readings;
+    const rereading: Promise<void> = readState(this.#database.reader)
       .then((state) => {
-        if (this.#rereading === rereading && settings === this.#settings) this.#state = state;
+        if (number < this.#newestReading || settings !== this.#settings) return;
+        this.#newestReading = number;
+        this.#state = state;
       })
       // The database is unreachable: the clock runs on as it was, and is read again after the next reconnection.
       .catch(() => {})
@@ -110,7 +121,7 @@ export class WorldClock implements Clock {
   }
 }
 
-async function readState(database: Database): Promise<ClockState | undefined> {
-  const text = await findSetting(database.reader, SETTING);
+async function readState(reader: Reader): Promise<ClockState | undefined> {
+  const text = await findSetting(reader, SETTING);
   return text === undefined ? undefined : (JSON.parse(text) as ClockState);
 }

@@ -27,15 +27,28 @@ export interface WorldSettings {
 const PROFILE = "profile";
 const VERSIONS = "versions";
 
-/** Stores them and changes nothing in memory: call `useSettings` once the transaction has committed. */
+/** Stores them and changes nothing in memory. */
 export async function saveSettings(tx: Transaction, { profile, calendar }: WorldSettings): Promise<void> {
   if (profile !== undefined) await saveSetting(tx, PROFILE, profile);
   if (calendar !== undefined) await saveSetting(tx, VERSIONS, JSON.stringify(entryOf(calendar)));
 }
 
-export function useSettings(world: World, { profile, calendar }: WorldSettings): void {
+function useSettings(world: World, { profile, calendar }: WorldSettings): void {
   if (profile !== undefined) world.profile = profile;
   if (calendar !== undefined) world.calendar = calendar;
+}
+
+/** `store` sees the profile already; if it rejects, the world keeps its own settings. */
+export async function withSettings(world: World, settings: WorldSettings, store: () => Promise<void>): Promise<void> {
+  const { profile } = world;
+  world.profile = settings.profile ?? profile;
+  try {
+    await store();
+  } catch (error) {
+    world.profile = profile;
+    throw error;
+  }
+  useSettings(world, settings);
 }
 
 /** Gives an opened world the settings that are stored in it, now and whenever another process stores others. */

@@ -12,7 +12,7 @@ import type { Clock } from "#kernel/clock";
 import type { IdMinter, NodeId } from "#kernel/ids";
 import type { PortRegistry } from "#kernel/ports";
 import type { GuardedClient } from "#outbound/client";
-import type { Database } from "#storage/database";
+import type { Database, Reader } from "#storage/database";
 import { FactCache } from "#storage/facts";
 import { deriveKey, type KeyRing, Sealer } from "#storage/sealing";
 import { webhookJobs } from "#webhooks/callbacks/health-jobs";
@@ -21,6 +21,7 @@ import type { WebhookObserver } from "#webhooks/observer";
 import { Webhooks } from "#webhooks/webhooks";
 import { Cursors } from "../response/cursors.ts";
 import type { VersionCalendar } from "../versions/calendar.ts";
+import type { WorldClock } from "./clock.ts";
 import type { Faults } from "./fault-injection.ts";
 import { DEFAULT_WORLD } from "./hosting/world-names.ts";
 import { findNode, findNodeAtOnce, nodeFact } from "./nodes.store.ts";
@@ -43,7 +44,7 @@ export interface WorkObserver extends WebhookObserver {
 export interface WorldParts {
   readonly name: string;
   readonly database: Database;
-  readonly clock: Clock;
+  readonly clock: WorldClock;
   readonly ids: IdMinter;
   /** `--seed`, for token values. */
   readonly seed: number | undefined;
@@ -145,7 +146,8 @@ export class World {
     this.tokens = new Tokens(parts.database, parts.ports, this.sealer);
     this.#nodes = new FactCache(parts.database, nodeFact);
     const { database, clock, realNowMs, observer } = parts;
-    this.work = new WorkLoop({ database, clock, realNowMs, onError: (error) => observer.workFailed(error) });
+    const storedNowMs = (reader: Reader) => clock.storedNowMs(reader);
+    this.work = new WorkLoop({ database, clock, storedNowMs, realNowMs, onError: (error) => observer.workFailed(error) });
     this.jobs = new Jobs<World>({
       ...{ database, loop: this.work, kinds: [...webhookJobs, ...parts.jobKinds], world: () => this },
       onFailure: (kind, key, error) => observer.jobFailed(kind, key, error),
