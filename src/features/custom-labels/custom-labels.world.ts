@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import type { WorldEntry, WorldSection } from "#graph/contract/feature";
-import { WorldProblem, worldId } from "#graph/worlds/file/schema-words";
+import { TakenProblem, WorldProblem, worldId } from "#graph/worlds/file/schema-words";
 import { findNode } from "#graph/worlds/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
@@ -48,7 +48,7 @@ function nameOf(input: WorldEntry): string {
 /** D-40: names are unique on their page, also in world files. */
 async function requireFreeName(tx: Transaction, page: NodeId, id: string, name: string): Promise<void> {
   const namesake = (await findLabelsByName(tx, page, name)).find((label) => label.name === name && label.id !== id);
-  if (namesake !== undefined) throw new WorldProblem("name", `is already used by the label ${namesake.id} of this page`);
+  if (namesake !== undefined) throw new TakenProblem("name", `is already used by the label ${namesake.id} of this page`);
 }
 
 export const labelSection: WorldSection = {

@@ -38,12 +38,13 @@ export async function addToSums(tx: Transaction, { target, metric, start, label,
 const stretch = (value: string, span: number) =>
   `SELECT s.label, ${value} AS value FROM insight_sums s WHERE s.target = ? AND s.metric = ? AND s.span = ${span} AND s.start >= ? AND s.start < ?`;
 const summed = (selects: readonly string[]): SqlText => ({
-  text: `SELECT r.label, CAST(SUM(r.value) AS BIGINT) AS value FROM (${selects.join(" UNION ALL ")}) r GROUP BY r.label ORDER BY r.label`,
+  text: `SELECT r.label, CAST(SUM(r.value) AS BIGINT) AS value FROM (${selects.join(" UNION ALL ")}) r GROUP BY r.label
+    HAVING SUM(r.value) > 0 ORDER BY r.label`,
 });
 
 const inRange = summed(stretchesOf(0, 1).map(({ span }) => stretch("s.value", span)));
 
-/** What was counted in [since, until), by label. */
+/** What was counted in [since, until), by label; a label without a count is not there (D-54). */
 export function sumRange(reader: Reader, target: NodeId, metric: Counted, since: number, until: number): Promise<Sum[]> {
   const values = stretchesOf(since, until).flatMap(({ from, to }): SqlValue[] => [target, metric, from, to]);
   return reader.all({ query: inRange, values });

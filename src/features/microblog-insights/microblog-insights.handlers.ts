@@ -109,7 +109,7 @@ async function demographics({ node, params, world }: UserRequest, reader: Reader
   }
   const found = [];
   for (const breakdown of params.breakdown === undefined ? breakdowns : [params.breakdown]) {
-    const groups = (await sumUntil(reader, node.id, breakdown, end)).filter(({ value }) => value > 0);
+    const groups = await sumUntil(reader, node.id, breakdown, end);
     // The groups come by label, and sorting keeps that order among equal ones.
     groups.sort((a, b) => b.value - a.value);
     found.push({ dimension_keys: [breakdown], results: groups.map(({ label, value }) => ({ dimension_values: [label], value })) });

@@ -29,6 +29,7 @@ const world = {
     { target: "7001", metric: "clicks", time: days(1), value: 3, link_url: "https://example.com/a" },
     { target: "7001", metric: "clicks", time: days(0), value: 1, link_url: "https://example.com/a" },
     { target: "7001", metric: "clicks", time: days(0), value: 9, link_url: "https://example.com/ü" },
+    { target: "7001", metric: "clicks", time: days(0), value: 0, link_url: "https://example.com/nobody" },
   ],
   followers: [
     { microblog_user: "7001", country: "DE", city: "Berlin", age: "25-34", gender: "F", count: 60, time: days(5) },

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { pageTasks } from "#auth/page-tasks";
 import type { Erased, WorldEntry, WorldSection } from "#graph/contract/feature";
-import { WorldProblem, worldId } from "#graph/worlds/file/schema-words";
+import { TakenProblem, worldId } from "#graph/worlds/file/schema-words";
 import { findNode } from "#graph/worlds/nodes.store";
 import type { World } from "#graph/worlds/world";
 import { unixSeconds } from "#kernel/clock";
@@ -66,7 +66,7 @@ async function endRole(tx: Transaction, page: NodeId, user: NodeId, world: World
 }
 
 async function addPerson(tx: Transaction, page: NodeId, psid: NodeId, name: string, index: number): Promise<void> {
-  if (!(await insertPerson(tx, page, psid, name))) throw new WorldProblem(`people[${index}].psid`, `${psid} is taken`);
+  if (!(await insertPerson(tx, page, psid, name))) throw new TakenProblem(`people[${index}].psid`, `${psid} is taken`);
 }
 
 /** A person of a page, with the labels that they have (D-172). */

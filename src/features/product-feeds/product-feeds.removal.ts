@@ -1,9 +1,10 @@
-/** The end of a feed. Jobs delete its items and uploads afterwards, because there may be millions. */
+/** The end of a feed, and of the uploads that were nodes. Jobs delete its items and files afterwards, because there may be millions. */
 import type { World } from "#graph/worlds/world";
 import type { NodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
 import { eitherWay } from "#storage/outcomes";
 import { scheduleIngestion } from "./ingestion/jobs.ts";
+import { deleteUploadsOfFeed } from "./ingestion/uploads.store.ts";
 import { deleteFeed, listFeedsOfCatalog } from "./product-feeds.store.ts";
 import { planFetches } from "./schedules/fetches.ts";
 
@@ -12,6 +13,7 @@ export async function removeFeed(tx: Transaction, world: World, feed: NodeId): P
   if (!(await deleteFeed(tx, feed))) return false;
   await planFetches(tx, world, feed, { schedule: null, update_schedule: null });
   await scheduleIngestion(tx, world, feed);
+  await deleteUploadsOfFeed(tx, feed);
   return true;
 }
 

@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import type { WorldEntry, WorldSection } from "#graph/contract/feature";
-import { WorldProblem, worldId } from "#graph/worlds/file/schema-words";
+import { TakenProblem, WorldProblem, worldId } from "#graph/worlds/file/schema-words";
 import { findNode } from "#graph/worlds/nodes.store";
 import type { World } from "#graph/worlds/world";
 import { type NodeId, nodeId } from "#kernel/ids";
@@ -80,7 +80,7 @@ async function saveItems(tx: Transaction, input: WorldEntry, world: World): Prom
     if (seen.has(retailer_id)) throw new WorldProblem(`items[${index}].retailer_id`, `repeats ${retailer_id}`);
     seen.add(retailer_id);
     if (ownId !== undefined && ((await findNode(tx, ownId)) !== undefined || (await isItemOfOtherFeed(tx, feed, ownId))))
-      throw new WorldProblem(`items[${index}].id`, `${ownId} is taken`);
+      throw new TakenProblem(`items[${index}].id`, `${ownId} is taken`);
     rows.push({ id: ownId ?? ids.get(retailer_id) ?? world.ids.mint(), retailer_id, position: index + 1, item: text });
   }
   const inserted = await insertItems(tx, generation, rows);

@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import type { Reference, WorldEntry, WorldSection } from "#graph/contract/feature";
-import { WorldProblem, worldId } from "#graph/worlds/file/schema-words";
+import { TakenProblem, worldId } from "#graph/worlds/file/schema-words";
 import { findNode } from "#graph/worlds/nodes.store";
 import { nodeId } from "#kernel/ids";
 import type { Reader } from "#storage/database";
@@ -68,7 +68,7 @@ export const socialAccountSection: WorldSection = {
     const account = accountOf(input);
     await certain(deleteSocialAccount(tx, account.id), "find the account to replace");
     // The account's own id is free again after the deletion, so the social-scoped id must be in use.
-    if (!(await insertSocialAccount(tx, account))) throw new WorldProblem("social_scoped_id", `${account.social_scoped_id} is taken`);
+    if (!(await insertSocialAccount(tx, account))) throw new TakenProblem("social_scoped_id", `${account.social_scoped_id} is taken`);
   },
   remove: (tx, id) => deleteSocialAccount(tx, nodeId(id)),
 };

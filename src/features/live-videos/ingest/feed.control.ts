@@ -49,7 +49,7 @@ const text = Type.String({ minLength: 1 });
 const callbackForm = Type.Object({
   call: Type.Union(callbacks.map((name) => Type.Literal(name))),
   name: { ...text, description: "the stream key, or a path that ends with it" },
-  clientid: Type.Optional({ ...text, description: "tells encoders apart" }),
+  clientid: Type.Optional(Type.String({ description: "tells encoders apart" })),
 });
 /** Other actions than `publish` are refused. */
 const callbackJson = Type.Object({ action: text, path: { ...text, description: "ends with the stream key" } });
@@ -78,7 +78,7 @@ async function takeForm(world: World, form: URLSearchParams): Promise<boolean> {
   const [call, name, source = ""] = ["call", "name", "clientid"].map((field) => form.get(field)?.slice(0, FIELD_CHARACTERS_MAX));
   const known = callbacks.find((one) => one === call);
   if (known === undefined) throw badRequest(`call must be one of ${callbacks.join(", ")}`, "call");
-  if (name === undefined) throw badRequest("name must be the stream key", "name");
+  if (name === undefined || name === "") throw badRequest("name must be the stream key", "name");
   if (known !== "publish_done") return sourceSends(world, keyIn(name), source, known !== "publish");
   await sourceEnded(world, keyIn(name), source);
   return true;

@@ -82,7 +82,8 @@ onEachDatabase("a media server that calls an address", (database) => {
     const { request } = await open();
     const refusal = async (body: string) => (await request("POST", "live-feeds/callback", body, "")).body.error;
     expect(await refusal("call=play&name=x")).toMatchObject({ code: "bad_request", parameter: "call" });
-    expect(await refusal("call=publish")).toMatchObject({ code: "bad_request", parameter: "name" });
+    for (const form of ["call=publish", "call=publish&name=", "call=publish_done&name="])
+      expect(await refusal(form)).toMatchObject({ code: "bad_request", parameter: "name" });
     expect(await refusal("{}")).toMatchObject({ code: "bad_request", parameter: "path" });
     expect(await refusal("{")).toMatchObject({ code: "bad_request" });
     expect(await refusal(`call=publish&name=${"x".repeat(20_000)}`)).toMatchObject({ code: "body_too_large" });

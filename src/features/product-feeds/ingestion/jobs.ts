@@ -20,7 +20,6 @@ import {
   claimUpload,
   deleteOldUploads,
   deleteParts,
-  deleteUploadsOfFeed,
   findPart,
   findSparePart,
   findWaitingUpload,
@@ -83,10 +82,7 @@ interface ClaimedUpload extends RunningUpload {
 async function claimNext(tx: Transaction, world: World, feed: NodeId): Promise<ClaimedUpload | undefined> {
   await tx.lock(KIND, feed);
   const shown = await findFeed(tx, feed);
-  if (shown === undefined) {
-    await deleteUploadsOfFeed(tx, feed);
-    return undefined;
-  }
+  if (shown === undefined) return undefined;
   const now = unixSeconds(world.clock);
   await deleteOldUploads(tx, feed, UPLOADS_KEPT_MAX, now - RECEIVING_SECONDS_MAX);
   const upload = await findWaitingUpload(tx, feed);

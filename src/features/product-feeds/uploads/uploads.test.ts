@@ -198,6 +198,17 @@ onEachDatabase("D-147: uploads over the graph", (database) => {
     expect(await plaza.dump(["feed_uploads.n"])).toEqual([]);
   });
 
+  test("a deleted feed takes its uploads along at once, that which waits too, and their files afterwards", async () => {
+    const { take, post, plaza } = await open();
+    const refusal = async (path: string) => (await plaza.get(`/v25.0/${path}`, { query: { access_token: "reader" } })).body.error.error_subcode;
+    const uploads = [await take(csv(row("a"))), (await post(csv(row("b")))).body.id];
+    expect((await plaza.delete("/v25.0/8101", { bearer: "reader" })).status).toBe(200);
+    expect(await Promise.all(uploads.flatMap((id) => [id, `${id}/errors`]).map(refusal))).toEqual([33, 33, 33, 33]);
+    expect(await plaza.dump(["feed_upload_parts.n"])).not.toEqual([]);
+    await plaza.world.work.runDue();
+    expect(await plaza.dump(["feed_upload_parts.n"])).toEqual([]);
+  });
+
   test("the nodes of old uploads go with their reports", async () => {
     const { take, post, plaza } = await open();
     const oldest = await take(csv(row("a")));

@@ -194,6 +194,14 @@ test("asterisks and ampersands in text are no aliases", async () => {
   expect(file.users.map(({ name }) => name)).toEqual([...names, "&a *b\n- *c", "plain &a *b"]);
 });
 
+test("D-164: the profile of the file decides which fields it may subscribe to, not that of the world that takes it", async () => {
+  const file = (profile: string) => `profile: ${profile}\napps:\n- {id: 1, subscriptions: [{object: page, fields: [feed]}]}`;
+  const plaza = await openPlaza();
+  await load(plaza, file("clients"));
+  expect(plaza.world.profile).toBe("clients");
+  expect((await refusal(file("strict"), "profile: clients")).message).toBe("apps[0].subscriptions[0].fields[0] is not a field of page (line 3)");
+});
+
 describe("a world file is refused, naming place and line:", () => {
   const cases: [title: string, text: string, message: string][] = [
     [
@@ -215,6 +223,11 @@ describe("a world file is refused, naming place and line:", () => {
       "an album that holds another account's medium",
       "social_accounts: [{id: 6001}, {id: 6002}]\nmedia:\n- {id: 6101, owner: 6001}\n- {id: 6102, owner: 6002, children: [6101]}",
       "media[1].children[0] refers to 6101, which belongs to 6001 and not to 6002 (line 4)",
+    ],
+    [
+      "anything in a file of another profile",
+      "profile: clients\npages:\n- {id: 2001}\nlabels:\n- {id: 5001, page: 2002, name: vip}",
+      "labels[0].page refers to 2002, which does not exist (line 5)",
     ],
     ["an unknown key", "pges: []", "pges is not known here; did you mean pages? (line 1)"],
     ["an unknown key of an entry", "pages:\n- {id: 1}\n- id: 2\n  nmae: x", "pages[1].nmae is not known here; did you mean name? (line 4)"],

@@ -22,7 +22,7 @@ import {
 } from "../../versions/calendar.ts";
 import { findNode } from "../nodes.store.ts";
 import type { OpenWorld } from "../open-world.ts";
-import { entryOf, ownSchemas, saveSettings, useSettings, type WorldSettings } from "../settings.ts";
+import { entryOf, ownSchemas, saveSettings, type WorldSettings, withSettings } from "../settings.ts";
 import { findTokenHash, hasAnything } from "../state.store.ts";
 import { scopeWarnings, type TokenEntry, tokenEntry, tokenHashOf, tokenOf, tokenReferences, tokenToEntry } from "../tokens.ts";
 import type { Profile } from "../world.ts";
@@ -66,13 +66,16 @@ export async function readWorldFile(text: string, world: OpenWorld, registry: Re
   return withLines(text, async () => readTop(top, registry, world.calendar));
 }
 
-/** Runs `body` in one transaction with what the file says about the world itself. Throws `WorldFileProblem`. */
+/**
+ * Runs `body` in one transaction with what the file says about the world itself; it sees the file's time and profile already, by which entries
+ * are checked. Throws `WorldFileProblem`.
+ */
 export function loadAll(world: OpenWorld, { clock, settings }: WorldFile, text: string, body: (tx: Transaction) => Promise<void>): Promise<void> {
-  return withLines(text, async () => {
-    if (clock === undefined) await world.database.write(body);
-    else await world.clock.setWith(clock.now === undefined ? world.clock.nowMs() : clock.now * 1000, clock.frozen, body);
-    useSettings(world, settings);
-  });
+  const run = (): Promise<void> => {
+    if (clock === undefined) return world.database.write(body);
+    return world.clock.setWith(clock.now === undefined ? world.clock.nowMs() : clock.now * 1000, clock.frozen, body);
+  };
+  return withLines(text, () => withSettings(world, settings, run));
 }
 
 async function withLines<T>(text: string, run: () => Promise<T>): Promise<T> {

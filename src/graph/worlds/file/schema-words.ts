@@ -22,6 +22,9 @@ export class WorldProblem extends ValueProblem {
   }
 }
 
+/** What must be the only one of its kind belongs to something that is stored. The control API returns 409. */
+export class TakenProblem extends WorldProblem {}
+
 /** A problem with its path from the top of the file. An error that a feature throws has no path of its own. */
 export function below(error: unknown, place: string): unknown {
   if (error instanceof GraphError) return new WorldProblem(place, `is refused: ${error.message}`);
