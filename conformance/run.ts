@@ -4,7 +4,7 @@ import { type Case, serverKey } from "./cases.ts";
 import type { Receiver } from "./http/receiver.ts";
 import { type Note, notReady, resultOf, runOnGiven } from "./run-cases.ts";
 import { startServer } from "./server.ts";
-import { runSuite, SUITE_HELP } from "./suite.ts";
+import { runSuite, SUITE_HELP, SuiteProblem } from "./suite.ts";
 
 const HELP = `Runs the cases of conformance/cases against a server and says which clauses of the interface they cover.
 
@@ -61,6 +61,7 @@ try {
   if (options.help === true) console.log(HELP);
   else process.exitCode = await runSuite(options, run);
 } catch (error) {
-  console.error(error instanceof Error ? error.message : error);
+  const option = error instanceof SuiteProblem ? `${error.option}: ` : "";
+  console.error(error instanceof Error ? `${option}${error.message}` : error);
   process.exitCode = 2;
 }

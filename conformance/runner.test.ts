@@ -7,7 +7,7 @@ import { checkResponse, type Expectation } from "./checks/expectations.ts";
 import { matches } from "./checks/matchers.ts";
 import { valueAt } from "./checks/paths.ts";
 import { Receiver } from "./http/receiver.ts";
-import { exchange } from "./http/requests.ts";
+import { curlLine, exchange } from "./http/requests.ts";
 import { jsonOf } from "./http/response.ts";
 import { fill } from "./names.ts";
 import { runCase } from "./session.ts";
@@ -110,6 +110,14 @@ test("a request leaves byte for byte as it is written", async () => {
   expect(seen).toContain("\r\nAuthorization: Bearer t\r\n");
   expect(seen).toEndWith("\r\n\r\nbody");
   expect(response.text).toBe("{}");
+});
+
+test("a report shows a request as a line for a shell, without the key of the control API", () => {
+  const request = { method: "POST", origin: "http://127.0.0.1:1", target: "/v1?a='b'", body: Buffer.from("{}") };
+  const [begin, end] = ["curl --path-as-is -g -i -X POST 'http://127.0.0.1:1/v1?a='\\''b'\\'''", "--data-binary '{}'"];
+  const lineWith = (token: string) => curlLine({ ...request, headers: [["Authorization", `Bearer ${token}`]] }, "k3y");
+  expect(lineWith("k3y")).toBe(`${begin} -H "Authorization: Bearer $PLAZA_CONTROL_KEY" ${end}`);
+  expect(lineWith("token")).toBe(`${begin} -H 'Authorization: Bearer token' ${end}`);
 });
 
 describe("the receiver", () => {

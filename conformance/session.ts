@@ -157,7 +157,7 @@ class Session {
       this.#sent = `${step.method} ${step.target}`;
       throw error;
     });
-    this.#sent = curlLine(request);
+    this.#sent = curlLine(request, this.target.controlKey);
     this.target.observe?.(request, response);
     return toResponse(response);
   }

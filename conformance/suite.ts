@@ -1,5 +1,5 @@
 /** The suite as a program: chooses cases, runs them, and reports. `npm run conformance` and `plaza conform` call it. */
-import { writeFileSync } from "node:fs";
+import { closeSync, openSync, writeFileSync } from "node:fs";
 import { type Case, loadCases } from "./cases.ts";
 import { type Clause, coverageOf, readClauses, uncoveredText, wrongCitations } from "./coverage.ts";
 import { Receiver } from "./http/receiver.ts";
@@ -22,6 +22,16 @@ export interface SuiteOptions {
   readonly html?: string;
 }
 
+/** An option that leaves nothing to run, or a file that the report cannot be written to. */
+export class SuiteProblem extends Error {
+  constructor(
+    readonly option: string,
+    problem: string,
+  ) {
+    super(problem);
+  }
+}
+
 /** Of both programs, for `parseArgs` and for help. */
 export const SUITE_HELP = `  --area NAME         only the cases of this area (repeatable)
   --clause ID         only the cases that cite this clause or decision (repeatable)
@@ -40,7 +50,37 @@ const isChosen =
     (clause === undefined || [...testCase.clauses, ...testCase.decisions].some((id) => clause.includes(id))) &&
     (title === undefined || testCase.title.includes(title));
 
-/** Returns the exit code: 0 if all passed, 1 if a case failed or none ran. Throws where a case file is wrong. */
+export function expectAreas(given: readonly string[] | undefined, all: readonly Case[] = loadCases()): void {
+  const areas = [...new Set(all.map(({ area }) => area))].sort();
+  const unknown = given?.find((one) => !areas.includes(one));
+  if (unknown !== undefined) throw new SuiteProblem("--area", `no case is of the area "${unknown}"; the areas are ${areas.join(", ")}`);
+}
+
+/** Each of the given names must be known: a misspelt one would choose nothing, in silence. */
+function chosen(all: readonly Case[], options: SuiteOptions): Case[] {
+  expectAreas(options.area, all);
+  const clause = options.clause?.find((id) => !all.some(({ clauses, decisions }) => clauses.includes(id) || decisions.includes(id)));
+  if (clause !== undefined) throw new SuiteProblem("--clause", `no case cites "${clause}"; clauses are written as A5-4, decisions as D-33`);
+  const cases = all.filter(isChosen(options));
+  if (cases.length > 0) return cases;
+  const given = (["area", "clause", "title"] as const).filter((name) => options[name] !== undefined);
+  throw new SuiteProblem(`--${given.at(-1)}`, given.length === 1 ? `no title contains "${options.title}"` : "no case has all that is asked for");
+}
+
+/** Before the cases run: their results would be lost. */
+function expectWritable(options: SuiteOptions): void {
+  for (const name of ["junit", "html"] as const) {
+    const file = options[name];
+    if (file === undefined) continue;
+    try {
+      closeSync(openSync(file, "a"));
+    } catch (error) {
+      throw new SuiteProblem(`--${name}`, error instanceof Error ? error.message : String(error));
+    }
+  }
+}
+
+/** Returns the exit code: 0 if all passed, 1 if a case failed or none ran. Throws SuiteProblem, and where a case file is wrong. */
 export async function runSuite(
   options: SuiteOptions,
   run: (cases: readonly Case[], receiver: Receiver, note: Note) => Promise<void>,
@@ -49,7 +89,8 @@ export async function runSuite(
   const all = loadCases();
   const wrong = wrongCitations(all, clauses);
   if (wrong.length > 0) throw new Error(wrong.join("\n"));
-  const cases = all.filter(isChosen(options));
+  const cases = chosen(all, options);
+  expectWritable(options);
   if (options.list === true) {
     for (const testCase of cases) console.log(`${testCase.area}: ${testCase.title}`);
     return 0;
@@ -90,6 +131,6 @@ function report(results: readonly CaseResult[], clauses: readonly Clause[], opti
   if (broken !== "") console.log(broken);
   if (options.uncovered === true) console.log(uncoveredText(coverage));
   if (count("skipped") > 0) console.log(`${count("skipped")} skipped`);
-  console.log(`covered ${covered} of ${total}`);
+  console.log(`covered ${covered} of ${total} clauses`);
   console.log(`${count("passed")} passed, ${count("failed")} failed`);
 }

@@ -110,12 +110,15 @@ function multipart(parts: Readonly<Record<string, unknown>>): Body {
   return { bytes: Buffer.from(`${written.join("")}--${boundary}--\r\n`), contentType: `multipart/form-data; boundary=${boundary}` };
 }
 
-/** The request as a line for a shell. Bytes that are no text are left out of it. */
-export function curlLine(request: WireRequest): string {
+/** The request as a line for a shell, with `$PLAZA_CONTROL_KEY` in place of the control API's key: reports are kept and passed on. Bytes that are no text are left out. */
+export function curlLine(request: WireRequest, controlKey?: string): string {
   const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
   const shortened = (text: string) => (text.length > 4000 ? `${text.slice(0, 4000)}…` : text);
   const parts = ["curl", "--path-as-is", "-g", "-i", "-X", request.method, quoted(shortened(request.origin + request.target))];
-  for (const [name, value] of request.headers) parts.push("-H", quoted(shortened(`${name}: ${value}`)));
+  for (const [name, value] of request.headers) {
+    const isKey = controlKey !== undefined && value === `Bearer ${controlKey}`;
+    parts.push("-H", isKey ? `"${name}: Bearer $PLAZA_CONTROL_KEY"` : quoted(shortened(`${name}: ${value}`)));
+  }
   if (request.body !== undefined) parts.push("--data-binary", quoted(shortened(Buffer.from(request.body).toString("utf8"))));
   return parts.join(" ");
 }

@@ -27,10 +27,7 @@ const BLANK_LINE = Buffer.from("\r\n\r\n");
 const LINE_END = Buffer.from("\r\n");
 
 export function send(request: WireRequest): Promise<WireResponse> {
-  const origin = new URL(request.origin);
-  const isSecure = origin.protocol === "https:";
-  const host = origin.hostname.replace(/^\[|\]$/g, "");
-  const port = origin.port === "" ? (isSecure ? 443 : 80) : Number(origin.port);
+  const { isSecure, host, port } = placeOf(request.origin);
   return new Promise((resolve, reject) => {
     const socket = isSecure ? tls.connect({ host, port, servername: host }) : net.connect({ host, port });
     let received: Buffer = Buffer.alloc(0);
@@ -48,7 +45,7 @@ export function send(request: WireRequest): Promise<WireResponse> {
       finish(response ?? problem ?? new Error(`the connection ended without a response, after ${received.length} bytes`));
     };
     socket.setTimeout(RESPONSE_WITHIN_MS, () => finish(new Error(`no response within ${RESPONSE_WITHIN_MS} ms`)));
-    socket.on(isSecure ? "secureConnect" : "connect", () => socket.write(bytesOf(request, origin.host)));
+    socket.on(isSecure ? "secureConnect" : "connect", () => socket.write(bytesOf(request, new URL(request.origin).host)));
     socket.on("data", (chunk: Buffer) => {
       received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);
       const response = parseResponse(received, request.method, false);
@@ -58,6 +55,25 @@ export function send(request: WireRequest): Promise<WireResponse> {
     socket.on("end", () => noteEnd());
     socket.on("close", () => noteEnd());
   });
+}
+
+/** Rejects where nobody listens. Nothing is sent. */
+export function expectListener(address: string): Promise<void> {
+  const { host, port } = placeOf(address);
+  return new Promise((resolve, reject) => {
+    const socket = net.connect({ host, port }, () => {
+      socket.destroy();
+      resolve();
+    });
+    socket.setTimeout(RESPONSE_WITHIN_MS, () => socket.destroy(new Error(`no connection within ${RESPONSE_WITHIN_MS} ms`)));
+    socket.on("error", reject);
+  });
+}
+
+function placeOf(address: string): { readonly isSecure: boolean; readonly host: string; readonly port: number } {
+  const { protocol, hostname, port } = new URL(address);
+  const isSecure = protocol === "https:";
+  return { isSecure, host: hostname.replace(/^\[|\]$/g, ""), port: port === "" ? (isSecure ? 443 : 80) : Number(port) };
 }
 
 function bytesOf(request: WireRequest, host: string): Buffer {

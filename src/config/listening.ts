@@ -4,6 +4,16 @@ import { ConfigProblem } from "./config.ts";
 /** Bun gives an unknown host name no code. */
 const UNKNOWN_HOST = "Failed to listen at ";
 
+const PORT_MAX = 65_535;
+
+/** Of `--port` of a command; 0 picks a free one. */
+export function portOf(given: unknown): number {
+  const port = Number(given ?? 0);
+  if (!Number.isInteger(port) || port < 0 || port > PORT_MAX)
+    throw new ConfigProblem("--port", `"${given}" is no port: choose one from 0 to ${PORT_MAX}`);
+  return port;
+}
+
 /** Throws `ConfigProblem` if the listener cannot have the address. */
 export async function listening<Listener>(option: string, host: string, port: number, listen: () => Listener | Promise<Listener>): Promise<Listener> {
   try {

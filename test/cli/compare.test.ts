@@ -96,6 +96,29 @@ describe("a recording against a server with a changed calendar", () => {
   });
 });
 
+test("pages that an app reads are recorded, also by the links to them, and compared by each server's own cursors", async () => {
+  const file = join(newFolder(), "pages.har");
+  const upstream = await startPlaza(["--data", ":memory:"]);
+  const recording = spawnPlaza(["record", "--upstream", upstream.ready.base_url, "--out", file]);
+  const line = new TextDecoder().decode((await recording.stdout.getReader().read()).value);
+  const address = /http:\/\/127\.0\.0\.1:\d+/.exec(line)?.[0] as string;
+  const labels = `${address}/v26.0/2001/custom_labels?limit=1&${query}`;
+  for (const page_label_name of ["one", "two"]) await fetch(labels, { method: "POST", headers, body: JSON.stringify({ page_label_name }) });
+  type Page = { paging: { next: string; cursors: { after: string } } };
+  const first = (await (await fetch(labels, { headers })).json()) as Page;
+  const second = (await (await fetch(first.paging.next, { headers })).json()) as Page;
+  expect((await fetch(`${labels}&after=${second.paging.cursors.after}`, { headers })).status).toBe(200);
+  recording.kill("SIGINT");
+  expect(await recording.exited).toBe(0);
+  expect(JSON.parse(readFileSync(file, "utf8")).log.entries).toHaveLength(5);
+
+  const [one, other] = [await startPlaza(["--data", ":memory:"]), await startPlaza(["--data", ":memory:"])];
+  const result = await runPlaza(["compare", one.ready.base_url, other.ready.base_url, "--recording", file, "--secret", "demo-page-token"]);
+  expect(result).toMatchObject({ code: 0, stdout: "5 requests, 0 differences\n" });
+  const { body } = await other.control("GET", "requests?limit=10");
+  expect((body.data as { status: number }[]).map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+});
+
 /** Returns what it was sent, and says under which name it did so. */
 function echoServer(name: string, seen: string[]) {
   const server = Bun.serve({
@@ -201,17 +224,72 @@ test("conform prints what a server keeps, and writes the report as files", async
   expect(readFileSync(join(folder, "r.html"), "utf8")).toContain('<tr id="A7-1"><td>A7-1</td><td class="shown">kept');
 });
 
+/** A control API that knows no key. */
+function closedServer(): string {
+  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("", { status: 401 }) });
+  afterThisTest(() => server.stop(true));
+  return server.url.href;
+}
+
 describe("wrong use", () => {
-  test.each([
-    [["compare", "http://127.0.0.1:1", "http://127.0.0.1:1"], "name either --recording or --conformance"],
-    [["compare", "here", "http://127.0.0.1:1", "--conformance"], '"here" is not an http address'],
-    [["compare", "http://127.0.0.1:1", "http://127.0.0.1:1", "--recording", "missing.har"], "missing.har cannot be read"],
-    [["record", "--upstream", "there", "--out", "x.har"], '--upstream: "there" is not an http address'],
-    [["record", "--upstream", "http://127.0.0.1:1", "--out", "missing/x.har"], "--out: "],
-    [["conform", "--base-url", "there"], '"there" is not an address'],
-    [["conform", "--base-url", "http://127.0.0.1:1", "--profile", "lax"], '--profile: "lax" is neither strict nor clients'],
-  ])("%p: exit code 2, and a message that names it", async (args, message) => {
-    const { code, stderr } = await runPlaza(args);
-    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(message) });
+  const har = (url: string, _secrets?: object[]) => {
+    const file = join(newFolder(), "one.har");
+    const entry = { request: { method: "GET", url, headers: [] }, response: { status: 200, headers: [], content: {} }, _secrets };
+    writeFileSync(file, JSON.stringify({ log: { entries: [entry] } }));
+    return file;
+  };
+  const place = (secret: string) => ({ in: "query", name: "access_token", secret });
+  const nobody = "http://127.0.0.1:1";
+
+  test.each<[() => string[], string]>([
+    [() => ["compare", nobody, nobody], "--recording: name either --recording FILE or --conformance"],
+    [() => ["compare", "here", nobody, "--conformance"], 'first: "here" is not an http address'],
+    [() => ["compare", nobody, nobody, "--recording", "missing.har"], "missing.har cannot be read"],
+    [() => ["compare", nobody, nobody, "--recording", har(`${nobody}/x`)], "first: http://127.0.0.1:1 does not respond: "],
+    [() => ["compare", closedServer(), nobody, "--recording", har(`${nobody}/x`)], "second: http://127.0.0.1:1 does not respond: "],
+    [
+      () => ["compare", nobody, nobody, "--recording", har(`${nobody}/x`), "--recorded-url", "http://other"],
+      "has no request to http://other/, but to http://127.0.0.1:1",
+    ],
+    [
+      () => ["compare", nobody, nobody, "--recording", har(`${nobody}/x`, [place("secret-1"), place("secret-2")]), "--secret", "secret-1=a"],
+      "--secret: the recording has no values of its secrets: give secret-2=VALUE (access_token), or one VALUE for all",
+    ],
+    [() => ["compare", nobody, nobody, "--conformance", "--profile", "lax"], '--profile: "lax" is neither strict nor clients'],
+    [() => ["compare", nobody, nobody, "--conformance", "--area", "persona"], '--area: no case is of the area "persona"; the areas are '],
+    [() => ["record", "--upstream", "there", "--out", "x.har"], '--upstream: "there" is not an http address'],
+    [() => ["record", "--upstream", nobody, "--out", "missing/x.har"], "--out: "],
+    [() => ["record", "--upstream", nobody, "--out", "x.har", "--port", "abc"], '--port: "abc" is no port'],
+    [() => ["record", "--upstream", nobody, "--out", "x.har", "--port", new URL(closedServer()).port], "is in use by another program"],
+    [() => ["record", "--upstream", "http://me:pass@127.0.0.1:1", "--out", "x.har"], "--upstream: the address names a user or a password"],
+    [() => ["conform"], "--base-url: name the server to check"],
+    [() => ["conform", "--base-url", "localhost:4000"], '--base-url: "localhost:4000" is not an http address'],
+    [() => ["conform", "--base-url", nobody, "--profile", "lax"], '--profile: "lax" is neither strict nor clients'],
+    [() => ["conform", "--base-url", nobody], "--base-url: http://127.0.0.1:1 does not respond: "],
+    [() => ["conform", "--base-url", nobody, "--area", "persona"], '--area: no case is of the area "persona"; the areas are '],
+    [() => ["conform", "--base-url", nobody, "--clause", "ZZ-1"], '--clause: no case cites "ZZ-1"'],
+    [() => ["conform", "--base-url", nobody, "--title", "unheard of"], '--title: no title contains "unheard of"'],
+    [() => ["conform", "--base-url", nobody, "--area", "personas", "--clause", "B1-1"], "--clause: no case has all that is asked for"],
+    [() => ["conform", "--base-url", nobody, "--junit", "missing/x.xml"], "--junit: "],
+    [() => ["conform", "--base-url", nobody, "--control-url", nobody], "--control-url: needs --control-key"],
+    [() => ["conform", "--base-url", nobody, "--control-key", "k"], "--control-key: needs --control-url"],
+    [() => ["conform", "--base-url", closedServer(), "--control-url", closedServer(), "--control-key", "k"], "--control-key: the control API at "],
+  ])("%#: exit code 2, and a message that names it", async (args, message) => {
+    const { code, stdout, stderr } = await runPlaza(args());
+    expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: "", stderr: expect.stringContaining(message) });
+    // One line, not a trace.
+    expect(stderr.trimEnd()).not.toContain("\n");
   });
+
+  test("a recording whose port another one has leaves that one's file as it is", async () => {
+    const file = join(newFolder(), "calls.har");
+    writeFileSync(file, "kept");
+    await runPlaza(["record", "--upstream", nobody, "--out", file, "--port", new URL(closedServer()).port]);
+    expect(readFileSync(file, "utf8")).toBe("kept");
+  });
+});
+
+test("the cases are listed without a server", async () => {
+  const { code, stdout } = await runPlaza(["conform", "--list", "--area", "personas"]);
+  expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^personas: A7: /) });
 });

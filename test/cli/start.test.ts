@@ -48,8 +48,8 @@ describe("plaza start --json", () => {
     const base = plaza.ready.base_url;
     const read = async (path: string) => (await (await fetch(`${base}${path}`)).json()) as Record<string, unknown>;
     expect(await read("/openapi.json?surface=ads")).toMatchObject({ openapi: "3.1.0", servers: [{ url: `${base}/ads` }] });
-    expect(await read("/openapi.json?surface=none")).toMatchObject({ error: { code: 2500 } });
-    expect(await read("/openapi.json?type=none")).toMatchObject({ error: { code: 2500 } });
+    expect(await read("/openapi.json?surface=none")).toMatchObject({ error: { code: 100, error_data: { parameter: "surface" } } });
+    expect(await read("/openapi.json?type=none")).toMatchObject({ error: { code: 100, error_data: { parameter: "type" } } });
     expect(await read("/asyncapi.json")).toMatchObject({ asyncapi: "3.1.0", channels: { page: {}, social: {}, chatapp_business_account: {} } });
     expect((await plaza.end()).code).toBe(0);
   });

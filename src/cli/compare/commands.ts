@@ -6,9 +6,9 @@ export function addContractCommands(plaza: Command): void {
   plaza
     .command("conform")
     .description("checks any server against the interface, and says which clauses it keeps")
-    .requiredOption("--base-url <URL>", "main address of the server; the other surfaces are looked for below it")
+    .option("--base-url <URL>", "main address of the server; the other surfaces are looked for below it")
     .option("--control-url <URL>", "its control API, for cases that need it")
-    .option("--control-key <KEY>", "a key of that control API")
+    .option("--control-key <KEY>", "a key of that control API (default: PLAZA_CONTROL_KEY)")
     .option("--profile <NAME>", "the profile that the server runs in: strict or clients", "strict")
     .option("--area <NAME>", "only the cases of this area (repeatable)", collected)
     .option("--clause <ID>", "only the cases that cite this clause or decision (repeatable)", collected)
@@ -44,15 +44,19 @@ export function addContractCommands(plaza: Command): void {
       "--recorded-url <URL>",
       "the server whose requests are meant, where a HAR file of another program has several (default: that of the first)",
     )
-    .option("--secret <VALUE>", "a token that the recording had; secret-2=VALUE for one of several, as the file calls it (repeatable)", collected)
+    .option(
+      "--secret <VALUE>",
+      "what stands where the recording has …; secret-2=VALUE for one of several, as the file calls it (repeatable)",
+      collected,
+    )
     .option("--second-secret <VALUE>", "the same, for the second server alone (repeatable)", collected)
     .option("--conformance", "the requests of the conformance cases")
     .option("--area <NAME>", "only the cases of this area (repeatable)", collected)
     .option("--profile <NAME>", "the profile that both servers run in: strict or clients", "strict")
     .option("--control-url <URL>", "control API of the first server, for --conformance")
-    .option("--control-key <KEY>", "a key of that control API")
+    .option("--control-key <KEY>", "a key of that control API (default: PLAZA_CONTROL_KEY)")
     .option("--second-control-url <URL>", "control API of the second server")
-    .option("--second-control-key <KEY>", "a key of that control API")
+    .option("--second-control-key <KEY>", "a key of that control API (default: PLAZA_CONTROL_KEY)")
     .option("--rules <FILE>", "YAML: what may differ")
     .option("--json", "one JSON document instead of lines")
     .action(async (first, second, given) => {

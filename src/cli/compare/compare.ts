@@ -1,80 +1,86 @@
 /** `plaza compare`: the same requests to two servers, and what differs, by operation. */
+import { ConfigProblem } from "#config/config";
+import { expectAreas } from "#conformance/suite";
 import { buildRegistry } from "#main";
 import { replayCases } from "./both.ts";
+import { profileOf } from "./conform.ts";
 import { type Difference, differencesOf, type Translation } from "./differences.ts";
-import { readHar } from "./har.ts";
+import { missingSecrets, readHar } from "./har.ts";
 import { operationForm } from "./operations.ts";
 import { type Replayed, replay, type Server } from "./replay.ts";
 import { ownRules, readRules } from "./rules.ts";
+import { expectServer, givenServer, httpAddress, orWrongUse } from "./servers.ts";
 
 type Given = Readonly<Record<string, unknown>>;
 
-const [SAME, DIFFERENT, WRONG_USE] = [0, 1, 2];
+const [SAME, DIFFERENT] = [0, 1];
 /** Of the differences of one operation that are printed. */
 const SHOWN_MAX = 20;
 
-class Misuse extends Error {}
-
-/** Resolves with the exit code: 0 if nothing differs, 1 if something does or nothing was compared, 2 if an option is wrong. */
-export async function compare(first: string, second: string, given: Given): Promise<number> {
-  const registry = buildRegistry();
-  const translation: Translation = { ids: new Map(), addresses: [] };
-  try {
-    const rules = [...ownRules, ...(given.rules === undefined ? [] : orMisuse(() => readRules(String(given.rules))))];
+/** Resolves with the exit code: 0 if nothing differs, 1 if something does, 2 if an option is wrong. */
+export function compare(first: string, second: string, given: Given): Promise<number> {
+  return orWrongUse(async () => {
+    const registry = buildRegistry();
+    const translation: Translation = { ids: new Map(), addresses: [] };
+    const rules = [...ownRules, ...(given.rules === undefined ? [] : orProblem("--rules", () => readRules(String(given.rules))))];
     const differences: Difference[] = [];
     let count = 0;
-    for await (const replayed of source(addressOf(first), addressOf(second), given, translation)) {
+    for await (const replayed of await source(httpAddress("first", first), httpAddress("second", second), given, translation)) {
       count++;
       const form = operationForm(registry, replayed.method, replayed.target);
       differences.push(...differencesOf({ ...replayed, form }, rules, translation));
     }
     process.stdout.write(given.json === true ? `${JSON.stringify({ requests: count, differences }, null, 2)}\n` : textOf(count, differences));
     return differences.length > 0 || count === 0 ? DIFFERENT : SAME;
-  } catch (error) {
-    if (!(error instanceof Misuse)) throw error;
-    process.stderr.write(`plaza: ${error.message}\n`);
-    return WRONG_USE;
-  }
+  });
 }
 
-function orMisuse<T>(make: () => T): T {
+function orProblem<T>(option: string, make: () => T): T {
   try {
     return make();
   } catch (error) {
-    throw new Misuse(error instanceof Error ? error.message : String(error));
+    throw new ConfigProblem(option, error instanceof Error ? error.message : String(error));
   }
 }
 
-function addressOf(text: string): URL {
-  if (!/^https?:\/\//.test(text) || !URL.canParse(text)) throw new Misuse(`"${text}" is not an http address`);
-  return new URL(text);
+async function source(first: URL, second: URL, given: Given, translation: Translation): Promise<AsyncGenerator<Replayed>> {
+  const { recording, conformance = false } = given;
+  if ((recording === undefined) === (conformance === false))
+    throw new ConfigProblem("--recording", "name either --recording FILE or --conformance, for the requests to send");
+  return recording === undefined ? await ofCases(first, second, given, translation) : await ofRecording(first, second, given, translation);
 }
 
-function source(first: URL, second: URL, given: Given, translation: Translation): AsyncGenerator<Replayed> {
-  const { recording, conformance = false, profile = "strict" } = given;
-  if ((recording === undefined) === (conformance === false)) throw new Misuse("name either --recording or --conformance");
-  if (recording !== undefined) {
-    const secrets = secretsOf(given.secret);
-    const own = secretsOf(given.second_secret);
-    const server = (base: URL, named: ReadonlyMap<string, string>): Server => ({ base, secretOf: (name) => named.get(name) ?? named.get("") });
-    return replay(
-      orMisuse(() => readHar(String(recording), given.recorded_url === undefined ? undefined : addressOf(String(given.recorded_url)).href)),
-      server(first, secrets),
-      server(second, new Map([...secrets, ...own])),
-      translation,
-    );
+async function ofRecording(first: URL, second: URL, given: Given, translation: Translation): Promise<AsyncGenerator<Replayed>> {
+  const recordedUrl = given.recorded_url === undefined ? undefined : httpAddress("--recorded-url", given.recorded_url).href;
+  const har = orProblem("--recording", () => readHar(String(given.recording), recordedUrl));
+  const secrets = secretsOf(given.secret);
+  const ofSecond = new Map([...secrets, ...secretsOf(given.second_secret)]);
+  for (const [option, values] of [
+    ["--secret", secrets],
+    ["--second-secret", ofSecond],
+  ] as const) {
+    const missing = values.has("") ? [] : missingSecrets(har, values);
+    if (missing.length > 0)
+      throw new ConfigProblem(
+        option,
+        `the recording has no values of its secrets: give ${missing.map(({ secret, name }) => `${secret}=VALUE (${name})`).join(", ")}, or one VALUE for all`,
+      );
   }
-  const serverOf = (url: URL, control: unknown, key: unknown) => ({
-    baseUrl: url.href,
-    ...(control === undefined ? {} : { controlUrl: addressOf(String(control)).href }),
-    ...(key === undefined ? {} : { controlKey: String(key) }),
-  });
-  return replayCases(
-    serverOf(first, given.control_url, given.control_key),
-    serverOf(second, given.second_control_url, given.second_control_key),
-    { profile: String(profile), areas: given.area as readonly string[] | undefined },
-    translation,
-  );
+  await expectServer({ baseUrl: first.href }, "first");
+  await expectServer({ baseUrl: second.href }, "second");
+  const server = (base: URL, named: ReadonlyMap<string, string>): Server => ({ base, secretOf: (name) => named.get(name) ?? named.get("") });
+  return replay(har, server(first, secrets), server(second, ofSecond), translation);
+}
+
+async function ofCases(first: URL, second: URL, given: Given, translation: Translation): Promise<AsyncGenerator<Replayed>> {
+  const profile = profileOf(given.profile ?? "strict");
+  const areas = given.area as readonly string[] | undefined;
+  orProblem("--area", () => expectAreas(areas));
+  const one = givenServer(first, given.control_url, given.control_key);
+  const other = givenServer(second, given.second_control_url, given.second_control_key, "second-");
+  await expectServer(one, "first");
+  await expectServer(other, "second", "second-");
+  return replayCases(one, other, { profile, areas }, translation);
 }
 
 /** `secret-1=value`, or a value alone for all that are not named, as the empty name. */

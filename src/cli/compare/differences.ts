@@ -95,4 +95,13 @@ export function learnIds(method: string, known: unknown, own: unknown, ids: Map<
   }
 }
 
+/** Cursors are of the server that made them: those of a list, by those of the same list in the response that `known` is. */
+export function learnCursors(known: unknown, own: unknown, cursors: Map<string, string>): void {
+  for (const key of keysOf(known, own) ?? []) {
+    const [one, other] = [(known as Record<string, unknown>)[key], (own as Record<string, unknown>)[key]];
+    if (typeof one === "string" && typeof other === "string" && (key === "after" || key === "before")) cursors.set(one, other);
+    else learnCursors(one, other, cursors);
+  }
+}
+
 const isId = (value: unknown): value is string => typeof value === "string" && /^[1-9]\d{0,18}$/.test(value);

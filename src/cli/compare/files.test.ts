@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "#harness/server";
-import { bytesOfPost, type HarEntry, HarFile, readHar } from "./har.ts";
+import { bytesOfPost, type HarEntry, HarFile, missingSecrets, readHar, type SecretPlace } from "./har.ts";
 import { ownRules, type Rule, readRules, ruleFor } from "./rules.ts";
 
 const fileOf = (text: string): string => {
@@ -83,9 +83,10 @@ describe("a recording", () => {
   const har = (log: unknown) => fileOf(JSON.stringify({ log }));
 
   test("is of the server that is named, else of the one that it names, else of that of its first request", () => {
-    const path = har({ entries: [entry()], _upstream: "http://up" });
+    const entries = [entry(), entry("http://base/x"), entry("http://up/x")];
+    const path = har({ entries, _upstream: "http://up" });
     expect(readHar(path, "http://base").base).toBe("http://base");
-    expect(readHar(path)).toEqual({ entries: [entry()], base: "http://up" });
+    expect(readHar(path)).toEqual({ entries, base: "http://up" });
     expect(readHar(har({ entries: [entry()] })).base).toBe("http://a:1");
   });
 
@@ -100,6 +101,23 @@ describe("a recording", () => {
     ["log.entries[0]", JSON.stringify({ log: { entries: [{}] } })],
   ])("%s", (problem, text) => {
     expect(() => readHar(fileOf(text))).toThrow(problem);
+  });
+
+  test("without a request to that server is refused, with the servers that it has requests to", () => {
+    const path = har({ entries: [entry(), entry("http://b:2/x?y"), entry()] });
+    expect(() => readHar(path, "http://a:11")).toThrow("has no request to http://a:11, but to http://a:1, http://b:2");
+    expect(() => readHar(path, "http://b:2/")).not.toThrow();
+  });
+
+  test("names a place of each secret whose value is not given", () => {
+    const place = (secret: string, name: string) => ({ in: "query", name, secret });
+    const entries = [[place("secret-1", "a"), place("secret-2", "b")], undefined, [place("secret-1", "c")]].map((_secrets) => ({
+      ...entry(),
+      _secrets,
+    }));
+    const recording = { entries: entries as HarEntry[], base: "" };
+    expect(missingSecrets(recording, new Map())).toEqual([place("secret-1", "a"), place("secret-2", "b")] as SecretPlace[]);
+    expect(missingSecrets(recording, new Map([["secret-1", "x"]]))).toEqual([place("secret-2", "b")] as SecretPlace[]);
   });
 
   test("can be read after each of its entries, and by its owner alone", () => {

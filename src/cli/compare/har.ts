@@ -66,7 +66,25 @@ export function readHar(path: string, base?: string): Har {
     ({ request, response }) => typeof request?.method !== "string" || !URL.canParse(request.url) || response === undefined,
   );
   if (wrong !== -1) throw problem(`has an entry without request, address or response: log.entries[${wrong}]`);
-  return { entries, base: base ?? upstream ?? new URL(first.request.url).origin };
+  const own = base ?? upstream ?? new URL(first.request.url).origin;
+  if (!entries.some(({ request }) => isBelow(request.url, own))) {
+    const origins = new Set(entries.map(({ request }) => new URL(request.url).origin));
+    throw problem(`has no request to ${own}, but to ${[...origins].join(", ")}`);
+  }
+  return { entries, base: own };
+}
+
+/** `http://localhost:40001` is not below `http://localhost:4000`, nor its slash at the end. */
+export function isBelow(url: string, base: string): boolean {
+  const address = base.replace(/\/$/, "");
+  return url.startsWith(address) && /^([/?]|$)/.test(url.slice(address.length));
+}
+
+/** One place of each secret that was taken out of the recording and is not among the given ones. */
+export function missingSecrets({ entries }: Har, given: ReadonlyMap<string, string>): SecretPlace[] {
+  const found = new Map<string, SecretPlace>();
+  for (const place of entries.flatMap(({ _secrets = [] }) => _secrets)) if (!found.has(place.secret)) found.set(place.secret, place);
+  return [...found.values()].filter(({ secret }) => !given.has(secret));
 }
 
 const END = "\n]}}\n";

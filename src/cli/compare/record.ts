@@ -1,49 +1,77 @@
 /** `plaza record`: a proxy in front of a server that writes what passes into a file, without secrets. */
 import { isUtf8 } from "node:buffer";
+import { ConfigProblem } from "#config/config";
+import { addressOf, listening, portOf } from "#config/listening";
 import { type Exchange, recordingProxy } from "#http/commands/recording-proxy";
 import { HIDDEN } from "#kernel/redaction/redaction";
 import { version } from "#package.json";
 import { nextSignal } from "../process-end.ts";
+import { note, say } from "../terminal/output.ts";
 import { type HarEntry, HarFile, type PostData } from "./har.ts";
 import { isMultipart } from "./multipart.ts";
 import { headersWithoutSecrets, SecretNames, secretPlaces, withoutSecrets } from "./secrets.ts";
+import { httpAddress, orWrongUse } from "./servers.ts";
 
 type Given = Readonly<Record<string, unknown>>;
 
-const WRONG_USE = 2;
 /** A recording that nobody ends leaves room on the disk. Requests are passed on beyond it. */
 const FILE_BYTES_MAX = 1024 * 1024 * 1024;
 
-/** Resolves with the exit code after a signal. */
-export async function record({ upstream, out, host = "127.0.0.1", port = "0" }: Given): Promise<number> {
-  if (!/^https?:\/\//.test(String(upstream)) || !URL.canParse(String(upstream))) return refuse(`--upstream: "${upstream}" is not an http address`);
-  const address = new URL(String(upstream));
-  const base = address.href.replace(/\/$/, "");
-  let file: HarFile;
-  try {
-    file = new HarFile(String(out), version, base);
-  } catch (error) {
-    return refuse(`--out: ${error instanceof Error ? error.message : error}`);
-  }
-  const names = new SecretNames();
-  let isFull = false;
-  const note = (exchange: Exchange): void => {
-    if (isFull) return;
-    file.add(entryOf(exchange, base, names));
-    isFull = file.size > FILE_BYTES_MAX;
-    if (isFull) process.stderr.write(`plaza: ${out} has ${file.size} bytes; nothing more is recorded\n`);
-  };
-  const proxy = await recordingProxy(String(host), Number(port), address, note);
-  process.stdout.write(`recording requests to http://${host}:${proxy.port} for ${base} in ${out}; Ctrl-C ends it\n`);
-  await nextSignal();
-  await proxy.stop();
-  file.close();
-  return 0;
+/** Resolves with the exit code after a signal; 2 if an option is wrong. */
+export function record({ upstream, out, host = "127.0.0.1", port: given }: Given): Promise<number> {
+  return orWrongUse(async () => {
+    const address = httpAddress("--upstream", upstream);
+    const base = address.href.replace(/\/$/, "");
+    const port = portOf(given);
+    let recording: Recording | undefined;
+    // First the port: where another recording has it, its file stays as it is.
+    const proxy = await listening("--port", String(host), port, () => recordingProxy(String(host), port, address, (one) => recording?.add(one)));
+    try {
+      recording = new Recording(String(out), base);
+    } catch (error) {
+      await proxy.stop();
+      throw error;
+    }
+    const own = `http://${addressOf(String(host))}:${proxy.port}`;
+    say(`Plaza records into ${out}. Give your app ${own} in place of ${base}; Ctrl-C ends the recording.`);
+    await nextSignal();
+    await proxy.stop();
+    recording.close();
+    say(`${recording.count} requests are in ${out}`);
+    return 0;
+  });
 }
 
-function refuse(message: string): number {
-  process.stderr.write(`plaza: ${message}\n`);
-  return WRONG_USE;
+/** The file that is written, until it is full. */
+class Recording {
+  readonly #file: HarFile;
+  readonly #names = new SecretNames();
+  readonly #path: string;
+  readonly #base: string;
+  #isFull = false;
+  count = 0;
+
+  constructor(path: string, base: string) {
+    this.#path = path;
+    this.#base = base;
+    try {
+      this.#file = new HarFile(path, version, base);
+    } catch (error) {
+      throw new ConfigProblem("--out", error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  add(exchange: Exchange): void {
+    if (this.#isFull) return;
+    this.#file.add(entryOf(exchange, this.#base, this.#names));
+    this.count++;
+    this.#isFull = this.#file.size > FILE_BYTES_MAX;
+    if (this.#isFull) note(`plaza: ${this.#path} has ${this.#file.size} bytes; nothing more is recorded`);
+  }
+
+  close(): void {
+    this.#file.close();
+  }
 }
 
 const pairsOf = (pairs: readonly (readonly [string, string])[]) => pairs.map(([name, value]) => ({ name, value }));
@@ -63,9 +91,9 @@ function postTextOf(body: string, headers: Exchange["requestHeaders"]): Pick<Pos
 function entryOf(exchange: Exchange, base: string, names: SecretNames): HarEntry {
   const given = { target: exchange.target, headers: exchange.requestHeaders, body: bodyOf(exchange) };
   const places = secretPlaces(given, names);
-  const { target, headers, body } = withoutSecrets(given);
+  const { target, headers, body } = withoutSecrets(given, names.hide);
   const headerOf = (pairs: Exchange["requestHeaders"], name: string) => pairs.find(([one]) => one.toLowerCase() === name)?.[1] ?? "";
-  const text = withoutSecrets({ target: "", headers: [], body: exchange.responseBody.toString() }).body;
+  const text = withoutSecrets({ target: "", headers: [], body: exchange.responseBody.toString() }, names.hide).body;
   const common = { httpVersion: "HTTP/1.1", cookies: [], headersSize: -1, bodySize: -1 };
   const request = {
     ...{ method: exchange.method, url: `${base}${target}`, headers: pairsOf(headers), ...common },
@@ -73,7 +101,7 @@ function entryOf(exchange: Exchange, base: string, names: SecretNames): HarEntry
     ...(body === "" ? {} : { postData: { mimeType: headerOf(headers, "content-type"), ...postTextOf(body, headers) } }),
   };
   const response = {
-    ...{ status: exchange.status, statusText: "", headers: pairsOf(headersWithoutSecrets(exchange.responseHeaders)), ...common },
+    ...{ status: exchange.status, statusText: "", headers: pairsOf(headersWithoutSecrets(exchange.responseHeaders, names.hide)), ...common },
     redirectURL: "",
     content: { size: exchange.responseBody.length, mimeType: headerOf(exchange.responseHeaders, "content-type"), text },
   };

@@ -1,7 +1,7 @@
 /** The requests of a recording, sent to two servers one after the other. */
 import { send, type WireRequest, type WireResponse } from "#conformance/http/wire";
-import { bodyOf, type Compared, learnIds, type Translation, translatedText } from "./differences.ts";
-import { bytesOfPost, type Har, type HarEntry } from "./har.ts";
+import { bodyOf, type Compared, learnCursors, learnIds, type Translation, translatedText } from "./differences.ts";
+import { bytesOfPost, type Har, type HarEntry, isBelow } from "./har.ts";
 import { isMultipart } from "./multipart.ts";
 import { type Sent, withoutSecrets, withSecrets } from "./secrets.ts";
 
@@ -23,23 +23,52 @@ const OF_THE_CONNECTION = /^(:.*|host|connection|keep-alive|content-length|trans
 export async function* replay(har: Har, first: Server, second: Server, { ids, addresses }: Translation): AsyncGenerator<Replayed> {
   addresses.push([withoutSlash(second.base.href), withoutSlash(first.base.href)]);
   const recordedBase = withoutSlash(har.base);
-  const ofFirst = new Map<string, string>();
-  const ofSecond = new Map<string, string>();
+  const [ofFirst, ofSecond] = [new Known(), new Known()];
   for (const entry of har.entries) {
     if (!isBelow(entry.request.url, recordedBase)) continue;
     const { method } = entry.request;
     const sent = sentOf(entry, recordedBase);
     const [one, other] = await Promise.all([ask(first, entry, sent, ofFirst), ask(second, entry, sent, ofSecond)]);
     const recorded = bodyOf(entry.response.content.text ?? "");
-    learnIds(method, recorded, bodyOf(one.text), ofFirst);
-    learnIds(method, recorded, bodyOf(other.text), ofSecond);
+    ofFirst.learn(method, recorded, bodyOf(one.text));
+    ofSecond.learn(method, recorded, bodyOf(other.text));
     learnIds(method, bodyOf(other.text), bodyOf(one.text), ids);
     yield { method, target: sent.target, request: `${method} ${withoutSecrets(sent).target}`, first: one, second: other };
   }
 }
 
-/** `http://localhost:40001` is not below `http://localhost:4000`. */
-const isBelow = (url: string, base: string): boolean => url.startsWith(base) && /^([/?]|$)/.test(url.slice(base.length));
+/** What a server calls otherwise than the recording. */
+class Known {
+  readonly #ids = new Map<string, string>();
+  readonly #cursors = new Map<string, string>();
+
+  learn(method: string, recorded: unknown, own: unknown): void {
+    learnIds(method, recorded, own, this.#ids);
+    learnCursors(recorded, own, this.#cursors);
+  }
+
+  translated(text: string): string {
+    const cursors = /after|before/.test(text) ? [...this.#cursors] : [];
+    const written = cursors.flatMap(([one, other]) => [
+      [one, other],
+      [encodeURIComponent(one), encodeURIComponent(other)],
+    ]);
+    return this.#inParts(
+      text,
+      written.filter(([one = ""]) => text.includes(one)),
+    );
+  }
+
+  /** Digits in a cursor are no id. */
+  #inParts(text: string, [first, ...rest]: readonly string[][]): string {
+    if (first === undefined) return translatedText(text, this.#ids);
+    const [one = "", other] = first;
+    return text
+      .split(one)
+      .map((part) => this.#inParts(part, rest))
+      .join(other);
+  }
+}
 
 const withoutSlash = (address: string): string => address.replace(/\/$/, "");
 
@@ -51,19 +80,14 @@ function sentOf({ request }: HarEntry, base: string): Sent {
 
 const encodingOf = (headers: Sent["headers"]): "latin1" | "utf8" => (isMultipart(headers) ? "latin1" : "utf8");
 
-async function ask(
-  { base, secretOf }: Server,
-  { request, _secrets: places = [] }: HarEntry,
-  sent: Sent,
-  ids: ReadonlyMap<string, string>,
-): Promise<WireResponse> {
+async function ask({ base, secretOf }: Server, { request, _secrets: places = [] }: HarEntry, sent: Sent, known: Known): Promise<WireResponse> {
   const { target, headers, body } = withSecrets(sent, places, secretOf);
   const wire: WireRequest = {
     method: request.method,
     origin: base.origin,
-    target: `${withoutSlash(base.pathname)}${translatedText(target, ids)}`,
+    target: `${withoutSlash(base.pathname)}${known.translated(target)}`,
     headers,
-    ...(body === "" ? {} : { body: Buffer.from(translatedText(body, ids), encodingOf(headers)) }),
+    ...(body === "" ? {} : { body: Buffer.from(known.translated(body), encodingOf(headers)) }),
   };
   return await send(wire).catch((error: unknown) => noResponse(error));
 }

@@ -40,3 +40,90 @@ test("nothing is kept of multipart without a boundary", () => {
   expect(secretPlaces(sent, new SecretNames())).toEqual([]);
   expect(withoutSecrets(sent).body).toBe("…");
 });
+
+const sentAs = (body: string, target = "/", type = "application/x-www-form-urlencoded"): Sent => ({
+  target,
+  headers: [["Content-Type", type]],
+  body,
+});
+const OTHER = "0ther-token-22";
+
+test("secrets of the requests in a batch, in a form in it and in addresses are taken out, and each is put in again where it was", () => {
+  const batch = JSON.stringify([
+    { method: "GET", relative_url: `me?access_token=${TOKEN}&fields=id`, access_token: OTHER },
+    { method: "POST", relative_url: `v26.0/2001/x?oauth_token=${OTHER}`, body: `access_token=${TOKEN}&name=a%26b` },
+  ]);
+  for (const sent of [
+    sentAs(new URLSearchParams({ batch, access_token: OTHER }).toString().replaceAll("+", "%20")),
+    sentAs(JSON.stringify({ batch: JSON.parse(batch), access_token: OTHER }), "/", "application/json"),
+    sentAs(JSON.stringify({ batch, access_token: OTHER }), "/", "application/json"),
+    multipart([["batch", batch]]),
+    sentAs("", `/?batch=${encodeURIComponent(batch)}&access_token=${TOKEN}&access_token=${OTHER}`),
+  ]) {
+    const names = new SecretNames();
+    const places = secretPlaces(sent, names);
+    const shown = withoutSecrets(sent, names.hide);
+    expect(decodeURIComponent(JSON.stringify(shown))).not.toMatch(`${TOKEN}|${OTHER}`);
+    const values: Record<string, string> = { [names.of(TOKEN)]: TOKEN, [names.of(OTHER)]: OTHER };
+    const filled = withSecrets(shown, places, (secret) => values[secret]);
+    const read = ({ target, body }: Sent) => [target, body].map(decodeURIComponent);
+    expect(read(filled)).toEqual(read(sent));
+    // Nobody gave a value: it stays as it is.
+    expect(withSecrets(shown, places, () => undefined)).toEqual(shown);
+  }
+});
+
+test("a token of another scheme keeps its scheme; of a cookie and of Basic nothing stays", () => {
+  const headers: Sent["headers"] = [
+    ["Authorization", `OAuth ${TOKEN}`],
+    ["authorization", `Bearer ${TOKEN}`],
+    ["Proxy-Authorization", "Basic dXNlcjpwYXNz"],
+    ["Cookie", "sid=1; b=2"],
+    ["X-Access-Token", TOKEN],
+    ["Accept", "*/*"],
+  ];
+  const sent = { target: "/", headers, body: "" };
+  const shown = withoutSecrets(sent);
+  expect(shown.headers.map(([, value]) => value)).toEqual(["OAuth …", "Bearer …", "…", "…", "…", "*/*"]);
+  const names = new SecretNames();
+  const places = secretPlaces(sent, names);
+  expect(places.map(({ secret }) => secret)).toEqual(["secret-1", "secret-1", "secret-2", "secret-3", "secret-1"]);
+  const values = new Map([TOKEN, "Basic dXNlcjpwYXNz", "sid=1; b=2"].map((value) => [names.of(value), value]));
+  expect(withSecrets(shown, places, (secret) => values.get(secret))).toEqual(sent);
+});
+
+test("a secret that was sent is taken out wherever else it stands: in a path, a message, a field of another name, encoded", () => {
+  const names = new SecretNames();
+  secretPlaces(sentAs("", `/me?access_token=${encodeURIComponent("100|s3cret/x=")}&verify_token=short`), names);
+  const hidden = (body: string, target = "/") => withoutSecrets(sentAs(body, target, "text/plain"), names.hide);
+  expect(hidden("", "/v26.0/100%7Cs3cret%2Fx%3D/labels").target).toBe("/v26.0/…/labels");
+  expect(hidden('{"error":{"message":"the session of 100|s3cret/x= has ended"},"data":["100|s3cret/x="]}').body).toBe(
+    '{"error":{"message":"the session of … has ended"},"data":["…"]}',
+  );
+  // What is shorter may stand anywhere by chance.
+  expect(hidden("a short text").body).toBe("a short text");
+});
+
+test.each(["code", "pin", "api_key", "apiKey", "signed_request", "session_key", "passphrase", "assertion"])(
+  "what other servers call a secret is taken out as well, and put in again: %s",
+  (name) => {
+    for (const sent of [
+      sentAs(`${name}=${TOKEN}&name=vip`, `/v26.0/oauth?${name}=${TOKEN}&fields=id`),
+      sentAs(JSON.stringify({ name: "vip", inner: { [name]: TOKEN } }), "/", "application/json"),
+      multipart([
+        [name, TOKEN],
+        ["name", "vip"],
+      ]),
+    ]) {
+      const shown = withoutSecrets(sent);
+      expect(JSON.stringify(shown)).not.toContain(TOKEN);
+      expect(shown.body).toContain("vip");
+      expect(withSecrets(shown, secretPlaces(sent, new SecretNames()), () => TOKEN)).toEqual(sent);
+    }
+  },
+);
+
+test("the code of an error is no secret, nor is a name that only begins like one", () => {
+  const body = JSON.stringify({ error: { code: 190, message: "expired" }, codes: "a", pinned: "b", country_code: "DE" });
+  expect(withoutSecrets(sentAs(body, "/?country_code=DE", "application/json"))).toEqual(sentAs(body, "/?country_code=DE", "application/json"));
+});

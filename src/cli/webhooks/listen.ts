@@ -3,7 +3,7 @@
  * signatures unchanged. It returns the receiver's status to the server, so that retries can be watched.
  */
 import { ConfigProblem } from "#config/config";
-import { listening } from "#config/listening";
+import { listening, portOf } from "#config/listening";
 import { listenForWebhooks, type ReceivedWebhook } from "#http/commands/webhook-listener";
 import { buildRegistry } from "#main";
 import { outputClosed } from "../closed-pipe.ts";
@@ -19,7 +19,6 @@ type Given = Readonly<Record<string, unknown>>;
 /** Returned to the server if the receiver does not respond. */
 const BAD_GATEWAY = 502;
 const BAD_REQUEST = 400;
-const PORT_MAX = 65_535;
 /** The server waits as long (D-62). */
 const FORWARD_MS_MAX = 15_000;
 
@@ -91,13 +90,6 @@ async function receive(first: ControlRequests, app: AppEntry, given: Given): Pro
 function unreached(error: unknown, app: string, url: string): void {
   if (!(error instanceof ConfigProblem)) throw error;
   note(`plaza: no server responds, so ${url} stays the callback of app ${app} where its data are kept`);
-}
-
-function portOf(given: unknown): number {
-  const port = Number(given ?? 0);
-  if (!Number.isInteger(port) || port < 0 || port > PORT_MAX)
-    throw new ConfigProblem("--port", `"${given}" is no port: choose one from 0 to ${PORT_MAX}`);
-  return port;
 }
 
 function forwardAddress(given: unknown): string | undefined {

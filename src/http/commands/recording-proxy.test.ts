@@ -60,3 +60,32 @@ test("only a POST says that it has no body", async () => {
   expect(await lengthsOf("POST", ["Content-Length", "0"], "")).toEqual(["0"]);
   expect(await lengthsOf("DELETE", ["Content-Length", "1"], "1")).toEqual(["1"]);
 });
+
+test("addresses of the server become the proxy's own on the way to the client, and stay in what is recorded", async () => {
+  const server = createServer((_, response) => {
+    const { port } = server.address() as AddressInfo;
+    const base = `http://127.0.0.1:${port}`;
+    const body = Buffer.from(
+      `{"next":"${base}/a?b","escaped":"http:\\/\\/127.0.0.1:${port}\\/c","other":"${base}1/","bare":"${base}"}\xff`,
+      "latin1",
+    );
+    response.writeHead(200, { location: `${base}/x`, "content-length": body.length }).end(body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const upstream = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const exchanges: Exchange[] = [];
+  const proxy = await recordingProxy("127.0.0.1", 0, new URL(upstream), (exchange) => exchanges.push(exchange));
+  afterThisTest(async () => {
+    await proxy.stop();
+    server.closeAllConnections();
+    server.close();
+  });
+  const own = `http://localhost:${proxy.port}`;
+  const response = await fetch(`${own}/y`, { redirect: "manual" });
+  const escaped = own.replaceAll("/", "\\/");
+  expect(Buffer.from(await response.arrayBuffer()).toString("latin1")).toBe(
+    `{"next":"${own}/a?b","escaped":"${escaped}\\/c","other":"${upstream}1/","bare":"${own}"}\xff`,
+  );
+  expect(response.headers.get("location")).toBe(`${own}/x`);
+  expect(exchanges[0]?.responseBody.toString("latin1")).toContain(`"next":"${upstream}/a?b"`);
+});

@@ -1,6 +1,7 @@
 /**
- * A proxy in front of another server, for `plaza record`: hands requests and responses on as they are, and shows them. It asks for
- * responses without compression, so that they can be read.
+ * A proxy in front of another server, for `plaza record`: hands requests and responses on as they are, and shows them. Only addresses of
+ * that server become its own on the way to the client, which would leave it with the first link to a next page. It asks for responses
+ * without compression, so that they can be read.
  */
 import { createServer, type IncomingMessage, request as requestOverHttp, type ServerResponse } from "node:http";
 import { request as requestOverHttps } from "node:https";
@@ -74,7 +75,26 @@ async function pass(request: IncomingMessage, response: ServerResponse, upstream
   const durationMs = Date.now() - startedMs;
   // Before the client has its response: what it does next comes after it.
   note({ method: request.method ?? "GET", target, requestHeaders, requestBody, status, responseHeaders, responseBody, startedMs, durationMs });
-  response.writeHead(status, responseHeaders.flat()).end(responseBody);
+  const handedOn = readdressed(responseBody, upstream, request.headers.host);
+  const isOther = handedOn.length !== responseBody.length;
+  const headers = responseHeaders.map(([name, value]): [string, string] => {
+    if (isOther && name.toLowerCase() === "content-length") return [name, String(handedOn.length)];
+    return [name, readdressed(Buffer.from(value, "latin1"), upstream, request.headers.host).toString("latin1")];
+  });
+  response.writeHead(status, headers.flat()).end(handedOn);
+}
+
+/** With the proxy's address in place of the server's, also where JSON has `\/` for a slash. What is no text stays byte for byte. */
+function readdressed(bytes: Buffer, upstream: URL, host: string | undefined): Buffer {
+  const base = upstream.href.replace(/\/$/, "");
+  const [text, own] = [bytes.toString("latin1"), `http://${host}`];
+  const escaped = (address: string): string => address.replaceAll("/", "\\/");
+  const changed = [
+    [base, own],
+    [escaped(base), escaped(own)],
+    // `http://localhost:4000` is no part of `http://localhost:40001`.
+  ].reduce((before, [from = "", to = ""]) => before.split(from).reduce((left, right) => left + (/^[\w.:-]/.test(right) ? from : to) + right), text);
+  return changed === text ? bytes : Buffer.from(changed, "latin1");
 }
 
 function ask(upstream: URL, method: string, target: string, headers: Exchange["requestHeaders"], body: Buffer): Promise<IncomingMessage> {

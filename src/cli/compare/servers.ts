@@ -1,0 +1,53 @@
+/** The servers that conform, record and compare are given: that they can be asked is said once, not by each request. */
+import { ConfigProblem } from "#config/config";
+import { environment } from "#config/environment";
+import { controlAddresses, type GivenServer } from "#conformance/given";
+import { expectListener, send, type WireRequest } from "#conformance/http/wire";
+import { fail, WRONG_USE } from "../terminal/output.ts";
+
+/** Throws where the text is none, or names a user: nobody would send it, and a recording would show the password. */
+export function httpAddress(option: string, text: unknown): URL {
+  const address = String(text);
+  if (!/^https?:\/\//.test(address) || !URL.canParse(address)) throw new ConfigProblem(option, `"${address}" is not an http address`);
+  const url = new URL(address);
+  if (url.username !== "" || url.password !== "")
+    throw new ConfigProblem(option, "the address names a user or a password, which the command does not send; leave them out");
+  return url;
+}
+
+/** `prefix` is what the options of its control API begin with. */
+export function givenServer(base: URL, controlUrl: unknown, controlKey: unknown, prefix = ""): GivenServer {
+  const [urlOption, keyOption] = [`--${prefix}control-url`, `--${prefix}control-key`];
+  if (controlUrl === undefined) {
+    if (controlKey !== undefined) throw new ConfigProblem(keyOption, `needs ${urlOption}`);
+    return { baseUrl: base.href };
+  }
+  const key = controlKey ?? environment().PLAZA_CONTROL_KEY;
+  if (key === undefined) throw new ConfigProblem(urlOption, `needs ${keyOption}, which plaza start prints`);
+  return { baseUrl: base.href, controlUrl: httpAddress(urlOption, controlUrl).href, controlKey: String(key) };
+}
+
+/** Throws where nobody listens, or the control API refuses the key. The server itself is asked nothing: what it counts stays as it is. */
+export async function expectServer({ baseUrl, controlUrl, controlKey }: GivenServer, option: string, prefix = ""): Promise<void> {
+  const reach = async <T>(asked: string, address: string, ask: () => Promise<T>): Promise<T> =>
+    await ask().catch((error: unknown) => {
+      throw new ConfigProblem(asked, `${new URL(address).origin} does not respond: ${error instanceof Error ? error.message : error}`);
+    });
+  await reach(option, baseUrl, () => expectListener(baseUrl));
+  if (controlUrl === undefined) return;
+  const [urlOption, { origin, pathname }] = [`--${prefix}control-url`, new URL(`${controlAddresses(controlUrl).control}/worlds`)];
+  const request: WireRequest = { method: "GET", origin, target: pathname, headers: [["Authorization", `Bearer ${controlKey}`]] };
+  const { status } = await reach(urlOption, controlUrl, () => send(request));
+  if (status === 401 || status === 403) throw new ConfigProblem(`--${prefix}control-key`, `the control API at ${origin} refuses the key`);
+  if (status !== 200) throw new ConfigProblem(urlOption, `${origin} is no control API: GET ${pathname} returned ${status}`);
+}
+
+/** The exit code; a wrong option is one line on stderr. */
+export async function orWrongUse(run: () => Promise<number>): Promise<number> {
+  try {
+    return await run();
+  } catch (error) {
+    if (error instanceof ConfigProblem) return fail(error.message, WRONG_USE);
+    throw error;
+  }
+}
