@@ -7,7 +7,7 @@ export interface Scheme {
   readonly places: readonly Place[];
   /** `all`: every place must hold a valid token (AUTH-1). `one`: any of them. */
   readonly need: "all" | "one";
-  /** Places that serve only while the token's app is in `development` mode (AUTH-18). */
+  /** Places that serve only while the calling app, that of the first live token, is in `development` mode (AUTH-18, D-12). */
   readonly developmentOnly?: readonly Place[];
 }
 

@@ -1,6 +1,6 @@
 /** Errors of the control API (operating.md: Control API): `{error: {code, message, parameter?}}`. */
 
-import { WorldProblem } from "#graph/worlds/file/schema-words";
+import { TakenProblem, WorldProblem } from "#graph/worlds/file/schema-words";
 import { WorldFileProblem } from "#graph/worlds/file/text";
 import { GraphError } from "#kernel/errors";
 
@@ -43,6 +43,7 @@ export const unprocessable = (message: string, parameter?: string, beside: Reado
 export function controlErrorOf(error: unknown): ControlError | undefined {
   if (error instanceof ControlError) return error;
   if (error instanceof WorldFileProblem) return unprocessable(error.message, error.path === "" ? undefined : error.path);
+  if (error instanceof TakenProblem) return conflict(error.message, error.path);
   if (error instanceof WorldProblem) return badRequest(error.message, error.path === "" ? undefined : error.path);
   if (!(error instanceof GraphError)) return undefined;
   if (error.errorName === "databaseUnreachable") return new ControlError("unavailable", "the database cannot be reached");

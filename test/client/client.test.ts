@@ -261,4 +261,12 @@ test("a batch has an outcome for each request, and one surface", async () => {
   await expect(graph.batch([request("readUser", "me"), request("listRequiredActions", "1001")])).rejects.toThrow(
     "a batch is of one surface, not of base and app",
   );
+  // What it could not send is not left out in silence.
+  await expect(graph.batch([request("readUser", "me", {}, { accessToken: "another" })])).rejects.toThrow(
+    "a batch has one token, of its own options: readUser names another",
+  );
+  await expect(graph.batch([request("createUpload", "8101", { file: new Blob(["id"]) })])).rejects.toThrow(
+    "a batch takes no files: send createUpload alone",
+  );
+  expect(seen).toHaveLength(1);
 });

@@ -94,6 +94,8 @@ describe("webhooks", () => {
     const url = "https://shop.example/hook?hub.mode=subscribe&hub.challenge=42&hub.verify_token=mine";
     expect(challengeOf(url, "mine")).toBe("42");
     expect(challengeOf(url, "other")).toBeUndefined();
+    // As Node's `request.url` is.
+    expect(challengeOf("/hook?hub.mode=subscribe&hub.challenge=42&hub.verify_token=mine", "mine")).toBe("42");
     expect(challengeOf("https://shop.example/hook?hub.challenge=42&hub.verify_token=mine", "mine")).toBeUndefined();
   });
 });

@@ -1,4 +1,7 @@
-"""Schemathesis over the control API: no request waits long, none locks the run out, a cursor is one that the API gave, and an id is one (D-02)."""
+"""Schemathesis over the control API: no request waits long, none locks the run out, a cursor is one that the API gave, an id is one (D-02), and a day exists."""
+
+import calendar
+import re
 
 import document_hooks  # noqa: F401 - registers its hooks
 import schemathesis
@@ -10,14 +13,21 @@ OVERLAP_SECONDS = 86_400
 ID_MAX = 2**63 - 1
 
 
-def with_ids(value):
-    """A pattern of 19 digits that anybody could read allows some that no id has."""
+DAY_OF_NO_YEAR = re.compile(r"^(\d{4})-02-29")
+
+
+def possible(value):
+    """D-278: patterns that anybody could read allow 19 digits that no id has, and the 29th of February of any year."""
     if isinstance(value, dict):
-        return {key: with_ids(inner) for key, inner in value.items()}
+        return {key: possible(inner) for key, inner in value.items()}
     if isinstance(value, list):
-        return [with_ids(inner) for inner in value]
-    is_beyond = isinstance(value, str) and len(value) == 19 and value.isascii() and value.isdigit() and int(value) > ID_MAX
-    return str(ID_MAX) if is_beyond else value
+        return [possible(inner) for inner in value]
+    if not isinstance(value, str):
+        return value
+    if len(value) == 19 and value.isascii() and value.isdigit() and int(value) > ID_MAX:
+        return str(ID_MAX)
+    day = DAY_OF_NO_YEAR.match(value)
+    return value if day is None or calendar.isleap(int(day[1])) else f"{day[1]}-02-28{value[10:]}"
 
 
 def is_number(value):
@@ -28,8 +38,10 @@ def is_number(value):
 def before_call(context, case, **kwargs):
     is_positive = case.meta is not None and case.meta.generation.mode.is_positive
     # Only what changes is set: Schemathesis looks once more at a body that was, and calls bytes of a form and null invalid.
-    if is_positive and with_ids(case.body) != case.body:
-        case.body = with_ids(case.body)
+    if is_positive and possible(case.body) != case.body:
+        case.body = possible(case.body)
+    if is_positive and case.query and possible(dict(case.query)) != dict(case.query):
+        case.query.update(possible(dict(case.query)))
     body = case.body if isinstance(case.body, dict) else {}
     # A link takes what was sent as a path has it, where 2 is not 2.0.
     if isinstance(body.get("id"), float) and body["id"].is_integer():

@@ -99,3 +99,22 @@ test("D-20: each status has the form of errors that can come with it", () => {
   expect(operationOf("page", "listLiveVideos").responses[404]).toBeUndefined();
   expect(formsOf(operationOf("migration_intent", "readMigrationIntent"), 404)).toContain("WrappedError");
 });
+
+test("what a request may leave out is not required in it: the server has a default", () => {
+  const { schemas } = documentOf().components as { schemas: Record<string, object> };
+  const wrong: string[] = [];
+  const visit = (schema: object, place: string): void => {
+    const { required, properties = {} } = schema as { required?: string[]; properties?: Record<string, { default?: unknown }> };
+    if (Array.isArray(required)) for (const key of required) if (properties[key]?.default !== undefined) wrong.push(`${place}.${key}`);
+    for (const [key, value] of Object.entries(schema)) if (typeof value === "object" && value !== null) visit(value, `${place}/${key}`);
+  };
+  for (const [name, schema] of Object.entries(schemas)) if (name.endsWith("Request")) visit(schema, name);
+  expect(wrong).toEqual([]);
+  expect(schemas.CreateFeedRequest).toMatchObject({ properties: { schedule: { anyOf: [{ required: ["interval", "url"] }, {}, {}] } } });
+});
+
+test("responses that operations share have a name of their own, not that of one of them", () => {
+  const { schemas } = documentOf().components;
+  expect(Object.keys(schemas)).toContainValues(["Success", "Created"]);
+  expect(JSON.stringify(operationOf("page", "createCatalog").responses[200]?.content)).toContain('"#/components/schemas/Created"');
+});

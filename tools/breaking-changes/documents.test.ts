@@ -78,6 +78,17 @@ test.each<[string, (document: Loose) => void, string]>([
     "GET /{version}/live_map: query country is required now",
   ],
   [
+    "a type of body that is no longer taken",
+    ({ paths }) => delete paths[LABELS].post.requestBody.content["multipart/form-data"],
+    `POST ${LABELS}: body: multipart/form-data is no longer taken`,
+  ],
+  [
+    "a host that has it no longer",
+    ({ paths }) => Object.assign(paths["/{id}/required_actions"].get, { servers: [{ url: `${base}/elsewhere` }] }),
+    `GET /{id}/required_actions: is gone from ${addresses.app}`,
+  ],
+  ["a response without a body", ({ paths }) => delete paths[LABELS].post.responses[200], `POST ${LABELS}: response 200 is gone`],
+  [
     "a key of a body that is required now",
     ({ components }) => Object.assign(components.schemas.CreateLabelRequest, { required: ["page_label_name"] }),
     `POST ${LABELS}: body.page_label_name: is required now`,

@@ -47,14 +47,29 @@ function operationBreaks(pair: Pair, old: Dictionary, now: Dictionary): string[]
   const [body, nowBody] = [old.requestBody, now.requestBody] as [Dictionary | undefined, Dictionary | undefined];
   if (body !== undefined && nowBody === undefined) breaks.push(`${place}: takes no body any more`);
   if (nowBody?.required === true && body?.required !== true) breaks.push(`${place}: needs a body now`);
-  if (body !== undefined && nowBody !== undefined) breaks.push(...pair.schemas(jsonOf(body), jsonOf(nowBody), "request", "body"));
+  if (body !== undefined && nowBody !== undefined) {
+    const types = Object.keys(nowBody.content ?? {});
+    breaks.push(...lostOf(Object.keys(body.content ?? {}), types).map((type) => `${place}: body: ${type} is no longer taken`));
+    const [schema, nowSchema] = [jsonOf(body), jsonOf(nowBody)];
+    if (schema !== undefined && nowSchema !== undefined) breaks.push(...pair.schemas(schema, nowSchema, "request", "body"));
+  }
+  breaks.push(...lostOf(serversOf(pair.before, old), serversOf(pair.after, now)).map((url) => `${place}: is gone from ${url}`));
   const [responses, nowResponses] = [old.responses, now.responses] as Record<string, Dictionary>[];
   for (const [status, response] of Object.entries(responses ?? {})) {
     const [schema, nowSchema] = [jsonOf(response), jsonOf(nowResponses?.[status] ?? {})];
     // An error that does not come any more breaks nobody.
+    if (schema !== undefined && nowSchema === undefined && status.startsWith("2")) breaks.push(`${place}: response ${status} is gone`);
     if (schema !== undefined && nowSchema !== undefined) breaks.push(...pair.schemas(schema, nowSchema, "response", `response ${status}`));
   }
   return breaks;
+}
+
+const lostOf = (was: readonly string[], is: readonly string[]): string[] => was.filter((one) => !is.includes(one));
+
+/** The addresses that have the operation: its own, or those of the whole document. */
+function serversOf(document: object, { servers }: Dictionary): string[] {
+  const own = (servers ?? (document as Dictionary).servers ?? []) as { readonly url: string }[];
+  return own.map(({ url }) => url);
 }
 
 const jsonOf = ({ content }: Dictionary): unknown => (content as Record<string, Dictionary> | undefined)?.["application/json"]?.schema;

@@ -3,10 +3,11 @@
  * types are those of the profile `strict`; the other one returns the same and more.
  */
 import { edgeOf, methodOf, pascal, typeOf } from "#graph/contract/openapi/addresses";
+import { responseName } from "#graph/contract/openapi/responses";
 import { type Document, NamedSchemas } from "#graph/contract/openapi/schemas";
 import type { Endpoint, Registry } from "#graph/contract/registry";
 import { responseSchema } from "#graph/contract/response-schemas";
-import { publicSchema } from "#graph/schema/public-schema";
+import { askedSchema, publicSchema } from "#graph/schema/public-schema";
 import type { VersionCalendar } from "#graph/versions/calendar";
 import { newestVersion } from "#graph/versions/resolve";
 import { withoutCitations } from "#kernel/text";
@@ -88,7 +89,7 @@ function headersOf({ access }: Endpoint): { fixed: string[]; asked: string } {
 function paramsText({ served, reading }: Endpoint): string {
   const contract = served?.contract;
   const takesFields = reading !== undefined || contract?.kind === "list" || (contract?.kind === "write" && contract.readBack !== undefined);
-  const own = contract === undefined ? "" : typeText(publicSchema(contract.params)).replace(/^Readonly<Record<string, unknown>>$|^\{ | \}$/g, "");
+  const own = contract === undefined ? "" : typeText(askedSchema(contract.params)).replace(/^Readonly<Record<string, unknown>>$|^\{ | \}$/g, "");
   const parts = [own, takesFields ? FIELDS : "", contract?.kind === "list" ? PAGING : ""].filter((part) => part !== "");
   return parts.length === 0 ? "Readonly<Record<string, never>>" : `{ ${parts.join(" ")} }`;
 }
@@ -102,6 +103,5 @@ function returnsOf(endpoint: Endpoint, schemas: NamedSchemas): Document {
     const { data } = (schema as { properties: { data: { items: Document } } }).properties;
     schemas.add(`${name}Item`, data.items);
   }
-  const isSuccessAlone = Object.keys((schema.properties ?? {}) as object).join() === "success";
-  return schemas.add(isSuccessAlone ? "Success" : `${name}Response`, schema);
+  return schemas.add(responseName(endpoint, schema), schema);
 }

@@ -58,7 +58,8 @@ function objectText(schema: Schema, direction: Direction, depth: number): string
   if (properties.length === 0) return "{ readonly [name: string]: unknown }";
   const indent = "  ".repeat(depth + 1);
   const lines = properties.map(({ name, schema: inner, isRequired }) => {
-    const isThere = isRequired && (direction === "returned" || inner.default === undefined);
+    // What is left out of a request for its default is there in what is returned.
+    const isThere = isRequired || (direction === "returned" && schema.required?.includes(name) === true);
     const key = /^\w+$/.test(name) ? name : JSON.stringify(name);
     const comment = inner.description === undefined ? "" : `${indent}/** ${inner.description} */\n`;
     return `${comment}${indent}readonly ${key}${isThere ? "" : "?"}: ${typeText(inner, direction, depth + 1)};`;

@@ -52,8 +52,13 @@ function limits({ minLength, maxLength, minimum, maximum, pattern }: Schema): st
 export interface Property {
   readonly name: string;
   readonly schema: Schema;
+  /** Of who sends it: a key with a default may be left out. */
   readonly isRequired: boolean;
 }
 
 export const propertiesOf = ({ properties, required }: Schema): Property[] =>
-  Object.entries(properties ?? {}).map(([name, schema]) => ({ name, schema, isRequired: required?.includes(name) === true }));
+  Object.entries(properties ?? {}).map(([name, schema]) => ({
+    name,
+    schema,
+    isRequired: required?.includes(name) === true && schema.default === undefined,
+  }));

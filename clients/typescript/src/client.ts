@@ -84,6 +84,7 @@ async function batch(requests: readonly GraphRequest[], options: RequestOptions,
   const surfaces = new Set(requests.map(({ operation }) => shapeOf(operation).surface));
   const [surface = "base"] = surfaces;
   if (surfaces.size > 1) throw new TypeError(`a batch is of one surface, not of ${[...surfaces].join(" and ")}`);
+  for (const one of requests) expectBatchable(one);
   // In every place: each of the requests takes it from its own.
   const credentials = credentialsOf("pageMessaging", options.accessToken ?? settings.accessToken);
   const headers = Object.assign({}, ...requests.flatMap(({ operation, options: own }) => [shapeOf(operation).headers, own.headers]));
@@ -96,6 +97,12 @@ async function batch(requests: readonly GraphRequest[], options: RequestOptions,
   };
   const responses = (await responseOf("batch", sent, settings, options.signal)) as readonly (BatchResponse | null)[];
   return responses.map((response, at) => outcomeOf(requests[at]?.operation ?? "batch", response));
+}
+
+/** What would be left out of a batch in silence. */
+function expectBatchable({ operation, options, params }: GraphRequest): void {
+  if (options.accessToken !== undefined) throw new TypeError(`a batch has one token, of its own options: ${operation} names another`);
+  if (Object.values(params).some((value) => value instanceof Blob)) throw new TypeError(`a batch takes no files: send ${operation} alone`);
 }
 
 function partOf(one: GraphRequest, settings: ClientOptions) {

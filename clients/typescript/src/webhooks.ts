@@ -33,9 +33,12 @@ export class SignatureError extends Error {
   override readonly name = "SignatureError";
 }
 
-/** The challenge to answer a verification with, as text and with status 200. Undefined: the request is none, or has another verify token. */
+/**
+ * The challenge to answer a verification with, as text and with status 200. `url` may be the path and query alone, as Node's `request.url`
+ * is. Undefined: the request is no verification, or has another verify token, and deserves a 403.
+ */
 export function challengeOf(url: string | URL, verifyToken: string): string | undefined {
-  const { searchParams } = new URL(url);
+  const { searchParams } = new URL(url, "http://callback");
   const isOurs = searchParams.get("hub.mode") === "subscribe" && searchParams.get("hub.verify_token") === verifyToken;
   return isOurs ? (searchParams.get("hub.challenge") ?? undefined) : undefined;
 }

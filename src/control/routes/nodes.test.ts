@@ -129,7 +129,7 @@ onEachDatabase("nodes", (database) => {
       const { status, body: response } = await request(path.includes("/") ? "PATCH" : "POST", `nodes/${path}`, body);
       return { status, parameter: response.error?.parameter };
     };
-    expect(await refused("labels", { page: "2001", name: "spaced  " })).toEqual({ status: 400, parameter: "name" });
+    expect(await refused("labels", { page: "2001", name: "spaced  " })).toEqual({ status: 409, parameter: "name" });
     expect(await refused("labels", { page: "2001", name: "  " })).toEqual({ status: 400, parameter: "name" });
     expect(await refused("labels/5001", { name: " " })).toEqual({ status: 400, parameter: "name" });
     expect(await refused("personas", { page: "2001", name: " " })).toEqual({ status: 400, parameter: "name" });
@@ -155,6 +155,15 @@ onEachDatabase("nodes", (database) => {
     expect((await request("POST", "nodes/labels", { id: "5001", page: "2001", name: "other" })).status).toBe(409);
     expect((await request("POST", "nodes/labels", { id: "2001", page: "2001", name: "other" })).status).toBe(409);
     expect((await request("GET", "nodes/labels/5001")).body.name).toBe("vip");
+  });
+
+  test("D-278: a name that is taken is 409 with its key and changes nothing, on creation and on change", async () => {
+    const { request } = await openControl({ database, world: fullWorld });
+    const { id } = (await request("POST", "nodes/labels", { page: "2001", name: "other" })).body;
+    const taken = (parameter: string) => ({ status: 409, body: { error: { code: "conflict", parameter } } });
+    expect(await request("POST", "nodes/labels", { page: "2001", name: " vip " })).toMatchObject(taken("name"));
+    expect(await request("PATCH", `nodes/labels/${id}`, { name: "vip" })).toMatchObject(taken("name"));
+    expect((await request("GET", `nodes/labels/${id}`)).body.name).toBe("other");
   });
 
   test("a reference that leads nowhere is 422 and stores nothing, on creation and on change", async () => {
@@ -184,12 +193,12 @@ onEachDatabase("nodes", (database) => {
     expect((await request("GET", "nodes/media/78")).status).toBe(404);
   });
 
-  test("an id inside an entry that is another node's is 400 and changes nothing", async () => {
+  test("an id inside an entry that is another node's is 409 and changes nothing", async () => {
     const { request } = await openControl({ database, world: fullWorld });
     const refused = async (method: string, path: string, body: Record<string, unknown>, parameter: string) => {
       const before = (await request("GET", "export")).body;
       const message = `${parameter} 9001 is taken`;
-      expect(await request(method, `nodes/${path}`, body)).toMatchObject({ status: 400, body: { error: { parameter, message } } });
+      expect(await request(method, `nodes/${path}`, body)).toMatchObject({ status: 409, body: { error: { parameter, message } } });
       expect((await request("GET", "export")).body).toEqual(before);
     };
     await refused("PATCH", "pages/2002", { people: [{ psid: "9002" }, { psid: "9001" }] }, "people[1].psid");

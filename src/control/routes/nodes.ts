@@ -150,7 +150,7 @@ export const nodeRoutes: readonly ControlRoute[] = [
     summary: "Changes the keys that the body names; null takes a key back to what it is when not given",
     body: "entry",
     response: "entry",
-    errors: [404, 413, 422],
+    errors: [404, 409, 413, 422],
     handle: updateNode,
   },
   {

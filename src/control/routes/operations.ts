@@ -37,7 +37,7 @@ async function listOperations({ deps: { registry }, world }: ControlRequest): Pr
   // Loaded when it is asked for, as the graph's own document is.
   const { servedAddresses, versionsOf } = await import("#graph/contract/openapi/addresses");
   const { paramsIn, takesFields } = await import("#graph/contract/openapi/parameters");
-  const { publicSchema } = await import("#graph/schema/public-schema");
+  const { askedSchema } = await import("#graph/schema/public-schema");
   const { profile, calendar } = world;
   const none = { base: "", app: "", microblog: "", ads: "", social_login: "" };
   const options: OpenapiOptions = { profile, calendar, now: unixSeconds(world.clock), addresses: none };
@@ -49,7 +49,7 @@ async function listOperations({ deps: { registry }, world }: ControlRequest): Pr
     const { access, served, nodeType } = endpoint;
     const { places, need } = schemes[access.scheme];
     const parameters = (["query", "body"] as const).flatMap((place) =>
-      paramsIn(place, endpoint).map(({ name, schema, isRequired }) => ({ name, in: place, required: isRequired, schema: publicSchema(schema) })),
+      paramsIn(place, endpoint).map(({ name, schema, isRequired }) => ({ name, in: place, required: isRequired, schema: askedSchema(schema) })),
     );
     return {
       operation: access.operation,

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { Type } from "typebox";
 import { worldId, worldTime } from "../worlds/file/schema-words.ts";
-import { publicSchema, returnedSchema, sentSchema } from "./public-schema.ts";
+import { askedSchema, publicSchema, returnedSchema, sentSchema } from "./public-schema.ts";
 
 const mode = Type.Union([Type.Literal("live"), Type.Literal("test")]);
 const entry = Type.Object({
@@ -37,6 +37,15 @@ test("of what is sent, a key with a default may be left out, and null stands for
   // Generators take no object as a default.
   expect(properties.match).toEqual({ type: ["object", "null"], additionalProperties: safe });
   expect(sentSchema(Type.Object({ a: Type.Optional(Type.String()) }))).not.toHaveProperty("required");
+});
+
+test("of a graph request, a key with a default may be left out, at every depth, and keeps its schema", () => {
+  const asked = Type.Object({ name: Type.String(), schedule: Type.Object({ hour: Type.Integer({ default: 0 }), days: Type.Optional(entry) }) });
+  expect(askedSchema(asked)).toMatchObject({
+    required: ["name", "schedule"],
+    properties: { schedule: { properties: { hour: { type: "integer", default: 0 }, days: { required: ["id"] } } } },
+  });
+  expect(askedSchema(asked)).not.toHaveProperty("properties.schedule.required");
 });
 
 test("of what is returned, ids and times have one form, and every key is as the contract says", () => {

@@ -8,7 +8,10 @@ const ownWords: ReadonlySet<string> = new Set(["x-plaza-raw", READ_AS]);
 /** A choice of constants is an `enum`. */
 export const publicSchema = (schema: unknown): PlainSchema => plain(schema, (one) => one);
 
-/** Of JSON that a caller sends: a key with a default may be left out, and null stands for one that is left out. */
+/** Of a graph request: a key with a default may be left out. */
+export const askedSchema = (schema: unknown): PlainSchema => plain(schema, withDefaults);
+
+/** Of JSON that a caller of the control API sends: a key with a default may be left out, and null stands for one that is left out. */
 export const sentSchema = (schema: unknown): PlainSchema => plain(schema, (one) => withOptionalKeys(inSafeRange(one)));
 
 /** Of what is returned: ids and times, which are read in several forms, have one. */
@@ -46,12 +49,19 @@ function inSafeRange(schema: PlainSchema): PlainSchema {
   return { ...schema, minimum, maximum };
 }
 
-function withOptionalKeys(schema: PlainSchema): PlainSchema {
-  const { properties, required = [] } = schema as { properties?: Record<string, PlainSchema>; required?: readonly string[] };
-  if (properties === undefined) return schema;
+function withDefaults(schema: PlainSchema): PlainSchema {
+  const { properties, required } = schema as { properties?: Record<string, PlainSchema>; required?: readonly string[] };
+  if (properties === undefined || required === undefined) return schema;
   const needed = required.filter((key) => properties[key]?.default === undefined);
+  return { ...schema, required: needed.length === 0 ? undefined : needed };
+}
+
+function withOptionalKeys(given: PlainSchema): PlainSchema {
+  const schema = withDefaults(given);
+  const { properties, required: needed = [] } = schema as { properties?: Record<string, PlainSchema>; required?: readonly string[] };
+  if (properties === undefined) return schema;
   const optional = Object.entries(properties).map(([key, one]) => [key, needed.includes(key) ? one : orNull(withEnum(withoutObject(one)))]);
-  return { ...schema, required: needed.length === 0 ? undefined : needed, properties: Object.fromEntries(optional) };
+  return { ...schema, properties: Object.fromEntries(optional) };
 }
 
 /** No generator for Python knows an object as a default. */

@@ -30,3 +30,22 @@ test("a document that was made is used again until time, profile, calendar, addr
   world.calendar = { ...calendar, platform: calendar.platform.slice(0, 1) };
   expect(await read()).not.toBe(first);
 });
+
+test("a type or a surface that does not exist is refused, with those that do", async () => {
+  const { world, registry } = await openPlaza();
+  const route = openapiRoute({ registry, monotonicMs: () => 0, traceId: () => "t", onUnexpected: () => {} }, addresses);
+  const place = { world, baseUrl: "http://one", surface: "base", path: "/openapi.json", isFromProxy: false } as unknown as Parameters<
+    typeof route
+  >[1];
+  const problemIn = async (query: string) => {
+    const response = await route(new Request(`http://one/openapi.json${query}`), place);
+    const { error } = (await response.json()) as { error: { code: number; message: string; error_data: { parameter: string } } };
+    return { status: response.status, code: error.code, parameter: error.error_data.parameter, message: error.message };
+  };
+  for (const query of ["?type=Label", "?type=", "?type=nothing&surface=nowhere"])
+    expect(await problemIn(query)).toEqual({ status: 400, code: 100, parameter: "type", message: expect.stringContaining("label, ") });
+  expect(await problemIn("?type=label&surface=graph")).toEqual({
+    ...{ status: 400, code: 100, parameter: "surface" },
+    message: "(#100) Param surface must be one of base, app, microblog, ads, social_login",
+  });
+});

@@ -4,7 +4,7 @@ import type { SurfaceName } from "#graph/pipeline/request";
 import type { VersionCalendar } from "#graph/versions/calendar";
 import { BoundedMap } from "#kernel/bounded-map";
 import { unixSeconds } from "#kernel/clock";
-import { unknownPath } from "#kernel/errors";
+import { type GraphError, invalidParameter } from "#kernel/errors";
 import { atHostname } from "../places/origin.ts";
 import type { SurfaceAddress } from "../places/places.ts";
 import { refusal } from "../refusals.ts";
@@ -19,9 +19,9 @@ export function openapiRoute(deps: RequestDeps, surfaces: readonly SurfaceAddres
     const { searchParams } = new URL(request.url);
     const type = searchParams.get("type") ?? undefined;
     const surface = surfaces.find(({ name }) => name === searchParams.get("surface"))?.name;
-    const isUnknownType = type !== undefined && !deps.registry.types.some((known) => known.type === type);
-    if (isUnknownType || (searchParams.has("surface") && surface === undefined)) {
-      const { status, headers, body } = refusal(deps, world, "base", unknownPath(`/openapi.json?${searchParams}`), "wrapped");
+    const problem = problemOf(searchParams, deps, surfaces);
+    if (problem !== undefined) {
+      const { status, headers, body } = refusal(deps, world, "base", problem, "wrapped");
       return new Response(body, { status, headers });
     }
     // Loaded when it is asked for: a start has no need of it.
@@ -39,6 +39,15 @@ export function openapiRoute(deps: RequestDeps, surfaces: readonly SurfaceAddres
       headers: { "content-type": "application/json; charset=UTF-8", "x-pf-trace-id": deps.traceId() },
     });
   };
+}
+
+function problemOf(given: URLSearchParams, { registry }: RequestDeps, surfaces: readonly SurfaceAddress[]): GraphError | undefined {
+  const known = { type: registry.types.map(({ type }) => type), surface: surfaces.map(({ name }) => name) };
+  for (const [parameter, names] of Object.entries(known)) {
+    const value = given.get(parameter);
+    if (value !== null && !names.some((name) => name === value)) return invalidParameter(parameter, `must be one of ${names.join(", ")}`);
+  }
+  return undefined;
 }
 
 /** A surface with a host name of its own stands at that host's root (D-01). */

@@ -3,7 +3,7 @@ import type { TSchema } from "typebox";
 import { principalTypes } from "#auth/token";
 import { formatVersion } from "#kernel/versions";
 import { generalParameters } from "../../pipeline/places.ts";
-import { publicSchema } from "../../schema/public-schema.ts";
+import { askedSchema, publicSchema } from "../../schema/public-schema.ts";
 import { isMarketing } from "../../versions/rules.ts";
 import type { Endpoint } from "../registry.ts";
 import { methodOf, type OpenapiOptions, pascal, type Served, typeOf, versionsOf } from "./addresses.ts";
@@ -101,7 +101,7 @@ function ownParameters(endpoints: readonly Endpoint[]): Document[] {
     ({ name }) => name,
   );
   return [...byName].map(([name, found]) => {
-    const texts = new Map(found.map(({ schema }) => [JSON.stringify(publicSchema(schema)), publicSchema(schema)]));
+    const texts = new Map(found.map(({ schema }) => [JSON.stringify(askedSchema(schema)), askedSchema(schema)]));
     const schema = anyOf([...texts.values()].map((one) => ({ schema: one })));
     const required = found.length === endpoints.length && found.every(({ isRequired }) => isRequired);
     // D-161: of the ways to write a list of plain values, the one that needs one parameter.
@@ -151,7 +151,7 @@ const withProperties = (schema: Document, names: ReadonlySet<string>): Document 
 
 function bodyOfOne(endpoint: Endpoint, schemas: NamedSchemas, isStrict: boolean) {
   const params = paramsIn("body", endpoint);
-  const properties: Document = Object.fromEntries(params.map(({ name, schema }) => [name, publicSchema(schema)]));
+  const properties: Document = Object.fromEntries(params.map(({ name, schema }) => [name, askedSchema(schema)]));
   const required = params.filter(({ isRequired }) => isRequired).map(({ name }) => name);
   const schema: Document = { type: "object", properties, ...(required.length === 0 ? {} : { required }) };
   // D-50: only what every operation takes may stand beside them.

@@ -84,10 +84,14 @@ function successOf(endpoint: Endpoint, schemas: NamedSchemas, profile: OpenapiOp
   }
   // The node that was written, where `fields` selects from it.
   if (contract?.kind === "write" && contract.readBack !== undefined) schemas.add(`${name}Node`, (schema.anyOf as Document[])[1] as Document);
-  return { schema: schemas.add(isSuccessAlone(schema) ? "Success" : `${name}Response`, schema) };
+  return { schema: schemas.add(responseName(endpoint, schema), schema) };
 }
 
-const isSuccessAlone = ({ properties = {} }: Document): boolean => Object.keys(properties as object).join() === "success";
+/** Of responses that several operations have, by their only key. */
+const sharedNames: Readonly<Record<string, string>> = { success: "Success", id: "Created" };
+
+export const responseName = ({ access }: Endpoint, { properties = {} }: Document): string =>
+  sharedNames[Object.keys(properties as object).join()] ?? `${pascal(access.operation)}Response`;
 
 interface StatusErrors {
   readonly whens: Set<string>;
