@@ -84,7 +84,7 @@ for (const { kind, data, processes, histories } of databases) {
       async () => {
         const ledger = new Ledger();
         afterThisTest(() => ledger.stop());
-        const stage = { servers: await startServers(await data(), processes), ledger, coverage: new Coverage() };
+        const stage = { servers: await startServers(await data(), processes), ledger, coverage: new Coverage(), used: { strict: [], clients: [] } };
         for (const { name, history } of given === undefined ? keptCases() : [])
           expect({ name, parting: await play(stage, history) }).toEqual({ name, parting: undefined });
         const problems = await playAll(stage, seeds(tries(histories, 5_000)));
@@ -99,7 +99,7 @@ for (const { kind, data, processes, histories } of databases) {
       async () => {
         const ledger = new Ledger();
         afterThisTest(() => ledger.stop());
-        const stage = { servers: await startServers(await data(), processes), ledger, coverage: new Coverage() };
+        const stage = { servers: await startServers(await data(), processes), ledger, coverage: new Coverage(), used: { strict: [], clients: [] } };
         for (const seed of seeds(tries(1, 100)).slice(0, tries(1, 100))) {
           const history = withRestarts(drawHistory(seed, STEPS, areas?.split(",")));
           const parting = await play(stage, history);

@@ -14,7 +14,7 @@ const WITH_ID: ReadonlySet<string> = new Set(["createLabel", "createPersona", "r
 /** A batch has forms for bodies, and one surface. */
 const part: Arbitrary<RequestStep> = oneOf<Step>([4, labelSteps], [2, personaSteps], [1, intentSteps], [1, nodeSteps])
   .filter((step): step is RequestStep => step.kind === "request" && step.surface === "base" && step.operation !== "unsubscribeApp")
-  .map((step) => ({ ...step, tokens: {}, ...(step.body === undefined ? {} : { body: { ...step.body, kind: "form" } }) }));
+  .map(({ proof: _, ...step }) => ({ ...step, tokens: {}, ...(step.body === undefined ? {} : { body: { ...step.body, kind: "form" } }) }));
 
 const drawnPart = fc.record({
   step: part,

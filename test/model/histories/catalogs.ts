@@ -1,7 +1,8 @@
 /** Steps on catalogs, feeds, and the files that fill them, in marketing versions. */
 import fc, { type Arbitrary } from "fast-check";
+import type { FeedFile } from "../reference/requests.ts";
 import { body, callers, fields, list, node, oneOf, request, text, world } from "./drawing.ts";
-import type { NodeName, Step, Value } from "./steps.ts";
+import type { NodeName, RequestStep, Step, Value } from "./steps.ts";
 
 const version: Arbitrary<string | null> = oneOf<string | null>(
   [12, fc.constant("v25.0")],
@@ -23,6 +24,79 @@ const creation = callers("header", people);
 /** D-12: in the query only while the app is in development. */
 const inQuery = fc.constantFrom({ access_token: "new-ada-user" }, { access_token: "ada-user" });
 
+/** A catalog of its business that is shared with an agency (D-144), and what the agency's person may do with it and its feeds. */
+const sharing: Arbitrary<Step> = request({
+  ...{
+    operation: "createCatalog",
+    method: "POST",
+    surface: "ads",
+    version: "v25.0",
+    node: fc.constant({ id: "2001" }),
+    edge: "owned_product_catalogs",
+  },
+  tokens: fc.constant({ header: "ada-user" }),
+  body: body({
+    ...{ name: fc.constant("Shared"), business_id: fc.constant("3501") },
+    business_metadata: tasks.map((permitted_tasks) => ({ agency: { business_id: "3502", permitted_tasks } })),
+  }),
+});
+const ofAgency = {
+  version: "v25.0",
+  node: fc.integer({ min: -2, max: -1 }).map((pick): NodeName => ({ type: "product_catalog", pick })),
+  tokens: fc.constant({ header: "cleo-user-without-role" }),
+} as const;
+const byAgency: Arbitrary<Step> = oneOf<Step>(
+  [2, request({ operation: "readCatalog", method: "GET", edge: "", ...ofAgency })],
+  [2, request({ operation: "createFeed", method: "POST", edge: "product_feeds", ...ofAgency, body: body({ name: fc.constant("By an agency") }) })],
+  [1, list({ operation: "listFeeds", edge: "product_feeds", ...ofAgency }, {})],
+  [1, request({ operation: "deleteCatalog", method: "DELETE", edge: "", ...ofAgency })],
+  [1, request({ operation: "deleteFeed", method: "DELETE", edge: "", ...ofAgency, node: feed })],
+);
+
+const rows: Arbitrary<FeedFile["rows"]> = oneOf<FeedFile["rows"]>(
+  [
+    8,
+    fc.array(
+      fc.record({
+        retailer_id: fc.constantFrom("b1", "b2", "b3", "b4", "ü5"),
+        name: oneOf([6, fc.constantFrom("A book", 'Ein Büch, "neu"', "😀")], [1, fc.constant("")]),
+        brand: fc.constantFrom("", "Own"),
+      }),
+      { maxLength: 4 },
+    ),
+  ],
+  [1, fc.constant(null)],
+);
+
+const upload: Arbitrary<NodeName> = node("product_feed_upload");
+const shownOfUpload = fields(
+  ...["id", "status", "start_time", "input_method", "filename", "format", "update_only"],
+  ...["num_detected_items", "num_persisted_items", "num_invalid_items", "num_deleted_items", "error_count"],
+);
+/** A file, or what is none. */
+const sent = oneOf<NonNullable<RequestStep["body"]>>(
+  [
+    8,
+    fc.record({ rows, updateOnly: maybe(fc.constantFrom<Value>("true", "1", "false", "maybe")) }).map(({ rows: of, updateOnly }) => ({
+      ...{ kind: "multipart" as const, fields: { update_only: updateOnly }, file: { filename: "books.csv", rows: of } },
+    })),
+  ],
+  [2, body({ file: fc.constantFrom("as text", undefined), url: fc.constantFrom(undefined, "ftp://example.com/x") })],
+);
+const uploading: Arbitrary<Step> = oneOf<Step>(
+  [3, request({ operation: "createUpload", method: "POST", version: "v25.0", node: feed, edge: "uploads", tokens: creation, body: sent })],
+  [1, request({ operation: "createUpload", method: "POST", version, node: feed, edge: "uploads", tokens, body: sent })],
+  [2, list({ operation: "listUploads", version, node: feed, edge: "uploads", tokens }, { fields: shownOfUpload })],
+  [2, request({ operation: "readUpload", method: "GET", version, node: upload, edge: "", tokens, query: fc.record({ fields: shownOfUpload }) })],
+  [
+    2,
+    list(
+      { operation: "listUploadErrors", version, node: upload, edge: "errors", tokens },
+      { fields: fields("severity", "summary", "row_number", "retailer_id", "field") },
+    ),
+  ],
+);
+
 export const catalogSteps: Arbitrary<Step> = oneOf<Step>(
   [
     5,
@@ -36,6 +110,9 @@ export const catalogSteps: Arbitrary<Step> = oneOf<Step>(
       }),
     }),
   ],
+  [5, uploading],
+  [1, sharing],
+  [2, byAgency],
   [
     3,
     request({
@@ -76,21 +153,7 @@ export const catalogSteps: Arbitrary<Step> = oneOf<Step>(
   [
     3,
     fc.record({
-      ...{ kind: fc.constant("feed file" as const), world, feed, updateOnly: fc.boolean() },
-      rows: oneOf(
-        [
-          8,
-          fc.array(
-            fc.record({
-              retailer_id: fc.constantFrom("b1", "b2", "b3", "b4", "ü5"),
-              name: oneOf([6, fc.constantFrom("A book", 'Ein Büch, "neu"', "😀")], [1, fc.constant("")]),
-              brand: fc.constantFrom("", "Own"),
-            }),
-            { maxLength: 4 },
-          ),
-        ],
-        [1, fc.constant(null)],
-      ),
+      ...{ kind: fc.constant("feed file" as const), world, feed, updateOnly: fc.boolean(), rows },
     }),
   ],
   [

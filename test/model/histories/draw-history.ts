@@ -1,6 +1,7 @@
 /** Histories, each from a seed. */
 import fc, { type Arbitrary } from "fast-check";
 import { appEventSteps } from "./app-events.ts";
+import { attributionSteps } from "./attribution.ts";
 import { batchSteps } from "./batches.ts";
 import { catalogSteps } from "./catalogs.ts";
 import { oneOf, world } from "./drawing.ts";
@@ -10,6 +11,7 @@ import { manySteps } from "./many.ts";
 import { chatappSteps, intentSteps, selfMessagingSteps } from "./messaging.ts";
 import { nodeSteps } from "./nodes.ts";
 import { labelSteps, personaSteps } from "./page-messaging.ts";
+import { proofSteps } from "./proofs.ts";
 import { actionSteps, inspectionSteps, mediaSteps } from "./reading.ts";
 import type { History, Step } from "./steps.ts";
 import { subscriptionSteps } from "./subscriptions.ts";
@@ -63,7 +65,7 @@ const areas: Readonly<Record<string, Arbitrary<Step>>> = {
   ...{ selfMessaging: selfMessagingSteps, chatapp: chatappSteps, intents: intentSteps, nodes: nodeSteps },
   ...{ live: liveSteps, audience: audienceSteps, insights: insightSteps, subscriptions: subscriptionSteps },
   ...{ many: manySteps, catalogs: catalogSteps },
-  ...{ batches: batchSteps, appEvents: appEventSteps },
+  ...{ batches: batchSteps, appEvents: appEventSteps, attribution: attributionSteps, proofs: proofSteps },
 };
 
 const history = (steps: number, among: readonly string[]): Arbitrary<History> =>

@@ -91,22 +91,28 @@ const present = (drawn: Readonly<Record<string, Value>>): Record<string, Value> 
 
 type Drawn = Omit<RequestStep, "kind" | "version" | "surface" | "query"> & Partial<Pick<RequestStep, "surface" | "version" | "query">>;
 
+export const proof: Arbitrary<RequestStep["proof"]> = fc.record({
+  is: oneOf<"right" | "upper" | "wrong">([6, fc.constant("right")], [1, fc.constantFrom("upper", "wrong")]),
+  place: fc.constantFrom("query" as const, "query" as const, "body" as const),
+});
+
 type Parts = { readonly [Name in keyof Drawn]: Arbitrary<Drawn[Name]> | Drawn[Name] };
 
 const isArbitrary = (value: unknown): value is Arbitrary<unknown> => value instanceof fc.Arbitrary;
 
 /** A request; what is not drawn is fixed. */
 export function request(parts: Omit<Parts, "world">): Arbitrary<RequestStep> {
-  const all = { world, version, surface: "base", query: {}, ...parts };
+  const all = { world, version, surface: "base", query: {}, proof: oneOf([20, fc.constant(undefined)], [1, proof]), ...parts };
   const drawn = fc.record(Object.fromEntries(Object.entries(all).map(([name, part]) => [name, isArbitrary(part) ? part : fc.constant(part)])));
   return drawn.map((step) => {
-    const { query, body, cursor: ownCursor, ...rest } = step as unknown as RequestStep;
+    const { query, body, cursor: ownCursor, proof: ownProof, ...rest } = step as unknown as RequestStep;
     return {
       ...rest,
       kind: "request",
       query: present(query),
       ...(body === undefined ? {} : { body: { ...body, fields: present(body.fields) } }),
       ...(ownCursor === undefined ? {} : { cursor: ownCursor }),
+      ...(ownProof === undefined ? {} : { proof: ownProof }),
     };
   });
 }
@@ -118,6 +124,6 @@ export const list = (parts: Omit<Parts, "world" | "method" | "query">, more: Rea
     [1, request({ ...parts, method: "GET", query: fc.constant({ before: "one", after: "other" }) })],
   );
 
-/** As JSON or as a form, which has only texts. */
+/** As JSON or as a form of either kind, which has only texts. */
 export const body = (drawn: Readonly<Record<string, Arbitrary<Value>>>): Arbitrary<NonNullable<RequestStep["body"]>> =>
-  fc.record({ kind: fc.constantFrom("json" as const, "json" as const, "form" as const), fields: fc.record(drawn) });
+  fc.record({ kind: fc.constantFrom("json" as const, "json" as const, "form" as const, "multipart" as const), fields: fc.record(drawn) });

@@ -86,6 +86,16 @@ const advance: Arbitrary<Step> = fc.record({
   seconds: fc.constantFrom(4, 5, 150, 151, 600, 3_600, 86_400, 604_800),
 });
 
+/** What the map shows: it is live and has a place; and, without a country, what every country may see. */
+const placed: Arbitrary<Step> = request({
+  ...{ operation: "updateLiveVideo", method: "POST", node: fc.constantFrom({ id: "5302" }, { id: "5305" }), edge: "" },
+  tokens: fc.constantFrom({ header: "cafe-page" }, { header: "bar-page" }),
+  body: body({
+    place: fc.constant("9901"),
+    targeting: fc.constantFrom({ geo_locations: { countries: ["DE"] } }, { excluded_countries: ["US"] }, {}),
+  }),
+});
+
 export const liveSteps: Arbitrary<Step> = oneOf<Step>(
   [4, making],
   [3, changing({ ...common, status: maybe(fc.constantFrom(...plans), 3) })],
@@ -103,6 +113,7 @@ export const liveSteps: Arbitrary<Step> = oneOf<Step>(
       { fields: fields("id", "title", "place", "page{name}", "permalink_url"), country: maybe(fc.constantFrom("DE", "FR", "US", "XX"), 2) },
     ),
   ],
+  [2, placed],
   [5, fromOutside],
   [2, advance],
 );

@@ -2,15 +2,21 @@
 import fc, { type Arbitrary } from "fast-check";
 import { ROUTED, UNROUTED } from "../reference/areas/chatapp.ts";
 import { body, callers, fields, list, node, oneOf, request, text, world } from "./drawing.ts";
-import type { NodeName, Step, Value } from "./steps.ts";
+import type { InAppStep, NodeName, Step, Value } from "./steps.ts";
 
 const messageText: Arbitrary<Value> = oneOf<Value>(
   [8, text(40)],
   [1, fc.constantFrom<Value>("", "x".repeat(1000), "x".repeat(1001), "😀".repeat(1000), null, true, undefined)],
 );
 
-const inApp = (what: Extract<Step, { kind: "in app" }>["what"], drawn: Readonly<Record<string, Arbitrary<Value>>>): Arbitrary<Step> =>
+const inApp = (what: InAppStep["what"], drawn: Readonly<Record<string, Arbitrary<Value>>>): Arbitrary<InAppStep> =>
   fc.record({ kind: fc.constant("in app" as const), world, what: fc.constant(what), fields: fc.record(drawn) });
+
+/** While the callbacks of the world fail, or are gone. */
+const inOutage = (step: Arbitrary<InAppStep>): Arbitrary<Step> =>
+  fc
+    .record({ cause: step, response: fc.constantFrom(500 as const, 410 as const) })
+    .map((drawn) => ({ kind: "outage", world: drawn.cause.world, ...drawn }));
 
 const account = fc.constantFrom("6001", "6001", "6001", "6002", "6004");
 
@@ -27,12 +33,15 @@ const selfMessage = (surface: "base" | "social_login", good: readonly string[]):
     body: body({ message }),
   });
 
+const comments = inApp("comment", { social_account: account, media: fc.constantFrom("6101", "6102"), text: text(20) });
+
 export const selfMessagingSteps: Arbitrary<Step> = oneOf<Step>(
   [4, selfMessage("base", ["cafe-page", "cafe-page", "cafe-page-without-person", "cafe-page-of-other-app"])],
   [3, selfMessage("social_login", ["cafe-social", "cafe-social", "fan-social"])],
   [2, inApp("self-message", { social_account: account, text: text(30) })],
   [1, inApp("postback", { social_account: account, title: text(10), payload: text(10), mid: fc.constantFrom("m_1", "m_2") })],
-  [2, inApp("comment", { social_account: account, media: fc.constantFrom("6101", "6102"), text: text(20) })],
+  [2, comments],
+  [1, inOutage(comments)],
 );
 
 const tokens = callers("header", ["ada-user", "ada-user", "ada-system-user", "other-ada-user", "ben-user-without-messaging"]);
@@ -45,6 +54,11 @@ const address: Arbitrary<Value> = oneOf<Value>(
   [1, fc.constantFrom<Value>("ftp://127.0.0.1/x", "not an address", `https://example.com/${"x".repeat(190)}`, true)],
 );
 const verifyToken: Arbitrary<Value> = oneOf<Value>([12, fc.constantFrom("v", "x".repeat(500))], [1, fc.constantFrom<Value>("", undefined)]);
+
+const chatting = inApp("chatapp", {
+  ...{ account: fc.constant("4001"), phone_number: fc.constantFrom<Value>("4101", "4102", undefined) },
+  ...{ field: fc.constantFrom<string>("messages", "messages", ...ROUTED, ...UNROUTED), value: fc.record({ text: text(10) }) },
+});
 
 export const chatappSteps: Arbitrary<Step> = oneOf<Step>(
   [
@@ -99,13 +113,8 @@ export const chatappSteps: Arbitrary<Step> = oneOf<Step>(
   ],
   [1, list({ operation: "listPhoneNumbers", node: waba, edge: "phone_numbers", tokens }, { fields: fields("id", "verified_name") })],
   [1, request({ operation: "readChatappAccount", method: "GET", node: waba, edge: "", tokens, query: fc.record({ fields: fields("id", "name") }) })],
-  [
-    5,
-    inApp("chatapp", {
-      ...{ account: fc.constant("4001"), phone_number: fc.constantFrom<Value>("4101", "4102", undefined) },
-      ...{ field: fc.constantFrom<string>("messages", "messages", ...ROUTED, ...UNROUTED), value: fc.record({ text: text(10) }) },
-    }),
-  ],
+  [5, chatting],
+  [1, inOutage(chatting)],
 );
 
 const intentFields = fields("id", "status", "waba", "waba{name}", "destination_waba", "destination_waba{id,name}", "solution", "solution{id}");

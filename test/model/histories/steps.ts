@@ -1,7 +1,7 @@
 /** A history as data: worlds and steps that name nodes by the order in which they came, so that a step can be left out. */
 import type { Place } from "../reference/credentials.ts";
 import type { ActionStatus, Activity, Followers, MigrationIntent } from "../reference/nodes.ts";
-import type { Surface } from "../reference/requests.ts";
+import type { FeedFile, Surface } from "../reference/requests.ts";
 import type { NodeType, Profile } from "../reference/world.ts";
 
 /** `pick` counts from the oldest node of the type, or, below zero, from the newest; also those that are deleted. */
@@ -22,8 +22,10 @@ export interface RequestStep {
   readonly edge: string;
   readonly tokens: Readonly<Partial<Record<Place, string>>>;
   readonly query: Readonly<Record<string, Value>>;
-  readonly body?: { readonly kind: "json" | "form"; readonly fields: Readonly<Record<string, Value>> };
+  readonly body?: { readonly kind: "json" | "form" | "multipart"; readonly fields: Readonly<Record<string, Value>>; readonly file?: FeedFile };
   readonly headers?: Readonly<Record<string, string>>;
+  /** Of the first token of the request (D-15). */
+  readonly proof?: { readonly is: "right" | "upper" | "wrong"; readonly place: "query" | "body" };
   /** `own`: a cursor of the list that is asked, newest first; `any`: of any list. */
   readonly cursor?: { readonly name: "before" | "after"; readonly pick: number; readonly from: "own" | "any" };
 }
@@ -113,6 +115,14 @@ export interface InAppStep {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
+/** What the callbacks of the world respond while this happens: 500 comes again after a while, 410 when it is replayed. */
+export interface OutageStep {
+  readonly kind: "outage";
+  readonly world: number;
+  readonly response: 500 | 410;
+  readonly cause: InAppStep;
+}
+
 export interface MoveIntentStep {
   readonly kind: "move intent";
   readonly world: number;
@@ -135,7 +145,7 @@ export interface FeedFileStep {
   readonly world: number;
   readonly feed: NodeName;
   readonly updateOnly: boolean;
-  readonly rows: readonly { readonly retailer_id: string; readonly name: string; readonly brand: string }[] | null;
+  readonly rows: FeedFile["rows"];
 }
 
 /** What was counted in the microblog is recorded. */
@@ -153,6 +163,14 @@ export interface EventsStep {
   readonly deactivate?: string | undefined;
 }
 
+/** An ad is clicked or seen. */
+export interface TouchStep {
+  readonly kind: "touch";
+  readonly world: number;
+  readonly what: "clicks" | "impressions";
+  readonly fields: Readonly<Record<string, Value>>;
+}
+
 interface RestartStep {
   readonly kind: "restart";
   readonly world: number;
@@ -168,6 +186,7 @@ interface MoveStep {
 /** What the control API does. */
 export type ChangeStep =
   | EventsStep
+  | TouchStep
   | LiveStep
   | FeedFileStep
   | RecordStep
@@ -181,7 +200,7 @@ export type ChangeStep =
   | MoveActionStep
   | AddMediaStep;
 
-export type Step = RequestStep | BatchStep | ManyStep | AgainStep | FollowStep | ChangeStep;
+export type Step = RequestStep | BatchStep | ManyStep | AgainStep | FollowStep | OutageStep | ChangeStep;
 
 export interface History {
   readonly worlds: readonly Profile[];

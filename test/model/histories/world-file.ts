@@ -40,6 +40,8 @@ const tokens: readonly TokenEntry[] = [
   { ...shop, token: "new-ada-user", type: "user", app: "1003", user: "3001" },
   { ...shop, token: "old-ada-user", type: "user", app: "1004", user: "3001" },
   { ...shop, token: "stubborn-ada-user", type: "user", app: "1005", user: "3001" },
+  { ...cafe, token: "cafe-page-of-proving-app", app: "1006" },
+  { ...shop, token: "proving-ada-user", type: "user", app: "1006", user: "3001" },
   { ...shop, token: "cafe-social", type: "social_user", social_account: "6001" },
   { ...shop, token: "fan-social", type: "social_user", social_account: "6002" },
   { ...shop, token: "talk", type: "microblog_user", microblog_user: "7001" },
@@ -76,6 +78,7 @@ const appsWith = (callback: (app: string) => string): WorldFile["apps"] => [
   { id: "1003", name: "New", secret: "n3w", created_time: 1_793_000_000, mode: "development" },
   { id: "1004", name: "Old", secret: "0ld", created_time: 1_718_409_600, marketing_first_used_time: 1_720_000_000 },
   { id: "1005", name: "Stubborn", secret: "stubb0rn", created_time: 1_718_409_600, marketing_first_used_time: 1_720_000_000, auto_upgrade: false },
+  { id: "1006", name: "Proving", secret: "pr00f", created_time: 1_767_225_600, require_appsecret_proof: true },
 ];
 
 const people = {
@@ -195,6 +198,14 @@ const catalogs = {
   product_feeds: [{ id: "8101", catalog: "8001", name: "Book feed" }],
 } satisfies Partial<WorldFile>;
 
+const ads = {
+  ads: [
+    { id: "8501", app: "1001", campaign_id: "8551", objective: "APP_INSTALLS" },
+    { id: "8502", app: "1001", campaign_id: "8552", objective: "LINK_CLICKS", tracked_apps: ["1001", "1002"] },
+    { id: "8503", app: "1002", campaign_id: "8551", objective: "APP_ENGAGEMENT" },
+  ],
+} satisfies Partial<WorldFile>;
+
 const chatapp = {
   chatapp_accounts: [
     { id: "4001", name: "Cafe chat", business: "3501", subscribed_apps: [{ app: "1001" }, { app: "1002" }] },
@@ -221,6 +232,6 @@ export const worldFile = (profile: Profile, callback: (app: string) => string): 
   profile,
   clock: { now: NOW, frozen: true },
   apps: appsWith(callback),
-  ...{ ...people, ...pageMessaging, ...actions, ...live, ...social, ...microblog, ...catalogs, ...chatapp },
+  ...{ ...people, ...pageMessaging, ...actions, ...live, ...social, ...microblog, ...catalogs, ...ads, ...chatapp },
   tokens,
 });

@@ -1,13 +1,24 @@
 /** What the control API does to a world, in the server and in the model. */
 
-import type { AddMediaStep, ChangeStep, EventsStep, InAppStep, MoveActionStep, MoveIntentStep, RecordStep, RolesStep } from "../histories/steps.ts";
+import type {
+  AddMediaStep,
+  ChangeStep,
+  EventsStep,
+  InAppStep,
+  MoveActionStep,
+  MoveIntentStep,
+  RecordStep,
+  RolesStep,
+  TouchStep,
+} from "../histories/steps.ts";
 import { emitComment, emitEcho, emitPostback } from "../reference/areas/accounts.ts";
 import { eventsOf } from "../reference/areas/app-events.ts";
 import { emitOfChatapp } from "../reference/areas/chatapp.ts";
 import { passDeadlines } from "../reference/areas/live-states.ts";
 import { INTENT_MOVES } from "../reference/areas/migration-intents.ts";
 import { ACTION_MOVES, passDueDates } from "../reference/areas/required-actions.ts";
-import type { Page } from "../reference/nodes.ts";
+import { devicesOf, personsOf } from "../reference/attribution.ts";
+import type { Ad, Page } from "../reference/nodes.ts";
 import { loseRole } from "../reference/world.ts";
 import { changeVideo, videosWithoutFeeds } from "./change-video.ts";
 import { differenceOf } from "./compare.ts";
@@ -39,6 +50,8 @@ export async function changeWorld(stage: Stage, scene: Scene, step: ChangeStep):
       return order(stage, scene, "PATCH", `nodes/pages/${step.page}`, { roles: step.roles });
     case "events":
       return lookAtEvents(stage, scene, step);
+    case "touch":
+      return touch(stage, scene, step);
     case "restart":
       await stage.servers.restart(step.how);
       return undefined;
@@ -131,6 +144,16 @@ async function addMedia(stage: Stage, scene: Scene, { kind: _, world: __, ...ent
   return undefined;
 }
 
+async function touch(stage: Stage, scene: Scene, { what, fields }: TouchStep): Promise<string | undefined> {
+  const { ads, touches } = scene.world;
+  const { ad, advertiser_id, attribution, ud, time } = fields;
+  touches.push({
+    ...{ kind: what === "clicks" ? "click" : "impression", ad: ads.get(String(ad)) as Ad, time: Number(time) },
+    ...{ devices: devicesOf(advertiser_id, attribution), persons: personsOf(ud) },
+  });
+  return order(stage, scene, "POST", `attribution/${what}`, fields);
+}
+
 interface DaySum {
   readonly day: string;
   readonly event: string;
@@ -184,5 +207,8 @@ async function move(stage: Stage, scene: Scene): Promise<string | undefined> {
   videosWithoutFeeds(world);
   // Neither are what was only counted: a world file has no app events.
   world.app_events.clear();
+  world.touches.length = 0;
+  world.uploads.clear();
+  for (const { uploads } of world.product_feeds.values()) uploads.length = 0;
   return undefined;
 }

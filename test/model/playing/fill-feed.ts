@@ -1,43 +1,14 @@
 /** A file for a product feed, in the server and in the model. */
 import type { FeedFileStep } from "../histories/steps.ts";
 import { emitOfCatalog } from "../reference/areas/catalogs.ts";
-import type { Feed } from "../reference/nodes.ts";
+import { addUpload } from "../reference/areas/uploads.ts";
+import type { Feed, Upload } from "../reference/nodes.ts";
 import { differenceOf } from "./compare.ts";
 import { idOf } from "./resolve.ts";
 import type { Scene, Stage } from "./scene.ts";
+import { textOf } from "./send.ts";
 
 type Item = Readonly<Record<string, string>>;
-
-const itemOf = ({ retailer_id, name, brand }: NonNullable<FeedFileStep["rows"]>[number]): Item => ({
-  ...{ retailer_id, name, image_url: "https://example.com/i.png", url: `https://example.com/${retailer_id.codePointAt(0)}` },
-  ...(brand === "" ? {} : { brand }),
-});
-
-const cell = (text: string): string => `"${text.replaceAll('"', '""')}"`;
-
-function fileOf({ rows }: FeedFileStep): string {
-  if (rows === null) return "<html>no feed</html>";
-  const names = ["retailer_id", "name", "image_url", "url", "brand"];
-  return [names.join(","), ...rows.map(itemOf).map((item) => names.map((name) => cell(item[name] ?? "")).join(","))].join("\n");
-}
-
-/** D-140, D-141, D-148: what the feed shows after the file; undefined: it is unchanged. */
-function itemsAfter({ items: before }: Feed, { rows, updateOnly }: FeedFileStep): Map<string, Item> | undefined {
-  if (rows === null) return undefined;
-  const good = rows.filter(({ name }) => name !== "").map(itemOf);
-  // A file without a good row fails; one without rows is an empty feed.
-  if (good.length === 0 && rows.length > 0) return undefined;
-  const bad = rows.filter(({ name }) => name === "").map(({ retailer_id }) => retailer_id);
-  const after = new Map<string, Item>(updateOnly ? before : []);
-  // D-141: a bad row is not in the feed, even if an earlier file had a good one.
-  if (!updateOnly) for (const id of bad) after.delete(id);
-  for (const item of good) after.set(item.retailer_id ?? "", item);
-  return after;
-}
-
-interface Uploaded {
-  readonly n: number;
-}
 
 /** The ids of items are the server's: those that stay keep theirs, and new ones are new. */
 async function takeIds({ servers }: Stage, { world, place }: Scene, feed: Feed, after: ReadonlyMap<string, Item>): Promise<string | undefined> {
@@ -56,19 +27,27 @@ async function takeIds({ servers }: Stage, { world, place }: Scene, feed: Feed, 
   return differenceOf(sorted(feed.items.values()), sorted(shown), `items of ${feed.id}`);
 }
 
-export async function fillFeed(stage: Stage, scene: Scene, step: FeedFileStep): Promise<string | undefined> {
-  const { world, ever, place } = scene;
-  const feed = world.product_feeds.get(idOf(ever, step.feed));
-  if (feed === undefined) return undefined;
-  const uploads = `worlds/${place}/feeds/${feed.id}/uploads`;
-  const { status, body } = await stage.servers.upload(`${uploads}?format=csv&update_only=${step.updateOnly}`, fileOf(step));
-  if (status >= 300) return `the file is refused: ${JSON.stringify(body)}`;
-  const { body: report } = await stage.servers.control("GET", `${uploads}/${(body as Uploaded).n}?within_ms=20000`);
-  const after = itemsAfter(feed, step);
+/** Waits until the server has read the file, and looks at what the feed shows then. */
+export async function finishUpload(stage: Stage, scene: Scene, { n, feed: id, after }: Upload): Promise<string | undefined> {
+  const { world, place } = scene;
+  const feed = world.product_feeds.get(id) as Feed;
+  const { body: report } = await stage.servers.control("GET", `worlds/${place}/feeds/${id}/uploads/${n}?within_ms=20000`);
   const { status: became } = report as { status: string };
   if (became !== (after === undefined ? "failed" : "done")) return `the upload is ${became}: ${JSON.stringify(report)}`;
   world.reach(after === undefined ? "feedFailed" : "feedFilled");
   const problem = after === undefined ? undefined : await takeIds(stage, scene, feed, after);
   emitOfCatalog(world, feed, after === undefined ? "Failed" : "Finished");
   return problem;
+}
+
+export async function fillFeed(stage: Stage, scene: Scene, { feed: name, rows, updateOnly }: FeedFileStep): Promise<string | undefined> {
+  const { world, ever, place } = scene;
+  const feed = world.product_feeds.get(idOf(ever, name));
+  if (feed === undefined) return undefined;
+  const path = `worlds/${place}/feeds/${feed.id}/uploads?format=csv&update_only=${updateOnly}`;
+  const { status, body } = await stage.servers.upload(path, textOf(rows));
+  if (status >= 300) return `the file is refused: ${JSON.stringify(body)}`;
+  const upload = addUpload(world, feed, { rows, isUpdate: updateOnly }, { id: undefined, filename: undefined, format: "csv" });
+  const { n } = body as { n: number };
+  return n === upload.n ? finishUpload(stage, scene, upload) : `the upload is number ${n}, not ${upload.n}`;
 }

@@ -28,6 +28,9 @@ export class Ledger {
   readonly #posts: Post[] = [];
   /** Bodies by address and webhook id, of everything that came: an id is unique in one world, not in all of them (D-02). */
   readonly #bodies = new Map<string, string>();
+  readonly #taken = new Set<string>();
+  /** What callbacks of a world respond now, instead of taking what comes. */
+  readonly #refusing = new Map<string, { readonly status: number; readonly paths: Set<string>; readonly webhookIds: Set<string> }>();
   readonly #repeats: string[] = [];
   readonly #server = Bun.serve({
     hostname: "127.0.0.1",
@@ -38,13 +41,32 @@ export class Ledger {
       if (request.method === "GET" && pathname.endsWith("/fails")) return new Response("", { status: 404 });
       if (request.method === "GET") return new Response(pathname.endsWith("/mismatches") ? "another" : searchParams.get("hub.challenge"));
       const header = (name: string): string => request.headers.get(name) ?? "";
-      this.#take({ path: pathname, webhookId: header("webhook-id"), signature: header("x-hub-signature-256"), body: await request.text() });
+      const post = { path: pathname, webhookId: header("webhook-id"), signature: header("x-hub-signature-256"), body: await request.text() };
+      const refusing = this.#refusing.get(pathname.split("/")[1] ?? "");
+      if (refusing !== undefined) {
+        refusing.paths.add(pathname);
+        refusing.webhookIds.add(post.webhookId);
+        this.#bodies.set(`${pathname} ${post.webhookId}`, post.body);
+        return new Response("", { status: refusing.status });
+      }
+      this.#take(post);
       return new Response("taken");
     },
   });
 
   callback(world: string, name: string): string {
     return `http://127.0.0.1:${this.#server.port}/${world}/${name}`;
+  }
+
+  /** From now on the callbacks of the world respond so; undefined: they take what comes. */
+  refuse(world: string, status: number | undefined): void {
+    if (status === undefined) this.#refusing.delete(world);
+    else this.#refusing.set(world, { status, paths: new Set(), webhookIds: new Set() });
+  }
+
+  /** What the world's callbacks have refused since they do. */
+  refused(world: string): { readonly paths: ReadonlySet<string>; readonly webhookIds: ReadonlySet<string> } {
+    return this.#refusing.get(world) ?? { paths: new Set(), webhookIds: new Set() };
   }
 
   stop(): void {
@@ -56,8 +78,10 @@ export class Ledger {
     const delivery = `${post.path} ${post.webhookId}`;
     const known = this.#bodies.get(delivery);
     this.#bodies.set(delivery, post.body);
-    if (known === undefined) this.#posts.push(post);
-    else if (known !== post.body) this.#repeats.push(`${post.webhookId} came with two bodies`);
+    const isTaken = this.#taken.has(delivery);
+    this.#taken.add(delivery);
+    if (!isTaken) this.#posts.push(post);
+    if (known !== undefined && known !== post.body) this.#repeats.push(`${post.webhookId} came with two bodies`);
   }
 
   #difference({ name, apps, updates }: World): string | undefined {

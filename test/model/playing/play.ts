@@ -9,7 +9,9 @@ import { askInBatch } from "./batch.ts";
 import { letTimePass } from "./change-video.ts";
 import { changeWorld } from "./change-world.ts";
 import { compare } from "./compare.ts";
+import { finishUpload } from "./fill-feed.ts";
 import { askForMany } from "./many.ts";
+import { playOutage } from "./outage.ts";
 import { noteNodes, resolve } from "./resolve.ts";
 import { closeScene, openScene, type Scene, type Stage } from "./scene.ts";
 import { type Received, send } from "./send.ts";
@@ -23,6 +25,7 @@ export interface Parting {
 export async function play(stage: Stage, history: History): Promise<Parting | undefined> {
   const used = history.worlds.map((profile, place) => (history.steps.some(({ world }) => world === place) ? profile : undefined));
   const scenes = await Promise.all(used.map((profile) => (profile === undefined ? undefined : openScene(stage, profile))));
+  let isRight = false;
   try {
     for (const [place, step] of history.steps.entries()) {
       const scene = scenes[step.world];
@@ -34,9 +37,10 @@ export async function play(stage: Stage, history: History): Promise<Parting | un
       const what = scene === undefined ? undefined : await stage.ledger.settle(scene.world);
       if (what !== undefined) return { step: "end", what };
     }
+    isRight = true;
     return undefined;
   } finally {
-    for (const scene of scenes) if (scene !== undefined) await closeScene(stage, scene);
+    for (const scene of scenes) if (scene !== undefined) await closeScene(stage, scene, isRight);
   }
 }
 
@@ -50,7 +54,7 @@ async function take(stage: Stage, scene: Scene, step: Step): Promise<string | un
   if (step.kind === "again") return askAgain(stage, scene, step);
   if (step.kind === "follow") return follow(stage, scene, step.link);
   await stage.servers.beforeControl(scene.place);
-  const what = await changeWorld(stage, scene, step);
+  const what = step.kind === "outage" ? await playOutage(stage, scene, step) : await changeWorld(stage, scene, step);
   stage.servers.noteChange(scene.place, "control");
   return what;
 }
@@ -87,12 +91,8 @@ async function follow(stage: Stage, scene: Scene, which: "next" | "previous"): P
   return ask(stage, scene, undefined, { ...request, method: "GET", query: [...new URL(link).searchParams] });
 }
 
-async function ask(
-  { servers, coverage, ledger }: Stage,
-  scene: Scene,
-  step: RequestStep | undefined,
-  request: GraphRequest,
-): Promise<string | undefined> {
+async function ask(stage: Stage, scene: Scene, step: RequestStep | undefined, request: GraphRequest): Promise<string | undefined> {
+  const { servers, coverage, ledger } = stage;
   const { world, ever } = scene;
   // A delivery goes by what holds when it is sent, so what is on its way comes first.
   const missing = REROUTING.has(step?.operation ?? "") ? await ledger.settle(world) : undefined;
@@ -107,6 +107,8 @@ async function ask(
   const isChange = request.method !== "GET" && !CREATING.has(replied.operation?.name ?? "");
   if (isChange) servers.noteChange(scene.place, "request");
   if (isAnythingDue(world)) await letTimePass(servers, scene);
+  const unread = await readFile(stage, scene);
+  if (unread !== undefined) return unread;
   if (reply !== undefined) coverage.count(replied.operation?.name, isFailure(reply) ? reply.error : undefined);
   noteNodes(world, ever);
   noteLinks(scene, request, received);
@@ -114,6 +116,15 @@ async function ask(
   if (request.method === "GET" && received.status === 200 && etag === undefined) return `${request.path}: a response without an entity tag`;
   if (request.method === "GET" && received.status === 200 && etag !== undefined) scene.last = { request, etag, body: received.body };
   return undefined;
+}
+
+/** What was sent to a feed is read before the history goes on. */
+async function readFile(stage: Stage, scene: Scene): Promise<string | undefined> {
+  const { reading } = scene.world;
+  if (reading === undefined) return undefined;
+  scene.world.reading = undefined;
+  await stage.servers.beforeControl(scene.place);
+  return finishUpload(stage, scene, reading);
 }
 
 function noteLinks(scene: Scene, request: GraphRequest, { body }: Received): void {

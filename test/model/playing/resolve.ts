@@ -1,7 +1,7 @@
 /** From a step to the request that it means in a world as it is by now. */
 
 import type { NodeName, RequestStep, Value } from "../histories/steps.ts";
-import type { Place } from "../reference/credentials.ts";
+import { findToken, type Place, proofOf } from "../reference/credentials.ts";
 import type { GraphRequest } from "../reference/requests.ts";
 import { type NodeType, nodesByType, type World } from "../reference/world.ts";
 
@@ -58,20 +58,33 @@ function cursorOf({ cursor, operation }: RequestStep, node: string, world: World
   return [[cursor.name, cursor.from === "any" && cursor.pick % 3 === 0 ? `${drawn}x` : drawn]];
 }
 
+/** The name and value that prove the first token of the step. */
+function provenBy({ proof, tokens }: RequestStep, world: World): Record<string, string> {
+  const [value] = Object.values(tokens);
+  const token = value === undefined ? undefined : findToken(world, value);
+  if (proof === undefined || token === undefined) return {};
+  const right = proofOf(world, token);
+  return { appsecret_proof: { right, upper: right.toUpperCase(), wrong: right.replace(/./, (digit) => (digit === "0" ? "1" : "0")) }[proof.is] };
+}
+
 const CREDENTIALS: readonly Place[] = ["access_token", "oauth_token"];
 
 export function resolve(step: RequestStep, world: World, filling: Filling): GraphRequest {
   const node = idOf(filling.ever, step.node);
+  const hasBody = step.method !== "GET" && (step.body !== undefined || step.tokens.body !== undefined);
+  const proof = provenBy(step, world);
+  const isInBody = hasBody && step.proof?.place === "body";
   const query: [string, string][] = [
     ...Object.entries(step.query).flatMap(([name, value]) => pairsOf(name, filledIn(filling, value))),
     ...cursorOf(step, node, world),
+    ...(isInBody ? [] : Object.entries(proof)),
     ...CREDENTIALS.flatMap((place): [string, string][] => (step.tokens[place] === undefined ? [] : [[place, step.tokens[place]]])),
   ];
   const kind = step.body?.kind ?? "json";
-  const hasBody = step.method !== "GET" && (step.body !== undefined || step.tokens.body !== undefined);
   const fields = {
     ...(filledIn(filling, step.body?.fields ?? {}) as Record<string, unknown>),
     ...(step.tokens.body === undefined ? {} : { access_token: step.tokens.body }),
+    ...(isInBody ? proof : {}),
   };
   return {
     method: step.method,
@@ -81,7 +94,9 @@ export function resolve(step: RequestStep, world: World, filling: Filling): Grap
       .join("/")
       .replace(/\/$/, ""),
     query,
-    ...(hasBody ? { body: { kind, fields: kind === "form" ? asForm(fields) : fields } } : {}),
+    ...(hasBody
+      ? { body: { kind, fields: kind === "json" ? fields : asForm(fields), ...(step.body?.file === undefined ? {} : { file: step.body.file }) } }
+      : {}),
     headers: { ...step.headers, ...(step.tokens.header === undefined ? {} : { authorization: `Bearer ${step.tokens.header}` }) },
   };
 }

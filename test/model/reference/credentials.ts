@@ -1,7 +1,8 @@
 /** Tokens: where they stand, whether they live, and what is wrong with them (D-10 to D-14). */
+import { createHmac } from "node:crypto";
 import type { ErrorName } from "./errors.ts";
 import type { Token } from "./nodes.ts";
-import { type GraphRequest, inBody, inQuery } from "./requests.ts";
+import { type GraphRequest, inBody, inQuery, parameter } from "./requests.ts";
 import type { World } from "./world.ts";
 
 export type Place = "access_token" | "oauth_token" | "header" | "body";
@@ -30,12 +31,14 @@ const ALL_PLACES: readonly Place[] = ["header", "access_token", "oauth_token", "
 export const placesOf = ({ profile }: World, schemes: readonly Scheme[]): ReadonlySet<Place> =>
   new Set(profile === "clients" || schemes.length === 0 ? ALL_PLACES : schemes.flatMap((scheme) => PLACES[scheme]));
 
-/** D-12: of the tokens of a request those in places that count; of G1 one in the query only while its app is in development. */
-export function inPlaces(world: World, schemes: readonly Scheme[], all: readonly Credential[]): Credential[] {
-  const places = placesOf(world, schemes);
-  const isOfDevelopment = ({ token }: Credential): boolean => world.apps.get(token?.app ?? "")?.mode === "development";
-  const isOnlyThere = world.profile === "strict" && schemes.length > 0 && schemes.every((one) => one === "header or, in development, query");
-  return all.filter((one) => places.has(one.place) && !(isOnlyThere && one.place === "access_token" && !isOfDevelopment(one)));
+/** D-12: of the tokens of a request those in places that count; of G1 the query's only while the calling app, the first live token's, is in development. */
+export function inPlaces(world: World, scheme: Scheme, all: readonly Credential[]): Credential[] {
+  const places = placesOf(world, [scheme]);
+  const inThem = all.filter(({ place }) => places.has(place));
+  if (world.profile === "clients" || scheme !== "header or, in development, query") return inThem;
+  const { token } = inThem.find(({ problem }) => problem === undefined) ?? {};
+  const isInDevelopment = world.apps.get(token?.app ?? "")?.mode === "development";
+  return inThem.filter(({ place }) => place === "header" || isInDevelopment);
 }
 
 /** `{app_id}|{app_secret}` is a token of the app as well. */
@@ -46,6 +49,25 @@ export function findToken(world: World, value: string): Token | undefined {
     return { value, type: "app", app: id, scopes: [], issued_at: app.created_time, expires_at: 0, data_access_expires_at: 0, revoked: false };
   }
   return world.tokens.get(value);
+}
+
+/** D-15: in hexadecimal, in either case. */
+export const proofOf = ({ apps }: World, { app, value }: Token): string =>
+  createHmac("sha256", apps.get(app)?.secret ?? "")
+    .update(value)
+    .digest("hex");
+
+/** D-15: of any token that is no app's, where there is a proof or the app requires one. */
+export function lacksProof(world: World, request: GraphRequest, tokens: readonly Token[]): boolean {
+  const proof = parameter(request, "appsecret_proof");
+  const isLacking = tokens.some((token) => {
+    if (token.type === "app") return false;
+    if (proof === undefined) return world.apps.get(token.app)?.require_appsecret_proof === true;
+    return String(proof).toLowerCase() !== proofOf(world, token);
+  });
+  if (isLacking) world.reach(proof === undefined ? "proofRequired" : "proofWrong");
+  else if (proof !== undefined) world.reach("proof");
+  return isLacking;
 }
 
 export function problemOf(world: World, token: Token | undefined): ErrorName | undefined {

@@ -1,11 +1,14 @@
 /** `fields`: what is selected of a node, at every depth (D-33, D-38). */
 import { Hole } from "./replies.ts";
+import type { Profile } from "./world.ts";
 
 /** The fields that a node or object has, what it shows without `fields`, and what it always shows (D-37). */
 export interface Shape {
   readonly fields: Readonly<Record<string, true | Shape>>;
   readonly defaults: readonly string[];
   readonly always: readonly string[];
+  /** D-163 [clients]: names that platforms have for it and this one does not; they are left out, with all that is selected inside. */
+  readonly unserved?: readonly string[];
   /** Its rows stand under `data`. */
   readonly isEdge?: true | undefined;
 }
@@ -49,11 +52,12 @@ function both(one: Selection | undefined, other: Selection | undefined): Selecti
   return one === undefined || other === undefined ? (one ?? other) : new Map([...one, ...other]);
 }
 
-export function isKnown(selection: Selection, { fields }: Shape): boolean {
+export function isKnown(selection: Selection, { fields, unserved = [] }: Shape, profile: Profile): boolean {
   return [...selection].every(([name, inner]) => {
+    if (profile === "clients" && unserved.includes(name)) return true;
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
     if (field === undefined) return false;
-    return inner === undefined || (field !== true && isKnown(inner, field));
+    return inner === undefined || (field !== true && isKnown(inner, field, profile));
   });
 }
 

@@ -29,7 +29,8 @@ export interface WorldFile {
   readonly activity: readonly nodes.Activity[];
   readonly followers: readonly Loose<nodes.Followers, "microblog_user" | "count" | "time">[];
   readonly catalogs: readonly Loose<nodes.Catalog, "id" | "page" | "name">[];
-  readonly product_feeds: readonly Omit<nodes.Feed, "items">[];
+  readonly product_feeds: readonly Omit<nodes.Feed, "items" | "uploads">[];
+  readonly ads: readonly (Omit<nodes.Ad, "tracked_apps"> & { readonly tracked_apps?: readonly string[] })[];
   readonly chatapp_accounts: readonly (Omit<nodes.ChatappAccount, "subscribed_apps"> & {
     readonly subscribed_apps: readonly { readonly app: string }[];
   })[];
@@ -106,7 +107,8 @@ export function loadWorld(name: string, file: WorldFile, reach: (rule: Rule) => 
     activity: [...file.activity],
     followers: file.followers.map((some) => ({ ...NO_DEMOGRAPHY, ...some })),
     catalogs: byId(file.catalogs.map((catalog) => ({ agencies: [], ...catalog }))),
-    product_feeds: byId(file.product_feeds.map((feed) => ({ ...feed, items: new Map() }))),
+    product_feeds: byId(file.product_feeds.map((feed) => ({ ...feed, items: new Map(), uploads: [] }))),
+    ads: byId(file.ads.map((ad) => ({ tracked_apps: [], ...ad }))),
     chatapp_accounts: byId(
       file.chatapp_accounts.map(({ subscribed_apps, ...rest }) => ({
         ...rest,
@@ -118,6 +120,15 @@ export function loadWorld(name: string, file: WorldFile, reach: (rule: Rule) => 
     migration_intents: byId(file.migration_intents.map((intent) => ({ ...intent }))),
     tokens: new Map(file.tokens.map((entry) => [entry.token, tokenOf(entry)])),
     subscriptions: new Map(file.apps.map((app) => [app.id, subscriptionsOf(app)])),
-    ...{ app_events: new Map(), cursors: new Map(), updates: [], idsSeen: new Set(), lastMinted: 0n },
+    ...{
+      uploads: new Map(),
+      reading: undefined,
+      touches: [],
+      app_events: new Map(),
+      cursors: new Map(),
+      updates: [],
+      idsSeen: new Set(),
+      lastMinted: 0n,
+    },
   };
 }

@@ -28,9 +28,37 @@ export interface App {
   readonly auto_upgrade: boolean;
   readonly event_name_limit?: number;
   readonly automatic_event_logging?: boolean;
+  /** D-15. */
+  readonly require_appsecret_proof?: boolean;
   readonly roles: readonly { readonly user?: string; readonly microblog_user?: string; readonly role: string }[];
   marketing_first_used_time: number | undefined;
   migrations: Record<string, boolean>;
+}
+
+export interface Ad {
+  readonly id: string;
+  readonly app: string;
+  readonly campaign_id: string;
+  readonly objective: string;
+  readonly tracked_apps: readonly string[];
+}
+
+/** A click on an ad, or an impression of it. */
+export interface Touch {
+  readonly kind: "click" | "impression";
+  readonly ad: Ad;
+  readonly time: number;
+  readonly devices: readonly string[];
+  readonly persons: readonly string[];
+}
+
+/** An event that counted, with what its request names. */
+export interface LoggedEvent {
+  readonly kind: string;
+  readonly name: string;
+  readonly time: number;
+  readonly isTracked: boolean;
+  readonly tie: { readonly devices: readonly string[]; readonly persons: readonly string[]; readonly isTracked: boolean };
 }
 
 /** What an app has reported. */
@@ -38,6 +66,8 @@ export interface AppEvents {
   readonly names: Map<string, "active" | "deactivated">;
   /** Those with an id, for duplicates. */
   readonly counted: { readonly name: string; readonly id: string; readonly time: number }[];
+  /** In the order in which they came. */
+  readonly logged: LoggedEvent[];
   /** Devices and cookies. */
   readonly installs: Set<string>;
   /** By day, kind, name and currency; sums in millionths. */
@@ -185,8 +215,29 @@ export interface Feed {
   readonly id: string;
   readonly catalog: string;
   name: string;
+  /** The oldest first. */
+  readonly uploads: Upload[];
   /** The items of the file that it shows, by `retailer_id`. */
   items: Map<string, Readonly<Record<string, string>>>;
+}
+
+/** A file that came for a feed, and what became of it. */
+export interface Upload {
+  /** Undefined: no response has shown it. */
+  id: string | undefined;
+  readonly n: number;
+  readonly feed: string;
+  readonly time: number;
+  readonly filename: string | undefined;
+  readonly format: string;
+  readonly isUpdate: boolean;
+  readonly rows: number;
+  readonly bad: number;
+  readonly items: number;
+  readonly removed: number;
+  readonly errors: readonly Readonly<Record<string, unknown>>[];
+  /** The items of the feed after it; undefined: it failed. */
+  readonly after: Map<string, Readonly<Record<string, string>>> | undefined;
 }
 
 export interface ChatappAccount {

@@ -73,7 +73,7 @@ export function readSelection({ request, fail, world }: Turn, shape: Shape): Sel
     world.reach("modifier");
     return refused;
   }
-  if (isKnown(selection, shape)) return selection;
+  if (isKnown(selection, shape, world.profile)) return selection;
   world.reach("unknownField");
   return refused;
 }

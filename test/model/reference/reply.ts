@@ -15,7 +15,7 @@ import { actionOperations } from "./areas/required-actions.ts";
 import { subscriptionOperations } from "./areas/subscriptions.ts";
 import { mediaOperations } from "./areas/tagged-media.ts";
 import { inspectionOperations } from "./areas/token-inspection.ts";
-import { credentialsOf, inPlaces, placesOf, problemsOfPlaces } from "./credentials.ts";
+import { credentialsOf, inPlaces, lacksProof, placesOf, problemsOfPlaces } from "./credentials.ts";
 import type { Failure } from "./errors.ts";
 import type { Token } from "./nodes.ts";
 import { failIn, type Operation, type Turn } from "./operations.ts";
@@ -140,13 +140,18 @@ function repliesOf(world: World, request: GraphRequest, address: string, observe
     };
   if (version === undefined) world.reach("defaultVersion");
   const node = nodeOf(world, path, live);
+  if (request.body?.kind === "multipart") world.reach("multipart");
   const operation = atEdge.find(({ on, method }) => on === typeOf(world, node) && method === request.method);
   const missing = missingNode(world, request, path);
   const problems = deadOnes(world, request, path, given, schemes);
   const isStranger = !live.some((token) => knowsOf(world, token, node, operation) || subscribesItself(world, request, operation));
+  const marketing = operation && marketingOf(world, operation, live[0]?.app ?? "", version);
   // Where node types of the edge differ in their schemes, the endpoint says which places count.
-  if (problems.length > 0 && new Set(schemes).size === 1)
-    return { operation, replies: [...problems, ...(isStranger || operation === undefined ? [missing] : [])], version: undefined };
+  if (problems.length > 0 && new Set(schemes).size === 1) {
+    // Whether the token or a version that is refused is named is not decided.
+    const ofVersion = operation?.marketing !== undefined && marketing === undefined ? bothForms("versionDeprecated") : [];
+    return { operation, replies: [...problems, ...(isStranger || operation === undefined ? [missing] : ofVersion)], version: undefined };
+  }
   if (isStranger) {
     world.reach("hidden");
     return { operation, replies: [missing, ...problems], version: undefined };
@@ -155,10 +160,13 @@ function repliesOf(world: World, request: GraphRequest, address: string, observe
     world.reach("unsupported");
     return { operation, replies: [missing, ...bothForms("unsupportedRequest"), ...problems], version: undefined };
   }
-  const marketing = marketingOf(world, operation, live[0]?.app ?? "", version);
+  const isOtherVersion = operation.versions?.includes(path.version ?? "") === false;
+  // Whether the version or what else is wrong is named is not decided.
+  const ofVersion = isOtherVersion ? [failIn(operation.form)("unknownPath")] : [];
+  const known = { world, request, operation, node, address, observed, missing, isBad, marketing, isOtherVersion };
   return {
     operation,
-    replies: repliesToKnownCaller({ world, request, operation, node, address, observed, missing, isBad, marketing }),
+    replies: [...repliesToKnownCaller(known), ...ofVersion],
     version: isOneApp ? servedBy(request, marketing === undefined ? served : marketing.served) : undefined,
   };
 }
@@ -187,12 +195,24 @@ interface Known {
   /** It holds text that is refused, so nothing happens. */
   readonly isBad: boolean;
   readonly marketing: MarketingVersion | undefined;
+  readonly isOtherVersion: boolean;
 }
 
 /** The caller knows of the node. */
-function repliesToKnownCaller({ world, request, operation, node, address, observed, missing, isBad, marketing }: Known): readonly Reply[] {
+function repliesToKnownCaller({
+  world,
+  request,
+  operation,
+  node,
+  address,
+  observed,
+  missing,
+  isBad,
+  marketing,
+  isOtherVersion,
+}: Known): readonly Reply[] {
   const fail = failIn(operation.form);
-  const given = inPlaces(world, [operation.scheme], credentialsOf(world, request));
+  const given = inPlaces(world, operation.scheme, credentialsOf(world, request));
   const problems = problemsOfPlaces(world, operation.scheme, given).map((error) => fail(error));
   const tokens = given.flatMap(({ token }) => (token === undefined ? [] : [token]));
   // Of several tokens some may lack what others have: which of that is said first is not decided.
@@ -200,7 +220,8 @@ function repliesToKnownCaller({ world, request, operation, node, address, observ
     ? [missing, fail("taskMissing"), fail("tokenInvalid")]
     : [];
   if (operation.isThere?.(world, node) === false) return [missing, ...problems];
-  const lacking = lacks(world, operation, tokens, node).map((error) => fail(error));
+  const ofProof = lacksProof(world, request, tokens) ? [fail("invalidParameter", { parameter: "appsecret_proof" })] : [];
+  const lacking = [...lacks(world, operation, tokens, node).map((error) => fail(error)), ...ofProof];
   if (operation.marketing !== undefined && marketing === undefined) {
     world.reach("marketingRefused");
     return [fail("versionDeprecated"), ...problems, ...stranger, ...lacking];
@@ -217,10 +238,9 @@ function repliesToKnownCaller({ world, request, operation, node, address, observ
   if (isBad) return [fail("invalidParameter")];
   if (isOverrideWrong(request)) {
     world.reach("badMigrationsOverride");
-    return [fail("invalidParameter"), ...(operation.versions === undefined ? [] : [fail("unknownPath")])];
+    return [fail("invalidParameter")];
   }
-  const { versions } = operation;
-  if (versions !== undefined && !versions.includes(readPath(request)?.version ?? "")) {
+  if (isOtherVersion) {
     world.reach("intentVersion");
     return [fail("unknownPath")];
   }

@@ -1,17 +1,35 @@
 /** A request as it goes over the wire, and the parameters in it. */
 export type Surface = "base" | "app" | "microblog" | "ads" | "social_login";
 
+export interface FeedRow {
+  readonly retailer_id: string;
+  /** Empty: the row is bad. */
+  readonly name: string;
+  readonly brand: string;
+}
+
+/** A file of a multipart body, by what it means; null: it is no file of a feed. */
+export interface FeedFile {
+  readonly filename: string;
+  readonly rows: readonly FeedRow[] | null;
+}
+
 export interface GraphRequest {
   readonly method: string;
   readonly surface: Surface;
   /** Below the surface's own path, as it is sent. */
   readonly path: string;
   readonly query: readonly (readonly [string, string])[];
-  readonly body?: { readonly kind: "json" | "form"; readonly fields: Readonly<Record<string, unknown>> };
+  readonly body?: {
+    readonly kind: "json" | "form" | "multipart";
+    readonly fields: Readonly<Record<string, unknown>>;
+    readonly file?: FeedFile;
+  };
   readonly headers: Readonly<Record<string, string>>;
 }
 
-export const CREDENTIAL_NAMES: ReadonlySet<string> = new Set(["access_token", "oauth_token"]);
+/** Tokens, and what proves them. */
+export const CREDENTIAL_NAMES: ReadonlySet<string> = new Set(["access_token", "oauth_token", "appsecret_proof"]);
 
 export const inQuery = ({ query }: GraphRequest, name: string): string | undefined => query.find(([key]) => key === name)?.[1];
 

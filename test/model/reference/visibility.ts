@@ -50,6 +50,7 @@ const byType: Readonly<Partial<Record<NodeType, Sees>>> = {
   social_scoped_account: seesAccount,
   product_catalog: seesCatalog,
   product_feed: seesCatalog,
+  product_feed_upload: seesCatalog,
   chatapp_account: seesChatapp,
   phone_number: seesChatapp,
   migration_intent: seesIntent,

@@ -27,11 +27,17 @@ export interface World {
   readonly followers: nodes.Followers[];
   readonly catalogs: ById<nodes.Catalog>;
   readonly product_feeds: ById<nodes.Feed>;
+  readonly uploads: ById<nodes.Upload>;
+  /** The file that the server reads now. */
+  reading: nodes.Upload | undefined;
   readonly chatapp_accounts: ById<nodes.ChatappAccount>;
   readonly phone_numbers: ById<nodes.PhoneNumber>;
   readonly solutions: ById<{ readonly id: string; readonly owner_app: string }>;
   readonly migration_intents: ById<nodes.MigrationIntent>;
   readonly tokens: ById<nodes.Token>;
+  readonly ads: ById<nodes.Ad>;
+  /** In the order in which they were recorded. */
+  readonly touches: nodes.Touch[];
   readonly app_events: ById<nodes.AppEvents>;
   /** By app and object. */
   readonly subscriptions: Map<string, Map<string, nodes.Subscription>>;
@@ -64,6 +70,7 @@ const MAPS = {
   microblog_media: "microblog_media",
   product_catalog: "catalogs",
   product_feed: "product_feeds",
+  product_feed_upload: "uploads",
   chatapp_account: "chatapp_accounts",
   phone_number: "phone_numbers",
   migration_intent: "migration_intents",

@@ -1,8 +1,9 @@
 /** App events: what is refused, what counts once, and what the sums are (I1, D-70 to D-76). */
 
+import { attributionOf, devicesOf, isCookie, listAttribution, personsOf, readFlag } from "../attribution.ts";
 import type { AppEvents } from "../nodes.ts";
 import type { Operation, Turn } from "../operations.ts";
-import { type Reply, success } from "../replies.ts";
+import { isFailure, type Reply, success } from "../replies.ts";
 import { asObject, characters, parameter } from "../requests.ts";
 import type { World } from "../world.ts";
 
@@ -16,7 +17,6 @@ const VALUE_CHARACTERS_MAX = 100;
 const SAME_WITHIN_SECONDS = 48 * 3600;
 /** The end of the year 9999. */
 const TIME_MAX = 253_402_300_799;
-const NO_DEVICE = "00000000-0000-0000-0000-000000000000";
 
 interface Event {
   readonly name: string;
@@ -25,6 +25,8 @@ interface Event {
   /** In millionths. */
   readonly value: bigint | undefined;
   readonly currency: string;
+  /** Its own `advertiser_tracking_enabled`. */
+  readonly flag: boolean | undefined;
 }
 
 /** Half-even to 6 digits after the point, by the text; undefined: it is no number, or too large. */
@@ -68,7 +70,9 @@ function readEvent({ now }: World, given: unknown, isStrict: boolean): Event | u
     isInteger(event.pf_num_items) &&
     (isStrict ? isFlag : isBoolean)(event.advertiser_tracking_enabled);
   if (!isRight) return undefined;
-  return { name, id: typeof id === "string" ? id : undefined, time, value, currency: typeof currency === "string" ? currency : "" };
+  const own = event.advertiser_tracking_enabled;
+  const flag = own === undefined ? undefined : isOn(own);
+  return { name, flag, id: typeof id === "string" ? id : undefined, time, value, currency: typeof currency === "string" ? currency : "" };
 }
 
 function parsed(value: unknown): unknown {
@@ -80,11 +84,15 @@ function parsed(value: unknown): unknown {
   }
 }
 
-/** By which an install is known. */
-function devicesOf(id: unknown, cookie: unknown): string[] {
-  const devices = typeof id === "string" && id !== NO_DEVICE ? [`id ${id.toLowerCase()}`] : [];
-  return typeof cookie === "string" ? [...devices, `cookie ${cookie.length === 36 ? cookie.toLowerCase() : cookie}`] : devices;
+/** What a request names, and whether it may link persons unless an event of it says otherwise. */
+interface Source {
+  readonly devices: readonly string[];
+  readonly persons: readonly string[];
+  readonly isTracked: boolean;
 }
+
+/** D-76: 1 by default. */
+const isOn = (flag: unknown): boolean => !["0", "false"].includes(String(flag).toLowerCase());
 
 const day = (time: number): string => new Date(time * 1000).toISOString().slice(0, 10);
 
@@ -93,18 +101,20 @@ function count({ sums }: AppEvents, key: string, value: bigint | undefined): voi
   sums.set(key, { count: before.count + 1, sum: value === undefined ? before.sum : (before.sum ?? 0n) + value });
 }
 
-function reportInstall({ world, node, fail }: Turn, devices: readonly string[]): Reply {
+function reportInstall({ world, node, fail }: Turn, source: Source): Reply {
+  const { devices, isTracked } = source;
   if (devices.length === 0) return fail("invalidParameter");
   const events = eventsOf(world, node);
   const isKnown = devices.some((device) => events.installs.has(device));
   world.reach(isKnown ? "installTwice" : "install");
   for (const device of devices) events.installs.add(device);
   if (!isKnown) count(events, `${day(world.now)} MOBILE_APP_INSTALL  `, undefined);
+  if (!isKnown) events.logged.push({ kind: "MOBILE_APP_INSTALL", name: "", time: world.now, isTracked, tie: source });
   return success({ success: true });
 }
 
 export function eventsOf(world: World, app: string): AppEvents {
-  const events = world.app_events.get(app) ?? { names: new Map(), counted: [], installs: new Set(), sums: new Map() };
+  const events = world.app_events.get(app) ?? { names: new Map(), counted: [], logged: [], installs: new Set(), sums: new Map() };
   world.app_events.set(app, events);
   return events;
 }
@@ -122,7 +132,7 @@ function mayBeNamed(world: World, app: string, { name: of }: Event, { names }: A
   return !isNew(of) || hasPlace;
 }
 
-function reportEvents(turn: Turn, devices: readonly string[], isStrict: boolean): Reply {
+function reportEvents(turn: Turn, { devices, persons, isTracked }: Source, isStrict: boolean): Reply {
   const { world, request, node, fail } = turn;
   const given = parsed(parameter(request, "custom_events"));
   const read = Array.isArray(given) ? given.map((one) => readEvent(world, one, isStrict)) : [undefined];
@@ -138,15 +148,20 @@ function reportEvents(turn: Turn, devices: readonly string[], isStrict: boolean)
     names.set(event.name, "active");
   }
   for (const [name, state] of names) events.names.set(name, state);
-  for (const { name, id, time, value, currency } of reported) {
+  const counting: Event[] = [];
+  for (const event of reported) {
+    const { name, id, time, value, currency } = event;
     const isSame =
       id !== undefined && events.counted.some((one) => one.name === name && one.id === id && Math.abs(one.time - time) < SAME_WITHIN_SECONDS);
     if (isSame) world.reach("eventTwice");
     if (isSame) continue;
     world.reach("eventCounted");
     if (id !== undefined) events.counted.push({ name, id, time });
+    counting.push(event);
     count(events, `${day(time)} CUSTOM_APP_EVENTS ${name} ${currency}`, value);
   }
+  const tie = { devices, persons, isTracked: counting.some(({ flag = isTracked }) => flag) };
+  events.logged.push(...counting.map(({ name, time, flag = isTracked }) => ({ kind: "CUSTOM_APP_EVENTS", name, time, isTracked: flag, tie })));
   return success({ success: true });
 }
 
@@ -161,11 +176,22 @@ function reportAppEvents(turn: Turn): Reply {
     return fail("invalidParameter");
   }
   const [id, cookie] = [value("advertiser_id"), value("attribution")];
-  const isCookie = cookie === undefined || /^([0-9A-Za-z]{22}|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})$/.test(String(cookie));
-  if (!isCookie || !flag(value("application_tracking_enabled")) || !flag(value("advertiser_tracking_enabled"))) return fail("invalidParameter");
+  const withViews = readFlag(value("consider_views"));
+  if (
+    (cookie !== undefined && !isCookie(String(cookie))) ||
+    withViews === null ||
+    !flag(value("application_tracking_enabled")) ||
+    !flag(value("advertiser_tracking_enabled"))
+  )
+    return fail("invalidParameter");
+  const isKept = isOn(value("application_tracking_enabled"));
   const devices = devicesOf(id, cookie);
-  if (value("event") === "MOBILE_APP_INSTALL") return reportInstall(turn, devices);
-  return value("event") === "CUSTOM_APP_EVENTS" ? reportEvents(turn, devices, isStrict) : fail("invalidParameter");
+  const source = { devices, persons: isKept ? personsOf(value("ud")) : [], isTracked: isOn(value("advertiser_tracking_enabled")) };
+  const kind = value("event");
+  if (kind !== "MOBILE_APP_INSTALL" && kind !== "CUSTOM_APP_EVENTS") return fail("invalidParameter");
+  const reply = kind === "MOBILE_APP_INSTALL" ? reportInstall(turn, source) : reportEvents(turn, source, isStrict);
+  if (isFailure(reply) || withViews === undefined) return reply;
+  return success({ success: true, data: attributionOf(turn, devices, kind, withViews) });
 }
 
 export const eventOperations: readonly Operation[] = [
@@ -173,5 +199,10 @@ export const eventOperations: readonly Operation[] = [
     ...{ name: "reportAppEvents", method: "POST", edge: "activities", on: "app", surfaces: ["base"], form: "wrapped", scheme: "any" },
     ...{ kinds: ["app"], scopes: [], hasTask: (_, { app }, node) => app === node },
     reply: reportAppEvents,
+  },
+  {
+    ...{ name: "listAttribution", method: "GET", edge: "app_attribution", on: "app", surfaces: ["base"], form: "wrapped", scheme: "any" },
+    ...{ kinds: ["app"], scopes: [], isOfNoPerson: true, hasTask: (_, { app }, node) => app === node },
+    reply: listAttribution,
   },
 ];

@@ -9,11 +9,13 @@ import { type Reply, success } from "../replies.ts";
 import { asObject, asText, characters, parameter } from "../requests.ts";
 import type { World } from "../world.ts";
 import { tasksOn } from "./page-messaging.ts";
+import { createUpload, listUploadErrors, listUploads, readUpload } from "./uploads.ts";
 
 const MANAGE = "240588526848665";
 const ADVERTISE = "2015469438531460";
 
-const catalogOf = (world: World, node: string): Catalog | undefined => world.catalogs.get(world.product_feeds.get(node)?.catalog ?? node);
+const catalogOf = (world: World, node: string): Catalog | undefined =>
+  world.catalogs.get(world.product_feeds.get(world.uploads.get(node)?.feed ?? node)?.catalog ?? node);
 
 const worksFor = (world: World, business: string, user: string | undefined): boolean =>
   world.businesses.get(business)?.people.some((person) => person.user === user) === true;
@@ -100,9 +102,14 @@ function readCatalog(turn: Turn): Reply {
 const feedOf = ({ world, node }: Turn): Feed => world.product_feeds.get(node) as Feed;
 const shownFeed = ({ id, name, items }: Feed): unknown => ({ id, name, product_count: items.size });
 
+function removeFeed({ product_feeds, uploads }: World, feed: string): void {
+  product_feeds.delete(feed);
+  for (const [id, upload] of uploads) if (upload.feed === feed) uploads.delete(id);
+}
+
 function deleteCatalog({ world, node }: Turn): Reply {
   world.catalogs.delete(node);
-  for (const { id, catalog } of world.product_feeds.values()) if (catalog === node) world.product_feeds.delete(id);
+  for (const { id, catalog } of world.product_feeds.values()) if (catalog === node) removeFeed(world, id);
   world.reach("catalogDeleted");
   return success({ success: true });
 }
@@ -117,7 +124,7 @@ function createFeed(turn: Turn): Reply {
   const name = readName(turn);
   if (name === undefined) return turn.fail("invalidParameter");
   const id = turn.mint();
-  turn.world.product_feeds.set(id, { id, catalog: turn.node, name, items: new Map() });
+  turn.world.product_feeds.set(id, { id, catalog: turn.node, name, items: new Map(), uploads: [] });
   return success({ id });
 }
 
@@ -130,7 +137,7 @@ function updateFeed(turn: Turn): Reply {
 }
 
 function deleteFeed({ world, node }: Turn): Reply {
-  world.product_feeds.delete(node);
+  removeFeed(world, node);
   return success({ success: true });
 }
 
@@ -191,5 +198,9 @@ export const catalogOperations: readonly Operation[] = [
   { ...onFeed, name: "readFeed", method: "GET", edge: "", reply: (turn) => readAs(turn, feedShape, shownFeed(feedOf(turn))) },
   { ...onFeed, name: "updateFeed", method: "POST", edge: "", hasTask: mayFill, reply: updateFeed },
   { ...onFeed, name: "deleteFeed", method: "DELETE", edge: "", hasTask: mayFill, reply: deleteFeed },
+  { ...onFeed, name: "createUpload", method: "POST", edge: "uploads", hasTask: mayFill, reply: createUpload },
+  { ...onFeed, name: "listUploads", method: "GET", edge: "uploads", reply: listUploads },
+  { ...common, on: "product_feed_upload", name: "readUpload", method: "GET", edge: "", reply: readUpload },
+  { ...common, on: "product_feed_upload", name: "listUploadErrors", method: "GET", edge: "errors", reply: listUploadErrors },
   { ...onFeed, name: "listArticlesAndPublications", method: "GET", edge: "articles_and_publications", reply: listItems },
 ];

@@ -1,0 +1,64 @@
+/** A receiver that is down, or gone, while something happens, and gets it all the same (D-62, D-137). */
+import type { OutageStep } from "../histories/steps.ts";
+import { changeWorld } from "./change-world.ts";
+import type { Scene, Stage } from "./scene.ts";
+
+/** Within which a first attempt is made and written down, also on a machine under load. */
+const ATTEMPTED_WITHIN_MS = 20_000;
+
+/** The first wait of D-62. */
+const RETRY_SECONDS = 15;
+const GONE = 410;
+
+interface Delivery {
+  readonly id: string;
+  readonly webhook_id: string;
+  readonly status: string;
+  readonly attempts: readonly unknown[];
+}
+
+/** What was refused and is written down as such. */
+async function refusedDeliveries({ servers, ledger }: Stage, { world, place }: Scene, becomes: string): Promise<Delivery[] | undefined> {
+  const addresses = new Set(world.updates.map(({ callback }) => callback));
+  for (const endMs = performance.now() + ATTEMPTED_WITHIN_MS; performance.now() < endMs; await Bun.sleep(10)) {
+    const refused = ledger.refused(world.name);
+    if (refused.paths.size < addresses.size) continue;
+    const { body } = await servers.control("GET", `worlds/${place}/deliveries?limit=20`);
+    const { data } = body as { data: readonly Delivery[] };
+    const known = data.filter(
+      ({ webhook_id, status, attempts }) => refused.webhookIds.has(webhook_id) && status === becomes && attempts.length === 1,
+    );
+    if (known.length === refused.webhookIds.size) return known;
+  }
+  return undefined;
+}
+
+export async function playOutage(stage: Stage, scene: Scene, { response, cause, world: of }: OutageStep): Promise<string | undefined> {
+  const { world, place } = scene;
+  const { ledger, servers } = stage;
+  const missing = await ledger.settle(world);
+  if (missing !== undefined) return missing;
+  ledger.refuse(world.name, response);
+  try {
+    const problem = await changeWorld(stage, scene, cause);
+    if (problem !== undefined) return problem;
+    if (world.updates.length === 0) return undefined;
+    const refused = await refusedDeliveries(stage, scene, response === GONE ? "failed" : "waiting");
+    if (refused === undefined) return `no first attempt of ${JSON.stringify(world.updates.slice(0, 2))}`;
+    ledger.refuse(world.name, undefined);
+    if (response === GONE) {
+      world.reach("webhookReplayed");
+      for (const { id } of refused) await servers.control("POST", `worlds/${place}/deliveries/${id}/replay`);
+      return ledger.settle(world);
+    }
+    world.reach("webhookRetried");
+    // The clock moves, and the settling before it must not wait for what comes with it.
+    const due = world.updates.splice(0);
+    const moved = await changeWorld(stage, scene, { kind: "advance", world: of, seconds: RETRY_SECONDS });
+    if (moved !== undefined) return moved;
+    world.updates.push(...due);
+    return ledger.settle(world);
+  } finally {
+    ledger.refuse(world.name, undefined);
+  }
+}

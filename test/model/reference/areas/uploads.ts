@@ -1,0 +1,130 @@
+/** Files for product feeds, what a feed shows after one, and the reports (D-140, D-141, D-147, D-148). */
+
+import type { Failure } from "../errors.ts";
+import { objectShape, type Shape, select } from "../fields.ts";
+import { replyWithList } from "../lists.ts";
+import type { Feed, Upload } from "../nodes.ts";
+import { isSelection, readSelection, type Turn } from "../operations.ts";
+import { isId } from "../paths.ts";
+import { anyText, Hole, type Reply, success } from "../replies.ts";
+import { type FeedRow, parameter } from "../requests.ts";
+import type { World } from "../world.ts";
+import { time } from "./tagged-media.ts";
+
+type Item = Readonly<Record<string, string>>;
+
+export const itemOf = ({ retailer_id, name, brand }: FeedRow): Item => ({
+  ...{ retailer_id, name, image_url: "https://example.com/i.png", url: `https://example.com/${retailer_id.codePointAt(0)}` },
+  ...(brand === "" ? {} : { brand }),
+});
+
+interface File {
+  readonly rows: readonly FeedRow[] | null;
+  readonly isUpdate: boolean;
+}
+
+/** Undefined: the feed is unchanged. */
+function itemsAfter({ items: before }: Feed, { rows, isUpdate }: File): Map<string, Item> | undefined {
+  if (rows === null) return undefined;
+  const good = rows.filter(({ name }) => name !== "").map(itemOf);
+  // A file without a good row fails; one without rows is an empty feed.
+  if (good.length === 0 && rows.length > 0) return undefined;
+  // D-141: a bad row is not in the feed, even if an earlier file had a good one.
+  const after = new Map<string, Item>(isUpdate ? before : []);
+  for (const item of good) after.set(item.retailer_id ?? "", item);
+  return after;
+}
+
+/** A row without a name is bad; of two good ones with one id the later counts, with a warning. The header is line 1. */
+function errorsIn(rows: readonly FeedRow[]): Upload["errors"] {
+  return rows.flatMap(({ name, retailer_id }, place) => {
+    const row = { summary: anyText, row_number: place + 2, retailer_id };
+    if (name === "") return [{ ...row, severity: "fatal", field: "name" }];
+    const isRepeated = rows.slice(0, place).some((earlier) => earlier.name !== "" && earlier.retailer_id === retailer_id);
+    return isRepeated ? [{ ...row, severity: "warning", field: "retailer_id" }] : [];
+  });
+}
+
+/** From now on the feed has this upload; what it shows changes when the server has read it. */
+export function addUpload(world: World, feed: Feed, file: File, more: Pick<Upload, "id" | "filename" | "format">): Upload {
+  const { rows, isUpdate } = file;
+  const after = itemsAfter(feed, file);
+  const whole = after === undefined ? [{ severity: "fatal", summary: anyText }] : [];
+  const good = (rows ?? []).filter(({ name }) => name !== "");
+  const upload: Upload = {
+    ...{ ...more, n: feed.uploads.length + 1, feed: feed.id, time: world.now, isUpdate, after },
+    ...{ rows: rows?.length ?? 0, bad: (rows?.length ?? 0) - good.length, items: new Set(good.map(({ retailer_id }) => retailer_id)).size },
+    removed: after === undefined ? 0 : [...feed.items.keys()].filter((id) => !after.has(id)).length,
+    errors: [...whole, ...errorsIn(rows ?? [])],
+  };
+  feed.uploads.push(upload);
+  if (upload.id !== undefined) world.uploads.set(upload.id, upload);
+  return upload;
+}
+
+/** The control API does not say the id of an upload, so it is what the first list shows. */
+const learned = (world: World, upload: Upload): Hole =>
+  new Hole("the id of an upload", (actual) => {
+    if (upload.id !== undefined) return actual === upload.id ? undefined : `it is ${JSON.stringify(actual)}, and was ${upload.id}`;
+    if (typeof actual !== "string" || !isId(actual) || world.idsSeen.has(actual)) return `${JSON.stringify(actual)} is no new id`;
+    upload.id = actual;
+    world.idsSeen.add(actual);
+    world.uploads.set(actual, upload);
+    return undefined;
+  });
+
+const names = [
+  ...["id", "start_time", "end_time", "status", "input_method", "url", "filename", "format", "update_only"],
+  ...["num_detected_items", "num_persisted_items", "num_invalid_items", "num_deleted_items", "error_count"],
+];
+const shape: Shape = { ...objectShape(...names), defaults: ["id", "start_time", "end_time"], always: ["id"] };
+const errorShape: Shape = objectShape("severity", "summary", "row_number", "retailer_id", "field");
+
+function shown(world: World, upload: Upload): unknown {
+  const { after, time: at, filename, format, isUpdate, rows, items, bad, removed } = upload;
+  return {
+    ...{ id: learned(world, upload), start_time: time(at), end_time: time(at), status: after === undefined ? "failed" : "done", format },
+    ...{ input_method: "Manual Upload", filename, update_only: isUpdate, num_detected_items: rows, num_persisted_items: items },
+    ...{ num_invalid_items: bad, num_deleted_items: removed, error_count: bad + (after === undefined ? 1 : 0) },
+  };
+}
+
+const UPLOADS_KEPT = 100;
+
+export function listUploads(turn: Turn): Reply | Failure[] {
+  const { world, node } = turn;
+  const kept = (world.product_feeds.get(node) as Feed).uploads.slice(-UPLOADS_KEPT);
+  const rows = kept.map((upload) => ({ key: BigInt(upload.n), value: shown(world, upload) }));
+  return replyWithList(turn, { list: `listUploads ${node}`, rows, shape });
+}
+
+export function readUpload(turn: Turn): Reply {
+  const selection = readSelection(turn, shape);
+  return isSelection(selection) ? success(select(shown(turn.world, turn.world.uploads.get(turn.node) as Upload), shape, selection)) : selection;
+}
+
+/** All errors, the first row's first: lists are in the order of falling keys. */
+export function listUploadErrors(turn: Turn): Reply | Failure[] {
+  const { errors } = turn.world.uploads.get(turn.node) as Upload;
+  if (errors.length > 0) turn.world.reach("uploadErrors");
+  const rows = errors.map((value, place) => ({ key: BigInt(errors.length - place), value }));
+  return replyWithList(turn, { list: `listUploadErrors ${turn.node}`, rows, shape: errorShape });
+}
+
+export function createUpload({ world, node, request, fail, mint }: Turn): Reply {
+  const file = request.body?.file;
+  const given = parameter(request, "update_only");
+  const isUpdate = given === true || ["true", "1"].includes(String(given));
+  const isFlag = given === undefined || isUpdate || ["false", "0"].includes(String(given)) || given === false;
+  // Of addresses histories have only those that nothing is fetched from.
+  if (file === undefined || !isFlag || parameter(request, "url") !== undefined) {
+    world.reach("uploadRefused");
+    return fail("invalidParameter");
+  }
+  world.reach("uploaded");
+  const { rows, filename } = file;
+  const format = rows === null ? "xml" : "csv";
+  const upload = addUpload(world, world.product_feeds.get(node) as Feed, { rows, isUpdate }, { id: mint(), filename, format });
+  world.reading = upload;
+  return success({ id: upload.id });
+}

@@ -1,0 +1,155 @@
+/** Which ads an app's events are due to: everything is compared with everything (I1, D-74, D-76). */
+
+import type { Failure } from "./errors.ts";
+import { objectShape, type Shape } from "./fields.ts";
+import { replyWithList } from "./lists.ts";
+import type { Ad, LoggedEvent, Touch } from "./nodes.ts";
+import type { Turn } from "./operations.ts";
+import type { Reply } from "./replies.ts";
+import { asObject, asText, parameter } from "./requests.ts";
+import type { World } from "./world.ts";
+
+const DAY = 86_400;
+const CLICK_DAYS = 30;
+const VIEW_DAYS = 1;
+const NO_DEVICE = "00000000-0000-0000-0000-000000000000";
+const UUID_LENGTH = 36;
+const ROWS_OF_REPORT = 100;
+const APP_OBJECTIVES: ReadonlySet<string> = new Set(["APP_INSTALLS", "APP_ENGAGEMENT"]);
+
+export const isCookie = (text: string): boolean => /^([0-9A-Za-z]{22}|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})$/.test(text);
+
+const isGiven = (value: unknown): value is string => typeof value === "string" && value !== "";
+
+/** By which a device is known. The id of all zeros is none, and UUIDs are equal in either case. */
+export function devicesOf(id: unknown, cookie: unknown): string[] {
+  const alike = (text: string): string => (text.length === UUID_LENGTH ? text.toLowerCase() : text);
+  return [...(isGiven(id) && id !== NO_DEVICE ? [`id ${alike(id)}`] : []), ...(isGiven(cookie) ? [`cookie ${alike(cookie)}`] : [])];
+}
+
+/** D-73: what is no hash is dropped. D-74: these keys are of one person. */
+export function personsOf(given: unknown): string[] {
+  const hashed = Object.entries(asObject(given) ?? {}).filter(([, value]) => /^[0-9a-f]{64}$/i.test(String(value)));
+  return hashed.filter(([key]) => ["em", "ph", "external_id"].includes(key)).map(([key, value]) => `${key} ${String(value).toLowerCase()}`);
+}
+
+interface Tie {
+  readonly devices: readonly string[];
+  readonly persons: readonly string[];
+  /** D-76: a request whose events are all untracked links nothing through persons. */
+  readonly isTracked: boolean;
+}
+
+/** Touches of all apps tie, and requests only for their own app. */
+function tiesOf({ touches, app_events }: World, app: string): Tie[] {
+  const requests = (app_events.get(app)?.logged ?? []).map(({ tie }) => tie);
+  return [...touches.map(({ devices, persons }) => ({ devices, persons, isTracked: true })), ...requests];
+}
+
+const share = (some: readonly string[], others: Iterable<string>): boolean => [...others].some((one) => some.includes(one));
+
+/** All ids that are tied to these, in any number of steps. */
+function wholeDevice(ties: readonly Tie[], wanted: readonly string[]): string[] {
+  const ids = new Set(wanted);
+  for (let size = -1; size !== ids.size; ) {
+    size = ids.size;
+    for (const { devices } of ties) if (share(devices, ids)) for (const id of devices) ids.add(id);
+  }
+  return [...ids];
+}
+
+/** ATTR-7: undefined if the ad does not claim events of the app. */
+function isCrossCampaign({ objective, app: own, tracked_apps }: Ad, app: string): boolean | undefined {
+  if (APP_OBJECTIVES.has(objective)) return own === app ? false : undefined;
+  return tracked_apps.includes(app) ? true : undefined;
+}
+
+interface Wanted {
+  readonly devices: readonly string[];
+  readonly kind: unknown;
+  readonly withViews: boolean;
+}
+
+interface Row {
+  readonly key: bigint;
+  readonly value: Readonly<Record<string, unknown>>;
+}
+
+/** The oldest report first. */
+function rowsOf(world: World, app: string, { devices: wanted, kind, withViews }: Wanted): Row[] {
+  const ties = tiesOf(world, app);
+  const device = wholeDevice(ties, wanted);
+  const linking = ties.filter(({ isTracked }) => isTracked);
+  const persons = linking.filter(({ devices }) => share(device, devices)).flatMap((tie) => tie.persons);
+  const linked = linking.filter((tie) => share(persons, tie.persons)).flatMap(({ devices }) => devices);
+  const reached = [...device, ...wholeDevice(ties, linked)];
+  const touches = world.touches.filter(
+    ({ ad, devices, persons: own }) => isCrossCampaign(ad, app) !== undefined && (share(reached, devices) || share(persons, own)),
+  );
+  if (persons.length > 0) world.reach("attributionPersons");
+  return (world.app_events.get(app)?.logged ?? []).flatMap((event, place) => {
+    if (!share(device, event.tie.devices) || (kind !== undefined && event.kind !== kind)) return [];
+    if (!event.isTracked) world.reach("attributionUntracked");
+    const touch = event.isTracked ? dueTo(event, touches, withViews) : undefined;
+    return touch === undefined ? [] : [{ key: BigInt(place), value: shown(world, event, touch, device, app) }];
+  });
+}
+
+/** The last click, else, for installs and if it is asked for, the last impression; of two in one second the one recorded later. */
+function dueTo({ kind, time }: LoggedEvent, touches: readonly Touch[], withViews: boolean): Touch | undefined {
+  const last = (what: Touch["kind"], days: number) =>
+    touches
+      .filter((touch) => touch.kind === what && touch.time <= time && time - touch.time <= days * DAY)
+      .reduce<Touch | undefined>((latest, touch) => (latest === undefined || touch.time >= latest.time ? touch : latest), undefined);
+  return last("click", CLICK_DAYS) ?? (withViews && kind === "MOBILE_APP_INSTALL" ? last("impression", VIEW_DAYS) : undefined);
+}
+
+function shown(world: World, { kind, name, time, tie }: LoggedEvent, touch: Touch, device: readonly string[], app: string): Row["value"] {
+  const advertising = (ids: readonly string[]) => ids.filter((id) => id.startsWith("id "));
+  const [clicked, own] = [advertising(touch.devices), advertising(tie.devices)];
+  const isOther = clicked.length > 0 && own.length > 0 ? !share(clicked, own) : touch.devices.length > 0 && !share(touch.devices, device);
+  const isView = touch.kind === "impression";
+  const cross_campaign = isCrossCampaign(touch.ad, app) === true;
+  world.reach(isView ? "attributionView" : "attributionClick");
+  if (isOther) world.reach("attributionCrossDevice");
+  if (cross_campaign) world.reach("attributionCrossCampaign");
+  return {
+    ...{ event: kind, event_time: time, ad_id: touch.ad.id, campaign_id: touch.ad.campaign_id, cross_campaign, cross_device: isOther },
+    ...(kind === "CUSTOM_APP_EVENTS" ? { event_name: name } : {}),
+    ...(isView ? { is_view_through: true, view_time: touch.time } : { click_time: touch.time }),
+  };
+}
+
+/** Of `consider_views`: null is no flag. */
+export function readFlag(given: unknown): boolean | undefined | null {
+  if (given === undefined) return undefined;
+  const text = String(given).toLowerCase();
+  return ["true", "1"].includes(text) ? true : ["false", "0"].includes(text) ? false : null;
+}
+
+/** What I1 responds beside `success` when it is asked: the newest rows of the reported device and kind. */
+export const attributionOf = ({ world, node }: Turn, devices: readonly string[], kind: unknown, withViews: boolean): unknown[] =>
+  rowsOf(world, node, { devices, kind, withViews })
+    .toReversed()
+    .slice(0, ROWS_OF_REPORT)
+    .map(({ value }) => value);
+
+const always = ["event", "event_time", "ad_id", "campaign_id", "cross_campaign", "cross_device"];
+const names = [...always, "event_name", "click_time", "is_view_through", "view_time"];
+const shape: Shape = { ...objectShape(...names), always };
+
+export function listAttribution(turn: Turn): Reply | Failure[] {
+  const { world, request, node, fail } = turn;
+  const [id, cookie, kind] = ["advertiser_id", "attribution", "event"].map((name) => asText(parameter(request, name)));
+  const withViews = readFlag(parameter(request, "consider_views"));
+  const devices = devicesOf(id, cookie);
+  const problems = [
+    ...(withViews === null ? [fail("invalidParameter", { parameter: "consider_views" })] : []),
+    ...(kind === undefined || ["MOBILE_APP_INSTALL", "CUSTOM_APP_EVENTS"].includes(kind) ? [] : [fail("invalidParameter", { parameter: "event" })]),
+    ...(isGiven(cookie) && !isCookie(cookie) ? [fail("invalidParameter", { parameter: "attribution" })] : []),
+    ...(devices.length === 0 ? [fail("invalidParameter", { parameter: "advertiser_id" })] : []),
+  ];
+  const rows = rowsOf(world, node, { devices, kind, withViews: withViews === true });
+  const reply = replyWithList(turn, { list: `listAttribution ${node}`, rows, shape });
+  return problems.length === 0 ? reply : [...problems, ...(Array.isArray(reply) ? reply : [])];
+}
