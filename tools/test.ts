@@ -1,6 +1,8 @@
 /**
  * `npm test`: every test of the project, and `N passed, N failed` as the last line. `npm test -- src/graph` runs only the
  * files below those paths. What failed stands once more before that line, since the output of thousands of tests is often cut.
+ *
+ * Tests from outside wait for programs, browsers and streams more than they compute, so the others run beside them.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +12,7 @@ import { type Failure, failuresOf, failureText } from "./test-runs/failures.ts";
 /** A single test has no reason to take longer, also on a loaded machine with two cores. */
 const TEST_TIMEOUT_MS = 30_000;
 
-/** All of CI has 25 minutes, and everything beside takes three; the slower of the two runs takes some 17. */
+/** All of CI has 25 minutes, and everything beside takes three. */
 const RUN_WITHIN_MS = 1_260_000;
 
 const bunTest = (name: string, paths: readonly string[]): Step => ({
@@ -22,13 +24,28 @@ const bunTest = (name: string, paths: readonly string[]): Step => ({
 
 const existing = (paths: readonly string[]): string[] => paths.filter((path) => existsSync(join(ROOT, path)));
 
+const OUTSIDE = bunTest("the program from outside", ["test"]);
+const INSIDE = [
+  bunTest("features, server, tools and clients", existing(["src", "tools", "clients"])),
+  bunTest("conformance, on memory and on PostgreSQL", existing(["conformance"])),
+];
+
 export const steps = (paths: readonly string[]): Step[] =>
-  paths.length > 0
-    ? [bunTest(`bun test ${paths.join(" ")}`, paths)]
-    : [
-        bunTest("features, server and tools", existing(["src", "test", "tools", "clients"])),
-        bunTest("conformance, from outside, on memory and on PostgreSQL", existing(["conformance"])),
-      ];
+  paths.length > 0 ? [bunTest(`bun test ${paths.join(" ")}`, paths)] : [OUTSIDE, ...INSIDE];
+
+async function inTurn(all: readonly Step[]): Promise<StepEnd[]> {
+  const ends: StepEnd[] = [];
+  for (const step of all) ends.push(await runStep(step));
+  return ends;
+}
+
+/** Side by side with the first, the output of the others comes when they have ended. */
+async function sideBySide(first: Step, others: readonly Step[]): Promise<StepEnd[]> {
+  const quiet = others.map((step): Step => ({ ...step, isQuiet: true }));
+  const [end, ends] = await Promise.all([runStep(first), inTurn(quiet)]);
+  for (const other of ends) console.log(`\n── ${other.name}\n${other.output}`);
+  return [end, ...ends];
+}
 
 export interface Count {
   readonly passed: number;
@@ -48,8 +65,8 @@ if (import.meta.main) {
   let passed = 0;
   let failed = 0;
   const failures: Failure[] = [];
-  for (const step of steps(process.argv.slice(2))) {
-    const end = await runStep(step);
+  const paths = process.argv.slice(2);
+  for (const end of paths.length > 0 ? await inTurn(steps(paths)) : await sideBySide(OUTSIDE, INSIDE)) {
     failures.push(...failuresOf(end.output));
     const count = countOf(end);
     console.log(`${end.name}: ${count.passed} passed, ${count.failed} failed in ${seconds(end.durationMs)}`);
