@@ -10,6 +10,11 @@ export type NodeName = { readonly type: NodeType; readonly pick: number } | { re
 /** JSON, in which `{$node}` stands for an id, `{$callback}` for an address of the receiver, and `{$repeated}` for a parameter that comes several times. */
 export type Value = unknown;
 
+interface Proof {
+  readonly is: "right" | "upper" | "wrong";
+  readonly place: "query" | "body";
+}
+
 export interface RequestStep {
   readonly kind: "request";
   readonly world: number;
@@ -25,7 +30,7 @@ export interface RequestStep {
   readonly body?: { readonly kind: "json" | "form" | "multipart"; readonly fields: Readonly<Record<string, Value>>; readonly file?: FeedFile };
   readonly headers?: Readonly<Record<string, string>>;
   /** Of the first token of the request (D-15). */
-  readonly proof?: { readonly is: "right" | "upper" | "wrong"; readonly place: "query" | "body" };
+  readonly proof?: Proof;
   /** `own`: a cursor of the list that is asked, newest first; `any`: of any list. */
   readonly cursor?: { readonly name: "before" | "after"; readonly pick: number; readonly from: "own" | "any" };
 }
@@ -46,6 +51,8 @@ export interface BatchStep {
   readonly version: string | null;
   /** In all three places. */
   readonly token: string;
+  /** Of the token, for all parts. */
+  readonly proof?: Proof;
   readonly parts: readonly BatchPart[];
 }
 

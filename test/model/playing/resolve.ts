@@ -58,9 +58,8 @@ function cursorOf({ cursor, operation }: RequestStep, node: string, world: World
   return [[cursor.name, cursor.from === "any" && cursor.pick % 3 === 0 ? `${drawn}x` : drawn]];
 }
 
-/** The name and value that prove the first token of the step. */
-function provenBy({ proof, tokens }: RequestStep, world: World): Record<string, string> {
-  const [value] = Object.values(tokens);
+/** The name and value that prove the token. */
+export function provenBy(world: World, value: string | undefined, proof: RequestStep["proof"]): Record<string, string> {
   const token = value === undefined ? undefined : findToken(world, value);
   if (proof === undefined || token === undefined) return {};
   const right = proofOf(world, token);
@@ -72,7 +71,7 @@ const CREDENTIALS: readonly Place[] = ["access_token", "oauth_token"];
 export function resolve(step: RequestStep, world: World, filling: Filling): GraphRequest {
   const node = idOf(filling.ever, step.node);
   const hasBody = step.method !== "GET" && (step.body !== undefined || step.tokens.body !== undefined);
-  const proof = provenBy(step, world);
+  const proof = provenBy(world, Object.values(step.tokens)[0], step.proof);
   const isInBody = hasBody && step.proof?.place === "body";
   const query: [string, string][] = [
     ...Object.entries(step.query).flatMap(([name, value]) => pairsOf(name, filledIn(filling, value))),
