@@ -7,7 +7,7 @@ import type { NodeType, Profile } from "../reference/world.ts";
 /** `pick` counts from the oldest node of the type, or, below zero, from the newest; also those that are deleted. */
 export type NodeName = { readonly type: NodeType; readonly pick: number } | { readonly id: string };
 
-/** JSON, in which `{$node}` stands for an id, `{$callback}` for an address of the receiver, and `{$repeated}` for a parameter that comes several times. */
+/** JSON, in which `{$node}` stands for an id, `{$callback}` for an address of the receiver, `{$file}` for one of a file, and `{$repeated}` for a parameter that comes several times. */
 export type Value = unknown;
 
 interface Proof {

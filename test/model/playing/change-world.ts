@@ -19,10 +19,11 @@ import { INTENT_MOVES } from "../reference/areas/migration-intents.ts";
 import { ACTION_MOVES, passDueDates } from "../reference/areas/required-actions.ts";
 import { devicesOf, personsOf } from "../reference/attribution.ts";
 import type { Ad, Page } from "../reference/nodes.ts";
+import { planAgain } from "../reference/schedules.ts";
 import { loseRole } from "../reference/world.ts";
 import { changeVideo, videosWithoutFeeds } from "./change-video.ts";
 import { differenceOf } from "./compare.ts";
-import { fillFeed } from "./fill-feed.ts";
+import { fillFeed, playFetches } from "./fill-feed.ts";
 import { idOf } from "./resolve.ts";
 import { newName, type Scene, type Stage } from "./scene.ts";
 
@@ -42,7 +43,7 @@ export async function changeWorld(stage: Stage, scene: Scene, step: ChangeStep):
       world.now += step.seconds;
       passDueDates(world);
       passDeadlines(world);
-      return order(stage, scene, "POST", "clock/advance", { seconds: step.seconds });
+      return (await order(stage, scene, "POST", "clock/advance", { seconds: step.seconds })) ?? playFetches(stage, scene);
     case "revoke":
       return revoke(stage, scene, step.token);
     case "roles":
@@ -210,5 +211,6 @@ async function move(stage: Stage, scene: Scene): Promise<string | undefined> {
   world.touches.length = 0;
   world.uploads.clear();
   for (const { uploads } of world.product_feeds.values()) uploads.length = 0;
+  planAgain(world);
   return undefined;
 }

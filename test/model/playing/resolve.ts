@@ -2,7 +2,7 @@
 
 import type { NodeName, RequestStep, Value } from "../histories/steps.ts";
 import { findToken, type Place, proofOf } from "../reference/credentials.ts";
-import type { GraphRequest } from "../reference/requests.ts";
+import type { FeedFile, GraphRequest } from "../reference/requests.ts";
 import { type NodeType, nodesByType, type World } from "../reference/world.ts";
 
 /** Every node of a world that there ever was, the oldest first. */
@@ -27,6 +27,8 @@ export function idOf(ever: EverNodes, name: NodeName): string {
 export interface Filling {
   readonly ever: EverNodes;
   readonly callback: (name: string) => string;
+  /** The address at which these rows are served; null: what is no file of a feed; undefined: nothing. */
+  readonly file: (rows: FeedFile["rows"] | undefined) => string;
 }
 
 function filledIn(filling: Filling, value: Value): Value {
@@ -34,6 +36,7 @@ function filledIn(filling: Filling, value: Value): Value {
   if (typeof value !== "object" || value === null) return value;
   if ("$node" in value) return idOf(filling.ever, value.$node as NodeName);
   if ("$callback" in value) return filling.callback(String(value.$callback));
+  if ("$file" in value) return filling.file(value.$file as FeedFile["rows"] | undefined);
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, filledIn(filling, inner)]));
 }
 

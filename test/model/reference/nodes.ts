@@ -217,8 +217,27 @@ export interface Feed {
   name: string;
   /** The oldest first. */
   readonly uploads: Upload[];
+  readonly fetches: Map<"schedule" | "update_schedule", PlannedFetch>;
   /** The items of the file that it shows, by `retailer_id`. */
   items: Map<string, Readonly<Record<string, string>>>;
+}
+
+export interface Schedule {
+  readonly interval: "HOURLY" | "DAILY" | "WEEKLY" | "MONTHLY";
+  readonly interval_count: number;
+  readonly url: string;
+  readonly hour: number;
+  readonly minute: number;
+  readonly day_of_week: string;
+  readonly day_of_month: number;
+  readonly timezone: string;
+}
+
+export interface PlannedFetch {
+  readonly schedule: Schedule;
+  readonly isUpdate: boolean;
+  /** The next time. */
+  due: number;
 }
 
 /** A file that came for a feed, and what became of it. */
@@ -228,8 +247,13 @@ export interface Upload {
   readonly n: number;
   readonly feed: string;
   readonly time: number;
-  readonly filename: string | undefined;
-  readonly format: string;
+  /** Of when its file was read to its end, where that is later. */
+  readonly ended?: number;
+  /** Where its file was fetched. */
+  readonly url?: string;
+  readonly filename?: string | undefined;
+  /** Undefined: no file came. */
+  readonly format: string | undefined;
   readonly isUpdate: boolean;
   readonly rows: number;
   readonly bad: number;
