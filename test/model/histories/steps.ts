@@ -162,12 +162,14 @@ export interface RecordStep {
   readonly entry: { readonly activity: Activity } | { readonly followers: Followers };
 }
 
-/** A name of an app's events is deactivated, or none, and the sums are looked at. */
+/** A name of an app's events is deactivated, or none, and the sums and the report are looked at. */
 export interface EventsStep {
   readonly kind: "events";
   readonly world: number;
   readonly app: string;
   readonly deactivate?: string | undefined;
+  /** The report has events from then on. */
+  readonly since: number;
 }
 
 /** An ad is clicked or seen. */

@@ -58,6 +58,9 @@ export interface LoggedEvent {
   readonly name: string;
   readonly time: number;
   readonly isTracked: boolean;
+  /** In millionths. */
+  readonly value?: bigint | undefined;
+  readonly currency?: string;
   readonly tie: { readonly devices: readonly string[]; readonly persons: readonly string[]; readonly isTracked: boolean };
 }
 

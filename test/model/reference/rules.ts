@@ -66,6 +66,8 @@ export const rules = {
   attributionPersons: "D-74: persons link devices",
   attributionCrossDevice: "ATTR-8: the touch names another device",
   attributionCrossCampaign: "ATTR-7: the ad claims apps whose events it tracks",
+  attributionReport: "LIM-12: reports go by 28 days after a click and one after an impression",
+  attributionReportUntracked: "I1-12: reports have events without tracking",
   attributionUntracked: "D-76: an event without tracking is due to no ad",
   labelPlace: "D-40: page_label_name and user have their places",
   labelAttachTwice: "D-40: attaching twice succeeds twice",
