@@ -122,11 +122,14 @@ export interface InAppStep {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** What the callbacks of the world respond while this happens: 500 comes again after a while, 410 when it is replayed. */
+/**
+ * What the callbacks of the world respond while this happens: 500 comes again after a while, 410 when it is replayed. `days`: they fail for
+ * six days, on each of which it happens.
+ */
 export interface OutageStep {
   readonly kind: "outage";
   readonly world: number;
-  readonly response: 500 | 410;
+  readonly response: 500 | 410 | "days";
   readonly cause: InAppStep;
 }
 

@@ -147,6 +147,7 @@ export const rules = {
   accountUnsubscribed: "D-60: an app ends its subscription to an account",
   webhookRetried: "D-62: what a callback refused comes again, with the same id and body",
   webhookReplayed: "D-137: what a callback that is gone did not take comes when it is replayed",
+  webhookPaused: "D-137: a callback that fails for five days is paused, and gets what waits when it works again",
   routedByNumber: "ROUTE: to the address of the number",
   routedByAccount: "ROUTE: to the address of the account",
   routedToApp: "ROUTE: to the callback of the app",
