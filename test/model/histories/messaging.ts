@@ -112,7 +112,7 @@ export const chatappSteps: Arbitrary<Step> = oneOf<Step>(
   [1, list({ operation: "listPhoneNumbers", node: waba, edge: "phone_numbers", tokens }, { fields: fields("id", "verified_name") })],
   [1, request({ operation: "readChatappAccount", method: "GET", node: waba, edge: "", tokens, query: fc.record({ fields: fields("id", "name") }) })],
   [5, chatting],
-  [1, inOutage(chatting, oneOf<OutageStep["response"]>([8, fc.constantFrom(500, 410)], [1, fc.constant("days")]))],
+  [1, inOutage(chatting, oneOf<OutageStep["response"]>([5, fc.constantFrom(500, 410)], [1, fc.constant("days")]))],
 );
 
 const intentFields = fields("id", "status", "waba", "waba{name}", "destination_waba", "destination_waba{id,name}", "solution", "solution{id}");
