@@ -3,7 +3,6 @@ import {
   closeSync,
   existsSync,
   fsyncSync,
-  mkdirSync,
   mkdtempSync,
   openSync,
   readdirSync,
@@ -17,7 +16,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import type { SavedState } from "../database.ts";
-import { syncFolder } from "./empty-file.ts";
+import { makeFolder, syncFolder } from "../synced-folders.ts";
 
 /** What is saved. */
 export interface StateSource {
@@ -48,7 +47,7 @@ export class StateFiles implements SavedStates {
 
   /** At every moment there is the old state or the new one. */
   save(name: string, source: StateSource): void {
-    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+    makeFolder(this.#folder);
     const unfinished = `${this.#pathOf(name)}.new`;
     rmSync(unfinished, { force: true });
     source.saveInto(unfinished);
