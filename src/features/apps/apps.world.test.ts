@@ -46,6 +46,15 @@ onEachDatabase("an app that a file without secrets replaces", (database) => {
     expect(await merge(await open(), OWN, ELSEWHERE)).toEqual(["of the app", ""]);
   });
 
+  test("what the file gives replaces what was there", async () => {
+    const plaza = await open();
+    const [app] = world.apps;
+    const given = { ...app, secret: "another", callback: { url: OWN, verify_token: "given" } };
+    await importWorld(plaza.world, plaza.registry, JSON.stringify({ apps: [given] }), { isMerge: true });
+    const exported = await exportWorld(plaza.world, plaza.registry, { secrets: true });
+    expect(exported.apps).toMatchObject([given]);
+  });
+
   test("a callback that the file does not have is gone, with its token", async () => {
     expect(await merge(await open(), OWN, undefined)).toEqual(["of the app", undefined]);
     expect(await merge(await open(), undefined, PAGE)).toEqual([undefined, "of the page"]);
