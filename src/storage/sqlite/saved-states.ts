@@ -66,7 +66,7 @@ export class StateFiles implements SavedStates {
   list(): SavedState[] {
     if (!existsSync(this.#folder)) return [];
     const names = readdirSync(this.#folder).filter((file) => file.endsWith(FILE));
-    return names.map((file) => ({ name: file.slice(0, -FILE.length), saved_ms: Math.floor(statSync(join(this.#folder, file)).mtimeMs) }));
+    return names.sort().map((file) => ({ name: file.slice(0, -FILE.length), saved_ms: Math.floor(statSync(join(this.#folder, file)).mtimeMs) }));
   }
 
   delete(name: string): boolean {
@@ -111,7 +111,7 @@ export class StatesInMemory implements SavedStates {
   }
 
   list(): SavedState[] {
-    return [...this.#states].map(([name, { saved_ms }]) => ({ name, saved_ms }));
+    return [...this.#states].map(([name, { saved_ms }]) => ({ name, saved_ms })).sort((one, other) => (one.name < other.name ? -1 : 1));
   }
 
   delete(name: string): boolean {
