@@ -1,20 +1,9 @@
 /** The master keys, from which the keys for sealed secrets and cursors are derived. */
 import { createHash } from "node:crypto";
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  linkSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  unlinkSync,
-  writeSync,
-} from "node:fs";
+import { closeSync, existsSync, fsyncSync, linkSync, openSync, readdirSync, readFileSync, renameSync, unlinkSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import type { KeyRing, PreviousKey } from "#storage/sealing";
+import { makeFolder, syncFolder } from "#storage/synced-folders";
 import { type Config, ConfigProblem } from "./config.ts";
 import { SECRET_KEY_BYTES } from "./option-readers.ts";
 
@@ -122,7 +111,7 @@ function keyIn(encoded: string, file: string): Uint8Array {
 
 /** Links the file to its name only when it is complete. If two first starts run at once, both use the key of the first link. */
 function createFile(folder: string, file: string, text: string): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder);
   if (readdirSync(folder).some((name) => name.endsWith(".sqlite"))) {
     throw new ConfigProblem("--data", `${file} is missing, and the data in ${folder} needs its key: restore the file, or set PLAZA_SECRET_KEY`);
   }
@@ -134,17 +123,13 @@ function createFile(folder: string, file: string, text: string): void {
   } finally {
     unlinkSync(whole);
   }
+  syncFolder(folder);
 }
 
 /** At every moment the file is the old one or the new one. */
 function replaceFile(folder: string, file: string, text: string): void {
   renameSync(writeWhole(`${file}.new`, text), file);
-  const handle = openSync(folder, "r");
-  try {
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
-  }
+  syncFolder(folder);
 }
 
 function writeWhole(file: string, text: string): string {

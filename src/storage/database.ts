@@ -108,6 +108,7 @@ export interface Database {
    * false where there is no such state; rejects with `StateOutdated`.
    */
   restoreState(name: string | undefined): Promise<boolean>;
+  /** By name. */
   listStates(): Promise<readonly SavedState[]>;
   /** Resolves with whether there was one. */
   deleteState(name: string): Promise<boolean>;

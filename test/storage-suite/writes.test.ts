@@ -234,10 +234,14 @@ describeDrivers("writes", (driver) => {
     await expect(kept?.runOne(insert(1))).rejects.toThrow("after its body had ended");
     await expect(kept?.runAny(insert(1))).rejects.toThrow("after its body had ended");
     await expect(kept?.insertNew(insert(1))).rejects.toThrow("after its body had ended");
+    await expect(kept?.changesOne(insert(1))).rejects.toThrow("after its body had ended");
+    await expect(kept?.usual.all(count)).rejects.toThrow("after its body had ended");
+    await expect(kept?.usual.get(count)).rejects.toThrow("after its body had ended");
     await expect(kept?.all(count)).rejects.toThrow("after its body had ended");
     await expect(kept?.get(count)).rejects.toThrow("after its body had ended");
     await expect(kept?.lock("a", "b")).rejects.toThrow("after its body had ended");
     expect(() => kept?.invalidate("a", "b")).toThrow("after its body had ended");
+    expect(() => kept?.afterCommit(() => {})).toThrow("after its body had ended");
     expect(await database.reader.get(count)).toEqual({ count: 0 });
   });
 

@@ -75,6 +75,19 @@ onEachDatabase("D-170: keys of the control API", (database) => {
     expect((await again.request("GET", "/v1/worlds", undefined, key)).status).toBe(200);
   });
 
+  test("a replaced key is valid for a day unless the request says otherwise, and a name of 200 characters is not too long", async () => {
+    const { request } = await openControl({ database });
+    const name = "x".repeat(200);
+    const { body, status } = await request("POST", KEYS, { access: "full", name });
+    expect({ status, name: body.name }).toEqual({ status: 201, name });
+    expect((await request("POST", KEYS, { access: "full", name: `${name}x` })).body.error).toMatchObject({ parameter: "name" });
+    expect((await request("POST", `${KEYS}/rotate`, {}, body.key)).body.replaced.expires_at).toBe(1_795_000_000 + 86_400);
+    for (const overlap_seconds of [-1, 30 * 86_400 + 1])
+      expect((await request("POST", `${KEYS}/rotate`, { overlap_seconds })).body.error).toMatchObject({ parameter: "overlap_seconds" });
+    const longest = (await request("POST", `${KEYS}/rotate`, { overlap_seconds: 30 * 86_400 })).body;
+    expect(longest.replaced.expires_at).toBe(1_795_000_000 + 30 * 86_400);
+  });
+
   test("a stored key is replaced as well, keeps its access and name, and never lives longer than it would have", async () => {
     const { request, plaza } = await openControl({ database });
     const first = (await request("POST", KEYS, { access: "full", name: "deploy", expires_at: 1_795_000_060 })).body;

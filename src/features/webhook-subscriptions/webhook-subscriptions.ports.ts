@@ -30,7 +30,7 @@ export interface PageSubscription {
 
 interface SubscriptionPort {
   findOfApp(reader: Reader, app: NodeId, world: World): Promise<AppWebhooks>;
-  /** Replaces the app's callbacks and subscriptions. Throws `WorldProblem` for a field that its object does not have. */
+  /** The callback URL for events of the object without an override. */
   findCallbackUrl(reader: Reader, app: NodeId, object: WebhookObject): Promise<string | undefined>;
   isSubscribed(reader: Reader, app: NodeId, object: WebhookObject, field: string): Promise<boolean>;
   listOfPage(reader: Reader, page: NodeId): Promise<readonly PageSubscription[]>;
@@ -39,7 +39,7 @@ interface SubscriptionPort {
 }
 
 interface SubscriptionWritesPort {
-  /** The callback URL for events of the object without an override. */
+  /** Replaces the app's callbacks and subscriptions. Throws `WorldProblem` for a field that its object does not have. */
   saveOfApp(tx: Transaction, app: NodeId, webhooks: AppWebhooks, world: World): Promise<void>;
   /** Replaces the page's subscriptions. Throws `WorldProblem` for a field that pages do not have. */
   saveOfPage(tx: Transaction, page: NodeId, subscriptions: readonly PageSubscription[], world: World): Promise<void>;

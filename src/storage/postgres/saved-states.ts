@@ -85,7 +85,7 @@ export class PostgresStates {
   }
 
   /** As `restoreState` of `Database`; the transaction announces it to other processes. */
-  restore(name: string | undefined): Promise<boolean> {
+  async restore(name: string | undefined): Promise<boolean> {
     if (name !== undefined) requireStateName(name);
     return this.#together("READ COMMITTED", async (connection) => {
       if (name !== undefined) {
@@ -102,7 +102,7 @@ export class PostgresStates {
     return reader.all<SavedState & Row>(sql`SELECT s.name, s.saved_ms FROM saved_states s ORDER BY s.name`);
   }
 
-  delete(name: string): Promise<boolean> {
+  async delete(name: string): Promise<boolean> {
     requireStateName(name);
     return this.#together("READ COMMITTED", async (connection) => {
       const { rows } = await connection.execute(findText(name));

@@ -1,6 +1,7 @@
 import { Database } from "bun:sqlite";
 import { closeSync, fsyncSync, openSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { syncFolder } from "../synced-folders.ts";
 
 const FILE = ".sqlite";
 
@@ -10,6 +11,7 @@ const FILE = ".sqlite";
  */
 export function copyWorlds(folder: string, to: string): void {
   for (const file of readdirSync(folder)) if (file.endsWith(FILE)) copyDatabase(join(folder, file), join(to, file));
+  syncFolder(to);
 }
 
 function copyDatabase(file: string, to: string): void {

@@ -3,6 +3,7 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { diskSteps } from "#harness/disk/disk-steps";
 import { temporaryFolder } from "#harness/server";
 import type { FeatureMigrations } from "../database.ts";
 import { emptyFile, migrateFile, placeFile, withLog, withoutLog } from "./empty-file.ts";
@@ -64,6 +65,12 @@ test("it takes the place of what a deleted database left, and only its owner can
   expect(readdirSync(folder)).toEqual(["notes.sqlite"]);
   expect([...readFileSync(path)]).toEqual([1, 2, 3]);
   expect(statSync(path).mode & 0o777).toBe(0o600);
+});
+
+test("its bytes are on the disk before it has its name, and the name before it is used", async () => {
+  const folder = temporaryFolder();
+  const steps = await diskSteps(folder, () => placeFile(join(folder, "notes.sqlite"), Uint8Array.of(1)));
+  expect(steps).toEqual(["sync notes.sqlite.new", "notes.sqlite.new is notes.sqlite", "sync ."]);
 });
 
 test("a file gets the migrations that it lacks, all of them or none", async () => {

@@ -7,6 +7,7 @@ import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from "n
 import { dirname } from "node:path";
 import type { FeatureMigrations } from "../database.ts";
 import { type MigrationTarget, migrate, migrationsTable } from "../migrator.ts";
+import { syncFolder } from "../synced-folders.ts";
 
 /** Bytes 18 and 19 of the header are the write and read version (sqlite.org/fileformat2). */
 const WAL_VERSION = 2;
@@ -91,16 +92,6 @@ export function placeFile(path: string, bytes: Uint8Array): void {
   }
   renameSync(`${path}.new`, path);
   syncFolder(dirname(path));
-}
-
-/** Makes a new name in a folder survive a power failure. */
-export function syncFolder(folder: string): void {
-  const handle = openSync(folder, "r");
-  try {
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
-  }
 }
 
 function writeAll(file: number, bytes: Uint8Array): void {

@@ -1,11 +1,12 @@
 /** SQLite as a `Database`: one connection writes, one reads, one holds snapshots. */
-import { chmodSync, existsSync, mkdirSync, statSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { chmodSync, existsSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { runAction } from "../after-commit.ts";
 import { type Database, type FeatureMigrations, type Reader, type SavedState, StateOutdated, type Transaction } from "../database.ts";
 import { sql } from "../sql.ts";
+import { makeFolder } from "../synced-folders.ts";
 import { Connection, translated } from "./connection.ts";
-import { emptyFile, migrateFile, placeFile, syncFolder } from "./empty-file.ts";
+import { emptyFile, migrateFile, placeFile } from "./empty-file.ts";
 import { holdFolder } from "./folder-lock.ts";
 import { closeAll, connectInMemory, type MemoryConnections } from "./memory.ts";
 import { CommittedReader, ConnectionReader } from "./readers.ts";
@@ -57,10 +58,7 @@ const filesOf = (connections: MemoryConnections, states: SavedStates, end = () =
 });
 
 async function openFolder(folder: string, world: string, empty: Uint8Array, migrations: readonly FeatureMigrations[]): Promise<Files> {
-  if (!existsSync(folder)) {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    syncFolder(dirname(folder));
-  }
+  makeFolder(folder);
   const letGo = holdFolder(folder, world);
   const file = join(folder, `${world}.sqlite`);
   let writer: Connection | undefined;

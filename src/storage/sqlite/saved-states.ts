@@ -3,7 +3,6 @@ import {
   closeSync,
   existsSync,
   fsyncSync,
-  mkdirSync,
   mkdtempSync,
   openSync,
   readdirSync,
@@ -17,7 +16,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import type { SavedState } from "../database.ts";
-import { syncFolder } from "./empty-file.ts";
+import { makeFolder, syncFolder } from "../synced-folders.ts";
 
 /** What is saved. */
 export interface StateSource {
@@ -48,7 +47,7 @@ export class StateFiles implements SavedStates {
 
   /** At every moment there is the old state or the new one. */
   save(name: string, source: StateSource): void {
-    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+    makeFolder(this.#folder);
     const unfinished = `${this.#pathOf(name)}.new`;
     rmSync(unfinished, { force: true });
     source.saveInto(unfinished);
@@ -67,7 +66,7 @@ export class StateFiles implements SavedStates {
   list(): SavedState[] {
     if (!existsSync(this.#folder)) return [];
     const names = readdirSync(this.#folder).filter((file) => file.endsWith(FILE));
-    return names.map((file) => ({ name: file.slice(0, -FILE.length), saved_ms: Math.floor(statSync(join(this.#folder, file)).mtimeMs) }));
+    return names.sort().map((file) => ({ name: file.slice(0, -FILE.length), saved_ms: Math.floor(statSync(join(this.#folder, file)).mtimeMs) }));
   }
 
   delete(name: string): boolean {
@@ -112,7 +111,7 @@ export class StatesInMemory implements SavedStates {
   }
 
   list(): SavedState[] {
-    return [...this.#states].map(([name, { saved_ms }]) => ({ name, saved_ms }));
+    return [...this.#states].map(([name, { saved_ms }]) => ({ name, saved_ms })).sort((one, other) => (one.name < other.name ? -1 : 1));
   }
 
   delete(name: string): boolean {

@@ -68,6 +68,28 @@ onBothDatabases("what a claim takes", (kind) => {
     expect(await left()).toEqual({ claimed: 0, hasMore: true });
   });
 
+  test("D-137: a retry of a paused callback is taken before it is due, and asked about again as long as it waits", async () => {
+    const { fixture, run, requestOf } = await open();
+    const [callback] = (await listCallbacks(fixture.database.reader, { limit: 1 })).rows;
+    await emit(fixture, 40_001, ["messages"]);
+    const { claimed } = await run({});
+    expect(claimed).toHaveLength(2);
+    await fixture.database.write(async (tx) => {
+      for (const { row, fence } of claimed) await saveMove(tx, row, false, fence, row.lane, 9 * PROBE_EVERY_MS);
+      await pauseCallback(tx, callback?.id ?? "", -PROBE_EVERY_MS);
+    });
+    const asked = async (nowMs: number) => {
+      const request = requestOf({ firsts: 1, retries: 1, isProbe: true });
+      const found = await fixture.database.write((tx) => claim(tx, [request], { fence: 1, nowMs, fields }));
+      return { taken: found.claimed.map(({ isRetry }) => isRetry), nextRetryMs: found.views[0]?.nextRetryMs, hasMore: found.views[0]?.hasMore };
+    };
+    expect(await asked(0)).toEqual({ taken: [true], nextRetryMs: 0, hasMore: false });
+    // The other one waits until an hour has passed.
+    expect(await asked(1)).toEqual({ taken: [], nextRetryMs: 1, hasMore: false });
+    expect(await asked(PROBE_EVERY_MS)).toEqual({ taken: [true], nextRetryMs: PROBE_EVERY_MS, hasMore: false });
+    expect(await asked(2 * PROBE_EVERY_MS)).toEqual({ taken: [], nextRetryMs: undefined, hasMore: false });
+  });
+
   test("D-62: a batch that came back unsent joins no other", async () => {
     const { fixture, run } = await open();
     const { database } = fixture;

@@ -58,6 +58,7 @@ describe("statements for PostgreSQL", () => {
       "INSERT INTO a (text) VALUES ('CREATE TABLE b (c TEXT) WITHOUT ROWID')",
       "INSERT INTO a (text) VALUES ('CREATE TABLE b (c TEXT) WITHOUT ROWID')",
     ],
+    ["data of a column called add", "UPDATE a SET add = text", "UPDATE a SET add = text"],
     ["data that looks so", "UPDATE a SET text = CAST(id AS TEXT)", "UPDATE a SET text = CAST(id AS TEXT)"],
   ];
   for (const [title, given, expected] of cases) {

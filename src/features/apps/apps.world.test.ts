@@ -1,0 +1,62 @@
+/** Which verify token an app's callback keeps when a file without secrets is merged (D-263). */
+import { expect, test } from "bun:test";
+import { exportWorld, importWorld } from "#graph/worlds/file/import-export";
+import { onEachDatabase, openPlaza, type TestPlaza } from "#harness/plaza";
+
+const [OWN, PAGE, ELSEWHERE] = ["https://receiver.example/", "https://receiver.example/page", "https://elsewhere.example/"] as const;
+const fields = ["live_videos"];
+
+const world = {
+  apps: [
+    {
+      id: "1001",
+      secret: "s3cret",
+      callback: { url: OWN, verify_token: "of the app" },
+      subscriptions: [{ object: "page", fields, callback: { url: PAGE, verify_token: "of the page" } }],
+    },
+  ],
+};
+
+onEachDatabase("an app that a file without secrets replaces", (database) => {
+  const open = () => openPlaza({ database, world });
+  const merge = async (plaza: TestPlaza, callback: string | undefined, ofPage: string | undefined) => {
+    const apps = [
+      {
+        id: "1001",
+        ...(callback === undefined ? {} : { callback: { url: callback } }),
+        subscriptions: [{ object: "page", fields, ...(ofPage === undefined ? {} : { callback: { url: ofPage } }) }],
+      },
+    ];
+    await importWorld(plaza.world, plaza.registry, JSON.stringify({ apps }), { isMerge: true });
+    const exported = await exportWorld(plaza.world, plaza.registry, { secrets: true });
+    const [app] = exported.apps as unknown as [typeof world.apps extends (infer App)[] ? Partial<App> : never];
+    return [app.callback?.verify_token, app.subscriptions?.[0]?.callback?.verify_token];
+  };
+
+  test("each callback keeps its own verify token", async () => {
+    expect(await merge(await open(), OWN, PAGE)).toEqual(["of the app", "of the page"]);
+  });
+
+  test("a callback has no token of an address that was another callback's", async () => {
+    expect(await merge(await open(), PAGE, OWN)).toEqual(["", ""]);
+  });
+
+  test("a callback with another address loses its token, and the other one keeps its own", async () => {
+    expect(await merge(await open(), ELSEWHERE, PAGE)).toEqual(["", "of the page"]);
+    expect(await merge(await open(), OWN, ELSEWHERE)).toEqual(["of the app", ""]);
+  });
+
+  test("what the file gives replaces what was there", async () => {
+    const plaza = await open();
+    const [app] = world.apps;
+    const given = { ...app, secret: "another", callback: { url: OWN, verify_token: "given" } };
+    await importWorld(plaza.world, plaza.registry, JSON.stringify({ apps: [given] }), { isMerge: true });
+    const exported = await exportWorld(plaza.world, plaza.registry, { secrets: true });
+    expect(exported.apps).toMatchObject([given]);
+  });
+
+  test("a callback that the file does not have is gone, with its token", async () => {
+    expect(await merge(await open(), OWN, undefined)).toEqual(["of the app", undefined]);
+    expect(await merge(await open(), undefined, PAGE)).toEqual([undefined, "of the page"]);
+  });
+});

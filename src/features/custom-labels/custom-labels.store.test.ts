@@ -1,0 +1,34 @@
+/** The names of a page's labels: which are taken after one was renamed or deleted. */
+import { expect, test } from "bun:test";
+import { onEachDatabase, openPlaza, type TestPlaza } from "#harness/plaza";
+import { changeEntry } from "#harness/sections";
+import { cafe } from "#harness/worlds";
+
+const statusOf = async (plaza: TestPlaza, name: string, token = "page"): Promise<number> => {
+  const path = token === "page" ? "/v26.0/2001/custom_labels" : "/v26.0/2002/custom_labels";
+  return (await plaza.post(path, { token, body: { page_label_name: name } })).status;
+};
+
+onEachDatabase("names of labels", (database) => {
+  const open = () => openPlaza({ database, world: { ...cafe, labels: [...cafe.labels, { id: "5002", page: "2001", name: "VIP" }] } });
+  const rename = (plaza: TestPlaza, id: string, name: string) => changeEntry(plaza, "labels", id, { name });
+
+  test("D-40: of a renamed label the old name is free and the new one taken, on its page alone", async () => {
+    const plaza = await open();
+    expect(await statusOf(plaza, "vip")).toBe(400);
+    await rename(plaza, "5001", "gold");
+    expect(await statusOf(plaza, "gold", "bar")).toBe(200);
+    expect(await statusOf(plaza, "gold")).toBe(400);
+    expect(await statusOf(plaza, "vip")).toBe(200);
+  });
+
+  test("of two names that differ in case alone, one stays taken when the label of the other is renamed or deleted", async () => {
+    const plaza = await open();
+    await rename(plaza, "5002", "gold");
+    expect(await statusOf(plaza, "vip")).toBe(400);
+    expect(await statusOf(plaza, "VIP")).toBe(200);
+    expect((await plaza.delete("/v26.0/5001", { token: "page" })).status).toBe(200);
+    expect(await statusOf(plaza, "VIP")).toBe(400);
+    expect(await statusOf(plaza, "vip")).toBe(200);
+  });
+});

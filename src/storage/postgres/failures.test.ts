@@ -1,0 +1,105 @@
+/** What becomes of an error: who hears that the database is unreachable, and what runs again. */
+import { describe, expect, test } from "bun:test";
+import { GraphError } from "#kernel/errors";
+import { NotOneRow } from "../database.ts";
+import { sql } from "../sql.ts";
+import { failureOf, named } from "./ends.ts";
+import {
+  isConnectionFailure,
+  isReadOnlyServer,
+  isStalePlan,
+  isTakenKey,
+  isTimeout,
+  isTransient,
+  isUndefinedTable,
+  NotPrimary,
+  translated,
+} from "./failures.ts";
+
+const withCode = (code: unknown, message = "some words of the server"): Error => Object.assign(new Error(message), { code });
+const PLAN = "cached plan must not change result type";
+const RECOVERY = "cannot set transaction read-write mode during recovery";
+
+/** The kinds that an error is of. */
+function kindsOf(error: unknown): string[] {
+  const kinds = { isConnectionFailure, isReadOnlyServer, isStalePlan, isTakenKey, isTimeout, isTransient, isUndefinedTable };
+  const isTranslated = translated(error) !== error;
+  return [...Object.entries(kinds).flatMap(([name, is]) => (is(error) ? [name] : [])), ...(isTranslated ? ["translated"] : [])];
+}
+
+const LOST = ["isConnectionFailure", "isTransient", "translated"];
+
+describe("errors of PostgreSQL", () => {
+  test("a connection that is lost or refused is a database out of reach, and what ran may run again", () => {
+    const system = [
+      "ECONNREFUSED",
+      "ECONNRESET",
+      "ECONNABORTED",
+      "EPIPE",
+      "ETIMEDOUT",
+      "EHOSTUNREACH",
+      "ENETUNREACH",
+      "ENOENT",
+      "ENOTFOUND",
+      "EAI_AGAIN",
+    ];
+    const server = ["08000", "08003", "08006", "08P01", "57P01", "57P02", "57P03", "57P05", "53300"];
+    for (const code of [...system, ...server]) expect([code, ...kindsOf(withCode(code))]).toEqual([code, ...LOST]);
+    const driver = [
+      "Connection terminated unexpectedly",
+      "timeout expired",
+      "Client was closed and is not queryable",
+      "Client has encountered a connection error",
+      "Socket is closed",
+      "This socket has been ended by the other party",
+    ];
+    for (const message of driver) expect([message, ...kindsOf(new Error(message))]).toEqual([message, ...LOST]);
+    expect(kindsOf(new NotPrimary())).toEqual(LOST);
+    expect(kindsOf(new Error("Query read timeout"))).toEqual(["isConnectionFailure", "isTimeout", "isTransient", "translated"]);
+  });
+
+  test("lack of resources and errors of the disk are a database out of reach, and nothing runs again", () => {
+    for (const code of ["53100", "53200", "58030", "58P01"]) expect([code, ...kindsOf(withCode(code))]).toEqual([code, "translated"]);
+    const cause = withCode("53100");
+    expect(translated(cause)).toBeInstanceOf(GraphError);
+    expect(translated(cause)).toMatchObject({ cause });
+  });
+
+  test("what lost against another transaction, or took for granted what was not so, runs again", () => {
+    for (const code of ["40001", "40P01"]) expect([code, ...kindsOf(withCode(code))]).toEqual([code, "isTransient"]);
+    expect(kindsOf(new NotOneRow(0, sql`SELECT 1 AS one`))).toEqual(["isTransient"]);
+    expect(kindsOf(withCode("0A000", PLAN))).toEqual(["isStalePlan", "isTransient"]);
+  });
+
+  test("a key that is taken and a table that is missing are told apart from all others", () => {
+    expect(kindsOf(withCode("23505"))).toEqual(["isTakenKey"]);
+    for (const code of ["42P01", "3F000"]) expect([code, ...kindsOf(withCode(code))]).toEqual([code, "isUndefinedTable"]);
+  });
+
+  test("any other error stays what it is", () => {
+    const others = ["57P04", "57014", "40002", "40000", "23503", "42601", "25001", "0A000", "09000", "X08006", "080061", "", 8000, undefined];
+    for (const code of others) expect([code, ...kindsOf(withCode(code))]).toEqual([code]);
+    // The same words without the code, and in other places.
+    for (const message of [PLAN, RECOVERY, "a Connection terminated", "the timeout expired", ""])
+      expect([message, ...kindsOf(new Error(message))]).toEqual([message]);
+    for (const thrown of [undefined, "08006", { code: "08006" }, { message: "timeout expired" }]) expect(kindsOf(thrown)).toEqual([]);
+  });
+
+  test("a server that only reads is a database out of reach, whatever the statement was", () => {
+    for (const error of [withCode("25006"), withCode("0A000", RECOVERY)]) {
+      expect(kindsOf(error)).toEqual(["isReadOnlyServer"]);
+      expect(named(error)).toBeInstanceOf(NotPrimary);
+      expect(named(error)).toMatchObject({ cause: error });
+    }
+    const other = withCode("23505");
+    expect(named(other)).toBe(other);
+  });
+
+  test("where another attempt may help, the server's error counts, and else the error that the body made of it", () => {
+    const [lost, taken, own] = [withCode("08006"), withCode("23505"), new Error("own")];
+    expect(failureOf({ failure: lost }, own)).toBe(lost);
+    expect(failureOf({ failure: taken }, own)).toBe(own);
+    expect(failureOf({ failure: undefined }, own)).toBe(own);
+    expect(failureOf({ failure: withCode("25006") }, own)).toBeInstanceOf(NotPrimary);
+  });
+});

@@ -1,0 +1,31 @@
+/** The folder of the data and those above it that it needs. */
+import { expect, test } from "bun:test";
+import { mkdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { diskSteps } from "#harness/disk/disk-steps";
+import { temporaryFolder } from "#harness/server";
+import { openSqlite } from "./sqlite/open.ts";
+import { makeFolder } from "./synced-folders.ts";
+
+const modeOf = (path: string): number => statSync(path).mode & 0o777;
+
+test("each folder that is made is for its owner alone, and its name survives a power failure", async () => {
+  const folder = temporaryFolder();
+  mkdirSync(join(folder, "there"), { mode: 0o755 });
+  const steps = await diskSteps(folder, () => makeFolder(join(folder, "there/one/two")));
+  expect(steps.sort()).toEqual(["sync there", "sync there/one"]);
+  expect(["there", "there/one", "there/one/two"].map((path) => modeOf(join(folder, path)))).toEqual([0o755, 0o700, 0o700]);
+});
+
+test("a folder that is there costs no sync", async () => {
+  const folder = temporaryFolder();
+  expect(await diskSteps(folder, () => makeFolder(folder))).toEqual([]);
+});
+
+test("data that is new survives a power failure with the folders that it stands in", async () => {
+  const folder = temporaryFolder();
+  const steps = await diskSteps(folder, async () => (await openSqlite({ folder: join(folder, "one/data"), migrations: [] })).close());
+  expect(steps).toContain("sync .");
+  expect(steps).toContain("sync one");
+  expect(steps.at(-1)).toBe("sync one/data");
+});
