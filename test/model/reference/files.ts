@@ -1,4 +1,4 @@
-/** Files of feeds at addresses. An address says what it serves, so that the model knows it and the receiver of webhooks can serve it. */
+/** Files of feeds at addresses, and the plans by which they are fetched. An address says what it serves, so that the model knows it and the receiver of webhooks can serve it. */
 import type { FeedRow } from "./requests.ts";
 
 const FOLDER = "/files/";
@@ -16,4 +16,25 @@ export function rowsAt(address: string): FeedRow[] | null | undefined {
   } catch {
     return undefined;
   }
+}
+
+export const KINDS = ["schedule", "update_schedule"] as const;
+export type ScheduleKind = (typeof KINDS)[number];
+
+export interface Schedule {
+  readonly interval: "HOURLY" | "DAILY" | "WEEKLY" | "MONTHLY";
+  readonly interval_count: number;
+  readonly url: string;
+  readonly hour: number;
+  readonly minute: number;
+  readonly day_of_week: string;
+  readonly day_of_month: number;
+  readonly timezone: string;
+}
+
+export interface PlannedFetch {
+  readonly schedule: Schedule;
+  readonly isUpdate: boolean;
+  /** The next time. */
+  due: number;
 }

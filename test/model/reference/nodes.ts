@@ -1,4 +1,6 @@
 /** What a world holds, one interface for each kind of node. Times are Unix seconds. */
+import type { PlannedFetch, ScheduleKind } from "./files.ts";
+
 export type TokenKind = "app" | "user" | "page" | "social_user" | "microblog_user" | "system_user";
 
 export interface Token {
@@ -220,27 +222,9 @@ export interface Feed {
   name: string;
   /** The oldest first. */
   readonly uploads: Upload[];
-  readonly fetches: Map<"schedule" | "update_schedule", PlannedFetch>;
+  readonly fetches: Map<ScheduleKind, PlannedFetch>;
   /** The items of the file that it shows, by `retailer_id`. */
   items: Map<string, Readonly<Record<string, string>>>;
-}
-
-export interface Schedule {
-  readonly interval: "HOURLY" | "DAILY" | "WEEKLY" | "MONTHLY";
-  readonly interval_count: number;
-  readonly url: string;
-  readonly hour: number;
-  readonly minute: number;
-  readonly day_of_week: string;
-  readonly day_of_month: number;
-  readonly timezone: string;
-}
-
-export interface PlannedFetch {
-  readonly schedule: Schedule;
-  readonly isUpdate: boolean;
-  /** The next time. */
-  due: number;
 }
 
 /** A file that came for a feed, and what became of it. */

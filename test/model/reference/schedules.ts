@@ -1,10 +1,8 @@
 /** When the files of feeds are fetched (D-146): every hour is looked at, one after the other. */
-import type { Feed, PlannedFetch, Schedule } from "./nodes.ts";
+import { KINDS, type PlannedFetch, type Schedule, type ScheduleKind } from "./files.ts";
+import type { Feed } from "./nodes.ts";
 import { asObject, type GraphRequest, inQuery } from "./requests.ts";
 import type { World } from "./world.ts";
-
-export const KINDS = ["schedule", "update_schedule"] as const;
-type Kind = (typeof KINDS)[number];
 
 const HOUR = 3_600;
 const WEEKDAYS = ["SUNDAY", "MONDAY", "TUESDAY", "WEDNESDAY", "THURSDAY", "FRIDAY", "SATURDAY"];
@@ -17,7 +15,7 @@ const HIGHEST = { interval_count: 366, hour: 23, minute: 59, day_of_month: 31 };
 const LOWEST = { interval_count: 1, hour: 0, minute: 0, day_of_month: 1 };
 
 /** Undefined: it is not given. Null: there is none from now on. False: it is wrong. */
-export function readSchedule(request: GraphRequest, kind: Kind): Schedule | null | undefined | false {
+export function readSchedule(request: GraphRequest, kind: ScheduleKind): Schedule | null | undefined | false {
   const given = request.body?.fields[kind] ?? (request.body?.fields[kind] === null ? null : inQuery(request, kind));
   if (given === undefined) return undefined;
   if (given === null || given === "") return null;
@@ -63,7 +61,7 @@ function momentAfter(schedule: Schedule, time: number): number {
   }
 }
 
-export function plan(feed: Feed, kind: Kind, schedule: Schedule | null, now: number): void {
+export function plan(feed: Feed, kind: ScheduleKind, schedule: Schedule | null, now: number): void {
   if (schedule === null) feed.fetches.delete(kind);
   else feed.fetches.set(kind, { schedule, isUpdate: kind === "update_schedule", due: momentAfter(schedule, now) });
 }

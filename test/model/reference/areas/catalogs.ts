@@ -2,12 +2,13 @@
 
 import type { Failure } from "../errors.ts";
 import { objectShape, type Shape, select } from "../fields.ts";
+import { KINDS } from "../files.ts";
 import { replyWithList } from "../lists.ts";
 import type { Catalog, Feed, Token } from "../nodes.ts";
 import { isSelection, type Operation, readSelection, type Turn } from "../operations.ts";
 import { type Reply, success } from "../replies.ts";
 import { asObject, asText, characters, parameter } from "../requests.ts";
-import { KINDS, plan, readSchedule } from "../schedules.ts";
+import { plan, readSchedule } from "../schedules.ts";
 import type { World } from "../world.ts";
 import { tasksOn } from "./page-messaging.ts";
 import { createUpload, latestOf, listUploadErrors, listUploads, readUpload, shape as uploadShape } from "./uploads.ts";
