@@ -1,5 +1,5 @@
 /** When the files of feeds are fetched (D-146): every hour is looked at, one after the other. */
-import { KINDS, type PlannedFetch, type Schedule, type ScheduleKind } from "./files.ts";
+import type { PlannedFetch, Schedule, ScheduleKind } from "./files.ts";
 import type { Feed } from "./nodes.ts";
 import { asObject, type GraphRequest, inQuery } from "./requests.ts";
 import type { World } from "./world.ts";
