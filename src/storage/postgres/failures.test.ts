@@ -71,7 +71,7 @@ describe("errors of PostgreSQL", () => {
     expect(kindsOf(withCode("0A000", PLAN))).toEqual(["isStalePlan", "isTransient"]);
   });
 
-  test("a key that is taken and a table that is missing are told apart from all others", () => {
+  test("a key that is taken and a table that is missing are two kinds apart from all others", () => {
     expect(kindsOf(withCode("23505"))).toEqual(["isTakenKey"]);
     for (const code of ["42P01", "3F000"]) expect([code, ...kindsOf(withCode(code))]).toEqual([code, "isUndefinedTable"]);
   });
