@@ -36,7 +36,7 @@ const hostile: Readonly<Record<string, readonly string[]>> = {
   ],
   "decimal, octal, hexadecimal, short": [
     ...["2130706433", "134744072", "0x7f000001", "0x7f.0.0.1", "0177.0.0.1", "017700000001", "127.1", "127.0.1", "8.8.2056", "0", "010.8.8.8"],
-    ...["%31%32%37.0.0.1", "１２７.0.0.1", "127。0。0。1", "①②⑦.0.0.1", "8.8.8.8.", "127.0.0.1."],
+    ...["%31%32%37.0.0.1", "１２７.0.0.1", "127。0。0。1", "①②⑦.0.0.1", "8.8.8.8.", "127.0.0.1.", "hooks%2eexample.com"],
   ],
   "zone ids": ["[fe80::1%25eth0]", "[fe80::1%eth0]"],
   "inner names": ["printer", "db.local", "vault.internal", "nas.home.arpa", "intranet", "abcdefghijklmnop.onion", "hooks.example.com."],
@@ -96,6 +96,47 @@ describe("D-64: callback addresses outside the sandbox", () => {
   ])("%p is allowed", (url, expected) => expect(readCallback(url, outside)).toMatchObject(expected));
 });
 
+describe("D-64: how an address is read", () => {
+  test("a scheme in capitals is the same scheme: nothing travels in the clear", () => {
+    expect(readCallback("HTTPS://hooks.example.com/", outside)).toMatchObject({ isTls: true, port: 443 });
+    expect(readCallback("HtTp://hooks.example.com/", sandbox)).toMatchObject({ isTls: false, port: 80 });
+    expect(refusalOf("HTTP://hooks.example.com/", outside)).toBe("it is not an https address");
+  });
+
+  test("what is refused says which schemes there are", () => {
+    expect([refusalOf("ftp://hooks.example.com/", outside), refusalOf("ftp://hooks.example.com/", sandbox)]).toEqual([
+      "it is not an https address",
+      "it is not an http or https address",
+    ]);
+  });
+
+  test("an address that is allowed by itself allows no other one of its network", () => {
+    const rules: CallbackRules = { isSandbox: false, allowed: ["fd00::1", "10.0.0.1"] };
+    const refused = ["fd00::1", "fd00::2", "10.0.0.1", "10.0.0.2"].filter(
+      (address) => addressRefusal(address, "hooks.example.com", rules) !== undefined,
+    );
+    expect(refused).toEqual(["fd00::2", "10.0.0.2"]);
+  });
+
+  test("what is refused is said with its kind, and what a resolver returns that is no address is refused", () => {
+    const said = (address: string) => addressRefusal(address, "hooks.example.com", sandbox);
+    expect([said("10.0.0.1"), said("168.63.129.16"), said("2606:4700::1%eth0"), said("::1%lo"), said("nonsense"), said("")]).toEqual([
+      "10.0.0.1 is not a public address (private)",
+      "168.63.129.16 is not a public address",
+      "2606:4700::1%eth0 is not an address that can be called",
+      "::1%lo is not an address that can be called",
+      "nonsense is not an address that can be called",
+      " is not an address that can be called",
+    ]);
+  });
+
+  test("an address has 4,096 characters at most", () => {
+    const ofLength = (length: number): string => "https://hooks.example.com/".padEnd(length, "x");
+    expect(refusalOf(ofLength(4_096), outside)).toBeUndefined();
+    expect(refusalOf(ofLength(4_097), outside)).toBe("it is longer than 4096 characters");
+  });
+});
+
 describe("D-64: which of two neighbouring addresses is public", () => {
   test.each([
     // ISATAP (RFC 5214), with and without the bit of a global identifier.
@@ -108,6 +149,7 @@ describe("D-64: which of two neighbouring addresses is public", () => {
     ["1fff:ffff::1", false],
     ["2000::1", true],
     ["3ffe::1", true],
+    ["3fff:1000::1", true],
     ["4000::1", false],
     // Teredo, 6to4, NAT64, and the beginning of documentation.
     ["2001::1", false],

@@ -62,14 +62,9 @@ export function readCallback(url: string, rules: CallbackRules): CallbackTarget 
 }
 
 /** The host as the caller wrote it, without its port. */
-function writtenHost(authority: string): string {
-  if (authority.startsWith("[")) return authority.slice(0, authority.indexOf("]") + 1).toLowerCase();
-  const colon = authority.lastIndexOf(":");
-  return (colon < 0 ? authority : authority.slice(0, colon)).toLowerCase();
-}
+const writtenHost = (authority: string): string => authority.replace(/:\d*$/, "");
 
 function readHost(hostname: string, written: string, rules: CallbackRules): { host: string; isLiteral: boolean } {
-  if (hostname === "") throw new CallbackRefused("it names no host");
   if (written.includes("%")) throw new CallbackRefused("its host is written in an unusual way");
   if (hostname.startsWith("[")) return { host: hostname.slice(1, -1), isLiteral: true };
   if (ipaddr.IPv4.isValidFourPartDecimal(hostname)) {
@@ -120,7 +115,7 @@ function isLoopback(address: string): boolean {
 
 /** 2000::/3 is all of IPv6 that is routed; ISATAP (RFC 5214) holds an IPv4 address in its last half. */
 function isGlobalIpv6({ parts }: ipaddr.IPv6): boolean {
-  const [first = 0] = parts;
+  const first = parts[0] as number;
   const isIsatap = ((parts[4] as number) & 0xfdff) === 0 && parts[5] === 0x5efe;
   return first >= 0x2000 && first <= 0x3fff && !isIsatap;
 }

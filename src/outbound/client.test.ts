@@ -3,6 +3,7 @@ import { createServer } from "node:net";
 import { afterThisTest } from "#harness/cleanup";
 import { clientOf, get, serve, serveBytes, textOf } from "#harness/outbound";
 import type { CallbackRules } from "./address-rules.ts";
+import { RequestFailed } from "./request.ts";
 
 const sandbox: CallbackRules = { isSandbox: true, allowed: [] };
 const outside: CallbackRules = { isSandbox: false, allowed: [] };
@@ -60,6 +61,29 @@ describe("requests that are allowed", () => {
     const port = serve(() => new Response("second"));
     const client = clientOf({ rules: { isSandbox: true, allowed: ["receiver"] }, resolve: async () => ["127.0.0.9", "127.0.0.1"] });
     expect(textOf(await client.request(get(`http://receiver:${port}/`)))).toBe("second");
+  });
+
+  test("what may have arrived at one address is not sent to the next one", async () => {
+    let count = 0;
+    const port = serve(() => {
+      count++;
+      return new Response("second");
+    });
+    const first = Bun.listen({ hostname: "127.0.0.9", port, socket: { data: (socket) => void socket.end() } });
+    afterThisTest(() => first.stop(true));
+    const client = clientOf({ rules: { isSandbox: true, allowed: ["receiver"] }, resolve: async () => ["127.0.0.9", "127.0.0.1"] });
+    await expect(client.request(get(`http://receiver:${port}/`))).rejects.toBeInstanceOf(RequestFailed);
+    expect(count).toBe(0);
+  });
+
+  test("of a name with many addresses that take no connection the fourth is tried, and not the fifth", async () => {
+    const port = serve(() => new Response("here"));
+    const tried = (closed: number) => {
+      const addresses = [...Array.from({ length: closed }, (_, at) => `127.0.0.${10 + at}`), "127.0.0.1"];
+      return clientOf({ rules: { isSandbox: true, allowed: ["receiver"] }, resolve: async () => addresses }).request(get(`http://receiver:${port}/`));
+    };
+    expect(textOf(await tried(3))).toBe("here");
+    await expect(tried(4)).rejects.toMatchObject({ kind: "connect" });
   });
 
   test("a refused connection is named as such, also where TLS was to follow", async () => {

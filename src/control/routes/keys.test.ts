@@ -88,6 +88,19 @@ onEachDatabase("D-170: keys of the control API", (database) => {
     expect(longest.replaced.expires_at).toBe(1_795_000_000 + 30 * 86_400);
   });
 
+  test("times are whole seconds within which a key is valid; one that would have ended by now is not made, nor one with a key that is misspelt", async () => {
+    const { request, plaza } = await openControl({ database });
+    const make = async (more: object) => (await request("POST", KEYS, { access: "full", ...more })).body;
+    expect((await make({ expires_at: 1_795_000_000 })).error).toMatchObject({ parameter: "expires_at" });
+    expect(await make({ expires_at: 1_795_000_001 })).toMatchObject({ expires_at: 1_795_000_001 });
+    expect((await make({ expire_at: 1_795_000_001 })).error).toMatchObject({ code: "bad_request" });
+    expect((await request("POST", `${KEYS}/rotate`, { overlap: 1 })).body.error).toMatchObject({ code: "bad_request" });
+    plaza.time.realMs += 500;
+    const { key, ...made } = await make({ expires_at: 0 });
+    expect(made).toMatchObject({ created_at: 1_795_000_000, expires_at: 0 });
+    expect((await request("POST", `${KEYS}/rotate`, { overlap_seconds: 1 }, key)).body.replaced.expires_at).toBe(1_795_000_002);
+  });
+
   test("a stored key is replaced as well, keeps its access and name, and never lives longer than it would have", async () => {
     const { request, plaza } = await openControl({ database });
     const first = (await request("POST", KEYS, { access: "full", name: "deploy", expires_at: 1_795_000_060 })).body;

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { hashOf } from "#auth/tokens";
 import { labelsOf, openControl } from "#harness/control";
 import { onEachDatabase } from "#harness/plaza";
 
@@ -38,6 +39,28 @@ onEachDatabase("tokens", (database) => {
     expect((await request("POST", "tokens", entry)).status).toBe(201);
     expect((await request("POST", "tokens", entry)).status).toBe(409);
     expect((await labelsOf(plaza, "my-token")).status).toBe(200);
+  });
+
+  test("a token whose value only its owner knows is minted by its hash, and the response has no value", async () => {
+    const { request, plaza } = await openControl({ database });
+    const entry = { token_sha256: hashOf("my-token"), type: "page", app: "1001", page: "2001", scopes: ["pages_messaging"] };
+    const { status, body } = await request("POST", "tokens", entry);
+    expect({ status, hasValue: "token" in body }).toEqual({ status: 201, hasValue: false });
+    expect((await labelsOf(plaza, "my-token")).status).toBe(200);
+    expect((await request("POST", "tokens", { ...entry, token_sha256: undefined, token: "my-token" })).status).toBe(409);
+  });
+
+  test("a token of something that is not there is not minted", async () => {
+    const { request } = await openControl({ database });
+    const listed = async () => (await request("GET", "tokens")).body.data.length;
+    const before = await listed();
+    for (const [parameter, entry] of [
+      ["app", { type: "app", app: "999" }],
+      ["page", { type: "page", app: "1001", page: "999" }],
+      ["page", { type: "page", app: "1001", page: "1001" }],
+    ] as const)
+      expect(await request("POST", "tokens", entry)).toMatchObject({ status: 422, body: { error: { parameter } } });
+    expect(await listed()).toBe(before);
   });
 
   test("D-270: a copy serves as the token does, for ten minutes at most, and dies with it", async () => {

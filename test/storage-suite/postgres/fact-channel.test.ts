@@ -47,6 +47,16 @@ describe("fact channel", () => {
     expect(heard.filter((each) => each !== "everything")).toEqual(expected);
   });
 
+  test("each commit that changes a fact raises its number, by which one that missed the notification finds it", async () => {
+    const { one } = await openBoth();
+    const sums: number[] = [];
+    for (let turn = 0; turn < 4; turn++) {
+      await announce(one, "key");
+      sums.push((await one.reader.get<{ sum: number }>(sql`SELECT CAST(SUM(g.generation) AS BIGINT) AS sum FROM fact_generations g`))?.sum ?? 0);
+    }
+    expect(sums).toEqual([1, 2, 3, 4].map((more) => (sums[0] as number) - 1 + more));
+  });
+
   test("a process that had no processor for a second uses nothing that it kept from before, whichever event comes first then", async () => {
     const { two } = await openBoth();
     const heard = listen(two);

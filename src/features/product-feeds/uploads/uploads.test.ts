@@ -77,6 +77,37 @@ onEachDatabase("D-147: uploads over the graph", (database) => {
     expect(await get(failed, { fields: "status,error_count" })).toEqual({ id: failed, status: "failed", error_count: 1 });
   });
 
+  test("what is wrong is read page by page, forwards and back, whether the last page is full or not", async () => {
+    const { take, get, plaza } = await open();
+    for (const count of [4, 5]) {
+      const id = await take(csv(row("a"), ...Array.from({ length: count }, (_, at) => `x${at}`)));
+      const ids = Array.from({ length: count }, (_, at) => `x${at}`);
+      const forwards: string[][] = [];
+      const backwards: string[][] = [];
+      const idsOf = ({ data }: { data: { retailer_id: string }[] }) => data.map(({ retailer_id }) => retailer_id);
+      let page = await get(`${id}/errors`, { limit: "2" });
+      const follow = async (link: string) => {
+        const { path, query } = requestOfLink(link);
+        page = (await plaza.get(path, { bearer: "reader", query })).body;
+      };
+      expect(page.paging.previous).toBeUndefined();
+      for (forwards.push(idsOf(page)); page.paging.next !== undefined; forwards.push(idsOf(page))) await follow(page.paging.next);
+      for (backwards.push(idsOf(page)); page.paging.previous !== undefined; backwards.push(idsOf(page))) await follow(page.paging.previous);
+      expect(forwards).toEqual([ids.slice(0, 2), ids.slice(2, 4), ...(count > 4 ? [ids.slice(4)] : [])]);
+      expect(backwards).toEqual(forwards.toReversed());
+      expect(page.paging.next).toBeString();
+      // Of one row before it there is a page of one, however many are asked for.
+      page = await get(`${id}/errors`, { limit: "1" });
+      await follow(page.paging.next);
+      expect(idsOf(page)).toEqual(["x1"]);
+      await follow(page.paging.previous.replace("limit=1", "limit=2"));
+      expect(idsOf(page)).toEqual(["x0"]);
+    }
+    const none = await get(`${await take(csv(row("a")))}/errors`);
+    expect(none.data).toEqual([]);
+    expect(none.paging).toEqual({ cursors: {} });
+  });
+
   test("D-148: with update_only the items of the file are added, and all others stay", async () => {
     const { take, get, itemsOf, plaza, request } = await open();
     await take(csv(...Array.from({ length: 4_100 }, (_, at) => row(`r${at}`))));
