@@ -23,16 +23,16 @@ const tasks = fc.subarray(["MANAGE", "CREATE_CONTENT", "MODERATE", "MESSAGING"])
 
 /** What a history may hold beside requests. */
 const worldSteps: Arbitrary<Step> = oneOf<Step>(
-  [10, fc.record({ kind: fc.constant("follow" as const), world, link: fc.constantFrom("next" as const, "next" as const, "previous" as const) })],
+  [18, fc.record({ kind: fc.constant("follow" as const), world, link: fc.constantFrom("next" as const, "next" as const, "previous" as const) })],
   [
-    3,
+    6,
     fc.record({
       ...{ kind: fc.constant("again" as const), world },
       tag: fc.constantFrom("same" as const, "same" as const, "weak" as const, "one of two" as const, "any" as const, "another" as const),
     }),
   ],
   [1, fc.record({ kind: fc.constant("move" as const), world })],
-  [4, fc.record({ kind: fc.constant("advance" as const), world, seconds: fc.constantFrom(1, MINUTE, 30 * MINUTE, 3600, DAY) })],
+  [6, fc.record({ kind: fc.constant("advance" as const), world, seconds: fc.constantFrom(1, MINUTE, 30 * MINUTE, 3600, DAY) })],
   [1, fc.record({ kind: fc.constant("revoke" as const), world, token: fc.constantFrom("ada-user", "cafe-page-of-other-app", "bar-page") })],
   [
     1,

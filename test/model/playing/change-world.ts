@@ -151,8 +151,9 @@ async function move(stage: Stage, scene: Scene): Promise<string | undefined> {
   const name = newName();
   const made = await stage.servers.control("POST", "worlds", { name, file: exported.body });
   if (made.status !== 201) return `the export is refused: ${JSON.stringify(made.body)}`;
+  // The first one stays as it is until another history resets it.
+  if (place !== world.name) await stage.servers.control("DELETE", `worlds/${place}`);
   scene.place = name;
-  await stage.servers.control("DELETE", `worlds/${place}`);
   // D-261: a cursor of one world means nothing in another. The statuses of a world file are written when it is loaded.
   world.cursors.clear();
   for (const action of world.required_actions.values()) action.written = world.now;

@@ -46,9 +46,10 @@ export async function openScene({ servers, ledger, coverage, used }: Stage, prof
   return { world, place: name, ever };
 }
 
-/** A world in which something went wrong is not used again, nor one that was moved: its file is another. */
+/** A world in which something went wrong is not used again, nor one that was made of an export: its file is another. */
 export async function closeScene({ servers, ledger, used }: Stage, { world, place }: Scene, isRight: boolean): Promise<void> {
-  if (isRight && place === world.name) used[world.profile].push(place);
-  else await servers.control("DELETE", `worlds/${place}`);
+  if (place !== world.name) await servers.control("DELETE", `worlds/${place}`);
+  if (isRight) used[world.profile].push(world.name);
+  else await servers.control("DELETE", `worlds/${world.name}`);
   ledger.forget(world.name);
 }
