@@ -117,7 +117,7 @@ function listMap(turn: Turn): Reply | Failure[] {
   if (all.length > 0) world.reach("liveMap");
   if (all.some((video) => !isOpen(video))) world.reach("liveMapCountry");
   const rows = all.filter(isOpen).map((video) => rowOf(turn, video));
-  const reply = replyWithList(turn, { list: "listLiveMap ", rows, shape: ofMap });
+  const reply = replyWithList(turn, { list: "listLiveMap live_map", rows, shape: ofMap });
   if (!isUnknown) return reply;
   world.reach("liveTargeting");
   return [fail("invalidParameter", { parameter: "country" }), ...(Array.isArray(reply) ? reply : [])];
