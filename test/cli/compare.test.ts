@@ -202,27 +202,27 @@ test("a file that an app uploads is recorded byte for byte, and no secret beside
   expect([...arrived]).toEqual([...bytes]);
 });
 
+/** `second`: the address of the second server, where that is not the one whose control API is used. */
+function compareCases(one: RunningPlaza, other: RunningPlaza, areas: readonly string[], second = other.ready.base_url) {
+  const control = ({ ready: { control_url, control_key } }: RunningPlaza, prefix: string) => [
+    ...[`--${prefix}control-url`, control_url, `--${prefix}control-key`, control_key as string],
+  ];
+  const options = [...areas.flatMap((area) => ["--area", area]), ...control(one, ""), ...control(other, "second-")];
+  return runPlaza(["compare", one.ready.base_url, second, "--conformance", ...options]);
+}
+
 test("compare runs the conformance cases against two servers", async () => {
   const [one, other] = [await startPlaza(["--data", ":memory:"]), await startPlaza(["--data", ":memory:"])];
-  const control = (server: RunningPlaza, prefix: string) => [
-    `--${prefix}control-url`,
-    server.ready.control_url,
-    `--${prefix}control-key`,
-    server.ready.control_key as string,
-  ];
-  const { code, stdout } = await runPlaza([
-    "compare",
-    one.ready.base_url,
-    other.ready.base_url,
-    "--conformance",
-    "--area",
-    "personas",
-    "--area",
-    "general",
-    ...control(one, ""),
-    ...control(other, "second-"),
-  ]);
+  const { code, stdout } = await compareCases(one, other, ["personas", "general"]);
   expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^\d{3,} requests, 0 differences\n$/) });
+});
+
+test("a request of a case is named without the address of either server", async () => {
+  const one = await startPlaza(["--data", ":memory:"]);
+  const { code, stdout } = await compareCases(one, one, ["versioning-basics"], echoServer("other", []));
+  const named = stdout.match(/^ {2}[A-Z]+ .*$/gm) ?? [];
+  expect({ code, isAny: named.length > 0 }).toEqual({ code: 1, isAny: true });
+  expect(named.filter((line) => !/^ {2}[A-Z]+ \//.test(line))).toEqual([]);
 });
 
 test("conform prints what a server keeps, and writes the report as files", async () => {
