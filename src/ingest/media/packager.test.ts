@@ -241,3 +241,31 @@ test("D-51: sound of long before the first picture is silence from that picture 
   at(18_001);
   expect(seen.at(-1)).toBe("audio missing");
 });
+
+test("frames of sound keep their order, and what came before a configuration or the first picture counts for nothing", () => {
+  const given: number[][] = [];
+  const seen: string[] = [];
+  const packager = new Packager(
+    {
+      isEmpty: false,
+      addPicture: ({ decodeMs }) => void seen.push(`picture ${decodeMs}`),
+      addSound: ({ frames }) => void given.push(frames.map(([first = 0]) => first)),
+      take: () => ({ bytes: new Uint8Array(), head: undefined }),
+    },
+    { began: () => {}, segment: ({ durationMs }) => void seen.push(`segment ${durationMs}`), audioMissing: () => {} },
+  );
+  const hear = (ms: number, byte: number): void => packager.addAudio(ms, { kind: "frame", bytes: Uint8Array.of(byte) });
+  const at = (ms: number): void => packager.addVideo(ms, { kind: "frame", isKey: true, compositionMs: 0, bytes: Uint8Array.of(0, 0, 0, 1, 9) });
+  hear(5_000, 1);
+  packager.addVideo(6_000, video(VIDEO_CONFIG));
+  packager.addAudio(6_000, audio(AUDIO_CONFIG));
+  hear(10_000, 2);
+  hear(10_200, 3);
+  at(10_500);
+  for (const [nth, byte] of [4, 5, 6].entries()) hear(10_500 + nth * 10, byte);
+  // Another configuration of the picture is no picture.
+  packager.addVideo(10_600, video(VIDEO_CONFIG));
+  at(11_500);
+  packager.end();
+  expect({ given, seen }).toEqual({ given: [[4, 5, 6]], seen: ["picture 500", "segment 1000", "picture 1500", "segment 33"] });
+});
