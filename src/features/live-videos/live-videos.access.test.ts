@@ -127,4 +127,45 @@ onEachDatabase("who may use live videos", (database) => {
     const twice = await plaza.get("/v26.0/5301", { bearer: "ada-live", query: { access_token: "author" } });
     expect(twice).toMatchObject({ status: 400, body: { error: { code: 100 } } });
   });
+
+  test("LIVE-25: a video is shared with fifty pages and not one more, and stays shared where the person may no longer create content", async () => {
+    const ids = Array.from({ length: 51 }, (_, at) => String(2101 + at));
+    const roles = [{ user: "3001", tasks: ["CREATE_CONTENT"] }];
+    const live_videos = [...studio.live_videos, { id: "5302", page: "2001", crossposted_pages: ["2002"] }];
+    const pages = [...studio.pages, ...ids.map((id) => ({ id, name: id, roles }))];
+    const plaza = await openPlaza({ database, world: { ...studio, pages, live_videos } });
+    const share = (id: string, given: readonly string[], action = "enable_crossposting") =>
+      plaza.post(`/v26.0/${id}`, { bearer, body: { title: "x", crossposting_actions: given.map((page_id) => ({ page_id, action })) } });
+    const shared = async (id: string) =>
+      ((await read(plaza, id, "crossposted_pages")).crossposted_pages?.data ?? []).map((page: { id: string }) => page.id);
+    const refused = await share("5301", ids);
+    expect(refusal(refused)).toEqual([400, 100, "crossposting_actions"]);
+    expect(refused.body.error.message).toContain("at most 50 items");
+    expect([await shared("5301"), (await read(plaza, "5301")).title]).toEqual([[], "Opening"]);
+    expect((await share("5301", ids.slice(0, 50))).status).toBe(200);
+    expect(await shared("5301")).toEqual(ids.slice(0, 50));
+    expect((await share("5301", [ids[50] as string])).body.error.message).toContain("more than 50 pages");
+    // Those that share it already count once, and one that leaves makes room.
+    expect((await share("5301", ids.slice(0, 50))).status).toBe(200);
+    expect((await share("5301", [ids[0] as string, "2003"], "disable_crossposting")).status).toBe(200);
+    expect((await share("5301", [ids[50] as string])).status).toBe(200);
+    expect(await shared("5301")).toEqual(ids.slice(1));
+    // Nobody may create content on this page, but it shares the video since the world file said so.
+    expect([(await share("5302", ["2002"])).status, await shared("5302")]).toEqual([200, ["2002"]]);
+    expect((await share("5302", ["2002"], "disable_crossposting")).status).toBe(200);
+    expect(refusal(await share("5302", ["2003", "2002"]))).toEqual([400, 100, "crossposting_actions[1].page_id"]);
+    expect(await shared("5302")).toEqual([]);
+  });
+
+  test("D-51: the end of a broadcast is a request of its own, without another status or a new key", async () => {
+    const plaza = await open();
+    await plaza.post("/v26.0/5301", { bearer, body: { status: "LIVE_NOW" } });
+    const end = (more: object) => plaza.post("/v26.0/5301", { bearer, body: { end_live_video: true, ...more } });
+    expect(refusal(await end({ status: "LIVE_NOW" }))).toEqual([400, 100, "status"]);
+    expect(refusal(await end({ regenerate_stream_key: true }))).toEqual([400, 100, "regenerate_stream_key"]);
+    expect((await read(plaza, "5301")).status).toBe("LIVE");
+    const { body } = await end({ regenerate_stream_key: false, title: "Over" });
+    expect(body).toEqual({ id: "5301", success: true });
+    expect(await read(plaza, "5301", "status,title")).toEqual({ id: "5301", status: "LIVE_STOPPED", title: "Over" });
+  });
 });

@@ -1,12 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import { onEachDatabase, openPlaza } from "#harness/plaza";
 import { changeEntry, expectLifeOfEntry, expectRoundTrip, findEntry, insertEntry, removeEntry } from "#harness/sections";
+import { temporaryFolder } from "#harness/server";
 import { cafe } from "#harness/worlds";
 import { nodeId } from "#kernel/ids";
 import { sql } from "#storage/sql";
 import { liveVideos } from "./index.ts";
 import { readLiveState, transitionLiveVideo } from "./lifecycle/control-transitions.ts";
 import { feedLost, feedStarted } from "./lifecycle/feed.ts";
+import { hashOfKey } from "./lifecycle/transitions.ts";
+import { findVideoById } from "./live-videos.store.ts";
 
 const NOW = 1_795_000_000;
 const KEY = "a-key-that-scripts-know";
@@ -116,6 +119,128 @@ onEachDatabase("live videos of a world file", (database) => {
     expect(await findEntry(plaza, "live_videos", "5301")).toBeUndefined();
     expect(await findEntry(plaza, "live_comments", "5401")).toBeUndefined();
     expect((await transitionLiveVideo(plaza.world, nodeId("5301"), "taken_down")).is).toBe("missing");
+  });
+
+  const rowOf = async (plaza: Awaited<ReturnType<typeof open>>, id: string) => {
+    const row = await findVideoById(plaza.world.database.reader, nodeId(id));
+    if (row === undefined) throw new Error(`there is no video ${id}`);
+    return row;
+  };
+  const dueJobs = async (plaza: Awaited<ReturnType<typeof open>>) =>
+    (
+      await plaza.world.database.reader.all<{ job: string }>(sql`SELECT j.kind || ' ' || j.key AS job FROM jobs j ORDER BY j.kind, j.key`)
+    ).map(({ job }) => job);
+
+  test("what an entry does not say is nothing, not allowed, or now", async () => {
+    const plaza = await open([
+      { id: "1", page: "2001" },
+      { id: "2", page: "2001", status: "LIVE" },
+      { id: "3", page: "2001", status: "VOD", condition: "taken_down" },
+      { id: "4", page: "2001", status: "VOD", embeddable: true, sealing_fails: true, stream_key_sha256: "a".repeat(64) },
+    ]);
+    expect(await rowOf(plaza, "1")).toEqual({
+      ...{ page: "2001", id: "1", title: null, description: null, state: "unpublished", embeddable: 0, place: null, countries: "" },
+      ...{ excluded_countries: "", planned_start_time: null, creation_time: NOW, broadcast_start_ms: null, stream_key_hash: null, has_feed: 0 },
+      ...{ feed_session: 0, deadline_ms: null, sealing_fails: 0, sealing_tries: 0, is_on_map: 0, takedown_reason: null, end_reason: null },
+      ...{ feed_ingest: null, feed_width: null, feed_height: null, published_real_ms: null, history: "[]" },
+    });
+    expect(await rowOf(plaza, "2")).toMatchObject({ broadcast_start_ms: NOW * 1000, deadline_ms: null });
+    expect(await rowOf(plaza, "3")).toMatchObject({ takedown_reason: "COPYRIGHT", broadcast_start_ms: null });
+    // No encoder can connect to a recording, so its key is none.
+    expect(await rowOf(plaza, "4")).toMatchObject({ embeddable: 1, sealing_fails: 1, stream_key_hash: null });
+  });
+
+  test("D-110: a timer runs from now, or until the entry's deadline where the state has one that is not a plan's", async () => {
+    const until = { deadline: NOW + 77 };
+    const soon = { planned_start_time: NOW + 3_600 };
+    const plaza = await open([
+      { id: "1", page: "2001", status: "LIVE", condition: "key_dead" },
+      { id: "2", page: "2001", status: "LIVE", condition: "key_dead", ...until },
+      { id: "3", page: "2001", status: "LIVE", ...until },
+      { id: "4", page: "2001", status: "LIVE_STOPPED", ...until },
+      { id: "5", page: "2001", status: "PROCESSING", ...until },
+      { id: "6", page: "2001", status: "SCHEDULED_LIVE", ...soon, ...until },
+      { id: "7", page: "2001", status: "SCHEDULED_UNPUBLISHED", ...soon, ...until },
+      { id: "8", page: "2001", status: "VOD", condition: "lapsed", ...until },
+    ]);
+    const deadlines = await Promise.all(["1", "2", "3", "4", "5", "6", "7", "8"].map(async (id) => (await rowOf(plaza, id)).deadline_ms));
+    expect(deadlines.map((ms) => ms && ms / 1000 - NOW)).toEqual([600, 77, null, null, null, 3_600, 4_200, null]);
+    expect(await dueJobs(plaza)).toEqual(["1", "2", "6", "7"].map((id) => `live_video_deadline ${id}`));
+    expect([(await findEntry(plaza, "live_videos", "2"))?.deadline, (await findEntry(plaza, "live_videos", "6"))?.deadline]).toEqual([
+      NOW + 77,
+      undefined,
+    ]);
+  });
+
+  test("a change that keeps the status keeps times to the millisecond, unless it is one of theirs", async () => {
+    const plaza = await open([
+      { id: "1", page: "2001", status: "LIVE", stream_key: KEY },
+      { id: "2", page: "2001", status: "SCHEDULED_LIVE", planned_start_time: NOW + 50 },
+    ]);
+    plaza.time.realMs += 123;
+    const feed = (await feedStarted(plaza.world, KEY, { ingest: "i", width: 640, height: 360 })) as {
+      video: ReturnType<typeof nodeId>;
+      session: number;
+    };
+    await feedLost(plaza.world, feed);
+    const lost = await rowOf(plaza, "1");
+    expect([lost.deadline_ms, await findEntry(plaza, "live_videos", "1")]).toMatchObject([NOW * 1000 + 150_123, { deadline: NOW + 151 }]);
+    await changeEntry(plaza, "live_videos", "1", { title: "lost" });
+    expect(await rowOf(plaza, "1")).toEqual({ ...lost, title: "lost" });
+    await changeEntry(plaza, "live_videos", "1", { deadline: NOW + 150 });
+    expect(await rowOf(plaza, "1")).toEqual({ ...lost, title: "lost", deadline_ms: (NOW + 150) * 1000 });
+    expect(await dueJobs(plaza)).toEqual(["1", "2"].map((id) => `live_video_deadline ${id}`));
+    await changeEntry(plaza, "live_videos", "2", { title: "planned" });
+    expect((await rowOf(plaza, "2")).deadline_ms).toBe((NOW + 50) * 1000);
+    await changeEntry(plaza, "live_videos", "2", { planned_start_time: NOW + 60 });
+    expect((await rowOf(plaza, "2")).deadline_ms).toBe((NOW + 60) * 1000);
+    await transitionLiveVideo(plaza.world, nodeId("2"), "published");
+    const published = await rowOf(plaza, "2");
+    expect([published.broadcast_start_ms, await findEntry(plaza, "live_videos", "2")]).toMatchObject([
+      ...[NOW * 1000 + 123, { broadcast_start_time: NOW }],
+    ]);
+    await changeEntry(plaza, "live_videos", "2", { title: "live" });
+    expect(await rowOf(plaza, "2")).toEqual({ ...published, title: "live" });
+    await changeEntry(plaza, "live_videos", "2", { broadcast_start_time: NOW - 9 });
+    expect((await rowOf(plaza, "2")).broadcast_start_ms).toBe((NOW - 9) * 1000);
+  });
+
+  test("a change of the status ends the feed and its timer, and stands in the history", async () => {
+    const plaza = await open([{ id: "1", page: "2001", status: "LIVE", stream_key: KEY }]);
+    await feedLost(plaza.world, (await feedStarted(plaza.world, KEY)) as { video: ReturnType<typeof nodeId>; session: number });
+    await changeEntry(plaza, "live_videos", "1", { status: "VOD", condition: undefined, deadline: undefined });
+    expect(await rowOf(plaza, "1")).toMatchObject({ state: "vod", has_feed: 0, feed_session: 0, deadline_ms: null, stream_key_hash: null });
+    expect(await dueJobs(plaza)).toEqual([]);
+    const { history = [] } = (await readLiveState(plaza.world, nodeId("1"))) ?? {};
+    expect(history.map(({ event, state }) => `${event} ${state}`)).toEqual(["feed_started live", "feed_lost reconnecting", "declared vod"]);
+  });
+
+  test("a key has 16 to 200 characters, is given in one way, and is never another video's; a video stays on its page", async () => {
+    const plaza = await open([
+      { id: "1", page: "2001", stream_key: KEY },
+      { id: "2", page: "2001" },
+    ]);
+    const insert = (id: string, more: object) => insertEntry(plaza, "live_videos", { id, page: "2001", ...more });
+    expect([await insert("3", { stream_key: "k".repeat(16) }), await insert("4", { stream_key: "k".repeat(200) })]).toEqual([true, true]);
+    for (const stream_key of ["k".repeat(15), "k".repeat(201)]) expect(() => insert("5", { stream_key })).toThrow("stream_key");
+    await expect(insert("5", { stream_key: "l".repeat(16), stream_key_sha256: "0".repeat(64) })).rejects.toThrow(
+      "cannot be combined with stream_key",
+    );
+    await expect(changeEntry(plaza, "live_videos", "2", { stream_key: KEY })).rejects.toThrow("is the key of the live video 1");
+    await changeEntry(plaza, "live_videos", "1", { title: "its own" });
+    expect((await rowOf(plaza, "1")).stream_key_hash).toBe(hashOfKey(KEY));
+    await expect(changeEntry(plaza, "live_videos", "1", { page: "2002" })).rejects.toThrow("cannot change");
+  });
+
+  test("LIVE-14: with a video go its timer and its recording", async () => {
+    const plaza = await openPlaza({
+      ...{ database, recordings: temporaryFolder() },
+      world: { ...cafe, live_videos: [{ id: "1", page: "2001", status: "LIVE", condition: "key_dead", crossposted_pages: ["2001", "2002"] }] },
+    });
+    expect(await findEntry(plaza, "live_videos", "1")).toMatchObject({ crossposted_pages: ["2002"] });
+    expect(await dueJobs(plaza)).toEqual(["live_video_deadline 1"]);
+    expect(await removeEntry(plaza, "live_videos", "1")).toBe(true);
+    expect(await dueJobs(plaza)).toEqual(["live_recording_removal 1"]);
   });
 });
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { connectionsWithin } from "../limits.ts";
-import { Origins } from "./origin.ts";
+import { connectionsWithin, defaultLimits, largestBody, limitsOf, parserHeaderBytesMax } from "../limits.ts";
+import { hostnameOf, Origins } from "./origin.ts";
 
 const origins = new Origins(["10.0.0.0/8", "fd00::/8"]);
 const clientOf = (remoteAddress: string | undefined, ...forwarded: string[]): string =>
@@ -30,4 +30,55 @@ test.each([
 test("connections leave files to the database, the control API and deliveries", () => {
   const [few, some, many] = [256, 1_024, 20_000].map((filesMax) => connectionsWithin(8_192, filesMax));
   expect({ few, some, many, asked: connectionsWithin(100, 20_000) }).toEqual({ few: 128, some: 512, many: 8_192, asked: 100 });
+});
+
+test("D-01: scheme and host are the request's own, or what a trusted proxy says that the client used", () => {
+  const behind = new Origins(["10.0.0.1", "fd00::1"]);
+  const of = (remoteAddress: string | undefined, headers: Record<string, string>, named: string | undefined = "own.test") => {
+    const { scheme, host } = behind.of(Object.entries(headers).flat(), named, { remoteAddress });
+    return `${scheme}://${host}`;
+  };
+  const forwarded = { "x-forwarded-host": "public.test:8443, inner.test", "x-forwarded-proto": "HTTPS, http" };
+  expect([of("10.0.0.1", forwarded), of("fd00::1", forwarded), of("::ffff:10.0.0.1", forwarded)]).toEqual(Array(3).fill("https://public.test:8443"));
+  expect([of("10.0.0.2", forwarded), of("fd00::2", forwarded), of(undefined, forwarded), of("no address", forwarded)]).toEqual(
+    Array(4).fill("http://own.test"),
+  );
+  expect([of("10.0.0.1", { "x-forwarded-proto": "ftp" }), of("10.0.0.1", { "x-forwarded-host": "a b" }), of("10.0.0.1", {})]).toEqual(
+    Array(3).fill("http://own.test"),
+  );
+  behind.configured("https", "0.0.0.0", 443);
+  expect([of("10.0.0.1", { "x-forwarded-proto": "http" }), of("10.0.0.2", {})]).toEqual(["http://own.test", "https://own.test"]);
+  const reached = (hostname: string): string => {
+    behind.configured("http", hostname, 80);
+    return behind.of([], undefined, { remoteAddress: undefined }).host;
+  };
+  expect(["0.0.0.0", "::", "::1", "127.0.0.1", "a.test"].map(reached)).toEqual([
+    ...["localhost:80", "localhost:80", "[::1]:80", "127.0.0.1:80", "a.test:80"],
+  ]);
+  expect([behind.isProxy({ remoteAddress: "10.0.0.1" }), behind.isProxy({ remoteAddress: "10.0.0.2" })]).toEqual([true, false]);
+  expect(new Origins([]).isProxy({ remoteAddress: "10.0.0.1" })).toBe(false);
+  expect(() => new Origins(["no range"])).toThrow();
+});
+
+test("links begin with the address of the request, or with the public one, whose port a surface's own host name keeps", () => {
+  const request = { scheme: "http", host: "own.test:80" };
+  const base = (publicUrl: string | undefined, hostname?: string) => new Origins([], publicUrl).baseUrlOf(request, { mount: "/ads", hostname });
+  expect([base(undefined), base(undefined, "ads.test"), base("https://plaza.test/x"), base("https://plaza.test:8443", "ads.test")]).toEqual([
+    ...["http://own.test:80/ads", "http://own.test:80/ads", "https://plaza.test/x/ads", "https://ads.test:8443/ads"],
+  ]);
+  expect(base("https://plaza.test", "ads.test")).toBe("https://ads.test/ads");
+  expect(["A.test:80", "A.test", "[::1]:80", "[FD00::1]", ""].map(hostnameOf)).toEqual(["a.test", "a.test", "[::1]", "[fd00::1]", ""]);
+});
+
+test("limits grow with those that need them: four of the largest bodies may arrive, and twice as much may be held", () => {
+  expect(limitsOf({})).toEqual(defaultLimits);
+  expect(limitsOf({ bodyBytesMax: 10_000_000 })).toMatchObject({ arrivingBytesMax: 40_000_000, connectionBytesMax: 80_000_000 });
+  expect([parserHeaderBytesMax(limitsOf({})), parserHeaderBytesMax(limitsOf({ headerBytesMax: 40_000 }))]).toEqual([65_536, 80_000]);
+  const limits = { ...limitsOf({ bodyBytesMax: 100 }), multipartBytesMaxFor: (_: string, path: string) => (path === "/files" ? 200 : undefined) };
+  const largest = (path: string, contentType?: string, bodyBytesMax = 100) =>
+    largestBody({ ...limits, bodyBytesMax }, { surface: "base", path }, contentType);
+  expect([largest("/files", "Multipart/Form-Data; boundary=x"), largest("/files", "multipart/form-database"), largest("/files")]).toEqual([
+    200, 100, 100,
+  ]);
+  expect([largest("/other", "multipart/form-data"), largest("/files", "multipart/form-data", 300)]).toEqual([100, 300]);
 });

@@ -94,3 +94,178 @@ test("pictures that are missing for a quarter of a second are a gap, also right 
   expect([gapsOf(0, 0, 249), gapsOf(0, 0, 250), gapsOf(0, 0, 40, 290, 330, 600)]).toEqual([0, 1, 2]);
   expect([gapsOf(400, 400, 440), gapsOf(400, 400, 650)]).toEqual([0, 1]);
 });
+
+/** A container that writes down what it gets; its segments hold nothing. */
+function watched() {
+  const seen: string[] = [];
+  let count = 0;
+  const packager = new Packager(
+    {
+      get isEmpty() {
+        return count === 0;
+      },
+      addPicture: ({ isKey, decodeMs, showMs }) => {
+        count++;
+        seen.push(`${isKey ? "key" : "picture"} ${decodeMs} ${showMs}`);
+      },
+      addSound: ({ ms, frames }) => {
+        count++;
+        seen.push(`sound ${ms} ${frames.length}`);
+      },
+      take: () => {
+        count = 0;
+        return { bytes: new Uint8Array(), head: undefined };
+      },
+    },
+    {
+      began: () => void seen.push("began"),
+      segment: ({ durationMs }) => void seen.push(`segment ${durationMs}`),
+      audioMissing: () => void seen.push("audio missing"),
+    },
+  );
+  const at = (ms: number, isKey = false, compositionMs = 0): void =>
+    packager.addVideo(ms, { kind: "frame", isKey, compositionMs, bytes: Uint8Array.of(0, 0, 0, 1, 9) });
+  const hear = (...times: readonly number[]): void => {
+    for (const ms of times) packager.addAudio(ms, audio(sound));
+  };
+  const configure = (): void => {
+    packager.addVideo(0, video(VIDEO_CONFIG));
+    packager.addAudio(0, audio(AUDIO_CONFIG));
+  };
+  return { packager, seen, at, hear, configure };
+}
+
+test("what comes before the first key frame or before its configuration is left out, but for its time", () => {
+  const { seen, at, hear, configure } = watched();
+  at(0, true);
+  hear(0);
+  expect(seen).toEqual([]);
+  configure();
+  at(0);
+  hear(0, 20);
+  expect(seen).toEqual([]);
+  at(40, true, 80);
+  expect(seen).toEqual(["began", "key 40 120"]);
+  at(80, false, -20);
+  expect(seen.at(-1)).toBe("picture 80 60");
+});
+
+test("sound waits for 150 ms of it, for the segment's end, and for another configuration", () => {
+  const { packager, seen, at, hear, configure } = watched();
+  configure();
+  at(0, true);
+  hear(0, 149);
+  expect(seen).toEqual(["began", "key 0 0"]);
+  hear(150, 160);
+  expect(seen.slice(2)).toEqual(["sound 0 3"]);
+  packager.addAudio(170, audio(AUDIO_CONFIG));
+  expect(seen.slice(3)).toEqual(["sound 160 1"]);
+  packager.addAudio(180, audio(AUDIO_CONFIG));
+  hear(200);
+  packager.end();
+  expect(seen.slice(4)).toEqual(["sound 200 1", "segment 33"]);
+  // Nothing more is taken.
+  at(1_100, true);
+  hear(1_100, 1_300);
+  expect(seen.slice(6)).toEqual([]);
+});
+
+test("a segment is cut at a key frame after a second, and not a millisecond sooner, nor before there was sound", () => {
+  const { seen, at, hear, configure } = watched();
+  configure();
+  at(0, true);
+  at(1_500, true);
+  expect(seen).toEqual(["began", "key 0 0", "key 1500 1500"]);
+  hear(1_510);
+  at(1_999);
+  at(2_000, true);
+  at(2_999, true);
+  at(3_000, true);
+  expect(seen.slice(3)).toEqual([
+    "picture 1999 1999",
+    "sound 1510 1",
+    "segment 2000",
+    "key 2000 2000",
+    "key 2999 2999",
+    "segment 1000",
+    "key 3000 3000",
+  ]);
+});
+
+test("a feed without sound has no last segment, and neither has one that never began", () => {
+  for (const begin of [true, false]) {
+    const { packager, seen, at, hear, configure } = watched();
+    configure();
+    if (begin) at(0, true);
+    else hear(0);
+    packager.end();
+    expect(seen).toEqual(begin ? ["began", "key 0 0"] : []);
+  }
+});
+
+test("LIVE-11, D-51: silence ends a stream a millisecond after its time, once, and so do pictures without key frames and sound alone", () => {
+  const silentFrom = (configureSound: boolean, limitMs: number, heardMs?: number) => {
+    const { packager, seen, at, hear } = watched();
+    packager.addVideo(0, video(VIDEO_CONFIG));
+    if (configureSound) packager.addAudio(0, audio(AUDIO_CONFIG));
+    at(0, true);
+    if (heardMs !== undefined) hear(heardMs);
+    at((heardMs ?? 0) + limitMs);
+    expect(seen).not.toContain("audio missing");
+    for (const ms of [1, 2]) at((heardMs ?? 0) + limitMs + ms);
+    packager.end();
+    return seen.filter((one) => one.startsWith("audio")).length;
+  };
+  expect([silentFrom(false, 2_000), silentFrom(true, 4_000), silentFrom(true, 10_000, 500)]).toEqual([1, 1, 1]);
+  const { at, hear, configure } = watched();
+  configure();
+  at(0, true);
+  hear(9_000);
+  at(10_000, true);
+  hear(19_000, 29_000);
+  at(30_000);
+  expect(() => at(30_001)).toThrow("no key frame came for 20 s");
+  const alone = watched();
+  alone.configure();
+  alone.hear(0, 10_000);
+  expect(() => alone.hear(10_001)).toThrow("no picture came for 10 s");
+});
+
+test("D-51: sound of long before the first picture is silence from that picture on", () => {
+  const { seen, at, hear, configure } = watched();
+  configure();
+  hear(0);
+  at(8_000, true);
+  at(18_000);
+  expect(seen).not.toContain("audio missing");
+  at(18_001);
+  expect(seen.at(-1)).toBe("audio missing");
+});
+
+test("frames of sound keep their order, and what came before a configuration or the first picture counts for nothing", () => {
+  const given: number[][] = [];
+  const seen: string[] = [];
+  const packager = new Packager(
+    {
+      isEmpty: false,
+      addPicture: ({ decodeMs }) => void seen.push(`picture ${decodeMs}`),
+      addSound: ({ frames }) => void given.push(frames.map(([first = 0]) => first)),
+      take: () => ({ bytes: new Uint8Array(), head: undefined }),
+    },
+    { began: () => {}, segment: ({ durationMs }) => void seen.push(`segment ${durationMs}`), audioMissing: () => {} },
+  );
+  const hear = (ms: number, byte: number): void => packager.addAudio(ms, { kind: "frame", bytes: Uint8Array.of(byte) });
+  const at = (ms: number): void => packager.addVideo(ms, { kind: "frame", isKey: true, compositionMs: 0, bytes: Uint8Array.of(0, 0, 0, 1, 9) });
+  hear(5_000, 1);
+  packager.addVideo(6_000, video(VIDEO_CONFIG));
+  packager.addAudio(6_000, audio(AUDIO_CONFIG));
+  hear(10_000, 2);
+  hear(10_200, 3);
+  at(10_500);
+  for (const [nth, byte] of [4, 5, 6].entries()) hear(10_500 + nth * 10, byte);
+  // Another configuration of the picture is no picture.
+  packager.addVideo(10_600, video(VIDEO_CONFIG));
+  at(11_500);
+  packager.end();
+  expect({ given, seen }).toEqual({ given: [[4, 5, 6]], seen: ["picture 500", "segment 1000", "picture 1500", "segment 33"] });
+});

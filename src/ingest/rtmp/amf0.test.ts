@@ -49,3 +49,28 @@ test("AMF0: values that are cut off, nested deeply, too many or of another type 
   for (const bytes of [[0, 1, 2], [2, 0, 9, 97], [12, 255, 255, 255, 255], [10, 255, 255, 255, 255, 5], deep, many, [17], [13]])
     expect(() => readAmf(Uint8Array.from(bytes))).toThrow(RtmpProblem);
 });
+
+test("AMF0: eight levels and 512 values are read, and not one more", () => {
+  const nested = (levels: number) => Uint8Array.from([...Array.from({ length: levels }, () => [10, 0, 0, 0, 1]).flat(), 5]);
+  expect(JSON.stringify(readAmf(nested(8)))).toBe(`${"[".repeat(9)}null${"]".repeat(9)}`);
+  expect(() => readAmf(nested(9))).toThrow("nested too deeply");
+  const objects = (levels: number) => Uint8Array.from([...Array.from({ length: levels }, () => [3, 0, 1, 97]).flat(), 5]);
+  expect(readAmf(objects(8))).toHaveLength(1);
+  expect(() => readAmf(objects(9))).toThrow("nested too deeply");
+  expect(readAmf(new Uint8Array(512).fill(5))).toHaveLength(512);
+  expect(() => readAmf(new Uint8Array(513).fill(5))).toThrow("too many AMF values");
+});
+
+test("AMF0: lengths have two bytes, and a text that is longer is cut off there", () => {
+  const long = "x".repeat(300);
+  const list = Array.from({ length: 300 }, () => null);
+  expect(readAmf(writeAmf([long, list, { [long]: 1 }]))).toEqual([long, list, { [long]: 1 }]);
+  expect(String(readAmf(writeAmf(["x".repeat(70_000)]))[0]).length).toBe(65_535);
+});
+
+test("AMF0: a name may be empty, an end needs one, and any byte but 0 is true", () => {
+  expect(readAmf(Uint8Array.from([3, 0, 0, 1, 2, 0, 0, 9, 1, 0]))).toEqual([{ "": true }, false]);
+  expect(() => readAmf(Uint8Array.from([3, 0, 1, 97, 9, 0, 0, 9]))).toThrow("the AMF type 9");
+  expect(() => readAmf(Uint8Array.from([11, 0x40, 0x59, 0, 0, 0, 0, 0, 0, 0]))).toThrow("cut off");
+  expect(readAmf(new Uint8Array())).toEqual([]);
+});

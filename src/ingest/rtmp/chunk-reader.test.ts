@@ -92,3 +92,51 @@ test("chunks: headers that follow nothing, and sizes that are none, are refused"
   for (const size of [[0, 0, 0, 0], [0x80, 0, 0, 0], [1]])
     expect(() => messagesOf(chunked({ chunkStream: 2, type: 1, stream: 0, timestamp: 0, body: Uint8Array.from(size) }))).toThrow(RtmpProblem);
 });
+
+test("chunks: a message is as large as allowed, sizes go from one byte to 31 bits, and sixteen chunk streams are none too many", () => {
+  const limits = { messageBytesMax: 300 };
+  const body = new Uint8Array(300).fill(3);
+  const message = { chunkStream: 6, type: 9, stream: 1, timestamp: 7, body };
+  expect(messagesOf(chunked(message), limits)).toHaveLength(1);
+  expect(() => messagesOf(chunked({ ...message, body: new Uint8Array(301) }), limits)).toThrow("too large here");
+  const size = (bytes: number[]) => chunked({ chunkStream: 2, type: 1, stream: 0, timestamp: 0, body: Uint8Array.from(bytes) });
+  expect(messagesOf([...size([0, 0, 0, 1]), ...chunked(message, 1)])).toHaveLength(1);
+  expect(messagesOf([...size([0x7f, 0xff, 0xff, 0xff]), ...chunked(message, 300)])).toHaveLength(1);
+  const streams = Array.from({ length: 16 }, (_, i) => join(chunked({ ...message, chunkStream: 3 + i, body: Uint8Array.of(1) })));
+  expect(messagesOf(streams)).toHaveLength(16);
+});
+
+test("chunks: what was dropped or is whole holds nothing more, and an empty message is one", () => {
+  const limits = { messageBytesMax: 10_000 };
+  const begin = (chunkStream: number, timestamp: number) =>
+    chunked({ chunkStream, type: 9, stream: 1, timestamp, body: new Uint8Array(6_000).fill(7) }, 5_000)[0] as Uint8Array;
+  const size = chunked({ chunkStream: 2, type: 1, stream: 0, timestamp: 0, body: Uint8Array.of(0, 0, 0x13, 0x88) });
+  const abort = (id: number) => chunked({ chunkStream: 2, type: 2, stream: 0, timestamp: 0, body: Uint8Array.of(0, 0, 0, id) });
+  // Two at once are too much; one after the other was dropped is not, nor is one after others were whole.
+  expect(() => messagesOf([...size, begin(6, 0), begin(7, 0)], limits)).toThrow("hold too many bytes");
+  expect(messagesOf([...size, begin(6, 0), ...abort(6), ...abort(6), ...abort(9), begin(7, 0)], limits)).toEqual([]);
+  const whole = chunked({ chunkStream: 6, type: 9, stream: 1, timestamp: 0, body: new Uint8Array(6_000) }, 5_000);
+  expect(messagesOf([...size, ...whole, ...whole, begin(7, 0)], limits)).toHaveLength(2);
+  expect(messagesOf(chunked({ chunkStream: 6, type: 8, stream: 1, timestamp: 4, body: new Uint8Array() }))).toEqual([
+    { type: 8, stream: 1, timestamp: 4, body: new Uint8Array() },
+  ]);
+});
+
+test("chunks: a message in the middle of another one of its chunk stream is refused, and so is a control message without its number", () => {
+  const [begun] = chunked({ chunkStream: 6, type: 9, stream: 1, timestamp: 0, body: new Uint8Array(200) });
+  const [next] = chunked({ chunkStream: 6, type: 9, stream: 1, timestamp: 0, body: Uint8Array.of(1) });
+  expect(() => messagesOf([begun as Uint8Array, next as Uint8Array])).toThrow("before the one before it");
+  expect(() => messagesOf(chunked({ chunkStream: 2, type: 2, stream: 0, timestamp: 0, body: Uint8Array.of(0, 0, 6) }))).toThrow("cut off");
+});
+
+test("chunks: a long time is repeated by each chunk or by none of them, and is added where the header is short", () => {
+  const LONG = 0x01_00_00_00;
+  const body = Uint8Array.from({ length: 140 }, (_, at) => at & 0x7f);
+  const [first, second] = chunked({ chunkStream: 6, type: 9, stream: 1, timestamp: LONG, body }) as [Uint8Array, Uint8Array];
+  const withoutTime = join([second.subarray(0, 1), second.subarray(5)]);
+  for (const rest of [second, withoutTime]) expect(messagesOf([first, rest])).toEqual([{ type: 9, stream: 1, timestamp: LONG, body }]);
+  // The difference to the time before stands in the same four bytes.
+  const later = Uint8Array.of(0x86, 0xff, 0xff, 0xff, 1, 0, 0, 2, ...body.subarray(0, 128));
+  const again = Uint8Array.of(0xc6, 1, 0, 0, 2, ...body.subarray(128));
+  expect(messagesOf([first, second, later, again]).map(({ timestamp }) => timestamp)).toEqual([LONG, LONG + 0x01_00_00_02]);
+});

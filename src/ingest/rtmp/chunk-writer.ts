@@ -9,7 +9,6 @@ export function chunksOf(chunkStream: number, { type, stream, timestamp, body }:
   const chunkCount = Math.max(1, Math.ceil(body.length / CHUNK_BYTES));
   const bytes = new Uint8Array(12 + body.length + (chunkCount - 1));
   const view = new DataView(bytes.buffer);
-  bytes[0] = chunkStream;
   view.setUint32(0, (chunkStream << 24) | (timestamp & 0xff_ff_ff));
   view.setUint32(4, (body.length << 8) | type);
   view.setUint32(8, stream, true);

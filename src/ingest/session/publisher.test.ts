@@ -30,6 +30,13 @@ test("messages to a peer that reads slowly arrive whole and in order", () => {
     publisher.drained();
   }
   expect(line.taken).toBe("first second third");
+  // A single byte that waits is before everything else, too.
+  line.capacity = 1;
+  publisher.send(Buffer.from("12"));
+  line.capacity = 9;
+  publisher.send(Buffer.from("3"));
+  publisher.drained();
+  expect(line.taken).toBe("first second third123");
 });
 
 test("a peer that reads nothing is dropped once 64 KiB wait for it", () => {

@@ -1,0 +1,135 @@
+/** What a player may load of a recording, and for how long: page, playlist and segments of one world. */
+import { expect, test } from "bun:test";
+import { appendFileSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { openPlaza } from "#harness/plaza";
+import { temporaryFolder } from "#harness/server";
+import { cafe } from "#harness/worlds";
+import { nodeId } from "#kernel/ids";
+import { transitionLiveVideo } from "../lifecycle/control-transitions.ts";
+import { findSegment, openPlayer, readPlaylist } from "./playback.ts";
+
+const anybody = { country: undefined, isMobileWeb: false };
+const HOUR_MS = 3_600_000;
+
+const onPage = (id: string, more: object) => ({ id, page: "2001", embeddable: true, ...more });
+const videos = [
+  onPage("1", { status: "VOD", title: "Opening" }),
+  onPage("2", { status: "VOD", embeddable: false }),
+  onPage("3", { status: "UNPUBLISHED" }),
+  onPage("4", { status: "VOD", targeting: { geo_locations: { countries: ["DE"] } } }),
+  onPage("5", { status: "LIVE" }),
+  onPage("6", { status: "VOD", condition: "taken_down" }),
+];
+
+async function open(hasRecordings = true) {
+  const recordings = temporaryFolder();
+  const { world, time } = await openPlaza({ database: "sqlite", world: { ...cafe, live_videos: videos }, ...(hasRecordings ? { recordings } : {}) });
+  const ticketOf = async (id: string, viewer = anybody): Promise<string> => {
+    const view = await openPlayer(world, id, viewer);
+    if (typeof view === "string") throw new Error(`the player is refused: ${view}`);
+    return view.ticket;
+  };
+  const record = (id: string, line: string): void => {
+    const folder = join(recordings, world.name, id, "1");
+    mkdirSync(folder, { recursive: true });
+    appendFileSync(join(folder, "index"), line);
+  };
+  const playlist = async (id: string, ticket: string, viewer = anybody) => {
+    const found = await readPlaylist(world, id, ticket, viewer);
+    return typeof found === "string" ? found : found.playlist.includes("#EXT-X-ENDLIST") ? "whole" : "growing";
+  };
+  return { world, time, recordings, ticketOf, record, playlist };
+}
+
+test("LIVE-5: the player's page is there for what may be watched, and for what begins soon without its title", async () => {
+  const { world, time } = await open();
+  const title = async (id: string, viewer = anybody) => {
+    const view = await openPlayer(world, id, viewer);
+    return typeof view === "string" ? view : `title ${view.title}`;
+  };
+  expect([await title("1"), await title("5")]).toEqual(["title Opening", "title null"]);
+  for (const id of ["2", "3", "6", "7", "2001", "x", ""]) expect({ id, title: await title(id) }).toEqual({ id, title: "missing" });
+  expect([await title("4"), await title("4", { ...anybody, country: "DE" } as never)]).toEqual(["not_in_this_country", "title null"]);
+  time.realMs += 10_000;
+  expect(await title("5", { ...anybody, isMobileWeb: true })).toBe("not_on_mobile_web_until_vod");
+});
+
+test("a ticket is of one video and one world's key, and is good for twelve hours", async () => {
+  const { time, ticketOf, record, playlist } = await open();
+  record("1", "2000 9 1000\nend\n");
+  record("4", "2000 9 1000\nend\n");
+  const ticket = await ticketOf("1");
+  expect([await playlist("1", ticket), await playlist("4", ticket), await playlist("1", `${ticket}x`), await playlist("1", "")]).toEqual([
+    ...["whole", "missing", "missing", "missing"],
+  ]);
+  time.realMs += 12 * HOUR_MS;
+  expect(await playlist("1", ticket)).toBe("whole");
+  time.realMs += 1;
+  expect(await playlist("1", ticket)).toBe("missing");
+});
+
+test("LIVE-24: where a request does not say from where it comes, the country of the page counts", async () => {
+  const { ticketOf, record, playlist } = await open();
+  record("4", "2000 9 1000\nend\n");
+  const inGermany = { ...anybody, country: "DE" } as never;
+  const ticket = await ticketOf("4", inGermany);
+  expect([
+    await playlist("4", ticket),
+    await playlist("4", ticket, inGermany),
+    await playlist("4", ticket, { ...anybody, country: "FR" } as never),
+  ]).toEqual([...["whole", "whole", "not_in_this_country"]]);
+});
+
+test("a playlist ends once the broadcast is over and its last segment written, or ten seconds have passed without one", async () => {
+  const { world, time, ticketOf, record, playlist } = await open();
+  const ticket = await ticketOf("1");
+  expect(await playlist("1", ticket)).toBe("starting");
+  const began = time.realMs - 5_000;
+  record("1", `2000 9 ${began}\n`);
+  expect(await playlist("1", ticket)).toBe("growing");
+  time.realMs = began + 2_000 + 10_000;
+  expect(await playlist("1", ticket)).toBe("growing");
+  time.realMs += 1;
+  expect(await playlist("1", ticket)).toBe("whole");
+  // One that is live goes on, however long nothing comes.
+  const live = await ticketOf("5");
+  time.realMs += HOUR_MS;
+  record("5", "2000 9 1000\nend\n");
+  expect(await playlist("5", live)).toBe("growing");
+  await transitionLiveVideo(world, nodeId("5"), "end_signalled");
+  expect(await playlist("5", live)).toBe("whole");
+  await transitionLiveVideo(world, nodeId("5"), "taken_down");
+  expect(await playlist("5", live)).toBe("missing");
+});
+
+test("a segment has a name as in the playlist, and a place in its own video's folder", async () => {
+  const { world, recordings, ticketOf } = await open();
+  const ticket = await ticketOf("1");
+  const find = async (name: string, id = "1") => {
+    const found = await findSegment(world, id, ticket, name, anybody);
+    return typeof found === "string" ? found : found.path;
+  };
+  const folder = join(recordings, world.name, "1");
+  for (const name of ["1/0.ts", "12/999999999.mp4", "3/head.mp4"]) expect(await find(name)).toBe(join(folder, name));
+  for (const name of [
+    "1/0.mp3",
+    "1/index",
+    "1/head.ts",
+    "1/0.tsx",
+    "../1/0.ts",
+    "1/../0.ts",
+    "/0.ts",
+    "1/",
+    "1/1234567890.ts",
+    "1234567890123456/0.ts",
+  ])
+    expect({ name, found: await find(name) }).toEqual({ name, found: "missing" });
+  expect(await find("1/0.ts", "4")).toBe("missing");
+});
+
+test("a server without recordings has none to play", async () => {
+  const { world, ticketOf, playlist } = await open(false);
+  const ticket = await ticketOf("1");
+  expect([await playlist("1", ticket), await findSegment(world, "1", ticket, "1/0.ts", anybody)]).toEqual(["starting", "missing"]);
+});

@@ -1,0 +1,20 @@
+import { expect, test } from "bun:test";
+import { chunksOf } from "./chunk-writer.ts";
+
+test("section 5.3.1: a message has a whole header, and another byte before every further 128 bytes", () => {
+  for (const [length, more] of [
+    [0, 0],
+    [1, 0],
+    [128, 0],
+    [129, 1],
+    [256, 1],
+    [257, 2],
+    [300, 2],
+  ] as const) {
+    const body = Uint8Array.from({ length }, (_, at) => at & 0x7f);
+    const bytes = chunksOf(2, { type: 20, stream: 0x0102, timestamp: 0x0a_0b_0d, body });
+    expect([...bytes.subarray(0, 12)]).toEqual([2, 0x0a, 0x0b, 0x0d, 0, length >> 8, length & 0xff, 20, 2, 1, 0, 0]);
+    const parts = Array.from({ length: more + 1 }, (_, part) => [...(part === 0 ? [] : [0xc2]), ...body.subarray(part * 128, part * 128 + 128)]);
+    expect([...bytes.subarray(12)]).toEqual(parts.flat());
+  }
+});

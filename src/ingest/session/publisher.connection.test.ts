@@ -1,0 +1,263 @@
+/** A connection of the port from its first byte to its end, without a socket: its key, its time limits, and what ends it. */
+import { expect, test } from "bun:test";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { FEED, KEY_PICTURE, openConnections, until, VIDEO_CONFIG } from "#harness/live/connections";
+import { chunked, command, publishing } from "#harness/live/rtmp";
+import { BINARY, clientFrame, opening, withKey } from "#harness/live/websocket";
+import type { FeedName } from "../channel.ts";
+import { writeAmf } from "../rtmp/amf0.ts";
+
+const STARTED = "NetStream.Publish.Start";
+
+test("a connection without a key is closed after ten seconds, whether it says something or not", () => {
+  const { time, connect } = openConnections();
+  time.ms = 100;
+  const silent = connect();
+  const greeted = connect();
+  time.ms = 9_000;
+  greeted.publisher.received(publishing("k")[0] as Uint8Array);
+  time.ms = 10_100;
+  for (const { publisher } of [silent, greeted]) publisher.checkTime();
+  expect([silent.line.ends, greeted.line.ends]).toEqual([[], []]);
+  time.ms = 10_101;
+  for (const { publisher } of [silent, greeted]) publisher.checkTime();
+  expect([silent.line.ends, greeted.line.ends]).toEqual([["terminate"], ["terminate"]]);
+});
+
+test("a publisher is closed after eight seconds of silence, counted from its newest byte", async () => {
+  const { time, connect } = openConnections();
+  const { line, publisher, publish, send } = connect();
+  expect(publisher.isUnauthenticated).toBe(true);
+  await publish();
+  expect({ isAdmitted: line.sent.includes(STARTED), video: publisher.video, world: publisher.world }).toEqual({
+    isAdmitted: true,
+    video: "7",
+    world: "w",
+  });
+  expect(publisher.isUnauthenticated).toBe(false);
+  time.ms = 7_000;
+  send(VIDEO_CONFIG);
+  time.ms = 15_000;
+  publisher.checkTime();
+  expect([publisher.silentMs, line.ends]).toEqual([8_000, []]);
+  time.ms = 15_001;
+  publisher.checkTime();
+  expect(line.ends).toEqual(["terminate"]);
+});
+
+test("a connection that was ended has two seconds to read why, and what it still sends is nothing", async () => {
+  const { time, connect, happened } = openConnections(async () => undefined);
+  const { line, publisher, publish } = connect();
+  time.ms = 500;
+  await publish("wrong");
+  expect([line.sent.includes("The stream key opens nothing"), line.ends]).toEqual([true, ["shutdown"]]);
+  publisher.end();
+  publisher.received(Buffer.from("no RTMP"));
+  time.ms = 2_500;
+  publisher.checkTime();
+  expect([line.ends, happened, publisher.isUnauthenticated]).toEqual([["shutdown"], [], true]);
+  time.ms = 2_501;
+  publisher.checkTime();
+  expect(line.ends).toEqual(["shutdown", "terminate"]);
+});
+
+test("the end waits for what was not yet sent", () => {
+  const { connect } = openConnections();
+  const { line, publisher } = connect(3);
+  publisher.send(Buffer.from("abcdef"));
+  publisher.end();
+  line.capacity = 2;
+  publisher.drained();
+  expect([line.sent, line.ends]).toEqual(["abcde", []]);
+  line.capacity = 2;
+  publisher.drained();
+  expect([line.sent, line.ends]).toEqual(["abcdef", ["shutdown"]]);
+  // One that goes on is not ended by having sent everything.
+  const other = connect(3);
+  other.publisher.send(Buffer.from("abcdef"));
+  other.line.capacity = 9;
+  other.publisher.drained();
+  expect([other.line.sent, other.line.ends]).toEqual(["abcdef", []]);
+});
+
+test("a key that cannot be checked is refused with that reason, and the error is logged", async () => {
+  const { connect, happened } = openConnections(() => Promise.reject(new Error("no database")));
+  const { line, publish } = connect();
+  await publish();
+  expect([line.sent.includes("The server cannot check the key now"), line.ends, happened]).toEqual([true, ["shutdown"], ["error no database {}"]]);
+});
+
+test("a response that comes after the connection was ended admits nobody", async () => {
+  const response = Promise.withResolvers<void>();
+  const videos = ["7", "8", "9"];
+  const { connect } = openConnections(async () => {
+    const video = videos.shift() as string;
+    await response.promise;
+    return { feed: { ...FEED, video } };
+  });
+  const { line, publisher } = connect();
+  for (const part of publishing("k")) publisher.received(part);
+  await publisher.stop("The server ends", "lost");
+  response.resolve();
+  // Those that ask later are admitted meanwhile.
+  for (let later = 0; later < 2; later++) await connect().publish();
+  expect([line.sent.includes(STARTED), line.ends, publisher.isUnauthenticated]).toEqual([false, ["shutdown"], true]);
+});
+
+test("another connection with the same key takes over after three seconds of silence, and one with a newer key at once", async () => {
+  for (const [silentMs, key, takesOver] of [
+    [2_999, "k", false],
+    [3_000, "k", true],
+    [0, "another", true],
+  ] as const) {
+    const { time, connect, happened } = openConnections();
+    const first = connect();
+    await first.begin();
+    time.ms = silentMs;
+    const second = connect();
+    await second.publish(key);
+    expect(second.line.sent.includes(STARTED)).toBe(takesOver);
+    expect(second.line.sent.includes("Another encoder uses this key")).toBe(!takesOver);
+    expect(first.line.ends).toEqual(takesOver ? ["terminate"] : []);
+    expect(first.publisher.isUnauthenticated).toBe(takesOver);
+    await first.publisher.closed();
+    expect(happened).toEqual(["lost 2"]);
+    await second.publisher.closed();
+  }
+});
+
+test("another video or another world has nothing to take over", async () => {
+  const feeds = [FEED, { ...FEED, video: "8" }, { ...FEED, world: "other" }];
+  const { connect } = openConnections(async () => ({ feed: feeds.shift() as FeedName }));
+  const all = [connect(), connect(), connect()];
+  for (const { publish } of all) await publish();
+  expect(all.map(({ line }) => `${line.sent.includes(STARTED)} ${line.ends}`)).toEqual(["true ", "true ", "true "]);
+});
+
+test("D-117: a recording goes on in the form that it began with, so a page cannot continue a transport stream", async () => {
+  const record = (recordings: string, index: string): void => {
+    mkdirSync(join(recordings, "w", "7", "1"), { recursive: true });
+    writeFileSync(join(recordings, "w", "7", "1", "index"), index);
+  };
+  const began = async (index: string): Promise<string> => {
+    const { recordings, connect } = openConnections();
+    if (index !== "") record(recordings, index);
+    const { begin, publisher } = connect();
+    expect(publisher.publishes(FEED)).toBe(false);
+    await begin();
+    expect([publisher.publishes(FEED), publisher.publishes({ ...FEED, session: 3 })]).toEqual([true, false]);
+    await publisher.closed();
+    expect(publisher.publishes(FEED)).toBe(false);
+    return readFileSync(join(recordings, "w", "7", "2", "index"), "utf8").split("\n")[0] as string;
+  };
+  expect(await began("")).toMatch(/^33 \d+ 1000$/);
+  expect(await began("2000 9 1000\n")).toMatch(/^33 /);
+  expect(await began("mp4\n2000 9 1000\n")).toBe("mp4");
+  for (const [index, isAdmitted] of [
+    ["2000 9 1000\n", false],
+    ["mp4\n2000 9 1000\n", true],
+  ] as const) {
+    const { recordings, connect } = openConnections();
+    record(recordings, index);
+    const { line, publisher } = connect();
+    publisher.received(Buffer.concat([opening(), withKey("k")]));
+    await until(() => line.sent.includes("publishing") || line.ends.length > 0);
+    expect([line.sent.includes('{"event":"publishing"}'), line.sent.includes("An encoder with RTMP began this video")]).toEqual([
+      isAdmitted,
+      !isAdmitted,
+    ]);
+  }
+});
+
+test("media that cannot go on ends its feed with the reason for both; what is no protocol ends the connection in silence", async () => {
+  const { connect, happened } = openConnections();
+  const { line, publisher, begin, send } = connect();
+  await begin();
+  send(Buffer.from([0x12, 1, 0, 0, 0, 9]));
+  const reason = "the video is not H.264: choose H.264 (AVC) in the encoder";
+  expect([line.sent.includes(reason.slice(0, 30)), line.ends, publisher.isUnauthenticated]).toEqual([true, ["shutdown"], true]);
+  await publisher.closed();
+  expect(happened).toEqual([`a feed was refused ${JSON.stringify({ world: "w", video: "7", reason })}`, "lost 2"]);
+  const other = connect();
+  other.publisher.received(Uint8Array.of(6));
+  expect([other.line, happened.length]).toEqual([{ sent: "", ends: ["terminate"], capacity: 1_000_000 }, 2]);
+});
+
+test("a mistake of the program is logged with the feed, which is lost and its connection closed", async () => {
+  const { connect, happened } = openConnections();
+  const { line, publisher, begin, send } = connect();
+  await begin();
+  publisher.takeVideo = () => {
+    throw new Error("a mistake");
+  };
+  send(KEY_PICTURE);
+  await publisher.closed();
+  expect([line.ends, happened]).toEqual([["terminate"], ['error a mistake {"world":"w","video":"7"}', "lost 2"]]);
+});
+
+test("a feed that the server ends learns why, and a connection that said nothing yet is closed", async () => {
+  const { connect, happened } = openConnections();
+  const { line, publisher, begin } = connect();
+  await begin();
+  expect(publisher.health).toBeUndefined();
+  publisher.checkTime();
+  expect(publisher.health).toMatchObject({ video: "7", session: 2, width: 320 });
+  await publisher.stop("The broadcast has ended");
+  expect([line.sent.includes("NetStream.Publish.Failed"), line.sent.includes("The broadcast has ended"), line.ends]).toEqual([
+    true,
+    true,
+    ["shutdown"],
+  ]);
+  // The server knows.
+  expect(happened).toEqual([]);
+  const silent = connect();
+  await silent.publisher.stop("The server ends", "lost");
+  expect([silent.line.sent, silent.line.ends]).toEqual(["", ["terminate"]]);
+});
+
+test("a page's picture reaches its feed, and its close ends it", async () => {
+  const { connect, happened } = openConnections();
+  const { publisher, line } = connect();
+  publisher.received(Buffer.concat([opening(), withKey("k")]));
+  await until(() => line.sent.includes("publishing"));
+  const message = (kind: number, data: Uint8Array): Uint8Array => clientFrame(BINARY, Buffer.concat([Uint8Array.of(kind, 0, 0, 0, 0), data]));
+  publisher.received(message(1, VIDEO_CONFIG.subarray(5)));
+  publisher.received(message(2, KEY_PICTURE.subarray(5)));
+  await until(() => publisher.publishes(FEED));
+  publisher.received(clientFrame(8, Uint8Array.of(3, 232)));
+  expect(publisher.publishes(FEED)).toBe(false);
+  await publisher.closed();
+  expect([line.ends, happened]).toEqual([["shutdown"], ["lost 2"]]);
+});
+
+test("an encoder's word that it ends is the end of its feed, before its connection is closed; tags that hold nothing are none", async () => {
+  const { connect, happened } = openConnections();
+  const { publisher, begin, send, line } = connect();
+  await begin();
+  send(Buffer.from([0x57, 1, 0, 0, 0, 9]), Buffer.from([0xaf]), Buffer.from([0xaf, 2, 1]));
+  expect([publisher.publishes(FEED), line.ends]).toEqual([true, []]);
+  publisher.received(command(["deleteStream", 6, null, 1]));
+  expect([publisher.publishes(FEED), line.ends]).toEqual([false, ["shutdown"]]);
+  await publisher.closed();
+  expect(happened).toEqual(["lost 2"]);
+});
+
+test("D-51: metadata that names the codec of the sound gives it two more seconds to come", async () => {
+  for (const [metadata, isOver] of [
+    [{ audiocodecid: 10 }, false],
+    [{ width: 320 }, true],
+  ] as const) {
+    const { connect } = openConnections();
+    const { publisher, publish, send, line } = connect();
+    await publish();
+    const body = writeAmf(["onMetaData", metadata]);
+    publisher.received(Buffer.concat(chunked({ chunkStream: 4, type: 18, stream: 1, timestamp: 0, body })));
+    send(VIDEO_CONFIG, KEY_PICTURE);
+    await until(() => publisher.publishes(FEED));
+    for (const timestamp of [1_000, 2_001])
+      publisher.received(Buffer.concat(chunked({ chunkStream: 6, type: 9, stream: 1, timestamp, body: KEY_PICTURE })));
+    expect(line.sent.includes("The stream has no audio")).toBe(isOver);
+    await publisher.closed();
+  }
+});
