@@ -4,7 +4,7 @@
  *
  * Tests from outside wait for programs, browsers and streams more than they compute, so the others run beside them.
  */
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { BUN, ROOT, runStep, type Step, type StepEnd, seconds } from "./steps.ts";
 import { type Failure, failuresOf, failureText } from "./test-runs/failures.ts";
@@ -24,10 +24,18 @@ const bunTest = (name: string, paths: readonly string[]): Step => ({
 
 const existing = (paths: readonly string[]): string[] => paths.filter((path) => existsSync(join(ROOT, path)));
 
-const OUTSIDE = bunTest("the program from outside", ["test"]);
+const MODEL = "test/model";
+const outside = readdirSync(join(ROOT, "test")).map((folder) => `test/${folder}`);
+
+const OUTSIDE = bunTest(
+  "the program from outside",
+  outside.filter((folder) => folder !== MODEL),
+);
+/** The model stands here because the others of `test` take longer than all of these. */
 const INSIDE = [
   bunTest("features, server, tools and clients", existing(["src", "tools", "clients"])),
   bunTest("conformance, on memory and on PostgreSQL", existing(["conformance"])),
+  bunTest("the interface and its model", existing([MODEL])),
 ];
 
 export const steps = (paths: readonly string[]): Step[] =>

@@ -82,7 +82,6 @@ export async function work(): Promise<number> {
       report();
     }
     await plaza.stop();
-    report();
     await log.flush();
     return process.exit(0);
   } catch (error) {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { GraphResponse } from "#graph/pipeline/request";
 import { type Echo, type EchoGraph, echo, echoWorld, httpListeners, serveEcho as serve } from "#harness/echo-graph";
 import { exchange } from "#harness/raw-http";
+import { databaseUnreachable } from "#kernel/errors";
 import type { RouteHandler } from "./routes/extra-routes.ts";
 
 describe.each(httpListeners)("--http %s", (http) => {
@@ -186,6 +187,14 @@ describe.each(httpListeners)("--http %s", (http) => {
       expect(JSON.parse(body).error).toMatchObject({ code: 1, pftrace_id: "Aecho0000000" });
     }
     expect(own.unexpected).toEqual([mistake, mistake]);
+    await own.stop(0);
+  });
+
+  test("an error of the catalogue that a route throws is its response, and no mistake of the program", async () => {
+    const own = await serveEcho({ extraRoutes: new Map([["/openapi.json", () => Promise.reject(databaseUnreachable())]]) });
+    const { status, body } = await ask(get("/openapi.json"), own.port);
+    expect({ status, error: JSON.parse(body).error }).toMatchObject({ status: 503, error: { code: 2, is_transient: true } });
+    expect(own.unexpected).toEqual([]);
     await own.stop(0);
   });
 

@@ -1,5 +1,6 @@
 /** Limits of kinds of jobs: of one process, and of one share. */
 import { expect, test } from "bun:test";
+import { turns } from "#harness/lone-connection";
 import { type JobWorker, jobWorkerOn, newWorkStore, onBothDatabases } from "#harness/work-database";
 import { sql } from "#storage/sql";
 import type { JobKind } from "./job-kind.ts";
@@ -104,4 +105,19 @@ test("of a kind so many begin as run and wait together may: up to each limit, of
   expect(loads.fitting([{ kind: "other", share: "a" }], 1)).toHaveLength(1);
   gate.resolve();
   await Promise.race(waits);
+});
+
+test("what has waited for its turn goes before what has not begun, also when several have", async () => {
+  const loads = new KindLoads([{ kind: "limited", atOnceMax: { running: 2, waiting: 9 } }]);
+  const row = { kind: "limited", share: "a" };
+  const gate = Promise.withResolvers<void>();
+  for (let n = 0; n < 2; n++) {
+    loads.begin(row);
+    void loads.whileWaiting("limited", () => gate.promise);
+  }
+  for (let n = 0; n < 2; n++) loads.begin(row);
+  gate.resolve();
+  await turns(10);
+  loads.end(row);
+  expect(loads.fitting([row], 1)).toEqual([]);
 });

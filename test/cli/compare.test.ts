@@ -30,13 +30,17 @@ async function runApp(base: string): Promise<number[]> {
   return [listed, made, read, newer].map(({ status }) => status);
 }
 
+/** `plaza record`, and the address at which it takes requests. */
+async function startRecording(upstream: string, file: string) {
+  const recording = spawnPlaza(["record", "--upstream", upstream, "--out", file]);
+  const line = new TextDecoder().decode((await recording.stdout.getReader().read()).value);
+  return { recording, address: /http:\/\/127\.0\.0\.1:\d+/.exec(line)?.[0] as string };
+}
+
 /** Runs the app against the server through `plaza record`, and returns the recording. */
 async function recorded(server: RunningPlaza): Promise<string> {
   const file = join(newFolder(), "calls.har");
-  const recording = spawnPlaza(["record", "--upstream", server.ready.base_url, "--out", file]);
-  const reader = recording.stdout.getReader();
-  const line = new TextDecoder().decode((await reader.read()).value);
-  const address = /http:\/\/127\.0\.0\.1:\d+/.exec(line)?.[0] as string;
+  const { recording, address } = await startRecording(server.ready.base_url, file);
   expect(await runApp(address)).toEqual([200, 200, 200, 200]);
   // Complete after each request, whatever becomes of the program.
   expect(JSON.parse(readFileSync(file, "utf8")).log.entries).toHaveLength(4);
@@ -99,9 +103,7 @@ describe("a recording against a server with a changed calendar", () => {
 test("pages that an app reads are recorded, also by the links to them, and compared by each server's own cursors", async () => {
   const file = join(newFolder(), "pages.har");
   const upstream = await startPlaza(["--data", ":memory:"]);
-  const recording = spawnPlaza(["record", "--upstream", upstream.ready.base_url, "--out", file]);
-  const line = new TextDecoder().decode((await recording.stdout.getReader().read()).value);
-  const address = /http:\/\/127\.0\.0\.1:\d+/.exec(line)?.[0] as string;
+  const { recording, address } = await startRecording(upstream.ready.base_url, file);
   const labels = `${address}/v26.0/2001/custom_labels?limit=1&${query}`;
   for (const page_label_name of ["one", "two"]) await fetch(labels, { method: "POST", headers, body: JSON.stringify({ page_label_name }) });
   type Page = { paging: { next: string; cursors: { after: string } } };
@@ -119,19 +121,27 @@ test("pages that an app reads are recorded, also by the links to them, and compa
   expect((body.data as { status: number }[]).map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
 });
 
-/** Returns what it was sent, and says under which name it did so. */
-function echoServer(name: string, seen: string[]) {
-  const server = Bun.serve({
-    port: 0,
-    hostname: "127.0.0.1",
-    async fetch(request) {
-      seen.push(`${name} ${request.method} ${new URL(request.url).pathname} ${await request.text()}`);
-      return Response.json({ name });
-    },
-  });
+/** A server of the test, until it ends. */
+function serve(fetch: (request: Request) => Response | Promise<Response>): string {
+  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch });
   afterThisTest(() => server.stop(true));
   return server.url.href;
 }
+
+/** A recording of one request. */
+function har(url: string, _secrets?: object[]): string {
+  const file = join(newFolder(), "one.har");
+  const entry = { request: { method: "GET", url, headers: [] }, response: { status: 200, headers: [], content: {} }, _secrets };
+  writeFileSync(file, JSON.stringify({ log: { entries: [entry] } }));
+  return file;
+}
+
+/** Notes what it was sent, and returns its name under each key. */
+const echoServer = (name: string, seen: string[], keys: readonly string[] = ["name"]): string =>
+  serve(async (request) => {
+    seen.push(`${name} ${request.method} ${new URL(request.url).pathname} ${await request.text()}`);
+    return Response.json(Object.fromEntries(keys.map((key) => [key, name])));
+  });
 
 test("of a browser's HAR file the requests to the server that is named are sent, also those whose form was taken apart", async () => {
   const file = join(newFolder(), "browser.har");
@@ -153,27 +163,29 @@ test("of a browser's HAR file the requests to the server that is named are sent,
   expect(seen.sort()).toEqual(["one", "two"].map((name) => `${name} POST /v26.0/2001/custom_labels page_label_name=a%26b&empty=`));
 });
 
+test.each([20, 23])("of %i differences of an operation 20 are printed, and the number of the others where there are any", async (count) => {
+  const keys = Array.from({ length: count }, (_, i) => `key${i}`);
+  const servers = ["one", "two"].map((name) => echoServer(name, [], keys));
+  const { stdout } = await runPlaza(["compare", ...servers, "--recording", har("https://graph.example/x")]);
+  expect(stdout.match(/^ {4}body\.key/gm)).toHaveLength(20);
+  expect(stdout.match(/^ {2}and .*$/gm)).toEqual(count === 23 ? ["  and 3 more"] : null);
+});
+
 test("a file that an app uploads is recorded byte for byte, and no secret beside it", async () => {
   const bytes = new Uint8Array([0xff, 0x00, 0x0d, 0x0a, 0x80]);
   let arrived = new Uint8Array();
-  const upstream = Bun.serve({
-    port: 0,
-    hostname: "127.0.0.1",
-    async fetch(request) {
-      const form = await request.formData();
-      arrived = new Uint8Array(await (form.get("file") as File).arrayBuffer());
-      return Response.json({ token: form.get("access_token") });
-    },
+  const upstream = serve(async (request) => {
+    const form = await request.formData();
+    arrived = new Uint8Array(await (form.get("file") as File).arrayBuffer());
+    return Response.json({ token: form.get("access_token") });
   });
-  afterThisTest(() => upstream.stop(true));
   const file = join(newFolder(), "upload.har");
-  const recording = spawnPlaza(["record", "--upstream", upstream.url.href, "--out", file]);
-  const line = new TextDecoder().decode((await recording.stdout.getReader().read()).value);
+  const { recording, address } = await startRecording(upstream, file);
   const form = new FormData();
   form.set("access_token", "s3cret-token");
   form.set("batch", JSON.stringify([{ relative_url: "me?access_token=s3cret-token" }]));
   form.set("file", new Blob([bytes]));
-  await fetch(`${/http:\/\/127\.0\.0\.1:\d+/.exec(line)?.[0]}/v26.0/8101/uploads`, { method: "POST", body: form });
+  await fetch(`${address}/v26.0/8101/uploads`, { method: "POST", body: form });
   expect([...arrived]).toEqual([...bytes]);
   recording.kill("SIGINT");
   expect(await recording.exited).toBe(0);
@@ -185,32 +197,32 @@ test("a file that an app uploads is recorded byte for byte, and no secret beside
 
   // Sent again, it is the same file, with the secret that is given.
   arrived = new Uint8Array();
-  const options = ["compare", upstream.url.href, upstream.url.href, "--recording", file, "--secret", "given", "--json"];
+  const options = ["compare", upstream, upstream, "--recording", file, "--secret", "given", "--json"];
   expect(JSON.parse((await runPlaza(options)).stdout)).toEqual({ requests: 1, differences: [] });
   expect([...arrived]).toEqual([...bytes]);
 });
 
+/** `second`: the address of the second server, where that is not the one whose control API is used. */
+function compareCases(one: RunningPlaza, other: RunningPlaza, areas: readonly string[], second = other.ready.base_url) {
+  const control = ({ ready: { control_url, control_key } }: RunningPlaza, prefix: string) => [
+    ...[`--${prefix}control-url`, control_url, `--${prefix}control-key`, control_key as string],
+  ];
+  const options = [...areas.flatMap((area) => ["--area", area]), ...control(one, ""), ...control(other, "second-")];
+  return runPlaza(["compare", one.ready.base_url, second, "--conformance", ...options]);
+}
+
 test("compare runs the conformance cases against two servers", async () => {
   const [one, other] = [await startPlaza(["--data", ":memory:"]), await startPlaza(["--data", ":memory:"])];
-  const control = (server: RunningPlaza, prefix: string) => [
-    `--${prefix}control-url`,
-    server.ready.control_url,
-    `--${prefix}control-key`,
-    server.ready.control_key as string,
-  ];
-  const { code, stdout } = await runPlaza([
-    "compare",
-    one.ready.base_url,
-    other.ready.base_url,
-    "--conformance",
-    "--area",
-    "personas",
-    "--area",
-    "general",
-    ...control(one, ""),
-    ...control(other, "second-"),
-  ]);
+  const { code, stdout } = await compareCases(one, other, ["personas", "general"]);
   expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^\d{3,} requests, 0 differences\n$/) });
+});
+
+test("a request of a case is named without the address of either server", async () => {
+  const one = await startPlaza(["--data", ":memory:"]);
+  const { code, stdout } = await compareCases(one, one, ["versioning-basics"], echoServer("other", []));
+  const named = stdout.match(/^ {2}[A-Z]+ .*$/gm) ?? [];
+  expect({ code, isAny: named.length > 0 }).toEqual({ code: 1, isAny: true });
+  expect(named.filter((line) => !/^ {2}[A-Z]+ \//.test(line))).toEqual([]);
 });
 
 test("conform prints what a server keeps, and writes the report as files", async () => {
@@ -225,19 +237,9 @@ test("conform prints what a server keeps, and writes the report as files", async
 });
 
 /** A control API that knows no key. */
-function closedServer(): string {
-  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("", { status: 401 }) });
-  afterThisTest(() => server.stop(true));
-  return server.url.href;
-}
+const closedServer = (): string => serve(() => new Response("", { status: 401 }));
 
 describe("wrong use", () => {
-  const har = (url: string, _secrets?: object[]) => {
-    const file = join(newFolder(), "one.har");
-    const entry = { request: { method: "GET", url, headers: [] }, response: { status: 200, headers: [], content: {} }, _secrets };
-    writeFileSync(file, JSON.stringify({ log: { entries: [entry] } }));
-    return file;
-  };
   const place = (secret: string) => ({ in: "query", name: "access_token", secret });
   const nobody = "http://127.0.0.1:1";
 

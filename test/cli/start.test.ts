@@ -173,6 +173,18 @@ describe("world files", () => {
     };
     expect(await minted()).toEqual(await minted());
   });
+
+  test("--seed goes on above the ids of before when the data is opened again", async () => {
+    const data = newFolder();
+    const minted = async (name: string) => {
+      const plaza = await startPlaza(["--data", data, "--seed", "7"]);
+      const { id } = (await plaza.control("POST", "nodes/labels", { page: "2001", name })).body;
+      await plaza.end();
+      return BigInt(id as string);
+    };
+    const first = await minted("first");
+    expect(await minted("second")).toBeGreaterThan(first);
+  });
 });
 
 describe("without the sandbox", () => {

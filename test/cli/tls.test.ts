@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { connect } from "node:tls";
 import { otherNameCertificate, otherNameKey, receiverCertificate, receiverKey, renewedCertificate, renewedKey } from "#harness/certificates";
 import { sharedPostgres } from "#harness/postgres-cluster";
-import { endAll, newFolder, runPlaza, startPlaza } from "./plaza-process.ts";
+import { endAll, newFolder, runPlaza, spawnPlaza, startPlaza } from "./plaza-process.ts";
 
 afterEach(endAll);
 
@@ -71,6 +71,21 @@ test("a command that finds the server by its folder takes a certificate of any n
     expect(await runPlaza([...command, "--data", data], { env })).not.toMatchObject({ code: 2 });
   }
   expect((await plaza.end()).code).toBe(0);
+});
+
+test("plaza record takes requests for a server over TLS, which it asks over TLS alone and only where it trusts its certificate", async () => {
+  const files = filesOf(renewedCertificate, renewedKey);
+  const plaza = await startPlaza(["--data", ":memory:", "--tls-cert", files.cert, "--tls-key", files.key]);
+  const statusThrough = async (env: Record<string, string>) => {
+    const recording = spawnPlaza(["record", "--upstream", plaza.ready.base_url, "--out", join(newFolder(), "calls.har")], { env });
+    const line = new TextDecoder().decode((await recording.stdout.getReader().read()).value);
+    const response = await fetch(`${/http:\/\/127\.0\.0\.1:\d+/.exec(line)?.[0]}/openapi.json`);
+    recording.kill("SIGINT");
+    expect(await recording.exited).toBe(0);
+    return response.status;
+  };
+  expect(await statusThrough({ NODE_EXTRA_CA_CERTS: files.cert })).toBe(200);
+  expect(await statusThrough({})).toBe(502);
 });
 
 test("several processes serve one port over TLS, and all of them take a renewed certificate", async () => {

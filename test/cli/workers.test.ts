@@ -1,4 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
+import { once } from "node:events";
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
 import { sharedPostgres } from "#harness/postgres-cluster";
 import { endAll, type RunningPlaza, startPlaza } from "./plaza-process.ts";
 
@@ -49,6 +52,28 @@ describe("--workers", () => {
     await allResponse(plaza);
     expect((await plaza.end()).code).toBe(0);
     for (const child of children) expect(isAlive(child)).toBeFalse();
+  }, 30_000);
+
+  test("after a signal they take no new connection, and a request that is still arriving is asked to come again", async () => {
+    const plaza = await withWorkers(2);
+    const { hostname, port } = new URL(plaza.ready.base_url);
+    const isServing = () =>
+      fetch(plaza.ready.base_url, { keepalive: false }).then(
+        () => true,
+        () => false,
+      );
+    const client = connect(Number(port), hostname);
+    const response = text(client);
+    const body = "page_label_name=slow";
+    const head = `Host: ${hostname}\r\nAuthorization: Bearer demo-page-token\r\nExpect: 100-continue\r\nConnection: close\r\nContent-Length: ${body.length}`;
+    client.write(`POST /v26.0/2001/custom_labels?access_token=demo-page-token&oauth_token=demo-page-token HTTP/1.1\r\n${head}\r\n\r\n`);
+    // Its worker waits for the body.
+    await once(client, "readable");
+    const ended = plaza.end();
+    while (await isServing()) await Bun.sleep(10);
+    client.write(body);
+    expect(await response).toContain("HTTP/1.1 503 Service Unavailable");
+    expect((await ended).code).toBe(0);
   }, 30_000);
 
   test("a fault, which would not reach the workers, is refused", async () => {

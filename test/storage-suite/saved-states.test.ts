@@ -130,17 +130,17 @@ describeDrivers("saved states", (driver) => {
     const { store, database, add } = await open();
     await add(1);
     await database.saveState("one");
-    const reported: string[] = [];
-    database.onInvalidate((kind) => kind === undefined && reported.push("own"));
+    const heard: string[] = [];
+    database.onInvalidate((kind) => kind === undefined && heard.push("own"));
     // On SQLite no other process has it open.
     const others = driver.name === "postgres" ? [await store.open(migrations)] : [];
-    for (const other of others) other.onInvalidate((kind) => kind === undefined && reported.push("other"));
-    reported.length = 0;
+    for (const other of others) other.onInvalidate((kind) => kind === undefined && heard.push("other"));
+    heard.length = 0;
     expect(await database.restoreState("one")).toBe(true);
-    expect(await becomesTrue(() => new Set(reported).size === 1 + others.length, 20_000)).toBe(true);
-    reported.length = 0;
+    expect(await becomesTrue(() => new Set(heard).size === 1 + others.length, 20_000)).toBe(true);
+    heard.length = 0;
     expect(await database.restoreState("none")).toBe(false);
-    expect(reported).toEqual([]);
+    expect(heard).toEqual([]);
   });
 
   test("a state of an older version of the program is brought up to date, or refused with nothing changed", async () => {

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import type { WireResponse } from "#conformance/http/wire";
 import { differencesOf } from "./differences.ts";
 import { formText } from "./operations.ts";
+import { ownRules } from "./rules.ts";
 
 const address = "GET /{id}";
 const response = (body: unknown): WireResponse => ({ status: 200, headers: new Headers(), text: JSON.stringify(body) }) as unknown as WireResponse;
@@ -23,4 +24,19 @@ test("a request is named by up to three operations of its form, and by the form 
   expect(formText({ address, names: ["readPage"] })).toBe("readPage (GET /{id})");
   expect(formText({ address, names: ["readPage", "readUser", "readLabel"] })).toBe("readPage or readUser or readLabel (GET /{id})");
   expect(formText({ address, names: ["readPage", "readUser", "readLabel", "readApp"] })).toBe(address);
+});
+
+test("a token that each server has issued in its own second is the same; one that a server has not issued is not", () => {
+  const inspected = (data: object) => response({ data: { app_id: "1", ...data } });
+  const pathsOf = (first: object, second: object): string[] => {
+    const compared = { form: { address: "GET /debug_token", names: ["inspectToken"] }, request: "GET /debug_token" };
+    const differences = differencesOf({ ...compared, first: inspected(first), second: inspected(second) }, ownRules, {
+      ids: new Map(),
+      addresses: [],
+    });
+    return differences.map(({ path }) => path);
+  };
+  expect(pathsOf({ issued_at: 5 }, { issued_at: 6 })).toEqual([]);
+  expect(pathsOf({ issued_at: 5 }, {})).toEqual(["body.data.issued_at"]);
+  expect(pathsOf({ expires_at: 5 }, { expires_at: 6 })).toEqual(["body.data.expires_at"]);
 });

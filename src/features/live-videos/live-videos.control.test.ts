@@ -127,6 +127,29 @@ onEachDatabase("the live state of a video", (database) => {
     ]);
   });
 
+  test("D-279: is an alert while its viewers miss something: its encoder is gone, its key is dead, or its recording was not sealed once", async () => {
+    const { request } = await open({ database });
+    await request("PUT", "clock", { now: 1_795_000_000, frozen: true });
+    const alerts = async () => {
+      const { data } = (await request("GET", "alerts")).body as { data: { kind: string; level: string; of: string; text: string }[] };
+      return data
+        .filter(({ kind }) => kind === "live_video")
+        .map(({ level, of, text }) => `${level} ${of}: ${/page 2001: (.*?)[,;]/.exec(text)?.[1]}`);
+    };
+    const advance = (seconds: number) => request("POST", "clock/advance", { seconds });
+    await request("POST", "live-videos/5301/ingest", { event: "started" });
+    expect(await alerts()).toEqual([]);
+    await request("POST", "live-videos/5301/ingest", { event: "lost" });
+    expect(await alerts()).toEqual(["warning 5301: its encoder is gone"]);
+    await advance(150);
+    expect(await alerts()).toEqual(["error 5301: its encoder did not come back"]);
+    await request("PUT", "live-videos/5301/sealing", { fails: true });
+    await request("POST", "live-videos/5301/end");
+    expect(await alerts()).toEqual([]);
+    await advance(1);
+    expect(await alerts()).toEqual(["error 5301: its recording could not be sealed"]);
+  });
+
   test("keeps the last moves alone", async () => {
     const { request } = await open({ database });
     for (let times = 0; times < 30; times++) for (const event of ["started", "lost"]) await request("POST", "live-videos/5301/ingest", { event });

@@ -17,6 +17,7 @@ import {
   listCrosspostedPages,
   listPagesOfVideos,
   listReadingPages,
+  listRunning,
   listVideosOfPage,
   listVideosOnMap,
   saveCrosspostedPages,
@@ -64,6 +65,16 @@ onEachDatabase("stored videos", (database) => {
     await write((tx) => updateVideo(tx, video("102", { stream_key_hash: "k" })));
     expect((await findVideoByKey(reader, "k"))?.id).toBe("102");
     expect(await findVideoByKey(reader, "l")).toBeUndefined();
+  });
+
+  test("the broadcasts that run are those with the status LIVE, the newest first and no more than are asked for", async () => {
+    const states = ["live", "reconnecting", "key_dead", "ending", "unpublished", "scheduled_live", "vod", "taken_down"] as const;
+    const { reader } = await open(...states.map((state, at) => video(String(101 + at), { state })));
+    const running = async (limit: number) => (await listRunning(reader, limit)).map(({ id }) => id);
+    expect([await running(10), await running(2)]).toEqual([
+      ["104", "103", "102", "101"],
+      ["104", "103"],
+    ]);
   });
 
   test("LIVE-25: a page lists its own and what others share with it, the newest first; D-110: of what was taken down its own alone", async () => {

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Token } from "#auth/token";
+import { openControl } from "#harness/control";
 import { expectUnreadable, onEachDatabase, openPlaza } from "#harness/plaza";
 import { changeEntry, expectLifeOfEntry, expectRoundTrip } from "#harness/sections";
 import { cafe } from "#harness/worlds";
@@ -50,6 +51,21 @@ onEachDatabase("social accounts", (database) => {
     expect(await tags()).toBe(403);
     await changeEntry(plaza, "social_accounts", "6001", { user: "3002" });
     expect(await tags()).toBe(400);
+  });
+
+  test.each([
+    { held: "users/3001", again: { id: "3001", name: "Eve" }, token: { type: "user", user: "3001" } },
+    { held: "pages/2001", again: { id: "2001", name: "Other" }, token: { type: "page", page: "2001" } },
+  ])("who comes after the deleted $held with the same id does not have its account", async ({ held, again, token }) => {
+    const { plaza, request } = await openControl({ database, world });
+    const statusOf = async () => {
+      const { body } = await request("POST", "tokens", { ...token, app: "1001", scopes });
+      return (await plaza.get("/v26.0/6001", { bearer: body.token })).status;
+    };
+    expect(await statusOf()).toBe(200);
+    expect((await request("DELETE", `nodes/${held}`)).status).toBe(200);
+    expect((await request("POST", `nodes/${held.split("/")[0]}`, again)).status).toBe(201);
+    expect(await statusOf()).toBe(400);
   });
 
   test("D-14: nobody sees an account that is gone, while it is still known as a node", async () => {

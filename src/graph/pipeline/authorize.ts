@@ -78,7 +78,7 @@ export function authorizePart(
   // What is read of an app, or of a token, is no data of a person.
   const over = method === "GET" && subject.type !== "app" ? used.find(({ token }) => isDataAccessOver(token, now)) : undefined;
   if (over !== undefined) throw tokenExpired(placeNames[over.place]);
-  const proof = request.query.appsecret_proof ?? request.body.appsecret_proof;
+  const proof = request.body.appsecret_proof ?? request.query.appsecret_proof;
   for (const { value, token } of used) world.tokens.checkProof(proof, value, token, caller.app);
   const counting = used === credentials ? check : checkFor(world, used, caller.app, subject);
   const authorizing = authorize(access.policy, counting);

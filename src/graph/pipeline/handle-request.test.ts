@@ -67,7 +67,10 @@ onEachDatabase("the pipeline", (database) => {
     const proof = createHmac("sha256", "s3cret").update("page").digest("hex");
     const request = (appsecret_proof: string) => ({ ...all("page"), query: { ...all("page").query, appsecret_proof } });
     expect((await plaza.get(labels, request(proof))).status).toBe(200);
-    expect((await plaza.get(labels, request(proof.replace(/^./, (c) => (c === "0" ? "1" : "0"))))).body.error_data.parameter).toBe("appsecret_proof");
+    const wrong = proof.replace(/^./, (c) => (c === "0" ? "1" : "0"));
+    expect((await plaza.get(labels, request(wrong))).body.error_data.parameter).toBe("appsecret_proof");
+    // D-41: the body has precedence.
+    expect((await plaza.post(labels, { ...request(wrong), body: { page_label_name: "proven", appsecret_proof: proof } })).status).toBe(200);
     const demanding = await open({ world: { ...cafe, apps: cafe.apps.map((app) => ({ ...app, require_appsecret_proof: true })) } });
     expect((await demanding.get(labels, all("page"))).body.error_data.parameter).toBe("appsecret_proof");
   });

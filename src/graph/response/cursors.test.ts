@@ -11,6 +11,13 @@ describe("D-30: a cursor", () => {
     expect(cursors.open("labels 1", cursors.sign("labels 1", ["a", "b"]), 2)).toEqual(["a", "b"]);
   });
 
+  test.each([1, 2, 3, 4, 18, 19])("holds a number of %i digits, in characters that a URL needs no escape for", (digits) => {
+    const id = "7".repeat(digits);
+    const cursor = cursors.sign("personas 1", [id]);
+    expect(cursor).toMatch(/^[\w-]+$/);
+    expect(cursors.open("personas 1", cursor, 1)).toEqual([id]);
+  });
+
   test("does not open with another list, another key, or with a character more, less or other", () => {
     const cursor = cursors.sign("personas 1", ["7"]);
     expect(cursors.open("personas 2", cursor, 1)).toBeUndefined();

@@ -87,12 +87,14 @@ test("RFC 6455, 5.4: a message may come in several frames, with a ping between t
   expect(seen.at(-1)).toEqual(["video", 5, "frame", 6]);
 });
 
-test("a page that closes ends its stream, and a refused one reads why", () => {
-  const one = open();
-  one.receive(opening(), withKey("k"));
-  one.session.admit();
-  one.receive(clientFrame(8, Uint8Array.of(3, 232)));
-  expect({ seen: one.seen.slice(1), code: one.closed().code }).toEqual({ seen: ["end", "unpublished"], code: 1000 });
+test("a page that closes ends its stream, also within a message in several frames, and a refused one reads why", () => {
+  for (const before of [[], [clientFrame(BINARY, Uint8Array.of(2, 0), { isFinal: false })]]) {
+    const one = open();
+    one.receive(opening(), withKey("k"));
+    one.session.admit();
+    one.receive(...before, clientFrame(8, Uint8Array.of(3, 232)));
+    expect({ seen: one.seen.slice(1), code: one.closed().code }).toEqual({ seen: ["end", "unpublished"], code: 1000 });
+  }
   const other = open();
   other.receive(opening(), withKey("k"));
   other.session.refuse("key", "The stream key opens nothing");

@@ -84,3 +84,13 @@ test("sound is behind by nothing before there is anything, and where it goes ahe
   expect(send({ video: 2_000, audio: 1_000 }).packager.audioBehindMs).toBe(980);
   expect(send({ video: 1_000, audio: 0 }).packager.audioBehindMs).toBe(960);
 });
+
+test("pictures that are missing for a quarter of a second are a gap, also right after the first one, and the sound before it is none", () => {
+  const gapsOf = (soundMs: number, ...pictureMs: readonly number[]): number => {
+    const { packager } = send({ video: 0, audio: soundMs });
+    for (const [nth, ms] of pictureMs.entries()) packager.addVideo(ms, video(picture(nth === 0)));
+    return packager.gaps;
+  };
+  expect([gapsOf(0, 0, 249), gapsOf(0, 0, 250), gapsOf(0, 0, 40, 290, 330, 600)]).toEqual([0, 1, 2]);
+  expect([gapsOf(400, 400, 440), gapsOf(400, 400, 650)]).toEqual([0, 1]);
+});

@@ -70,7 +70,8 @@ export class Packager {
     // Pictures before the first key frame cannot be decoded.
     if (config === undefined || (this.#beganMs === undefined && !isKey)) return;
     const decodeMs = this.#time.video(timestamp);
-    if (this.#beganMs === undefined) this.#begin(config, decodeMs);
+    const isFirst = this.#beganMs === undefined;
+    if (isFirst) this.#begin(config, decodeMs);
     else if (this.#isSilentAt(decodeMs)) {
       this.#hasEnded = true;
       this.#owner.audioMissing();
@@ -79,7 +80,7 @@ export class Packager {
     if (isKey) this.#cutAt(decodeMs);
     else if (decodeMs - this.#segmentBeganMs > KEY_FRAME_MS_MAX) throw new MediaProblem("no key frame came for 20 s: send one every 2 s");
     this.#container.addPicture({ config, isKey, decodeMs, showMs: decodeMs + compositionMs, bytes });
-    if (this.#lastPictureMs > 0 && decodeMs - this.#lastPictureMs >= GAP_MS) this.gaps++;
+    if (!isFirst && decodeMs - this.#lastPictureMs >= GAP_MS) this.gaps++;
     this.#lastPictureMs = decodeMs;
   }
 

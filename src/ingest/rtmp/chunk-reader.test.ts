@@ -77,6 +77,10 @@ test("chunks: what would hold too much is refused", () => {
   const half = (chunkStream: number) => join([large(chunkStream, limit), new Uint8Array(10_000)]);
   expect(messagesOf([setSize, half(6)], BEFORE_KEY)).toEqual([]);
   expect(() => messagesOf([setSize, half(6), half(7)], BEFORE_KEY)).toThrow(RtmpProblem);
+  // Nor does a message hold more for coming in many small chunks.
+  const small = (chunkStream: number, count: number) =>
+    Array.from({ length: count }, (_, at) => join([at === 0 ? large(chunkStream, limit) : Uint8Array.of(0xc0 | chunkStream), new Uint8Array(128)]));
+  expect(messagesOf([...small(6, 8), ...small(7, 8), ...small(8, 8)], BEFORE_KEY)).toEqual([]);
   const streams = Array.from({ length: 17 }, (_, i) =>
     join(chunked({ chunkStream: 3 + i, type: 8, stream: 0, timestamp: 0, body: Uint8Array.of(1) })),
   );

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { GraphError } from "#kernel/errors";
 import { NotOneRow } from "../database.ts";
 import { sql } from "../sql.ts";
-import { announcement, failureOf, named, rollback } from "./ends.ts";
+import { failureOf, named } from "./ends.ts";
 import {
   isConnectionFailure,
   isReadOnlyServer,
@@ -15,7 +15,6 @@ import {
   NotPrimary,
   translated,
 } from "./failures.ts";
-import type { PoolConnection } from "./pool.ts";
 
 const withCode = (code: unknown, message = "some words of the server"): Error => Object.assign(new Error(message), { code });
 const PLAN = "cached plan must not change result type";
@@ -72,7 +71,7 @@ describe("errors of PostgreSQL", () => {
     expect(kindsOf(withCode("0A000", PLAN))).toEqual(["isStalePlan", "isTransient"]);
   });
 
-  test("a key that is taken and a table that is missing are two kinds apart from all others", () => {
+  test("a key that is taken and a table that is missing are reported apart from all others", () => {
     expect(kindsOf(withCode("23505"))).toEqual(["isTakenKey"]);
     for (const code of ["42P01", "3F000"]) expect([code, ...kindsOf(withCode(code))]).toEqual([code, "isUndefinedTable"]);
   });
@@ -102,22 +101,5 @@ describe("errors of PostgreSQL", () => {
     expect(failureOf({ failure: taken }, own)).toBe(own);
     expect(failureOf({ failure: undefined }, own)).toBe(own);
     expect(failureOf({ failure: withCode("25006") }, own)).toBeInstanceOf(NotPrimary);
-  });
-
-  test("a connection on which even ROLLBACK fails is used no more", async () => {
-    const connection = (execute: () => Promise<unknown>) => ({ execute, isBroken: false }) as unknown as PoolConnection;
-    const [lost, alive] = [connection(() => Promise.reject(withCode("08006"))), connection(async () => ({ rows: [] }))];
-    await rollback(lost);
-    await rollback(alive);
-    expect([lost.isBroken, alive.isBroken]).toEqual([true, false]);
-  });
-
-  test("facts that fit no notification are announced as everything", () => {
-    // A notification has fewer than 8,000 bytes, with a slot and a number before the facts.
-    const announced = (bytes: number) =>
-      announcement("plaza_default", [["kinds", "é".repeat((bytes - JSON.stringify([["kinds", ""]]).length) / 2)]]).values.at(-1);
-    expect(Buffer.byteLength(String(announced(7_500)))).toBe(7_500);
-    expect(announced(7_502)).toBe("null");
-    expect(announced(9_000)).toBe("null");
   });
 });

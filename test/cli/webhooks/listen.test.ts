@@ -133,6 +133,18 @@ test("of two on one app the later one receives; they give everything back, which
   }
 });
 
+test("of three on one app the first one may end first: what it subscribed is left to the others, and given back with the last of them", async () => {
+  const server = await startServer(["--data", ":memory:", "--world", worldFile(world)]);
+  const before = await nodes(server);
+  const [one, other, last] = [await listen(server, ["--events", "messages"]), await listen(server, []), await listen(server, [])];
+  await one.end();
+  await last.end();
+  const [app, , , account] = await nodes(server);
+  expect({ url: app.callback.url, subscribed: account.subscribed_apps }).toEqual({ url: other.url, subscribed: [{ app: "1001" }] });
+  await other.end();
+  expect(await nodes(server)).toEqual(before);
+});
+
 test("of three on one app the middle one may end first; a callback that somebody else has set since stays", async () => {
   const server = await startServer(["--data", ":memory:", "--world", worldFile(world)]);
   const before = await nodes(server);

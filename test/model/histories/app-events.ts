@@ -92,7 +92,8 @@ export const appEventSteps: Arbitrary<Step> = oneOf<Step>(
     2,
     fc.record({
       ...{ kind: fc.constant("events" as const), world, app: fc.constantFrom("1001", "1002") },
-      deactivate: oneOf<string | undefined>([2, fc.constant(undefined)], [1, fc.constantFrom("A", "B", "level up")]),
+      since: fc.constantFrom(0, 0, NOW - 43_200, NOW),
+      deactivate: oneOf<string | undefined>([1, fc.constant(undefined)], [1, fc.constantFrom("A", "A", "B", "level up")]),
     }),
   ],
 );

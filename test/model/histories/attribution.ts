@@ -24,7 +24,9 @@ const ids = oneOf<Readonly<Record<string, Value>>>(
   [2, fc.record({ advertiser_id: device, attribution: cookie })],
 );
 /** Of a touch and an event, so that windows end between them. */
-const time: Arbitrary<number> = fc.constantFrom(0, -1, -3_600, -DAY, -DAY - 1, -29 * DAY, -30 * DAY, -30 * DAY - 1).map((offset) => NOW + offset);
+const time: Arbitrary<number> = fc
+  .constantFrom(0, -1, -3_600, -DAY, -DAY - 1, -28 * DAY, -28 * DAY - 1, -29 * DAY, -30 * DAY, -30 * DAY - 1)
+  .map((offset) => NOW + offset);
 
 const touching: Arbitrary<Step> = fc
   .record({
@@ -69,6 +71,13 @@ export const attributionSteps: Arbitrary<Step> = oneOf<Step>(
   [4, reporting({ event: fc.constant("CUSTOM_APP_EVENTS"), custom_events: fc.array(event, { minLength: 1, maxLength: 3 }) })],
   [2, reporting({ event: fc.constant("MOBILE_APP_INSTALL") })],
   [2, seeing],
+  [
+    4,
+    fc.record({
+      ...{ kind: fc.constant("events" as const), world, app: fc.constantFrom("1001", "1001", "1002") },
+      since: fc.constantFrom(0, 0, NOW - 29 * DAY, NOW - DAY, NOW),
+    }),
+  ],
   [2, installing],
   [
     6,

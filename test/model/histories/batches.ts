@@ -1,6 +1,6 @@
 /** Batches of requests that stand in other areas too (D-34). */
 import fc, { type Arbitrary } from "fast-check";
-import { oneOf, world } from "./drawing.ts";
+import { oneOf, proof, world } from "./drawing.ts";
 import { intentSteps } from "./messaging.ts";
 import { nodeSteps } from "./nodes.ts";
 import { labelSteps, personaSteps } from "./page-messaging.ts";
@@ -42,8 +42,10 @@ export const batchSteps: Arbitrary<BatchStep> = fc
     version: oneOf<string | null>([3, fc.constant("v26.0")], [1, fc.constantFrom("v24.0", null)]),
     token: oneOf(
       [10, fc.constantFrom("cafe-page", "cafe-page", "cafe-page", "ada-user", "cafe-page-of-new-app", "bar-page")],
+      [3, fc.constantFrom("cafe-page-of-proving-app", "proving-ada-user")],
       [1, fc.constantFrom("cafe-page-expired", "nonsense")],
     ),
+    proof: oneOf<RequestStep["proof"]>([3, fc.constant(undefined)], [1, proof]),
     parts: fc.array(drawnPart, { minLength: 1, maxLength: PARTS_MAX }),
   })
-  .map((step) => ({ ...step, parts: partsOf(step.parts) }));
+  .map(({ proof: own, ...step }) => ({ ...step, parts: partsOf(step.parts), ...(own === undefined ? {} : { proof: own }) }));

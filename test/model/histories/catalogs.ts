@@ -59,7 +59,7 @@ const rows: Arbitrary<FeedFile["rows"]> = oneOf<FeedFile["rows"]>(
     fc.array(
       fc.record({
         retailer_id: fc.constantFrom("b1", "b2", "b3", "b4", "ü5"),
-        name: oneOf([6, fc.constantFrom("A book", 'Ein Büch, "neu"', "😀")], [1, fc.constant("")]),
+        name: oneOf([4, fc.constantFrom("A book", 'Ein Büch, "neu"', "😀")], [1, fc.constant("")]),
         brand: fc.constantFrom("", "Own"),
       }),
       { maxLength: 4 },
@@ -68,9 +68,73 @@ const rows: Arbitrary<FeedFile["rows"]> = oneOf<FeedFile["rows"]>(
   [1, fc.constant(null)],
 );
 
+/** What an address serves: a file, no file of a feed, or nothing. */
+const address: Arbitrary<Value> = oneOf<Value>([3, rows.map((of) => ({ $file: of }))], [1, fc.constant({ $file: undefined })]);
+
+const rightSchedule: Arbitrary<Value> = fc
+  .record({
+    interval: fc.constantFrom<Readonly<Record<string, Value>>>(
+      ...[{ interval: "HOURLY", interval_count: 6 }, { interval: "HOURLY", interval_count: 12 }, { interval: "DAILY" }, { interval: "DAILY" }],
+      ...[{ interval: "DAILY", interval_count: 2 }, { interval: "WEEKLY" }, { interval: "MONTHLY" }],
+    ),
+    url: address,
+    more: fc.record({
+      hour: fc.constantFrom<Value>(undefined, 0, 9, 23),
+      minute: fc.constantFrom<Value>(undefined, 0, 30, 59),
+      day_of_week: fc.constantFrom<Value>(undefined, "THURSDAY", "FRIDAY", "SUNDAY"),
+      day_of_month: fc.constantFrom<Value>(undefined, 18, 19, 31),
+      timezone: fc.constantFrom<Value>(undefined, undefined, "UTC", "Asia/Kolkata"),
+    }),
+  })
+  .map(({ interval, url, more }) => ({ ...interval, url, ...Object.fromEntries(Object.entries(more).filter(([, value]) => value !== undefined)) }));
+const wrongSchedule = fc.constantFrom<Value>(
+  ...[
+    { interval: "DAILY" },
+    { url: { $file: [] } },
+    { interval: "SOMETIMES", url: { $file: [] } },
+    { interval: "DAILY", url: "ftp://example.com/x" },
+  ],
+  ...[{ hour: 24 }, { minute: -1 }, { interval_count: 0 }, { day_of_month: 32 }, { day_of_week: "SOMEDAY" }, { timezone: "Mars/Olympus" }].map(
+    (wrong) => ({ interval: "DAILY", url: { $file: [] }, ...wrong }),
+  ),
+  ...[{ interval: "DAILY", url: { $file: [] }, username: "ada" }, "daily"],
+);
+/** A feed has one schedule at a time, so that what it shows does not depend on which of two files of one moment is read first. */
+const schedules: Arbitrary<Readonly<Record<string, Value>>> = oneOf<Readonly<Record<string, Value>>>(
+  [4, rightSchedule.map((schedule) => ({ schedule, update_schedule: "" }))],
+  [3, rightSchedule.map((update_schedule) => ({ update_schedule, schedule: "" }))],
+  [1, fc.constantFrom<Readonly<Record<string, Value>>>({ schedule: "" }, { schedule: null, update_schedule: null })],
+  [1, wrongSchedule.map((schedule) => ({ schedule }))],
+);
+const scheduling = (
+  step: Omit<Parameters<typeof request>[0], "body" | "method" | "tokens">,
+  beside: Readonly<Record<string, Value>>,
+): Arbitrary<Step> =>
+  request({
+    ...{ ...step, method: "POST", tokens: creation },
+    body: fc
+      .record({ kind: fc.constantFrom("json" as const, "json" as const, "form" as const, "multipart" as const), drawn: schedules })
+      .map(({ kind, drawn }) => ({ kind, fields: { ...beside, ...drawn } })),
+  });
+const scheduled: Arbitrary<Step> = oneOf<Step>(
+  [1, scheduling({ operation: "createFeed", version: "v25.0", node: catalog, edge: "product_feeds" }, { name: "Fetched" })],
+  [2, scheduling({ operation: "updateFeed", version: "v25.0", node: feed, edge: "" }, {})],
+  [
+    1,
+    fc.record({
+      ...{ kind: fc.constant("advance" as const), world },
+      seconds: fc.constantFrom(3_600, 86_400, 86_400, 2 * 86_400, 3 * 86_400),
+    }),
+  ],
+);
+
+const ofFeed = fields(
+  ...["id", "name", "product_count", "schedule", "update_schedule{interval,hour,url}", "schedule{timezone,day_of_month}"],
+  ...["latest_upload", "latest_upload{status,input_method,url}"],
+);
 const upload: Arbitrary<NodeName> = node("product_feed_upload");
 const shownOfUpload = fields(
-  ...["id", "status", "start_time", "input_method", "filename", "format", "update_only"],
+  ...["id", "status", "start_time", "end_time", "url", "input_method", "filename", "format", "update_only"],
   ...["num_detected_items", "num_persisted_items", "num_invalid_items", "num_deleted_items", "error_count"],
 );
 /** A file, or what is none. */
@@ -82,14 +146,21 @@ const sent = oneOf<NonNullable<RequestStep["body"]>>(
     })),
   ],
   [2, body({ file: fc.constantFrom("as text", undefined), url: fc.constantFrom(undefined, "ftp://example.com/x") })],
+  [
+    4,
+    body({
+      ...{ url: address, update_only: maybe(fc.constantFrom<Value>("true", false, "maybe")) },
+      username: oneOf<Value>([8, fc.constant(undefined)], [1, fc.constant("ada")]),
+    }),
+  ],
 );
 const uploading: Arbitrary<Step> = oneOf<Step>(
   [3, request({ operation: "createUpload", method: "POST", version: "v25.0", node: feed, edge: "uploads", tokens: creation, body: sent })],
   [1, request({ operation: "createUpload", method: "POST", version, node: feed, edge: "uploads", tokens, body: sent })],
   [2, list({ operation: "listUploads", version, node: feed, edge: "uploads", tokens }, { fields: shownOfUpload })],
-  [2, request({ operation: "readUpload", method: "GET", version, node: upload, edge: "", tokens, query: fc.record({ fields: shownOfUpload }) })],
+  [4, request({ operation: "readUpload", method: "GET", version, node: upload, edge: "", tokens, query: fc.record({ fields: shownOfUpload }) })],
   [
-    2,
+    4,
     list(
       { operation: "listUploadErrors", version, node: upload, edge: "errors", tokens },
       { fields: fields("severity", "summary", "row_number", "retailer_id", "field") },
@@ -104,13 +175,14 @@ export const catalogSteps: Arbitrary<Step> = oneOf<Step>(
       ...{ operation: "createCatalog", method: "POST", surface: "ads", version, node: page, edge: "owned_product_catalogs" },
       tokens: oneOf([8, creation], [1, inQuery]),
       body: body({
-        ...{ name, vertical: maybe(fc.constantFrom("commerce", "commerce", "hotels"), 6) },
+        ...{ name, vertical: maybe(fc.constantFrom("commerce", "hotels")) },
         business_id: maybe(fc.constantFrom<Value>("3501", "3501", "3502", "9999999"), 1),
         business_metadata: maybe(fc.record({ agency, external_business_id: maybe(fc.constant("x-1")) }), 1),
       }),
     }),
   ],
-  [5, uploading],
+  [8, uploading],
+  [6, scheduled],
   [1, sharing],
   [2, byAgency],
   [
@@ -121,13 +193,13 @@ export const catalogSteps: Arbitrary<Step> = oneOf<Step>(
     }),
   ],
   [1, request({ operation: "deleteCatalog", method: "DELETE", version, node: node("product_catalog"), edge: "", tokens })],
-  [2, list({ operation: "listFeeds", version, node: catalog, edge: "product_feeds", tokens }, { fields: fields("id", "name", "product_count") })],
+  [2, list({ operation: "listFeeds", version, node: catalog, edge: "product_feeds", tokens }, { fields: ofFeed })],
   [3, request({ operation: "createFeed", method: "POST", version, node: catalog, edge: "product_feeds", tokens, body: body({ name }) })],
   [
     2,
     request({
       ...{ operation: "readFeed", method: "GET", version, node: feed, edge: "", tokens },
-      query: fc.record({ fields: fields("id", "name", "product_count") }),
+      query: fc.record({ fields: ofFeed }),
     }),
   ],
   [

@@ -42,7 +42,7 @@ const common = {
   targeting: maybe(targeting),
   crossposting_actions: maybe(crossposting, 4),
   planned_start_time: maybe(start, 4),
-  boosted: maybe(fc.constant(false), 60),
+  boosted: maybe(fc.constant(false), 12),
   ad_break: maybe(fc.constant("x"), 60),
 };
 const plans = ["LIVE_NOW", "LIVE", "SCHEDULED_LIVE", "SCHEDULED_UNPUBLISHED", "SCHEDULED_CANCELED", "UNPUBLISHED", "VOD"];

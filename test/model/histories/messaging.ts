@@ -2,7 +2,7 @@
 import fc, { type Arbitrary } from "fast-check";
 import { ROUTED, UNROUTED } from "../reference/areas/chatapp.ts";
 import { body, callers, fields, list, node, oneOf, request, text, world } from "./drawing.ts";
-import type { InAppStep, NodeName, Step, Value } from "./steps.ts";
+import type { InAppStep, NodeName, OutageStep, Step, Value } from "./steps.ts";
 
 const messageText: Arbitrary<Value> = oneOf<Value>(
   [8, text(40)],
@@ -13,10 +13,8 @@ const inApp = (what: InAppStep["what"], drawn: Readonly<Record<string, Arbitrary
   fc.record({ kind: fc.constant("in app" as const), world, what: fc.constant(what), fields: fc.record(drawn) });
 
 /** While the callbacks of the world fail, or are gone. */
-const inOutage = (step: Arbitrary<InAppStep>): Arbitrary<Step> =>
-  fc
-    .record({ cause: step, response: fc.constantFrom(500 as const, 410 as const) })
-    .map((drawn) => ({ kind: "outage", world: drawn.cause.world, ...drawn }));
+const inOutage = (step: Arbitrary<InAppStep>, response: Arbitrary<OutageStep["response"]>): Arbitrary<Step> =>
+  fc.record({ cause: step, response }).map((drawn) => ({ kind: "outage", world: drawn.cause.world, ...drawn }));
 
 const account = fc.constantFrom("6001", "6001", "6001", "6002", "6004");
 
@@ -41,7 +39,7 @@ export const selfMessagingSteps: Arbitrary<Step> = oneOf<Step>(
   [2, inApp("self-message", { social_account: account, text: text(30) })],
   [1, inApp("postback", { social_account: account, title: text(10), payload: text(10), mid: fc.constantFrom("m_1", "m_2") })],
   [2, comments],
-  [1, inOutage(comments)],
+  [1, inOutage(comments, fc.constantFrom(500, 410))],
 );
 
 const tokens = callers("header", ["ada-user", "ada-user", "ada-system-user", "other-ada-user", "ben-user-without-messaging"]);
@@ -114,7 +112,7 @@ export const chatappSteps: Arbitrary<Step> = oneOf<Step>(
   [1, list({ operation: "listPhoneNumbers", node: waba, edge: "phone_numbers", tokens }, { fields: fields("id", "verified_name") })],
   [1, request({ operation: "readChatappAccount", method: "GET", node: waba, edge: "", tokens, query: fc.record({ fields: fields("id", "name") }) })],
   [5, chatting],
-  [1, inOutage(chatting)],
+  [1, inOutage(chatting, oneOf<OutageStep["response"]>([5, fc.constantFrom(500, 410)], [1, fc.constant("days")]))],
 );
 
 const intentFields = fields("id", "status", "waba", "waba{name}", "destination_waba", "destination_waba{id,name}", "solution", "solution{id}");

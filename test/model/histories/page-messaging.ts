@@ -32,7 +32,7 @@ const labelName: Arbitrary<Value> = oneOf<Value>(
   [6, fc.constantFrom("vip", "VIP", "regular", "new", "  new ", "straße", "e\u0301", "é", "😀")],
   [5, text(20)],
   [1, fc.constantFrom("", "   ", "\t\n", "x".repeat(80), "x".repeat(81), "😀".repeat(80), "😀".repeat(81), ` ${"y".repeat(80)} `)],
-  [1, fc.constantFrom(undefined, null, true, 12, 1.5, ["a"], { a: "b" })],
+  [2, fc.constantFrom(undefined, null, true, 12, 1.5, 12, ["a"], { a: "b" })],
   [1, badText],
 );
 

@@ -7,8 +7,13 @@ import type { NodeType, Profile } from "../reference/world.ts";
 /** `pick` counts from the oldest node of the type, or, below zero, from the newest; also those that are deleted. */
 export type NodeName = { readonly type: NodeType; readonly pick: number } | { readonly id: string };
 
-/** JSON, in which `{$node}` stands for an id, `{$callback}` for an address of the receiver, and `{$repeated}` for a parameter that comes several times. */
+/** JSON, in which `{$node}` stands for an id, `{$callback}` for an address of the receiver, `{$file}` for one of a file, and `{$repeated}` for a parameter that comes several times. */
 export type Value = unknown;
+
+interface Proof {
+  readonly is: "right" | "upper" | "wrong";
+  readonly place: "query" | "body";
+}
 
 export interface RequestStep {
   readonly kind: "request";
@@ -25,7 +30,7 @@ export interface RequestStep {
   readonly body?: { readonly kind: "json" | "form" | "multipart"; readonly fields: Readonly<Record<string, Value>>; readonly file?: FeedFile };
   readonly headers?: Readonly<Record<string, string>>;
   /** Of the first token of the request (D-15). */
-  readonly proof?: { readonly is: "right" | "upper" | "wrong"; readonly place: "query" | "body" };
+  readonly proof?: Proof;
   /** `own`: a cursor of the list that is asked, newest first; `any`: of any list. */
   readonly cursor?: { readonly name: "before" | "after"; readonly pick: number; readonly from: "own" | "any" };
 }
@@ -46,6 +51,8 @@ export interface BatchStep {
   readonly version: string | null;
   /** In all three places. */
   readonly token: string;
+  /** Of the token, for all parts. */
+  readonly proof?: Proof;
   readonly parts: readonly BatchPart[];
 }
 
@@ -115,11 +122,14 @@ export interface InAppStep {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** What the callbacks of the world respond while this happens: 500 comes again after a while, 410 when it is replayed. */
+/**
+ * What the callbacks of the world respond while this happens: 500 comes again after a while, 410 when it is replayed. `days`: they fail for
+ * six days, on each of which it happens.
+ */
 export interface OutageStep {
   readonly kind: "outage";
   readonly world: number;
-  readonly response: 500 | 410;
+  readonly response: 500 | 410 | "days";
   readonly cause: InAppStep;
 }
 
@@ -155,12 +165,14 @@ export interface RecordStep {
   readonly entry: { readonly activity: Activity } | { readonly followers: Followers };
 }
 
-/** A name of an app's events is deactivated, or none, and the sums are looked at. */
+/** A name of an app's events is deactivated, or none, and the sums and the report are looked at. */
 export interface EventsStep {
   readonly kind: "events";
   readonly world: number;
   readonly app: string;
   readonly deactivate?: string | undefined;
+  /** The report has events from then on. */
+  readonly since: number;
 }
 
 /** An ad is clicked or seen. */

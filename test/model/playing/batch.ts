@@ -5,8 +5,9 @@ import { failure } from "../reference/errors.ts";
 import { isFailure } from "../reference/replies.ts";
 import { replyTo } from "../reference/reply.ts";
 import type { GraphRequest } from "../reference/requests.ts";
+import type { World } from "../reference/world.ts";
 import { compare } from "./compare.ts";
-import { type Filling, noteNodes, resolve } from "./resolve.ts";
+import { type Filling, noteNodes, provenBy, resolve } from "./resolve.ts";
 import type { Scene, Stage } from "./scene.ts";
 import { type Received, send } from "./send.ts";
 
@@ -27,10 +28,11 @@ export async function askInBatch(stage: Stage, scene: Scene, step: BatchStep, fi
   const address = stage.servers.address(scene.place, "base");
   const requests = step.parts.map((part) => resolve(part.step, world, filling));
   const batch = step.parts.map((part, place) => writtenPart(step, part, requests[place] as GraphRequest, place));
+  const { ofQuery, ofBody } = proofsOf(world, step);
   const whole: GraphRequest = {
     ...{ method: "POST", surface: "base", path: `/${step.version ?? ""}` },
-    query: ["access_token", "oauth_token"].map((name): [string, string] => [name, step.token]),
-    body: { kind: "form", fields: { batch: JSON.stringify(batch) } },
+    query: [...["access_token", "oauth_token"].map((name): [string, string] => [name, step.token]), ...Object.entries(ofQuery)],
+    body: { kind: "form", fields: { batch: JSON.stringify(batch), ...ofBody } },
     headers: { authorization: `Bearer ${step.token}` },
   };
   const received = await send(address, whole);
@@ -60,6 +62,12 @@ export async function askInBatch(stage: Stage, scene: Scene, step: BatchStep, fi
 
 const inWords = (difference: string | undefined, whole: GraphRequest, { body }: Received): string | undefined =>
   difference === undefined ? undefined : `a batch ${JSON.stringify(whole)}: ${JSON.stringify(body)}\n  ${difference}`;
+
+/** What proves the token of a batch serves for all its parts, in the place where it stands. */
+function proofsOf(world: World, { token, proof }: BatchStep): Record<"ofQuery" | "ofBody", Readonly<Record<string, string>>> {
+  const pair = provenBy(world, token, proof);
+  return proof?.place === "body" ? { ofQuery: {}, ofBody: pair } : { ofQuery: pair, ofBody: {} };
+}
 
 const queryOf = (pairs: GraphRequest["query"]): string =>
   new URLSearchParams(pairs.map(([name, value]): [string, string] => [name, value])).toString();
@@ -109,10 +117,12 @@ function takePart({ coverage }: Stage, { world, ever }: Scene, { step, part, out
   const id = nodeOf === undefined ? undefined : outcomes[nodeOf]?.id;
   if (id !== undefined) world.reach("batchReference");
   const path = pathOf(part, request, id ?? "");
+  const { ofQuery, ofBody } = proofsOf(world, step);
   const meant: GraphRequest = {
     ...request,
     path: part.step.version === null && step.version !== null ? `/${step.version}${path}` : path,
-    query: [...request.query, ["access_token", step.token], ["oauth_token", step.token]],
+    query: [...request.query, ["access_token", step.token], ["oauth_token", step.token], ...Object.entries(ofQuery)],
+    body: { kind: "form", fields: { ...request.body?.fields, ...ofBody } },
     headers: { ...request.headers, authorization: `Bearer ${step.token}` },
   };
   const observed = receivedOf(reply);

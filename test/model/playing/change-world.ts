@@ -1,28 +1,18 @@
 /** What the control API does to a world, in the server and in the model. */
 
-import type {
-  AddMediaStep,
-  ChangeStep,
-  EventsStep,
-  InAppStep,
-  MoveActionStep,
-  MoveIntentStep,
-  RecordStep,
-  RolesStep,
-  TouchStep,
-} from "../histories/steps.ts";
+import type { AddMediaStep, ChangeStep, InAppStep, MoveActionStep, MoveIntentStep, RecordStep, RolesStep, TouchStep } from "../histories/steps.ts";
 import { emitComment, emitEcho, emitPostback } from "../reference/areas/accounts.ts";
-import { eventsOf } from "../reference/areas/app-events.ts";
 import { emitOfChatapp } from "../reference/areas/chatapp.ts";
 import { passDeadlines } from "../reference/areas/live-states.ts";
 import { INTENT_MOVES } from "../reference/areas/migration-intents.ts";
 import { ACTION_MOVES, passDueDates } from "../reference/areas/required-actions.ts";
 import { devicesOf, personsOf } from "../reference/attribution.ts";
 import type { Ad, Page } from "../reference/nodes.ts";
+import { planAgain } from "../reference/schedules.ts";
 import { loseRole } from "../reference/world.ts";
 import { changeVideo, videosWithoutFeeds } from "./change-video.ts";
-import { differenceOf } from "./compare.ts";
-import { fillFeed } from "./fill-feed.ts";
+import { fillFeed, playFetches } from "./fill-feed.ts";
+import { lookAtEvents } from "./look-at-events.ts";
 import { idOf } from "./resolve.ts";
 import { newName, type Scene, type Stage } from "./scene.ts";
 
@@ -42,7 +32,7 @@ export async function changeWorld(stage: Stage, scene: Scene, step: ChangeStep):
       world.now += step.seconds;
       passDueDates(world);
       passDeadlines(world);
-      return order(stage, scene, "POST", "clock/advance", { seconds: step.seconds });
+      return (await order(stage, scene, "POST", "clock/advance", { seconds: step.seconds })) ?? playFetches(stage, scene);
     case "revoke":
       return revoke(stage, scene, step.token);
     case "roles":
@@ -154,44 +144,6 @@ async function touch(stage: Stage, scene: Scene, { what, fields }: TouchStep): P
   return order(stage, scene, "POST", `attribution/${what}`, fields);
 }
 
-interface DaySum {
-  readonly day: string;
-  readonly event: string;
-  readonly event_name?: string;
-  readonly currency: string;
-  readonly count: number;
-  readonly sum?: string;
-}
-
-/** Of a decimal. A sum may be larger than any value. */
-function millionths(text: string): bigint {
-  const [whole = "", rest = ""] = text.split(".");
-  return BigInt(whole + rest.padEnd(6, "0"));
-}
-
-/** The end of all times that histories use. */
-const LATE = 4_000_000_000;
-
-/** What the operator sees of an app's events, after a name was deactivated. */
-async function lookAtEvents(stage: Stage, scene: Scene, { app, deactivate }: EventsStep): Promise<string | undefined> {
-  const { world, place } = scene;
-  const events = eventsOf(world, app);
-  const path = `worlds/${place}/app-events/${app}`;
-  if (deactivate !== undefined) {
-    const { status } = await stage.servers.control("POST", `${path}/names/${encodeURIComponent(deactivate)}/deactivate`);
-    const expected = events.names.has(deactivate) ? 200 : 404;
-    if (status !== expected) return `deactivating ${deactivate} is ${status}, not ${expected}`;
-    if (expected === 200) events.names.set(deactivate, "deactivated");
-  }
-  const { body } = await stage.servers.control("GET", `${path}/sums?since=0&until=${LATE}`);
-  const shown = ({ day, event, event_name = "", currency, count, sum }: DaySum) =>
-    `${day} ${event} ${event_name} ${currency}: ${count}, ${sum === undefined ? undefined : millionths(sum)}`;
-  const actual = (body as { data: DaySum[] }).data.map(shown).sort();
-  const expected = [...events.sums].map(([key, { count, sum }]) => `${key}: ${count}, ${sum}`).sort();
-  world.reach("eventSums");
-  return differenceOf(expected, actual, `sums of ${app}`);
-}
-
 /** Exports the world, with its secrets (D-263), and goes on in a fresh one that is made of the export. */
 async function move(stage: Stage, scene: Scene): Promise<string | undefined> {
   const { world, place } = scene;
@@ -210,5 +162,6 @@ async function move(stage: Stage, scene: Scene): Promise<string | undefined> {
   world.touches.length = 0;
   world.uploads.clear();
   for (const { uploads } of world.product_feeds.values()) uploads.length = 0;
+  planAgain(world);
   return undefined;
 }

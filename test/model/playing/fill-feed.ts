@@ -1,8 +1,10 @@
 /** A file for a product feed, in the server and in the model. */
 import type { FeedFileStep } from "../histories/steps.ts";
 import { emitOfCatalog } from "../reference/areas/catalogs.ts";
-import { addUpload } from "../reference/areas/uploads.ts";
+import { addFetched, addUpload } from "../reference/areas/uploads.ts";
 import type { Feed, Upload } from "../reference/nodes.ts";
+import { type DueFetches, takeDueFetches } from "../reference/schedules.ts";
+import { letTimePass } from "./change-video.ts";
 import { differenceOf } from "./compare.ts";
 import { idOf } from "./resolve.ts";
 import type { Scene, Stage } from "./scene.ts";
@@ -50,4 +52,49 @@ export async function fillFeed(stage: Stage, scene: Scene, { feed: name, rows, u
   const upload = addUpload(world, feed, { rows, isUpdate: updateOnly }, { id: undefined, filename: undefined, format: "csv" });
   const { n } = body as { n: number };
   return n === upload.n ? finishUpload(stage, scene, upload) : `the upload is number ${n}, not ${upload.n}`;
+}
+
+interface Report {
+  readonly n: number;
+  readonly status: string;
+  readonly started_time?: number;
+  readonly ended_time?: number;
+}
+
+/** Within which what is due has been fetched, also on a machine under load. */
+const FETCHED_WITHIN_MS = 20_000;
+
+/** What was fetched when the clock moved, the oldest first. A process that is late fetches once for the times that it missed. */
+async function newUploads({ servers }: Stage, scene: Scene, { feed, times }: DueFetches): Promise<Report[]> {
+  let before = -1;
+  for (const endMs = performance.now() + FETCHED_WITHIN_MS; ; await Bun.sleep(20)) {
+    const { body } = await servers.control("GET", `worlds/${scene.place}/feeds/${feed.id}/uploads?limit=100`);
+    const found = (body as { data: readonly Report[] }).data.filter(({ n }) => n > feed.uploads.length).toReversed();
+    const isRead = found.length > 0 && found.every(({ ended_time }) => ended_time !== undefined);
+    if ((isRead && (found.length >= times.length || found.length === before)) || performance.now() >= endMs) return found;
+    before = isRead ? found.length : -1;
+    await letTimePass(servers, scene);
+  }
+}
+
+/** What schedules have fetched until now. */
+export async function playFetches(stage: Stage, scene: Scene): Promise<string | undefined> {
+  const { world } = scene;
+  for (const due of takeDueFetches(world)) {
+    const { feed, fetch, times } = due;
+    world.reach(fetch.isUpdate ? "scheduleUpdate" : "scheduleFetch");
+    const found = await newUploads(stage, scene, due);
+    if (found.length === 0 || found.length > times.length) return `feed ${feed.id} was fetched ${found.length} times, not at ${times}`;
+    for (const { n, started_time: time = 0, ended_time: ended = 0 } of found) {
+      if (time < (times[0] ?? 0) || ended < time || ended > world.now)
+        return `upload ${n} of feed ${feed.id} ran from ${time} to ${ended}, not at ${times}`;
+      const problem = await finishUpload(
+        stage,
+        scene,
+        addFetched(world, feed, fetch.schedule.url, { isUpdate: fetch.isUpdate, id: undefined, time, ended }),
+      );
+      if (problem !== undefined) return problem;
+    }
+  }
+  return undefined;
 }

@@ -1,7 +1,10 @@
 /** The webhooks that came, by world and app, and whether they are exactly those that had to. */
 import { createHmac } from "node:crypto";
+import { isFile, pathOfFile, rowsAt } from "../reference/files.ts";
+import type { FeedFile } from "../reference/requests.ts";
 import type { World } from "../reference/world.ts";
 import { differenceOf } from "./compare.ts";
+import { textOf } from "./send.ts";
 
 interface Post {
   readonly path: string;
@@ -38,6 +41,7 @@ export class Ledger {
     idleTimeout: 0,
     fetch: async (request) => {
       const { pathname, searchParams } = new URL(request.url);
+      if (request.method === "GET" && isFile(request.url)) return serveFile(request.url);
       if (request.method === "GET" && pathname.endsWith("/fails")) return new Response("", { status: 404 });
       if (request.method === "GET") return new Response(pathname.endsWith("/mismatches") ? "another" : searchParams.get("hub.challenge"));
       const header = (name: string): string => request.headers.get(name) ?? "";
@@ -56,6 +60,11 @@ export class Ledger {
 
   callback(world: string, name: string): string {
     return `http://127.0.0.1:${this.#server.port}/${world}/${name}`;
+  }
+
+  /** Undefined: nothing is there. */
+  file(rows: FeedFile["rows"] | undefined): string {
+    return `http://127.0.0.1:${this.#server.port}${rows === undefined ? "/files/none" : pathOfFile(rows)}`;
   }
 
   /** From now on the callbacks of the world respond so; undefined: they take what comes. */
@@ -123,6 +132,11 @@ export class Ledger {
   forget(world: string): void {
     for (let place = this.#posts.length - 1; place >= 0; place--) if (this.#posts[place]?.path.startsWith(`/${world}/`)) this.#posts.splice(place, 1);
   }
+}
+
+function serveFile(address: string): Response {
+  const rows = rowsAt(address);
+  return rows === undefined ? new Response("", { status: 404 }) : new Response(textOf(rows));
 }
 
 const isSignedBy = ({ body, signature }: Post, secret: string): boolean =>

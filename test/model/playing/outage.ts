@@ -33,13 +33,58 @@ async function refusedDeliveries({ servers, ledger }: Stage, { world, place }: S
   return undefined;
 }
 
-export async function playOutage(stage: Stage, scene: Scene, { response, cause, world: of }: OutageStep): Promise<string | undefined> {
+/** Of D-137 the five days, with more than a day between the deliveries: each is tried for a day and a half. */
+const DAYS_OF_FAILING = 5;
+const SECONDS_BETWEEN = 30 * 3_600;
+/** In which a paused callback is tried again, and one that is not paused gets every retry. */
+const RECOVERY_SECONDS = 13 * 3_600;
+
+/** What was given up is replayed, which ends a pause. */
+async function replayFailed({ servers }: Stage, { place }: Scene): Promise<void> {
+  const { body } = await servers.control("GET", `worlds/${place}/deliveries?status=failed&limit=100`);
+  for (const { id } of (body as { data: readonly Delivery[] }).data) await servers.control("POST", `worlds/${place}/deliveries/${id}/replay`);
+}
+
+async function playDays(stage: Stage, scene: Scene, { cause, world: of }: OutageStep): Promise<string | undefined> {
+  const { ledger, servers } = stage;
+  const { world, place } = scene;
+  const advance = (seconds: number) => changeWorld(stage, scene, { kind: "advance", world: of, seconds });
+  // Nothing of it comes before the end, so it is not waited for.
+  const due = [];
+  const first = new Set<string>();
+  for (let day = 0; day < DAYS_OF_FAILING; day++) {
+    const problem = await changeWorld(stage, scene, cause);
+    if (problem !== undefined) return problem;
+    if (day === 0) for (const { app, callback } of world.updates) first.add(`${app} ${callback}`);
+    if (first.size === 0) return undefined;
+    due.push(...world.updates.splice(0));
+    const moved = await advance(SECONDS_BETWEEN);
+    if (moved !== undefined) return moved;
+    due.push(...world.updates.splice(0));
+  }
+  const { body } = await servers.control("GET", `worlds/${place}/callbacks`);
+  const shown = (body as { data: readonly { readonly app: string; readonly url: string; readonly status: string }[] }).data;
+  // A process that is late with an attempt leaves longer between two of them than may be between those of a failing callback.
+  const working = shown.find(({ app, url, status }) => first.has(`${app} ${url}`) && status !== "paused");
+  if (working !== undefined && servers.count === 1) return `${working.url} is ${working.status} after days of failing`;
+  world.reach("webhookPaused");
+  ledger.refuse(world.name, undefined);
+  const moved = await advance(RECOVERY_SECONDS);
+  if (moved !== undefined) return moved;
+  world.updates.push(...due);
+  await replayFailed(stage, scene);
+  return ledger.settle(world);
+}
+
+export async function playOutage(stage: Stage, scene: Scene, step: OutageStep): Promise<string | undefined> {
+  const { response, cause, world: of } = step;
   const { world, place } = scene;
   const { ledger, servers } = stage;
   const missing = await ledger.settle(world);
   if (missing !== undefined) return missing;
-  ledger.refuse(world.name, response);
+  ledger.refuse(world.name, response === "days" ? 500 : response);
   try {
+    if (response === "days") return await playDays(stage, scene, step);
     const problem = await changeWorld(stage, scene, cause);
     if (problem !== undefined) return problem;
     if (world.updates.length === 0) return undefined;

@@ -12,7 +12,7 @@ import { compare } from "./compare.ts";
 import { finishUpload } from "./fill-feed.ts";
 import { askForMany } from "./many.ts";
 import { playOutage } from "./outage.ts";
-import { noteNodes, resolve } from "./resolve.ts";
+import { type Filling, noteNodes, resolve } from "./resolve.ts";
 import { closeScene, openScene, type Scene, type Stage } from "./scene.ts";
 import { type Received, send } from "./send.ts";
 
@@ -81,7 +81,9 @@ const CREATING: ReadonlySet<string> = new Set([
   "createLiveVideo",
 ]);
 
-const fillingOf = ({ ledger }: Stage, { world, ever }: Scene) => ({ ever, callback: (name: string) => ledger.callback(world.name, name) });
+const fillingOf = ({ ledger }: Stage, { world, ever }: Scene): Filling => ({
+  ...{ ever, callback: (name) => ledger.callback(world.name, name), file: (rows) => ledger.file(rows) },
+});
 
 async function follow(stage: Stage, scene: Scene, which: "next" | "previous"): Promise<string | undefined> {
   const { links } = scene;

@@ -2,7 +2,7 @@
 
 import type { NodeName, RequestStep, Value } from "../histories/steps.ts";
 import { findToken, type Place, proofOf } from "../reference/credentials.ts";
-import type { GraphRequest } from "../reference/requests.ts";
+import type { FeedFile, GraphRequest } from "../reference/requests.ts";
 import { type NodeType, nodesByType, type World } from "../reference/world.ts";
 
 /** Every node of a world that there ever was, the oldest first. */
@@ -27,6 +27,8 @@ export function idOf(ever: EverNodes, name: NodeName): string {
 export interface Filling {
   readonly ever: EverNodes;
   readonly callback: (name: string) => string;
+  /** The address at which these rows are served; null: what is no file of a feed; undefined: nothing. */
+  readonly file: (rows: FeedFile["rows"] | undefined) => string;
 }
 
 function filledIn(filling: Filling, value: Value): Value {
@@ -34,6 +36,7 @@ function filledIn(filling: Filling, value: Value): Value {
   if (typeof value !== "object" || value === null) return value;
   if ("$node" in value) return idOf(filling.ever, value.$node as NodeName);
   if ("$callback" in value) return filling.callback(String(value.$callback));
+  if ("$file" in value) return filling.file(value.$file as FeedFile["rows"] | undefined);
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, filledIn(filling, inner)]));
 }
 
@@ -58,9 +61,8 @@ function cursorOf({ cursor, operation }: RequestStep, node: string, world: World
   return [[cursor.name, cursor.from === "any" && cursor.pick % 3 === 0 ? `${drawn}x` : drawn]];
 }
 
-/** The name and value that prove the first token of the step. */
-function provenBy({ proof, tokens }: RequestStep, world: World): Record<string, string> {
-  const [value] = Object.values(tokens);
+/** The name and value that prove the token. */
+export function provenBy(world: World, value: string | undefined, proof: RequestStep["proof"]): Record<string, string> {
   const token = value === undefined ? undefined : findToken(world, value);
   if (proof === undefined || token === undefined) return {};
   const right = proofOf(world, token);
@@ -72,7 +74,7 @@ const CREDENTIALS: readonly Place[] = ["access_token", "oauth_token"];
 export function resolve(step: RequestStep, world: World, filling: Filling): GraphRequest {
   const node = idOf(filling.ever, step.node);
   const hasBody = step.method !== "GET" && (step.body !== undefined || step.tokens.body !== undefined);
-  const proof = provenBy(step, world);
+  const proof = provenBy(world, Object.values(step.tokens)[0], step.proof);
   const isInBody = hasBody && step.proof?.place === "body";
   const query: [string, string][] = [
     ...Object.entries(step.query).flatMap(([name, value]) => pairsOf(name, filledIn(filling, value))),

@@ -11,6 +11,8 @@ const SEEN_WITHIN_MS = 1_000;
 const STREAMS = "rtmp://media.invalid/live";
 
 export interface Servers {
+  /** Of the processes, the first serves the control API. */
+  readonly count: 1 | 2;
   /** The world's address on a surface, for the next request: with two processes they take turns. */
   address(world: string, surface: Surface): string;
   /** Something of the world was changed, by the last request or, if it was not a request, by the control API. */
@@ -50,6 +52,7 @@ export async function startServers(data: string, count: 1 | 2): Promise<Servers>
     return turn;
   };
   return {
+    count,
     address(world, surface) {
       const turn = turnOf(world);
       if (performance.now() > turn.untilMs) turn.last = (turn.last + 1) % running.length;

@@ -10,8 +10,19 @@ import { asObject, asText, parameter } from "./requests.ts";
 import type { World } from "./world.ts";
 
 const DAY = 86_400;
-const CLICK_DAYS = 30;
+
+/** Within how many days of a touch an event is due to it, and which events to an impression. */
+interface Windows {
+  readonly clickDays: number;
+  readonly viewDays: number;
+  readonly isViewed: (event: LoggedEvent) => boolean;
+}
+
 const VIEW_DAYS = 1;
+const clicks: Windows = { clickDays: 30, viewDays: VIEW_DAYS, isViewed: () => false };
+const clicksAndViews: Windows = { ...clicks, isViewed: ({ kind }) => kind === "MOBILE_APP_INSTALL" };
+/** LIM-12. */
+const ofReport: Windows = { clickDays: 28, viewDays: VIEW_DAYS, isViewed: () => true };
 const NO_DEVICE = "00000000-0000-0000-0000-000000000000";
 const UUID_LENGTH = 36;
 const ROWS_OF_REPORT = 100;
@@ -75,8 +86,8 @@ interface Row {
   readonly value: Readonly<Record<string, unknown>>;
 }
 
-/** The oldest report first. */
-function rowsOf(world: World, app: string, { devices: wanted, kind, withViews }: Wanted): Row[] {
+/** All ids of a device, and what ads did on it, to its persons, and on their other devices. */
+function touchesOf(world: World, app: string, wanted: readonly string[]): { readonly device: readonly string[]; readonly touches: readonly Touch[] } {
   const ties = tiesOf(world, app);
   const device = wholeDevice(ties, wanted);
   const linking = ties.filter(({ isTracked }) => isTracked);
@@ -87,27 +98,40 @@ function rowsOf(world: World, app: string, { devices: wanted, kind, withViews }:
     ({ ad, devices, persons: own }) => isCrossCampaign(ad, app) !== undefined && (share(reached, devices) || share(persons, own)),
   );
   if (persons.length > 0) world.reach("attributionPersons");
+  return { device, touches };
+}
+
+/** The oldest report first. */
+function rowsOf(world: World, app: string, { devices: wanted, kind, withViews }: Wanted): Row[] {
+  const { device, touches } = touchesOf(world, app, wanted);
   return (world.app_events.get(app)?.logged ?? []).flatMap((event, place) => {
     if (!share(device, event.tie.devices) || (kind !== undefined && event.kind !== kind)) return [];
     if (!event.isTracked) world.reach("attributionUntracked");
-    const touch = event.isTracked ? dueTo(event, touches, withViews) : undefined;
+    const touch = event.isTracked ? dueTo(event, touches, withViews ? clicksAndViews : clicks) : undefined;
     return touch === undefined ? [] : [{ key: BigInt(place), value: shown(world, event, touch, device, app) }];
   });
 }
 
-/** The last click, else, for installs and if it is asked for, the last impression; of two in one second the one recorded later. */
-function dueTo({ kind, time }: LoggedEvent, touches: readonly Touch[], withViews: boolean): Touch | undefined {
+/** The last click, else, for some events, the last impression; of two in one second the one recorded later. */
+function dueTo(event: LoggedEvent, touches: readonly Touch[], { clickDays, viewDays, isViewed }: Windows): Touch | undefined {
+  const { time } = event;
   const last = (what: Touch["kind"], days: number) =>
     touches
       .filter((touch) => touch.kind === what && touch.time <= time && time - touch.time <= days * DAY)
       .reduce<Touch | undefined>((latest, touch) => (latest === undefined || touch.time >= latest.time ? touch : latest), undefined);
-  return last("click", CLICK_DAYS) ?? (withViews && kind === "MOBILE_APP_INSTALL" ? last("impression", VIEW_DAYS) : undefined);
+  return last("click", clickDays) ?? (isViewed(event) ? last("impression", viewDays) : undefined);
 }
 
-function shown(world: World, { kind, name, time, tie }: LoggedEvent, touch: Touch, device: readonly string[], app: string): Row["value"] {
+/** ATTR-8. */
+function isOtherDevice({ tie }: LoggedEvent, touch: Touch, device: readonly string[]): boolean {
   const advertising = (ids: readonly string[]) => ids.filter((id) => id.startsWith("id "));
   const [clicked, own] = [advertising(touch.devices), advertising(tie.devices)];
-  const isOther = clicked.length > 0 && own.length > 0 ? !share(clicked, own) : touch.devices.length > 0 && !share(touch.devices, device);
+  return clicked.length > 0 && own.length > 0 ? !share(clicked, own) : touch.devices.length > 0 && !share(touch.devices, device);
+}
+
+function shown(world: World, event: LoggedEvent, touch: Touch, device: readonly string[], app: string): Row["value"] {
+  const { kind, name, time } = event;
+  const isOther = isOtherDevice(event, touch, device);
   const isView = touch.kind === "impression";
   const cross_campaign = isCrossCampaign(touch.ad, app) === true;
   world.reach(isView ? "attributionView" : "attributionClick");
@@ -152,4 +176,42 @@ export function listAttribution(turn: Turn): Reply | Failure[] {
   const rows = rowsOf(world, node, { devices, kind, withViews: withViews === true });
   const reply = replyWithList(turn, { list: `listAttribution ${node}`, rows, shape });
   return problems.length === 0 ? reply : [...problems, ...(Array.isArray(reply) ? reply : [])];
+}
+
+export interface ReportRow {
+  readonly ad_id: string;
+  readonly campaign_id: string;
+  readonly event: string;
+  readonly event_name?: string;
+  readonly click_through: number;
+  readonly view_through: number;
+  readonly cross_campaign: number;
+  readonly cross_device: number;
+  /** By currency; in millionths. */
+  readonly sums: Readonly<Record<string, bigint>>;
+}
+
+/** What ads did for an app from `since` to `until`, with the events that are untracked (I1-12). */
+export function reportOf(world: World, app: string, since: number, until: number): ReportRow[] {
+  const rows = new Map<string, ReportRow>();
+  for (const event of world.app_events.get(app)?.logged ?? []) {
+    const { device, touches } = touchesOf(world, app, event.tie.devices);
+    const touch = event.time < since || event.time > until ? undefined : dueTo(event, touches, ofReport);
+    if (touch === undefined) continue;
+    world.reach(event.isTracked ? "attributionReport" : "attributionReportUntracked");
+    const { kind, name, value, currency = "" } = event;
+    const { id: ad_id, campaign_id } = touch.ad;
+    const known = rows.get(`${ad_id} ${name}`);
+    const { click_through = 0, view_through = 0, cross_campaign = 0, cross_device = 0, sums = {} } = known ?? {};
+    const one = (isSo: boolean): number => (isSo ? 1 : 0);
+    rows.set(`${ad_id} ${name}`, {
+      ...{ ad_id, campaign_id, event: kind, ...(kind === "CUSTOM_APP_EVENTS" ? { event_name: name } : {}) },
+      click_through: click_through + one(touch.kind === "click"),
+      view_through: view_through + one(touch.kind === "impression"),
+      cross_campaign: cross_campaign + one(isCrossCampaign(touch.ad, app) === true),
+      cross_device: cross_device + one(isOtherDevice(event, touch, device)),
+      sums: value === undefined ? sums : { ...sums, [currency]: (sums[currency] ?? 0n) + value },
+    });
+  }
+  return [...rows.values()];
 }

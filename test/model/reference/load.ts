@@ -29,7 +29,7 @@ export interface WorldFile {
   readonly activity: readonly nodes.Activity[];
   readonly followers: readonly Loose<nodes.Followers, "microblog_user" | "count" | "time">[];
   readonly catalogs: readonly Loose<nodes.Catalog, "id" | "page" | "name">[];
-  readonly product_feeds: readonly Omit<nodes.Feed, "items" | "uploads">[];
+  readonly product_feeds: readonly Omit<nodes.Feed, "items" | "uploads" | "fetches">[];
   readonly ads: readonly (Omit<nodes.Ad, "tracked_apps"> & { readonly tracked_apps?: readonly string[] })[];
   readonly chatapp_accounts: readonly (Omit<nodes.ChatappAccount, "subscribed_apps"> & {
     readonly subscribed_apps: readonly { readonly app: string }[];
@@ -107,7 +107,7 @@ export function loadWorld(name: string, file: WorldFile, reach: (rule: Rule) => 
     activity: [...file.activity],
     followers: file.followers.map((some) => ({ ...NO_DEMOGRAPHY, ...some })),
     catalogs: byId(file.catalogs.map((catalog) => ({ agencies: [], ...catalog }))),
-    product_feeds: byId(file.product_feeds.map((feed) => ({ ...feed, items: new Map(), uploads: [] }))),
+    product_feeds: byId(file.product_feeds.map((feed) => ({ ...feed, items: new Map(), uploads: [], fetches: new Map() }))),
     ads: byId(file.ads.map((ad) => ({ tracked_apps: [], ...ad }))),
     chatapp_accounts: byId(
       file.chatapp_accounts.map(({ subscribed_apps, ...rest }) => ({

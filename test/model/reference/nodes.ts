@@ -1,4 +1,6 @@
 /** What a world holds, one interface for each kind of node. Times are Unix seconds. */
+import type { PlannedFetch, ScheduleKind } from "./files.ts";
+
 export type TokenKind = "app" | "user" | "page" | "social_user" | "microblog_user" | "system_user";
 
 export interface Token {
@@ -58,6 +60,9 @@ export interface LoggedEvent {
   readonly name: string;
   readonly time: number;
   readonly isTracked: boolean;
+  /** In millionths. */
+  readonly value?: bigint | undefined;
+  readonly currency?: string;
   readonly tie: { readonly devices: readonly string[]; readonly persons: readonly string[]; readonly isTracked: boolean };
 }
 
@@ -217,6 +222,7 @@ export interface Feed {
   name: string;
   /** The oldest first. */
   readonly uploads: Upload[];
+  readonly fetches: Map<ScheduleKind, PlannedFetch>;
   /** The items of the file that it shows, by `retailer_id`. */
   items: Map<string, Readonly<Record<string, string>>>;
 }
@@ -228,8 +234,13 @@ export interface Upload {
   readonly n: number;
   readonly feed: string;
   readonly time: number;
-  readonly filename: string | undefined;
-  readonly format: string;
+  /** Of when its file was read to its end, where that is later. */
+  readonly ended?: number;
+  /** Where its file was fetched. */
+  readonly url?: string;
+  readonly filename?: string | undefined;
+  /** Undefined: no file came. */
+  readonly format: string | undefined;
   readonly isUpdate: boolean;
   readonly rows: number;
   readonly bad: number;

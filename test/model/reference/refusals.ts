@@ -1,5 +1,5 @@
 /** What is said to a caller who may not ask, and in which form. */
-import { type Credential, problemsOfPlaces, type Scheme } from "./credentials.ts";
+import { type Credential, inPlaces, problemsOfPlaces, type Scheme } from "./credentials.ts";
 import { type ErrorName, type Failure, type Form, failure } from "./errors.ts";
 import type { Token } from "./nodes.ts";
 import type { Operation } from "./operations.ts";
@@ -50,9 +50,11 @@ export function deadOnes(
   given: readonly Credential[],
   schemes: readonly Scheme[],
 ): Failure[] {
-  if (!given.some(({ problem }) => problem !== undefined)) return [];
+  const scheme = schemes[0] ?? "any";
+  const counting = inPlaces(world, scheme, given);
+  if (!counting.some(({ problem }) => problem !== undefined)) return [];
   const form = formWithoutNode(request, edge);
-  return problemsOfPlaces(world, schemes[0] ?? "any", given).map((error) => failure(form, error));
+  return problemsOfPlaces(world, scheme, counting).map((error) => failure(form, error));
 }
 
 /** What a caller who knows of the node and has the tokens in their places may still lack (D-91, D-11). */

@@ -81,6 +81,8 @@ describe("the nearest miss", () => {
     ]);
     const nested = { kind: { status: 500 }, match: { request_body: { user: { id: { x: 1 } } } } };
     expect(nearestOf([entry], nested)?.differences.map(({ at }) => at)).toEqual(["status", "request_body.user.id"]);
+    const shorter = { kind: { status: 500 }, match: { request_body: { list: [1] } } };
+    expect(nearestOf([entry], shorter)?.differences.map(({ at }) => at)).toEqual(["status", "request_body.list"]);
     const many = Object.fromEntries(Array.from({ length: 21 }, (_, at) => [`k${at}`, 1]));
     expect(nearestOf([entry], { kind: {}, match: many })?.differences).toHaveLength(20);
   });

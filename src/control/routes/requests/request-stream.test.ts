@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { ControlRequest } from "#control-contract/route";
 import { RequestLog } from "#graph/worlds/request-log";
-import { openControl } from "#harness/control";
+import { KEY, openControl } from "#harness/control";
 import type { RequestFilter } from "./request-filter.ts";
 import { followRequests } from "./request-stream.ts";
 
@@ -57,6 +57,24 @@ describe("the stream of requests", () => {
     log.add(entry({ trace_id: "A3", status: 503 }));
     expect(await nextEvent(fresh)).toMatchObject({ id: "4", seen: 1, refused: 0, failed: 1, data: [{ trace_id: "A3" }] });
     await fresh.cancel();
+  });
+
+  test.each([
+    { given: "Last-Event-ID: 1", id: "1", query: "", sent: ["A1", "A2"] },
+    { given: "one that no stream has sent", id: "1x", query: "", sent: ["A2"] },
+    { given: "one beside a cursor in the query", id: "0", query: "?after=1", sent: ["A1", "A2"] },
+  ])("goes on where a reader that comes back says it was: $given", async ({ id, query, sent }) => {
+    const { app, plaza } = await openControl();
+    const { requests } = plaza.world;
+    for (const trace_id of ["A0", "A1"]) requests.add(entry({ trace_id }));
+    const headers = { authorization: `Bearer ${KEY}`, "last-event-id": id };
+    const response = await app.request(`/v1/worlds/default/requests/stream${query}`, { headers });
+    const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+    const seen: string[] = [];
+    requests.add(entry({ trace_id: "A2" }));
+    while (!seen.includes("A2")) seen.push(...(await nextEvent(reader)).data.map(({ trace_id }: { trace_id: string }) => trace_id));
+    expect(seen).toEqual([...sent]);
+    await reader.cancel();
   });
 
   test("tells no request twice where the world rested before, and goes on when it is restored", async () => {

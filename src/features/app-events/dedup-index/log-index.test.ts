@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { onEachDatabase, openPlaza } from "#harness/plaza";
 import { nodeId } from "#kernel/ids";
-import type { Database } from "#storage/database";
+import type { Database, Reader } from "#storage/database";
 import { deleteEventsBetween, insertEvents } from "../log/log.store.ts";
 import { type LogIndex, TableIndex } from "./entries.store.ts";
 import { keyFingerprint } from "./fingerprints.ts";
@@ -111,6 +111,25 @@ test("what a process knows of the index is void when the state of the world is a
   expect(await find()).toEqual([1]);
   await database.restoreState(undefined);
   expect(await find()).toBeUndefined();
+});
+
+test("runs whose requests were all deleted are not searched any more", async () => {
+  const { database } = (await openPlaza()).world;
+  const index = new RunIndex(database, SMALL_RUN);
+  for (let call = 1; call <= 100; call++) await addRequest(database, index, call, [{ event_id: String(call), time: 1_000_000 + call }]);
+  const { reader } = database;
+  const countReads = async (): Promise<number> => {
+    let count = 0;
+    const counted = { ...reader, get: (statement: Parameters<typeof reader.get>[0]) => reader.get(statement).finally(() => count++) } as Reader;
+    await index.findTies(counted, app, ["nobody"]);
+    return count;
+  };
+  expect(await countReads()).toBeGreaterThan(1);
+  await database.write(async (tx) => {
+    await deleteEventsBetween(tx, app, 0, 100, 2_000_000);
+    await index.forgetUpTo(tx, app, 100);
+  });
+  expect(await countReads()).toBe(0);
 });
 
 async function forgetAll(database: Database): Promise<void> {

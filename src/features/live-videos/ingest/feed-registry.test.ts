@@ -46,11 +46,15 @@ onEachDatabase("the feeds of an ingest process", (database) => {
     expect(await registry.check(stream_key)).toEqual({ feed: { video: id, session: 0 }, world: plaza.world.name });
     expect(await stateOf(plaza, id)).toMatchObject({ feed: { is_sending: false } });
     expect(await registry.start(stream_key, { width: 400, height: 300 })).toEqual({ feed: { video: id, session: 1 }, world: plaza.world.name });
+    expect((await stateOf(plaza, id))?.health).toBeUndefined();
     expect(await registry.report([healthy(id, 1)])).toEqual([]);
     expect(await stateOf(plaza, id)).toMatchObject({
       feed: { is_sending: true, session: 1 },
       health: { key_frame_ms: 8000, warnings: ["key frames every 8 s: viewers start late; set 2 s"] },
     });
+    // Of an encoder that was there before.
+    await registry.report([healthy(id, 0)]);
+    expect((await stateOf(plaza, id))?.health).toBeUndefined();
     const { body } = await plaza.get(`/v26.0/${id}`, { bearer, query: { fields: "embed_html" } });
     expect(body.embed_html).toContain('width="1280" height="960"');
     await registry.end({ video: id, session: 1 }, "lost");

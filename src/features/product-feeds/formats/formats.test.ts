@@ -143,6 +143,7 @@ describe("D-56: CSV and TSV", () => {
 
   test("a header without required fields fails the file", async () => {
     expect(await problemOf("name,url\na,b")).toBe("FeedFileProblem: the header has no column for retailer_id, image_url");
+    expect(await problemOf("retailer_id,name,url\na,b,c")).toBe("FeedFileProblem: the header has no column for image_url");
     expect(await problemOf(`${HEADER},name\n`)).toBe("FeedFileProblem: the header contains name twice");
     expect(await problemOf(`${HEADER},"x\n${csvRow("a")}`)).toBe("FeedFileProblem: the header cannot be read: line 1: a quote is not closed");
     expect(await problemOf(" \n ")).toBe("FeedFileProblem: the file is empty");

@@ -70,6 +70,8 @@ onEachDatabase("D-147: uploads over the graph", (database) => {
     expect(second.data).toEqual(errors.slice(2));
     expect(second.paging.next).toBeUndefined();
     expect((await follow(second.paging.previous)).data).toEqual(errors.slice(0, 2));
+    const middle = await follow((await get(`${id}/errors`, { limit: "1" })).paging.next);
+    expect((await follow(middle.paging.previous)).data).toEqual(errors.slice(0, 1));
     const failed = await take("<html></html>");
     expect((await get(`${failed}/errors`)).data).toEqual([{ severity: "fatal", summary: expect.stringContaining("root element is html") }]);
     expect(await get(failed, { fields: "status,error_count" })).toEqual({ id: failed, status: "failed", error_count: 1 });

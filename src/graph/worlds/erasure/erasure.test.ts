@@ -159,6 +159,12 @@ onEachDatabase("D-172: a person is erased", (database) => {
     expect(await held("names the user")).toEqual([]);
   });
 
+  test("its times are the seconds that the world's clock shows", async () => {
+    const { plaza, erase } = await open();
+    plaza.time.realMs += 999;
+    expect(await erase("nobody-at-all")).toMatchObject({ started_at: 1_795_000_000, ended_at: 1_795_000_000 });
+  });
+
   test("what is no person, or too short to be searched for, is refused; who is unknown was not there", async () => {
     const { request, erase } = await open();
     expect(await request("DELETE", "people/2001")).toMatchObject({ status: 409, body: { error: { parameter: "id" } } });

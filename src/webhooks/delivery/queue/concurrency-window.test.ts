@@ -33,6 +33,16 @@ test("a quick receiver has 16 requests out at most, and 256 deliveries claimed, 
   expect(window.claimable(16)).toBe(240);
 });
 
+test("a receiver is quick up to 50 ms, on average: the new response counts for a fifth", () => {
+  const claimableAfter = (...latenciesMs: readonly number[]): number => {
+    const window = new ConcurrencyWindow();
+    for (const latencyMs of latenciesMs) window.succeeded(latencyMs);
+    return window.claimable(0);
+  };
+  expect([claimableAfter(50), claimableAfter(51)]).toEqual([256, 5]);
+  expect([claimableAfter(25, 150), claimableAfter(25, 155)]).toEqual([256, 6]);
+});
+
 test("a timeout halves the window, down to one request; only the last request says whether the receiver is slow", () => {
   const window = new ConcurrencyWindow();
   after(200, () => window.succeeded(200));

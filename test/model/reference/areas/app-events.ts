@@ -161,7 +161,11 @@ function reportEvents(turn: Turn, { devices, persons, isTracked }: Source, isStr
     count(events, `${day(time)} CUSTOM_APP_EVENTS ${name} ${currency}`, value);
   }
   const tie = { devices, persons, isTracked: counting.some(({ flag = isTracked }) => flag) };
-  events.logged.push(...counting.map(({ name, time, flag = isTracked }) => ({ kind: "CUSTOM_APP_EVENTS", name, time, isTracked: flag, tie })));
+  events.logged.push(
+    ...counting.map(({ name, time, value, currency, flag = isTracked }) => ({
+      ...{ kind: "CUSTOM_APP_EVENTS", name, time, value, currency, isTracked: flag, tie },
+    })),
+  );
   return success({ success: true });
 }
 

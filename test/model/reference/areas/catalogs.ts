@@ -2,14 +2,16 @@
 
 import type { Failure } from "../errors.ts";
 import { objectShape, type Shape, select } from "../fields.ts";
+import { KINDS } from "../files.ts";
 import { replyWithList } from "../lists.ts";
 import type { Catalog, Feed, Token } from "../nodes.ts";
 import { isSelection, type Operation, readSelection, type Turn } from "../operations.ts";
 import { type Reply, success } from "../replies.ts";
 import { asObject, asText, characters, parameter } from "../requests.ts";
+import { plan, readSchedule } from "../schedules.ts";
 import type { World } from "../world.ts";
 import { tasksOn } from "./page-messaging.ts";
-import { createUpload, listUploadErrors, listUploads, readUpload } from "./uploads.ts";
+import { createUpload, latestOf, listUploadErrors, listUploads, readUpload, shape as uploadShape } from "./uploads.ts";
 
 const MANAGE = "240588526848665";
 const ADVERTISE = "2015469438531460";
@@ -83,7 +85,14 @@ function createCatalog(turn: Turn): Reply {
 }
 
 const catalogShape: Shape = { ...objectShape("id", "name", "vertical"), defaults: ["id", "name"], always: ["id"] };
-const feedShape: Shape = { ...objectShape("id", "name", "product_count"), defaults: ["id", "name"], always: ["id"] };
+const scheduleShape = objectShape("interval", "interval_count", "url", "hour", "minute", "day_of_week", "day_of_month", "timezone");
+const feedShape: Shape = {
+  fields: {
+    ...{ id: true, name: true, product_count: true, schedule: scheduleShape, update_schedule: scheduleShape },
+    latest_upload: uploadShape,
+  },
+  ...{ defaults: ["id", "name"], always: ["id"] },
+};
 const itemShape: Shape = {
   ...objectShape("id", "retailer_id", "name", "image_url", "url", "brand", "price"),
   ...{ defaults: ["id", "retailer_id", "name", "image_url", "url"], always: ["id"] },
@@ -100,7 +109,10 @@ function readCatalog(turn: Turn): Reply {
 }
 
 const feedOf = ({ world, node }: Turn): Feed => world.product_feeds.get(node) as Feed;
-const shownFeed = ({ id, name, items }: Feed): unknown => ({ id, name, product_count: items.size });
+const shownFeed = (world: World, feed: Feed): unknown => ({
+  ...{ id: feed.id, name: feed.name, product_count: feed.items.size, latest_upload: latestOf(world, feed) },
+  ...Object.fromEntries([...feed.fetches].map(([kind, { schedule }]) => [kind, schedule])),
+});
 
 function removeFeed({ product_feeds, uploads }: World, feed: string): void {
   product_feeds.delete(feed);
@@ -116,23 +128,41 @@ function deleteCatalog({ world, node }: Turn): Reply {
 
 function listFeeds(turn: Turn): Reply | Failure[] {
   const feeds = [...turn.world.product_feeds.values()].filter(({ catalog }) => catalog === turn.node);
-  const rows = feeds.map((feed) => ({ key: BigInt(feed.id), value: shownFeed(feed) }));
+  const rows = feeds.map((feed) => ({ key: BigInt(feed.id), value: shownFeed(turn.world, feed) }));
   return replyWithList(turn, { list: `listFeeds ${turn.node}`, rows, shape: feedShape });
+}
+
+function hasWrongSchedule({ world, request }: Turn): boolean {
+  const isWrong = KINDS.some((kind) => readSchedule(request, kind) === false);
+  if (isWrong) world.reach("scheduleWrong");
+  return isWrong;
+}
+
+function takeSchedules({ world, request }: Turn, feed: Feed): void {
+  for (const kind of KINDS) {
+    const schedule = readSchedule(request, kind);
+    if (schedule === null && feed.fetches.has(kind)) world.reach("scheduleEnded");
+    if (schedule) world.reach("scheduled");
+    if (schedule === null || typeof schedule === "object") plan(feed, kind, schedule, world.now);
+  }
 }
 
 function createFeed(turn: Turn): Reply {
   const name = readName(turn);
-  if (name === undefined) return turn.fail("invalidParameter");
+  if (name === undefined || hasWrongSchedule(turn)) return turn.fail("invalidParameter");
   const id = turn.mint();
-  turn.world.product_feeds.set(id, { id, catalog: turn.node, name, items: new Map(), uploads: [] });
+  const feed: Feed = { id, catalog: turn.node, name, items: new Map(), uploads: [], fetches: new Map() };
+  turn.world.product_feeds.set(id, feed);
+  takeSchedules(turn, feed);
   return success({ id });
 }
 
 function updateFeed(turn: Turn): Reply {
   const given = parameter(turn.request, "name");
   const name = given === undefined ? feedOf(turn).name : readName(turn);
-  if (name === undefined) return turn.fail("invalidParameter");
+  if (name === undefined || hasWrongSchedule(turn)) return turn.fail("invalidParameter");
   feedOf(turn).name = name;
+  takeSchedules(turn, feedOf(turn));
   return success({ success: true });
 }
 
@@ -195,7 +225,7 @@ export const catalogOperations: readonly Operation[] = [
   { ...onCatalog, name: "deleteCatalog", method: "DELETE", edge: "", hasTask: mayDelete, reply: deleteCatalog },
   { ...onCatalog, name: "listFeeds", method: "GET", edge: "product_feeds", reply: listFeeds },
   { ...onCatalog, name: "createFeed", method: "POST", edge: "product_feeds", hasTask: mayFill, reply: createFeed },
-  { ...onFeed, name: "readFeed", method: "GET", edge: "", reply: (turn) => readAs(turn, feedShape, shownFeed(feedOf(turn))) },
+  { ...onFeed, name: "readFeed", method: "GET", edge: "", reply: (turn) => readAs(turn, feedShape, shownFeed(turn.world, feedOf(turn))) },
   { ...onFeed, name: "updateFeed", method: "POST", edge: "", hasTask: mayFill, reply: updateFeed },
   { ...onFeed, name: "deleteFeed", method: "DELETE", edge: "", hasTask: mayFill, reply: deleteFeed },
   { ...onFeed, name: "createUpload", method: "POST", edge: "uploads", hasTask: mayFill, reply: createUpload },

@@ -2,12 +2,14 @@
 
 import type { Failure } from "../errors.ts";
 import { objectShape, type Shape, select } from "../fields.ts";
+import { rowsAt } from "../files.ts";
 import { replyWithList } from "../lists.ts";
 import type { Feed, Upload } from "../nodes.ts";
 import { isSelection, readSelection, type Turn } from "../operations.ts";
 import { isId } from "../paths.ts";
 import { anyText, Hole, type Reply, success } from "../replies.ts";
 import { type FeedRow, parameter } from "../requests.ts";
+import { isFetchable } from "../schedules.ts";
 import type { World } from "../world.ts";
 import { time } from "./tagged-media.ts";
 
@@ -21,6 +23,13 @@ export const itemOf = ({ retailer_id, name, brand }: FeedRow): Item => ({
 interface File {
   readonly rows: readonly FeedRow[] | null;
   readonly isUpdate: boolean;
+}
+
+interface Fetched {
+  readonly isUpdate: boolean;
+  readonly id: string | undefined;
+  readonly time?: number;
+  readonly ended?: number;
 }
 
 /** Undefined: the feed is unchanged. */
@@ -46,13 +55,18 @@ function errorsIn(rows: readonly FeedRow[]): Upload["errors"] {
 }
 
 /** From now on the feed has this upload; what it shows changes when the server has read it. */
-export function addUpload(world: World, feed: Feed, file: File, more: Pick<Upload, "id" | "filename" | "format">): Upload {
+export function addUpload(
+  world: World,
+  feed: Feed,
+  file: File,
+  more: Pick<Upload, "id" | "filename" | "format" | "url" | "ended"> & { readonly time?: number },
+): Upload {
   const { rows, isUpdate } = file;
   const after = itemsAfter(feed, file);
   const whole = after === undefined ? [{ severity: "fatal", summary: anyText }] : [];
   const good = (rows ?? []).filter(({ name }) => name !== "");
   const upload: Upload = {
-    ...{ ...more, n: feed.uploads.length + 1, feed: feed.id, time: world.now, isUpdate, after },
+    ...{ time: world.now, ...more, n: feed.uploads.length + 1, feed: feed.id, isUpdate, after },
     ...{ rows: rows?.length ?? 0, bad: (rows?.length ?? 0) - good.length, items: new Set(good.map(({ retailer_id }) => retailer_id)).size },
     removed: after === undefined ? 0 : [...feed.items.keys()].filter((id) => !after.has(id)).length,
     errors: [...whole, ...errorsIn(rows ?? [])],
@@ -60,6 +74,15 @@ export function addUpload(world: World, feed: Feed, file: File, more: Pick<Uploa
   feed.uploads.push(upload);
   if (upload.id !== undefined) world.uploads.set(upload.id, upload);
   return upload;
+}
+
+/** A file that is fetched is like one that is sent. */
+export function addFetched(world: World, feed: Feed, url: string, fetched: Fetched): Upload {
+  const { isUpdate, ...more } = fetched;
+  const rows = rowsAt(url);
+  world.reach(rows === undefined ? "uploadUnfetched" : "uploadFetched");
+  const format = rows === undefined ? undefined : rows === null ? "xml" : "csv";
+  return addUpload(world, feed, { rows: rows ?? null, isUpdate }, { ...more, url, format });
 }
 
 /** The control API does not say the id of an upload, so it is what the first list shows. */
@@ -77,16 +100,28 @@ const names = [
   ...["id", "start_time", "end_time", "status", "input_method", "url", "filename", "format", "update_only"],
   ...["num_detected_items", "num_persisted_items", "num_invalid_items", "num_deleted_items", "error_count"],
 ];
-const shape: Shape = { ...objectShape(...names), defaults: ["id", "start_time", "end_time"], always: ["id"] };
+export const shape: Shape = { ...objectShape(...names), defaults: ["id", "start_time", "end_time"], always: ["id"] };
 const errorShape: Shape = objectShape("severity", "summary", "row_number", "retailer_id", "field");
 
 function shown(world: World, upload: Upload): unknown {
-  const { after, time: at, filename, format, isUpdate, rows, items, bad, removed } = upload;
+  const { after, time: at, ended = at, url, filename, format, isUpdate, rows, items, bad, removed } = upload;
   return {
-    ...{ id: learned(world, upload), start_time: time(at), end_time: time(at), status: after === undefined ? "failed" : "done", format },
-    ...{ input_method: "Manual Upload", filename, update_only: isUpdate, num_detected_items: rows, num_persisted_items: items },
+    ...{ id: learned(world, upload), start_time: time(at), end_time: time(ended), status: after === undefined ? "failed" : "done", format },
+    ...{
+      input_method: url === undefined ? "Manual Upload" : "Server Fetch",
+      url,
+      filename,
+      update_only: isUpdate,
+      num_detected_items: rows,
+      num_persisted_items: items,
+    },
     ...{ num_invalid_items: bad, num_deleted_items: removed, error_count: bad + (after === undefined ? 1 : 0) },
   };
+}
+
+export function latestOf(world: World, { uploads }: Feed): unknown {
+  const latest = uploads.at(-1);
+  return latest === undefined ? undefined : shown(world, latest);
 }
 
 const UPLOADS_KEPT = 100;
@@ -116,15 +151,21 @@ export function createUpload({ world, node, request, fail, mint }: Turn): Reply 
   const given = parameter(request, "update_only");
   const isUpdate = given === true || ["true", "1"].includes(String(given));
   const isFlag = given === undefined || isUpdate || ["false", "0"].includes(String(given)) || given === false;
-  // Of addresses histories have only those that nothing is fetched from.
-  if (file === undefined || !isFlag || parameter(request, "url") !== undefined) {
+  const url = parameter(request, "url");
+  const isWrong = file === undefined ? !isFetchable(url) : url !== undefined;
+  if (isWrong || !isFlag || parameter(request, "username") !== undefined) {
     world.reach("uploadRefused");
     return fail("invalidParameter");
+  }
+  const feed = world.product_feeds.get(node) as Feed;
+  if (file === undefined) {
+    world.reading = addFetched(world, feed, String(url), { isUpdate, id: mint() });
+    return success({ id: world.reading.id });
   }
   world.reach("uploaded");
   const { rows, filename } = file;
   const format = rows === null ? "xml" : "csv";
-  const upload = addUpload(world, world.product_feeds.get(node) as Feed, { rows, isUpdate }, { id: mint(), filename, format });
+  const upload = addUpload(world, feed, { rows, isUpdate }, { id: mint(), filename, format });
   world.reading = upload;
   return success({ id: upload.id });
 }

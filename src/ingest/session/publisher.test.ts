@@ -1,0 +1,41 @@
+import { expect, test } from "bun:test";
+import type { Socket } from "bun";
+import { Publisher, type PublisherOwner } from "./publisher.ts";
+
+/** A connection whose system takes as many bytes as the test allows. */
+function connected() {
+  const line = { taken: "", capacity: 0, isTerminated: false };
+  const socket = {
+    write: (bytes: Uint8Array): number => {
+      const taken = Buffer.from(bytes).toString("latin1", 0, line.capacity);
+      line.taken += taken;
+      line.capacity -= taken.length;
+      return taken.length;
+    },
+    terminate: () => {
+      line.isTerminated = true;
+    },
+  } as unknown as Socket<Publisher>;
+  return { line, publisher: new Publisher(socket, { monotonicMs: () => 0 } as PublisherOwner) };
+}
+
+test("messages to a peer that reads slowly arrive whole and in order", () => {
+  const { line, publisher } = connected();
+  for (const message of ["first ", "second ", "third"]) {
+    line.capacity = 4;
+    publisher.send(Buffer.from(message));
+  }
+  for (let i = 0; i < 4; i++) {
+    line.capacity = 5;
+    publisher.drained();
+  }
+  expect(line.taken).toBe("first second third");
+});
+
+test("a peer that reads nothing is dropped once 64 KiB wait for it", () => {
+  const { line, publisher } = connected();
+  for (let i = 0; i < 64; i++) publisher.send(Buffer.alloc(1_024));
+  expect(line.isTerminated).toBeFalse();
+  publisher.send(Buffer.alloc(1));
+  expect(line.isTerminated).toBeTrue();
+});

@@ -1,0 +1,34 @@
+import { expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Config } from "#config/config";
+import type { Worlds } from "#graph/worlds/hosting/worlds";
+import { afterThisTest } from "#harness/cleanup";
+import { openPlaza } from "#harness/plaza";
+import type { Log } from "#telemetry/log";
+import { watchWorld } from "./watch-world.ts";
+
+const BEFORE = { users: [{ id: "3001", name: "Ada" }] };
+const AFTER = { users: [{ id: "3001", name: "Eve" }] };
+
+test("a file that is saved after the end changes nothing any more, while another one that is watched does", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "watched-"));
+  afterThisTest(() => rmSync(folder, { recursive: true }));
+  const logged: string[] = [];
+  const watch = async (name: string) => {
+    const file = join(folder, name);
+    writeFileSync(file, JSON.stringify(BEFORE));
+    const { world, registry } = await openPlaza({ world: BEFORE });
+    const note = (_fields: unknown, message: string) => void logged.push(`${name}: ${message}`);
+    const log = { info: note, warn: note, error: note } as unknown as Log;
+    return () => watchWorld({ default: world } as Worlds, registry, { world: file } as Config, JSON.stringify(BEFORE), JSON.parse, log);
+  };
+  // Its timer would be the first to run.
+  const watches = [await watch("ended"), await watch("watched")].map((begin) => begin());
+  await watches[0]?.stop();
+  for (const name of ["ended", "watched"]) writeFileSync(join(folder, name), JSON.stringify(AFTER));
+  while (logged.length === 0) await Bun.sleep(20);
+  await watches[1]?.stop();
+  expect(logged).toEqual(["watched: the world file has changed, and so has the world"]);
+});

@@ -1,0 +1,40 @@
+/** Files of feeds at addresses, and the plans by which they are fetched. An address says what it serves, so that the model knows it and the receiver of webhooks can serve it. */
+import type { FeedRow } from "./requests.ts";
+
+const FOLDER = "/files/";
+
+/** The path at which these rows are served; null: what is no file of a feed. */
+export const pathOfFile = (rows: readonly FeedRow[] | null): string => `${FOLDER}${Buffer.from(JSON.stringify(rows)).toString("base64url")}`;
+
+export const isFile = (address: string): boolean => new URL(address).pathname.startsWith(FOLDER);
+
+/** Undefined: nothing is there. */
+export function rowsAt(address: string): FeedRow[] | null | undefined {
+  const name = new URL(address).pathname.slice(FOLDER.length);
+  try {
+    return JSON.parse(Buffer.from(name, "base64url").toString());
+  } catch {
+    return undefined;
+  }
+}
+
+export const KINDS = ["schedule", "update_schedule"] as const;
+export type ScheduleKind = (typeof KINDS)[number];
+
+export interface Schedule {
+  readonly interval: "HOURLY" | "DAILY" | "WEEKLY" | "MONTHLY";
+  readonly interval_count: number;
+  readonly url: string;
+  readonly hour: number;
+  readonly minute: number;
+  readonly day_of_week: string;
+  readonly day_of_month: number;
+  readonly timezone: string;
+}
+
+export interface PlannedFetch {
+  readonly schedule: Schedule;
+  readonly isUpdate: boolean;
+  /** The next time. */
+  due: number;
+}
