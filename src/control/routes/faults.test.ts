@@ -110,6 +110,50 @@ describe("faults of the control API", () => {
     expect((await request("GET", "faults")).body.data).toEqual([]);
   });
 
+  test("each number and text may be as small and as large as its bounds, and no further", async () => {
+    const { request } = await openControl();
+    const statusOf = async (body: object) => (await request("POST", "faults", { operation: "*", ...body })).status;
+    const taken = [
+      ...[{ status: 400 }, { status: 599 }, { status: 503, times: 1 }, { status: 503, probability: 0 }, { status: 503, probability: 1 }],
+      ...[{ latency_ms: 0 }, { latency_ms: 300_000 }, { cut_body_at: 0 }, { body_bytes_per_second: 1 }, { body: "x".repeat(65_536) }],
+      ...[
+        { rate_limit: "app", retry_after_seconds: 0 },
+        { reset: true, node: "1" },
+        { status: 503, code: 1, query: {} },
+      ],
+      ...[
+        { body: "", content_type: "a" },
+        { body: "", content_type: "ab" },
+        { body: "", content_type: `a${" ".repeat(200)}b` },
+      ],
+    ];
+    for (const body of taken) expect({ body, status: await statusOf(body) }).toEqual({ body, status: 201 });
+    const refused = [
+      ...[{ status: 399 }, { status: 600 }, { status: 503, times: 0 }, { status: 503, probability: -0.1 }, { status: 503, probability: 1.1 }],
+      ...[{ latency_ms: -1 }, { latency_ms: 300_001 }, { cut_body_at: -1 }, { body_bytes_per_second: 0 }, { body: "x".repeat(65_537) }],
+      ...[{ rate_limit: "app", retry_after_seconds: -1 }, { rate_limit: "user" }, { reset: false }, { status: 503, node: "" }],
+      ...[
+        { status: 503, token: "" },
+        { operation: "", status: 503 },
+        { operation: undefined, webhook: "", effect: "lose" },
+      ],
+      ...[
+        { body: "", content_type: `a${" ".repeat(201)}b` },
+        { status: 503, more: 1 },
+      ],
+    ];
+    for (const body of refused) expect({ body, status: await statusOf(body) }).toEqual({ body, status: 400 });
+    expect((await request("GET", "faults")).body.data).toHaveLength(taken.length);
+    expect(await request("DELETE", "faults")).toMatchObject({ status: 200, body: { success: true } });
+    expect((await request("GET", "faults")).body.data).toEqual([]);
+  });
+
+  test("are refused by a process that serves no requests of apps, because they would meet none", async () => {
+    const { request } = await openControl({}, { servesGraph: false });
+    expect((await request("POST", "faults", { operation: "*", status: 503 })).status).toBe(409);
+    expect((await request("GET", "faults")).body.data).toEqual([]);
+  });
+
   test("a content type cannot end its header", async () => {
     const { request } = await openControl();
     expect((await request("POST", "faults", { operation: "*", body: "x", content_type: "a\r\nset-cookie: b" })).status).toBe(400);

@@ -74,7 +74,8 @@ describe("the links of a page", () => {
     expect(back).toEqual({ cursors: {}, previous: expect.stringContaining(`${BASE}before=`) });
     const cursor = (back.previous ?? "").slice(`${BASE}before=`.length);
     expect(read({ before: cursor })).toEqual({ limit: 25, before: ["9"], isInclusive: true });
-    expect(paging({ ...none, hasNext: true }, { page: { limit: 2, before: ["1"] } }).next).toStartWith(`${BASE}after=`);
+    const on = paging({ ...none, hasNext: true }, { page: { limit: 2, before: ["1"] } });
+    expect(on).toEqual({ cursors: {}, next: expect.stringContaining(`${BASE}after=`) });
     expect(paging({ ...none, hasPrevious: true })).toEqual({ cursors: {} });
     expect(paging({ ...none, hasPrevious: true }, { page: { limit: 2, after: ["9"] }, isCursorsOnly: true })).toEqual({ cursors: {} });
   });

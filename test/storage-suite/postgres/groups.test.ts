@@ -73,6 +73,21 @@ describe("groups", () => {
     await Promise.all(numbers(20).map((id) => database.write((tx) => tx.lock("notes", String(id)))));
   });
 
+  test("a name whose row is gone is not locked, and the write is refused, also where that is its last statement", async () => {
+    const database = await open();
+    await database.write((tx) => tx.runAny(sql`DELETE FROM locks`));
+    const bodies = [[insert(1)], [insert(1), insert(2)], []];
+    for (const before of bodies) {
+      const response = database.write(async (tx) => {
+        for (const statement of before) await tx.runOne(statement);
+        await tx.get(sql`SELECT 1 AS one`);
+        await tx.lock("notes", "a");
+      });
+      await expect(response).rejects.toThrow("the row of a lock is missing");
+    }
+    expect(await ids(database)).toEqual([]);
+  });
+
   test("one that throws is undone alone, first or later, and those after it do not see it", async () => {
     const database = await open();
     const seen: number[] = [];
@@ -116,6 +131,29 @@ describe("groups", () => {
     );
     expect(responses.map(({ status }) => status)).toEqual(["rejected", "fulfilled", "fulfilled"]);
     expect(free).toEqual([all - 1, all - 1, all - 1]);
+  });
+
+  test("further names are locked for each body that asks, and the name of the group once", async () => {
+    const { url } = await sharedPostgres();
+    const schema = `plaza_groups_${process.pid}_${++schemas}`;
+    const [database, other] = [await openPostgres({ url, schema, migrations: [notes] }), await openPostgres({ url, schema, migrations: [notes] })];
+    for (const each of [database, other]) closedAfterwards(each);
+    const countFree = () => other.write(async (tx) => (await tx.all(sql`SELECT l.slot FROM locks l FOR UPDATE SKIP LOCKED`)).length);
+    const all = await countFree();
+    const rows = await Promise.all(
+      numbers(3).map((id) =>
+        database.write(async (tx) => {
+          for (const name of ["a", `${id} b`, `${id} c`]) await tx.lock("notes", name);
+          const scans = sql`SELECT CAST(SUM(idx_scan + seq_scan) AS BIGINT) AS count FROM pg_stat_xact_user_tables WHERE relname = 'locks' AND schemaname = ${schema}`;
+          return [(await tx.get<{ count: number }>(scans))?.count, all - (await countFree())];
+        }),
+      ),
+    );
+    expect(rows).toEqual([
+      [3, 3],
+      [5, 5],
+      [7, 7],
+    ]);
   });
 
   test("a refusal because of a row that is not stored in the end is made again", async () => {

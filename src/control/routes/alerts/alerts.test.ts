@@ -120,6 +120,38 @@ test("D-279: requests that failed or met a limit are alerts for five minutes of 
   expect(await alerts()).toEqual([]);
 });
 
+test("D-279: an alert of requests counts those of the last five minutes alone, and one of a fault says what it is for and what ends it", async () => {
+  const { request, plaza } = await openControl();
+  await request("PUT", "clock", { now: NOW, frozen: true });
+  const texts = async () => (await request("GET", "alerts")).body.data.map(({ text }: { text: string }) => text);
+  const add = (seconds: number, more: Record<string, unknown>) => plaza.world.requests.add(entry({ time: (NOW + seconds) * 1000, ...more }));
+  for (const seconds of [-301, -300, 1]) add(seconds, { status: 503 });
+  for (const status of [200, 400, 428, 430, 499]) add(0, { status });
+  expect(await texts()).toEqual([]);
+  add(-299, { status: 500, operation: "readPage" });
+  expect(await texts()).toEqual(["1 request failed in the last five minutes; the newest is readPage with 500."]);
+  for (const seconds of [-299, 0]) add(seconds, { status: 429, app: undefined });
+  expect((await texts()).slice(1)).toEqual([
+    "2 requests of callers without an app met a rate limit in the last five minutes. It passes as the limit fills again.",
+  ]);
+  expect((await request("GET", "alerts")).body.data.map(({ time }: { time: number }) => time)).toEqual([NOW - 299, NOW]);
+  await request("PUT", "clock", { now: NOW + 600, frozen: true });
+  for (const fault of [
+    { operation: "*", status: 503 },
+    { operation: "listLabels", status: 503, times: 2 },
+    { webhook: "*", effect: "lose" },
+    { webhook: "live_videos", effect: "lose" },
+  ])
+    await request("POST", "faults", fault);
+  const end = "It is on purpose and ends when it is deleted";
+  expect(await texts()).toEqual([
+    `Fault 1 is in effect for any requests; 0 met it. ${end}.`,
+    `Fault 2 is in effect for requests of listLabels; 0 met it. ${end} or used up.`,
+    `Fault 3 is in effect for any webhooks; 0 met it. ${end}.`,
+    `Fault 4 is in effect for webhooks of live_videos; 0 met it. ${end}.`,
+  ]);
+});
+
 test("D-279: a version that is asked for and ends within 90 days is an alert: a warning where requests are then refused", async () => {
   const DAY = 86_400;
   const marketing = [

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { isTimezone, nextFetchMs, type Schedule } from "./schedule.ts";
+import { Type } from "typebox";
+import { Compile } from "typebox/compile";
+import { isTimezone, nextFetchMs, readSchedule, type Schedule, scheduleWords } from "./schedule.ts";
 
 const schedule = (words: Partial<Schedule>): Schedule => ({
   ...{
@@ -81,4 +83,20 @@ describe("D-146: when a file is fetched", () => {
 
 test("names of the time zone database are known", () => {
   expect(["UTC", "Europe/Berlin", "Mars/Olympus", ""].map(isTimezone)).toEqual([true, true, false, false]);
+});
+
+test("each word of a schedule may be as small and as large as its bounds, and no further", () => {
+  const words = Compile(Type.Object(scheduleWords));
+  const bounds = { interval_count: [1, 366], hour: [0, 23], minute: [0, 59], day_of_month: [1, 31] } as const;
+  for (const [name, [min, max]] of Object.entries(bounds)) {
+    const isTaken = (value: number) => words.Check({ ...schedule({}), [name]: value });
+    expect({ name, taken: [min - 1, min, max, max + 1].map(isTaken) }).toEqual({ name, taken: [false, true, true, false] });
+  }
+  expect([0, 1, 64, 65].map((length) => words.Check(schedule({ timezone: "x".repeat(length) })))).toEqual([true, true, true, false]);
+  expect(["", "x"].map((url) => words.Check(schedule({ url })))).toEqual([false, true]);
+});
+
+test("a schedule is read as it was stored, and a feed without one has none", () => {
+  expect(readSchedule(null)).toBeUndefined();
+  expect(readSchedule(JSON.stringify(schedule({ hour: 7 })))).toEqual(schedule({ hour: 7 }));
 });

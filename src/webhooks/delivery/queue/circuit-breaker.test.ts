@@ -42,6 +42,20 @@ test("a success closes it, and the next time it opens for 1 s again", () => {
   expect(breaker.waitMs(5_000)).toBe(1_000);
 });
 
+test("it remembers some ten requests: one success after many failures is undone by the next failure, many are not", () => {
+  const failuresUntilOpen = (breaker: CircuitBreaker): number => {
+    let failures = 0;
+    for (; breaker.isClosed; failures++) breaker.failed(false, 0);
+    return failures;
+  };
+  const counts = [1, 2, 5, 10, 100].map((successes) => {
+    const breaker = failing(60);
+    for (let n = 0; n < successes; n++) breaker.succeeded();
+    return failuresUntilOpen(breaker);
+  });
+  expect(counts).toEqual([1, 7, 14, 18, 22]);
+});
+
 test("a receiver that fails three requests in ten is never spared", () => {
   const breaker = new CircuitBreaker();
   let die = 7;

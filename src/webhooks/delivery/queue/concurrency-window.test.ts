@@ -43,10 +43,35 @@ test("a receiver is quick up to 50 ms, on average: the new response counts for a
   expect([claimableAfter(25, 150), claimableAfter(25, 155)]).toEqual([256, 6]);
 });
 
+test("between the two, a window has four requests for each millisecond that the receiver takes", () => {
+  const sizes = [4, 5, 10, 32, 33].map((latencyMs) => {
+    const window = new ConcurrencyWindow();
+    after(200, () => window.succeeded(latencyMs));
+    return fill(window);
+  });
+  expect(sizes).toEqual([16, 20, 40, 128, 128]);
+});
+
+test("failures and timeouts, too, tell how long the receiver takes", () => {
+  const ends = [(window: ConcurrencyWindow) => window.failed(1_000), (window: ConcurrencyWindow) => window.timedOut(1_000)];
+  const claimable = ends.map((end) => {
+    const window = new ConcurrencyWindow();
+    window.succeeded(10);
+    const before = window.claimable(0);
+    end(window);
+    return [before, window.claimable(0)];
+  });
+  expect(claimable).toEqual([
+    [256, 5],
+    [256, 2],
+  ]);
+});
+
 test("a timeout halves the window, down to one request; only the last request says whether the receiver is slow", () => {
   const window = new ConcurrencyWindow();
   after(200, () => window.succeeded(200));
   const sizes: number[] = [];
+  expect([new ConcurrencyWindow().isSlow, window.isSlow]).toEqual([false, false]);
   after(8, () => {
     window.timedOut(15_000);
     sizes.push(window.claimable(0));

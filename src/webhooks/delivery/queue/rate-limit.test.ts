@@ -26,3 +26,13 @@ test("0 is no limit", () => {
   for (let n = 0; n < 1_000; n++) rate.take();
   expect({ available: rate.available(0), waitMs: rate.waitMs(0) }).toEqual({ available: Number.POSITIVE_INFINITY, waitMs: 0 });
 });
+
+test("where more than one may be claimed there is nothing to wait for, and what was claimed in spite of the limit is waited for, too", () => {
+  const rate = new RateLimit(2);
+  expect(rate.waitMs(0)).toBe(0);
+  rate.take();
+  expect([rate.waitMs(0), rate.waitMs(250)]).toEqual([0, 0]);
+  for (let n = 0; n < 3; n++) rate.take();
+  // One and a half too many: two and a half until the next.
+  expect([rate.available(250), rate.waitMs(250), rate.waitMs(1_499), rate.waitMs(1_500)]).toEqual([-2, 1_250, 1, 0]);
+});
