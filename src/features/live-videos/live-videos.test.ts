@@ -15,6 +15,7 @@ const studio = {
     ...cafe.tokens,
     { token: "author", type: "page", app: "1001", page: "2001", user: "3001", scopes },
     { token: "bar-live", type: "page", app: "1001", page: "2002", scopes },
+    { token: "bar-live-of-other-app", type: "page", app: "1002", page: "2002", scopes },
   ],
 };
 
@@ -136,7 +137,7 @@ onEachDatabase("live videos", (database) => {
     ]);
     // D-30: one list, whoever asks.
     const { after } = (await plaza.get("/v26.0/live_map", { bearer })).body.paging.cursors;
-    expect((await plaza.get("/v26.0/live_map", { bearer: "bar-live", query: { after } })).body.data).toEqual([]);
+    expect((await plaza.get("/v26.0/live_map", { bearer: "bar-live-of-other-app", query: { after } })).body.data).toEqual([]);
     await update(plaza, id, { end_live_video: true });
     expect(await map()).toEqual([]);
     for (const token of ["app", "no-scope"]) expect((await plaza.get("/v26.0/live_map", { bearer: token })).status).toBeOneOf([401, 403]);

@@ -127,9 +127,9 @@ onEachDatabase("live videos of a world file", (database) => {
     return row;
   };
   const dueJobs = async (plaza: Awaited<ReturnType<typeof open>>) =>
-    (
-      await plaza.world.database.reader.all<{ job: string }>(sql`SELECT j.kind || ' ' || j.key AS job FROM jobs j ORDER BY j.kind, j.key`)
-    ).map(({ job }) => job);
+    (await plaza.world.database.reader.all<{ job: string }>(sql`SELECT j.kind || ' ' || j.key AS job FROM jobs j ORDER BY j.kind, j.key`)).map(
+      ({ job }) => job,
+    );
 
   test("what an entry does not say is nothing, not allowed, or now", async () => {
     const plaza = await open([
