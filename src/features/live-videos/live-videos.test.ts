@@ -135,7 +135,7 @@ onEachDatabase("live videos", (database) => {
     expect((await plaza.get("/v26.0/live_map", { bearer: "bar-live", query: { fields: "title,place,page{name}" } })).body.data).toEqual([
       { id, title: "Here", place: { id: "9901" }, page: { id: "2001", name: "Cafe" } },
     ]);
-    // D-30: one list, whoever asks.
+    // D-30: one list for all callers.
     const { after } = (await plaza.get("/v26.0/live_map", { bearer })).body.paging.cursors;
     expect((await plaza.get("/v26.0/live_map", { bearer: "bar-live-of-other-app", query: { after } })).body.data).toEqual([]);
     await update(plaza, id, { end_live_video: true });

@@ -8,12 +8,14 @@ import { RecordingSpace } from "#recordings/recording-space";
 
 export const FEED: FeedName = { world: "w", video: "7", session: 2 };
 /** As tags of FLV: x264's configuration and a key picture, AAC's configuration and a frame. */
-export const [VIDEO_CONFIG, KEY_PICTURE, AUDIO_CONFIG, SOUND] = [
+const [VIDEO_CONFIG, KEY_PICTURE, AUDIO_CONFIG, SOUND] = [
   "17000000000142c00cffe100176742c00cda05067e7c0440000003004000000c83c50aa801000468ce0fc8",
   "170100000000000002" + "6588",
   "af001208",
   "af01211004608c1c",
 ].map((hex) => Buffer.from(hex, "hex")) as [Buffer, Buffer, Buffer, Buffer];
+
+export { KEY_PICTURE, VIDEO_CONFIG };
 
 /** A port with connections whose clock and gate the test has in its hands. */
 export function openConnections(check: (key: string) => Promise<Admission | undefined> = async () => ({ feed: FEED })) {
