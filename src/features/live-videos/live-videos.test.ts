@@ -135,9 +135,11 @@ onEachDatabase("live videos", (database) => {
     expect((await plaza.get("/v26.0/live_map", { bearer: "bar-live", query: { fields: "title,place,page{name}" } })).body.data).toEqual([
       { id, title: "Here", place: { id: "9901" }, page: { id: "2001", name: "Cafe" } },
     ]);
-    // D-30: one list for all callers.
+    // D-114: its cursors are those of an app.
     const { after } = (await plaza.get("/v26.0/live_map", { bearer })).body.paging.cursors;
-    expect((await plaza.get("/v26.0/live_map", { bearer: "bar-live-of-other-app", query: { after } })).body.data).toEqual([]);
+    expect((await plaza.get("/v26.0/live_map", { bearer: "bar-live", query: { after } })).body.data).toEqual([]);
+    const ofOther = await plaza.get("/v26.0/live_map", { bearer: "bar-live-of-other-app", query: { after } });
+    expect(ofOther.body.error.error_data.parameter).toBe("after");
     await update(plaza, id, { end_live_video: true });
     expect(await map()).toEqual([]);
     for (const token of ["app", "no-scope"]) expect((await plaza.get("/v26.0/live_map", { bearer: token })).status).toBeOneOf([401, 403]);

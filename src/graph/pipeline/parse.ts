@@ -78,8 +78,7 @@ export function parse(incoming: Incoming, versioned: Versioned, check: readonly 
   const params = endpoint.readParams(source);
   const { contract } = served;
   if (contract.kind === "list") {
-    // What is of no node is one list for all callers.
-    const name = contract.on === null ? contract.operation : `${contract.operation} ${node.id}`;
+    const name = `${contract.operation} ${node.id}`;
     const projection = projectionOf(contract.items, selection, world.profile, registry.isField);
     const page = readPageRequest(source, name, world.cursors, contract.keyColumns ?? 1);
     const request: ListRequest = { node, params, caller, version, world, graphRequest, isMigrated, page };

@@ -104,7 +104,7 @@ function readVideo(turn: Turn): Reply {
 const START_DELAY_SECONDS = 4.5;
 
 function listMap(turn: Turn): Reply | Failure[] {
-  const { world, request, fail } = turn;
+  const { world, request, tokens, fail } = turn;
   const country = asText(parameter(request, "country"));
   const isUnknown = country !== undefined && !COUNTRIES.includes(country);
   const isOpen = ({ countries, excluded_countries: closed }: LiveVideo): boolean =>
@@ -117,7 +117,7 @@ function listMap(turn: Turn): Reply | Failure[] {
   if (all.length > 0) world.reach("liveMap");
   if (all.some((video) => !isOpen(video))) world.reach("liveMapCountry");
   const rows = all.filter(isOpen).map((video) => rowOf(turn, video));
-  const reply = replyWithList(turn, { list: "listLiveMap live_map", rows, shape: ofMap });
+  const reply = replyWithList(turn, { list: `listLiveMap ${tokens[0].app}`, rows, shape: ofMap });
   if (!isUnknown) return reply;
   world.reach("liveTargeting");
   return [fail("invalidParameter", { parameter: "country" }), ...(Array.isArray(reply) ? reply : [])];
