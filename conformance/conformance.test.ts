@@ -67,7 +67,7 @@ for (const [name, data] of Object.entries(stores)) {
 /** Statements that read more than their rows, and why they may. */
 const READS_ALL: readonly (readonly [statement: string, why: string])[] = [
   ["SELECT s.fence FROM work_sessions", "a row for each process that runs"],
-  ["SELECT 1 AS one FROM jobs j WHERE j.fence > 0", "the jobs that run, some dozens for each process"],
+  ["EXISTS (SELECT 1 FROM jobs j WHERE j.fence > 0", "the jobs that run, some dozens for each process"],
   ["SELECT i.id FROM live_ingests i WHERE i.seen_ms <", "a row for each server that takes streams"],
   ["SELECT DISTINCT o.name FROM open_worlds o", "a row for each world that a process has open, looked at together for those whose process is gone"],
   ["SELECT 1 AS one FROM product_feeds f WHERE f.id <>", "looks once at each feed, for an id that a file brought along"],

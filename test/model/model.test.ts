@@ -92,7 +92,7 @@ async function explain(stage: Stage, seed: number, history: History): Promise<st
 
 const databases = [
   { kind: "sqlite", data: async () => temporaryFolder(), processes: 1, histories: 100 },
-  { kind: "postgres", data: async () => (await sharedPostgres()).newDatabase(), processes: 2, histories: 100 },
+  { kind: "postgres", data: async () => (await sharedPostgres()).newDatabase(), processes: 2, histories: 30 },
 ] as const;
 
 for (const { kind, data, processes, histories } of databases) {
