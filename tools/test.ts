@@ -2,9 +2,10 @@
  * `npm test`: every test of the project, and `N passed, N failed` as the last line. `npm test -- src/graph` runs only the
  * files below those paths. What failed stands once more before that line, since the output of thousands of tests is often cut.
  *
- * Tests from outside wait for programs, browsers and streams more than they compute, so the others run beside them.
+ * Tests wait for programs, browsers and streams more than they compute, so two parts of them run side by side, and the next part begins
+ * when one has ended.
  */
-import { existsSync, readdirSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { BUN, ROOT, runStep, type Step, type StepEnd, seconds } from "./steps.ts";
 import { type Failure, failuresOf, failureText } from "./test-runs/failures.ts";
@@ -15,44 +16,49 @@ const TEST_TIMEOUT_MS = 30_000;
 /** All of CI has 25 minutes, and everything beside takes three. */
 const RUN_WITHIN_MS = 1_320_000;
 
+const AT_ONCE = 2;
+
 const bunTest = (name: string, paths: readonly string[]): Step => ({
   name,
-  withinMs: RUN_WITHIN_MS,
   // A path that begins with ./ is a path for Bun, anything else a pattern that may match elsewhere.
   command: [BUN, "test", `--timeout=${TEST_TIMEOUT_MS}`, ...paths.map((path) => `./${path}`)],
 });
 
-const existing = (paths: readonly string[]): string[] => paths.filter((path) => existsSync(join(ROOT, path)));
+/** What of `test` takes longest is a part by itself. */
+const LONG = { console: "the console", faults: "faults", cli: "the commands", live: "live video" };
+const MODEL = "model";
+const others = readdirSync(join(ROOT, "test")).filter((folder) => !(folder in LONG) && folder !== MODEL);
 
-const MODEL = "test/model";
-const outside = readdirSync(join(ROOT, "test")).map((folder) => `test/${folder}`);
-
-const OUTSIDE = bunTest(
-  "the program from outside",
-  outside.filter((folder) => folder !== MODEL),
-);
-/** The model stands here because the others of `test` take longer than all of these. */
-const INSIDE = [
-  bunTest("features, server, tools and clients", existing(["src", "tools", "clients"])),
-  bunTest("conformance, on memory and on PostgreSQL", existing(["conformance"])),
-  bunTest("the interface and its model", existing([MODEL])),
+/** The longest first: then nothing is left to one alone at the end. */
+const PARTS = [
+  bunTest("features, server, tools and clients", ["src", "tools", "clients"]),
+  bunTest(
+    "the program from outside",
+    others.map((folder) => `test/${folder}`),
+  ),
+  ...Object.entries(LONG).map(([folder, name]) => bunTest(`${name}, from outside`, [`test/${folder}`])),
+  bunTest("conformance, on memory and on PostgreSQL", ["conformance"]),
+  bunTest("the interface and its model", [`test/${MODEL}`]),
 ];
 
-export const steps = (paths: readonly string[]): Step[] =>
-  paths.length > 0 ? [bunTest(`bun test ${paths.join(" ")}`, paths)] : [OUTSIDE, ...INSIDE];
+const below = (paths: readonly string[]): Step => bunTest(`bun test ${paths.join(" ")}`, paths);
 
-async function inTurn(all: readonly Step[]): Promise<StepEnd[]> {
+export const steps = (paths: readonly string[]): Step[] => (paths.length > 0 ? [below(paths)] : PARTS);
+
+/** What each prints comes whole when it has ended. All together have `RUN_WITHIN_MS`. */
+async function sideBySide(parts: readonly Step[]): Promise<StepEnd[]> {
+  const waiting = [...parts];
   const ends: StepEnd[] = [];
-  for (const step of all) ends.push(await runStep(step));
+  const endMs = performance.now() + RUN_WITHIN_MS;
+  const work = async (): Promise<void> => {
+    for (let part = waiting.shift(); part !== undefined; part = waiting.shift()) {
+      const end = await runStep({ ...part, isQuiet: true, withinMs: Math.max(1, endMs - performance.now()) });
+      console.log(`\n── ${end.name}\n${end.output}`);
+      ends.push(end);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
   return ends;
-}
-
-/** Side by side with the first, the output of the others comes when they have ended. */
-async function sideBySide(first: Step, others: readonly Step[]): Promise<StepEnd[]> {
-  const quiet = others.map((step): Step => ({ ...step, isQuiet: true }));
-  const [end, ends] = await Promise.all([runStep(first), inTurn(quiet)]);
-  for (const other of ends) console.log(`\n── ${other.name}\n${other.output}`);
-  return [end, ...ends];
 }
 
 export interface Count {
@@ -74,7 +80,7 @@ if (import.meta.main) {
   let failed = 0;
   const failures: Failure[] = [];
   const paths = process.argv.slice(2);
-  for (const end of paths.length > 0 ? await inTurn(steps(paths)) : await sideBySide(OUTSIDE, INSIDE)) {
+  for (const end of paths.length > 0 ? [await runStep(below(paths))] : await sideBySide(PARTS)) {
     failures.push(...failuresOf(end.output));
     const count = countOf(end);
     console.log(`${end.name}: ${count.passed} passed, ${count.failed} failed in ${seconds(end.durationMs)}`);
