@@ -1,11 +1,11 @@
 /** The folder of the data and those above it that it needs. */
 import { expect, test } from "bun:test";
-import { mkdirSync, statSync } from "node:fs";
+import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { diskSteps } from "#harness/disk/disk-steps";
 import { temporaryFolder } from "#harness/server";
 import { openSqlite } from "./sqlite/open.ts";
-import { makeFolder } from "./synced-folders.ts";
+import { copyFolder, makeFolder } from "./synced-folders.ts";
 
 const modeOf = (path: string): number => statSync(path).mode & 0o777;
 
@@ -20,6 +20,18 @@ test("each folder that is made is for its owner alone, and its name survives a p
 test("a folder that is there costs no sync", async () => {
   const folder = temporaryFolder();
   expect(await diskSteps(folder, () => makeFolder(folder))).toEqual([]);
+});
+
+test("a copied folder survives a power failure, with each file and each name in it", async () => {
+  const folder = temporaryFolder();
+  mkdirSync(join(folder, "from/one"), { recursive: true });
+  writeFileSync(join(folder, "from/one/file"), "kept");
+  writeFileSync(join(folder, "from/other"), "");
+  const steps = await diskSteps(folder, () => copyFolder(join(folder, "from"), join(folder, "to")));
+  expect(readFileSync(join(folder, "to/one/file"), "utf8")).toBe("kept");
+  // order: what stands in a folder comes in the system's own.
+  expect(steps.slice(0, 3).sort()).toEqual(["sync to/one", "sync to/one/file", "sync to/other"]);
+  expect(steps.slice(3)).toEqual(["sync to", "sync ."]);
 });
 
 test("data that is new survives a power failure with the folders that it stands in", async () => {

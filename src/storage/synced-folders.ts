@@ -1,6 +1,6 @@
 /** Folders that survive a power failure: the system keeps a new name for sure only when the folder that it stands in is synced. */
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { closeSync, cpSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 
 /** Makes the folder and those above it that are missing, for their owner alone. */
 export function makeFolder(folder: string): void {
@@ -10,9 +10,19 @@ export function makeFolder(folder: string): void {
   for (const path of missing) syncFolder(dirname(path));
 }
 
+/** Copies a folder with all that is in it to a place where nothing is yet. */
+export function copyFolder(from: string, to: string): void {
+  cpSync(from, to, { recursive: true, errorOnExist: true, force: false });
+  for (const entry of readdirSync(to, { recursive: true, encoding: "utf8" })) sync(join(to, entry));
+  syncFolder(to);
+  syncFolder(dirname(to));
+}
+
 /** What was created in the folder, or renamed, keeps its name. */
-export function syncFolder(folder: string): void {
-  const handle = openSync(folder, "r");
+export const syncFolder = (folder: string): void => sync(folder);
+
+function sync(path: string): void {
+  const handle = openSync(path, "r");
   try {
     fsyncSync(handle);
   } finally {

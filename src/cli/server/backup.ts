@@ -1,5 +1,5 @@
 /** `plaza backup`: copies the data of a folder to another one, also while a server uses it. */
-import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync } from "node:fs";
+import { chmodSync, existsSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type Config, ConfigProblem } from "#config/config";
 import { findConfigFile } from "#config/config-file";
@@ -7,6 +7,7 @@ import { environment } from "#config/environment";
 import { readConfig } from "#config/read-config";
 import { settings } from "#features";
 import { backUpWorlds, hasData } from "#storage/open";
+import { copyFolder, makeFolder } from "#storage/synced-folders";
 import { fail, note, say, WRONG_USE } from "../terminal/output.ts";
 
 type Given = Readonly<Record<string, unknown>>;
@@ -21,11 +22,12 @@ export async function backup(to: string, given: Given): Promise<number> {
     const config = readConfig(given.data === undefined ? {} : { data: given.data }, environment(), await findConfigFile(given), settings);
     requireFolder(config);
     requireEmpty(to);
-    mkdirSync(to, { recursive: true, mode: 0o700 });
+    makeFolder(to);
     await backUpWorlds(config.data, to);
     for (const file of readdirSync(to)) chmodSync(join(to, file), 0o600);
-    copyFolder(join(config.data, SNAPSHOTS), join(to, SNAPSHOTS));
-    if (given.recordings !== false) copyFolder(config.recordings ?? join(config.data, RECORDINGS), join(to, RECORDINGS));
+    // After the databases, which name only what was there before.
+    copyIfThere(join(config.data, SNAPSHOTS), join(to, SNAPSHOTS));
+    if (given.recordings !== false) copyIfThere(config.recordings ?? join(config.data, RECORDINGS), join(to, RECORDINGS));
     say(`${config.data} is copied to ${resolve(to)}`);
     note(`the secret key is not: keep ${join(config.data, "secret.key")}, or PLAZA_SECRET_KEY, in another place`);
     return 0;
@@ -45,7 +47,6 @@ function requireEmpty(to: string): void {
   if (existsSync(to) && readdirSync(to).length > 0) throw new ConfigProblem("<folder>", `${to} is not empty`);
 }
 
-/** After the databases, which name only what was there before. */
-function copyFolder(from: string, to: string): void {
-  if (existsSync(from)) cpSync(from, to, { recursive: true });
+function copyIfThere(from: string, to: string): void {
+  if (existsSync(from)) copyFolder(from, to);
 }
