@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { temporaryFolder } from "#harness/server";
 import { durationOf, failuresOfRun, Tally } from "./repeat.ts";
@@ -35,12 +35,13 @@ test("rounds go on until the time is over, and say which test failed, how often,
   const folder = temporaryFolder();
   // Fails in the first round alone.
   const mark = join(folder, "mark");
+  const seeds = join(folder, "seeds");
   const path = join(folder, "made.test.ts");
   writeFileSync(
     path,
-    `import { existsSync, writeFileSync } from "node:fs";
+    `import { appendFileSync, existsSync, writeFileSync } from "node:fs";
      import { expect, test } from "bun:test";
-     test("well", () => {});
+     test("well", () => appendFileSync(${JSON.stringify(seeds)}, process.env.PLAZA_TEST_SEED + "\\n"));
      test("sometimes", () => { const isThere = existsSync(${JSON.stringify(mark)}); writeFileSync(${JSON.stringify(mark)}, ""); expect(isThere).toBe(true); });`,
   );
   const { stdout, exitCode } = Bun.spawnSync([process.execPath, "tools/prove.ts", "repeat", "3s", relative(ROOT, path)], {
@@ -53,4 +54,7 @@ test("rounds go on until the time is over, and say which test failed, how often,
   expect(text).toMatch(/\n\d+ rounds, 1 tests failed\n1 of \d+: \S*made\.test\.ts sometimes\n$/);
   expect(text.match(/^round \d+: /gm)?.length).toBeGreaterThan(0);
   expect(exitCode).toBe(1);
+  const drawn = readFileSync(seeds, "utf8").trim().split("\n");
+  expect(new Set(drawn).size).toBe(drawn.length);
+  expect(drawn.join("")).toMatch(/^\d+$/);
 });

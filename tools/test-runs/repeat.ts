@@ -1,6 +1,7 @@
 /**
  * `npm run prove -- repeat 8h`: the whole suite again and again for that time (`s`, `m` or `h`; without one until Ctrl-C), or the tests
- * below the paths that follow. What failed is shown when it fails, and at the end which tests failed how often.
+ * below the paths that follow. Each round draws other values in tests that draw some. What failed is shown when it fails, and at the end
+ * which tests failed how often.
  */
 import { runStep, type Step, type StepEnd, seconds } from "../steps.ts";
 import { type Failure, failuresOf, failureText } from "./failures.ts";
@@ -54,8 +55,9 @@ export async function repeat(words: readonly string[], stepsOf: (paths: readonly
   do {
     const startMs = performance.now();
     const failures: Failure[] = [];
+    const env = { PLAZA_TEST_SEED: String(Date.now()) };
     for (const { name, command } of stepsOf(paths)) {
-      const end = await runStep({ name, command, isQuiet: true });
+      const end = await runStep({ name, command, env, isQuiet: true });
       if (isInterrupted) break;
       failures.push(...failuresOfRun(end));
     }
