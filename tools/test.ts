@@ -36,9 +36,9 @@ const PARTS = [
     "the program from outside",
     others.map((folder) => `test/${folder}`),
   ),
+  bunTest("the interface and its model", [`test/${MODEL}`]),
   ...Object.entries(LONG).map(([folder, name]) => bunTest(`${name}, from outside`, [`test/${folder}`])),
   bunTest("conformance, on memory and on PostgreSQL", ["conformance"]),
-  bunTest("the interface and its model", [`test/${MODEL}`]),
 ];
 
 const below = (paths: readonly string[]): Step => bunTest(`bun test ${paths.join(" ")}`, paths);
