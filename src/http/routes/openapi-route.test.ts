@@ -31,7 +31,7 @@ test("a document that was made is used again until time, profile, calendar, addr
   expect(await read()).not.toBe(first);
 });
 
-test("a type or a surface that does not exist is refused, with those that do", async () => {
+test("a type or a surface that does not exist is refused, with those that do, and so is a surface that does not serve the type", async () => {
   const { world, registry } = await openPlaza();
   const route = openapiRoute({ registry, monotonicMs: () => 0, traceId: () => "t", onUnexpected: () => {} }, addresses);
   const place = { world, baseUrl: "http://one", surface: "base", path: "/openapi.json", isFromProxy: false } as unknown as Parameters<
@@ -47,5 +47,9 @@ test("a type or a surface that does not exist is refused, with those that do", a
   expect(await problemIn("?type=label&surface=graph")).toEqual({
     ...{ status: 400, code: 100, parameter: "surface" },
     message: "(#100) Param surface must be one of base, app, microblog, ads, social_login",
+  });
+  expect(await problemIn("?type=label&surface=ads")).toEqual({
+    ...{ status: 400, code: 100, parameter: "surface" },
+    message: "(#100) Param surface must be one that serves the type label",
   });
 });

@@ -19,17 +19,23 @@ export function openapiRoute(deps: RequestDeps, surfaces: readonly SurfaceAddres
     const { searchParams } = new URL(request.url);
     const type = searchParams.get("type") ?? undefined;
     const surface = surfaces.find(({ name }) => name === searchParams.get("surface"))?.name;
-    const problem = problemOf(searchParams, deps, surfaces);
-    if (problem !== undefined) {
+    const refused = (problem: GraphError): Response => {
       const { status, headers, body } = refusal(deps, world, "base", problem, "wrapped");
       return new Response(body, { status, headers });
-    }
+    };
+    const problem = problemOf(searchParams, deps, surfaces);
+    if (problem !== undefined) return refused(problem);
     // Loaded when it is asked for: a start has no need of it.
-    const { openapiDocument, servedNow } = await import("#graph/contract/openapi/document");
+    const [{ openapiDocument, servedNow }, { servedAddresses }] = await Promise.all([
+      import("#graph/contract/openapi/document"),
+      import("#graph/contract/openapi/addresses"),
+    ]);
     const addresses = Object.fromEntries(surfaces.map((one) => [one.name, addressOf(one, baseUrl)])) as Record<SurfaceName, string>;
     const { profile, calendar } = world;
     const only = { ...(type === undefined ? {} : { type }), ...(surface === undefined ? {} : { surface }) };
     const options = { profile, calendar, now: unixSeconds(world.clock), addresses, ...only };
+    if (type !== undefined && surface !== undefined && servedAddresses(deps.registry, options).length === 0)
+      return refused(invalidParameter("surface", `must be one that serves the type ${type}`));
     const known = texts.get(calendar) ?? new BoundedMap(TEXTS_MAX);
     texts.set(calendar, known);
     const key = JSON.stringify([profile, servedNow(options), addresses, only]);
