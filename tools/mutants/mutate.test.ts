@@ -244,6 +244,19 @@ test("a program that takes too long is ended, with what it started", async () =>
   for (const pid of readFileSync(pids, "utf8").trim().split(" ")) while (isAlive(Number(pid))) await Bun.sleep(20);
 });
 
+// Elsewhere nothing says what belongs to a run.
+if (existsSync("/proc/self/environ"))
+  test("a server that left the group of its test is ended with it, also one that spins", async () => {
+    const root = madeUp();
+    const copy = new WorkCopy(root, filesOf(root));
+    afterThisTest(() => copy.remove());
+    const pids = join(root, "pids");
+    const server = `process.on("SIGTERM", () => {}); require("node:fs").writeFileSync("${pids}", String(process.pid)); for (;;);`;
+    const starter = `Bun.spawn([process.execPath, "-e", ${JSON.stringify(server)}], { detached: true }); while (!require("node:fs").existsSync("${pids}"));`;
+    expect(await copy.run([BUN, "-e", `${starter} process.exit(0);`], 60_000)).toMatchObject({ ended: "passed" });
+    while (isAlive(Number(readFileSync(pids, "utf8")))) await Bun.sleep(20);
+  });
+
 /** What nobody has asked for the end of is a zombie. */
 const isAlive = (pid: number): boolean =>
   /^[^Z]/.test(

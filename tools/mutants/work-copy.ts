@@ -1,8 +1,21 @@
 /** A copy of the project in the system's temporary folder, where mutants are put and tests are run. Nothing is written to the project itself. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { chmodSync, constants, copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 
 /** What git does not know and the tests need; they read it. */
 const LINKED = ["node_modules", "console/node_modules", "console/dist", ".tools"];
@@ -98,14 +111,36 @@ export class WorkCopy {
     }
   }
 
-  /** It is the first of a group of its own, in which all stand that it started. */
+  /** It is the first of a group of its own, in which nearly all stand that it started. */
   #end(): void {
     const pid = this.#child?.pid;
     if (pid === undefined) return;
-    try {
-      process.kill(-pid, "SIGKILL");
-    } catch {
-      // All have ended.
-    }
+    kill(-pid);
+    for (const program of this.#programsLeft()) kill(program);
+  }
+
+  /** Programs of Plaza that left the group: a mutant may spin, and hear of no signal that can be caught. Known on Linux alone. */
+  #programsLeft(): number[] {
+    if (!existsSync("/proc/self/environ")) return [];
+    return readdirSync("/proc")
+      .filter((name) => /^\d+$/.test(name))
+      .filter((name) => {
+        try {
+          const isBun = basename(readlinkSync(`/proc/${name}/exe`)).startsWith("bun");
+          return isBun && readFileSync(`/proc/${name}/environ`, "utf8").split("\0").includes(`TMPDIR=${this.#temporary}`);
+        } catch {
+          // It has ended meanwhile.
+          return false;
+        }
+      })
+      .map(Number);
+  }
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // All have ended.
   }
 }
