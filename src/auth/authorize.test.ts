@@ -1,8 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import { GraphError, permissionMissing } from "#kernel/errors";
+import { GraphError, permissionMissing, taskMissing } from "#kernel/errors";
+import { type NodeId, nodeId } from "#kernel/ids";
+import { appTokenAlone, ownApp } from "./app-policies.ts";
 import { type AuthorizationCheck, authorize, canSeeNode, authorizationCheck as checkOf, fieldRefusal } from "./authorize.ts";
 import type { NodeRef } from "./node-ref.ts";
-import type { Policy } from "./policy.ts";
+import { onPage } from "./page-policies.ts";
+import type { Policy, PolicyInput } from "./policy.ts";
+import type { Token } from "./token.ts";
 
 const authorizationCheck = (...values: string[]): AuthorizationCheck[] =>
   values.map((value) => ({
@@ -125,7 +129,7 @@ describe("each of several tokens", () => {
     expect(await refusalOf(seeing({ canSee: async () => false, deny: () => denied }), checkWith({ scopes: [] }))).toBe(sight);
   });
 
-  test("may show that a node exists, if it is of a kind that serves and sees it", async () => {
+  test("may show that a node exists, if it is of a kind that serves and canSee it", async () => {
     const own = (token: string) => seeing({ canSee: ({ token: { id } }) => id === token });
     expect(canSeeNode(own("1"), checkWith({}, {}))).toBe(true);
     expect(canSeeNode(own("2"), checkWith({}, {}))).toBe(false);
@@ -175,5 +179,63 @@ describe("D-16: a field of its own policy", () => {
     });
     // What a later token does not see is not there, whatever was refused before.
     expect(await fieldRefusal(seeing({ deny }), checkWith({}, { type: "user" }), node)).toBe("unseen");
+  });
+});
+
+describe("who may do something", () => {
+  /** Notes which roles are asked for; the port of pages and that of apps have the same. */
+  function inputOf(token: Partial<Token>, roles?: readonly string[]) {
+    const asked: string[] = [];
+    const role = roles === undefined ? undefined : { tasks: roles, via_business: false };
+    const ports = {
+      get: (name: string) => ({
+        findRole: async (_reader: unknown, page: string, user: string) => {
+          asked.push(`${name} ${page} ${user}`);
+          return role;
+        },
+        rolesOf: async (_reader: unknown, app: string, user: string) => {
+          asked.push(`${name} ${app} ${user}`);
+          return roles ?? [];
+        },
+      }),
+    };
+    const facts = () => ({ get: (_key: string, load: () => unknown) => load() });
+    return { input: { token, node: { id: "1", owner: "2001" }, ports, facts } as unknown as PolicyInput, asked };
+  }
+  const responseOf = async (policy: Policy, token: Partial<Token>, roles?: readonly string[]) => {
+    const { input, asked } = inputOf(token, roles);
+    return { canSee: await policy.canSee(input), refusal: (await policy.deny?.(input))?.message, asked };
+  };
+  const [APP, PAGE, OTHER, ADA] = ["1", "2001", "2002", "3001"].map(nodeId) as [NodeId, NodeId, NodeId, NodeId];
+
+  test("on a page: its own token, or a person with one of the tasks; any role shows that it exists", async () => {
+    const policy = onPage({ name: "p", summary: "", scopes: [], anyOf: ["MESSAGING", "ADVERTISE"] });
+    const missing = taskMissing("the page task MESSAGING or ADVERTISE").message;
+    // Whose token it is does not matter: it is revoked with the role.
+    expect(await responseOf(policy, { type: "page", page: PAGE, user: ADA }, [])).toEqual({ canSee: true, refusal: undefined, asked: [] });
+    expect(await responseOf(policy, { type: "page", page: OTHER, user: ADA }, ["MESSAGING"])).toMatchObject({ canSee: false, asked: [] });
+    for (const type of ["user", "system_user"] as const) {
+      const asked = ["page_role 2001 3001", "page_role 2001 3001"];
+      expect(await responseOf(policy, { type, user: ADA }, ["ANALYZE", "ADVERTISE"])).toEqual({ canSee: true, refusal: undefined, asked });
+      expect(await responseOf(policy, { type, user: ADA }, ["ANALYZE"])).toEqual({ canSee: true, refusal: missing, asked });
+      expect(await responseOf(policy, { type, user: ADA })).toEqual({ canSee: false, refusal: missing, asked });
+      expect(await responseOf(policy, { type, user: undefined }, ["MESSAGING"])).toEqual({ canSee: false, refusal: undefined, asked: [] });
+    }
+  });
+
+  test("on an app: its own token, or one of its administrators and developers", async () => {
+    const missing = taskMissing("the role administrator or developer on the app").message;
+    expect(await responseOf(ownApp, { type: "app", app: APP, user: ADA }, [])).toEqual({ canSee: true, refusal: undefined, asked: [] });
+    expect(await responseOf(ownApp, { type: "user", app: OTHER }, [])).toEqual({ canSee: false, refusal: undefined, asked: [] });
+    for (const [roles, refusal] of [
+      [["tester", "administrator"], undefined],
+      [["developer"], undefined],
+      [["tester"], missing],
+      [[], missing],
+    ] as const)
+      expect(await responseOf(ownApp, { type: "user", app: APP, user: ADA }, roles)).toEqual({ canSee: true, refusal, asked: ["app 1 3001"] });
+    expect(await responseOf(appTokenAlone("own"), { type: "app", app: APP })).toMatchObject({ canSee: true, refusal: undefined });
+    expect(await responseOf(appTokenAlone("own"), { type: "app", app: OTHER })).toMatchObject({ canSee: false });
+    expect(appTokenAlone("own").kinds).toEqual(["app"]);
   });
 });

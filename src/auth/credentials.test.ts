@@ -1,9 +1,15 @@
 import { describe, expect, test } from "bun:test";
+import { createHmac } from "node:crypto";
 import { onEachDatabase, openPlaza } from "#harness/plaza";
 import { cafe } from "#harness/worlds";
+import { type NodeId, nodeId } from "#kernel/ids";
+import type { Transaction } from "#storage/database";
+import type { AppFacts } from "./app-facts.ts";
 import { checkKnownToken, checkTokens, missingCredential, type Presented, presentedTokens, schemeFor } from "./credentials.ts";
 import { clientsScheme, type Place, schemes } from "./schemes.ts";
 import { isDataAccessOver, principalOf, revocationTime, type Token } from "./token.ts";
+import { insertToken } from "./tokens.store.ts";
+import { hashOf } from "./tokens.ts";
 
 const ALL: readonly Place[] = ["access_token", "oauth_token", "bearer", "body"];
 
@@ -98,6 +104,12 @@ describe("a token", () => {
     expect(isDataAccessOver({ ...token, data_access_expires_at: 0 }, 1_000)).toBe(false);
   });
 
+  test("D-02: of a principal that is gone stands for its app", () => {
+    const alone = { app: token.app } as unknown as Token;
+    const principals = (["user", "system_user", "page", "social_user", "microblog_user"] as const).map((type) => principalOf({ ...alone, type }));
+    expect(principals.map(String)).toEqual(["1", "1", "1", "1", "1"]);
+  });
+
   test("is revoked also by a clock that stands at the beginning of time", () => {
     expect([0, 1, 2].map(revocationTime)).toEqual([1, 1, 2]);
   });
@@ -144,5 +156,67 @@ onEachDatabase("tokens that are checked", (database) => {
       ...[2, undefined],
       ...[1, undefined],
     ]);
+  });
+
+  test("a token may have 1,000 characters", async () => {
+    const long = "x".repeat(1_000);
+    const { world } = await openPlaza({ database, world: { ...cafe, tokens: [{ token: long, type: "app", app: "1001" }] } });
+    expect(await world.tokens.find(long)).toMatchObject({ type: "app" });
+    // A longer one is none, whatever is stored.
+    const app = (await world.tokens.find(long)) as Token;
+    await world.database.write((tx) => insertToken(tx, { ...app, id: nodeId("99") }, hashOf(`${long}x`)));
+    expect(await world.tokens.find(`${long}x`)).toBeUndefined();
+  });
+
+  test("D-97: the app of a token is known at once where the token is alive and was looked up before", async () => {
+    const { check, world } = await open();
+    const appOf = (value: string, now = 0) => world.tokens.peekAppOf(value, now)?.toString();
+    expect([appOf("page"), appOf("1001|s3cret"), appOf("x|s3cret")]).toEqual([undefined, undefined, undefined]);
+    await check("page", "expired", "nothing", "other-app");
+    expect([appOf("page"), appOf("other-app"), appOf("nothing")]).toEqual(["1001", "1002", undefined]);
+    expect([appOf("expired", 1_789_999_999), appOf("expired", 1_790_000_000)]).toEqual(["1001", undefined]);
+    expect([appOf("1001|s3cret"), appOf("1002|s3cret"), appOf("1001|"), appOf("1001|xs3cret"), appOf("x|s3cret")]).toEqual([
+      ...["1001", undefined, undefined, undefined, undefined],
+    ]);
+  });
+
+  test("one that was looked up before is refused as soon as it is revoked, forgotten, or its person or role is gone", async () => {
+    const { check, world } = await open();
+    const { tokens, database: db } = world;
+    const [page, ada, bob] = ["2001", "3001", "3002"].map(nodeId) as [NodeId, NodeId, NodeId];
+    const changes: readonly [string, number, (tx: Transaction) => Promise<void>][] = [
+      ["ada", 466, (tx) => tokens.revoke(tx, hashOf("ada"), 7)],
+      ["app", 190, (tx) => tokens.forget(tx, hashOf("app"))],
+      ["page", 466, (tx) => tokens.endPageTokens(tx, page, ada, 7)],
+      ["bob", 190, (tx) => tokens.forgetNode(tx, bob, 7)],
+      ["bar", 466, (tx) => tokens.forgetNode(tx, nodeId("3003"), 7)],
+    ];
+    for (const [value, code, change] of changes) {
+      expect((await check(value)).alive).toEqual([value]);
+      await db.write(change);
+      expect(await check(value)).toEqual({ alive: [], dead: [[value, code]] });
+    }
+    expect(await tokens.find("ada")).toMatchObject({ revoked_at: 7 });
+  });
+
+  test("D-15: a proof is that of the token and of the app's secret, in letters of any case; app tokens need none", async () => {
+    const { world } = await open();
+    const app = (await world.tokens.findApp(nodeId("1001"))) as AppFacts;
+    const [page, ofApp] = [(await world.tokens.find("page")) as Token, (await world.tokens.find("app")) as Token];
+    const proofOf = (secret: string, value: string): string => createHmac("sha256", secret).update(value).digest("hex");
+    const problem = (proof: unknown, token: Token, isRequired = false): string => {
+      try {
+        world.tokens.checkProof(proof, "page", token, { ...app, require_appsecret_proof: isRequired });
+        return "none";
+      } catch (error) {
+        return (error as Error).message.replace("(#100) Param appsecret_proof ", "");
+      }
+    };
+    const right = proofOf("s3cret", "page");
+    expect([problem(right, page), problem(right.toUpperCase(), page), problem(right, page, true)]).toEqual(["none", "none", "none"]);
+    expect([problem(undefined, page), problem(undefined, page, true)]).toEqual(["none", "is required by the app"]);
+    for (const wrong of [proofOf("s3cret", "ada"), proofOf("0ther", "page"), right.slice(1), "", null, [right]])
+      expect([problem(wrong, page), problem(wrong, page, true)]).toEqual(Array(2).fill("is not the proof of this token"));
+    expect([problem(undefined, ofApp, true), problem("wrong", ofApp, true)]).toEqual(["none", "none"]);
   });
 });

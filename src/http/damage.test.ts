@@ -1,9 +1,12 @@
 /** Responses that a fault damages (D-150), as a client's socket sees them. */
 import { describe, expect, test } from "bun:test";
 import { connect } from "node:net";
-import type { Damage } from "#graph/pipeline/request";
+import type { Damage, GraphResponse } from "#graph/pipeline/request";
 import { afterThisTest } from "#harness/cleanup";
 import { echo, httpListeners, serveEcho } from "#harness/echo-graph";
+import { sendDamaged } from "./damage.ts";
+import type { ResponseHead } from "./http1/response-head.ts";
+import type { Exchange } from "./listeners/listener.ts";
 
 const NO_DAMAGE: Damage = { reset: undefined, cut_body_at: undefined, body_bytes_per_second: undefined };
 
@@ -66,5 +69,37 @@ describe.each(httpListeners)("damaged responses, --http %s", (http) => {
     expect(sizes.length).toBeGreaterThan(1);
     const both = await receive(graph.port, get() + get("close"));
     expect(both.text.match(/HTTP\/1\.1 200/g)).toHaveLength(2);
+  });
+});
+
+describe("what is sent of a damaged response", () => {
+  /** What an exchange is asked for, one after the other; of a stream its head and the length of each part. */
+  async function askedFor(damage: Partial<Damage>, body: string, status = 200): Promise<readonly unknown[]> {
+    const asked: unknown[] = [];
+    const exchange = {
+      send: (response: GraphResponse) => void asked.push(`send ${response.status}`),
+      stream: async ({ headers }: ResponseHead, parts: AsyncIterable<Uint8Array>) => {
+        const sizes: number[] = [];
+        for await (const { length } of parts) sizes.push(length);
+        asked.push({ headers, sizes });
+      },
+      ...Object.fromEntries(["finish", "end", "abort"].map((name) => [name, () => void asked.push(name)])),
+    } as unknown as Exchange;
+    await sendDamaged(exchange, { status, headers: { a: "b" }, body } as unknown as GraphResponse, { ...NO_DAMAGE, ...damage });
+    return asked;
+  }
+
+  test("D-150: a slow body comes in parts of a tenth of a second, at least a byte each", async () => {
+    const headers = { a: "b", "content-length": "1000" };
+    expect(await askedFor({ body_bytes_per_second: 4_000 }, "x".repeat(1_000))).toEqual([{ headers, sizes: [400, 400, 200] }, "finish"]);
+    expect(await askedFor({ body_bytes_per_second: 4_000, cut_body_at: 500 }, "x".repeat(1_000))).toEqual([{ headers, sizes: [400, 100] }, "end"]);
+    expect(await askedFor({ body_bytes_per_second: 9 }, "xy")).toEqual([{ headers: { a: "b", "content-length": "2" }, sizes: [1, 1] }, "finish"]);
+  });
+
+  test("D-150: a response that has no body has none to damage; what is reset sends nothing", async () => {
+    expect(await askedFor({ body_bytes_per_second: 1 }, "", 204)).toEqual(["send 204", "finish"]);
+    expect(await askedFor({ cut_body_at: 1 }, "", 304)).toEqual(["send 304", "end"]);
+    expect(await askedFor({ reset: true, cut_body_at: 1 }, "x")).toEqual(["abort"]);
+    expect(await askedFor({ reset: false }, "x")).toEqual([{ headers: { a: "b", "content-length": "1" }, sizes: [1] }, "finish"]);
   });
 });

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { UNIX_SECONDS_MAX, unixSeconds, utcText, worldTimeMs } from "./clock.ts";
-import { GraphError, invalidParameter } from "./errors.ts";
-import { isNodeId } from "./ids.ts";
-import { parseSelection, type Selection } from "./selection.ts";
+import { catalogue, type ErrorEntry, GraphError, invalidParameter, unsupportedRequest } from "./errors.ts";
+import { isNodeId, nodeId } from "./ids.ts";
+import { PortRegistry } from "./ports.ts";
+import { parseSelection, type Selection, selectionText } from "./selection.ts";
 import { codePointCount, detached, isStorableText, trimmedEnd, withoutCitations } from "./text.ts";
 import { formatVersion, parseVersion } from "./versions.ts";
 
@@ -103,4 +104,107 @@ test("times are whole seconds of the past, written in UTC with a numeric offset,
   ]);
   const state = { worldMs: 50, realMs: 1_000 };
   expect([undefined, { ...state, isFrozen: true }, { ...state, isFrozen: false }].map((one) => worldTimeMs(one, 1_007))).toEqual([1_007, 50, 57]);
+});
+
+describe("D-33: what a selection may hold", () => {
+  const problem = (text: string): string => {
+    try {
+      parseSelection(text);
+      return "none";
+    } catch (error) {
+      return (error as Error).message.replace("(#100) Param fields ", "");
+    }
+  };
+  const written = (text: string): string => selectionText(parseSelection(text));
+
+  test("names of letters, digits and underscores, and none of what stands next to them in ASCII", () => {
+    for (const unit of "azAZ09_") expect({ unit, problem: problem(unit) }).toEqual({ unit, problem: "none" });
+    for (const unit of "`{@[/:^!") {
+      expect({ unit, problem: problem(unit) }).toEqual({ unit, problem: "has an unexpected character at position 0" });
+      if (unit !== "{") expect({ unit, problem: problem(`a${unit}`) }).toEqual({ unit, problem: "has an unexpected character at position 1" });
+    }
+  });
+
+  test("spaces around names and braces, which say nothing", () => {
+    expect(written("  a , b { c  ,d } , e")).toBe("a,b{c,d},e");
+    expect(problem("a b")).toBe("has an unexpected character at position 2");
+  });
+
+  test("a name more than once, with all that was selected below it", () => {
+    expect(["a,a", "a{b},a", "a,a{b}", "a{b},a{c}", "a{b{c}},a{b{d},e}"].map(written)).toEqual(["a", "a{b}", "a{b}", "a{b,c}", "a{b{c,d},e}"]);
+  });
+
+  test("eight levels and 200 names, counted on all levels", () => {
+    const deep = (levels: number): string => (levels === 1 ? "a" : `a{${deep(levels - 1)}}`);
+    expect([problem(deep(8)), problem(deep(9))]).toEqual(["none", "nests deeper than 8 levels"]);
+    const wide = (count: number): string => `x{${Array(count - 1).fill("a")}}`;
+    expect([problem(wide(200)), problem(wide(201))]).toEqual(["none", "names more than 200 fields"]);
+  });
+
+  test.each([
+    ["", "ends where a field name is expected"],
+    ["a,", "ends where a field name is expected"],
+    ["a{}", "has an unexpected character at position 2"],
+    ["a{b", "lacks a closing brace after a"],
+    ["a}", "has an unexpected character at position 1"],
+    ["a{b}}", "has an unexpected character at position 4"],
+    ["a.limit(5)", "uses a modifier on a, which is unsupported"],
+    ["x,a (5)", "uses arguments on a, which is unsupported"],
+  ])("%p: it %s", (text, what) => {
+    expect(problem(text)).toBe(what);
+  });
+});
+
+test("D-14, D-20: each error has its status and code, others where page messaging says so, and says whether it passes", () => {
+  const shown = ({ status, flatStatus, code, flatCode, subcode, isTransient }: ErrorEntry): string => {
+    const other = (flat: number | undefined): string => (flat === undefined ? "" : `|${flat}`);
+    return `${status}${other(flatStatus)} ${code}${other(flatCode)}${subcode === undefined ? "" : `/${subcode}`}${isTransient === true ? " transient" : ""}`;
+  };
+  expect(Object.fromEntries(Object.entries(catalogue).map(([name, entry]) => [name, shown(entry)]))).toEqual({
+    ...{ internalError: "500 1", databaseUnreachable: "503 2 transient", overloaded: "503 2 transient" },
+    ...{ appRateLimited: "429 4 transient", edgeRateLimited: "429 613 transient" },
+    ...{ permissionMissing: "403 10", taskMissing: "403 200", foreignPage: "403 200" },
+    ...{ tokenMissing: "401|403 104|190", tokenInvalid: "401|403 190" },
+    ...{ tokenExpired: "401|403 190/463", tokenRevoked: "401|403 190/466", tokenOfOtherApp: "401|403 190/458" },
+    ...{ invalidParameter: "400 100", unsupportedRequest: "400 100/33", unknownObject404: "404 803", fieldUnavailable: "422 100" },
+    ...{ unknownPath: "400 2500", versionDeprecated: "400 2635", handshakeFailed: "400 2200", challengeMismatch: "400 2201" },
+    ...{ bodyTooLarge: "413 100", headersTooLarge: "431 100", requestTooSlow: "408 100 transient" },
+  });
+});
+
+test("D-21: an error repeats 2,000 characters of a text and no more, and its facts as they are", () => {
+  const of = (length: number) => invalidParameter("x".repeat(length), "", { limit: 7, list: ["access_token=abc"] }).details.data ?? {};
+  expect([String(of(2_000).parameter).length, String(of(2_000).parameter).at(-1)]).toEqual([2_000, "x"]);
+  expect([String(of(2_001).parameter).length, String(of(2_001).parameter).at(-1)]).toEqual([2_001, "…"]);
+  expect(of(1)).toEqual({ parameter: "x", limit: 7, list: ["access_token=abc"] });
+  expect(unsupportedRequest("DELETE", "9")).toMatchObject({ name: "GraphError", errorName: "unsupportedRequest", details: {} });
+  expect(unsupportedRequest("DELETE", "9").message).toStartWith("Unsupported delete request. Object with ID '9' ");
+});
+
+test("D-02, D-03: ids and versions have digits alone, and none of what stands next to them in ASCII", () => {
+  for (const unit of "/:") {
+    expect([unit, `1${unit}`, `${unit}1`, `1${unit}1`].map(isNodeId)).toEqual([false, false, false, false]);
+    expect([`v${unit}`, `v1${unit}`, `v1.${unit}`, `v1.1${unit}`].map(parseVersion)).toEqual(Array(4).fill(undefined));
+  }
+  expect(["1", "9", "10", "19", "90"].map(isNodeId)).toEqual(Array(5).fill(true));
+  expect(["v9.0", "v10.9", "v90.90", "v1.100"].map((text) => formatVersion(parseVersion(text) as number))).toEqual([
+    "v9.0",
+    "v10.9",
+    "v90.90",
+    "v1.100",
+  ]);
+  expect(["u1", "w1", "1", "v1.00", "v00"].map(parseVersion)).toEqual(Array(5).fill(undefined));
+  expect(nodeId("7")).toBe(nodeId("7"));
+  expect(() => nodeId("07")).toThrow("not a node id: 07");
+});
+
+test("a port is provided once, and asking for one that nobody provides is a mistake", () => {
+  const ports = new PortRegistry() as unknown as Record<"register" | "get" | "has", (name: string, port?: unknown) => unknown> & {
+    registerAll(ports: object): void;
+  };
+  ports.registerAll({ one: 1, two: 2 });
+  expect([ports.get("one"), ports.get("two"), ports.has("one"), ports.has("three")]).toEqual([1, 2, true, false]);
+  expect(() => ports.register("one", 3)).toThrow("the port one is provided twice");
+  expect(() => ports.get("three")).toThrow("no feature provides the port three");
+  expect(ports.get("one")).toBe(1);
 });

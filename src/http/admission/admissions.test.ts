@@ -76,6 +76,66 @@ test("D-97: a full server counts a request against its app before its token is c
   expect(metrics.inFlight).toBe(6);
 });
 
+describe("D-97: what a request counts against", () => {
+  function admissionsOf(limits: Partial<HttpLimits> = {}, app?: string) {
+    const metrics = new RequestMetrics();
+    const asked: Client[] = [];
+    const knownApp = (client: Client) => {
+      asked.push(client);
+      return app;
+    };
+    const admissions = new Admissions({ limits: { ...defaultLimits, ...limits }, metrics, knownApp, retryAfterSeconds: () => 1 });
+    return { admissions, metrics, asked };
+  }
+
+  test("a body of 65,536 bytes is parsed at once and shows its app then; of a larger one the head is asked before", () => {
+    const { admissions, asked } = admissionsOf();
+    for (const [bytes, count] of [
+      [65_536, 0],
+      [65_537, 1],
+    ] as const) {
+      (admissions.admit({ address: "a" }, bytes) as RunningRequest).end();
+      expect({ bytes, asked: asked.length }).toEqual({ bytes, asked: count });
+    }
+  });
+
+  test("the first app that it shows, once; and when it has ended, nothing is held", () => {
+    const { admissions, metrics } = admissionsOf({ requestsMax: 2 });
+    const { running } = admissions;
+    const own = admissions.admit({ address: "a" }, 7) as RunningRequest;
+    own.countAgainst("1001");
+    own.countAgainst("1002");
+    own.countAgainstAddress();
+    const nameless = admissions.admit({ address: "b" }, 5) as RunningRequest;
+    nameless.countAgainstAddress();
+    nameless.countAgainstAddress();
+    expect({ count: running.count, size: running.size, inFlight: metrics.inFlight }).toEqual({ count: 2, size: 12, inFlight: 2 });
+    const held = ["1001", "1002", undefined].map((app) => (running.accountOf(app, app === undefined ? "b" : "a").above?.count ?? 0) > 0);
+    expect(held).toEqual([true, false, true]);
+    own.end();
+    nameless.end();
+    expect({ count: running.count, size: running.size, inFlight: metrics.inFlight }).toEqual({ count: 0, size: 0, inFlight: 0 });
+  });
+
+  test("a server that stops takes none, from any client", () => {
+    const { admissions } = admissionsOf({}, "1001");
+    admissions.isStopping = true;
+    expect(admissions.admit({ address: "a" }, 0)).toEqual({ app: undefined, reason: "stopping" });
+  });
+
+  test("a body that arrives holds what has arrived of it, may become smaller where there is no room, and leaves nothing behind", () => {
+    const { admissions } = admissionsOf({ arrivingBytesMax: 100 }, "1001");
+    const [one, other] = [admissions.arrivingBody({ address: "a" }), admissions.arrivingBody({ address: "a" })];
+    expect([one.resize(60), one.resize(100), other.resize(1)]).toEqual([true, true, false]);
+    expect([one.turnAway, other.turnAway]).toEqual([undefined, { app: "1001", reason: "arriving" }]);
+    expect([one.resize(99), other.resize(1), one.resize(98)]).toEqual([true, true, true]);
+    one.end();
+    other.end();
+    const next = admissions.arrivingBody({ address: "a" });
+    expect([next.resize(99), next.resize(100), next.resize(101)]).toEqual([true, true, false]);
+  });
+});
+
 describe.each(httpListeners)("D-97: shares, --http %s", (http) => {
   test("an app alone may have all requests; once they run, another app gets its share of them", async () => {
     const server = await Server.start({ requestsMax: 4 }, http);

@@ -89,3 +89,44 @@ test("addresses of the server become the proxy's own on the way to the client, a
   expect(response.headers.get("location")).toBe(`${own}/x`);
   expect(exchanges[0]?.responseBody.toString("latin1")).toContain(`"next":"${upstream}/a?b"`);
 });
+
+test("a server that is away, or that breaks off, is a bad gateway that names it, and nothing is recorded", async () => {
+  const breaking = createServer((_, response) => {
+    response.writeHead(200, { "content-length": 9 });
+    response.write("half", () => response.destroy());
+  });
+  await new Promise<void>((resolve) => breaking.listen(0, "127.0.0.1", resolve));
+  const { port } = breaking.address() as AddressInfo;
+  const exchanges: Exchange[] = [];
+  const proxy = await recordingProxy("127.0.0.1", 0, new URL(`http://127.0.0.1:${port}`), (exchange) => exchanges.push(exchange));
+  afterThisTest(() => proxy.stop());
+  const get = async () => {
+    const response = await fetch(`http://127.0.0.1:${proxy.port}/`);
+    return { status: response.status, type: response.headers.get("content-type"), text: await response.text() };
+  };
+  const badGateway = { status: 502, type: "text/plain", text: expect.stringContaining(`http://127.0.0.1:${port} did not respond: `) };
+  expect(await get()).toEqual(badGateway);
+  breaking.closeAllConnections();
+  await new Promise((resolve) => breaking.close(resolve));
+  expect(await get()).toEqual(badGateway);
+  expect(exchanges).toEqual([]);
+});
+
+test("a recording says when a request came and how long it took", async () => {
+  const { exchanges, send } = await open();
+  const beforeMs = Date.now();
+  await send("POST", [], "12345");
+  const tookMs = Date.now() - beforeMs;
+  const { startedMs = 0, durationMs = -1 } = exchanges[0] ?? {};
+  expect([startedMs >= beforeMs, durationMs >= 0, startedMs + durationMs <= beforeMs + tookMs]).toEqual([true, true, true]);
+});
+
+test("a port that is taken is said at once", async () => {
+  const taken = createServer();
+  await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
+  afterThisTest(() => {
+    taken.close();
+  });
+  const { port } = taken.address() as AddressInfo;
+  await expect(recordingProxy("127.0.0.1", port, new URL("http://127.0.0.1:1"), () => {})).rejects.toMatchObject({ code: "EADDRINUSE" });
+});

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { utimesSync, writeFileSync } from "node:fs";
+import { mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "#harness/server";
 import { CountryFile } from "./country-file.ts";
@@ -52,6 +52,26 @@ test("a CSV that cannot be read names its line, and a renewed one that cannot le
   await renew("a,b\nc,d\n");
   expect(of("192.0.2.1")).toEqual(["SE"]);
   expect(problems).toEqual([expect.stringContaining("line 2")]);
+});
+
+test("the lines of a CSV may stand in any order, may be empty, and may name one address twice for one country", async () => {
+  const { of } = await open(
+    "countries.csv",
+    "203.0.113.0/24,CH\r\n\r\n192.0.2.0,192.0.2.9,DE\r\n198.51.100.7,198.51.100.7,FR\n192.0.2.9,192.0.2.20,DE\n192.0.2.21/32,AT\n",
+  );
+  expect(of("192.0.2.0", "192.0.2.9", "192.0.2.20", "192.0.2.21", "192.0.2.22")).toEqual(["DE", "DE", "DE", "AT", undefined]);
+  expect(of("198.51.100.6", "198.51.100.7", "198.51.100.8", "203.0.113.200")).toEqual([undefined, "FR", undefined, "CH"]);
+  // The last address of one is the first of the other, of another country.
+  await expect(open("countries.csv", "192.0.2.9,192.0.2.20,AT\n192.0.2.0,192.0.2.9,DE\n")).rejects.toThrow("lines 2 and 1 name two countries");
+});
+
+test("a file that cannot be read is another problem than one that is no database", async () => {
+  const folder = join(temporaryFolder(), "countries.mmdb");
+  mkdirSync(folder);
+  const problem = await CountryFile.open(folder, () => {}).catch((error: unknown) => error);
+  expect(problem).toMatchObject({ code: "EISDIR" });
+  expect(problem).not.toBeInstanceOf(CountryFileProblem);
+  await expect(open("COUNTRIES.MMDB", "192.0.2.0/24,DE\n")).rejects.toThrow("no database of MaxMind's format");
 });
 
 test("LIVE-24: a database in MaxMind's format says it too, also as others write the country", async () => {

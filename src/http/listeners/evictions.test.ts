@@ -113,6 +113,36 @@ describe("which connection is closed", () => {
     add("last", { bytes: 10, since: 1 });
     expect(closed).toEqual(["of many 20"]);
   });
+
+  test("so many of the largest that an eighth of the memory is free again, and not one more", () => {
+    const { add, closed, metrics } = evicting({ connectionBytesMax: 80 });
+    for (let at = 1; at <= 9; at++) add(`${at}`, { bytes: 10 });
+    expect({ closed, evicted: metrics.evicted }).toEqual({ closed: ["1", "2"], evicted: 2 });
+  });
+
+  test("none of another address, though they still hold too much while the first ones close", () => {
+    const { add, closed } = evicting({ connectionBytesMax: 80 });
+    for (const name of ["first", "second"]) add(name, { bytes: 40 });
+    add("other", { from: "b", bytes: 75 });
+    expect(closed).toEqual(["first", "second"]);
+  });
+
+  test("again and again, each time that there are too many", async () => {
+    const { add, closed } = evicting({ connectionsMax: 4 });
+    for (let since = 1; since <= 7; since++) {
+      add(`since ${since}`, { since });
+      await turns();
+    }
+    expect(closed).toEqual(["since 1", "since 2", "since 3"]);
+  });
+
+  test("one at a time and not at once, up to a quarter more than there may be", () => {
+    const { add, closed } = evicting({ connectionsMax: 8 });
+    for (let since = 1; since <= 10; since++) add(`since ${since}`, { since });
+    expect(closed).toEqual([]);
+    add("since 11", { since: 11 });
+    expect(closed).toEqual(["since 1", "since 2", "since 3"]);
+  });
 });
 
 test("where no file can be opened any more, those that have waited longest", () => {
@@ -121,6 +151,14 @@ test("where no file can be opened any more, those that have waited longest", () 
   add("busy");
   evictions.filesUsedUp();
   expect(closed).toEqual(Array.from({ length: 64 }, (_, since) => `since ${since}`));
+});
+
+test("of two addresses that let many wait, both keep as many", () => {
+  const { add, closed, evictions } = evicting({});
+  for (let since = 0; since < 40; since++) add("a", { from: "a", since });
+  for (let since = 0; since < 30; since++) add("b", { from: "b", since });
+  evictions.filesUsedUp();
+  expect([closed.filter((name) => name === "a").length, closed.filter((name) => name === "b").length]).toEqual([37, 27]);
 });
 
 const get = "GET /1 HTTP/1.1\r\nHost: h\r\n\r\n";

@@ -1,5 +1,7 @@
 import { expect, test } from "bun:test";
-import { connectionsWithin, defaultLimits, largestBody, limitsOf, parserHeaderBytesMax } from "../limits.ts";
+import type { Registry } from "#graph/contract/registry";
+import { Shares } from "#kernel/shares";
+import { connectionsWithin, defaultLimits, largestBody, limitsOf, multipartLimits, parserHeaderBytesMax } from "../limits.ts";
 import { hostnameOf, Origins } from "./origin.ts";
 
 const origins = new Origins(["10.0.0.0/8", "fd00::/8"]);
@@ -30,6 +32,9 @@ test.each([
 test("connections leave files to the database, the control API and deliveries", () => {
   const [few, some, many] = [256, 1_024, 20_000].map((filesMax) => connectionsWithin(8_192, filesMax));
   expect({ few, some, many, asked: connectionsWithin(100, 20_000) }).toEqual({ few: 128, some: 512, many: 8_192, asked: 100 });
+  // Of many files all but 5,376, of few the half, and always one.
+  expect([connectionsWithin(99_999, 20_000), connectionsWithin(99_999, 10_754), connectionsWithin(99_999, 10_750)]).toEqual([14_624, 5_378, 5_375]);
+  expect([connectionsWithin(9, 3), connectionsWithin(9, 1)]).toEqual([1, 1]);
 });
 
 test("D-01: scheme and host are the request's own, or what a trusted proxy says that the client used", () => {
@@ -81,4 +86,37 @@ test("limits grow with those that need them: four of the largest bodies may arri
     200, 100, 100,
   ]);
   expect([largest("/other", "multipart/form-data"), largest("/files", "multipart/form-data", 300)]).toEqual([100, 300]);
+});
+
+test("bodies of up to 8 MiB need no more memory than there is by default", () => {
+  expect(limitsOf({ bodyBytesMax: 8_388_608 })).toEqual({ ...defaultLimits, bodyBytesMax: 8_388_608 });
+  expect(limitsOf({ bodyBytesMax: 8_388_609 })).toMatchObject({ arrivingBytesMax: 33_554_436, connectionBytesMax: 67_108_872 });
+});
+
+test("by default two of the largest bodies run at a time, and four apps with all the requests that may wait leave no room for a fifth", () => {
+  const { requestsMax, requestBytesMax, bodyBytesMax, waiting, waitingOfAppMax } = defaultLimits;
+  /** How many requests of one app are taken. */
+  const taken = (shares: Shares, app: string, size: number): number => {
+    const account = shares.accountOf(app, "a");
+    for (let count = 0; ; count++) {
+      if (shares.lacks(account, size) !== undefined) return count;
+      shares.hold(account, size);
+    }
+  };
+  expect(taken(new Shares({ count: requestsMax, size: requestBytesMax }), "1", bodyBytesMax)).toBe(2);
+  for (const size of [0, bodyBytesMax]) {
+    const shares = new Shares(waiting, waitingOfAppMax);
+    const each = ["1", "2", "3", "4"].map((app) => taken(shares, app, size));
+    expect({ each, isFull: shares.isFull }).toEqual({ each: Array(4).fill(size === 0 ? 64 : 1), isFull: true });
+  }
+});
+
+test("an edge that takes files has a limit of its own on the base surface, wherever it stands in the address", () => {
+  const contract = (edge: string | null, multipartBytesMax?: number) => ({ served: { contract: { edge, multipartBytesMax } } });
+  const endpoints = [{ served: undefined }, contract(null, 5), contract("labels"), contract("videos", 100)] as unknown as Registry["endpoints"];
+  const limitFor = multipartLimits(endpoints);
+  expect(["/v26.0/2001/videos", "videos", "/2001/labels", "/2001/", "/2001/videos/1"].map((path) => limitFor("base", path))).toEqual([
+    ...[100, 100, undefined, undefined, undefined],
+  ]);
+  expect(limitFor("ads", "/v26.0/2001/videos")).toBeUndefined();
 });

@@ -20,3 +20,12 @@ test("a number is not found in a longer one, nor a word in a longer word", () =>
   for (const text of ['{"id":"9001"}', '{"id":9001}', "9001", "user:9001,", "https://x/9001?y", "(ada)"]) expect(isNamed(text)).toBe(true);
   for (const text of ['{"id":"19001"}', '{"id":90011}', "a9001", "", "canada", "ada1", "Ada"]) expect(isNamed(text)).toBe(false);
 });
+
+test("a word ends before everything that is neither a letter nor a digit", () => {
+  const isNamed = mentionsOf(["7"]);
+  for (const unit of "09AZaz") expect({ unit, isNamed: [isNamed(`${unit}7`), isNamed(`7${unit}`)] }).toEqual({ unit, isNamed: [false, false] });
+  // What stands next to them in ASCII.
+  for (const unit of "/:@[`{") expect({ unit, isNamed: [isNamed(`${unit}7`), isNamed(`7${unit}`)] }).toEqual({ unit, isNamed: [true, true] });
+  // Behind a place where it is part of a longer word it may stand once more.
+  expect([isNamed("77 7"), isNamed("777")]).toEqual([true, false]);
+});

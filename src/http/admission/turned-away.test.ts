@@ -2,11 +2,10 @@ import { describe, expect, test } from "bun:test";
 import type { GraphResponse } from "#graph/pipeline/request";
 import { type EchoGraph, httpListeners, serveHeld } from "#harness/echo-graph";
 import { exchange } from "#harness/raw-http";
-import { Resting } from "./admission/resting.ts";
-import type { HttpLimits } from "./limits.ts";
-import type { Exchange } from "./listeners/listener.ts";
-
-import type { HttpListener } from "./server.ts";
+import type { HttpLimits } from "../limits.ts";
+import type { Exchange } from "../listeners/listener.ts";
+import type { HttpListener } from "../server.ts";
+import { Resting } from "./resting.ts";
 
 interface Occupied {
   readonly graph: EchoGraph;

@@ -1,0 +1,68 @@
+/** When connections go on whose last request was turned away (D-97). */
+import { expect, test } from "bun:test";
+import type { GraphResponse } from "#graph/pipeline/request";
+import type { Exchange } from "../listeners/listener.ts";
+import { Resting } from "./resting.ts";
+
+const response = { status: 503, headers: {}, body: "{}" } as GraphResponse;
+/** Longer than any test. */
+const LONG_SECONDS = 3_600;
+
+/** Connections that note when they go on: all that go on at one time stand together. */
+function noting() {
+  const times: string[][] = [];
+  let isNoting = false;
+  const note = (name: string): void => {
+    if (!isNoting) times.push([]);
+    isNoting = true;
+    queueMicrotask(() => {
+      isNoting = false;
+    });
+    times.at(-1)?.push(name);
+  };
+  const exchangeOf = (name: string): Exchange & { isLast: boolean } =>
+    ({ isLast: false, isGone: false, send() {}, rest() {}, finish: () => note(name) }) as unknown as Exchange & { isLast: boolean };
+  return { times, exchangeOf };
+}
+
+test("at first those go on whose time is over, or whose connection ends; then, as long as nobody is turned away, twice as many each time", async () => {
+  const resting = new Resting();
+  const { times, exchangeOf } = noting();
+  const ending = exchangeOf("ending");
+  for (let at = 0; at < 1_000; at++) resting.respond(exchangeOf("later"), response, LONG_SECONDS);
+  resting.respond(exchangeOf("now"), response, 0);
+  resting.respond(ending, response, LONG_SECONDS);
+  ending.isLast = true;
+  while (resting.seconds > 1 || times.flat().length < 1_002) await Bun.sleep(10);
+  expect(times[0]).toEqual(["now", "ending"]);
+  expect(times.slice(1).map(({ length }) => length)).toEqual([50, 100, 200, 400, 250]);
+  // Those that come after all of them have gone on are looked at as well.
+  resting.respond(exchangeOf("next"), response, 0);
+  while (times.length < 7) await Bun.sleep(10);
+  expect(times[6]).toEqual(["next"]);
+});
+
+test("where somebody is turned away meanwhile, no more go on before their time", async () => {
+  const resting = new Resting();
+  const { times, exchangeOf } = noting();
+  // Each goes on at the next look, and is turned away again.
+  let again = 0;
+  const returning = exchangeOf("");
+  const finished = Promise.withResolvers<void>();
+  returning.finish = () => {
+    if (++again === 4) finished.resolve();
+    else resting.respond(returning, response, 0);
+  };
+  resting.respond(exchangeOf("later"), response, LONG_SECONDS);
+  resting.respond(returning, response, 0);
+  await finished.promise;
+  expect(times).toEqual([]);
+  while (times.length === 0) await Bun.sleep(10);
+});
+
+test("a connection that ends with the response does not rest", () => {
+  const resting = new Resting();
+  const { times, exchangeOf } = noting();
+  resting.respond({ ...exchangeOf("ends"), isLast: true, rest: () => expect.unreachable("it ends") }, response, LONG_SECONDS);
+  expect(times).toEqual([["ends"]]);
+});

@@ -1,0 +1,277 @@
+/** How a connection ends, what it still reads then, what it waits for, and what it counts as held. */
+import { describe, expect, test } from "bun:test";
+import { Owner, turns } from "#harness/lone-connection";
+import { AwaitedBody, type ReceivedBody } from "./awaited-body.ts";
+import type { Connection } from "./connection.ts";
+import { incomingBody } from "./incoming-body.ts";
+import { ReceiveBuffer } from "./receive-buffer.ts";
+import type { RequestHead } from "./request-head.ts";
+
+const get = "GET / HTTP/1.1\r\nHost: h\r\n\r\n";
+const last = "GET / HTTP/1.0\r\n\r\n";
+const AHEAD_MAX = 65_536;
+const KIB = 1_024;
+
+/** An owner whose responses the test gives, to the request that came last. */
+function holding(options: ConstructorParameters<typeof Owner>[0] = {}) {
+  const owner = new Owner(options);
+  owner.dispatch = (head: RequestHead, _connection: Connection) => void owner.heads.push(head);
+  const respond = (): void => {
+    owner.connection.send({ status: 204, headers: {}, body: "" });
+    owner.connection.finish();
+  };
+  return { owner, respond, events: owner.line.events, connection: owner.connection };
+}
+
+describe("after its last response a connection", () => {
+  test("throws away what still comes, and neither keeps it nor makes its client wait", async () => {
+    const owner = new Owner();
+    await owner.send(`${last}GET /more`);
+    await owner.send("x".repeat(2 * AHEAD_MAX), get);
+    expect({ seen: owner.seen.length, held: owner.heldBytes, events: owner.line.events }).toEqual({ seen: 1, held: 0, events: ["shutdown"] });
+  });
+
+  test("closes as soon as its client has, and is not ended twice", async () => {
+    const owner = new Owner();
+    await owner.send(`${last}GET`);
+    owner.connection.drained();
+    owner.connection.end();
+    expect(owner.line.events).toEqual(["shutdown"]);
+    owner.connection.peerEnded();
+    expect(owner.line.events).toEqual(["shutdown", "end"]);
+    owner.connection.closed();
+    owner.connection.end();
+    owner.connection.finish();
+    expect(owner.line.events).toEqual(["shutdown", "end"]);
+  });
+
+  test("waits until the response has left, also where the client has ended its side before", async () => {
+    for (const isPeerDone of [false, true]) {
+      const owner = new Owner();
+      owner.line.capacity = 10;
+      await owner.send(`${last}GET`);
+      if (isPeerDone) owner.connection.peerEnded();
+      expect({ events: owner.line.events, waitsFor: owner.connection.waitsFor }).toEqual({ events: [], waitsFor: "reader" });
+      owner.line.capacity = Number.POSITIVE_INFINITY;
+      owner.connection.drained();
+      expect({ events: owner.line.events, responses: owner.responses }).toEqual({ events: [isPeerDone ? "end" : "shutdown"], responses: "last!" });
+      expect(owner.heldBytes).toBe(0);
+    }
+  });
+
+  test("has two seconds from the end of the response on, whenever the connection began", async () => {
+    const owner = new Owner({ keepAliveMs: 60_000 });
+    owner.pass(5_000);
+    await owner.send(`${last}GET`);
+    owner.pass(2_000);
+    expect({ events: owner.line.events, waitsFor: owner.connection.waitsFor }).toEqual({ events: ["shutdown"], waitsFor: "time" });
+    owner.pass(1);
+    expect(owner.line.events).toEqual(["shutdown", "terminate"]);
+  });
+
+  test("reads again, so that the client's end is seen, where it had stopped for requests that came ahead", () => {
+    const { connection, respond, events } = holding();
+    connection.received(Buffer.from(last + get.repeat(3_000)));
+    expect(events).toEqual(["pause"]);
+    respond();
+    expect(events).toEqual(["pause", "resume", "shutdown"]);
+  });
+
+  test("leaves the rest of a body that was refused unread, and waits for its client to close", async () => {
+    const owner = new Owner({ bodyBytesMax: 10 });
+    await owner.send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 11\r\n\r\n");
+    expect({ seen: owner.seen, responses: owner.responses, events: owner.line.events }).toMatchObject({
+      ...{ seen: [{ problem: "body-too-large" }], responses: "last!", events: ["shutdown"] },
+    });
+  });
+});
+
+describe("a connection is the last one's", () => {
+  test("where the server begins to stop between a response and its end", async () => {
+    const { owner, connection, events } = holding();
+    await owner.send(get);
+    connection.send({ status: 204, headers: {}, body: "" });
+    owner.isStopping = true;
+    connection.finish();
+    expect({ responses: owner.responses, events }).toEqual({ responses: "!", events: ["end"] });
+  });
+
+  test("where only its end says that the response is whole, though the client would keep it", async () => {
+    const { owner, connection, events } = holding();
+    await owner.send("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
+    async function* parts(): AsyncGenerator<Uint8Array> {
+      yield Buffer.from("whole");
+    }
+    await connection.stream({ status: 200, headers: {} }, parts());
+    connection.finish();
+    expect(events).toEqual(["end"]);
+    expect(owner.line.written).toEndWith("\r\n\r\nwhole");
+  });
+
+  test("where a request cannot be read, whatever the one before it asked for", async () => {
+    const owner = new Owner();
+    owner.refusal = () => ({ status: 400, headers: {}, body: "why" });
+    await owner.send(get.replace("GET", "HEAD"), "no request\r\n\r\n");
+    const [, refusal = ""] = owner.line.written.split("HTTP/1.1 400 Bad Request");
+    expect(refusal).toContain("\r\nconnection: close\r\n");
+    expect(refusal).toEndWith("\r\n\r\nwhy");
+  });
+});
+
+describe("when the server stops", () => {
+  test("only connections end that have nothing under way, not even half of a head", async () => {
+    const [unused, idle, begun, served] = [new Owner(), new Owner(), new Owner(), holding()];
+    await idle.send(get);
+    await begun.send("GE");
+    await served.owner.send(get);
+    const all = [unused, idle, begun, served.owner];
+    expect(all.map(({ connection }) => connection.waitsFor)).toEqual(["first request", "next request", "head", undefined]);
+    for (const { connection } of all) connection.endIfIdle();
+    expect(all.map(({ line }) => line.events)).toEqual([["end"], ["end"], [], []]);
+  });
+});
+
+describe("requests that come ahead", () => {
+  test("may be 65,536 bytes before the client has to wait", () => {
+    for (const [bytes, isPaused] of [
+      [AHEAD_MAX, false],
+      [AHEAD_MAX + 1, true],
+    ] as const) {
+      const { connection, events } = holding();
+      connection.received(Buffer.from(get));
+      connection.received(Buffer.alloc(bytes, "x"));
+      expect({ bytes, isPaused: events.includes("pause") }).toEqual({ bytes, isPaused });
+    }
+  });
+
+  test("are looked at after the response, be it for a single byte that no head begins with", async () => {
+    const owner = new Owner({ isLate: true });
+    owner.connection.received(Buffer.from(`${get}\x00`));
+    await turns(10);
+    expect({ responses: owner.responses, refused: owner.refused.length }).toEqual({ responses: "!refused!", refused: 1 });
+  });
+
+  test("begin a response of their own: none of it has left, whatever has of the one before", async () => {
+    const { owner, connection, respond } = holding();
+    await owner.send(get + get);
+    expect(connection.waitsFor).toBeUndefined();
+    respond();
+    expect({ requests: owner.heads.length, hasBegun: connection.hasBegunResponse }).toEqual({ requests: 2, hasBegun: false });
+  });
+});
+
+describe("a client that is gone", () => {
+  test("leaves nothing that is held, neither of what it sent nor of what it did not take", async () => {
+    const owner = new Owner();
+    owner.line.capacity = 10;
+    await owner.send(`${get}GET / HT`);
+    expect(owner.heldBytes).toBeGreaterThan("GET / HT".length);
+    owner.connection.closed();
+    expect({ held: owner.heldBytes, ofConnection: owner.connection.heldBytes, isGone: owner.connection.isGone }).toEqual({
+      ...{ held: 0, ofConnection: 0, isGone: true },
+    });
+  });
+
+  test("is reported to its owner once, and the body of its request is not waited for", async () => {
+    const { owner, connection, events } = holding();
+    const closed: Connection[] = [];
+    owner.closed = (one?: Connection) => void closed.push(one as Connection);
+    await owner.send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\n");
+    connection.closed();
+    expect(closed).toEqual([connection]);
+    expect({ body: connection.receiveBody(10), events }).toEqual({ body: "gone", events: ["terminate"] });
+  });
+
+  test("because it did not read its response has had as long as an idle connection, and no longer", async () => {
+    const owner = new Owner({ keepAliveMs: 5_000 });
+    owner.line.capacity = 0;
+    await owner.send(get);
+    owner.pass(5_000);
+    expect(owner.line.events).toEqual([]);
+    owner.pass(1);
+    expect(owner.line.events).toEqual(["terminate"]);
+  });
+});
+
+describe("a body that is waited for", () => {
+  const post = (more = ""): string => `POST / HTTP/1.1\r\nHost: h\r\n${more}Content-Length: 70000\r\n\r\n`;
+
+  test("is read on, however long it is, and has waited since it was asked for", async () => {
+    const owner = new Owner();
+    owner.pass(7);
+    await owner.send(post());
+    expect({ waitsFor: owner.connection.waitsFor, sinceMs: owner.connection.waitsSinceMs }).toEqual({ waitsFor: "body", sinceMs: 7 });
+    await owner.send("x".repeat(AHEAD_MAX + 1));
+    expect(owner.line.events).toEqual([]);
+    await owner.send("x".repeat(70_000 - AHEAD_MAX - 1));
+    expect({ bodies: owner.seen.map(({ body }) => body.length), responses: owner.responses }).toEqual({ bodies: [70_000], responses: "!" });
+  });
+
+  test("is asked for where the client waits to be, and only there", async () => {
+    const [expecting, other] = [new Owner(), new Owner()];
+    await expecting.send(post("Expect: 100-continue\r\n"));
+    await other.send(post());
+    expect([expecting.line.written, other.line.written]).toEqual(["HTTP/1.1 100 Continue\r\n\r\n", ""]);
+    // All of it has left.
+    expect(expecting.connection.waitsFor).toBe("body");
+  });
+
+  test("ends once: what it was given up for does not come after it", async () => {
+    const ends: Record<string, ReceivedBody[]> = { whole: [], refused: [], late: [] };
+    const waitFor = (name: string, msMax: number, hasCapacity: (bytes: number) => boolean): [AwaitedBody, ReceiveBuffer] => {
+      const buffer = new ReceiveBuffer();
+      return [new AwaitedBody(incomingBody(3, 10), buffer, { msMax, hasCapacity, ended: (body) => ends[name]?.push(body) }), buffer];
+    };
+    const [whole, bytes] = waitFor("whole", 1, () => true);
+    bytes.append(Buffer.from("abc"));
+    whole.advance();
+    const asked: number[] = [];
+    const [refused, more] = waitFor("refused", 1, (count) => asked.push(count) > 1);
+    more.append(Buffer.from("abc"));
+    refused.advance();
+    // Its time is over after that of the others.
+    waitFor("late", 2, () => true);
+    while (ends.late?.length === 0) await Bun.sleep(1);
+    expect(ends).toEqual({
+      whole: [{ bytes: Buffer.from("abc") }],
+      refused: [{ problem: { kind: "no-capacity" } }],
+      late: [{ problem: { kind: "body-too-slow", msMax: 2 } }],
+    });
+    expect(asked).toEqual([3]);
+  });
+
+  test("in chunks holds what was taken off the connection, and what was not yet", () => {
+    const asked: number[] = [];
+    const buffer = new ReceiveBuffer();
+    const hasCapacity = (bytes: number): boolean => asked.push(bytes) > 0;
+    const awaited = new AwaitedBody(incomingBody("chunked", 100), buffer, { msMax: 60_000, hasCapacity, ended: () => {} });
+    for (const part of ["5\r\nhello", "\r\n", "0\r\n\r\n"]) {
+      buffer.append(Buffer.from(part));
+      awaited.advance();
+    }
+    expect(asked).toEqual([8, 7, 10]);
+  });
+});
+
+test("the bytes of a body are not kept when it is known to be too large", () => {
+  const body = incomingBody("chunked", 64 * KIB);
+  const receiveBuffer = new ReceiveBuffer();
+  const ends = Array.from({ length: 5 }, () => {
+    receiveBuffer.append(Buffer.from(`4000\r\n${"a".repeat(16 * KIB)}\r\n`));
+    return body.advance(receiveBuffer);
+  });
+  // Four make the limit, the fifth exceeds it: by its size line, before its bytes are looked at.
+  const refused = { problem: { kind: "body-too-large" as const, bytesMax: 64 * KIB } };
+  expect(ends).toEqual([undefined, undefined, undefined, undefined, refused]);
+  expect(incomingBody(64 * KIB + 1, 64 * KIB).advance(new ReceiveBuffer())).toEqual(refused);
+});
+
+test("what has arrived and is not used yet is counted, and no longer when it is", async () => {
+  const owner = new Owner();
+  await owner.send("GET / HTTP/1.1\r\n");
+  expect(owner.heldBytes).toBe(16);
+  await owner.send("Host: h\r\n");
+  expect(owner.heldBytes).toBe(25);
+  await owner.send("\r\n");
+  expect({ held: owner.heldBytes, responses: owner.responses }).toEqual({ held: 0, responses: "!" });
+});
