@@ -16,9 +16,9 @@ function logged(tell: (observer: WorkObserver) => void, world = "default", shown
 const error = new Error("no");
 const OF_ERROR = { error: "no", error_name: "Error", stack: expect.any(String) };
 const callback = { id: "5", app: "7", url: "https://receiver/hook?key=s3cret", probe_due_ms: 1 };
-const of = (value: object) => value as never;
+const of = (value: unknown) => value as never;
 
-test.each<[name: string, tell: (observer: WorkObserver) => void, level: string, fields: object, message: RegExp]>([
+test.each<[name: string, tell: (observer: WorkObserver) => void, level: string, fields: Record<string, unknown>, message: RegExp]>([
   ["a payload that breaks its contract", (on) => on.payloadBroken(of({ field: "feed" })), "error", { field: "feed" }, /breaks the contract/],
   [
     "an attempt",

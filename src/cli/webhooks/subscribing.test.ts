@@ -96,6 +96,9 @@ describe("an account", () => {
       listed: "nodes/pages?limit=50",
       changes: [["PATCH", "nodes/pages/2", { subscribed_apps: [{ app: "app", subscribed_fields: [] }] }]],
     });
+    expect((await subscribedTo({ catalog: ["items"] }, { id: "2", subscribed_apps: [other] })).changes).toEqual([
+      ["PATCH", "nodes/pages/2", { subscribed_apps: [other, { app: "app", subscribed_fields: [] }] }],
+    ]);
     for (const object of ["chatapp_business_account", "catalog"] as const)
       expect((await subscribedTo({ [object]: ["x"] }, { id: "2", subscribed_apps: [other, { app: "app" }] })).changes).toEqual([]);
   });
@@ -117,20 +120,30 @@ describe("an account", () => {
 });
 
 test("accounts are read page by page, up to a thousand of a kind", async () => {
+  const sizes = [600, 399, 1, 1];
   let page = 0;
   const { control, sent } = controlOf((method) => {
     if (method !== "GET") return {};
-    page++;
-    const data = Array.from({ length: 250 }, (_, at) => ({ id: `${page}-${at}` }));
+    const data = Array.from({ length: sizes[page++] as number }, (_, at) => ({ id: `${page}-${at}` }));
     return { data, paging: { next: `http://elsewhere:1/v1/worlds/w/nodes/pages?after=${page}` } };
   });
   const subscribed: Subscribed[] = [];
   await subscribeAccounts(control, "app", { page: ["feed"] }, subscribed);
   expect(sent.filter(([method]) => method === "GET").map(([, path]) => path)).toEqual([
     "nodes/pages?limit=50",
-    ...[1, 2, 3].map((after) => `/v1/worlds/w/nodes/pages?after=${after}`),
+    ...[1, 2].map((after) => `/v1/worlds/w/nodes/pages?after=${after}`),
   ]);
-  expect(subscribed).toHaveLength(1_000);
+  expect([subscribed.length, subscribed[0]?.id, subscribed.at(-1)?.id]).toEqual([1_000, "1-0", "3-0"]);
+});
+
+test("an account that could not be changed is not among those to give back, and nothing further is changed", async () => {
+  const { control } = controlOf((method, path) => {
+    if (path.endsWith("/2")) throw new ControlRefusal("no");
+    return method === "GET" ? { data: [{ id: "1" }, { id: "2" }, { id: "3" }], paging: {} } : {};
+  });
+  const subscribed: Subscribed[] = [];
+  await expect(subscribeAccounts(control, "app", { page: ["feed"] }, subscribed)).rejects.toThrow("no");
+  expect(subscribed.map(({ id }) => id)).toEqual(["1"]);
 });
 
 describe("what is given back", () => {
@@ -160,9 +173,12 @@ describe("what is given back", () => {
     });
     await unsubscribeAccounts(gone.control, "app", [page, social]);
     expect(gone.changes()).toHaveLength(1);
-    const away = controlOf(() => {
-      throw new Error("no server");
-    });
-    await expect(unsubscribeAccounts(away.control, "app", [page])).rejects.toThrow("no server");
+    for (const failing of ["GET", "PATCH"]) {
+      const away = controlOf((method, path) => {
+        if (method === failing) throw new Error("no server");
+        return now[path];
+      });
+      await expect(unsubscribeAccounts(away.control, "app", [page])).rejects.toThrow("no server");
+    }
   });
 });
