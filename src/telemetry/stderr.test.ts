@@ -70,6 +70,10 @@ describe("lines", () => {
     ).toBe("1\n2\n3 ä\n4\n");
   });
 
+  test("that are to be written at once are, also where the program ends by itself right then", async () => {
+    expect(await stderrOf(`new StderrLines().write("now\\n");`)).toBe("now\n");
+  });
+
   test("are written soon without anybody who asks for it", async () => {
     expect(
       await stderrOf(`
