@@ -1,14 +1,22 @@
 /** What a process with a log writes to stderr, seen from outside. */
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
+import { afterThisTest } from "#harness/cleanup";
 
-/** Runs a script that has `Log` and `StderrLines`, and returns what it writes to stderr. */
-async function stderrOf(script: string): Promise<string> {
+/** A process with a script that has `Log` and `StderrLines`. */
+function spawned(script: string) {
   const imports = ["log.ts", "stderr-lines.ts"].map(
     (file) => `import * as ${file.split(/\W/)[0]} from ${JSON.stringify(join(import.meta.dir, file))};`,
   );
   const text = `${imports.join("\n")}\nconst { Log } = log;\nconst { StderrLines } = stderr;\n${script}`;
-  const running = Bun.spawn([process.execPath, "-e", text], { stdin: "ignore", stdout: "inherit", stderr: "pipe" });
+  const running = Bun.spawn([process.execPath, "-e", text], { stdin: "pipe", stdout: "inherit", stderr: "pipe" });
+  afterThisTest(() => running.kill("SIGKILL"));
+  return running;
+}
+
+/** Runs a script to its end, and returns what it writes to stderr. */
+async function stderrOf(script: string): Promise<string> {
+  const running = spawned(script);
   const written = await new Response(running.stderr).text();
   expect(await running.exited).toBe(0);
   return written;
@@ -74,12 +82,29 @@ describe("lines", () => {
     expect(await stderrOf(`new StderrLines().write("now\\n");`)).toBe("now\n");
   });
 
-  test("are written soon without anybody who asks for it", async () => {
-    expect(
-      await stderrOf(`
-        new StderrLines().add("soon\\n");
-        await new Promise((resolve) => setTimeout(resolve, 1_000));`),
-    ).toBe("soon\n");
+  test("are written soon without anybody who asks for it, the first ones and all later ones", async () => {
+    const { stderr, stdin, exited } = spawned(`
+      const lines = new StderrLines();
+      let count = 0;
+      process.stdin.on("data", () => lines.add(++count + "\\n"));
+      process.stdin.on("end", () => process.exit(0));`);
+    const reader = stderr.getReader();
+    for (const line of ["1\n", "2\n", "3\n"]) {
+      stdin.write("next");
+      stdin.flush();
+      expect(new TextDecoder().decode((await reader.read()).value)).toBe(line);
+    }
+    stdin.end();
+    expect(await exited).toBe(0);
+  });
+
+  test("are all written before a program ends that waits for them", async () => {
+    const lines = await stderrOf(`
+      const lines = new StderrLines();
+      for (let at = 0; at < 500; at++) lines.add("x".repeat(1_000) + "\\n");
+      await lines.flush();
+      process.exit(0);`);
+    expect(lines.split("\n")).toHaveLength(501);
   });
 
   test("wait up to a MiB; how many were left out beyond it is the line after them", async () => {

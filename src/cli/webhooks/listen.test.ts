@@ -1,5 +1,5 @@
 /** What `plaza listen` says of each webhook, what it hands on, and what the sender gets. */
-import { describe, expect, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import { afterThisTest } from "#harness/cleanup";
 import { type Asked, controlStub } from "#harness/cli/control-stub";
 import { written } from "#harness/cli/printed";
@@ -82,6 +82,8 @@ test("what is handed on has the bytes and the headers of the webhook, and the se
   const streams = written();
   const receiver = startReceiver();
   receiver.response = () => new Response("elsewhere", { status: 307, headers: { location: "/elsewhere" } });
+  const limits = spyOn(AbortSignal, "timeout");
+  afterThisTest(() => limits.mockRestore());
   const { url, end } = await listening({ ...given, forward_to: receiver.url.replace("http://", "") }, streams);
   expect(streams.out).toContain(`, forwarding to ${receiver.url}; Ctrl-C restores its callback\n`);
   const body = `${JSON.stringify(webhook())} `;
@@ -92,6 +94,8 @@ test("what is handed on has the bytes and the headers of the webhook, and the se
     headers: { "webhook-id": "msg_1", "webhook-timestamp": "1795000000", "x-hub-signature-256": "sha256=1", connection: "close" },
   });
   expect(response.status).toBe(307);
+  // The receiver has as long as the server waits for it (D-62).
+  expect(limits.mock.calls).toEqual([[15_000]]);
   expect(receiver.posts).toHaveLength(1);
   expect(receiver.posts[0]?.body).toBe(body);
   expect(receiver.posts[0]?.headers).toMatchObject({ "x-hub-signature-256": "sha256=1", "webhook-id": "msg_1", host: new URL(receiver.url).host });
