@@ -101,10 +101,16 @@ describe("lines", () => {
   test("are all written before a program ends that waits for them", async () => {
     const lines = await stderrOf(`
       const lines = new StderrLines();
-      for (let at = 0; at < 500; at++) lines.add("x".repeat(1_000) + "\\n");
+      const addMany = () => {
+        for (let at = 0; at < 300; at++) lines.add("x".repeat(1_000) + "\\n");
+      };
+      addMany();
+      lines.write("half of them\\n");
+      // These wait until the first ones are written.
+      addMany();
       await lines.flush();
       process.exit(0);`);
-    expect(lines.split("\n")).toHaveLength(501);
+    expect(lines.split("\n")).toHaveLength(602);
   });
 
   test("wait up to a MiB; how many were left out beyond it is the line after them", async () => {

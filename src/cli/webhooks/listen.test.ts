@@ -120,8 +120,15 @@ test("with --print-json stdout holds the bodies alone", async () => {
   const body = `${JSON.stringify(webhook())} `;
   await send(body);
   await send("none");
-  expect(await end()).toBe(0);
   expect(streams.out).toBe(`${body}\n`);
+  // For a person at a terminal they are written over several lines.
+  const { isTTY } = process.stdout;
+  afterThisTest(() => Object.assign(process.stdout, { isTTY }));
+  Object.assign(process.stdout, { isTTY: true });
+  streams.out = "";
+  await send(body);
+  expect(streams.out).toBe(`${JSON.stringify(webhook(), undefined, 2)}\n`);
+  expect(await end()).toBe(0);
   expect(streams.err).toContain(" page 2001 feed msg_1 → 200\nreceived something that is no webhook → 400\n");
 });
 
