@@ -95,7 +95,7 @@ test("what is handed on has the bytes and the headers of the webhook, and the se
   });
   expect(response.status).toBe(307);
   // The receiver has as long as the server waits for it (D-62).
-  expect(limits.mock.calls).toEqual([[15_000]]);
+  expect(limits).toHaveBeenCalledWith(15_000);
   expect(receiver.posts).toHaveLength(1);
   expect(receiver.posts[0]?.body).toBe(body);
   expect(receiver.posts[0]?.headers).toMatchObject({ "x-hub-signature-256": "sha256=1", "webhook-id": "msg_1", host: new URL(receiver.url).host });

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { receiverCertificate, receiverKey, renewedCertificate, renewedKey } from "#harness/certificates";
 import { afterThisTest } from "#harness/cleanup";
 import { temporaryFolder } from "#harness/server";
-import { Certificate } from "./certificate.ts";
-import { ConfigProblem } from "./config.ts";
+import { Certificate } from "../certificate.ts";
+import { ConfigProblem } from "../config.ts";
 
 function files(cert = receiverCertificate, key = receiverKey) {
   const folder = temporaryFolder();

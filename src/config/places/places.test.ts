@@ -4,11 +4,11 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { variables } from "#harness/cli/variables";
 import { temporaryFolder } from "#harness/server";
-import { type Config, ConfigProblem } from "./config.ts";
-import { findConfigFile } from "./config-file.ts";
-import { addressOf, listening, portOf } from "./listening.ts";
-import { pageGuardOf, pageRulesOf } from "./page-rules.ts";
-import { commandWarnings, variableWarnings } from "./read-config.ts";
+import { type Config, ConfigProblem } from "../config.ts";
+import { findConfigFile } from "../config-file.ts";
+import { addressOf, listening, portOf } from "../listening.ts";
+import { pageGuardOf, pageRulesOf } from "../page-rules.ts";
+import { commandWarnings, variableWarnings } from "../read-config.ts";
 
 describe("a port", () => {
   test("is a whole number from 0 to 65535, and a free one where nobody says which", () => {
