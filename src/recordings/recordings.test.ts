@@ -62,6 +62,35 @@ test("a failure is reported once, and nothing more is written: neither a segment
   expect(index()).toBe("2000 5 1000\n");
 });
 
+test("a segment for which there is no space is not written, and ends the recording", async () => {
+  const { recording, failures, index, files } = newRecording({ bytesMax: 6, reserveBytes: 0 });
+  for (const text of ["first", "ab", "c"]) recording.add(segmentOf(text));
+  await recording.end();
+  expect(failures).toEqual(["no_storage: the recordings have the 6 bytes that they may have"]);
+  expect(files()).toEqual(["0.ts", "index"]);
+  expect(index()).toBe("2000 5 1000\n");
+});
+
+test("a disk that refuses any step of it is reported, and nothing that would stand on that step is written", async () => {
+  const refused = async (inTheWay: string, isFolder: boolean) => {
+    const { recording, failures, root, folder } = newRecording();
+    await recording.end();
+    const again = join(root, "w", "8", "1");
+    mkdirSync(isFolder ? join(again, inTheWay) : join(root, "w", "8"), { recursive: true });
+    if (!isFolder) writeFileSync(again, "");
+    const place = { root, world: "w", video: "8", session: 1 };
+    const other = new SessionRecording(place, new RecordingSpace(root, BOUNDLESS), (_, error) => failures.push((error as { code: string }).code));
+    for (const text of ["a", "b"]) other.add(segmentOf(text, { head: Buffer.from("head") }));
+    await other.end();
+    expect(readdirSync(folder)).toEqual(["index"]);
+    return { failures, left: isFolder ? readdirSync(again).sort() : [] };
+  };
+  expect(await refused("head.mp4.part", true)).toEqual({ failures: ["EISDIR"], left: ["head.mp4.part"] });
+  expect(await refused("index", true)).toEqual({ failures: ["EISDIR"], left: ["head.mp4", "index"] });
+  // A file stands where the folder would be.
+  expect(await refused("", false)).toEqual({ failures: ["EEXIST"], left: [] });
+});
+
 test("64 MiB may wait for the disk and not a byte more; what was written waits no longer", async () => {
   const half = { bytes: new Uint8Array(32 * MIB) };
   const { recording, failures } = newRecording();

@@ -34,3 +34,20 @@ test("a field of 8,192 characters is whole, of a longer one so many are shown, w
   expect(shown(8_192)).toBe("a".repeat(8_192));
   expect(shown(8_193)).toBe(`${"a".repeat(8_192)}…`);
 });
+
+test("objects are shown as JSON, cut like texts; what is neither text nor object is shown as it is", () => {
+  expect(shownFields({ list: [1, { a: 2 }], none: null, missing: undefined, count: 3, isOn: false })).toEqual({
+    ...{ list: '[1,{"a":2}]', none: null, missing: undefined, count: 3, isOn: false },
+  });
+  expect((shownFields({ list: ["a".repeat(8_192)] }) as { list: string }).list).toBe(`["${"a".repeat(8_190)}…`);
+});
+
+test("what is thrown and no error is shown as a text; a cause only where it is an error; a stack by its places alone", () => {
+  expect(errorFields("no")).toEqual({ error: "no" });
+  expect(errorFields(undefined)).toEqual({ error: "undefined" });
+  expect(errorFields(new TypeError("no", { cause: "text" }))).toEqual({ error: "no", error_name: "TypeError", stack: expect.any(String) });
+  const many = Object.assign(new Error("two\nlines"), { stack: "Error: two\nlines\n    at a (b:1:2)\n    at c (d:3:4)" });
+  expect(errorFields(many).stack).toBe("    at a (b:1:2)\n    at c (d:3:4)");
+  const bare = Object.assign(new Error("no"), { stack: undefined });
+  expect(errorFields(bare)).toEqual({ error: "no", error_name: "Error", stack: "" });
+});

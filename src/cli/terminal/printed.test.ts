@@ -1,25 +1,9 @@
 /** What a person reads when the program cannot go on, and with which code it ends. */
-import { describe, expect, spyOn, test } from "bun:test";
-import { afterThisTest } from "#harness/cleanup";
+import { describe, expect, test } from "bun:test";
+import { written } from "#harness/cli/printed";
 import type { Log } from "#telemetry/log";
 import { type Control, listAll, show, showAtItsEnd } from "../control-or-data.ts";
 import { exitCodeOf, explain } from "../process-end.ts";
-
-/** Everything that is written from now on in this test. */
-function written() {
-  const streams = { out: "", err: "" };
-  for (const [name, stream] of [
-    ["out", process.stdout],
-    ["err", process.stderr],
-  ] as const) {
-    const spy = spyOn(stream, "write").mockImplementation((text) => {
-      streams[name] += String(text);
-      return true;
-    });
-    afterThisTest(() => spy.mockRestore());
-  }
-  return streams;
-}
 
 const errorOf = (message: string, more: { name?: string; code?: string; errorName?: string; cause?: unknown } = {}): Error =>
   Object.assign(new Error(message), more);

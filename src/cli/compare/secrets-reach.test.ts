@@ -1,0 +1,112 @@
+/** How far the search for secrets goes in what was sent, so that a recording shows none. */
+import { describe, expect, test } from "bun:test";
+import { changeParts } from "./multipart.ts";
+import { SecretNames, type Sent, secretPlaces, withoutSecrets, withSecrets } from "./secrets.ts";
+
+const TOKEN = "s3cret-token-1";
+const sentAs = (body: string, target = "/", headers: Sent["headers"] = []): Sent => ({ target, headers, body });
+
+test("a value of eight characters that was sent is taken out wherever it stands; a shorter one may stand there by chance", () => {
+  const shown = (value: string): string => {
+    const names = new SecretNames();
+    secretPlaces(sentAs(`access_token=${value}`), names);
+    return withoutSecrets(sentAs(`it said ${value} to me`), names.hide).body;
+  };
+  expect(shown("12345678")).toBe("it said … to me");
+  expect(shown("1234567")).toBe("it said 1234567 to me");
+});
+
+test("the same value has the same name, each other one the next number", () => {
+  const names = new SecretNames();
+  expect(["a", "b", "a", "c", "b"].map((value) => names.of(value))).toEqual(["secret-1", "secret-2", "secret-1", "secret-3", "secret-2"]);
+});
+
+/** JSON in JSON, so many deep. */
+const nested = (depth: number, name = "code"): string => {
+  let text = JSON.stringify({ [name]: TOKEN });
+  for (let around = 0; around < depth; around++) text = JSON.stringify({ inner: text });
+  return text;
+};
+
+test("texts in texts are looked into eight deep, in JSON and in forms", () => {
+  const placesOf = (body: string) => secretPlaces(sentAs(body), new SecretNames()).length;
+  expect([0, 1, 8, 9].map((depth) => placesOf(nested(depth)))).toEqual([1, 1, 1, 0]);
+  const form = (depth: number): string => (depth === 0 ? `code=${TOKEN}` : `inner=${encodeURIComponent(form(depth - 1))}`);
+  expect([0, 1, 8, 9].map((depth) => placesOf(form(depth)))).toEqual([1, 1, 1, 0]);
+});
+
+describe("an address", () => {
+  test("loses what follows a second question mark as well, and a secret in its path", () => {
+    expect(withoutSecrets(sentAs("", `/x?a=1&code=${TOKEN}`)).target).toBe("/x?a=1&code=%E2%80%A6");
+    for (const target of [`/x?a=1?access_token=${TOKEN}`, `/x?access_token=${TOKEN}?b=2`, `/x?a=https%3A%2F%2Fb%2F%3Fcode%3D${TOKEN}`])
+      expect(withoutSecrets(sentAs("", target)).target).not.toContain(TOKEN);
+    expect(withoutSecrets(sentAs("", "/x")).target).toBe("/x");
+    expect(withoutSecrets(sentAs("", "/x?")).target).toBe("/x?");
+  });
+
+  test("in a text is searched behind its question mark, where it is an address", () => {
+    const names = (body: string) => secretPlaces(sentAs(body), new SecretNames()).map(({ name }) => name);
+    expect(names(`https://a/b?code=${TOKEN}&x=1`)).toEqual(["code"]);
+    expect(names(`a=1&code=${TOKEN}?x`)).toEqual(["code"]);
+    expect(names(`code=${TOKEN}?pin=1234`)).toEqual(["code"]);
+    expect(names("no form at all, code")).toEqual([]);
+    expect(names("code=&pin=")).toEqual([]);
+  });
+});
+
+test("a value is put in where it was taken out, in the same place of the same kind, and nowhere else", () => {
+  const sent = sentAs(`code=${TOKEN}-body`, `/x?code=${TOKEN}-query&pin=${TOKEN}-pin`, [
+    ["authorization", `Bearer ${TOKEN}-header`],
+    ["x-other", "…"],
+  ]);
+  const names = new SecretNames();
+  const places = secretPlaces(sent, names);
+  expect(places.map((place) => `${place.in} ${place.name}`)).toEqual(["query code", "query pin", "header authorization", "body code"]);
+  const values: Readonly<Record<string, string>> = { "secret-1": "q", "secret-2": "p", "secret-3": "h", "secret-4": "b" };
+  const shown = withoutSecrets(sent, names.hide);
+  expect(withSecrets(shown, places, (name) => values[name])).toEqual(
+    sentAs("code=b", "/x?code=q&pin=p", [
+      ["authorization", "Bearer h"],
+      ["x-other", "…"],
+    ]),
+  );
+  // Somebody has written a value into the recording: it stays.
+  expect(withSecrets(sentAs("code=own"), [{ in: "body", name: "code", secret: "secret-1" }], () => "given").body).toBe("code=own");
+  // Of a place that the recording does not have, nothing is known.
+  expect(withSecrets(sentAs("code=…"), [{ in: "query", name: "code", secret: "secret-1" }], () => "given").body).toBe("code=…");
+  expect(withSecrets(sentAs("", "/x?"), [], () => "given").target).toBe("/x");
+});
+
+test("a text in which nothing is put stays byte for byte, spaces and order included", () => {
+  for (const body of ['{ "a": "b",\n "c": 1.0 }', "a=b+c&d=%41", '[ "x" ]', "{ no JSON"])
+    expect(withSecrets(sentAs(body), [], () => "given").body).toBe(body);
+});
+
+test("an empty value is no secret, in JSON and in parts", () => {
+  const headers: Sent["headers"] = [["content-type", "multipart/form-data; boundary=b"]];
+  const part = (text: string) => `--b\r\nContent-Disposition: form-data; name="code"\r\n\r\n${text}\r\n--b--\r\n`;
+  expect(secretPlaces(sentAs('{"code":""}'), new SecretNames())).toEqual([]);
+  expect(secretPlaces(sentAs(`--b\r\nContent-Disposition: form-data; name="code"\r\n\r\n\r\n--b--\r\n`, "/", headers), new SecretNames())).toEqual(
+    [],
+  );
+  expect(withoutSecrets(sentAs(part(TOKEN), "/", headers)).body).toBe(
+    part("").replace("\r\n\r\n\r\n", `\r\n\r\n${Buffer.from("…").toString("latin1")}\r\n`),
+  );
+});
+
+test("parts have quoted, bare and no names; what is no part stays, and so does what is not changed", () => {
+  const body = [
+    'preamble\r\n--b\r\nContent-Disposition: form-data; name="a \\" b"\r\n\r\none',
+    "--b\r\nContent-Disposition: form-data; name=bare\r\n\r\ntwo",
+    "--b\r\nContent-Disposition: form-data\r\n\r\nthree",
+    "--b\r\nno end of the headers",
+    "--b--\r\n",
+  ].join("\r\n");
+  const seen: string[] = [];
+  const changed = changeParts(body, "b", (name, text) => {
+    seen.push(`${name}: ${text}`);
+    return name === "bare" ? "ZWEI ä" : text;
+  });
+  expect(seen).toEqual(['a \\" b: one', "bare: two", ": three"]);
+  expect(changed).toBe(body.replace("two", Buffer.from("ZWEI ä").toString("latin1")));
+});

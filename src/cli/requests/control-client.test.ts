@@ -1,0 +1,150 @@
+/** Which server a command asks, with which key, and what it says where that is not possible. */
+import { beforeEach, describe, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { announceServer, controlKeyOf } from "#config/server-files";
+import { controlStub } from "#harness/cli/control-stub";
+import { written } from "#harness/cli/printed";
+import { variables } from "#harness/cli/variables";
+import { temporaryFolder } from "#harness/server";
+import { ControlRefusal, controlRequests, withServer } from "../control-client.ts";
+import { findServerAddress, mayHaveServer, pidOnData, serverAddress } from "../running-server.ts";
+
+beforeEach(() => variables({ PLAZA_CONTROL_URL: undefined, PLAZA_CONTROL_KEY: undefined, PLAZA_DATA: undefined, PLAZA_CONFIG: undefined }));
+
+/** A folder with a server of this process at the address, and its key. */
+function dataOfServer(control_url = "http://folder:1", key: string | undefined = "key-of-the-folder"): string {
+  const data = temporaryFolder();
+  announceServer({ data }, { pid: process.pid, base_url: "http://g", control_url });
+  if (key !== undefined) controlKeyOf({ data, control_key: key, sandbox: true }, () => "");
+  return data;
+}
+
+const shortOf = async (given: Readonly<Record<string, unknown>>) => {
+  const found = await findServerAddress(given);
+  return found === undefined ? undefined : `${found.url} ${found.key}`;
+};
+
+describe("the server is", () => {
+  test("the one that is named, then that of the data on the command line, then that of a variable, then that of the usual data", async () => {
+    const data = dataOfServer();
+    expect(await shortOf({ data, control_url: "http://named:2" })).toBe("http://named:2 key-of-the-folder");
+    variables({ PLAZA_CONTROL_URL: "http://variable:3" });
+    expect(await shortOf({ data })).toBe("http://folder:1 key-of-the-folder");
+    variables({ PLAZA_DATA: data });
+    expect(await shortOf({})).toBe("http://variable:3 key-of-the-folder");
+    variables({ PLAZA_CONTROL_URL: undefined });
+    expect(await shortOf({})).toBe("http://folder:1 key-of-the-folder");
+    const config = join(temporaryFolder(), "own.yaml");
+    writeFileSync(config, `data: ${data}\n`);
+    variables({ PLAZA_DATA: undefined });
+    expect(await shortOf({ config })).toBe("http://folder:1 key-of-the-folder");
+    expect(await shortOf({ data: temporaryFolder() })).toBeUndefined();
+  });
+
+  test("asked with the key that is named, then that of a variable, then that of the folder; without one nothing is asked", async () => {
+    const data = dataOfServer();
+    variables({ PLAZA_CONTROL_KEY: "key-of-the-variable" });
+    expect(await shortOf({ data, control_key: "key-that-is-named" })).toBe("http://folder:1 key-that-is-named");
+    expect(await shortOf({ data })).toBe("http://folder:1 key-of-the-variable");
+    variables({ PLAZA_CONTROL_KEY: undefined });
+    const without = temporaryFolder();
+    expect(shortOf({ data: without, control_url: "http://named:2" })).rejects.toThrow(
+      `PLAZA_CONTROL_KEY: is required: there is no key in it, and none in ${without}`,
+    );
+    expect(shortOf({ data, control_url: "named" })).rejects.toThrow('--control-url: "named" is not an address');
+    expect(shortOf({ data, control_url: 5 })).rejects.toThrow('--control-url: "5" is not an address');
+  });
+
+  test("named with or without /v1, and with slashes at its end", async () => {
+    for (const control_url of ["http://h:1", "http://h:1/", "http://h:1/v1", "http://h:1/v1//"])
+      expect(await shortOf({ control_url, control_key: "k" })).toBe("http://h:1 k");
+  });
+
+  test("trusted under any name where its folder names it, and only under its own where a person does", async () => {
+    const data = dataOfServer();
+    const check = async (given: object) => (await findServerAddress({ data, ...given }))?.tls.checkServerIdentity;
+    expect((await check({}))?.("elsewhere", {} as never)).toBeUndefined();
+    expect(await check({})).toBeFunction();
+    expect(await check({ control_url: "https://named:2" })).toBeUndefined();
+  });
+
+  test("at the usual port where nothing says else; a folder without one says that there is none", async () => {
+    const data = temporaryFolder();
+    expect(await serverAddress({ data: ":memory:", control_key: "k" })).toMatchObject({ url: "http://127.0.0.1:4001", key: "k" });
+    expect(await serverAddress({ data: dataOfServer() })).toMatchObject({ url: "http://folder:1" });
+    expect(await mayHaveServer({ data })).toBe(false);
+    expect(await mayHaveServer({ data: ":memory:" })).toBe(true);
+    expect(await mayHaveServer({ data: dataOfServer() })).toBe(true);
+    expect(await pidOnData({ data })).toBeUndefined();
+    expect(await pidOnData({ data: dataOfServer() })).toBe(process.pid);
+  });
+});
+
+describe("a request", () => {
+  test("is of the world unless it begins with a slash, and has a type where it has a body", async () => {
+    const stub = controlStub();
+    const control = await controlRequests({ ...stub.given, world_name: "a/b" });
+    await control.request("POST", "clock/advance", { seconds: 1 });
+    await control.request("GET", "/v1/server/");
+    await control.send("/readyz", { headers: { accept: "text/plain" } });
+    expect([control.url, control.world]).toEqual([stub.url, "/v1/worlds/a%2Fb"]);
+    expect(stub.asked).toEqual([
+      { method: "POST", path: "/v1/worlds/a%2Fb/clock/advance", body: { seconds: 1 } },
+      { method: "GET", path: "/v1/server/" },
+      { method: "GET", path: "/readyz" },
+    ]);
+    const headersOf = (name: string) => stub.headers.map((headers) => headers.get(name));
+    expect(headersOf("authorization")).toEqual(Array(3).fill(`Bearer ${stub.key}`));
+    expect([headersOf("content-type")[0], headersOf("content-type")[1], headersOf("accept")[2]]).toEqual(["application/json", null, "text/plain"]);
+    const { world_name: _, ...unnamed } = stub.given;
+    expect((await controlRequests(unnamed)).world).toBe("/v1/worlds/default");
+  });
+
+  test("that is refused says why, as far as the server does", async () => {
+    const refusal = (response: Response) => {
+      const { given } = controlStub(() => response);
+      return controlRequests(given).then((control) => control.request("GET", "clock"));
+    };
+    expect(refusal(Response.json({ error: { message: "no such world" } }, { status: 404 }))).rejects.toThrow(new ControlRefusal("no such world"));
+    expect(refusal(Response.json({}, { status: 500 }))).rejects.toThrow("the control API returned 500");
+    expect(refusal(Response.json(null, { status: 500 }))).rejects.toThrow("the control API returned 500");
+    await expect(refusal(new Response("<html>", { status: 502 }))).rejects.toThrow(
+      /^http:\/\/127\.0\.0\.1:\d+ is no control API: it returned 502 without JSON$/,
+    );
+  });
+});
+
+describe("a command", () => {
+  const run = async (given: object, error?: Error) => {
+    const streams = written();
+    const code = await withServer({ control_url: "http://127.0.0.1:1", control_key: "k", ...given }, async (control) => {
+      if (error !== undefined) throw error;
+      await control.request("GET", "clock");
+      return 0;
+    });
+    return { code, said: streams.err };
+  };
+
+  test("says in one line what is refused, what was called wrongly, and that nobody listens", async () => {
+    expect(await run({}, new ControlRefusal("no"))).toEqual({ code: 1, said: "plaza: no\n" });
+    expect(await run({})).toEqual({ code: 2, said: "plaza: --control-url: no server listens at http://127.0.0.1:1\n" });
+    expect(await run({ control_url: "x" })).toEqual({ code: 2, said: 'plaza: --control-url: "x" is not an address\n' });
+    expect(run({}, new TypeError("a mistake of the program"))).rejects.toThrow("a mistake of the program");
+  });
+
+  test("says which variable is nearly one of its own", async () => {
+    variables({ PLAZA_CONTROL_KYE: "1" });
+    expect((await run({}, new ControlRefusal("no"))).said).toBe(
+      "plaza: nothing reads the variable PLAZA_CONTROL_KYE; did you mean PLAZA_CONTROL_KEY?\nplaza: no\n",
+    );
+  });
+
+  test("that can do without a server hears that there is none", async () => {
+    written();
+    const asked = (data: string, ifNone?: () => number) => withServer({ data, control_key: "k" }, async () => 5, ifNone);
+    expect(await asked(temporaryFolder(), () => 7)).toBe(7);
+    expect(await asked(":memory:", () => 7)).toBe(5);
+    expect(await asked(temporaryFolder())).toBe(5);
+  });
+});

@@ -1,0 +1,63 @@
+/** Commands that open the data themselves where no server uses it. */
+import { beforeEach, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { controlStub } from "#harness/cli/control-stub";
+import { written } from "#harness/cli/printed";
+import { variables } from "#harness/cli/variables";
+import { temporaryFolder } from "#harness/server";
+import { post, show, withControl } from "../control-or-data.ts";
+
+beforeEach(() => variables({ PLAZA_CONTROL_URL: undefined, PLAZA_CONTROL_KEY: undefined, PLAZA_DATA: undefined, PLAZA_CONFIG: undefined }));
+
+test("the data is made where the command may make it, and is free again as soon as the command has ended, however it ends", async () => {
+  const data = join(temporaryFolder(), "data");
+  const streams = written();
+  const create = () =>
+    withControl({ data }, async (control) => show(await post(control, "/v1/worlds/default/nodes/apps", { name: "Mine" })), { makesData: true });
+  expect(await create()).toBe(0);
+  const failed = withControl({ data }, () => Promise.reject(Object.assign(new Error("what to change"), { name: "ConfigProblem" })));
+  expect(await failed).toBe(2);
+  expect(await create()).toBe(0);
+  expect(streams.out.match(/"name": "Mine"/g)).toHaveLength(2);
+  expect(streams.err).toBe("plaza: what to change\n");
+});
+
+test("data that another program uses is left alone, and how to ask that program is said", async () => {
+  const data = temporaryFolder();
+  const streams = written();
+  const second = () => withControl({ data }, async () => 0, { makesData: true });
+  expect(await withControl({ data }, second, { makesData: true })).toBe(2);
+  expect(streams.err).toEndWith("plaza: to ask the server that uses the data, set --control-url and PLAZA_CONTROL_KEY\n");
+  expect(await second()).toBe(0);
+});
+
+test("where there is no data, nothing is made of it, and a key that nobody has cannot be replaced", async () => {
+  const data = join(temporaryFolder(), "data");
+  const streams = written();
+  expect(await withControl({ data }, async () => 0)).toBe(2);
+  expect(streams.err).toBe(`plaza: --data: there is no data in ${data}; plaza start or plaza token create-app makes it\n`);
+  expect(existsSync(data)).toBe(false);
+  Object.assign(streams, { err: "" });
+  expect(await withControl({ data }, async () => 0, { isKeyReplaced: true, makesData: true })).toBe(2);
+  expect(streams.err).toBe("plaza: PLAZA_CONTROL_KEY: is required: it is the key that is replaced\n");
+});
+
+test("a server that is named is asked, with the headers of the request beside its key; one that is not there is said to be so", async () => {
+  const stub = controlStub();
+  const streams = written();
+  variables({ PLAZA_CONTROL_KYE: "1" });
+  const code = await withControl(stub.given, async (control) => {
+    const response = await control.request("/v1/x", { method: "PUT", body: "text", headers: { accept: "text/plain" } });
+    return response.status;
+  });
+  expect(code).toBe(200);
+  expect(stub.asked).toEqual([{ method: "PUT", path: "/v1/x", body: "text" }]);
+  expect([stub.headers[0]?.get("accept"), stub.headers[0]?.get("authorization")]).toEqual(["text/plain", `Bearer ${stub.key}`]);
+  expect(streams.err).toBe("plaza: nothing reads the variable PLAZA_CONTROL_KYE; did you mean PLAZA_CONTROL_KEY?\n");
+  Object.assign(streams, { err: "" });
+  variables({ PLAZA_CONTROL_KYE: undefined });
+  const away = withControl({ ...stub.given, control_url: "http://127.0.0.1:1" }, async (control) => (await control.request("/", {})).status);
+  expect(await away).toBe(2);
+  expect(streams.err).toBe("plaza: --control-url: no server listens at http://127.0.0.1:1\n");
+});

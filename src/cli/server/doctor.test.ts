@@ -1,0 +1,173 @@
+/** What `plaza doctor` finds, and whether it is a problem. */
+import { beforeEach, describe, expect, test } from "bun:test";
+import { chmodSync, existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { controlStub } from "#harness/cli/control-stub";
+import { written } from "#harness/cli/printed";
+import { variables } from "#harness/cli/variables";
+import { temporaryFolder } from "#harness/server";
+import { version } from "#package.json";
+import { openFilesMax } from "#system";
+import { doctor } from "./doctor.ts";
+
+beforeEach(() => variables({ PLAZA_PORT: "0", PLAZA_CONTROL_PORT: "0", PLAZA_DISK_RESERVE_BYTES: "1" }));
+
+async function found(given: Readonly<Record<string, unknown>>) {
+  const streams = written();
+  const code = await doctor(given);
+  expect(streams.err).toBe("");
+  const lines = streams.out.trimEnd().split("\n");
+  return { code, lines, about: (subject: string) => lines.filter((line) => line.slice(9).startsWith(`${subject}:`)) };
+}
+
+test("on a folder where all is well each line says ok", async () => {
+  const data = temporaryFolder();
+  writeFileSync(join(data, "secret.key"), "", { mode: 0o600 });
+  const { code, lines } = await found({ data });
+  expect({ code, lines }).toEqual({
+    code: 0,
+    lines: [
+      `ok       Plaza ${version} on Bun ${process.versions.bun}, ${process.platform} ${process.arch}`,
+      "ok       configuration: no plaza.config.yaml in this folder",
+      "ok       server: none runs on the data",
+      `ok       data: the folder ${data}`,
+      expect.stringMatching(/^ok {7}limits: \d+ open files, enough for \d+ connections$/),
+    ],
+  });
+});
+
+describe("of the configuration", () => {
+  test("it names the file, and what is wrong, after which nothing else is looked for", async () => {
+    const config = join(temporaryFolder(), "own.yaml");
+    writeFileSync(config, "data: ':memory:'\n");
+    expect((await found({ config })).about("configuration")).toEqual([`ok       configuration: ${config} is in order`]);
+    writeFileSync(config, "port: many\n");
+    variables({ PLAZA_PORT: undefined });
+    const { code, lines } = await found({ config });
+    expect({ code, lines: lines.slice(1) }).toEqual({ code: 1, lines: [expect.stringContaining(`problem  configuration: port in ${config}`)] });
+  });
+
+  test("a variable that nothing reads is a warning, which keeps nothing from working", async () => {
+    variables({ PLAZA_PROT: "1" });
+    const { code, about } = await found({ data: ":memory:" });
+    expect({ code, lines: about("configuration") }).toEqual({
+      code: 0,
+      lines: [expect.any(String), expect.stringContaining("warning  configuration: nothing reads the variable PLAZA_PROT")],
+    });
+  });
+});
+
+describe("of a server", () => {
+  const server = { pid: 7, base_url: "http://g", version };
+  const respond =
+    (more: object, isReady = true, callbacks: object[] = []) =>
+    ({ path }: { path: string }) => {
+      if (path === "/v1/server") return { ...server, ...more };
+      if (path === "/readyz") return new Response(null, { status: isReady ? 200 : 503 });
+      return { data: path.includes("/callbacks?") ? callbacks : [] };
+    };
+
+  test("it says that it serves, and does not try the server's own ports", async () => {
+    const { given } = controlStub(respond({}));
+    variables({ PLAZA_PORT: new URL(given.control_url).port });
+    const { code, about } = await found({ ...given, data: ":memory:" });
+    expect({ code, server: about("server"), ports: about("ports") }).toEqual({
+      code: 0,
+      server: ["ok       server: process 7 serves http://g"],
+      ports: [],
+    });
+  });
+
+  test("another version and a callback that does not work are warnings", async () => {
+    const { given } = controlStub(respond({ version: "0.0.1" }, true, [{ url: "http://a/", status: "paused" }]));
+    const { code, about } = await found({ ...given, data: ":memory:" });
+    expect({ code, server: about("server").slice(1), webhooks: about("webhooks") }).toEqual({
+      code: 0,
+      server: [`warning  server: it is version 0.0.1, and this command is ${version}: restart the server`],
+      webhooks: ["warning  webhooks: the callback http://a/ is paused; plaza deliveries list --callback http://a/ shows why"],
+    });
+  });
+
+  test("one without its database, one that refuses and one that is not there are problems", async () => {
+    const { given } = controlStub(respond({}, false));
+    const without = await found({ ...given, data: ":memory:" });
+    expect([without.code, ...without.about("server")]).toEqual([
+      1,
+      "problem  server: process 7 serves http://g, but cannot reach its database; see its log",
+    ]);
+    const refusing = controlStub(() => Response.json({ error: { message: "the control key is wrong" } }, { status: 401 }));
+    const refused = await found({ ...refusing.given, data: ":memory:" });
+    expect([refused.code, ...refused.about("server")]).toEqual([1, "problem  server: the control key is wrong"]);
+    const away = await found({ control_url: "http://127.0.0.1:1", control_key: "k", data: ":memory:" });
+    expect([away.code, ...away.about("server")]).toEqual([1, "problem  server: --control-url: no server listens at http://127.0.0.1:1"]);
+  });
+});
+
+describe("of the data", () => {
+  test.each<[data: string, line: string]>([
+    [":memory:", "ok       data: in memory, and gone when the server ends"],
+    ["postgres://h/d", "ok       data: PostgreSQL; a server reports at /readyz whether it reaches it"],
+  ])("%s has no folder", async (data, line) => {
+    expect((await found({ data })).about("data")).toEqual([line]);
+  });
+
+  test("the folder need not be there, and is not made", async () => {
+    const data = join(temporaryFolder(), "data");
+    expect((await found({ data })).about("data")).toEqual([`ok       data: the first start makes the folder ${data}`]);
+    expect(existsSync(data)).toBe(false);
+  });
+
+  test.each(["secret.key", "control.key"])("%s is for nobody but the user", async (name) => {
+    const data = temporaryFolder();
+    const file = join(data, name);
+    writeFileSync(file, "a-control-key-of-24-chars-x\n");
+    for (const mode of [0o640, 0o604, 0o610]) {
+      chmodSync(file, mode);
+      const { code, about } = await found({ data });
+      expect([code, ...about("data").slice(1)]).toEqual([1, `problem  data: other users may read ${file}: run chmod 600 ${file}`]);
+    }
+    chmodSync(file, 0o700);
+    expect((await found({ data })).code).toBe(0);
+  });
+
+  test("a disk with less than is to be left free is a warning, in MB", async () => {
+    variables({ PLAZA_DISK_RESERVE_BYTES: "9000000000000000" });
+    const { code, about } = await found({ data: temporaryFolder() });
+    expect({ code, line: about("data")[1] }).toEqual({
+      code: 0,
+      line: expect.stringMatching(/^warning {2}data: \d{1,9} MB of disk are free; recordings of live video end below 9000000000 MB$/),
+    });
+  });
+});
+
+test("too few open files are a warning that says how many connections are accepted", async () => {
+  const files = openFilesMax() as number;
+  variables({ PLAZA_CONNECTIONS_MAX: "2000000000" });
+  const { code, about } = await found({ data: ":memory:" });
+  expect({ code, lines: about("limits") }).toEqual({
+    code: 0,
+    lines: [
+      expect.stringMatching(
+        new RegExp(`^warning {2}limits: with ${files} open files \\(ulimit -n\\) Plaza accepts \\d+ connections instead of 2000000000$`),
+      ),
+    ],
+  });
+});
+
+test("each port that another program has is a problem; a free one is said to be free, and stays so", async () => {
+  const other = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
+  const free = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
+  const port = Number(free.port);
+  await free.stop(true);
+  variables({ PLAZA_PORT: String(other.port), PLAZA_CONTROL_PORT: String(port) });
+  const { code, about } = await found({ data: ":memory:" });
+  expect({ code, lines: about("ports") }).toEqual({
+    code: 1,
+    lines: [
+      expect.stringContaining(`problem  ports: --port: 127.0.0.1:${other.port} is in use by another program`),
+      `ok       ports: 127.0.0.1:${port} is free`,
+    ],
+  });
+  await other.stop(true);
+  await Bun.serve({ port, hostname: "127.0.0.1", fetch: () => new Response() }).stop(true);
+});

@@ -1,0 +1,91 @@
+/** What `plaza init` leaves in a folder, beside what is there already. */
+import { describe, expect, test } from "bun:test";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parse } from "yaml";
+import { afterThisTest } from "#harness/cleanup";
+import { written } from "#harness/cli/printed";
+import { temporaryFolder } from "#harness/server";
+import { init } from "./init.ts";
+
+/** The program is where the launcher says. */
+function programAt(path: string): void {
+  const before = process.argv[1] as string;
+  process.argv[1] = path;
+  afterThisTest(() => {
+    process.argv[1] = before;
+  });
+}
+
+const madeIn = (folder: string): string => {
+  const streams = written();
+  expect(init(folder)).toBe(0);
+  return streams.out;
+};
+
+test("the files that are made name each other, load at each start, and accept what client libraries send", () => {
+  const folder = temporaryFolder();
+  madeIn(folder);
+  expect(readdirSync(folder).sort()).toEqual(["config.schema.json", "plaza.config.yaml", "world.schema.json", "world.yaml"]);
+  expect(parse(readFileSync(join(folder, "plaza.config.yaml"), "utf8"))).toEqual({ world: "world.yaml", import: true, profile: "clients" });
+  expect(Object.keys(parse(readFileSync(join(folder, "world.yaml"), "utf8")))).toEqual([
+    ...["apps", "users", "pages", "chatapp_accounts", "phone_numbers", "tokens"],
+  ]);
+});
+
+describe("the data folder, which holds keys, is kept out of a repository", () => {
+  const ignoredAfter = (before: string | undefined, isRepository = true): string | undefined => {
+    const folder = temporaryFolder();
+    if (isRepository) mkdirSync(join(folder, ".git"));
+    const file = join(folder, ".gitignore");
+    if (before !== undefined) writeFileSync(file, before);
+    const said = madeIn(folder);
+    const after = existsSync(file) ? readFileSync(file, "utf8") : undefined;
+    expect(said.includes("added .plaza/ to .gitignore\n")).toBe(after !== before);
+    return after;
+  };
+
+  test.each<[before: string | undefined, after: string]>([
+    [undefined, ".plaza/\n"],
+    ["", ".plaza/\n"],
+    ["node_modules\n", "node_modules\n.plaza/\n"],
+    ["node_modules", "node_modules\n.plaza/\n"],
+    [".plaza2\na/.plaza\n", ".plaza2\na/.plaza\n.plaza/\n"],
+  ])("%j becomes %j", (before, after) => {
+    expect(ignoredAfter(before)).toBe(after);
+  });
+
+  test.each([".plaza/", ".plaza", "/.plaza/", "a\r\n  .plaza/ \r\nb\r\n", "/.plaza\nb"])("%j says so already", (before) => {
+    expect(ignoredAfter(before)).toBe(before);
+  });
+
+  test("elsewhere nothing is ignored, unless there is a list of what is", () => {
+    expect(ignoredAfter(undefined, false)).toBeUndefined();
+    expect(ignoredAfter("a\n", false)).toBe("a\n.plaza/\n");
+  });
+});
+
+describe("the command to type is", () => {
+  const typedIn = (folder: string): string | undefined => /\n {2}(\S+|npx plaza) start\n/.exec(madeIn(folder))?.[1];
+
+  test("npx plaza where the project has the package, and plaza where the machine has it, or nobody knows", () => {
+    const folder = temporaryFolder();
+    mkdirSync(join(folder, "node_modules/plaza-graph"), { recursive: true });
+    expect(typedIn(folder)).toBe("npx plaza");
+    programAt("/usr/lib/node_modules/plaza-graph/build/plaza.js");
+    expect(typedIn(temporaryFolder())).toBe("plaza");
+    programAt(join(temporaryFolder(), "src/cli/plaza.ts"));
+    expect(typedIn(temporaryFolder())).toBe("plaza");
+  });
+
+  test("the path to the launcher of a clone, from its sources and from its build", () => {
+    const clone = temporaryFolder();
+    mkdirSync(join(clone, "bin"));
+    writeFileSync(join(clone, "bin/plaza"), "");
+    for (const program of ["build/plaza.js", "src/cli/plaza.ts"]) {
+      programAt(join(clone, program));
+      if (program.startsWith("build")) expect(typedIn(clone)).toBe("bin/plaza");
+      else expect(typedIn(join(clone, "bin"))).toBe("./plaza");
+    }
+  });
+});

@@ -1,0 +1,93 @@
+/** What `plaza status` says of a server, and what it asks. */
+import { expect, test } from "bun:test";
+import { type Asked, controlStub } from "#harness/cli/control-stub";
+import { written } from "#harness/cli/printed";
+import { temporaryFolder } from "#harness/server";
+import { status } from "./status.ts";
+
+const SERVER = {
+  version: "1.2.3",
+  ...{ pid: 77, started_at: 1_795_000_000, base_url: "http://g:1", control_url: "http://wrong", data: "sqlite", sandbox: true, processes: 1 },
+};
+const WORLDS = [
+  { name: "default", profile: "strict", empty: true },
+  { name: "orders", profile: "clients", empty: false },
+];
+const CALLBACKS = [
+  { url: "http://ok/", status: "working", more: 1 },
+  { url: "http://no/", status: "failing", more: 1 },
+];
+const ALERTS = [
+  { kind: "callback_failing", level: "warning", text: "callback" },
+  { kind: "fault", level: "notice", text: "a \u001b[31mfault" },
+];
+
+const responses =
+  (more: object = {}, isReady = true) =>
+  ({ path }: Asked): unknown => {
+    if (path === "/v1/server") return { ...SERVER, ...more };
+    if (path === "/readyz") return new Response(null, { status: isReady ? 200 : 503 });
+    if (path === "/v1/worlds") return { data: WORLDS };
+    if (path === "/v1/worlds/default/callbacks?limit=1000") return { data: CALLBACKS };
+    if (path === "/v1/worlds/default/alerts") return { data: ALERTS };
+    return Response.json({ error: { message: `nobody knows ${path}` } }, { status: 404 });
+  };
+
+test("a server that is ready: its worlds, the callbacks that do not work, and what needs attention besides", async () => {
+  const { given, url } = controlStub(responses());
+  const streams = written();
+  expect(await status(given)).toBe(0);
+  expect(streams).toEqual({
+    out: `Plaza 1.2.3 runs
+  process      77, since 2026-11-18T11:06:40.000Z
+  graph        http://g:1
+  control API  ${url}/v1
+  data         sqlite, a sandbox
+  world        default: strict, empty
+  world        orders: clients
+  callback     http://no/: failing
+  notice       a \\u001b[31mfault
+`,
+    err: "",
+  });
+});
+
+test("several processes are counted, and data that is no sandbox's is not called one", async () => {
+  const { given } = controlStub(responses({ processes: 2, sandbox: false }));
+  const streams = written();
+  await status(given);
+  expect(streams.out).toContain("\n  process      77, since 2026-11-18T11:06:40.000Z, 2 processes\n");
+  expect(streams.out).toContain("\n  data         sqlite\n");
+});
+
+test("--json is one line with all of it", async () => {
+  const { given, url } = controlStub(responses());
+  const streams = written();
+  expect(await status({ ...given, json: true })).toBe(0);
+  expect(streams.out.split("\n")).toHaveLength(2);
+  expect(JSON.parse(streams.out)).toEqual({
+    ...{ ...SERVER, control_url: `${url}/v1`, ready: true, worlds: WORLDS, alerts: ALERTS },
+    callbacks: [{ url: "http://no/", status: "failing" }],
+  });
+});
+
+test("a server without its database says so, is asked nothing that it cannot know, and is a failure", async () => {
+  const { given, asked } = controlStub(responses({}, false));
+  const streams = written();
+  expect(await status(given)).toBe(1);
+  expect(streams.out).toStartWith("Plaza 1.2.3 runs, but its database cannot be reached\n  process");
+  expect(asked.map(({ path }) => path)).toEqual(["/v1/server", "/readyz"]);
+  Object.assign(streams, { out: "" });
+  expect(await status({ ...given, json: true })).toBe(1);
+  expect(JSON.parse(streams.out)).toMatchObject({ ready: false, worlds: [], callbacks: [], alerts: [] });
+});
+
+test("no server on the data, and one that refuses, are one line and a failure", async () => {
+  const streams = written();
+  expect(await status({ data: temporaryFolder() })).toBe(1);
+  expect(streams).toEqual({ out: "", err: "plaza: no server runs on the data, and none is named by --control-url\n" });
+  Object.assign(streams, { err: "" });
+  const { given } = controlStub(() => Response.json({ error: { message: "the control key is wrong" } }, { status: 401 }));
+  expect(await status(given)).toBe(1);
+  expect(streams).toEqual({ out: "", err: "plaza: the control key is wrong\n" });
+});

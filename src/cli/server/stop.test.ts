@@ -1,0 +1,63 @@
+/** How `plaza stop` finds out that a server has ended. */
+import { expect, spyOn, test } from "bun:test";
+import { announceServer } from "#config/server-files";
+import { afterThisTest } from "#harness/cleanup";
+import { controlStub } from "#harness/cli/control-stub";
+import { written } from "#harness/cli/printed";
+import { temporaryFolder } from "#harness/server";
+import { stop } from "./stop.ts";
+
+test("a server elsewhere has ended when nobody listens any more", async () => {
+  let looks = 0;
+  const stub = controlStub(({ path }) => {
+    if (path === "/v1/server") return { pid: 77 };
+    // It serves until it is asked for the third time.
+    if (path === "/healthz" && ++looks === 3) queueMicrotask(stub.stop);
+    return {};
+  });
+  const streams = written();
+  expect(await stop({ ...stub.given, data: temporaryFolder() })).toBe(0);
+  expect(stub.asked.slice(0, 3).map(({ method, path }) => `${method} ${path}`)).toEqual(["GET /v1/server", "POST /v1/server/stop", "GET /healthz"]);
+  expect(looks).toBe(3);
+  expect(streams).toEqual({ out: "the server (process 77) has ended\n", err: "" });
+});
+
+test("a server on this machine has ended when its process has, though its address still responds", async () => {
+  const server = Bun.spawn(["sleep", "600"]);
+  afterThisTest(() => server.kill());
+  const stub = controlStub(({ path }) => {
+    if (path === "/v1/server/stop") server.kill();
+    return { pid: server.pid };
+  });
+  const data = temporaryFolder();
+  announceServer({ data }, { pid: server.pid, base_url: "", control_url: stub.url });
+  const streams = written();
+  expect(await stop({ data, control_key: stub.key })).toBe(0);
+  expect(streams.out).toBe(`the server (process ${server.pid}) has ended\n`);
+  expect(stub.asked.map(({ path }) => path)).toEqual(["/v1/server", "/v1/server/stop"]);
+});
+
+test("a server that does not end within 15 s is a failure", async () => {
+  // This very process, which stays.
+  const stub = controlStub(() => ({ pid: process.pid }));
+  const data = temporaryFolder();
+  announceServer({ data }, { pid: process.pid, base_url: "", control_url: stub.url });
+  const pauses: number[] = [];
+  const real = globalThis.setTimeout;
+  const spy = spyOn(globalThis, "setTimeout").mockImplementation(((then: () => void, ms = 0, ...more: unknown[]) => {
+    if (ms !== 50) return real(then, ms, ...more);
+    pauses.push(ms);
+    return real(then, 0);
+  }) as unknown as typeof setTimeout);
+  afterThisTest(() => spy.mockRestore());
+  const streams = written();
+  expect(await stop({ data, control_key: stub.key })).toBe(1);
+  expect(pauses.reduce((sum, ms) => sum + ms, 0)).toBe(15_000);
+  expect(streams).toEqual({ out: "", err: `plaza: the server (process ${process.pid}) has not ended within 15 s\n` });
+});
+
+test("where none runs there is nothing to end", async () => {
+  const streams = written();
+  expect(await stop({ data: temporaryFolder() })).toBe(0);
+  expect(streams).toEqual({ out: "", err: "no server runs on the data\n" });
+});

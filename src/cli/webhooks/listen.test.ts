@@ -1,0 +1,202 @@
+/** What `plaza listen` says of each webhook, what it hands on, and what the sender gets. */
+import { describe, expect, spyOn, test } from "bun:test";
+import { afterThisTest } from "#harness/cleanup";
+import { type Asked, controlStub } from "#harness/cli/control-stub";
+import { written } from "#harness/cli/printed";
+import { startReceiver } from "#harness/receiver";
+import { listen } from "./listen.ts";
+
+const WORLD = "/v1/worlds/default";
+
+/** A world with one app, which keeps what it is given. */
+function world(app: object = {}) {
+  let stored: Record<string, unknown> = { id: "1001", secret: "s3cret", ...app };
+  const ended = new AbortController();
+  afterThisTest(() => ended.abort());
+  const stub = controlStub(({ method, path, body }: Asked) => {
+    if (path === `${WORLD}/nodes/apps?limit=2`) return { data: [stored] };
+    if (path === `${WORLD}/nodes/apps/1001`) {
+      if (method === "PATCH") stored = { ...stored, ...(body as object) };
+      return stored;
+    }
+    if (path === `${WORLD}/nodes/pages?limit=50`) return { data: [{ id: "2001" }], paging: {} };
+    // Nothing comes on it.
+    if (path === `${WORLD}/alerts`) return new Response(new ReadableStream({ cancel() {} }), { headers: { "content-type": "text/event-stream" } });
+    return { data: [], paging: {} };
+  });
+  return { ...stub, app: () => stored };
+}
+
+/** Listens until `end`, which resolves with the exit code. */
+async function listening(given: Readonly<Record<string, unknown>>, streams: { out: string; err: string }) {
+  const code = listen(given);
+  while (!`${streams.out}${streams.err}`.includes("signing secret: ")) {
+    const failed = await Promise.race([code, Bun.sleep(5)]);
+    if (failed !== undefined) throw new Error(`it ended with ${failed}: ${streams.err}`);
+  }
+  const url = / at (http:\/\/[^;,]+)/.exec(`${streams.out}${streams.err}`)?.[1] as string;
+  const send = (body: string, headers: Record<string, string> = {}) =>
+    fetch(url, { method: "POST", body, headers: { "webhook-id": "msg_1", "webhook-timestamp": "1795000000", ...headers } });
+  const end = () => {
+    process.emit("SIGINT", "SIGINT");
+    return code;
+  };
+  return { url, send, end };
+}
+
+const webhook = (more: object = {}) => ({ object: "page", entry: [{ id: "2001", changes: [{ field: "feed" }] }], ...more });
+
+test("a line names object, nodes, fields, the number of updates where they are several, the id, and the status", async () => {
+  const { given } = world();
+  const streams = written();
+  const { send, end } = await listening(given, streams);
+  for (const [body, line] of [
+    [webhook(), "page 2001 feed"],
+    [webhook({ entry: [{ id: "2001", messaging: [{}] }] }), "page 2001 messages"],
+    [webhook({ entry: [{ id: "2001", messaging: [{}, {}] }] }), "page 2001 messages (2)"],
+    [webhook({ entry: [{ id: "2001" }] }), "page 2001 messages"],
+    [
+      webhook({
+        entry: [
+          { id: "1", changes: [{ field: "a" }, { field: "b" }] },
+          { id: "1", changes: [{ field: "a" }] },
+          { id: "2", changes: [] },
+        ],
+      }),
+      "page 1, 2 a, b (3)",
+    ],
+    [webhook({ object: "\u001b[31m" }), "\\u001b[31m 2001 feed"],
+  ] as const) {
+    streams.out = "";
+    expect((await send(JSON.stringify(body))).status).toBe(200);
+    expect(streams.out).toBe(`2026-11-18T11:06:40.000Z ${line} msg_1 → 200\n`);
+  }
+  streams.out = "";
+  for (const none of ["", "5", "{}", '{"object":"page","entry":5}', "null"]) expect((await send(none)).status).toBe(400);
+  expect(streams.out).toBe("received something that is no webhook → 400\n".repeat(5));
+  expect(await end()).toBe(0);
+});
+
+test("what is handed on has the bytes and the headers of the webhook, and the sender gets the receiver's status", async () => {
+  const { given } = world();
+  const streams = written();
+  const receiver = startReceiver();
+  receiver.response = () => new Response("elsewhere", { status: 307, headers: { location: "/elsewhere" } });
+  const limits = spyOn(AbortSignal, "timeout");
+  afterThisTest(() => limits.mockRestore());
+  const { url, end } = await listening({ ...given, forward_to: receiver.url.replace("http://", "") }, streams);
+  expect(streams.out).toContain(`, forwarding to ${receiver.url}; Ctrl-C restores its callback\n`);
+  const body = `${JSON.stringify(webhook())} `;
+  const response = await fetch(url, {
+    method: "POST",
+    body,
+    redirect: "manual",
+    headers: { "webhook-id": "msg_1", "webhook-timestamp": "1795000000", "x-hub-signature-256": "sha256=1", connection: "close" },
+  });
+  expect(response.status).toBe(307);
+  // The receiver has as long as the server waits for it (D-62).
+  expect(limits).toHaveBeenCalledWith(15_000);
+  expect(receiver.posts).toHaveLength(1);
+  expect(receiver.posts[0]?.body).toBe(body);
+  expect(receiver.posts[0]?.headers).toMatchObject({ "x-hub-signature-256": "sha256=1", "webhook-id": "msg_1", host: new URL(receiver.url).host });
+  expect(await end()).toBe(0);
+  streams.out = "";
+  // Nothing listens there.
+  const alone = await listening({ ...given, forward_to: "http://127.0.0.1:1/hook" }, streams);
+  streams.out = "";
+  expect((await alone.send(JSON.stringify(webhook()))).status).toBe(502);
+  expect(streams.out.split("\n")).toEqual([
+    expect.stringContaining("  http://127.0.0.1:1/hook did not respond: "),
+    "2026-11-18T11:06:40.000Z page 2001 feed msg_1 → 502",
+    "",
+  ]);
+  expect(await alone.end()).toBe(0);
+});
+
+test("with --print-json stdout holds the bodies alone", async () => {
+  const { given } = world();
+  const streams = written();
+  const { send, end } = await listening({ ...given, print_json: true }, streams);
+  const body = `${JSON.stringify(webhook())} `;
+  await send(body);
+  await send("none");
+  expect(streams.out).toBe(`${body}\n`);
+  // For a person at a terminal they are written over several lines.
+  const { isTTY } = process.stdout;
+  afterThisTest(() => Object.assign(process.stdout, { isTTY }));
+  Object.assign(process.stdout, { isTTY: true });
+  streams.out = "";
+  await send(body);
+  expect(streams.out).toBe(`${JSON.stringify(webhook(), undefined, 2)}\n`);
+  expect(await end()).toBe(0);
+  expect(streams.err).toContain(" page 2001 feed msg_1 → 200\nreceived something that is no webhook → 400\n");
+});
+
+describe("the app", () => {
+  const patches = ({ asked }: { asked: Asked[] }) => asked.filter(({ method }) => method === "PATCH").map(({ path }) => path.slice(WORLD.length));
+
+  test("gets everything where it is subscribed to nothing, and back what it had", async () => {
+    const stub = world();
+    const streams = written();
+    const { url, end } = await listening(stub.given, streams);
+    expect(stub.app().callback).toMatchObject({ url, verified: true });
+    expect((stub.app().subscriptions as unknown[]).length).toBeGreaterThan(1);
+    expect(streams.out).toContain("\nuntil then it is also subscribed to 2 further accounts and pages\n");
+    expect(streams.out).toContain("\nsigning secret: s3cret (for a Standard Webhooks library: whsec_czNjcmV0)\n");
+    expect(await end()).toBe(0);
+    expect(stub.app()).toMatchObject({ callback: null, subscriptions: [] });
+    // Page and catalog both ask for the page.
+    const [taken, page] = ["/nodes/apps/1001", "/nodes/pages/2001"];
+    expect(patches(stub)).toEqual([taken, page, page, taken, page, page]);
+  });
+
+  test("keeps its own subscriptions unless events are named", async () => {
+    const subscriptions = [{ object: "page", fields: ["custom_labels"], callback: { url: "http://own/" } }];
+    const stub = world({ subscriptions });
+    const streams = written();
+    const own = await listening(stub.given, streams);
+    expect(stub.app().subscriptions).toEqual([{ object: "page", fields: ["custom_labels"] }]);
+    await own.end();
+    expect(stub.app().subscriptions).toEqual(subscriptions);
+    Object.assign(streams, { out: "" });
+    const named = await listening({ ...stub.given, events: "page.live_videos", subscribe: false, public_url: "http://public/" }, streams);
+    expect(stub.app()).toMatchObject({ callback: { url: "http://public/" }, subscriptions: [{ object: "page", fields: ["live_videos"] }] });
+    expect(streams.out).toStartWith("receiving the webhooks of app 1001 at http://public/; Ctrl-C restores its callback\nsigning secret");
+    await named.end();
+    expect(stub.app().subscriptions).toEqual(subscriptions);
+    // The first listener alone asked for the page, and gave it back.
+    expect(patches(stub).filter((path) => path === "/nodes/pages/2001")).toHaveLength(2);
+  });
+
+  test("shows its secret, and nothing else is asked", async () => {
+    const stub = world();
+    const streams = written();
+    expect(await listen({ ...stub.given, print_secret: true })).toBe(0);
+    expect(streams.out).toBe("s3cret\n");
+    expect(stub.asked).toHaveLength(1);
+  });
+});
+
+test("the receiver's address may be a port, a host or an http address, and nothing else", async () => {
+  const { given, asked } = world();
+  const streams = written();
+  for (const [address, full] of [
+    ["3000", "http://localhost:3000"],
+    ["3000/hook", "http://localhost:3000/hook"],
+    ["3000.example/hook", "http://3000.example/hook"],
+    ["receiver:80", "http://receiver:80"],
+    ["https://receiver/", "https://receiver/"],
+  ]) {
+    Object.assign(streams, { out: "" });
+    const { end } = await listening({ ...given, forward_to: address, subscribe: false }, streams);
+    await end();
+    expect(streams.out).toContain(`, forwarding to ${full}; `);
+  }
+  for (const address of ["ftp://receiver/", "http://", "a b"]) {
+    Object.assign(streams, { err: "" });
+    asked.length = 0;
+    expect(await listen({ ...given, forward_to: address })).toBe(2);
+    expect(streams.err).toBe(`plaza: --forward-to: "${address}" is not an http address\n`);
+    expect(asked).toHaveLength(1);
+  }
+});

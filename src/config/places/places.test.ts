@@ -1,0 +1,125 @@
+/** Where a listener may be and why not, what the config file says, and which web pages may use a sandbox. */
+import { describe, expect, test } from "bun:test";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { variables } from "#harness/cli/variables";
+import { temporaryFolder } from "#harness/server";
+import { type Config, ConfigProblem } from "../config.ts";
+import { findConfigFile } from "../config-file.ts";
+import { addressOf, listening, portOf } from "../listening.ts";
+import { pageGuardOf, pageRulesOf } from "../page-rules.ts";
+import { commandWarnings, variableWarnings } from "../read-config.ts";
+
+describe("a port", () => {
+  test("is a whole number from 0 to 65535, and a free one where nobody says which", () => {
+    for (const [given, port] of [
+      [undefined, 0],
+      [null, 0],
+      ["0", 0],
+      ["65535", 65_535],
+      [80, 80],
+    ] as const)
+      expect(portOf(given)).toBe(port);
+    for (const none of ["-1", "65536", "1.5", "x", "1e9"])
+      expect(() => portOf(none)).toThrow(`--port: "${none}" is no port: choose one from 0 to 65535`);
+  });
+
+  test("that a listener cannot have is a problem of the port or of the host, and any other failure is none of the options", async () => {
+    const problemOf = async (error: unknown, option = "--control-port") => {
+      try {
+        return await listening(option, "h", 5, () => {
+          throw error;
+        });
+      } catch (thrown) {
+        return thrown instanceof ConfigProblem ? thrown.message : thrown;
+      }
+    };
+    const coded = (code: string) => Object.assign(new Error("no"), { code });
+    expect(await problemOf(coded("EADDRINUSE"))).toBe("--control-port: h:5 is in use by another program; choose another port, or 0 for a free one");
+    expect(await problemOf(coded("EACCES"))).toBe("--control-port: permission to listen at h:5 is denied");
+    expect(await problemOf(coded("EADDRNOTAVAIL"))).toBe("--control-host: this machine does not have the address h");
+    expect(await problemOf(coded("ENOTFOUND"))).toBe("--control-host: there is no address h");
+    expect(await problemOf(new Error("Failed to listen at h"), "--port")).toBe("--host: there is no address h");
+    for (const other of [coded("EIO"), new Error("no"), Object.assign(new Error("Failed to listen at h"), { code: "EIO" }), "Failed to listen at h"])
+      expect(await problemOf(other)).toBe(other);
+    expect(await listening("--port", "h", 5, async () => "listener")).toBe("listener");
+    await expect(listening("--port", "h", 5, () => Promise.reject(coded("EACCES")))).rejects.toThrow("permission to listen at h:5 is denied");
+  });
+
+  test("on every address is asked for on this machine", () => {
+    expect(["0.0.0.0", "::", "::1", "fe80::1", "127.0.0.1", "example.com"].map(addressOf)).toEqual([
+      ...["127.0.0.1", "[::1]", "[::1]", "[fe80::1]", "127.0.0.1", "example.com"],
+    ]);
+  });
+});
+
+describe("the config file", () => {
+  const fileOf = (text: string): string => {
+    const path = join(temporaryFolder(), "own.yaml");
+    writeFileSync(path, text);
+    return path;
+  };
+
+  test("is the one that is named, by an option or a variable, and holds a map of options, or nothing", async () => {
+    const path = fileOf("port: 5\n");
+    expect(await findConfigFile({ config: path })).toEqual({ path, values: { port: 5 } });
+    variables({ PLAZA_CONFIG: path });
+    expect(await findConfigFile()).toEqual({ path, values: { port: 5 } });
+    const other = fileOf("port: 6\n");
+    expect((await findConfigFile({ config: other }))?.path).toBe(other);
+    for (const empty of ["", "# nothing\n", "null\n"]) expect(await findConfigFile({ config: fileOf(empty) })).toBeUndefined();
+    for (const none of ["- port\n", "text\n", "5\n"])
+      await expect(findConfigFile({ config: fileOf(none) })).rejects.toThrow("must hold a map of options");
+    const broken = fileOf("a: [1\nb: 2\n");
+    const problem = await findConfigFile({ config: broken }).catch((error: Error) => error);
+    expect(problem).toBeInstanceOf(ConfigProblem);
+    expect((problem as Error).message).toStartWith(`${broken}: `);
+    expect((problem as Error).message).not.toContain("\n");
+  });
+
+  test("may be missing only where nobody names it", async () => {
+    const folder = temporaryFolder();
+    const missing = join(folder, "none.yaml");
+    await expect(findConfigFile({ config: missing })).rejects.toThrow(`--config: ${missing} cannot be read: ENOENT`);
+    variables({ PLAZA_CONFIG: missing });
+    await expect(findConfigFile()).rejects.toThrow(`--config: ${missing} cannot be read: ENOENT`);
+    // An empty variable names nothing, and this project has no such file.
+    variables({ PLAZA_CONFIG: "" });
+    expect(await findConfigFile()).toBeUndefined();
+    mkdirSync(join(folder, "folder.yaml"));
+    await expect(findConfigFile({ config: join(folder, "folder.yaml") })).rejects.toThrow("cannot be read: EISDIR");
+  });
+});
+
+test("D-240: a sandbox takes the pages that are named and those of its own hosts; a server that is none takes all", () => {
+  const config = {
+    ...{ sandbox: true, allow_origin: ["https://app.example"], allow_host: ["plaza"], host: "0.0.0.0", control_host: "::1" },
+    ...{ surface_hosts: { ads: "ads.example:81" }, public_url: "https://public.example:444/path" },
+  } as unknown as Config;
+  expect(pageRulesOf(config)).toEqual({
+    origins: ["https://app.example"],
+    hosts: ["plaza", "127.0.0.1", "[::1]", "ads.example", "public.example"],
+  });
+  expect(pageRulesOf({ ...config, surface_hosts: {}, public_url: undefined })?.hosts).toEqual(["plaza", "127.0.0.1", "[::1]"]);
+  expect(pageGuardOf(config)?.refusalOf({ method: "GET", host: "elsewhere", header: () => undefined })).toBeString();
+  expect(pageRulesOf({ ...config, sandbox: false })).toBeUndefined();
+  expect(pageGuardOf({ ...config, sandbox: false })).toBeUndefined();
+});
+
+describe("a variable that nothing reads", () => {
+  test("is named with the one that it nearly is, up to twenty of them; those for clients are read", () => {
+    expect(
+      variableWarnings({ PLAZA_PROT: "1", PATH: "", OTHER_PLAZA_PORT: "1", PLAZA_PORT: "1", PLAZA_BASE_URL: "", PLAZA_CONTROL_URL: "" }, []),
+    ).toEqual(["nothing reads the variable PLAZA_PROT; did you mean PLAZA_PORT?"]);
+    const many = Object.fromEntries(Array.from({ length: 21 }, (_, at) => [`PLAZA_NONE_${at}`, "1"]));
+    expect(variableWarnings(many, [])).toHaveLength(20);
+  });
+
+  test("is of a command only where it is nearly one of the command's own", () => {
+    expect(commandWarnings({ PLAZA_CONTROL_KYE: "1", PLAZA_PROT: "1", PLAZA_DTA: "1", PLAZA_CONTROL_URI: "1" })).toEqual([
+      "nothing reads the variable PLAZA_CONTROL_KYE; did you mean PLAZA_CONTROL_KEY?",
+      "nothing reads the variable PLAZA_DTA; did you mean PLAZA_DATA?",
+      "nothing reads the variable PLAZA_CONTROL_URI; did you mean PLAZA_CONTROL_URL?",
+    ]);
+  });
+});

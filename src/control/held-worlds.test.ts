@@ -1,0 +1,152 @@
+/** A request holds its world as long as it needs it: one that is never left rests no more, and one that is left too soon rests under its reader. */
+import { describe, expect, test } from "bun:test";
+import { KEY, openControl } from "#harness/control";
+import { controlApp } from "./app.ts";
+
+/** The control API over a world that counts who holds it, and that the test can delete or begin anew. */
+async function counted() {
+  const { served, plaza } = await openControl();
+  const { worlds } = served.deps;
+  const state = { holds: 0, leaves: 0 };
+  const listeners = new Set<(isDeleted: boolean) => void>();
+  const unexpected: unknown[] = [];
+  const app = controlApp({
+    ...served,
+    onUnexpected: (error) => unexpected.push(error),
+    deps: {
+      ...served.deps,
+      worlds: {
+        ...worlds,
+        hold: async (name) => {
+          const held = await worlds.hold(name);
+          if (held === undefined) return undefined;
+          state.holds++;
+          const onReplaced = (listener: (isDeleted: boolean) => void) => {
+            listeners.add(listener);
+            return () => listeners.delete(listener);
+          };
+          return { ...held, leave: () => void state.leaves++, onReplaced } as typeof held;
+        },
+      },
+    },
+  });
+  const ask = (method: string, path: string, { body, accept }: { body?: string; accept?: string } = {}) =>
+    app.request(`/v1/worlds/default/${path}`, {
+      method,
+      headers: { authorization: `Bearer ${KEY}`, ...(accept === undefined ? {} : { accept }) },
+      ...(body === undefined ? {} : { body }),
+    });
+  return { ask, state, plaza, listeners, unexpected };
+}
+
+const EVENTS = { accept: "text/event-stream" };
+const LEFT = { holds: 1, leaves: 1 };
+const HELD = { holds: 1, leaves: 0 };
+
+describe("a request that is served", () => {
+  test("has left its world with its response, whether it is served or refused", async () => {
+    for (const [method, path, body, status] of [
+      ["GET", "clock", undefined, 200],
+      ["GET", "nodes/labels/1", undefined, 404],
+      ["PUT", "clock", "{", 400],
+      ["GET", "tokens?limit=x", undefined, 400],
+    ] as const) {
+      const { ask, state } = await counted();
+      expect((await ask(method, path, body === undefined ? {} : { body })).status).toBe(status);
+      expect({ path, ...state }).toEqual({ path, ...LEFT });
+    }
+  });
+
+  test("a world that is not there is held by nobody", async () => {
+    const { ask, state } = await counted();
+    expect((await ask("GET", "../orders/clock")).status).toBe(404);
+    expect(state).toEqual({ holds: 0, leaves: 0 });
+  });
+});
+
+describe("a request that reports its progress", () => {
+  const endOf = async (body: string) => {
+    const { ask, state, unexpected } = await counted();
+    const response = await ask("POST", "import", { body, ...EVENTS });
+    const text = await response.text();
+    expect({ ...state, unexpected: unexpected.length }).toEqual({ ...LEFT, unexpected: 0 });
+    return /event: (result|error)\ndata: (.*)\n/.exec(text)?.slice(1);
+  };
+
+  test("holds its world until the work has ended, well or not", async () => {
+    expect(await endOf('labels: [{id: "5009", page: "2001", name: new}]')).toEqual(["result", '{"success":true}']);
+    const [event, data = ""] = (await endOf('labels: [{id: "5009", page: "999", name: new}]')) ?? [];
+    expect([event, JSON.parse(data)]).toEqual(["error", { error: expect.objectContaining({ code: "unprocessable" }) }]);
+  });
+
+  test("is one response where nobody asks for its progress", async () => {
+    const { ask, state } = await counted();
+    const response = await ask("POST", "import", { body: "labels: []" });
+    expect({ body: await response.json(), ...state }).toEqual({ body: { success: true }, ...LEFT });
+  });
+});
+
+describe("a stream", () => {
+  test("holds its world until its reader leaves it", async () => {
+    const { ask, state, listeners, plaza } = await counted();
+    const response = await ask("GET", "requests/stream", EVENTS);
+    const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+    await reader.read();
+    expect({ ...state, listeners: listeners.size, isWatched: plaza.world.requests.isWatched }).toEqual({ ...HELD, listeners: 1, isWatched: true });
+    await reader.cancel();
+    expect({ ...state, listeners: listeners.size, isWatched: plaza.world.requests.isWatched }).toEqual({ ...LEFT, listeners: 0, isWatched: false });
+  });
+
+  test.each([
+    ["requests", true, true],
+    // Who reads them goes on with the world that has taken its place.
+    ["requests", false, false],
+    ["alerts", true, true],
+    ["alerts", false, true],
+  ])("of %s: its world is deleted: %p; it ends: %p", async (path, isDeleted, ends) => {
+    const { ask, state, listeners } = await counted();
+    const response = await ask("GET", path, EVENTS);
+    const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+    await reader.read();
+    for (const listener of [...listeners]) listener(isDeleted);
+    if (ends) {
+      while (!(await reader.read()).done);
+      expect({ ...state, listeners: listeners.size }).toEqual({ ...LEFT, listeners: 0 });
+    } else {
+      expect({ ...state, listeners: listeners.size }).toEqual({ ...HELD, listeners: 1 });
+      await reader.cancel();
+    }
+  });
+});
+
+describe("a body", () => {
+  const MIB = 1_048_576;
+
+  test.each([
+    ["POST", "nodes/labels", 16 * MIB],
+    ["POST", "import", 256 * MIB],
+    ["POST", "live-feeds/callback", 16_384],
+  ])("of %s %s may have %i bytes, and not one more", async (method, path, bytesMax) => {
+    const { served } = await openControl();
+    const statusOf = async (bytes: number) => {
+      const headers = { authorization: `Bearer ${KEY}`, "content-length": String(bytes) };
+      return (await controlApp(served).request(`/v1/worlds/default/${path}`, { method, headers, body: "no" })).status;
+    };
+    expect(await statusOf(bytesMax + 1)).toBe(413);
+    expect(await statusOf(bytesMax)).not.toBe(413);
+  });
+
+  test("that is no UTF-8 or no JSON is refused as such", async () => {
+    const { served } = await openControl();
+    const refusal = async (body: Uint8Array | string) => {
+      const response = await controlApp(served).request("/v1/worlds/default/clock", {
+        method: "PUT",
+        headers: { authorization: `Bearer ${KEY}` },
+        body,
+      });
+      return { status: response.status, message: ((await response.json()) as { error: { message: string } }).error.message };
+    };
+    expect(await refusal(new Uint8Array([0x7b, 0xff, 0x7d]))).toEqual({ status: 400, message: "the body is not valid UTF-8" });
+    expect(await refusal("{")).toEqual({ status: 400, message: "the body is not valid JSON" });
+  });
+});

@@ -1,0 +1,180 @@
+/** What `/metrics` says line by line, which alerts and dashboards are made of. */
+import { describe, expect, test } from "bun:test";
+import type { OpenWorld } from "#graph/worlds/open-world";
+import { RequestMetrics } from "#telemetry/request-metrics";
+import { DeliveryMetrics } from "#webhooks/history/metrics";
+import type { AttemptSeen } from "#webhooks/observer";
+import { metricsText } from "./metrics.ts";
+
+interface Database {
+  ping(): Promise<void>;
+  readonly callbacks?: Readonly<Record<string, number>>;
+}
+
+const reached: Database = { ping: async () => {}, callbacks: { failing: 3, alerted: 2, paused: 1 } };
+
+/** A world of which `/metrics` asks its database and what it has sent. */
+function worldOf(name: string, { ping, callbacks }: Database = reached, metrics = new DeliveryMetrics()): OpenWorld {
+  const get = async () => {
+    if (callbacks === undefined) throw new Error("the database is away");
+    return callbacks;
+  };
+  return { name, webhooks: { metrics }, database: { ping, reader: { get } } } as unknown as OpenWorld;
+}
+
+/** The samples of metrics whose names begin so, in their order. */
+async function samples(prefix: string, requests = new RequestMetrics(), ...worlds: OpenWorld[]): Promise<string[]> {
+  const text = await metricsText(requests, worlds);
+  return text.split("\n").filter((line) => line.startsWith(prefix));
+}
+
+const requestsOf = (...requests: [operation: string, status: number, ms: number][]): RequestMetrics => {
+  const metrics = new RequestMetrics();
+  for (const request of requests) metrics.record(...request);
+  return metrics;
+};
+
+describe("requests", () => {
+  test("are counted by operation and status, in the order in which they came first", async () => {
+    const metrics = requestsOf(["b", 200, 1], ["a", 400, 1], ["b", 503, 1], ["b", 200, 1]);
+    expect(await samples("plaza_calls_total{", metrics)).toEqual([
+      'plaza_calls_total{operation="b",status="200"} 2',
+      'plaza_calls_total{operation="b",status="503"} 1',
+      'plaza_calls_total{operation="a",status="400"} 1',
+    ]);
+  });
+
+  test("have their durations in seconds: each edge counts all below it, and what is above all counts in the whole", async () => {
+    const bucket = (le: number | string, count: number) => `plaza_call_duration_seconds_bucket{operation="a",le="${le}"} ${count}`;
+    expect(await samples("plaza_call_duration_seconds", requestsOf(["a", 200, 0.25], ["a", 200, 2], ["a", 500, 100], ["a", 200, 60_000]))).toEqual([
+      ...[0.000_25, 0.000_5, 0.001].map((le) => bucket(le, 1)),
+      ...[0.002_5, 0.005, 0.01, 0.025, 0.05].map((le) => bucket(le, 2)),
+      ...[0.1, 0.25, 0.5, 1, 2.5, 5, 10].map((le) => bucket(le, 3)),
+      bucket("+Inf", 4),
+      'plaza_call_duration_seconds_sum{operation="a"} 60.10225',
+      'plaza_call_duration_seconds_count{operation="a"} 4',
+    ]);
+  });
+
+  test("that run, wait, were turned away, and connections are shown as they are", async () => {
+    const metrics = new RequestMetrics();
+    Object.assign(metrics, { inFlight: 3, waiting: 2 });
+    Object.assign(metrics.connections, { open: 5, evicted: 4 });
+    for (const app of ["7", undefined, "7"]) metrics.turnAway(app, "bytes");
+    const text = await metricsText(metrics, []);
+    for (const line of [
+      "plaza_calls_in_flight 3",
+      "plaza_calls_waiting 2",
+      "plaza_connections 5",
+      "plaza_connections_evicted_total 4",
+      'plaza_calls_turned_away_total{app="7",reason="bytes"} 2',
+      'plaza_calls_turned_away_total{app="",reason="bytes"} 1',
+    ])
+      expect(text).toContain(`\n${line}\n`);
+  });
+});
+
+test("each metric says what it is and of which type before its samples, once", async () => {
+  const text = await metricsText(new RequestMetrics(), [worldOf("a"), worldOf("b")]);
+  expect([...text.matchAll(/^# TYPE (.*)$/gm)].map(([, type]) => type)).toEqual([
+    ...["plaza_calls_total counter", "plaza_call_duration_seconds histogram", "plaza_calls_in_flight gauge", "plaza_calls_waiting gauge"],
+    ...["plaza_calls_turned_away_total counter", "plaza_connections gauge", "plaza_connections_evicted_total counter"],
+    ...["process_resident_memory_bytes gauge", "process_heap_bytes gauge", "process_cpu_seconds_total counter", "process_uptime_seconds gauge"],
+    ...["plaza_event_loop_lag_seconds gauge", "plaza_database_up gauge", "plaza_database_ping_seconds gauge"],
+    ...["plaza_webhook_attempts_total counter", "plaza_webhook_payloads_broken_total counter", "plaza_webhook_deliveries_overdue_total counter"],
+    ...["plaza_webhook_deliveries_unsubscribed_total counter", "plaza_webhook_updates_delivered_total counter"],
+    ...["plaza_webhook_attempt_duration_seconds histogram", "plaza_webhook_callbacks gauge"],
+  ]);
+  expect(text.match(/^# HELP /gm)).toHaveLength(21);
+  expect(text.startsWith("# HELP plaza_calls_total Graph requests")).toBe(true);
+});
+
+test("a label keeps to its line, whatever is in it", async () => {
+  expect(await samples("plaza_calls_total{", requestsOf(['a"b\\c\nd\n', 200, 1]))).toEqual([
+    'plaza_calls_total{operation="a_b_c_d_",status="200"} 1',
+  ]);
+});
+
+describe("webhooks", () => {
+  const attempt = (kind: string, latency_ms: number | undefined, updates = 1): AttemptSeen =>
+    ({
+      row: { app: "7", lane: "5", object: "page", field: "feed" },
+      ...{ updates, outcome: { kind, attempt: { latency_ms } } },
+    }) as unknown as AttemptSeen;
+  const labels = 'world="w",app="7",callback="5",object="page",field="feed"';
+  const sent = () => {
+    const metrics = new DeliveryMetrics();
+    for (const one of [attempt("delivered", 5, 3), attempt("retry", 20_000), attempt("failed", undefined), attempt("delivered", 11, 2)])
+      metrics.record(one);
+    metrics.recordUnsubscribed({ app: "7", lane: "5", object: "page", field: "feed" } as never);
+    metrics.recordBroken({ object: "page", field: "feed" } as never);
+    metrics.recordOverdue();
+    metrics.recordOverdue();
+    return metrics;
+  };
+
+  test("are counted by world, callback and field: what became of each attempt, and the events in those that were taken", async () => {
+    const world = worldOf("w", reached, sent());
+    expect(await samples("plaza_webhook_attempts_total{", undefined, world, worldOf("idle"))).toEqual([
+      `plaza_webhook_attempts_total{${labels},outcome="delivered"} 2`,
+      `plaza_webhook_attempts_total{${labels},outcome="retried"} 1`,
+      `plaza_webhook_attempts_total{${labels},outcome="failed"} 1`,
+    ]);
+    expect(await samples("plaza_webhook_updates_delivered_total{", undefined, world)).toEqual([`plaza_webhook_updates_delivered_total{${labels}} 5`]);
+    expect(await samples("plaza_webhook_deliveries_unsubscribed_total{", undefined, world)).toEqual([
+      `plaza_webhook_deliveries_unsubscribed_total{${labels}} 1`,
+    ]);
+  });
+
+  test("that break their contract or wait too long are counted by world, also where there are none", async () => {
+    const worlds = [worldOf("w", reached, sent()), worldOf("idle")];
+    expect(await samples("plaza_webhook_payloads_broken_total{", undefined, ...worlds)).toEqual([
+      'plaza_webhook_payloads_broken_total{world="w",object="page",field="feed"} 1',
+    ]);
+    expect(await samples("plaza_webhook_deliveries_overdue_total{", undefined, ...worlds)).toEqual([
+      'plaza_webhook_deliveries_overdue_total{world="w"} 2',
+      'plaza_webhook_deliveries_overdue_total{world="idle"} 0',
+    ]);
+  });
+
+  test("have their durations in seconds, summed up to each edge, of every outcome", async () => {
+    const bucket = (le: number | string, count: number) => `plaza_webhook_attempt_duration_seconds_bucket{${labels},le="${le}"} ${count}`;
+    expect(await samples("plaza_webhook_attempt_duration_seconds", undefined, worldOf("w", reached, sent()))).toEqual([
+      ...[0.005, 0.01].map((le) => bucket(le, 2)),
+      ...[0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15].map((le) => bucket(le, 3)),
+      bucket("+Inf", 4),
+      `plaza_webhook_attempt_duration_seconds_sum{${labels}} 20.016`,
+      `plaza_webhook_attempt_duration_seconds_count{${labels}} 4`,
+    ]);
+  });
+
+  test("D-137: callbacks are counted by state, for each world whose database can be asked", async () => {
+    const away = { ping: () => Promise.reject(new Error("away")) };
+    expect(await samples("plaza_webhook_callbacks{", undefined, worldOf("away", away), worldOf("w"))).toEqual([
+      'plaza_webhook_callbacks{world="w",state="failing"} 3',
+      'plaza_webhook_callbacks{world="w",state="alerted"} 2',
+      'plaza_webhook_callbacks{world="w",state="paused"} 1',
+    ]);
+    expect(await samples("plaza_database_up{", undefined, worldOf("away", away), worldOf("w"))).toEqual([
+      'plaza_database_up{world="away"} 0',
+      'plaza_database_up{world="w"} 1',
+    ]);
+  });
+});
+
+test("the process says its memory in bytes, its CPU time and its age in seconds", async () => {
+  const before = { cpu: process.cpuUsage(), uptime: process.uptime() };
+  const text = await metricsText(new RequestMetrics(), [worldOf("w")]);
+  const after = { cpu: process.cpuUsage(), uptime: process.uptime() };
+  const numberOf = (name: string) => Number(new RegExp(`^${name}(?:\\{.*\\})? (.*)$`, "m").exec(text)?.[1]);
+  const isBetween = (value: number, low: number, high: number) => value >= low && value <= high;
+  const secondsOf = ({ user, system }: { user: number; system: number }) => (user + system) / 1_000_000;
+  expect({
+    cpu: isBetween(numberOf("process_cpu_seconds_total"), secondsOf(before.cpu), secondsOf(after.cpu)),
+    uptime: isBetween(numberOf("process_uptime_seconds"), before.uptime, after.uptime),
+    // What passed while the page was made is more than either.
+    lag: isBetween(numberOf("plaza_event_loop_lag_seconds"), 0, after.uptime - before.uptime),
+    ping: isBetween(numberOf("plaza_database_ping_seconds"), 0, after.uptime - before.uptime),
+    memory: numberOf("process_resident_memory_bytes") > 1_000_000 && numberOf("process_heap_bytes") > 100_000,
+  }).toEqual({ cpu: true, uptime: true, lag: true, ping: true, memory: true });
+});

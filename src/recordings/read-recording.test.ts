@@ -1,0 +1,86 @@
+/** What is read of recordings on the disk, whole or not, and what is left of those that are removed. */
+import { describe, expect, test } from "bun:test";
+import { appendFileSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { temporaryFolder } from "#harness/server";
+import { findForm, readRecording, recordingVersion, removeRecording, removeRecordings } from "./read-recording.ts";
+
+/** Sessions of the video 7 in the world w, by what their index holds; undefined: they have none. */
+function recordingOf(sessions: Readonly<Record<string, string | undefined>>) {
+  const root = temporaryFolder();
+  for (const [session, index] of Object.entries(sessions)) {
+    const folder = join(root, "w", "7", session);
+    mkdirSync(folder, { recursive: true });
+    if (index !== undefined) writeFileSync(join(folder, "index"), index);
+  }
+  return { root, indexOf: (session: number) => join(root, "w", "7", String(session), "index") };
+}
+
+const segment = (number: number, durationMs: number, beganRealMs: number) => ({ number, durationMs, beganRealMs });
+
+describe("a session", () => {
+  test.each<[index: string | undefined, session: object]>([
+    ["2000 5 1000\n500 7 3000\nend\n", { form: "ts", segments: [segment(0, 2_000, 1_000), segment(1, 500, 3_000)], hasEnded: true }],
+    ["mp4\n2000 5 1000\nend\n", { form: "mp4", segments: [segment(0, 2_000, 1_000)], hasEnded: true }],
+    ["2000 5 1000\n", { form: "ts", segments: [segment(0, 2_000, 1_000)], hasEnded: false }],
+    // The last line is still being written.
+    ["2000 5 1000\n500 7 30", { form: "ts", segments: [segment(0, 2_000, 1_000)], hasEnded: false }],
+    ["mp4\n2000 5 1000\n500 7 3000", { form: "mp4", segments: [segment(0, 2_000, 1_000)], hasEnded: false }],
+    ["mp4\n", { form: "mp4", segments: [], hasEnded: false }],
+    ["end\n", { form: "ts", segments: [], hasEnded: true }],
+    ["mp4\nend\n", { form: "mp4", segments: [], hasEnded: true }],
+    ["", { form: "ts", segments: [], hasEnded: false }],
+    [undefined, { form: "ts", segments: [], hasEnded: false }],
+    // What is no line of an index is no segment, and those behind it keep their numbers.
+    ["2000 5 1000\nx\n500 7 3000\n", { form: "ts", segments: [segment(0, 2_000, 1_000), segment(2, 500, 3_000)], hasEnded: false }],
+  ])("%j", async (index, session) => {
+    const { root } = recordingOf({ 3: index });
+    expect(await readRecording(root, "w", "7")).toEqual([{ session: 3, ...session }] as never);
+  });
+});
+
+test("sessions come by their numbers, and nothing else in the folder is one", async () => {
+  const { root } = recordingOf({ 10: "", 9: "", 100: "", x: "", "1x": "", "1234567890123456": "", "123456789012345": "" });
+  expect((await readRecording(root, "w", "7")).map(({ session }) => session)).toEqual([9, 10, 100, 123_456_789_012_345]);
+  expect(await readRecording(root, "w", "8")).toEqual([]);
+  expect(await recordingVersion(root, "w", "8")).toBe("");
+});
+
+test("the form is that of the last session with a segment", async () => {
+  const form = (sessions: Readonly<Record<string, string>>) => findForm(recordingOf(sessions).root, "w", "7");
+  expect(await form({ 1: "2000 5 1000\n", 2: "mp4\n2000 5 1000\n" })).toBe("mp4");
+  expect(await form({ 1: "2000 5 1000\n", 2: "mp4\n" })).toBe("ts");
+  expect(await form({ 1: "mp4\n" })).toBeUndefined();
+  expect(await form({})).toBeUndefined();
+});
+
+test("the version is another one with each line and each session", async () => {
+  const { root, indexOf } = recordingOf({ 2: "2000 5 1000\n", 10: undefined });
+  expect(await recordingVersion(root, "w", "7")).toBe("2 12,10 0");
+  appendFileSync(indexOf(2), "end\n");
+  appendFileSync(indexOf(10), "");
+  expect(await recordingVersion(root, "w", "7")).toBe("2 16,10 0");
+});
+
+test("a disk that cannot be read is no empty recording", async () => {
+  const root = temporaryFolder();
+  mkdirSync(join(root, "w"));
+  writeFileSync(join(root, "w", "7"), "a file in the place of the folder");
+  await expect(readRecording(root, "w", "7")).rejects.toMatchObject({ code: "ENOTDIR" });
+  await expect(recordingVersion(root, "w", "7")).rejects.toMatchObject({ code: "ENOTDIR" });
+  const inPlace = recordingOf({ 1: undefined });
+  mkdirSync(inPlace.indexOf(1));
+  await expect(readRecording(inPlace.root, "w", "7")).rejects.toMatchObject({ code: "EISDIR" });
+});
+
+test("LIVE-14: of a video or a world that is removed nothing stays, and everything of others does", async () => {
+  const { root } = recordingOf({ 1: "2000 5 1000\n" });
+  for (const other of [join(root, "w", "8", "1"), join(root, "v", "7", "1")]) mkdirSync(other, { recursive: true });
+  await removeRecording(root, "w", "7");
+  expect([join(root, "w", "7"), join(root, "w", "8", "1"), join(root, "v", "7", "1")].map((path) => existsSync(path))).toEqual([false, true, true]);
+  await removeRecordings(root, "w");
+  expect([join(root, "w"), join(root, "v", "7", "1")].map((path) => existsSync(path))).toEqual([false, true]);
+  // What is not there is removed as well.
+  await removeRecording(root, "w", "7");
+  await removeRecordings(root, "w");
+});

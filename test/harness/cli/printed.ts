@@ -1,0 +1,19 @@
+/** What a command that runs in the process of its test prints. */
+import { spyOn } from "bun:test";
+import { afterThisTest } from "../cleanup.ts";
+
+/** Everything that is written from now on in this test. */
+export function written() {
+  const streams = { out: "", err: "" };
+  for (const [name, stream] of [
+    ["out", process.stdout],
+    ["err", process.stderr],
+  ] as const) {
+    const spy = spyOn(stream, "write").mockImplementation((text) => {
+      streams[name] += String(text);
+      return true;
+    });
+    afterThisTest(() => spy.mockRestore());
+  }
+  return streams;
+}
