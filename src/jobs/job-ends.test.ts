@@ -1,7 +1,9 @@
-/** The order of jobs, and which run ends a job: where it is replaced, its end undone, or its process gone. */
+/** The order of jobs, and which run ends a job: where it is replaced, its end undone or not stored at once, or its process gone. */
 import { expect, test } from "bun:test";
+import { catchTimers } from "#harness/time/stopped-time";
 import { type JobWorker, jobWorkerOn, movedClock, newWorkStore, onBothDatabases } from "#harness/work-database";
-import type { FeatureMigrations } from "#storage/database";
+import { nextTurn } from "#kernel/turns";
+import type { Database, FeatureMigrations } from "#storage/database";
 import { sql } from "#storage/sql";
 import { type JobKind, JobLost } from "./job-kind.ts";
 import { jobMigrations } from "./jobs.migrations.ts";
@@ -154,4 +156,83 @@ test("PostgreSQL: what a process holds is taken over when its lease is over, and
   await next.loop.runDue();
   expect(next.ran).toHaveLength(1);
   expect(await listWaitingJobs(next.database.reader, 10)).toEqual([]);
+});
+
+/** The next writes fail, as many as are given, and are not stored. */
+function failing(database: Database) {
+  const write = database.write.bind(database);
+  const state = { left: 0 };
+  database.write = async (body) => {
+    if (state.left === 0) return write(body);
+    state.left--;
+    throw new Error("out of reach");
+  };
+  return state;
+}
+
+const turns = async (): Promise<void> => {
+  for (let turn = 0; turn < 10; turn++) await nextTurn();
+};
+
+async function runOutage(isFailing: boolean) {
+  const database = await (await newWorkStore("sqlite", [jobMigrations])).open();
+  const outage = failing(database);
+  const away: JobKind<JobWorker> = {
+    kind: "away",
+    async run() {
+      outage.left = 2;
+      if (isFailing) throw new Error("of the job");
+    },
+  };
+  const worker = jobWorkerOn(database, [away]);
+  await database.write((tx) => worker.jobs.schedule(tx, { kind: "away", key: "k", dueMs: 0 }));
+  const stored = async () => worker.jobs.dueTimeOf(database.reader, "away", "k");
+  return { database, outage, worker, stored };
+}
+
+test("a job that has ended is tried to be stored each half second until it is, and runs no second time", async () => {
+  const { timeouts } = catchTimers();
+  const { worker, stored, outage } = await runOutage(false);
+  let hasEnded = false;
+  const run = worker.loop.runDue().then(() => {
+    hasEnded = true;
+  });
+  for (let tried = 1; tried <= 2; tried++) {
+    await turns();
+    expect({ timers: timeouts.map(({ ms }) => ms), failures: worker.failures.map(String) }).toEqual({
+      timers: new Array<number>(tried).fill(500),
+      failures: new Array<string>(tried).fill("Error: out of reach"),
+    });
+    expect([hasEnded, worker.jobs.isBusy(), outage.left]).toEqual([false, true, 2 - tried]);
+    timeouts.at(-1)?.fire();
+  }
+  await run;
+  expect([await stored(), worker.jobs.isBusy()]).toEqual([undefined, false]);
+  expect(worker.failures).toHaveLength(2);
+});
+
+test("one that failed is put off as soon as it can be, by the time at which it ran", async () => {
+  const { timeouts } = catchTimers();
+  const { worker, stored } = await runOutage(true);
+  const beganMs = worker.clock.ms;
+  const run = worker.loop.runDue();
+  for (let tried = 1; tried <= 2; tried++) {
+    await turns();
+    worker.clock.ms += 10;
+    timeouts.at(-1)?.fire();
+  }
+  await run;
+  expect(((await stored()) ?? 0) - beganMs).toBeWithin(900, 1_001);
+  expect(worker.failures.map(String)).toEqual(["Error: of the job", "Error: out of reach", "Error: out of reach"]);
+});
+
+test("the end of the program waits for no database: who comes next runs the job again", async () => {
+  const { timeouts } = catchTimers();
+  const { worker, database } = await runOutage(false);
+  const run = worker.loop.runDue();
+  await turns();
+  const stopping = worker.loop.stop();
+  timeouts.find(({ ms }) => ms === 500)?.fire();
+  await Promise.all([run, stopping]).catch(() => {});
+  expect(await database.reader.all(sql`SELECT j.kind, j.fence FROM jobs j`)).toMatchObject([{ kind: "away" }]);
 });

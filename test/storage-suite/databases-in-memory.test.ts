@@ -85,3 +85,19 @@ test("what has grown large is not kept", async () => {
   await use("small", "text");
   expect(filesInMemory()).toBeGreaterThan(open);
 });
+
+test("those of four are kept for the next, of more the rest is closed", async () => {
+  const { databases } = await begin();
+  const before = filesInMemory();
+  const endAll = async (count: number): Promise<number> => {
+    const open = await Promise.all(Array.from({ length: count }, (_, world) => databases.open(`w${world}`)));
+    for (const [world, database] of open.entries()) {
+      await database.close();
+      await databases.remove(`w${world}`);
+    }
+    return filesInMemory() - before;
+  };
+  const ofOne = await endAll(1);
+  expect(ofOne).toBeGreaterThan(0);
+  expect([await endAll(4), await endAll(5), await endAll(1)]).toEqual([4 * ofOne, 4 * ofOne, 4 * ofOne]);
+});

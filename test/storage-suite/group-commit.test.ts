@@ -50,6 +50,13 @@ describe("group commit", () => {
     await Promise.all([10_000, 20_000, 30_000, 40_000].map((first) => database.write((tx) => many(tx, first))));
     expect(groups).toEqual([3, 1]);
     expect(await database.reader.get(count)).toEqual({ count: 10_500 });
+    groups.length = 0;
+    // Exactly as many statements as a group takes.
+    const half = async (tx: Transaction) => {
+      for (let statement = 0; statement < 2_500; statement++) await tx.run(sql`UPDATE notes SET amount = 1 WHERE id = ${1}`);
+    };
+    await Promise.all([1, 2, 3].map(() => database.write(half)));
+    expect(groups).toEqual([2, 1]);
   });
 
   test("no write is acknowledged before the commit: the reader sees what was acknowledged", async () => {

@@ -108,6 +108,27 @@ describeDrivers("keyset paging", (driver) => {
     expect(await read(database, newestFirst, { limit: 2, before: ["1"] })).toMatchObject({ hasPrevious: true, hasNext: true });
   });
 
+  test("beyond an end there is an empty page with a way back, on which the row at the end itself stands where it is asked for", async () => {
+    const database = await openNew(driver);
+    await database.write(async (tx) => {
+      for (const id of [2, 3, 4]) await tx.run(sql`INSERT INTO notes (id, list, text) VALUES (${id}, ${"a"}, ${"t"})`);
+    });
+    for (const id of [2, 1])
+      expect(await read(database, newestFirst, { limit: 2, after: [String(id)] })).toEqual({ rows: [], hasPrevious: true, hasNext: false });
+    for (const id of [4, 5])
+      expect(await read(database, newestFirst, { limit: 2, before: [String(id)] })).toEqual({ rows: [], hasPrevious: false, hasNext: true });
+    const ids = async (page: Parameters<typeof readPage>[3]) => {
+      const { rows, hasPrevious, hasNext } = await read(database, newestFirst, page);
+      return [...rows.map(({ id }) => Number(id)), hasPrevious, hasNext];
+    };
+    expect(await ids({ limit: 2, before: ["2"], isInclusive: true })).toEqual([3, 2, true, false]);
+    expect(await ids({ limit: 2, after: ["4"], isInclusive: true })).toEqual([4, 3, false, true]);
+    expect(await ids({ limit: 3, after: ["4"], isInclusive: true })).toEqual([4, 3, 2, false, false]);
+    expect(await ids({ limit: 2, after: ["4"] })).toEqual([3, 2, true, false]);
+    expect(await ids({ limit: 1, after: ["4"] })).toEqual([3, true, true]);
+    expect(await ids({ limit: 2, before: ["2"] })).toEqual([4, 3, false, true]);
+  });
+
   test("an empty list is an empty page", async () => {
     const database = await openNew(driver);
     expect(await read(database, newestFirst, { limit: 5 })).toEqual({ rows: [], hasPrevious: false, hasNext: false });

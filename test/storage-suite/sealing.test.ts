@@ -86,6 +86,7 @@ describe("sealing", () => {
 
   test("short keys are refused", () => {
     expect(() => deriveKey(new Uint8Array(15), "x")).toThrow(RangeError);
+    expect(deriveKey(new Uint8Array(16), "x")).toHaveLength(32);
     expect(() => new Sealer(new Uint8Array(31))).toThrow(RangeError);
   });
 });

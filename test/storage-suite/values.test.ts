@@ -94,6 +94,18 @@ describeDrivers("values", (driver) => {
     expect(await database.reader.get(sql`SELECT CAST(amount AS TEXT) AS amount FROM notes`)).toEqual({ amount: "9009007199254740993" });
   });
 
+  test("the largest and the least number that are exact are read, and the next ones are not", async () => {
+    const database = await openNew(driver);
+    await database.write((tx) => tx.run(sql`INSERT INTO notes (id, list) VALUES (${1}, ${"l"})`));
+    const store = (amount: string) => database.write((tx) => tx.run(sql`UPDATE notes SET amount = ${amount} WHERE id = ${1}`));
+    for (const sign of ["", "-"]) {
+      await store(`${sign}9007199254740991`);
+      expect(await database.reader.get(sql`SELECT amount FROM notes`)).toEqual({ amount: Number(`${sign}9007199254740991`) });
+      await store(`${sign}9007199254740992`);
+      await expect(database.reader.get(sql`SELECT amount FROM notes`)).rejects.toThrow("2^53");
+    }
+  });
+
   test("comparisons, counts and sums read as numbers or text", async () => {
     const database = await openNew(driver);
     await database.write(async (tx) => {

@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from "bun:test";
 import fc from "fast-check";
 import { GuardedClient } from "#outbound/client";
+import type { OutboundRequest } from "#outbound/request";
 import { verifyCallback } from "./handshake.ts";
 
 const closings: (() => unknown)[] = [];
@@ -38,6 +39,18 @@ test("D-61: the callback is asked with mode, challenge and token, and passes by 
     { method: "GET", path: "/hook", query: { "hub.mode": "subscribe", "hub.challenge": challenge, "hub.verify_token": "t" } },
   ]);
   expect(asked[0]?.query["hub.challenge"]).not.toBe(asked[1]?.query["hub.challenge"]);
+});
+
+test("D-61: the callback has ten seconds, and of its response a kilobyte is read", async () => {
+  const asked: OutboundRequest[] = [];
+  const client = {
+    async request(request: OutboundRequest) {
+      asked.push(request);
+      return { status: 200, body: Buffer.from(new URLSearchParams(request.moreQuery).get("hub.challenge") ?? ""), isCut: false };
+    },
+  };
+  await verifyCallback(client as unknown as GuardedClient, "https://receiver.example/", "t");
+  expect(asked).toMatchObject([{ method: "GET", deadlineMs: 10_000, responseBytesMax: 1_024 }]);
 });
 
 test("H1-6: any verify token arrives as it was given, however long", async () => {

@@ -1,0 +1,52 @@
+/** Real time that stands still until a test lets it go by: the machine's monotonic clock, and its timers. */
+import { spyOn } from "bun:test";
+import { afterThisTest } from "#harness/cleanup";
+
+export interface CaughtTimer {
+  readonly ms: number;
+  readonly fire: () => void;
+  isUnreffed: boolean;
+  isCleared: boolean;
+  unref(): void;
+}
+
+export interface CaughtTimers {
+  readonly intervals: CaughtTimer[];
+  readonly timeouts: CaughtTimer[];
+}
+
+/** Until the end of the test no timer runs by itself. */
+export function catchTimers(): CaughtTimers {
+  const caught: CaughtTimers = { intervals: [], timeouts: [] };
+  const into = (timers: CaughtTimer[]) => (fire: () => void, ms: number) => {
+    const timer: CaughtTimer = {
+      ...{ ms, fire, isUnreffed: false, isCleared: false },
+      unref() {
+        timer.isUnreffed = true;
+      },
+    };
+    timers.push(timer);
+    return timer;
+  };
+  const clear = (timer: CaughtTimer | undefined): void => {
+    if (timer !== undefined) timer.isCleared = true;
+  };
+  const spies = [
+    spyOn(globalThis, "setInterval").mockImplementation(into(caught.intervals) as never),
+    spyOn(globalThis, "setTimeout").mockImplementation(into(caught.timeouts) as never),
+    spyOn(globalThis, "clearInterval").mockImplementation(clear as never),
+    spyOn(globalThis, "clearTimeout").mockImplementation(clear as never),
+  ];
+  afterThisTest(() => {
+    for (const spy of spies) spy.mockRestore();
+  });
+  return caught;
+}
+
+/** Until the end of the test `performance.now()` is what the test says. */
+export function stopMonotonicClock(ms: number): { ms: number } {
+  const clock = { ms };
+  const spy = spyOn(performance, "now").mockImplementation(() => clock.ms);
+  afterThisTest(() => spy.mockRestore());
+  return clock;
+}

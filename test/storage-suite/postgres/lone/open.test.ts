@@ -1,0 +1,203 @@
+/** How often a write, a read and a snapshot are tried, where the connection or another transaction is in the way, and what the end waits for. */
+import { expect, test } from "bun:test";
+import { type Completion, LoneServer, type LoneSession } from "#harness/postgres/lone-server";
+import { nextTurn } from "#kernel/turns";
+import type { Transaction } from "#storage/database";
+import { openPostgres, PostgresDatabase } from "#storage/postgres/open";
+import { Pool } from "#storage/postgres/pool";
+import { sql } from "#storage/sql";
+
+const insert = sql`INSERT INTO notes (id) VALUES (${1})`;
+const change = sql`UPDATE notes SET amount = 1`;
+const read = sql`SELECT 1 AS one FROM notes`;
+const withCode = (code: string): Error => Object.assign(new Error(`failed with ${code}`), { code });
+const deadlock = withCode("40P01");
+const lost = withCode("57P01");
+const unreachable = { errorName: "databaseUnreachable" };
+
+const usual = (text: string): Completion =>
+  /^(COMMIT|BEGIN|SAVEPOINT)/.test(text) ? text.split(" ", 1).join() : text.startsWith("SELECT") ? "SELECT 1" : "UPDATE 1";
+
+function newDatabase(size = 8) {
+  const server = new LoneServer();
+  const responses = { of: usual, text: async (_text: string): Promise<[]> => [] };
+  server.beginning = (session) => {
+    session.completionOf = (text) => responses.of(text);
+    session.respond = (text) => responses.text(text);
+  };
+  const ends: string[] = [];
+  const pool = new Pool(server.asServer, size);
+  const database = new PostgresDatabase({ schema: "own", pool, migrations: [], end: async () => void ends.push("end") });
+  /** Runs of a body, by what it is that fails at each of them. */
+  const runsWith = async (completion: Completion, run = (body: (tx: Transaction) => Promise<unknown>): Promise<unknown> => database.write(body)) => {
+    let runs = 0;
+    responses.of = (text) => (text.startsWith("INSERT") ? completion : usual(text));
+    const error = await run(async (tx) => {
+      runs++;
+      await tx.run(insert);
+    }).catch((thrown: unknown) => thrown);
+    responses.of = usual;
+    return { runs, error };
+  };
+  return { server, responses, database, ends, runsWith };
+}
+
+const textsOf = (session: LoneSession): string[] => session.sent.flatMap((each) => each);
+
+test("a write that PostgreSQL rolls back because of others is tried five times; one that is refused, or whose new connection breaks, once", async () => {
+  for (const [completion, runs] of [
+    [deadlock, 5],
+    [withCode("40001"), 5],
+    [withCode("23505"), 1],
+    [lost, 1],
+    [withCode("53100"), 1],
+  ] as const) {
+    const { runsWith } = newDatabase();
+    const outcome = await runsWith(completion);
+    expect([completion.message, outcome.runs]).toEqual([completion.message, runs]);
+    const isOutage = completion === lost || completion.message.endsWith("53100");
+    if (isOutage) expect(outcome.error).toMatchObject(unreachable);
+    else expect(outcome.error).toBe(completion);
+  }
+});
+
+test("a write on connections that died since they were used runs on a new one, however many there are, and one that hangs does not", async () => {
+  const { database, server, responses } = newDatabase();
+  await Promise.all(Array.from({ length: 7 }, () => database.reader.all(read)));
+  expect(server.sessions).toHaveLength(7);
+  const isDead = new Set(server.sessions);
+  for (const session of isDead) session.completionOf = () => lost;
+  let runs = 0;
+  await database.write(async (tx) => {
+    runs++;
+    await tx.run(insert);
+  });
+  // More attempts than a write has: these count for nothing.
+  expect({ runs, sessions: server.sessions.length }).toEqual({ runs: 8, sessions: 8 });
+  responses.of = (text) => (text.startsWith("INSERT") ? new Error("Query read timeout") : usual(text));
+  runs = 0;
+  const hanging = database.write(async (tx) => {
+    runs++;
+    await tx.run(insert);
+  });
+  await expect(hanging).rejects.toMatchObject(unreachable);
+  expect(runs).toBe(1);
+});
+
+test("bodies that were undone by a wrong guess run together once more, and what fails again runs alone", async () => {
+  const { database, server, responses } = newDatabase();
+  let changed = 0;
+  // Wrong the first time, for both.
+  responses.of = (text) => (text.startsWith("UPDATE") && changed++ < 2 ? "UPDATE 0" : usual(text));
+  const body = (tx: Transaction): Promise<boolean> => tx.lock("notes", "a").then(() => tx.changesOne(change));
+  expect(await Promise.all([database.write(body), database.write(body)])).toEqual([true, true]);
+  const commits = () => server.sessions.flatMap(textsOf).filter((text) => text === "COMMIT").length;
+  expect(commits()).toBe(1);
+  // Of two bodies one meets another transaction each time: the other one is not undone with it for ever.
+  let refusals = 0;
+  responses.of = (text) => (text.startsWith("INSERT") && refusals++ < 3 ? deadlock : usual(text));
+  const both = [database.write(body), database.write((tx) => tx.lock("notes", "a").then(() => tx.run(insert)))];
+  expect(await Promise.all(both)).toEqual([true, 1]);
+  expect(commits()).toBe(3);
+});
+
+test("a read whose connection died is made again, a snapshot only before its body has begun, and none that hangs", async () => {
+  const { database, server, responses } = newDatabase(1);
+  const breakAll = (): void => {
+    for (const session of server.sessions) session.completionOf = () => lost;
+  };
+  await database.reader.all(read);
+  breakAll();
+  expect(await database.reader.get(read)).toEqual({});
+  expect(server.sessions).toHaveLength(2);
+  breakAll();
+  expect(await database.snapshot((reader) => reader.get(read))).toEqual({});
+  expect(textsOf(server.sessions.at(-1) as LoneSession)).toEqual([
+    "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+    "SELECT 1 AS one",
+    "SELECT 1 AS one FROM notes",
+    "ROLLBACK",
+  ]);
+  let bodies = 0;
+  const broken = database.snapshot(async (reader) => {
+    bodies++;
+    breakAll();
+    await reader.all(read);
+  });
+  await expect(broken).rejects.toMatchObject(unreachable);
+  expect(bodies).toBe(1);
+  await database.reader.all(read);
+  const sessions = server.sessions.length;
+  for (const session of server.sessions) session.completionOf = () => new Error("Query read timeout");
+  await expect(database.reader.all(read)).rejects.toMatchObject(unreachable);
+  expect(server.sessions).toHaveLength(sessions);
+  // What PostgreSQL refuses is no reason for another connection.
+  responses.of = () => withCode("42703");
+  await expect(database.reader.all(read)).rejects.toThrow("42703");
+  await expect(database.reader.all(read)).rejects.toThrow("42703");
+  expect(server.sessions).toHaveLength(sessions + 1);
+});
+
+test("a plan that has become stale is made anew on another connection", async () => {
+  const { database, server } = newDatabase(1);
+  const stale = Object.assign(new Error("cached plan must not change result type"), { code: "0A000" });
+  await database.reader.all(read);
+  (server.sessions[0] as LoneSession).completionOf = () => stale;
+  expect(await database.reader.get(read)).toEqual({});
+  expect(server.sessions).toHaveLength(2);
+});
+
+test("what is done with all tables at once is tried five times where others are in its way, each time in a transaction of its own", async () => {
+  const { database, server, responses } = newDatabase(1);
+  const texts = (): string[] => textsOf(server.sessions[0] as LoneSession).map((text) => text.split(" ", 1).join());
+  responses.text = async (text) => {
+    if (text.startsWith("DELETE")) throw deadlock;
+    return [];
+  };
+  await expect(database.saveState("one")).rejects.toBe(deadlock);
+  expect(texts()).toEqual(Array.from({ length: 5 }, () => ["BEGIN", "SELECT", "DELETE", "ROLLBACK"]).flat());
+  (server.sessions[0] as LoneSession).sent.length = 0;
+  responses.text = async (text) => {
+    if (text.startsWith("DELETE")) throw withCode("42501");
+    return [];
+  };
+  await expect(database.saveState("one")).rejects.toThrow("42501");
+  expect(texts()).toEqual(["BEGIN", "SELECT", "DELETE", "ROLLBACK"]);
+  (server.sessions[0] as LoneSession).sent.length = 0;
+  responses.text = async () => [];
+  await database.saveState("one");
+  expect(texts()).toEqual(["BEGIN", "SELECT", "DELETE", "COMMIT"]);
+});
+
+test("the end waits for what runs, takes nothing more, and comes once", async () => {
+  const { database, responses, ends, server } = newDatabase();
+  server.beginning = () => {};
+  const running = [database.reader.all(read), database.reader.all(read)];
+  await nextTurn();
+  const closing = [database.close(), database.close()];
+  await expect(database.reader.all(read)).rejects.toThrow("the database is closed");
+  await expect(database.write(async () => {})).rejects.toThrow("the database is closed");
+  for (const session of server.sessions) {
+    expect(ends).toEqual([]);
+    session.complete(responses.of);
+    await nextTurn();
+  }
+  await Promise.all([...running, ...closing]);
+  expect(ends).toEqual(["end"]);
+});
+
+test("who listens hears of what this process or another has changed until it lets go", async () => {
+  const { database } = newDatabase();
+  const heard: string[] = [];
+  const letGo = database.onInvalidate((kind, key) => heard.push(`${kind} ${key}`));
+  database.emit("note", "1");
+  await database.write(async (tx) => tx.invalidate("note", "2"));
+  letGo();
+  database.emit("note", "3");
+  expect(heard).toEqual(["note 1", "note 2"]);
+});
+
+test("what is no name of a schema is refused before anybody is asked", async () => {
+  for (const schema of ["", "1a", "a b", 'a"b', "é", "x".repeat(64)])
+    await expect(openPostgres({ url: "postgres://127.0.0.1:1/none", schema, migrations: [] })).rejects.toThrow("not a schema name");
+});

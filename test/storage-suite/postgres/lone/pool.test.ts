@@ -1,0 +1,229 @@
+/** The connections of a database: whom each one serves next, how many there are, and when one ends. */
+import { expect, test } from "bun:test";
+import { LoneServer, type LoneSession } from "#harness/postgres/lone-server";
+import { catchTimers } from "#harness/time/stopped-time";
+import { nextTurn } from "#kernel/turns";
+import { Pool, type PoolConnection } from "#storage/postgres/pool";
+import { sql } from "#storage/sql";
+
+const one = sql`SELECT 1 AS one`;
+
+function newPool(size: number) {
+  const { intervals, timeouts } = catchTimers();
+  const server = new LoneServer();
+  const pool = new Pool(server.asServer, size);
+  const [checks] = intervals as [(typeof intervals)[0]];
+  /** How a request fares: with the number of its session, its error, or not yet. */
+  const ask = (schema = "own") => {
+    const asked: { state: string; connection: PoolConnection | undefined } = { state: "waits", connection: undefined };
+    pool.acquire(schema).then(
+      (connection) => {
+        asked.connection = connection;
+        const before = server.sessions.map(({ sent }) => sent.length);
+        connection.query(one).catch(() => {});
+        asked.state = `session ${server.sessions.findIndex(({ sent }, at) => sent.length > (before[at] as number))}`;
+        for (const session of server.sessions) session.complete();
+      },
+      (error: Error) => {
+        asked.state = error.message;
+      },
+    );
+    return asked;
+  };
+  const acquire = async (schema = "own"): Promise<PoolConnection> => {
+    const asked = ask(schema);
+    await nextTurn();
+    return asked.connection as PoolConnection;
+  };
+  return { server, pool, checks, timeouts, ask, acquire };
+}
+
+const textsOf = ({ sent }: LoneSession): string[] => sent.map((each) => (typeof each === "string" ? each : each.join("; ")));
+
+test("connections are opened when they are asked for, up to the size; who comes then has the next that is free, in the order of arrival", async () => {
+  const { server, pool, timeouts, ask } = newPool(2);
+  expect(server.asked).toEqual([]);
+  const first = [ask(), ask("other")];
+  await nextTurn();
+  expect(server.asked).toEqual(["own", "other"].map((schema) => ({ options: { query_timeout: 30_000, pipeline: true }, schema })));
+  expect(first.map(({ state }) => state)).toEqual(["session 0", "session 1"]);
+  const later = [ask("a"), ask("b"), ask("c")];
+  await nextTurn();
+  expect(later.map(({ state }) => state)).toEqual(["waits", "waits", "waits"]);
+  pool.release(first[1]?.connection as PoolConnection);
+  await nextTurn();
+  expect(later.map(({ state }) => state)).toEqual(["session 1", "waits", "waits"]);
+  pool.release(first[0]?.connection as PoolConnection);
+  await nextTurn();
+  expect(later.map(({ state }) => state)).toEqual(["session 1", "session 0", "waits"]);
+  expect(later.slice(0, 2).map(({ connection }) => connection?.schema)).toEqual(["a", "b"]);
+  // Who was served has no limit any more.
+  expect(timeouts.map(({ isCleared }) => isCleared)).toEqual([true, true, false]);
+});
+
+test("who waits in vain is refused, alone, and takes nothing that becomes free afterwards", async () => {
+  const { pool, timeouts, ask, acquire } = newPool(1);
+  const used = await acquire();
+  const waiting = [ask(), ask(), ask()];
+  expect(timeouts.map(({ ms }) => ms)).toEqual([5_000, 5_000, 5_000]);
+  timeouts[1]?.fire();
+  await nextTurn();
+  expect(waiting.map(({ state }) => state)).toEqual(["waits", expect.stringContaining("temporarily unavailable"), "waits"]);
+  for (const at of [0, 2]) {
+    pool.release(at === 0 ? used : (waiting[0]?.connection as PoolConnection));
+    await nextTurn();
+    expect(waiting[at]?.state).toBe("session 0");
+  }
+});
+
+test("one that served the schema last goes first, then a new one, then any, which receives the schema before all else", async () => {
+  const { server, pool, acquire } = newPool(3);
+  const [a, b, again] = [await acquire("a"), await acquire("b"), await acquire("a")];
+  for (const connection of [b, a, again]) pool.release(connection);
+  // The last that came back, then another of the schema, wherever it stands.
+  expect(await acquire("a")).toBe(again);
+  expect(await acquire("b")).toBe(b);
+  pool.release(again);
+  pool.release(b);
+  expect(await acquire("a")).toBe(again);
+  for (const connection of [b, a, again]) expect(connection.wasUsed).toBe(true);
+  expect(server.sessions.flatMap(({ sent }) => sent).filter((each) => typeof each === "string")).toEqual([]);
+  pool.release(again);
+  // All three are there, so one of them changes over.
+  const changed = await acquire("c");
+  expect(changed.schema).toBe("c");
+  expect(server.sessions).toHaveLength(3);
+  const session = server.sessions.find(({ sent }) => sent.includes('SET search_path TO "c"')) as LoneSession;
+  expect(session.sent.slice(-2)).toEqual(['SET search_path TO "c"', ["SELECT 1 AS one"]]);
+});
+
+test("with room for a new one, none of another schema changes over", async () => {
+  const { server, pool, acquire } = newPool(2);
+  pool.release(await acquire("a"));
+  const other = await acquire("b");
+  expect([other.schema, server.sessions.length, other.wasUsed]).toEqual(["b", 2, false]);
+});
+
+test("one that cannot receive the schema counts as broken", async () => {
+  const { server, pool, acquire } = newPool(1);
+  pool.release(await acquire("a"));
+  const [session] = server.sessions as [LoneSession];
+  session.respond = async () => {
+    throw new Error("Connection terminated");
+  };
+  const connection = await acquire("b");
+  expect(connection.isBroken).toBe(true);
+});
+
+test("a broken one is ended and makes room, for who waits or who comes; what breaks while it lies idle as well, and nothing is broken twice", async () => {
+  const { server, pool, ask, acquire } = newPool(2);
+  const [first, second] = [await acquire(), await acquire()];
+  const waiting = ask("other");
+  server.sessions[0]?.emit("error", new Error("Connection terminated"));
+  expect([first.isBroken, second.isBroken]).toEqual([true, false]);
+  // It is in use: who uses it gives it back.
+  expect(server.sessions[0]?.hasEnded).toBe(false);
+  pool.release(first);
+  await nextTurn();
+  expect([server.sessions[0]?.hasEnded, waiting.state, waiting.connection?.schema]).toEqual([true, "session 2", "other"]);
+  pool.release(second);
+  pool.release(waiting.connection as PoolConnection);
+  for (let twice = 0; twice < 2; twice++) server.sessions[1]?.emit("error", new Error("Connection terminated"));
+  expect(server.sessions.map(({ hasEnded }) => hasEnded)).toEqual([true, true, false]);
+  // One is left, so one more is opened, and no third.
+  expect(await acquire("other")).toBe(waiting.connection as PoolConnection);
+  await acquire();
+  expect(server.sessions).toHaveLength(4);
+  const late = ask();
+  await nextTurn();
+  expect(late.state).toBe("waits");
+});
+
+test("where no session begins, who asked is refused, and who waits is refused as soon: the place is free for the next one", async () => {
+  const { server, pool, ask, acquire } = newPool(1);
+  const used = await acquire();
+  const waiting = [ask(), ask()];
+  server.beginning = async () => {
+    throw new Error("refused");
+  };
+  used.isBroken = true;
+  pool.release(used);
+  await nextTurn();
+  expect(waiting.map(({ state }) => state)).toEqual(["refused", "refused"]);
+  server.beginning = () => {};
+  const next = ask();
+  await nextTurn();
+  expect(next.state).toBe("session 1");
+});
+
+test("what nobody used from one check to the next is closed, and what was used stays; at the end all that lie idle are", async () => {
+  const { server, pool, checks, acquire } = newPool(2);
+  expect({ ms: checks.ms, isUnreffed: checks.isUnreffed }).toEqual({ ms: 60_000, isUnreffed: true });
+  const [first, second] = [await acquire("a"), await acquire("b")];
+  const ended = () => server.sessions.map(({ hasEnded }) => hasEnded);
+  for (const connection of [first, second]) pool.release(connection);
+  checks.fire();
+  expect(ended()).toEqual([false, false]);
+  pool.release(await acquire("a"));
+  checks.fire();
+  expect(ended()).toEqual([false, true]);
+  // In use, it is not looked at.
+  const used = await acquire("a");
+  for (let check = 0; check < 3; check++) checks.fire();
+  expect(ended()).toEqual([false, true]);
+  pool.release(used);
+  // Its place is free.
+  pool.release(await acquire("b"));
+  expect(ended()).toEqual([false, true, false]);
+  await pool.end();
+  expect(ended()).toEqual([true, true, true]);
+  expect(checks.isCleared).toBe(true);
+});
+
+test("statements of a transaction are sent together at the end of the turn, those before a reading at once with it, and none twice", async () => {
+  const { server, acquire } = newPool(1);
+  const connection = await acquire();
+  const [session] = server.sessions as [LoneSession];
+  session.sent.length = 0;
+  const counts = (): number[] => session.sent.filter((each) => typeof each !== "string").map(({ length }) => length);
+  const sent = [sql`SELECT 2 AS two`, sql`SELECT 3 AS three`].map((statement) => connection.send(statement));
+  expect(counts()).toEqual([]);
+  await nextTurn();
+  expect(counts()).toEqual([2]);
+  sent.push(connection.send(one), connection.query(one));
+  expect(counts()).toEqual([2, 2]);
+  sent.push(connection.send(one));
+  const text = connection.execute("ROLLBACK");
+  expect(counts()).toEqual([2, 2, 1]);
+  await nextTurn();
+  expect(counts()).toEqual([2, 2, 1]);
+  const [two, three, again] = ["SELECT 2 AS two", "SELECT 3 AS three", "SELECT 1 AS one"];
+  expect(textsOf(session)).toEqual([`${two}; ${three}`, `${again}; ${again}`, `${again}`, "ROLLBACK"]);
+  // One alone goes as well.
+  sent.push(connection.send(one));
+  await nextTurn();
+  expect(counts()).toEqual([2, 2, 1, 1]);
+  session.complete(() => "UPDATE 7");
+  expect((await Promise.all(sent)).map(({ rowCount }) => rowCount)).toEqual([7, 7, 7, 7, 7, 7]);
+  await text;
+});
+
+test("a text is prepared under one name, once for each connection; beyond a thousand texts further ones have none", async () => {
+  const { server, acquire } = newPool(2);
+  const connections = [await acquire("a"), await acquire("b")];
+  for (const session of server.sessions) session.prepared.length = 0;
+  const statements = Array.from({ length: 1_100 }, (_, n) => ({ query: { text: `SELECT ${n} AS n WHERE 1 = ?` }, values: [n] }));
+  for (const connection of connections) {
+    for (let round = 0; round < 2; round++) for (const statement of statements) connection.send(statement);
+    await nextTurn();
+  }
+  const [first, second] = server.sessions.map(({ prepared }) => prepared);
+  const names = new Set(first?.map(({ name }) => name).filter((name) => name !== ""));
+  // The first of them are those of other tests.
+  expect(names.size).toBeGreaterThan(900);
+  expect(["s1000", "s1001"].map((name) => names.has(name))).toEqual([true, false]);
+  const unnamed = first?.filter(({ name }) => name === "") ?? [];
+  expect(unnamed.length).toBe(2 * (statements.length - names.size));
+  expect(first?.[0]?.text).toBe("SELECT 0 AS n WHERE 1 = $1");
+  expect(second?.map(({ name }) => name)).toEqual(first?.map(({ name }) => name) ?? []);
+});

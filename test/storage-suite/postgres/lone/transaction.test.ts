@@ -1,0 +1,192 @@
+/** What a body takes for granted, what it waits for, and when a wrong outcome of something that nobody waited for appears. */
+import { expect, test } from "bun:test";
+import { type Completion, LoneServer, type LoneSession } from "#harness/postgres/lone-server";
+import { BoundedMap } from "#kernel/bounded-map";
+import { nextTurn } from "#kernel/turns";
+import { NotOneRow } from "#storage/database";
+import { Pool } from "#storage/postgres/pool";
+import { type Guesses, PostgresTransaction } from "#storage/postgres/transaction";
+import { sql } from "#storage/sql";
+
+const insert = sql`INSERT INTO notes (id) VALUES (${1})`;
+const change = sql`UPDATE notes SET amount = ${1}`;
+const read = (id: number) => sql`SELECT 1 AS one FROM notes WHERE id = ${id}`;
+const taken = Object.assign(new Error("duplicate key"), { code: "23505" });
+
+async function begin(guesses: Guesses = "all", foundNothing = new BoundedMap<string, true>(100)) {
+  const server = new LoneServer();
+  const connection = await new Pool(server.asServer, 1).acquire("own");
+  const [session] = server.sessions as [LoneSession];
+  const place = { connection, guesses, foundNothing, isLocked: false };
+  const entered: (number | undefined)[] = [];
+  const tx = new PostgresTransaction(async (slot) => {
+    entered.push(slot);
+    return place;
+  });
+  /** Whether it ends before PostgreSQL has answered; then everything is answered. */
+  const isAwaited = async (asked: Promise<unknown>, completion: (text: string) => Completion = () => "UPDATE 1"): Promise<[boolean, unknown]> => {
+    let hasEnded = false;
+    const outcome = asked.then(
+      (value) => value,
+      (error) => error,
+    );
+    void outcome.then(() => {
+      hasEnded = true;
+    });
+    for (let turn = 0; turn < 3; turn++) await nextTurn();
+    const wasEarly = hasEnded;
+    session.complete(completion);
+    return [!wasEarly, await outcome];
+  };
+  return { tx, session, place, entered, isAwaited };
+}
+
+test("what nearly always is so is taken for granted and not waited for, as far as guesses are made; a read is waited for", async () => {
+  const awaited = async (guesses: Guesses) => {
+    const one = await begin(guesses);
+    return [
+      await one.isAwaited(one.tx.changesOne(change)),
+      await one.isAwaited(one.tx.insertNew(insert)),
+      await one.isAwaited(one.tx.runOne(insert)),
+      await one.isAwaited(one.tx.runAny(change)),
+      await one.isAwaited(one.tx.run(change)),
+    ];
+  };
+  const sent = [
+    [false, undefined],
+    [false, undefined],
+    [true, 1],
+  ];
+  expect(await awaited("all")).toEqual([[false, true], [false, true], ...sent] as never);
+  expect(await awaited("new keys")).toEqual([[true, true], [false, true], ...sent] as never);
+  expect(await awaited("none")).toEqual([[true, true], [true, true], ...sent] as never);
+});
+
+test("what is waited for says what was so; an insertion that may fail leaves a row that is there alone", async () => {
+  const one = await begin("none");
+  const none = (): Completion => "UPDATE 0";
+  expect(await one.isAwaited(one.tx.changesOne(change), none)).toEqual([true, false]);
+  expect(await one.isAwaited(one.tx.changesOne(change), () => "UPDATE 2")).toEqual([true, false]);
+  expect(await one.isAwaited(one.tx.insertNew(insert), none)).toEqual([true, false]);
+  expect(one.session.sent.at(-1)).toEqual(["INSERT INTO notes (id) VALUES ($1) ON CONFLICT DO NOTHING"]);
+});
+
+test("a wrong guess, another number of rows and a taken key appear with what comes next, and the first of them counts", async () => {
+  for (const [ask, completion, failure] of [
+    ["changesOne", "UPDATE 0", NotOneRow],
+    ["changesOne", "UPDATE 2", NotOneRow],
+    ["insertNew", taken, NotOneRow],
+    ["insertNew", new Error("disk full"), Error],
+    ["runOne", "INSERT 0 0", NotOneRow],
+  ] as const) {
+    const one = await begin();
+    await one.isAwaited(one.tx[ask](ask === "changesOne" ? change : insert), () => completion);
+    await nextTurn();
+    expect(one.tx.failure).toBeInstanceOf(failure);
+    expect(one.tx.failure instanceof NotOneRow).toBe(failure === NotOneRow);
+    const first = one.tx.failure;
+    await expect(one.tx.run(change)).rejects.toBe(first as Error);
+    expect(one.session.sent).toHaveLength(1);
+  }
+  const any = await begin();
+  await any.isAwaited(any.tx.runAny(change), () => "UPDATE 0");
+  await nextTurn();
+  expect(any.tx.failure).toBeUndefined();
+});
+
+test("a failure of what was sent before is that of the read behind it", async () => {
+  const one = await begin();
+  await one.tx.changesOne(change);
+  const [, outcome] = await one.isAwaited(one.tx.get(read(1)), (text) => (text.startsWith("UPDATE") ? "UPDATE 0" : "SELECT 0"));
+  expect(outcome).toBeInstanceOf(NotOneRow);
+});
+
+test("a usual read that found nothing is taken to find nothing again, in this transaction and the next; what it found then counts", async () => {
+  const known = new BoundedMap<string, true>(100);
+  const first = await begin("all", known);
+  expect(await first.isAwaited(first.tx.usual.all(read(1)), () => "SELECT 0")).toEqual([true, []]);
+  expect(await first.isAwaited(first.tx.usual.all(read(1)), () => "SELECT 0")).toEqual([false, []]);
+  // Another value is another question.
+  expect(await first.isAwaited(first.tx.usual.get(read(2)), () => "SELECT 1")).toEqual([true, {}]);
+  const second = await begin("all", known);
+  expect(await second.isAwaited(second.tx.usual.get(read(2)), () => "SELECT 0")).toEqual([true, undefined]);
+  expect(await second.isAwaited(second.tx.usual.get(read(1)), () => "SELECT 1")).toEqual([false, undefined]);
+  await nextTurn();
+  expect(second.tx.failure).toBeInstanceOf(NotOneRow);
+  // The body runs again without guesses, and the response is known from then on.
+  const careful = await begin("none", known);
+  expect(await careful.isAwaited(careful.tx.usual.get(read(1)), () => "SELECT 1")).toEqual([true, {}]);
+  const third = await begin("all", known);
+  expect(await third.isAwaited(third.tx.usual.get(read(1)), () => "SELECT 1")).toEqual([true, {}]);
+});
+
+test("a lock comes first with its slot, once for the transaction, and a missing row is a failure", async () => {
+  const one = await begin();
+  await one.isAwaited(one.tx.lock("notes", "a"), () => "SELECT 1");
+  const [slot] = one.entered;
+  expect(slot).toBeNumber();
+  expect(one.place.isLocked).toBe(true);
+  expect(one.session.sent).toHaveLength(1);
+  await one.isAwaited(one.tx.lock("notes", "b"), () => "SELECT 1");
+  expect([one.session.sent.length, one.entered.length]).toEqual([2, 1]);
+  // The body after it finds the name locked.
+  const next = new PostgresTransaction(async () => one.place);
+  await next.lock("notes", "a");
+  expect(one.session.sent).toHaveLength(2);
+  const late = await begin();
+  await late.isAwaited(late.tx.get(read(1)), () => "SELECT 0");
+  await late.isAwaited(late.tx.lock("notes", "a"), () => "SELECT 0");
+  await nextTurn();
+  expect([late.entered, late.place.isLocked, String(late.tx.failure)]).toEqual([[undefined], false, "Error: the row of a lock is missing"]);
+});
+
+test("of many statements that nobody waits for 256 are on their way at once", async () => {
+  const one = await begin();
+  let sent = 0;
+  const sending = (async () => {
+    for (; sent < 600; sent++) await one.tx.runOne(insert);
+  })();
+  for (const most of [255, 511, 600]) {
+    for (let turn = 0; turn < 3; turn++) await nextTurn();
+    expect(sent).toBe(most);
+    one.session.complete(() => "INSERT 0 1");
+  }
+  await sending;
+});
+
+test("before its commit a transaction waits where PostgreSQL itself would not refuse a wrong outcome, or nothing shows that it is there", async () => {
+  const isWaitedFor = async (ask: (tx: PostgresTransaction) => Promise<unknown>): Promise<boolean> => {
+    const one = await begin();
+    // It is there.
+    await one.isAwaited(one.tx.run(change));
+    await ask(one.tx);
+    const [isAwaited] = await one.isAwaited(one.tx.settle());
+    return isAwaited;
+  };
+  expect(await isWaitedFor(async () => {})).toBe(false);
+  expect(await isWaitedFor((tx) => tx.runOne(insert))).toBe(false);
+  expect(await isWaitedFor((tx) => tx.runAny(change))).toBe(false);
+  expect(await isWaitedFor((tx) => tx.runOne(change))).toBe(true);
+  expect(await isWaitedFor((tx) => tx.runOne(sql`INSERT INTO notes (id) VALUES (1) ON CONFLICT DO NOTHING`))).toBe(true);
+  expect(await isWaitedFor((tx) => tx.runOne(sql`INSERT INTO notes (id) SELECT 1`))).toBe(true);
+  expect(await isWaitedFor((tx) => tx.runOne(sql` INSERT INTO notes (id) VALUES (2)`))).toBe(false);
+  expect(await isWaitedFor((tx) => tx.lock("notes", "a"))).toBe(true);
+  const fresh = await begin();
+  await fresh.tx.runOne(insert);
+  expect((await fresh.isAwaited(fresh.tx.settle()))[0]).toBe(true);
+});
+
+test("a transaction that has ended, or has failed, takes nothing more", async () => {
+  const one = await begin();
+  expect(one.tx.hasBegun).toBe(false);
+  await one.isAwaited(one.tx.run(change));
+  expect(one.tx.hasBegun).toBe(true);
+  one.tx.invalidate("note", "1");
+  one.tx.end();
+  const used = "a transaction was used after its body had ended";
+  for (const use of [() => one.tx.run(change), () => one.tx.runAny(change), () => one.tx.lock("notes", "a")])
+    await expect(use()).rejects.toThrow(used);
+  expect(() => one.tx.invalidate("note", "2")).toThrow(used);
+  expect(() => one.tx.afterCommit(() => {})).toThrow(used);
+  expect({ facts: one.tx.facts, actions: one.tx.actions }).toEqual({ facts: [["note", "1"]], actions: [] });
+});
