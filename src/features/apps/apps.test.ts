@@ -34,9 +34,13 @@ onEachDatabase("apps", (database) => {
   test("missing keys of an entry get their defaults", async () => {
     const plaza = await openPlaza({ database, world: { apps: [{ id: "1001" }] } });
     const { secret, ...entry } = (await findEntry(plaza, "apps", "1001")) as Record<string, unknown>;
-    expect(entry).toMatchObject({ mode: "live", auto_upgrade: true, access_level: "advanced", messaging_access: true, event_name_limit: 1000 });
-    expect(entry.created_time).toBe(1_795_000_000);
-    expect(String(secret).length).toBeGreaterThan(20);
+    expect(entry).toEqual({
+      ...{ id: "1001", name: "", mode: "live", created_time: 1_795_000_000, marketing_first_used_time: 0, auto_upgrade: true },
+      ...{ require_appsecret_proof: false, allow_tokenless_events: false, automatic_event_logging: false, access_level: "advanced" },
+      ...{ messaging_access: true, event_name_limit: 1_000, migrations: {}, subscriptions: [], roles: [] },
+    });
+    // 128 bits, six in each character.
+    expect(String(secret)).toMatch(/^[\w-]{22}$/);
   });
 
   test("secrets are stored only sealed or hashed", async () => {

@@ -2,6 +2,9 @@
 import { expect, test } from "bun:test";
 import { exportWorld, importWorld } from "#graph/worlds/file/import-export";
 import { onEachDatabase, openPlaza, type TestPlaza } from "#harness/plaza";
+import { expectBounds } from "#harness/schemas/bounds";
+import { findEntry } from "#harness/sections";
+import { appSection } from "./apps.world.ts";
 
 const [OWN, PAGE, ELSEWHERE] = ["https://receiver.example/", "https://receiver.example/page", "https://elsewhere.example/"] as const;
 const fields = ["live_videos"];
@@ -16,6 +19,33 @@ const world = {
     },
   ],
 };
+
+test("an app's secret and its addresses have a character at least, and it may log no names of events at all", () => {
+  const url = { right: [{ url: "x" }], wrong: [{ url: "" }, {}] };
+  expectBounds(
+    appSection.entry,
+    { id: "1001" },
+    {
+      secret: { right: ["s"], wrong: [""] },
+      callback: url,
+      event_name_limit: { right: [0, 1], wrong: [-1, 0.5] },
+      name: { right: [""], wrong: [1] },
+    },
+  );
+});
+
+onEachDatabase("the roles of an app", (database) => {
+  test("are each of one person: a user, or a user of the microblog", async () => {
+    const people = { users: [{ id: "3001" }], microblog_users: [{ id: "7001" }] };
+    const roleOf = (person: object) => ({ ...people, apps: [{ id: "1001", roles: [{ role: "tester", ...person }] }] });
+    for (const wrong of [{}, { user: "3001", microblog_user: "7001" }])
+      await expect(openPlaza({ database, world: roleOf(wrong) })).rejects.toThrow("must have either user or microblog_user");
+    for (const right of [{ user: "3001" }, { microblog_user: "7001" }]) {
+      const plaza = await openPlaza({ database, world: roleOf(right) });
+      expect((await findEntry(plaza, "apps", "1001"))?.roles).toEqual([{ ...right, role: "tester" }]);
+    }
+  });
+});
 
 onEachDatabase("an app that a file without secrets replaces", (database) => {
   const open = () => openPlaza({ database, world });

@@ -44,7 +44,11 @@ onEachDatabase("what happens to a business messaging account", (database) => {
       { body: { account: "4001", field: "nothing", value: {} }, status: 400, parameter: "field" },
       { body: { account: "4001", field: "messages", value: "x" }, status: 400, parameter: "value" },
       { body: { account: "6001", field: "messages", value: {} }, status: 422, parameter: "account" },
+      { body: { account: "4009", field: "messages", value: {} }, status: 422, parameter: "account" },
+      // Of another account, of no account, and the account itself.
       { body: { account: "4001", phone_number: "4102", field: "messages", value: {} }, status: 422, parameter: "phone_number" },
+      { body: { account: "4001", phone_number: "4109", field: "messages", value: {} }, status: 422, parameter: "phone_number" },
+      { body: { account: "4001", phone_number: "4001", field: "messages", value: {} }, status: 422, parameter: "phone_number" },
     ];
     for (const expected of wrong) {
       const { status, body } = await emit(expected.body);

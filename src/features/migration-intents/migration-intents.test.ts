@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { exportWorld } from "#graph/worlds/file/import-export";
 import { findNode } from "#graph/worlds/nodes.store";
 import { onEachDatabase, openPlaza, type TestPlaza } from "#harness/plaza";
-import { expectLifeOfEntry } from "#harness/sections";
+import { changeEntry, expectLifeOfEntry, findEntry, removeEntry } from "#harness/sections";
 import { cafe } from "#harness/worlds";
 import { nodeId } from "#kernel/ids";
 import { forgetParty } from "./migration-intents.store.ts";
@@ -140,6 +140,19 @@ onEachDatabase("migration intents", (database) => {
     for (const status of ["ACCEPTED", "COMPLETED"]) await move(status);
     await expect(move("REJECTED")).rejects.toThrow("from COMPLETED");
     expect((await read(plaza)).body.status).toBe("COMPLETED");
+  });
+
+  test("an intent stays with its account, and no other node is one", async () => {
+    const plaza = await open();
+    await expect(changeEntry(plaza, "migration_intents", "4301", { waba: "4003" })).rejects.toThrow("cannot change");
+    expect(await findEntry(plaza, "migration_intents", "4301")).toEqual({
+      ...{ id: "4301", waba: "4001", destination_waba: "4002", solution: "4201", status: "INITIATED" },
+    });
+    expect(await findEntry(plaza, "migration_intents", "4302")).toEqual({ id: "4302", waba: "4001", status: "COMPLETED" });
+    for (const id of ["4001", "4201", "4399"]) {
+      expect(await findEntry(plaza, "migration_intents", id)).toBeUndefined();
+      expect(await removeEntry(plaza, "migration_intents", id)).toBe(false);
+    }
   });
 
   test("an intent and a solution are created, updated and removed by a world file entry", async () => {

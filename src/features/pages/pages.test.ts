@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { expectUnreadable, onEachDatabase, openPlaza } from "#harness/plaza";
-import { changeEntry, expectLifeOfEntry, expectRoundTrip, findEntry, removeEntry } from "#harness/sections";
+import { changeEntry, expectLifeOfEntry, expectRoundTrip, findEntry, insertEntry, removeEntry } from "#harness/sections";
 import { cafe } from "#harness/worlds";
 
 const labels = "/v26.0/2001/custom_labels";
@@ -45,6 +45,32 @@ onEachDatabase("pages", (database) => {
     expect((await plaza.get("/v26.0/9002/custom_labels", { token: "page" })).body.error_subcode).toBe(33);
     expect((await plaza.get("/v26.0/9003/custom_labels", { token: "page" })).body.data).toEqual([]);
     expect((await findEntry(plaza, "labels", "5001"))?.users).toEqual(["9001"]);
+  });
+
+  test("an id that another node has is no person's, of a new page as of one that is there", async () => {
+    const plaza = await open();
+    const taken = [{ psid: "9901" }, { psid: "9101" }];
+    await expect(insertEntry(plaza, "pages", { id: "2009", people: taken })).rejects.toThrow("9101 is taken");
+    await expect(changeEntry(plaza, "pages", "2001", { people: taken })).rejects.toThrow("9101 is taken");
+    expect(await findEntry(plaza, "pages", "2009")).toBeUndefined();
+    expect((await findEntry(plaza, "pages", "2001"))?.people).toEqual([
+      { psid: "9001", name: "Guest" },
+      { psid: "9002", name: "" },
+    ]);
+  });
+
+  test("of a page's roles and people those are there that its entry names, with what it says of them", async () => {
+    const plaza = await open();
+    const roles = [
+      { user: "3001", tasks: ["MANAGE"], via_business: false },
+      { user: "3002", tasks: [], via_business: true },
+    ];
+    await changeEntry(plaza, "pages", "2001", { roles });
+    expect((await findEntry(plaza, "pages", "2001"))?.roles).toEqual(roles);
+    await changeEntry(plaza, "pages", "2001", { roles: [{ user: "3003" }], people: undefined, name: undefined });
+    expect(await findEntry(plaza, "pages", "2001")).toEqual({
+      ...{ id: "2001", name: "", people: [], roles: [{ user: "3003", tasks: [], via_business: false }], subscribed_apps: [] },
+    });
   });
 
   test("D-165: a page is read by its token and by people with any role on it", async () => {

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { Token } from "#auth/token";
 import { openControl } from "#harness/control";
 import { expectUnreadable, onEachDatabase, openPlaza } from "#harness/plaza";
-import { changeEntry, expectLifeOfEntry, expectRoundTrip } from "#harness/sections";
+import { changeEntry, expectLifeOfEntry, expectRoundTrip, findEntry, removeEntry } from "#harness/sections";
 import { cafe } from "#harness/worlds";
 import { nodeId } from "#kernel/ids";
 import { canSeeAccount } from "./social-accounts.policies.ts";
@@ -31,6 +31,24 @@ onEachDatabase("social accounts", (database) => {
       { username: "bar", page: "2002", social_scoped_id: "6903" },
     );
     await expectRoundTrip(plaza);
+  });
+
+  test("an account's social-scoped id is its own, and of its apps those count that are there", async () => {
+    const plaza = await openPlaza({
+      database,
+      world: {
+        ...world,
+        social_accounts: [
+          { ...account, app_connections: ["1001", "1002"] },
+          { id: "6002", social_scoped_id: "6902" },
+        ],
+      },
+    });
+    expect(await findEntry(plaza, "social_accounts", "6002")).toMatchObject({ username: "", professional: true, app_connections: [] });
+    await expect(changeEntry(plaza, "social_accounts", "6002", { social_scoped_id: "6901" })).rejects.toThrow("6901 is taken");
+    expect(await findEntry(plaza, "social_accounts", "6002")).toMatchObject({ social_scoped_id: "6902" });
+    await removeEntry(plaza, "apps", "1001");
+    expect(await findEntry(plaza, "social_accounts", "6001")).toMatchObject({ app_connections: ["1002"] });
   });
 
   test("D-165: an account is read by those who may know of it, on both of its hosts; its social-scoped id is not", async () => {

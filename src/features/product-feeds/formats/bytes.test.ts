@@ -65,4 +65,51 @@ describe("D-56: bytes", () => {
     expect(await problemOf(Buffer.from("PK\u0003\u0004 and so on", "latin1"))).toContain("ZIP archive");
     expect(await problemOf(Buffer.alloc(0))).toContain("empty");
   });
+
+  test("what begins like a mark, a signature or UTF-16 and is none is text", async () => {
+    // An archive begins with PK, gzip with 1F 8B, UTF-16 with FF FE or FE FF.
+    for (const first of ["Plain", "SKU", "pk"]) expect(idsOf(await read(`${first},${HEADER}\nx,${csvRow("a")}`))).toEqual([{ line: 2, id: "a" }]);
+    const beginning = (...bytes: number[]) => Buffer.concat([Buffer.from(bytes), Buffer.from(`,${HEADER}\nx,${csvRow("a")}`)]);
+    for (const bytes of [
+      [0x1f, 0x41],
+      [0x41, 0x8b],
+      [0xff, 0x41],
+      [0x41, 0xfe],
+      [0xfe, 0x41],
+      [0x41, 0xff],
+      [0x41, 0x00, 0x42, 0x43],
+      [0x41, 0x42, 0x43, 0x00],
+    ])
+      expect({ bytes, ids: idsOf(await read(beginning(...bytes))) }).toEqual({ bytes, ids: [{ line: 2, id: "a" }] });
+  });
+
+  test("UTF-16 and UTF-32 are known by their marks and by their zeros, of either order of bytes", async () => {
+    for (const bytes of [
+      [0xff, 0xfe, 0x41, 0x00],
+      [0xfe, 0xff, 0x00, 0x41],
+      [0x00, 0x41, 0x00, 0x42],
+      [0x41, 0x00, 0x42, 0x00],
+      [0x00, 0x00, 0xfe, 0xff],
+      [0x00, 0x00, 0x00, 0x41],
+    ])
+      expect({ bytes, problem: await problemOf(Buffer.from(bytes)) }).toEqual({
+        bytes,
+        problem: "FeedFileProblem: the file is UTF-16 or UTF-32; feeds must be UTF-8",
+      });
+  });
+
+  test("the format is found by the first line that holds something, unless it is asked for", async () => {
+    const formatOf = async (text: string, asked?: FeedFormat) => (await read(text, asked === undefined ? {} : { asked })).format;
+    const [tabbed, semicolons] = ["\t", ";"].map((delimiter) => HEADER.replaceAll(",", delimiter)) as [string, string];
+    expect([await formatOf(`\n \n${tabbed}\n`), await formatOf(`${HEADER}\na\tb,c,d,e`)]).toEqual(["tsv", "csv"]);
+    expect(idsOf(await read(`\n${semicolons};other,name\na;n,1|2;u;i`))).toEqual([{ line: 3, id: "a" }]);
+    expect(idsOf(await read(`${tabbed}\na\tn\tu\ti`, { asked: "tsv" }))).toEqual([{ line: 2, id: "a" }]);
+    expect(await problemOf(`${tabbed}\na\tn\tu\ti`, { asked: "csv" })).toContain("no column for");
+    expect(await problemOf("<rss/>", { asked: "jsonl" })).toBe("no problem");
+    for (const [text, format] of [
+      ["  <rss/>", "xml"],
+      ['\n{"id":"a"}', "jsonl"],
+    ] as const)
+      expect(await formatOf(text)).toBe(format);
+  });
 });

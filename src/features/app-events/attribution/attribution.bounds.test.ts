@@ -1,0 +1,36 @@
+import { expect, test } from "bun:test";
+import type { TSchema } from "typebox";
+import { expectBounds } from "#harness/schemas/bounds";
+import { appEventControlRoutes, spanOf } from "../app-events.control.ts";
+import { adSection } from "./ads.world.ts";
+import { attributionControlRoutes } from "./attribution.control.ts";
+
+const routeOf = (operation: string) => [...appEventControlRoutes, ...attributionControlRoutes].find((route) => route.operation === operation);
+const ids = { right: ["x", undefined], wrong: [""] };
+
+test("an ad's objective is any word, and none is no word", () => {
+  expectBounds(adSection.entry, { id: "8501", app: "1001" }, { objective: { right: ["X"], wrong: [""] } });
+});
+
+test("a click, an impression and a device that is asked for have an id of one character at least", () => {
+  for (const operation of ["recordClick", "recordImpression"])
+    expectBounds(routeOf(operation)?.body as TSchema, { ad: "8501" }, { advertiser_id: ids, attribution: ids });
+  expectBounds(routeOf("readDevice")?.query as TSchema, {}, { advertiser_id: ids, attribution: ids });
+  expect(routeOf("readAttributionReport")?.body).toBeUndefined();
+});
+
+test("raw events are kept for a number of days, 0 for good", () => {
+  expectBounds(routeOf("setEventRetention")?.body as TSchema, {}, { days: { right: [0, 1, 400], wrong: [-1, 0.5, undefined] } });
+});
+
+test("a report is from the beginning of the world until now, or of a second at least, and not the wrong way round", () => {
+  const world = { clock: { nowMs: () => 9_500 } };
+  const of = (query: object) => spanOf({ world, query } as never);
+  expect([of({}), of({ since: 9 }), of({ until: 0 }), of({ since: 7, until: 7 })]).toEqual([
+    { since: 0, until: 9 },
+    { since: 9, until: 9 },
+    { since: 0, until: 0 },
+    { since: 7, until: 7 },
+  ]);
+  for (const wrong of [{ since: 10 }, { since: 8, until: 7 }]) expect(() => of(wrong)).toThrow("since must not be after until");
+});

@@ -1,0 +1,27 @@
+import { expect, test } from "bun:test";
+import { onEachDatabase, openPlaza } from "#harness/plaza";
+import { expectBounds } from "#harness/schemas/bounds";
+import { changeEntry, findEntry, insertEntry } from "#harness/sections";
+import { mediaSection } from "./tagged-media.world.ts";
+
+test("media of a world file have no fewer likes and comments than none", () => {
+  const counts = { right: [0, 1], wrong: [-1, 0.5] };
+  expectBounds(mediaSection.entry, { id: "6101", owner: "6001" }, { like_count: counts, comments_count: counts });
+});
+
+onEachDatabase("media of a world file", (database) => {
+  test("have the world's time unless they have their own, and stay with their owner", async () => {
+    const plaza = await openPlaza({ database, world: { social_accounts: [{ id: "6001" }, { id: "6002" }] } });
+    await insertEntry(plaza, "media", { id: "6101", owner: "6001", private: true });
+    const stored = {
+      ...{ id: "6101", owner: "6001", media_type: "IMAGE", media_product_type: "FEED", timestamp: 1_795_000_000 },
+      ...{ private: true, tagged: [], like_count: 0, comments_count: 0, children: [] },
+    };
+    expect(await findEntry(plaza, "media", "6101")).toEqual(stored);
+    await expect(changeEntry(plaza, "media", "6101", { owner: "6002" })).rejects.toThrow("cannot change");
+    plaza.time.realMs += 5_500;
+    await changeEntry(plaza, "media", "6101", { private: false, timestamp: undefined });
+    expect(await findEntry(plaza, "media", "6101")).toEqual({ ...stored, private: false, timestamp: 1_795_000_005 });
+    expect(await findEntry(plaza, "media", "6001")).toBeUndefined();
+  });
+});

@@ -1,0 +1,45 @@
+import { expect, test } from "bun:test";
+import { afterThisTest } from "#harness/cleanup";
+import { findFreePorts } from "./free-ports.ts";
+
+const HOST = "127.0.0.1";
+
+/** Throws where somebody listens there already. */
+function listen(port: number): number {
+  const listener = Bun.listen({ hostname: HOST, port, socket: { data: () => {} } });
+  afterThisTest(() => listener.stop(true));
+  return listener.port;
+}
+
+test("ports are found in the order in which they are wanted, no two alike, and nobody holds them", () => {
+  const [one = 0, other = 0] = findFreePorts(HOST, [
+    { port: 0, isChoice: false },
+    { port: 0, isChoice: true },
+  ]);
+  expect(one > 0 && other > 0 && one !== other).toBe(true);
+  expect(
+    findFreePorts(
+      HOST,
+      [other, one].map((port) => ({ port, isChoice: false })),
+    ),
+  ).toEqual([other, one]);
+  expect([listen(one), listen(other)]).toEqual([one, other]);
+});
+
+test("where nobody has asked for a port that is taken it is another one; one that was asked for is not to be had, and the others are free again", () => {
+  const taken = listen(0);
+  const [elsewhere = 0] = findFreePorts(HOST, [{ port: taken, isChoice: true }]);
+  // Any program may listen there.
+  expect(elsewhere > 1_023 && elsewhere !== taken).toBe(true);
+  expect(() =>
+    findFreePorts(HOST, [
+      { port: elsewhere, isChoice: false },
+      { port: taken, isChoice: false },
+    ]),
+  ).toThrow("Failed to listen");
+  expect(listen(elsewhere)).toBe(elsewhere);
+});
+
+test("an address that is not this machine's is refused, whether or not anybody asked for its port", () => {
+  for (const isChoice of [true, false]) expect(() => findFreePorts("192.0.2.1", [{ port: 0, isChoice }])).toThrow();
+});

@@ -1,0 +1,94 @@
+/** Where encoders connect and recordings are, by what the operator has configured; no process is started. */
+import { expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { Config } from "#config/config";
+import { afterThisTest } from "#harness/cleanup";
+import { temporaryFolder } from "#harness/server";
+import type { Log } from "#telemetry/log";
+import { openLiveIngest } from "./live-ingest.ts";
+
+const HOST = "127.0.0.1";
+
+function open(config: Partial<Config>, isOwner = true) {
+  const warnings: string[] = [];
+  const log = { warn: (_about: object, text: string) => void warnings.push(text), error: () => {} } as unknown as Log;
+  const ingest = openLiveIngest({ host: HOST, data: temporaryFolder(), allowed_origins: [], ...config } as unknown as Config, log, isOwner);
+  afterThisTest(() => ingest.stop());
+  return { ingest, warnings };
+}
+
+/** The port is taken until the test has ended, by this test or by another program. */
+function taken(port: number): number {
+  try {
+    const listener = Bun.listen({ hostname: HOST, port, socket: { data: () => {} } });
+    afterThisTest(() => listener.stop(true));
+    return listener.port;
+  } catch {
+    return port;
+  }
+}
+
+const certificate = { tls_cert: "cert.pem", tls_key: "key.pem" };
+
+test("encoders are sent to the operator's own server, or nowhere, where that is configured", () => {
+  const elsewhere = { rtmpUrl: "rtmp://media.example/live", rtmpPort: undefined, rtmpsPort: undefined };
+  expect(open({ rtmp_url: "rtmp://media.example/live" }).ingest.open()).toEqual(elsewhere);
+  expect(open({ rtmp_url: "rtmp://media.example/live", rtmp_port: "off" }).ingest.open()).toEqual(elsewhere);
+  expect(open({ rtmp_port: "off" }).ingest.open()).toBeUndefined();
+});
+
+test("processes that do not take streams themselves know the ports of the one that does: the usual ones unless others are asked for", () => {
+  const ports = (config: Partial<Config>) => {
+    const { rtmpPort, rtmpsPort } = open(config, false).ingest.open() ?? {};
+    return [rtmpPort, rtmpsPort];
+  };
+  expect(ports({})).toEqual([1935, undefined]);
+  expect(ports({ rtmp_port: 4_000 })).toEqual([4_000, undefined]);
+  expect(ports(certificate)).toEqual([1935, 1936]);
+  expect(ports({ ...certificate, rtmps_port: 4_001 })).toEqual([1935, 4_001]);
+  expect(ports({ ...certificate, rtmps_port: "off" })).toEqual([1935, undefined]);
+  expect(ports({ tls_cert: "cert.pem" })).toEqual([1935, undefined]);
+});
+
+test("a usual port that is taken is another one, with a warning; one that was asked for is not to be had", () => {
+  taken(1935);
+  const usual = open({});
+  const { rtmpPort = 0, rtmpsPort } = usual.ingest.open() ?? {};
+  expect({ isElsewhere: rtmpPort > 1_023 && rtmpPort !== 1935, rtmpsPort }).toEqual({ isElsewhere: true, rtmpsPort: undefined });
+  expect(usual.warnings).toEqual(["a usual port of RTMP is taken: streams are taken on another one"]);
+  const port = taken(0);
+  expect(() => open({ rtmp_port: port }).ingest.open()).toThrow("Failed to listen");
+  const free = open({ ...certificate, rtmp_port: 0, rtmps_port: 0 });
+  const found = free.ingest.open();
+  expect([found?.rtmpPort, found?.rtmpsPort].every((one) => one !== undefined && one > 1_023)).toBe(true);
+  expect(free.warnings).toEqual([]);
+  taken(1936);
+  const secure = open({ ...certificate, rtmp_port: 0 });
+  expect(secure.ingest.open()?.rtmpsPort).not.toBe(1936);
+  expect(secure.warnings).toHaveLength(1);
+});
+
+test("recordings are beside the data, or where the operator wants them; of data in memory they go with the program", async () => {
+  const data = temporaryFolder();
+  expect(open({ data }).ingest.recordings).toBe(join(data, "recordings"));
+  expect(existsSync(join(data, "recordings"))).toBe(true);
+  const elsewhere = join(temporaryFolder(), "a/b");
+  expect(open({ recordings: elsewhere }).ingest.recordings).toBe(elsewhere);
+  expect(existsSync(elsewhere)).toBe(true);
+  // Who takes no streams keeps none, and makes no folder; recordings of before are still played.
+  const other = temporaryFolder();
+  expect(open({ data: other, rtmp_port: "off" }).ingest.recordings).toBe(join(other, "recordings"));
+  expect(open({ data: "postgres://db.example/plaza" }, false).ingest.recordings).toBe(join(".plaza", "recordings"));
+  expect(existsSync(join(other, "recordings"))).toBe(false);
+  expect(open({ data: ":memory:", rtmp_port: "off" }).ingest.recordings).toBeUndefined();
+  expect(open({ data: ":memory:", rtmp_url: "rtmp://media.example/live" }).ingest.recordings).toBeUndefined();
+  const { ingest } = open({ data: ":memory:" });
+  const folder = ingest.recordings as string;
+  expect(existsSync(folder)).toBe(true);
+  await ingest.stop();
+  expect(existsSync(folder)).toBe(false);
+  const kept = open({ data: ":memory:", recordings: elsewhere }).ingest;
+  await kept.stop();
+  expect(existsSync(elsewhere)).toBe(true);
+});
