@@ -95,6 +95,15 @@ test.each([
   expect(decoded([...text]).state).toBe("malformed");
 });
 
+test("a size line has 256 bytes at most, and all trailers together 8,192 with their line ends", () => {
+  const sizeLine = (bytes: number): string => `0;${"x".repeat(bytes - 2)}\r\n\r\n`;
+  const trailers = (count: number): string => `0\r\n${"X:\r\n".repeat(count)}\r\n`;
+  for (const pieces of [(text: string) => [text], (text: string) => [...text]]) {
+    expect([sizeLine(256), sizeLine(257)].map((text) => decoded(pieces(text)).state)).toEqual(["done", "malformed"]);
+    expect([trailers(2_048), trailers(2_049)].map((text) => decoded(pieces(text)).state)).toEqual(["done", "malformed"]);
+  }
+});
+
 const cutUp = (text: string, places: readonly number[]): string[] => {
   const cuts = [...new Set(places.map((place) => place % (text.length + 1)))].sort((a, b) => a - b);
   return [0, ...cuts].map((from, index) => text.slice(from, cuts[index] ?? text.length));

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
 import { HeadReader } from "./head-reader.ts";
 import { findHeader } from "./headers.ts";
 import { isHost } from "./host.ts";
@@ -75,6 +76,10 @@ test("a head is found wherever it was cut, also within its end", () => {
     buffer.append(Buffer.from(`${whole.slice(cut)}body`));
     expect(shown(reader.read(buffer))).toBe("/a");
     expect(buffer.text(0, 10)).toBe("body");
+    // The next one is found from its own beginning on.
+    buffer.skip(4);
+    buffer.append(Buffer.from(`${head("/")}\r\n\r\n`));
+    expect({ cut, read: shown(reader.read(buffer)) }).toEqual({ cut, read: "/" });
   }
 });
 
@@ -83,6 +88,8 @@ test("RFC 9112, 2.2: one empty line before each head is passed over, and no seco
   const buffer = bufferOf(`\r\n${head("/1")}\r\n\r\n\r\n${head("/2")}\r\n\r\n`);
   expect([reader.read(buffer), reader.read(buffer)].map(shown)).toEqual(["/1", "/2"]);
   expect(shown(new HeadReader(1_000).read(bufferOf(`\r\n\r\n${head()}\r\n\r\n`)))).toBe("malformed-head");
+  for (const text of ["\r\n\r\n", `\r\n\r\n${head()}\r\n\r\n`])
+    expect(new HeadReader(1_000).read(bufferOf(text))).toEqual({ kind: "malformed-head", detail: "several empty lines come before it" });
   // In pieces.
   const cut = new HeadReader(1_000);
   const pieces = bufferOf("\r");
@@ -103,6 +110,15 @@ test("what no head can become is refused before its end, wherever it was cut", (
       expect({ cut, kind: before ?? shown(reader.read(buffer)) }).toEqual({ cut, kind: "malformed-head" });
     }
   }
+});
+
+test("what stands before the beginning of a head does not belong to it", () => {
+  const reader = new HeadReader(1_000);
+  const buffer = bufferOf(`${head()}\r\n\r\n\x00GET /`);
+  expect(shown(reader.read(buffer))).toBe("/");
+  // The body.
+  buffer.skip(1);
+  expect(reader.read(buffer)).toBeUndefined();
 });
 
 test("a head that came before is known again, and another one is not taken for it; a long one is read anew", () => {
@@ -163,6 +179,11 @@ describe("what a head says", () => {
     expect(byteCount).toBe("/ab".length + "cd".length + "Hosth".length + "X-Longvalue".length);
   });
 
+  test("the values of its headers, with or without blanks around them, or without anything", () => {
+    const { headers } = parseHead("GET / HTTP/1.1\r\nHost:h\r\nX:\r\nY: \t \r\nZ:z\t") as RequestHead;
+    expect([...headers]).toEqual(["Host", "h", "X", "", "Y", "", "Z", "z"]);
+  });
+
   test("which host is meant: that of the target before that of the header", () => {
     expect(parseHead("GET http://other:1/x HTTP/1.1\r\nHost: h")).toMatchObject({ host: "other:1", isHttp10: false });
     expect(parseHead("GET / HTTP/1.0")).toMatchObject({ host: undefined, isHttp10: true });
@@ -172,5 +193,54 @@ describe("what a head says", () => {
   test("a method of 32 characters at most", () => {
     expect(said("", { method: "A".repeat(32) }).method).toHaveLength(32);
     expect(said("", { method: "A".repeat(33) })).toMatchObject({ kind: "malformed-head" });
+  });
+});
+
+describe("the bytes that were received and are not used yet", () => {
+  const step = fc.record({
+    text: fc.oneof(
+      fc.constant(""),
+      fc.array(fc.constantFrom("a", "b", "\xff"), { minLength: 1, maxLength: 20 }).map((units) => units.join("")),
+    ),
+    count: fc.nat({ max: 12 }),
+    isTaken: fc.boolean(),
+  });
+
+  test("are those that came, in their order, without those that were taken off, which nothing changes any more", () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
+        const buffer = new ReceiveBuffer();
+        const kept: [Buffer, string][] = [];
+        let left = "";
+        for (const { text, count, isTaken } of steps) {
+          const given = Buffer.from(text, "latin1");
+          kept.push([given, text]);
+          buffer.append(given);
+          left += text;
+          const off = Math.min(count, left.length);
+          if (isTaken) kept.push([buffer.take(off), left.slice(0, off)]);
+          else buffer.skip(off);
+          left = left.slice(off);
+          const found = { length: buffer.length, unread: buffer.unread().toString("latin1"), text: buffer.text(1, 9) };
+          expect(found).toEqual({ length: left.length, unread: left, text: left.slice(1, 9) });
+          const units = [0, 1, left.length - 1, left.length].filter((at) => at >= 0);
+          expect(units.map((at) => buffer.byteAt(at))).toEqual(units.map((at) => (at < left.length ? left.charCodeAt(at) : undefined)));
+          for (const from of [0, 1, 2].filter((at) => at <= left.length))
+            expect({ from, at: buffer.indexOf("ab", from) }).toEqual({ from, at: left.indexOf("ab", from) });
+        }
+        expect(kept.map(([bytes]) => bytes.toString("latin1"))).toEqual(kept.map(([, text]) => text));
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test("are none once they were dropped, and what comes then is all there is", () => {
+    const buffer = bufferOf("abc");
+    buffer.append(Buffer.from("def"));
+    buffer.skip(1);
+    buffer.clear();
+    expect([buffer.length, buffer.byteAt(0), buffer.indexOf("b", 0), buffer.text(0, 9)]).toEqual([0, undefined, -1, ""]);
+    buffer.append(Buffer.from("gh"));
+    expect([buffer.length, buffer.indexOf("h", 0), buffer.text(0, 9)]).toEqual([2, 1, "gh"]);
   });
 });

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import type { ByteSocket } from "./byte-socket.ts";
 import type { RequestHead } from "./request-head.ts";
+import { responseHeadText } from "./response-head.ts";
 import { ResponseWriter } from "./response-writer.ts";
 import { SendBuffer } from "./send-buffer.ts";
 
@@ -82,6 +83,13 @@ describe("a whole response", () => {
     bodiless.writer.send(head, body, false);
     expect(bodiless.kept).toEqual([]);
   });
+});
+
+test("the date of a response is that of its second", () => {
+  const dateAt = (ms: number): string => responseHeadText({ status: 200, headers: {} }, "", 86_400_000 + ms).split("date: ")[1] ?? "";
+  expect([999, 1_000, 1_999, 2_000, 1_999].map((ms) => dateAt(ms).slice(17))).toEqual([
+    ...["00:00:00 GMT\r\n", "00:00:01 GMT\r\n", "00:00:01 GMT\r\n", "00:00:02 GMT\r\n", "00:00:01 GMT\r\n"],
+  ]);
 });
 
 describe("a response in parts", () => {

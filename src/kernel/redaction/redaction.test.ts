@@ -154,6 +154,25 @@ describe("a secret is taken out of text", () => {
     ["An access token is required: access_token is missing", "An access token is required: access_token is missing"],
     ["message=Hi {name}, [VIP] = 100%", "message=Hi {name}, [VIP] = 100%"],
     ["message=Hi {name}&access_token=abc", "message=Hi {name}&access_token=…"],
+    ["access_token=&input_token=null&x=1", "access_token=&input_token=null&x=1"],
+    ["x=1&stream_key=abc&y=stream", "x=1&stream_key=…&y=stream"],
+    ["more=access_token%3Dabc%26a%3Db+c&z=1", "more=access_token%3D…%26a%3Db%20c&z=1"],
+    ['x=1&{"access_token":"abc"}=2', "x=1&%7B%22access_token%22%3A%22…%22%7D=…"],
+    ["a=%zz%41&access_token=abc", "a=%zz%41&access_token=…"],
+    ["access%5Ftoken%3Dabc", "access_token=…"],
+    ["a%41b", "a%41b"],
+    ['Param "access_token" : abc', 'Param "access_token" :…'],
+    ['{"access_token":"","secret":true,"password":0}', '{"access_token":"…","secret":true,"password":"…"}'],
+    ['{"next":"http:\\/\\/h\\/?access_token=abc&x=1"}', '{"next":"http://h/?access_token=…&x=1"}'],
+    ['{"http://h/?access_token=abc":1,"a":"\\n"}', '{"http://h/?access_token=…":1,"a":"\\n"}'],
+    [
+      '{"next":"http://h/?access_token=abc","previous":"http://h/?after=x&y","access_token":"def","a":"\\\\"}',
+      '{"next":"http://h/?access_token=…","previous":"http://h/?after=x&y","access_token":"…","a":"\\\\"}',
+    ],
+    ['{"access\\u005ftoken":[1,"]"],"b":"x\\u00', '{"access\\u005ftoken":"…","b":"x\\u00'],
+    ['{"a":"secret","b":["token",{"c":"proof"}]}', '{"a":"secret","b":["token",{"c":"proof"}]}'],
+    ['{"token":{"a":"}"},"b":-1.5e3}', '{"token":"…","b":-1.5e3}'],
+    ['{"secret" : -12 , "b":1}', '{"secret" : "…" , "b":1}'],
   ])("%p becomes %p", (sent, shown) => {
     expect(redact(sent)).toBe(shown);
   });

@@ -98,6 +98,14 @@ describe("limits", () => {
     expect(() => read([head(20_000), "x".repeat(12_769)])).toThrow("too long");
   });
 
+  test("headers have 32 KiB of their own behind interim responses", () => {
+    const interim = `HTTP/1.1 103 X\r\nX: ${"x".repeat(20_000)}\r\n\r\n`;
+    const last = `${OK}X: ${"x".repeat(20_000)}\r\nContent-Length: 1\r\n\r\na`;
+    expect(read([interim + interim + last])).toEqual({ ...whole, body: "a" });
+    expect(read([interim, interim + last.slice(0, 100), last.slice(100)])).toEqual({ ...whole, body: "a" });
+    expect(() => read([`${interim}${OK}X: ${"x".repeat(33_000)}`])).toThrow("too long");
+  });
+
   test("eight interim responses may come before the final one", () => {
     const interim = "HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n";
     expect(read([`${interim.repeat(8)}${OK}Content-Length: 1\r\n\r\na`])).toEqual({ ...whole, body: "a" });
@@ -109,6 +117,7 @@ describe("limits", () => {
 test.each([
   ["another version", "HTTP/2.0 200 OK\r\n\r\n"],
   ["no status", "HTTP/1.1 OK\r\n\r\n"],
+  ["an empty line alone", "\r\n\r\n"],
   ["a status of four digits", "HTTP/1.1 2000 OK\r\n\r\n"],
   ["a status from 600 on", "HTTP/1.1 600 X\r\n\r\n"],
   ["a status below 100", "HTTP/1.1 099 X\r\n\r\n"],
@@ -158,6 +167,16 @@ describe("a body that is taken as it comes", () => {
       expect(taken).toHaveLength(count);
     }
     expect({ taken, taking: reader.taking, body: reader.body().toString() }).toEqual({ taken: ["ab", "cd"], taking: undefined, body: "" });
+  });
+
+  test("is taken when some of it has come, and not before", async () => {
+    const taken: string[] = [];
+    const reader = new ResponseReader(100, async (bytes) => void taken.push(Buffer.from(bytes).toString()));
+    reader.feed(Buffer.from(`${OK}\r\n`));
+    expect(reader.taking).toBeUndefined();
+    reader.feed(Buffer.from("ab"));
+    await reader.taking;
+    expect(taken).toEqual(["ab"]);
   });
 
   test("is kept and not taken where the status is not 200", () => {
