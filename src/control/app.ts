@@ -195,7 +195,7 @@ function leavingAtItsEnd(response: Response, held: HeldWorld, { outlivesReset = 
   const forget = held.onReplaced((isDeleted) => {
     if (isDeleted || !outlivesReset) void reader.cancel();
   });
-  // A client that goes cancels a read that is under way, and that one ends as well.
+  // A reader that leaves cancels a read that is under way, which then ends as well.
   let isLeft = false;
   const leave = (): void => {
     if (isLeft) return;

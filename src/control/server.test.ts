@@ -1,6 +1,11 @@
 import { afterEach, expect, test } from "bun:test";
+import { existsSync, statSync, writeFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { KEY, openControl } from "#harness/control";
+import { temporaryFolder } from "#harness/server";
+import { unixPlace } from "./front.ts";
 import { type ControlServer, serveControl } from "./server.ts";
 
 const sockets: Socket[] = [];
@@ -89,5 +94,28 @@ test("the stream of a client that has stopped reading ends, and that of one that
       for (let count = 0; count < 20; count++) requests.adopt(long);
       await Bun.sleep(5);
     }
+  }
+});
+
+test("the HTTP server listens in the data folder where the path is no longer than a socket's may be, else in a folder of this user alone", () => {
+  const data = temporaryFolder();
+  const socket = join(data, "control.sock");
+  // A server that was killed has left it.
+  writeFileSync(socket, "");
+  const place = unixPlace(data);
+  expect({ socket: place.socket, isThere: existsSync(socket) }).toEqual({ socket, isThere: false });
+  writeFileSync(socket, "");
+  place.remove();
+  place.remove();
+  expect([existsSync(socket), existsSync(data)]).toEqual([false, true]);
+  const folderOf = (bytes: number, first = "") => `/${first}${"x".repeat(bytes - "/control.sock".length - 1 - Buffer.byteLength(first))}`;
+  expect(unixPlace(folderOf(103)).socket).toBe(`${folderOf(103)}/control.sock`);
+  for (const elsewhere of [folderOf(104), folderOf(104, "ä"), undefined]) {
+    const { socket: own, remove } = unixPlace(elsewhere);
+    expect(own).toStartWith(join(tmpdir(), "plaza-control-"));
+    expect(statSync(dirname(own)).mode & 0o777).toBe(0o700);
+    writeFileSync(own, "");
+    remove();
+    expect(existsSync(dirname(own))).toBe(false);
   }
 });

@@ -10,7 +10,10 @@ const WORLD = "/v1/worlds/default";
 
 /** A world with one app, which keeps what it is given. */
 function world(app: object = {}) {
-  let stored: Record<string, unknown> = { id: "1001", secret: "s3cret", ...app };
+  const fresh: Record<string, unknown> = { id: "1001", secret: "s3cret", ...app };
+  let stored = fresh;
+  let isAway = false;
+  const alerts: ReadableStreamDefaultController[] = [];
   const ended = new AbortController();
   afterThisTest(() => ended.abort());
   const stub = controlStub(({ method, path, body }: Asked) => {
@@ -20,11 +23,24 @@ function world(app: object = {}) {
       return stored;
     }
     if (path === `${WORLD}/nodes/pages?limit=50`) return { data: [{ id: "2001" }], paging: {} };
-    // Nothing comes on it.
-    if (path === `${WORLD}/alerts`) return new Response(new ReadableStream({ cancel() {} }), { headers: { "content-type": "text/event-stream" } });
+    // Nothing comes on it, until it ends with the server.
+    if (path === `${WORLD}/alerts`)
+      return new Response(new ReadableStream({ start: (controller) => void alerts.push(controller) }), {
+        headers: { "content-type": "text/event-stream" },
+      });
+    if (path === `${WORLD}/clock`) return new Response("{}", { status: isAway ? 503 : 200 });
     return { data: [], paging: {} };
   });
-  return { ...stub, app: () => stored };
+  const goAway = (): void => {
+    isAway = true;
+    for (const one of alerts.splice(0)) one.close();
+  };
+  /** With the same world, or with one that was made anew. */
+  const comeBack = (isAnew: boolean): void => {
+    if (isAnew) stored = fresh;
+    isAway = false;
+  };
+  return { ...stub, app: () => stored, goAway, comeBack };
 }
 
 /** Listens until `end`, which resolves with the exit code. */
@@ -166,6 +182,28 @@ describe("the app", () => {
     expect(stub.app().subscriptions).toEqual(subscriptions);
     // The first listener alone asked for the page, and gave it back.
     expect(patches(stub).filter((path) => path === "/nodes/pages/2001")).toHaveLength(2);
+  });
+
+  test.each([false, true])("is taken again from a server that comes back only where that has another world: %p", async (isAnew) => {
+    const stub = world();
+    const streams = written();
+    const { url, end } = await listening(stub.given, streams);
+    const said = async (line: string) => {
+      while (!streams.out.includes(line)) await Bun.sleep(5);
+    };
+    const [taken, page] = ["/nodes/apps/1001", "/nodes/pages/2001"];
+    expect(patches(stub)).toEqual([taken, page, page]);
+    stub.goAway();
+    await said("the server has ended; waiting until it is back, Ctrl-C ends\n");
+    stub.comeBack(isAnew);
+    await said("the server is back\n");
+    expect(patches(stub).slice(3)).toEqual(isAnew ? [taken, page, page] : []);
+    expect(stub.app().callback).toMatchObject({ url });
+    stub.asked.length = 0;
+    expect(await end()).toBe(0);
+    // What was subscribed in the world that is gone is not given back to the new one.
+    expect(patches(stub)).toEqual([taken, page, page]);
+    expect(stub.app()).toMatchObject({ callback: null });
   });
 
   test("shows its secret, and nothing else is asked", async () => {

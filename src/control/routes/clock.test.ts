@@ -44,6 +44,20 @@ onEachDatabase("the clock", (database) => {
     ]);
   });
 
+  test("a hundred of what happens next are listed, and the clock moves forward by a hundred years at most at once", async () => {
+    const { request, plaza } = await openControl({ database });
+    await request("PUT", "clock", { now: 1_795_000_000, frozen: true });
+    const { jobs, database: store, clock } = plaza.world;
+    await store.write(async (tx) => {
+      for (let at = 1; at <= 101; at++) await jobs.schedule(tx, { kind: "webhook_unsubscribe", key: String(at), dueMs: clock.nowMs() + at * 1_000 });
+    });
+    const { data } = (await request("GET", "clock/deadlines")).body as { data: { time: number; of: string }[] };
+    expect(data).toHaveLength(100);
+    expect(data.at(-1)).toMatchObject({ time: 1_795_000_100, of: "100" });
+    for (const seconds of [-1, 100 * 366 * 86_400 + 1]) expect((await request("POST", "clock/advance", { seconds })).status).toBe(400);
+    expect((await request("GET", "clock")).body).toEqual({ now: 1_795_000_000, frozen: true });
+  });
+
   test("the next retry of a callback is among it", async () => {
     const receiver = startReceiver();
     receiver.response = () => new Response(null, { status: 500 });
