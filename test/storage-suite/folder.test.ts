@@ -64,6 +64,17 @@ describe("data folder", () => {
     expect(await database.reader.get(count)).toEqual({ count: 1 });
   }, 20_000);
 
+  test("who holds a folder is named only where it can be known: not by what is no number of a running process", async () => {
+    const folder = temporaryFolder();
+    const child = await holdElsewhere(folder);
+    for (const left of ["4194305\n", "somebody\n"]) {
+      writeFileSync(join(folder, "plaza.pid"), left);
+      await expect(open(folder)).rejects.toThrow("the data folder is in use by another running process or an earlier open");
+    }
+    child.kill("SIGKILL");
+    await child.exited;
+  }, 20_000);
+
   test("the other process is refused while this one holds the folder", async () => {
     const folder = temporaryFolder();
     await open(folder);

@@ -1,6 +1,9 @@
 import { expect, test } from "bun:test";
+import { Client } from "pg";
+import { sharedPostgres } from "#harness/postgres-cluster";
 import type { Database, FeatureMigrations } from "#storage/database";
 import { MigrationFailed, UnknownMigration } from "#storage/migrator";
+import { openPostgres } from "#storage/postgres/open";
 import { sql } from "#storage/sql";
 import { describeDrivers } from "./stores.ts";
 
@@ -69,6 +72,18 @@ describeDrivers("migrations", (driver) => {
   });
 
   if (driver.name === "postgres") {
+    test("a database in another encoding than UTF-8 is refused in words, with nothing made in it", async () => {
+      const { url } = await sharedPostgres();
+      const name = `plaza_ascii_${process.pid}`;
+      const client = new Client({ connectionString: url });
+      await client.connect();
+      await client.query(`CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C'`).finally(() => client.end());
+      const other = url.replace(/[^/]+$/, name);
+      await expect(openPostgres({ url: other, schema: "plaza", migrations: [] })).rejects.toThrow(
+        "the encoding of the database must be UTF8, but is SQL_ASCII",
+      );
+    });
+
     test("processes that start at once take turns", async () => {
       const store = await driver.newStore();
       const databases = await Promise.all(Array.from({ length: 4 }, () => store.open(featureOf(first, second))));

@@ -8,6 +8,7 @@ import { insertCallback } from "../callbacks/callbacks.store.ts";
 import { emptyEvent, findAttempts, forgetEntity, listErasable, saveAttempts } from "./erasure.store.ts";
 import { listDeliveries, listEventsOf, listNewestEvents, listReplayable, saveReplay } from "./list.store.ts";
 import { deleteEnded } from "./retention.store.ts";
+import { countUnrouted } from "./unrouted.store.ts";
 
 const NOW = 1_000;
 
@@ -135,6 +136,30 @@ onBothDatabases("deliveries of the past", (kind) => {
     expect(await remove(2)).toBe(1);
     expect(await idsIn(database, "events")).toEqual([7, 8, 9]);
     expect(await remove(2)).toBe(0);
+  });
+
+  test("what leads nowhere yet is counted by app, as far as it waits, and of many the thousand that are tried first", async () => {
+    const nowhere = { lane: 0, retry_due_ms: NOW };
+    const database = await withRows([
+      { id: 1, ...nowhere, app: 1002 },
+      { id: 2, ...nowhere },
+      { id: 3, ...nowhere, app: 1002 },
+      // These do not wait there.
+      { id: 4, lane: 0, status: 3, ended_ms: 5 },
+      { id: 5, lane: 71, retry_due_ms: NOW },
+    ]);
+    expect(await countUnrouted(database.reader)).toEqual([
+      { app: "1001", count: 1 },
+      { app: "1002", count: 2 },
+    ]);
+    const many = Array.from({ length: 998 }, (_, at) => ({ id: 10 + at, ...nowhere, retry_due_ms: NOW - 1, app: 1003 }));
+    await insertDeliveries(database, [...many, { id: 9, ...nowhere, retry_due_ms: NOW - 2, app: 1004 }]);
+    const counts = await countUnrouted(database.reader);
+    expect(counts.slice(-2)).toEqual([
+      { app: "1003", count: 998 },
+      { app: "1004", count: 1 },
+    ]);
+    expect(counts.reduce((sum, { count }) => sum + count, 0)).toBe(1_000);
   });
 
   test("every delivery is looked at for an erasure, by id; what is erased is one event's, and a response that is still to come stays", async () => {

@@ -15,7 +15,7 @@ export async function openChannel(tables: Tables = { own: {} }) {
   const { intervals } = catchTimers();
   const clock = stopMonotonicClock(10_000);
   const server = new LoneServer();
-  /** What a session responses to each statement; a test may hold a response back. */
+  /** Waited for before each response; a test may hold it back. */
   const gates = { respond: async (_text: string): Promise<void> => {} };
   server.beginning = (session) => {
     session.respond = async (text) => {

@@ -1,4 +1,4 @@
-/** A PostgreSQL without a socket: the test decides which session begins, and what each one responses. */
+/** A PostgreSQL without a socket: the test decides which session begins, and how each one responds. */
 import { EventEmitter } from "node:events";
 import type { Flight } from "#storage/postgres/flight";
 import type { Server } from "#storage/postgres/server";

@@ -93,6 +93,42 @@ test("bodies with one name follow one another behind savepoints, and have one co
   ]);
 });
 
+test("bodies run in the order of their arrival, sixty in a transaction, and the one after the last begins another", async () => {
+  const { server, locked } = newGroups(8);
+  const order: number[] = [];
+  const all = Array.from({ length: 61 }, (_, id) =>
+    locked(async (tx) => {
+      order.push(id);
+      await tx.run(insert(id));
+    }),
+  );
+  await Promise.all(all);
+  // The second transaction need not wait for the first.
+  expect(order.filter((id) => id < 60)).toEqual(Array.from({ length: 60 }, (_, id) => id));
+  const inserts = server.sessions.map(
+    (session) =>
+      transcript(session)
+        .join(" ")
+        .split(" ")
+        .filter((word) => word === "insert").length,
+  );
+  expect(inserts).toEqual([60, 1]);
+});
+
+test("what comes after the last body has ended and before PostgreSQL has responded is stored with it", async () => {
+  const { server, locked } = newGroups(8);
+  const end = Promise.withResolvers<void>();
+  const first = locked(async (tx) => {
+    await tx.changesOne(change);
+    end.resolve();
+  });
+  await end.promise;
+  for (let microtask = 0; microtask < 50; microtask++) await undefined;
+  const second = locked((tx) => tx.runOne(insert(1)));
+  await Promise.all([first, second]);
+  expect(server.sessions.map(transcript).map((lines) => lines.join(" "))).toEqual(["begin lock change savepoint insert commit"]);
+});
+
 test("other names, and a body that is to be alone, have transactions of their own", async () => {
   const { server, locked } = newGroups(8);
   const body = (tx: Transaction) => tx.runOne(insert(1));
@@ -121,7 +157,7 @@ test("facts are announced before the commit, only where there are any, and repor
   await Promise.all([body("a"), body("b")]);
   expect(transcript(server.sessions[0] as LoneSession).at(-1)).toBe("announce commit");
   expect({ emitted, seen }).toEqual({ emitted: ["note a", "note b"], seen: ["a after 2", "b after 2"] });
-  // PostgreSQL's completion to a commit that it refused.
+  // PostgreSQL's response to a commit that it refused.
   responses.of = (text) => (text === "COMMIT" ? "ROLLBACK" : usual(text));
   expect(String(await body("c"))).toContain("rolled back at its commit");
   expect({ emitted: emitted.length, seen: seen.length }).toEqual({ emitted: 2, seen: 2 });
@@ -159,7 +195,7 @@ test("a wrong guess is said to be one where others are undone with it, and not w
   expect(server.sessions).toHaveLength(2);
 });
 
-test("a connection that is lost at the commit, or does not completion in time, or was new, gives no second run", async () => {
+test("a connection that is lost at the commit, or does not respond in time, or was new, gives no second run", async () => {
   const lost = Object.assign(new Error("terminated"), { code: "57P01" });
   const silent = new Error("Query read timeout");
   for (const [at, error] of [

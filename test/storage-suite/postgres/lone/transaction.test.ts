@@ -113,7 +113,7 @@ test("a usual read that found nothing is taken to find nothing again, in this tr
   expect(await second.isAwaited(second.tx.usual.get(read(1)), () => "SELECT 1")).toEqual([false, undefined]);
   await nextTurn();
   expect(second.tx.failure).toBeInstanceOf(NotOneRow);
-  // The body runs again without guesses, and the response is known from then on.
+  // The body runs again without guesses, and the result is known from then on.
   const careful = await begin("none", known);
   expect(await careful.isAwaited(careful.tx.usual.get(read(1)), () => "SELECT 1")).toEqual([true, {}]);
   const third = await begin("all", known);

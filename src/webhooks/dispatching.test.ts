@@ -1,0 +1,97 @@
+/** What the dispatcher does besides sending: mistakes of the program, work that an ended process left, looks at a shared database, and its report. */
+import { expect, test } from "bun:test";
+import { startReceiver, valuesAt } from "#harness/receiver";
+import { stopMonotonicClock } from "#harness/time/stopped-time";
+import { chatappField, fixtureMigrations, insertDeliveries, newFeatures, openWebhooks, type WebhookFixture } from "#harness/webhooks";
+import { newWorkStore, onBothDatabases } from "#harness/work-database";
+import { nodeId } from "#kernel/ids";
+import { sql } from "#storage/sql";
+import { listDeliveries } from "./history/list.store.ts";
+
+onBothDatabases("the dispatcher", (kind) => {
+  async function open() {
+    const receiver = startReceiver();
+    const store = await newWorkStore(kind, fixtureMigrations);
+    const database = await store.open();
+    return { receiver, store, database, fixture: openWebhooks(database, { features: newFeatures(receiver.url) }) };
+  }
+  const emitMany = ({ database, webhooks }: WebhookFixture, count: number) =>
+    database.write(async (tx) => {
+      for (let n = 0; n < count; n++) await webhooks.emit(tx, chatappField("messages"), { entity: nodeId("4001"), payload: { n } });
+    });
+
+  test("a mistake of the program in an attempt is reported and kept, and the attempt is made again a second later, at no receiver's cost", async () => {
+    const { receiver, fixture } = await open();
+    const { features, clock, errors } = fixture;
+    const { apps } = features;
+    const get = apps.get.bind(apps);
+    await fixture.emit("4001", { n: 1 });
+    apps.get = () => {
+      throw new Error("a mistake");
+    };
+    await fixture.loop.runDue();
+    apps.get = get;
+    expect(errors.splice(0).map(String)).toEqual(["Error: a mistake"]);
+    const [row] = (await listDeliveries(fixture.database.reader, {}, { limit: 1 })).rows;
+    expect(row).toMatchObject({ status: 0, retry_due_ms: clock.ms + 1_000 });
+    expect(JSON.parse(row?.attempts ?? "")).toEqual([{ time_ms: clock.ms, error: "internal: a mistake" }]);
+    expect(fixture.attempts).toEqual([]);
+    clock.ms += 1_000;
+    await fixture.loop.runDue();
+    expect(valuesAt(receiver)).toEqual([{ n: 1 }]);
+  });
+
+  test("each attempt is reported with the number of events in its POST", async () => {
+    const { receiver, fixture } = await open();
+    receiver.response = (_post, count) => new Response(null, { status: count === 1 ? 500 : 200 });
+    await emitMany(fixture, 3);
+    await fixture.loop.runDue();
+    fixture.clock.ms += 15_000;
+    await fixture.loop.runDue();
+    expect(fixture.attempts.map(({ updates, outcome }) => [updates, outcome.kind])).toEqual([
+      [3, "retry"],
+      [3, "delivered"],
+    ]);
+  });
+
+  test("all that an ended process was sending is interrupted and due, however much it was, and nothing of others", async () => {
+    const { database, fixture } = await open();
+    const row = { status: 1, queue_entity: 2001 };
+    await insertDeliveries(database, [
+      ...Array.from({ length: 1_025 }, (_, at) => ({ ...row, id: at + 1, fence: 7 })),
+      { ...row, id: 2_000, fence: 8 },
+    ]);
+    await database.write((tx) => fixture.webhooks.dispatcher.release(tx, 7));
+    const states = await database.reader.all(
+      sql`SELECT d.status, d.fence, d.retry_due_ms, d.attempts, COUNT(*) AS count FROM webhook_deliveries d GROUP BY d.status, d.fence, d.retry_due_ms, d.attempts ORDER BY d.status`,
+    );
+    const attempts = JSON.stringify([{ time_ms: fixture.clock.ms, error: "interrupted" }]);
+    expect(states).toEqual([
+      { status: 0, fence: 0, retry_due_ms: fixture.clock.ms, attempts, count: 1_025 },
+      { status: 1, fence: 8, retry_due_ms: null, attempts: "[]", count: 1 },
+    ]);
+  });
+
+  test("what another process has stored is looked for once a second, where there can be one; nothing is claimed in the last turn", async () => {
+    const { receiver, fixture, store } = await open();
+    const isShared = kind === "postgres";
+    const { dispatcher } = fixture.webhooks;
+    const { session } = fixture.loop;
+    const monotonic = stopMonotonicClock(100_000);
+    const turn = (more = {}) =>
+      dispatcher.turn({ nowMs: fixture.clock.ms, storedNowMs: async () => 0, session, isHurried: false, isLast: false, ...more });
+    expect(await turn()).toEqual({ didWork: false, nextDueMs: undefined });
+    // Without a word to this process.
+    const elsewhere = openWebhooks(isShared ? await store.open() : fixture.database, { features: fixture.features });
+    await elsewhere.emit("4001", { n: 1 });
+    monotonic.ms += 999;
+    expect((await turn()).didWork).toBe(false);
+    monotonic.ms += 1;
+    expect((await turn({ isLast: true })).didWork).toBe(false);
+    expect((await turn()).didWork).toBe(isShared);
+    // A caller who waits for all that is due has it looked for at once.
+    if (!isShared) expect((await turn({ isHurried: true })).didWork).toBe(true);
+    await dispatcher.settled();
+    expect(valuesAt(receiver)).toEqual([{ n: 1 }]);
+  });
+});
