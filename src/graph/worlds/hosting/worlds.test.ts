@@ -71,10 +71,7 @@ async function opened() {
   const openings = async (): Promise<string[]> =>
     (await worlds.default.database.reader.all<{ name: string }>(sql`SELECT o.name FROM open_worlds o ORDER BY o.name`)).map(({ name }) => name);
   /** Twice, because the first one sees what was used before. */
-  const rest = async (): Promise<boolean> => {
-    await worlds.restUnused();
-    return worlds.restUnused();
-  };
+  const rest = (): Promise<boolean> => worlds.restUnused().then(() => worlds.restUnused());
   return { worlds, seen, real, work, failures, openNames, write, wordIn, openings, rest };
 }
 
@@ -82,13 +79,13 @@ test("worlds that are open work from the start on, those that open later from th
   const { worlds, seen, write } = await opened();
   await worlds.make("a", write("a", "x"));
   seen();
-  const told: string[] = [];
+  const reported: string[] = [];
   await worlds.start(async ({ name }) => {
-    told.push(`${name} ${seen().join()}`);
+    reported.push(`${name} ${seen().join()}`);
   }, false);
-  expect([told, seen()]).toEqual([["default ", "a default works"], ["a works"]]);
+  expect([reported, seen()]).toEqual([["default ", "a default works"], ["a works"]]);
   await worlds.make("b", write("b", "x"));
-  expect([told.at(-1), seen()]).toEqual(["b b opened", ["b works"]]);
+  expect([reported.at(-1), seen()]).toEqual(["b b opened", ["b works"]]);
 });
 
 test("one that is made with content is open and noted so; one without opens when it is first used", async () => {
@@ -105,6 +102,17 @@ test("one that is made with content is open and noted so; one without opens when
     { name: "bare", made_ms: START_MS },
     { name: "full", made_ms: START_MS },
   ]);
+});
+
+test("of several who make a world of one name at once the first does, and the others leave it alone, also where theirs would fail", async () => {
+  const { worlds, seen, write, wordIn } = await opened();
+  seen();
+  const failing = async (): Promise<void> => {
+    throw new Error("wrong file");
+  };
+  const made = [worlds.make("a", write("a", "first")), worlds.make("a", failing), worlds.make("a")];
+  expect(await Promise.all(made)).toEqual([true, false, false]);
+  expect([seen(), await wordIn("a")]).toEqual([["a opened"], "first"]);
 });
 
 test("a name is given once; what cannot be filled leaves nothing, and its name is free again", async () => {
@@ -148,15 +156,19 @@ test("what another process does with a world is done here too: one that was repl
 });
 
 test("a minute after a world has opened it is looked at; for the first one alone nothing is", async () => {
-  const setTimer = spyOn(globalThis, "setTimeout");
-  const looks = () => setTimer.mock.calls.filter(([, ms]) => ms === 60_000).map(([look]) => look as () => void);
+  const { setTimeout } = globalThis;
+  const looks: (() => void)[] = [];
+  const setTimer = spyOn(globalThis, "setTimeout").mockImplementation(((look: () => void, ms?: number) => {
+    if (ms === 60_000) looks.push(look);
+    return setTimeout(look, ms);
+  }) as typeof setTimeout);
   try {
     const { worlds, openNames, write } = await opened();
-    expect(looks()).toEqual([]);
+    expect(looks).toEqual([]);
     await worlds.make("a", write("a", "x"));
-    expect(looks()).toHaveLength(1);
+    expect(looks).toHaveLength(1);
     await worlds.restUnused();
-    looks()[0]?.();
+    looks[0]?.();
     while (openNames().includes("a")) await Bun.sleep(1);
     expect(openNames()).toEqual(["default"]);
   } finally {
@@ -164,7 +176,7 @@ test("a minute after a world has opened it is looked at; for the first one alone
   }
 });
 
-test("those that nobody used since the last look rest; memory is given back only then, and the answer says whether one is open still", async () => {
+test("those that nobody used since the last look rest; memory is given back only then, and the result says whether one is open still", async () => {
   const { worlds, seen, work, openNames, write, openings } = await opened();
   expect(await worlds.restUnused()).toBe(false);
   for (const name of ["a", "b"]) await worlds.make(name, write(name, "x"));
