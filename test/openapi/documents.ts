@@ -11,7 +11,11 @@ export const registry = buildRegistry();
 const NOW = 1_795_000_000;
 
 interface Parameter {
+  /** In place of all else, where operations share it. */
+  readonly $ref?: string;
   readonly name?: string;
+  readonly description?: string;
+  readonly explode?: boolean;
   readonly in?: string;
   readonly required?: boolean;
   readonly schema?: { readonly enum?: readonly string[]; readonly pattern?: string };

@@ -137,7 +137,9 @@ export class Worlds {
   /** Returns whether the name was free. What `fill` throws undoes it. */
   async make(name: string, fill?: (world: OpenWorld) => Promise<void>): Promise<boolean> {
     if (!isWorldName(name)) throw new RangeError(`not a world's name: ${name}`);
-    if (this.#unmade.has(name) || (await this.#find(name)) !== undefined) return false;
+    const known = await this.#find(name);
+    // Meanwhile another request may have begun to make it, or have done so: two would write to one database, and what undoes one would delete both.
+    if (known !== undefined || this.#slots.has(name) || this.#unmade.has(name)) return false;
     this.#unmade.add(name);
     const slot = this.#newSlot(name);
     try {

@@ -1,0 +1,245 @@
+/** Which process has which worlds open, and who opens those that another one has left. */
+import { afterAll, afterEach, expect, spyOn, test } from "bun:test";
+import { movedClock, newWorkStore } from "#harness/work-database";
+import type { Database } from "#storage/database";
+import { sql } from "#storage/sql";
+import { graphMigrations } from "../graph.migrations.ts";
+import { OpenWorlds } from "./open-worlds.ts";
+import { findWakeTimes, insertWorld, saveOpening, setWakeTime } from "./worlds.store.ts";
+
+const START_MS = 100_000;
+
+const setTimer = spyOn(globalThis, "setInterval");
+const clearTimer = spyOn(globalThis, "clearInterval");
+afterEach(() => void setTimer.mockReset());
+afterAll(() => {
+  setTimer.mockRestore();
+  clearTimer.mockRestore();
+});
+
+/** The database of several processes, whichever dialect it says; each has its own name, and what the runtime repeats for it is done by `beat`. */
+async function databaseOf(dialect: "sqlite" | "postgres", ...worlds: readonly string[]) {
+  const stored = await (await newWorkStore("sqlite", [graphMigrations])).open();
+  for (const name of worlds) await stored.write((tx) => insertWorld(tx, name, 1));
+  const broken: { by?: Error | undefined } = {};
+  let writes = 0;
+  const write: Database["write"] = async (body) => {
+    if (broken.by !== undefined) throw broken.by;
+    writes++;
+    return stored.write(body);
+  };
+  const database = { dialect, reader: stored.reader, write } as unknown as Database;
+  const real = movedClock(START_MS);
+  const openings = async (): Promise<string[]> => {
+    const rows = await stored.reader.all<{ text: string }>(
+      sql`SELECT o.name || ' ' || o.process || ' ' || CAST(o.until_ms AS TEXT) AS text FROM open_worlds o ORDER BY o.name, o.process`,
+    );
+    return rows.map(({ text }) => text);
+  };
+  const wakeTimes = async (): Promise<string[]> => (await findWakeTimes(stored.reader)).map(({ name, wake_ms }) => `${name} ${wake_ms}`);
+
+  function process(name: string, names: readonly string[] = []) {
+    const [held, left, rests, failures]: [string[], string[], string[], unknown[]] = [[], [], [], []];
+    const holding: { of: (world: string) => Promise<void> } = { of: async () => {} };
+    const open = [...names];
+    const openWorlds = new OpenWorlds({
+      database: () => database,
+      process: name,
+      realNowMs: () => real.ms,
+      names: () => open,
+      async hold(world) {
+        held.push(world);
+        await holding.of(world);
+        return { leave: () => left.push(world) } as never;
+      },
+      rests: (world, wakeMs) => rests.push(`${world} ${wakeMs}`),
+      onError: (error) => failures.push(error),
+    });
+    return { openWorlds, held, left, rests, failures, holding, open };
+  }
+  return { stored, broken, writesUntilNow: () => writes, real, openings, wakeTimes, process };
+}
+
+/** Starts it; returns what the runtime would call again and again, and how often. */
+async function started({ openWorlds }: { openWorlds: OpenWorlds }, wakesOthers: boolean) {
+  const timer = {
+    keepsRunning: true,
+    unref() {
+      this.keepsRunning = false;
+    },
+  };
+  let repeated = (): void => {};
+  let everyMs: number | undefined;
+  setTimer.mockImplementation(((callback: () => void, ms: number) => {
+    [repeated, everyMs] = [callback, ms];
+    return timer;
+  }) as never);
+  await openWorlds.start(wakesOthers);
+  return { beat: () => repeated(), everyMs, timer };
+}
+
+const until = async (isSo: () => boolean | Promise<boolean>): Promise<void> => {
+  while (!(await isSo())) await Bun.sleep(1);
+};
+
+test("a process has a world open for ten seconds from when it last said so, and says so five times as often", async () => {
+  const { real, openings, process } = await databaseOf("postgres", "a");
+  const one = process("p1", ["a"]);
+  await one.openWorlds.opened("a");
+  expect(await openings()).toEqual([`a p1 ${START_MS + 10_000}`]);
+  const { beat, everyMs, timer } = await started(one, false);
+  expect({ timesInLease: 10_000 / (everyMs ?? 0), keepsRunning: timer.keepsRunning }).toEqual({ timesInLease: 5, keepsRunning: false });
+  real.ms += 4_000;
+  beat();
+  await until(async () => (await openings()).join() === `a p1 ${START_MS + 14_000}`);
+  await one.openWorlds.stop();
+  expect(one.failures).toEqual([]);
+});
+
+test("one that stalled for longer than that, so that another has taken over, says so of each of its worlds again", async () => {
+  const { stored, openings, process } = await databaseOf("postgres", "a", "b");
+  const one = process("p1", ["a", "b"]);
+  for (const name of ["a", "b"]) await one.openWorlds.opened(name);
+  await stored.write((tx) => tx.runAny(sql`DELETE FROM open_worlds WHERE name = 'b'`));
+  const { beat } = await started(one, false);
+  beat();
+  await until(async () => (await openings()).length === 2);
+  await one.openWorlds.stop();
+  expect(await openings()).toEqual([`a p1 ${START_MS + 10_000}`, `b p1 ${START_MS + 10_000}`]);
+});
+
+test("one with no worlds open writes nothing, one with all of them noted writes once", async () => {
+  const { writesUntilNow, process } = await databaseOf("postgres", "a");
+  for (const [names, count] of [
+    [[], 0],
+    [["a"], 1],
+  ] as const) {
+    const one = process("p1", names);
+    for (const name of names) await one.openWorlds.opened(name);
+    const { beat } = await started(one, false);
+    const before = writesUntilNow();
+    beat();
+    await one.openWorlds.stop();
+    expect({ names, writes: writesUntilNow() - before }).toEqual({ names, writes: count });
+  }
+});
+
+test("who opens a world takes it over from those whose time has passed, and it wakes no more; who closes it says when it does", async () => {
+  const { stored, openings, wakeTimes, process } = await databaseOf("postgres", "a");
+  await stored.write(async (tx) => {
+    await setWakeTime(tx, "a", 5);
+    await saveOpening(tx, "a", "ended", START_MS - 1);
+    await saveOpening(tx, "a", "lives", START_MS);
+  });
+  const { openWorlds } = process("p1");
+  await openWorlds.opened("a");
+  expect([await openings(), await wakeTimes()]).toEqual([["a lives 100000", "a p1 110000"], []]);
+  await openWorlds.closed("a", 7);
+  expect([await openings(), await wakeTimes()]).toEqual([["a lives 100000"], ["a 7"]]);
+});
+
+test("the only process of a data folder takes over what any other has left, whatever its time", async () => {
+  const { stored, openings, process } = await databaseOf("sqlite", "a", "b");
+  await stored.write(async (tx) => {
+    await saveOpening(tx, "a", "ended", START_MS * 2);
+    await setWakeTime(tx, "b", START_MS + 1);
+  });
+  const one = process("p1");
+  await started(one, true);
+  await one.openWorlds.stop();
+  expect(setTimer).not.toHaveBeenCalled();
+  expect({ held: one.held, left: one.left, rests: one.rests }).toEqual({ held: ["a"], left: ["a"], rests: [`b ${START_MS + 1}`] });
+  expect(await openings()).toEqual([`a p1 ${START_MS + 10_000}`]);
+  const other = process("p2");
+  await started(other, false);
+  await other.openWorlds.stop();
+  expect([other.held, other.rests]).toEqual([[], []]);
+});
+
+test("of several processes the one that wakes others opens what was left and what is due, at its start and again and again", async () => {
+  const { stored, real, process } = await databaseOf("postgres", "left", "due", "later", "lives");
+  await stored.write(async (tx) => {
+    await saveOpening(tx, "left", "ended", START_MS - 1);
+    await saveOpening(tx, "lives", "other", START_MS + 60_000);
+    await setWakeTime(tx, "due", START_MS);
+    await setWakeTime(tx, "later", START_MS + 1_000);
+  });
+  const [one, other] = [process("p1"), process("p2")];
+  const { beat: beatOfOther } = await started(other, false);
+  const { beat } = await started(one, true);
+  await until(() => one.left.length === 2);
+  expect(one.held).toEqual(["left", "due"]);
+  real.ms += 1_000;
+  beatOfOther();
+  beat();
+  await until(() => one.left.length === 3);
+  expect(one.held).toEqual(["left", "due", "later"]);
+  await one.openWorlds.stop();
+  await other.openWorlds.stop();
+  expect([one.rests, other.held]).toEqual([[], []]);
+});
+
+test("a world that is being woken is not woken twice; one after the other, and one that cannot be opened holds up none", async () => {
+  const { process, openings } = await databaseOf("postgres", "a", "b");
+  const one = process("p1");
+  const { promise: opens, resolve: open } = Promise.withResolvers<void>();
+  one.holding.of = async (world) => {
+    if (world !== "a") return;
+    await opens;
+    throw new Error("cannot be opened");
+  };
+  for (const name of ["a", "a", "b"]) one.openWorlds.wake(name);
+  await until(() => one.held.length > 0);
+  expect(one.held).toEqual(["a"]);
+  open();
+  await one.openWorlds.stop();
+  expect({ held: one.held, left: one.left, failures: one.failures }).toMatchObject({
+    ...{ held: ["a", "b"], left: ["b"], failures: [{ message: "cannot be opened" }] },
+  });
+  expect(await openings()).toEqual(["b p1 110000"]);
+  one.holding.of = async () => {};
+  one.openWorlds.wake("a");
+  await one.openWorlds.stop();
+  expect(one.left).toEqual(["b", "a"]);
+});
+
+test("once it has ended, a process opens no others, and what it had open is free for them at once", async () => {
+  const { stored, openings, process } = await databaseOf("postgres", "a", "b");
+  const one = process("p1", ["a"]);
+  await one.openWorlds.opened("a");
+  const { beat, timer } = await started(one, true);
+  await one.openWorlds.stop();
+  expect(clearTimer).toHaveBeenCalledWith(timer as never);
+  await stored.write((tx) => saveOpening(tx, "b", "ended", 1));
+  beat();
+  await one.openWorlds.stop();
+  expect(one.held).toEqual([]);
+  await one.openWorlds.leave();
+  expect(await openings()).toEqual(["a p1 0", "b ended 1"]);
+});
+
+test("where nobody else shares the database, what is open stays noted, so that the next start opens it", async () => {
+  const { openings, process } = await databaseOf("sqlite", "a");
+  const { openWorlds } = process("p1", ["a"]);
+  await openWorlds.opened("a");
+  await openWorlds.leave();
+  expect(await openings()).toEqual(["a p1 110000"]);
+});
+
+test("a database that fails is reported, and asked again with the next turn", async () => {
+  const { broken, real, openings, process } = await databaseOf("postgres", "a");
+  const one = process("p1", ["a"]);
+  await one.openWorlds.opened("a");
+  const { beat } = await started(one, false);
+  broken.by = new Error("gone");
+  beat();
+  await until(() => one.failures.length === 1);
+  await one.openWorlds.leave();
+  expect(one.failures).toEqual([broken.by, broken.by]);
+  broken.by = undefined;
+  real.ms += 2_000;
+  await one.openWorlds.stop();
+  beat();
+  await one.openWorlds.stop();
+  expect(await openings()).toEqual(["a p1 112000"]);
+});

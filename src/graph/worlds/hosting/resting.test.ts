@@ -1,0 +1,138 @@
+/** When worlds are looked at and woken: by two timers, whose time passes as the test says. */
+import { afterEach, beforeEach, expect, jest, test } from "bun:test";
+import { Resting } from "./resting.ts";
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+
+beforeEach(() => void jest.useFakeTimers());
+afterEach(() => void jest.useRealTimers());
+
+/** `open`: what each look finds, in turn: whether a world is open, or an error. */
+function made(...open: (boolean | Error)[]) {
+  const real = { ms: 1_795_000_000_000 };
+  const [woken, failures]: [string[], unknown[]] = [[], []];
+  const seen = { looks: 0 };
+  const resting = new Resting({
+    realNowMs: () => real.ms,
+    async look() {
+      seen.looks++;
+      const found = open.shift() ?? false;
+      if (found instanceof Error) throw found;
+      return found;
+    },
+    wake: (name) => woken.push(name),
+    onError: (error) => failures.push(error),
+  });
+  /** The machine's clock and the timers go on together. */
+  const pass = async (ms: number): Promise<void> => {
+    real.ms += ms;
+    jest.advanceTimersByTime(ms);
+    for (let turn = 0; turn < 5; turn++) await Promise.resolve();
+  };
+  return { real, resting, woken, failures, seen, pass };
+}
+
+test("open worlds are looked at once a minute, as long as one is open", async () => {
+  const { resting, seen, pass } = made(true, false);
+  await pass(MINUTE_MS);
+  expect(seen.looks).toBe(0);
+  resting.opened("a");
+  await pass(30_000);
+  resting.opened("b");
+  await pass(29_999);
+  expect(seen.looks).toBe(0);
+  await pass(1);
+  expect(seen.looks).toBe(1);
+  await pass(MINUTE_MS - 1);
+  expect(seen.looks).toBe(1);
+  await pass(1);
+  expect(seen.looks).toBe(2);
+  await pass(10 * MINUTE_MS);
+  expect(seen.looks).toBe(2);
+  resting.opened("a");
+  await pass(MINUTE_MS);
+  expect(seen.looks).toBe(3);
+});
+
+test("a look that fails is reported, and the next one comes a minute later", async () => {
+  const { resting, seen, failures, pass } = made(new Error("no database"), false);
+  resting.opened("a");
+  await pass(MINUTE_MS);
+  expect(failures).toMatchObject([{ message: "no database" }]);
+  await pass(MINUTE_MS);
+  expect({ ...seen, failures: failures.length }).toEqual({ looks: 2, failures: 1 });
+});
+
+test("each world that rests is woken at its time, to the millisecond and once", async () => {
+  const { real, resting, woken, pass } = made();
+  const { ms } = real;
+  resting.rests("late", ms + 5_000);
+  resting.rests("early", ms + 1_000);
+  resting.rests("later", ms + 9_000);
+  await pass(999);
+  expect(woken).toEqual([]);
+  await pass(1);
+  expect(woken).toEqual(["early"]);
+  await pass(3_999);
+  expect(woken).toEqual(["early"]);
+  await pass(1);
+  expect(woken).toEqual(["early", "late"]);
+  await pass(HOUR_MS);
+  expect(woken).toEqual(["early", "late", "later"]);
+});
+
+test("one that is due already is woken at once", async () => {
+  const { real, resting, woken, pass } = made();
+  resting.rests("a", real.ms - 5_000);
+  expect(woken).toEqual([]);
+  await pass(1);
+  expect(woken).toEqual(["a"]);
+});
+
+test("one that rests for months is woken at its time, and within an hour where the machine's clock was put forward", async () => {
+  const { real, resting, woken, pass } = made();
+  const DAY_MS = 24 * HOUR_MS;
+  resting.rests("a", real.ms + 60 * DAY_MS);
+  for (let hour = 1; hour < 60 * 24; hour++) await pass(HOUR_MS);
+  expect(woken).toEqual([]);
+  await pass(HOUR_MS);
+  expect(woken).toEqual(["a"]);
+  resting.rests("b", real.ms + 60 * DAY_MS);
+  real.ms += 60 * DAY_MS;
+  await pass(HOUR_MS);
+  expect(woken).toEqual(["a", "b"]);
+});
+
+test("one that opened or was deleted meanwhile is not woken, nor any after the end; nor is anything looked at then", async () => {
+  const { real, resting, woken, seen, pass } = made();
+  for (const name of ["opened", "deleted", "other"]) resting.rests(name, real.ms + 1_000);
+  resting.opened("opened");
+  resting.forget("deleted");
+  await pass(1_000);
+  expect(woken).toEqual(["other"]);
+  resting.rests("at the end", real.ms + 1_000);
+  resting.stop();
+  resting.rests("after the end", real.ms + 1_000);
+  resting.opened("after the end");
+  await pass(HOUR_MS);
+  expect({ woken, ...seen }).toEqual({ woken: ["other"], looks: 0 });
+});
+
+test("however often worlds come to rest, there is one timer", async () => {
+  const { real, resting } = made();
+  for (let at = 0; at < 20; at++) resting.rests(`w${at}`, real.ms + 1_000 + at);
+  expect(jest.getTimerCount()).toBe(1);
+  resting.stop();
+  expect(jest.getTimerCount()).toBe(0);
+});
+
+test("neither timer keeps the program running", async () => {
+  jest.useRealTimers();
+  const script = `
+    const { Resting } = await import(${JSON.stringify(new URL("resting.ts", import.meta.url).pathname)});
+    const resting = new Resting({ realNowMs: () => 0, look: async () => false, wake() {}, onError() {} });
+    resting.opened("a");
+    resting.rests("b", 3_000_000);`;
+  expect(await Bun.spawn([process.execPath, "-e", script]).exited).toBe(0);
+});

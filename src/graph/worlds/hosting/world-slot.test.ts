@@ -1,0 +1,271 @@
+/** One world of a server: when it opens, who uses it, and in which order it is changed as a whole. */
+import { expect, test } from "bun:test";
+import type { Database } from "#storage/database";
+import type { OpenWorld } from "../open-world.ts";
+import type { WorldMemory } from "./world-memory.ts";
+import { type EnteredWorld, WorldSlot } from "./world-slot.ts";
+
+/** A turn of the event loop, in which all that can happen without others happens. */
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** Everything that happens is noted, in its order. What stands in `held` waits for the promise. */
+function made() {
+  const events: string[] = [];
+  const held: Record<string, Promise<unknown>> = {};
+  const happens = async (what: string): Promise<void> => {
+    await held[what];
+    await turn();
+    events.push(what);
+  };
+  const clock = { isFrozen: false, nowMs: () => 1_000, note: () => happens("clock noted") };
+  const work: { rest: { nextDueMs?: number } | undefined } = { rest: {} };
+  const memory = {
+    requests: { clear: () => events.push("requests forgotten"), rest: () => events.push("requests rest") },
+    faults: { clear: () => events.push("faults forgotten") },
+    rateLimits: { clear: () => events.push("rates forgotten") },
+  } as unknown as WorldMemory;
+  const slept: number[] = [];
+  let [databases, worlds] = [0, 0];
+  const failures: { open?: Error } = {};
+  const { promise: drained, resolve: drain } = Promise.withResolvers<void>();
+  const slot = new WorldSlot({
+    ...{ name: "orders", memory },
+    async openDatabase() {
+      const number = ++databases;
+      await happens(`database ${number} opened`);
+      return { dialect: "sqlite", close: () => happens(`database ${number} closed`), saveState: (name: string) => happens(`${name} saved`) } as never;
+    },
+    async openWorld(database, given, isRenewed) {
+      const number = ++worlds;
+      await happens(`world ${number} opened${isRenewed ? " anew" : ""}`);
+      if (failures.open !== undefined) throw failures.open;
+      const ends = { close: () => happens(`world ${number} closed`), abandon: () => happens(`world ${number} abandoned`) };
+      return { ...{ name: `${number}`, database, clock, work, isOwn: given === memory }, ...ends } as unknown as OpenWorld;
+    },
+    async sleepMs(ms) {
+      slept.push(ms);
+      await drained;
+    },
+  });
+  /** What happened since this was last asked. */
+  const seen = (): string[] => events.splice(0);
+  const entered = async (): Promise<EnteredWorld> => (await slot.enter()) as EnteredWorld;
+  return { slot, seen, happens, held, clock, work, slept, drain, failures, entered };
+}
+
+const FORGOTTEN = ["requests forgotten", "faults forgotten", "rates forgotten"];
+const OPENED = ["database 1 opened", "world 1 opened"];
+
+test("opens when it is first used, once for all who come meanwhile; who comes later need not wait", async () => {
+  const { slot, seen } = made();
+  expect([slot.name, slot.world, seen()]).toEqual(["orders", undefined, []]);
+  const [one, other, third] = await Promise.all([slot.enter(), slot.enter(), slot.hold()]);
+  expect(seen()).toEqual(OPENED);
+  expect([one?.world, other?.world, third?.world].every((world) => world === slot.world && world !== undefined)).toBe(true);
+  expect(slot.enter()).not.toBeInstanceOf(Promise);
+});
+
+test("a world that cannot be opened closes its database, and the next request tries again", async () => {
+  const { slot, seen, failures } = made();
+  failures.open = new Error("no world");
+  await expect(slot.hold()).rejects.toThrow("no world");
+  expect(seen()).toEqual([...OPENED, "database 1 closed"]);
+  delete failures.open;
+  expect((await slot.hold())?.world).toBe(slot.world as OpenWorld);
+  expect(seen()).toEqual(["database 2 opened", "world 2 opened"]);
+});
+
+test("was used where a request came since that was last asked, or one is under way", async () => {
+  const { slot, entered } = made();
+  const used = () => [slot.wasUsed(), slot.wasUsed()];
+  expect(used()).toEqual([false, false]);
+  const first = await entered();
+  expect(used()).toEqual([true, true]);
+  const held = await slot.hold();
+  expect(used()).toEqual([true, true]);
+  first.leave();
+  expect(used()).toEqual([true, true]);
+  held?.leave();
+  expect(used()).toEqual([false, false]);
+  (await entered()).leave();
+  expect(used()).toEqual([true, false]);
+  (await slot.hold())?.leave();
+  expect(used()).toEqual([true, false]);
+});
+
+test("rests only while nobody uses it and nothing works: first the world ends, then its database, then its log is cut", async () => {
+  const { slot, seen, happens, work, entered } = made();
+  const rest = () => slot.rest((_database, { dueInMs }) => happens(`rests for ${dueInMs}`));
+  expect(await rest()).toBe(false);
+  expect(seen()).toEqual([]);
+  const [one, other] = [await entered(), await slot.hold()];
+  one.leave();
+  expect(await rest()).toBe(false);
+  other?.leave();
+  work.rest = undefined;
+  expect(await rest()).toBe(false);
+  expect(slot.world?.name).toBe("1");
+  expect(seen()).toEqual(OPENED);
+  work.rest = {};
+  expect(await rest()).toBe(true);
+  expect(slot.world).toBeUndefined();
+  expect(seen()).toEqual(["world 1 closed", "rests for undefined", "requests rest"]);
+  expect((await entered()).world).toBe(slot.world as unknown as OpenWorld);
+  expect(seen()).toEqual(["database 2 opened", "world 2 opened"]);
+});
+
+test("rests until its work is due by its own clock; while that stands still, it never is", async () => {
+  const { slot, clock, work, entered } = made();
+  const due = async (isFrozen: boolean, nextDueMs?: number): Promise<number | undefined | string> => {
+    (await entered()).leave();
+    clock.isFrozen = isFrozen;
+    work.rest = nextDueMs === undefined ? {} : { nextDueMs };
+    let found: number | undefined | string = "did not rest";
+    await slot.rest(async (_database, { dueInMs }) => {
+      found = dueInMs;
+    });
+    return found;
+  };
+  expect([await due(false, 1_500), await due(true, 1_500), await due(false), await due(true)]).toEqual([500, undefined, undefined, undefined]);
+});
+
+test("begins anew: the world is left behind, what is stored is replaced, nothing is remembered, and who enters waits until the new one has begun", async () => {
+  const { slot, seen, happens, entered } = made();
+  (await entered()).leave();
+  const before = slot.world;
+  const holder = await slot.hold();
+  const [reported, reportedNoMore]: [boolean[], boolean[]] = [[], []];
+  holder?.onReplaced((isDeleted) => reported.push(isDeleted));
+  holder?.onReplaced((isDeleted) => reportedNoMore.push(isDeleted))();
+  seen();
+  const renewing = slot.renew(
+    async (database: Database) => {
+      await happens(`${database.dialect} replaced`);
+      return true;
+    },
+    (world) => happens(`world ${world.name} begun`),
+  );
+  const waiting = slot.enter();
+  expect(waiting).toBeInstanceOf(Promise);
+  const entering = Promise.resolve(waiting).then((next) => happens(`world ${next?.world.name} entered`));
+  expect(await renewing).toBe(true);
+  await entering;
+  expect(seen()).toEqual(["world 1 abandoned", "sqlite replaced", ...FORGOTTEN, "world 2 opened anew", "world 2 begun", "world 2 entered"]);
+  expect({ reported, reportedNoMore, isOther: slot.world !== before }).toEqual({ reported: [false], reportedNoMore: [], isOther: true });
+});
+
+test("goes on as it was where nothing was replaced, or that failed; one at rest opens first", async () => {
+  const { slot, seen } = made();
+  expect(await slot.renew(async () => false)).toBe(false);
+  expect(seen()).toEqual([...OPENED, "world 1 abandoned", ...FORGOTTEN, "world 2 opened anew"]);
+  const failing = slot.renew(async () => {
+    throw new Error("disk full");
+  });
+  await expect(failing).rejects.toThrow("disk full");
+  expect(seen()).toEqual(["world 2 abandoned", ...FORGOTTEN, "world 3 opened anew"]);
+  expect(slot.world?.name).toBe("3");
+});
+
+test("replaced by another process it begins anew here, if it is open; if it rests, it only forgets", async () => {
+  const { slot, seen } = made();
+  await slot.replaced();
+  expect([seen(), slot.world]).toEqual([FORGOTTEN, undefined]);
+  const reported: boolean[] = [];
+  (await slot.hold())?.onReplaced((isDeleted) => reported.push(isDeleted));
+  seen();
+  await slot.replaced();
+  expect(seen()).toEqual(["world 1 abandoned", ...FORGOTTEN, "world 2 opened anew"]);
+  expect([reported, slot.world?.name]).toEqual([[false], "2"]);
+});
+
+test("deleted, its followers hear of it, it ends before what is stored goes, and nobody enters it again", async () => {
+  const { slot, seen, happens } = made();
+  const reported: boolean[] = [];
+  (await slot.hold())?.onReplaced((isDeleted) => reported.push(isDeleted));
+  seen();
+  const deleting = slot.delete(() => happens("removed"));
+  const waiting = slot.enter();
+  await deleting;
+  expect(seen()).toEqual(["world 1 abandoned", "database 1 closed", "removed"]);
+  expect(reported).toEqual([true]);
+  expect([await waiting, await slot.enter(), await slot.hold()]).toEqual([undefined, undefined, undefined]);
+  let isReplaced = false;
+  const renewed = await slot.renew(async () => {
+    isReplaced = true;
+    return true;
+  });
+  expect(renewed).toBe(false);
+  await expect(slot.fill(async () => {})).rejects.toThrow("the world orders was deleted while it was made");
+  expect({ isReplaced, events: seen() }).toEqual({ isReplaced: false, events: [] });
+});
+
+test("closed, the work of the world ends before its database does; one at rest has nothing to close", async () => {
+  const { slot, seen, entered } = made();
+  await slot.close();
+  expect(seen()).toEqual([]);
+  (await entered()).leave();
+  await slot.close();
+  expect(seen()).toEqual([...OPENED, "world 1 closed", "database 1 closed"]);
+  expect(slot.world).toBeUndefined();
+});
+
+test("what a world begins with is kept once it is there, also for a fill that takes long, and nobody holds it afterwards", async () => {
+  const { slot, seen, happens } = made();
+  await slot.fill((world) => happens(`world ${world.name} filled`));
+  expect(seen()).toEqual([...OPENED, "world 1 filled", "clock noted", "_beginning saved"]);
+  const failing = slot.fill(async () => {
+    throw new Error("wrong file");
+  });
+  await expect(failing).rejects.toThrow("wrong file");
+  expect(seen()).toEqual([]);
+  expect([slot.wasUsed(), slot.wasUsed()]).toEqual([true, false]);
+});
+
+test("a change waits until the requests have left, a second at most, and not for those of the control API", async () => {
+  const { slot, seen, slept, drain, entered } = made();
+  const [one, other] = [await entered(), await entered()];
+  await slot.hold();
+  seen();
+  const closing = slot.close();
+  await turn();
+  one.leave();
+  for (let turns = 0; turns < 5; turns++) await turn();
+  expect(seen()).toEqual([]);
+  other.leave();
+  await closing;
+  expect([seen(), slept]).toEqual([["world 1 closed", "database 1 closed"], [1_000]]);
+  await entered();
+  seen();
+  const closingAgain = slot.close();
+  for (let turns = 0; turns < 5; turns++) await turn();
+  expect(seen()).toEqual([]);
+  drain();
+  await closingAgain;
+  expect(seen()).toEqual(["world 2 closed", "database 2 closed"]);
+});
+
+test("where no request is under way a change does not wait at all", async () => {
+  const { slot, slept, entered } = made();
+  (await entered()).leave();
+  await slot.hold();
+  await slot.replaced();
+  expect(slept).toEqual([]);
+});
+
+test("changes take turns, and a change waits for a world that just opens, also for one that fails to", async () => {
+  const { slot, seen, happens, held, failures } = made();
+  const { promise, resolve: open } = Promise.withResolvers<void>();
+  held["world 1 opened"] = promise;
+  failures.open = new Error("no world");
+  const holding = slot.hold().catch((error: Error) => happens(error.message));
+  await turn();
+  const changes = Promise.all([slot.replaced().then(() => happens("first")), slot.delete(() => happens("removed")), slot.close()]);
+  for (let turns = 0; turns < 5; turns++) await turn();
+  expect(seen()).toEqual(["database 1 opened"]);
+  open();
+  await Promise.all([holding, changes]);
+  const all = seen();
+  expect(all.slice(0, 2)).toEqual(["world 1 opened", "database 1 closed"]);
+  expect(all.indexOf(FORGOTTEN[0] as string)).toBeLessThan(all.indexOf("removed"));
+  expect(all).toContain("no world");
+});

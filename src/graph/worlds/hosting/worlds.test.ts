@@ -1,0 +1,298 @@
+/** The worlds of one server: how they come, rest, begin anew and go. The databases are real, what works in a world is noted alone. */
+import { expect, spyOn, test } from "bun:test";
+import { afterThisTest } from "#harness/cleanup";
+import { movedClock } from "#harness/work-database";
+import { databasesIn } from "#storage/databases";
+import { sql } from "#storage/sql";
+import { graphMigrations } from "../graph.migrations.ts";
+import type { OpenWorld } from "../open-world.ts";
+import { findSetting, saveSetting } from "../settings.store.ts";
+import { announce } from "./world-changes.ts";
+import { newWorldMemory } from "./world-memory.ts";
+import { findWakeTimes, insertWorld } from "./worlds.store.ts";
+import { Worlds } from "./worlds.ts";
+
+const START_MS = 1_795_000_000_000;
+
+async function opened() {
+  const events: string[] = [];
+  const real = movedClock(START_MS);
+  const databases = await databasesIn(":memory:", [graphMigrations]);
+  const work: Record<string, { nextDueMs?: number } | undefined> = {};
+  const seen = (): string[] => events.splice(0);
+  const failures: unknown[] = [];
+  const worlds = await Worlds.open({
+    databases: {
+      open: (name) => databases.open(name),
+      async rest(name, database) {
+        await databases.rest(name, database);
+        events.push(`data of ${name} rest`);
+      },
+      async remove(name) {
+        await databases.remove(name);
+        events.push(`data of ${name} removed`);
+      },
+    },
+    async openWorld(name, database, memory) {
+      events.push(`${name} opened`);
+      const clock = { isFrozen: false, nowMs: () => 1_000, note: async () => {} };
+      const worker = {
+        start: () => events.push(`${name} works`),
+        get rest() {
+          return name in work ? work[name] : {};
+        },
+      };
+      const ends = { close: async () => void events.push(`${name} closed`), abandon: async () => void events.push(`${name} abandoned`) };
+      return { ...{ name, database, memory, clock, work: worker }, ...ends } as unknown as OpenWorld;
+    },
+    newMemory: () =>
+      newWorldMemory({ faults: { sleepMs: async () => {}, randomFraction: () => 0 }, rateLimits: { app_calls_per_hour: 0, page_calls_per_hour: 0 } }),
+    async removeFiles(name) {
+      events.push(`files of ${name} removed`);
+    },
+    async fillFirst({ name }) {
+      events.push(`${name} filled`);
+    },
+    ...{ randomSecret: () => "process", realNowMs: () => real.ms, sleepMs: async () => {} },
+    collectGarbage: () => events.push("memory given back"),
+    onError: (error) => failures.push(error),
+  });
+  afterThisTest(() => worlds.close());
+  const openNames = (): string[] => [...worlds.open()].map(({ name }) => name);
+  /** A world that has a word in it. */
+  const write = (name: string, word: string) => async (world: OpenWorld) => {
+    expect(world.name).toBe(name);
+    await world.database.write((tx) => saveSetting(tx, "word", word));
+  };
+  const wordIn = async (name: string): Promise<string | undefined> => {
+    const held = await worlds.hold(name);
+    return held === undefined ? "no world" : findSetting(held.world.database.reader, "word").finally(() => held.leave());
+  };
+  const openings = async (): Promise<string[]> =>
+    (await worlds.default.database.reader.all<{ name: string }>(sql`SELECT o.name FROM open_worlds o ORDER BY o.name`)).map(({ name }) => name);
+  /** Twice, because the first one sees what was used before. */
+  const rest = (): Promise<boolean> => worlds.restUnused().then(() => worlds.restUnused());
+  return { worlds, seen, real, work, failures, openNames, write, wordIn, openings, rest };
+}
+
+test("worlds that are open work from the start on, those that open later from then on", async () => {
+  const { worlds, seen, write } = await opened();
+  await worlds.make("a", write("a", "x"));
+  seen();
+  const reported: string[] = [];
+  await worlds.start(async ({ name }) => {
+    reported.push(`${name} ${seen().join()}`);
+  }, false);
+  expect([reported, seen()]).toEqual([["default ", "a default works"], ["a works"]]);
+  await worlds.make("b", write("b", "x"));
+  expect([reported.at(-1), seen()]).toEqual(["b b opened", ["b works"]]);
+});
+
+test("one that is made with content is open and noted so; one without opens when it is first used", async () => {
+  const { worlds, seen, openNames, write, wordIn, openings } = await opened();
+  expect(await worlds.make("full", write("full", "x"))).toBe(true);
+  expect(await worlds.make("bare")).toBe(true);
+  expect({ open: openNames(), noted: await openings(), word: await wordIn("full") }).toEqual({
+    ...{ open: ["default", "full"], noted: ["full"], word: "x" },
+  });
+  seen();
+  expect(await wordIn("bare")).toBeUndefined();
+  expect({ events: seen(), noted: await openings() }).toEqual({ events: ["bare opened"], noted: ["bare", "full"] });
+  expect((await worlds.list({ limit: 5 })).rows).toEqual([
+    { name: "bare", made_ms: START_MS },
+    { name: "full", made_ms: START_MS },
+  ]);
+});
+
+test("of several who make a world of one name at once the first does, and the others leave it alone, also where theirs would fail", async () => {
+  const { worlds, seen, write, wordIn } = await opened();
+  seen();
+  const failing = async (): Promise<void> => {
+    throw new Error("wrong file");
+  };
+  const made = [worlds.make("a", write("a", "first")), worlds.make("a", failing), worlds.make("a")];
+  expect(await Promise.all(made)).toEqual([true, false, false]);
+  expect([seen(), await wordIn("a")]).toEqual([["a opened"], "first"]);
+});
+
+test("a name is given once; what cannot be filled leaves nothing, and its name is free again", async () => {
+  const { worlds, seen, write, wordIn } = await opened();
+  await expect(worlds.make("No Name")).rejects.toThrow("not a world's name: No Name");
+  expect(await worlds.make("a", write("a", "x"))).toBe(true);
+  for (const name of ["a", "default"]) expect(await worlds.make(name, write(name, "other"))).toBe(false);
+  expect([await wordIn("a"), await wordIn("default")]).toEqual(["x", undefined]);
+  seen();
+  const failing = worlds.make("b", async (world) => {
+    await write("b", "half")(world);
+    throw new Error("wrong file");
+  });
+  await expect(failing).rejects.toThrow("wrong file");
+  expect(seen()).toEqual(["b opened", "b abandoned", "data of b removed", "files of b removed"]);
+  expect(await wordIn("b")).toBe("no world");
+  expect(await worlds.make("b")).toBe(true);
+  expect(await wordIn("b")).toBeUndefined();
+});
+
+test("a name that another process takes while a world is made stays with that one, whose world opens when it is used", async () => {
+  const { worlds, seen, openNames, wordIn } = await opened();
+  const take = async () => void (await worlds.default.database.write((tx) => insertWorld(tx, "a", 1)));
+  seen();
+  expect(await worlds.make("a", take)).toBe(false);
+  expect({ events: seen(), open: openNames() }).toEqual({ events: ["a opened", "a closed"], open: ["default"] });
+  expect([await wordIn("a"), openNames()]).toEqual([undefined, ["default", "a"]]);
+});
+
+test("what another process does with a world is done here too: one that was replaced begins anew, one that was deleted is gone", async () => {
+  const { worlds, seen, write, openNames, failures } = await opened();
+  for (const name of ["a", "b"]) await worlds.make(name, write(name, "x"));
+  const done = (change: "deleted" | "replaced", name: string) => worlds.default.database.write(async (tx) => announce(tx, change, "other", name));
+  seen();
+  await done("replaced", "a");
+  (await worlds.hold("a"))?.leave();
+  expect(seen()).toEqual(["a abandoned", "a opened"]);
+  await done("deleted", "b");
+  while (openNames().includes("b") || seen().length === 0) await Bun.sleep(1);
+  expect({ open: openNames(), failures }).toEqual({ open: ["default", "a"], failures: [] });
+});
+
+test("a minute after a world has opened it is looked at; for the first one alone nothing is", async () => {
+  const { setTimeout } = globalThis;
+  const looks: (() => void)[] = [];
+  const setTimer = spyOn(globalThis, "setTimeout").mockImplementation(((look: () => void, ms?: number) => {
+    if (ms === 60_000) looks.push(look);
+    return setTimeout(look, ms);
+  }) as typeof setTimeout);
+  try {
+    const { worlds, openNames, write } = await opened();
+    expect(looks).toEqual([]);
+    await worlds.make("a", write("a", "x"));
+    expect(looks).toHaveLength(1);
+    await worlds.restUnused();
+    looks[0]?.();
+    while (openNames().includes("a")) await Bun.sleep(1);
+    expect(openNames()).toEqual(["default"]);
+  } finally {
+    setTimer.mockRestore();
+  }
+});
+
+test("those that nobody used since the last look rest; memory is given back only then, and the result says whether one is open still", async () => {
+  const { worlds, seen, work, openNames, write, openings } = await opened();
+  expect(await worlds.restUnused()).toBe(false);
+  for (const name of ["a", "b"]) await worlds.make(name, write(name, "x"));
+  seen();
+  expect([await worlds.restUnused(), seen()]).toEqual([true, []]);
+  work.b = undefined;
+  expect(await worlds.restUnused()).toBe(true);
+  expect(seen()).toEqual(["a closed", "data of a rest", "memory given back"]);
+  expect({ open: openNames(), noted: await openings() }).toEqual({ open: ["default", "b"], noted: ["b"] });
+  expect([await worlds.restUnused(), seen()]).toEqual([true, []]);
+  delete work.b;
+  expect([await worlds.restUnused(), openNames(), await openings()]).toEqual([false, ["default"], []]);
+});
+
+test("one that rests is to be woken when its work is due, counted from now in real time; one without work never", async () => {
+  const { worlds, real, work, write, rest } = await opened();
+  for (const name of ["due", "idle"]) await worlds.make(name, write(name, "x"));
+  // The world's own clock says 1,000.
+  work.due = { nextDueMs: 61_000 };
+  real.ms += 5_000;
+  await rest();
+  expect((await findWakeTimes(worlds.default.database.reader)).map((row) => ({ ...row }))).toEqual([{ name: "due", wake_ms: START_MS + 65_000 }]);
+  (await worlds.hold("due"))?.leave();
+  expect(await findWakeTimes(worlds.default.database.reader)).toEqual([]);
+});
+
+test("a world that is deleted goes with its data and its files, and only once; the first one cannot go", async () => {
+  const { worlds, seen, write, wordIn, openNames } = await opened();
+  await worlds.make("a", write("a", "x"));
+  seen();
+  expect([await worlds.delete("default"), await worlds.delete("nothing"), seen()]).toEqual([false, false, []]);
+  expect(await worlds.delete("a")).toBe(true);
+  expect(seen()).toEqual(["a abandoned", "data of a removed", "files of a removed"]);
+  expect([await worlds.delete("a"), await wordIn("a"), openNames()]).toEqual([false, "no world", ["default"]]);
+  expect((await worlds.list({ limit: 5 })).rows).toEqual([]);
+  await worlds.make("a", write("a", "y"));
+  expect(await wordIn("a")).toBe("y");
+});
+
+test("requests enter a world by its name; what is none, or names none, is not there", async () => {
+  const { worlds, write } = await opened();
+  await worlds.make("a", write("a", "x"));
+  expect((await worlds.enter("a"))?.world.name).toBe("a");
+  expect((await worlds.enterDefault()).world).toBe(worlds.default);
+  expect(worlds.enter("No Name")).toBeUndefined();
+  expect(await worlds.enter("nothing")).toBeUndefined();
+});
+
+test("whether there is more than the first world as it is: another world, or a snapshot", async () => {
+  const { worlds } = await opened();
+  expect(await worlds.hasMore()).toBe(false);
+  await worlds.make("a");
+  expect(await worlds.hasMore()).toBe(true);
+  await worlds.delete("a");
+  expect(await worlds.hasMore()).toBe(false);
+  await worlds.saveSnapshot("default", "s");
+  expect(await worlds.hasMore()).toBe(true);
+});
+
+test("snapshots are kept, listed, brought back and deleted by name, of worlds that are there; what a world began with is none of them", async () => {
+  const { worlds, seen, write, wordIn } = await opened();
+  await worlds.make("a", write("a", "first"));
+  for (const name of ["s", "t"]) expect(await worlds.saveSnapshot("a", name)).toBe(true);
+  const listed = async () => (await worlds.listSnapshots("a"))?.map(({ name }) => name);
+  expect(await listed()).toEqual(["s", "t"]);
+  const held = await worlds.hold("a");
+  await held?.world.database.write((tx) => saveSetting(tx, "word", "second"));
+  held?.leave();
+  seen();
+  expect([await worlds.restoreSnapshot("a", "other"), await worlds.restoreSnapshot("a", "_beginning"), seen()]).toEqual([false, false, []]);
+  expect(await worlds.restoreSnapshot("a", "s")).toBe(true);
+  expect(seen()).toEqual(["a abandoned", "a opened"]);
+  expect(await wordIn("a")).toBe("first");
+  await expect(worlds.saveSnapshot("a", "_beginning")).rejects.toThrow("not a snapshot's name: _beginning");
+  expect([await worlds.deleteSnapshot("a", "_beginning"), await worlds.deleteSnapshot("a", "s"), await worlds.deleteSnapshot("a", "s")]).toEqual([
+    ...[false, true, false],
+  ]);
+  expect(await listed()).toEqual(["t"]);
+  const none = [
+    worlds.saveSnapshot("nothing", "s"),
+    worlds.listSnapshots("nothing"),
+    worlds.restoreSnapshot("nothing", "s"),
+    worlds.deleteSnapshot("nothing", "s"),
+    worlds.reset("nothing"),
+  ];
+  expect(await Promise.all(none)).toEqual(none.map(() => undefined));
+});
+
+test("a reset brings back what a world was made with, or nothing; the first one is filled again before it is used", async () => {
+  const { worlds, seen, write, wordIn } = await opened();
+  await worlds.make("a", write("a", "first"));
+  await worlds.make("bare");
+  for (const name of ["a", "bare", "default"]) {
+    const held = await worlds.hold(name);
+    await held?.world.database.write((tx) => saveSetting(tx, "word", "later"));
+    held?.leave();
+  }
+  seen();
+  expect(await worlds.reset("a")).toBe(true);
+  expect(seen()).toEqual(["a abandoned", "files of a removed", "a opened"]);
+  expect(await worlds.reset("bare")).toBe(true);
+  seen();
+  expect(await worlds.reset("default")).toBe(true);
+  expect(seen()).toEqual(["default abandoned", "files of default removed", "default opened", "default filled"]);
+  expect([await wordIn("a"), await wordIn("bare"), await wordIn("default")]).toEqual(["first", undefined, undefined]);
+});
+
+test("at the end the others are closed before the first one, which says what is left open for the next start", async () => {
+  const { worlds, seen, work, write, openNames, failures } = await opened();
+  for (const name of ["busy", "idle"]) await worlds.make(name, write(name, "x"));
+  work.busy = undefined;
+  seen();
+  await worlds.close();
+  const events = seen();
+  expect(events.toSorted()).toEqual(["busy closed", "data of idle rest", "default closed", "idle closed"]);
+  expect(events.at(-1)).toBe("default closed");
+  expect([openNames(), failures]).toEqual([[], []]);
+  expect(() => worlds.default).toThrow("the first world is closed");
+});
