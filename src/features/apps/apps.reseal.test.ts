@@ -3,7 +3,7 @@ import type { Config } from "#config/config";
 import { keyRingOf } from "#config/secret-key";
 import { exportWorld } from "#graph/worlds/file/import-export";
 import { openControl } from "#harness/control";
-import { onEachDatabase, type TestPlaza } from "#harness/plaza";
+import { onEachDatabase, openPlaza, type TestPlaza } from "#harness/plaza";
 import { everyValue } from "#harness/search/stored-values";
 import { masterKeyId } from "#storage/sealing";
 import { randomKey } from "#system";
@@ -104,6 +104,28 @@ onEachDatabase("D-171: the sealing key is replaced", (database) => {
     expect((await request("GET", SEALING_KEY)).body.waiting).toBe(1);
     expect(keys.previous).toHaveLength(1);
     expect(await sealedValues(plaza)).toContain(strange);
+  });
+});
+
+onEachDatabase("D-171: previous keys that stay", (database) => {
+  const NOW_MS = 1_795_000_000_000;
+
+  /** In how many ms they are asked about again; undefined: never. */
+  async function askedAgainIn(...ends: readonly (number | undefined)[]): Promise<number | undefined> {
+    const previous = ends.map((end, at) => ({ key: new Uint8Array(32).fill(at), untilMs: end === undefined ? undefined : NOW_MS + end }));
+    const keys = { current: new Uint8Array(32).fill(9), previous, isOwn: true, rotate: () => {}, retire: () => {} };
+    const plaza = await openPlaza({ database, keys, world: { apps: [{ id: "1001" }] } });
+    await plaza.world.database.write((tx) => plaza.world.ports.get("sealed_values").schedule(tx, plaza.world));
+    await plaza.world.work.runDue();
+    const [job] = (await plaza.dump(["jobs.due_ms"])) as { value: number }[];
+    return job === undefined ? undefined : Number(job.value) - NOW_MS;
+  }
+
+  test("are asked about at the end of the first of them, and each hour where another world still needs one whose time has passed", async () => {
+    expect([await askedAgainIn(5_000), await askedAgainIn(9_000, 5_000, undefined, 7_000)]).toEqual([5_000, 5_000]);
+    expect([await askedAgainIn(0), await askedAgainIn(-1, 5_000), await askedAgainIn(1)]).toEqual([3_600_000, 3_600_000, 1]);
+    // Those of the configuration have no end.
+    expect([await askedAgainIn(), await askedAgainIn(undefined)]).toEqual([undefined, undefined]);
   });
 });
 
