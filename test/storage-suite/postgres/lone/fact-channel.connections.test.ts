@@ -63,7 +63,7 @@ test("at the end the number is given back, the session ends, and nothing is repo
   await nextTurn();
   // Not in the midst of another turn.
   expect(session().hasEnded).toBe(false);
-  tables["own"] = { 5: 1 };
+  tables.own = { 5: 1 };
   gate.resolve();
   await closing;
   expect(session().sent.some((text) => String(text).includes("SET lease_until_ms = 0"))).toBe(true);

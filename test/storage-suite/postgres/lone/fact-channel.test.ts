@@ -40,7 +40,7 @@ test("a number that was not heard of means that everything may have changed, onc
   news();
   await tick();
   expect(news()).toEqual([]);
-  tables["own"] = { 5: 8, 9: 1 };
+  tables.own = { 5: 8, 9: 1 };
   await tick();
   expect(news()).toEqual(["own: everything"]);
   await tick();
@@ -49,8 +49,8 @@ test("a number that was not heard of means that everything may have changed, onc
   notify('9 2 [["token","b"]]');
   notify('5 2 [["token","c"]]', "second");
   expect(news()).toEqual(["own: token a", "own: token b", "second: token c"]);
-  tables["own"] = { 5: 9, 9: 2 };
-  tables["second"] = { 5: 2 };
+  tables.own = { 5: 9, 9: 2 };
+  tables.second = { 5: 2 };
   await tick();
   expect(news()).toEqual([]);
 });
@@ -122,7 +122,7 @@ test("a schema is followed at once, from its numbers on, and left; without a con
   await nextTurn();
   expect(session().sent.at(-1)).toBe('UNLISTEN "second"');
   notify('5 9 [["token","b"]]', "second");
-  tables["second"] = { 5: 20 };
+  tables.second = { 5: 20 };
   await tick();
   expect(news()).toEqual([]);
   expect(session().sent.at(-1)).not.toContain("second");
@@ -138,8 +138,8 @@ test("a schema is followed at once, from its numbers on, and left; without a con
 test("a schema that another process has deleted is left out, and the others are read; one that is not there cannot be followed", async () => {
   const { channel, news, hear, tick, tables, gates } = await openChannel({ own: {}, second: {} });
   await channel.follow("second", hear("second"));
-  delete tables["second"];
-  tables["own"] = { 5: 1 };
+  delete tables.second;
+  tables.own = { 5: 1 };
   news();
   await tick();
   expect(news()).toEqual(["own: everything"]);

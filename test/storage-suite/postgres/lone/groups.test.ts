@@ -61,7 +61,7 @@ test("one body is one transaction, which nothing precedes or follows; one that r
   });
   expect(second).toBe(refused);
   expect(server.sessions).toHaveLength(1);
-  expect(transcript(server.sessions[0] as LoneSession)).toEqual(["begin insert", "commit", "begin insert", "rollback"].flatMap((line) => line));
+  expect(transcript(server.sessions[0] as LoneSession)).toEqual(["begin insert", "commit", "begin insert", "rollback"].flat());
 });
 
 test("one that refuses before it asks for anything, and none else, needs no connection", async () => {

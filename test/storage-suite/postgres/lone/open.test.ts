@@ -42,7 +42,7 @@ function newDatabase(size = 8) {
   return { server, responses, database, ends, runsWith };
 }
 
-const textsOf = (session: LoneSession): string[] => session.sent.flatMap((each) => each);
+const textsOf = (session: LoneSession): string[] => session.sent.flat();
 
 test("a write that PostgreSQL rolls back because of others is tried five times; one that is refused, or whose new connection breaks, once", async () => {
   for (const [completion, runs] of [
