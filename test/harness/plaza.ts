@@ -21,11 +21,13 @@ import type { Streaming } from "#graph/worlds/world";
 import { definitionOf } from "#kernel/errors";
 import { buildRegistry } from "#main";
 import { GuardedClient } from "#outbound/client";
+import type { Database } from "#storage/database";
 import { openDatabase } from "#storage/open";
 import type { KeyRing } from "#storage/sealing";
 import { monotonicMs, randomFraction, randomSecret, SeededIds, sleepMs, TimeOrderedIds, traceId } from "#system";
 import { type BrokenPayload, silentObserver } from "#webhooks/observer";
 import { afterThisTest } from "./cleanup.ts";
+import { leaveSchema, noteNewSchema, takeSchema } from "./postgres/left-worlds.ts";
 import { sharedPostgres } from "./postgres-cluster.ts";
 
 export type DatabaseKind = "sqlite" | "postgres";
@@ -83,11 +85,10 @@ export async function openPlaza(options: PlazaOptions = {}): Promise<TestPlaza> 
   const registry = options.registry ?? built;
   const time = { realMs: 1_795_000_000_000 };
   const brokenPayloads: BrokenPayload[] = [];
-  const name = `t${process.pid}_${++schemaCount}`;
-  const data = options.database === "postgres" ? (await sharedPostgres()).url : ":memory:";
+  const { name, database } = await openData(options, registry);
   const world = await openWorld({
     name,
-    database: await openDatabase({ data, world: name, migrations: migrationsOf(registry) }),
+    database,
     registry,
     ports: registry.openPorts(),
     profile: options.profile ?? "strict",
@@ -111,6 +112,18 @@ export async function openPlaza(options: PlazaOptions = {}): Promise<TestPlaza> 
   const plaza = new TestPlaza(world, registry, time, brokenPayloads);
   afterThisTest(() => plaza.close());
   return plaza;
+}
+
+/** On PostgreSQL in the schema of an earlier test, unless the registry is the test's own. */
+async function openData({ database: kind, registry: own }: PlazaOptions, registry: Registry): Promise<{ name: string; database: Database }> {
+  const isShared = kind === "postgres" && own === undefined;
+  const data = kind === "postgres" ? (await sharedPostgres()).url : ":memory:";
+  const taken = isShared ? await takeSchema(data) : undefined;
+  const name = taken ?? `t${process.pid}_${++schemaCount}`;
+  const database = await openDatabase({ data, world: name, migrations: migrationsOf(registry) });
+  if (isShared && taken === undefined) await noteNewSchema(data, name);
+  if (isShared) afterThisTest(() => leaveSchema(name));
+  return { name, database };
 }
 
 export class TestPlaza {
