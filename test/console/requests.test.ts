@@ -76,7 +76,7 @@ test("keys alone reach everything: the palette, the list, the filter", async () 
 test("axe finds nothing wrong in either theme, with the list empty, filled and opened, and in the palette", async () => {
   const server = await startServer([]);
   const page = await openConsole(server);
-  await page.shows("No request yet");
+  await page.shows("No request yet", "● live");
   expect(await page.violations()).toEqual([]);
   await createLabel(server, "gold");
   await createLabel(server, "gold");

@@ -20,7 +20,7 @@ test("a webhook failed: a person sees why, the receiver is fixed, and it is sent
   receiver.response = () => new Response("no database", { status: 500 });
   const server = await startServer(["--world", worldAt(receiver.url)]);
   const page = await openConsole(server, "/requests");
-  await page.shows("No request yet");
+  await page.shows("No request yet", "● live");
   await createLabel(server, "gold");
   await page.shows("createLabel");
   await page.press("[role=grid] .body [role=row]");
