@@ -25,20 +25,26 @@ const bunTest = (name: string, paths: readonly string[]): Step => ({
 });
 
 /** What of `test` takes longest is a part by itself. */
-const LONG = { console: "the console", faults: "faults", cli: "the commands", live: "live video" };
+const LONG = { console: "the console", faults: "faults", cli: "the commands", live: "live video", package: "the package" };
 const MODEL = "model";
 const others = readdirSync(join(ROOT, "test")).filter((folder) => !(folder in LONG) && folder !== MODEL);
+
+const ofTest = (folder: keyof typeof LONG): Step => bunTest(`${LONG[folder]}, from outside`, [`test/${folder}`]);
 
 /** The longest first: then nothing is left to one alone at the end. */
 const PARTS = [
   bunTest("features, server, tools and clients", ["src", "tools", "clients"]),
+  ofTest("console"),
   bunTest(
     "the program from outside",
     others.map((folder) => `test/${folder}`),
   ),
-  bunTest("the interface and its model", [`test/${MODEL}`]),
-  ...Object.entries(LONG).map(([folder, name]) => bunTest(`${name}, from outside`, [`test/${folder}`])),
+  ofTest("faults"),
   bunTest("conformance, on memory and on PostgreSQL", ["conformance"]),
+  ofTest("cli"),
+  bunTest("the interface and its model", [`test/${MODEL}`]),
+  ofTest("live"),
+  ofTest("package"),
 ];
 
 const below = (paths: readonly string[]): Step => bunTest(`bun test ${paths.join(" ")}`, paths);
