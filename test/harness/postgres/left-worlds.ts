@@ -1,6 +1,6 @@
 /**
  * Schemas of PostgreSQL whose test has ended, for tests that come: to make one with all its tables takes a quarter of a second, to empty one
- * a thirtieth of that.
+ * a tenth of that.
  */
 import { Client } from "pg";
 
