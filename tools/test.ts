@@ -51,13 +51,14 @@ const below = (paths: readonly string[]): Step => bunTest(`bun test ${paths.join
 
 export const steps = (paths: readonly string[]): Step[] => (paths.length > 0 ? [below(paths)] : PARTS);
 
-/** What each prints comes whole when it has ended. All together have `RUN_WITHIN_MS`. */
+/** What a part prints comes whole when it has ended. All together have `RUN_WITHIN_MS`. */
 async function sideBySide(parts: readonly Step[]): Promise<StepEnd[]> {
   const waiting = [...parts];
   const ends: StepEnd[] = [];
   const endMs = performance.now() + RUN_WITHIN_MS;
   const work = async (): Promise<void> => {
     for (let part = waiting.shift(); part !== undefined; part = waiting.shift()) {
+      console.log(`${part.name}: begins`);
       const end = await runStep({ ...part, isQuiet: true, withinMs: Math.max(1, endMs - performance.now()) });
       console.log(`\n── ${end.name}\n${end.output}`);
       ends.push(end);
