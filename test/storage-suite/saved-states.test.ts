@@ -138,9 +138,17 @@ describeDrivers("saved states", (driver) => {
     reported.length = 0;
     expect(await database.restoreState("one")).toBe(true);
     expect(await becomesTrue(() => new Set(reported).size === 1 + others.length, 20_000)).toBe(true);
-    reported.length = 0;
-    expect(await database.restoreState("none")).toBe(false);
-    expect(reported).toEqual([]);
+    if (driver.name === "sqlite") {
+      reported.length = 0;
+      expect(await database.restoreState("none")).toBe(false);
+      expect(reported).toEqual([]);
+      return;
+    }
+    // A process also hears what it announced itself, and when it polled late, at any time after: what is announced stands in the table.
+    const announced = () => database.reader.all(sql`SELECT g.slot, g.generation FROM fact_generations g ORDER BY g.slot`);
+    const before = await announced();
+    expect(before).not.toEqual([]);
+    expect([await database.restoreState("none"), await announced()]).toEqual([false, before]);
   });
 
   test("a state of an older version of the program is brought up to date, or refused with nothing changed", async () => {
