@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { Client } from "pg";
 import type { Case } from "./cases.ts";
 import { controlAddresses } from "./given.ts";
+import { exchange } from "./http/requests.ts";
 import { freshId } from "./names.ts";
 import type { Target } from "./session.ts";
 import { buildWorld } from "./worlds.ts";
@@ -17,6 +18,8 @@ const READY_WITHIN_MS = 60_000;
 const STOPPED_WITHIN_MS = 12_000;
 
 export interface RunningServer extends Target {
+  /** The world is again as the server began it. */
+  reset(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -37,11 +40,17 @@ export async function startServer(testCase: Case, data: string, receiver: string
   };
   try {
     const ready = await readReadyLine(child);
-    return { ...targetOf(ready), stop: cleanUp };
+    const target = targetOf(ready);
+    return { ...target, reset: () => resetWorld(target), stop: cleanUp };
   } catch (error) {
     await cleanUp();
     throw error;
   }
+}
+
+async function resetWorld({ addresses, controlKey }: Target): Promise<void> {
+  const { response } = await exchange({ method: "POST", target: "/reset", on: "world" }, addresses, { Authorization: `Bearer ${controlKey}` });
+  if (response.status !== 200) throw new Error(`the world could not be reset: ${response.status}`);
 }
 
 /** Names of the ready line → surfaces as cases name them. */
