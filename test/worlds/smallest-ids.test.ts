@@ -1,0 +1,31 @@
+/** The smallest id that there is, 1, is one like any other: what has it, or belongs to it, is in every list. */
+import { expect, test } from "bun:test";
+import { exportWorld, importWorld, sectionsOf } from "#graph/worlds/file/import-export";
+import { openPlaza } from "#harness/plaza";
+import { scrambled } from "./scrambled-world.ts";
+
+/** Every list in one order, since an id that is smaller comes earlier. */
+function inOneOrder(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((one) => JSON.stringify(inOneOrder(one))).sort();
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, inOneOrder(one)]));
+}
+
+const { world, registry } = await openPlaza({ world: scrambled });
+const exported = (await exportWorld(world, registry)) as Record<string, readonly { readonly id?: string }[]>;
+const text = JSON.stringify(exported);
+/** The second of each kind, to which most belongs. */
+const ids = sectionsOf(registry).flatMap(({ key }) => exported[key]?.find(({ id }) => id?.endsWith("02"))?.id ?? []);
+
+test("the world below has something of nearly every kind", () => {
+  expect(ids.length).toBeGreaterThan(15);
+});
+
+for (const id of ids)
+  test(`a world comes back whole where 1 stands in place of ${id}`, async () => {
+    const given = text.replaceAll(`"${id}"`, '"1"');
+    expect(given).not.toBe(text);
+    const other = await openPlaza();
+    await importWorld(other.world, other.registry, given, { isMerge: false, parseYaml: Bun.YAML.parse });
+    expect(inOneOrder(await exportWorld(other.world, other.registry))).toEqual(inOneOrder(JSON.parse(given)));
+  });
