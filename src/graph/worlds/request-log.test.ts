@@ -74,6 +74,21 @@ test("who has seen so many gets those that came after also where the log was cle
   expect(log.entries().map(({ trace_id }) => trace_id)).toEqual(["new"]);
 });
 
+test("each request wakes all that wait for it, one or many, and once", async () => {
+  const log = new RequestLog();
+  const woken: string[] = [];
+  const wait = (name: string) => log.next().then(() => woken.push(name));
+  const alone = wait("alone");
+  log.add(entry());
+  await alone;
+  const two = [wait("first"), wait("second")];
+  expect(woken).toEqual(["alone"]);
+  log.add(entry());
+  await Promise.all(two);
+  log.add(entry());
+  expect(woken).toEqual(["alone", "first", "second"]);
+});
+
 test("the last thousand requests are kept", () => {
   const log = new RequestLog();
   for (let at = 0; at < 2_500; at++) log.add(entry({ trace_id: `A${at}` }));

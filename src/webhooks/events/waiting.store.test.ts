@@ -80,6 +80,8 @@ onBothDatabases("deliveries that wait", (kind) => {
       { id: 11, fence: 7, status: 1 },
       first(12, { lane: 73 }),
       { id: 13, retry_due_ms: 3, lane: 73 },
+      first(14),
+      { id: 15, retry_due_ms: 3 },
     ]);
     await database.write(async (tx) => {
       for (const id of [9, 10, 11, 12, 13]) await saveQueue(tx, String(id), "71", "72", NOW);
@@ -89,6 +91,9 @@ onBothDatabases("deliveries that wait", (kind) => {
     expect(await row(11)).toMatchObject({ lane: 71 });
     expect(await row(12)).toMatchObject({ lane: 73, first_lane: 73 });
     expect(await row(13)).toMatchObject({ lane: 73, retry_due_ms: 3 });
+    // Nobody moved these.
+    expect(await row(14)).toMatchObject({ lane: 71, first_lane: 71 });
+    expect(await row(15)).toMatchObject({ lane: 71, retry_due_ms: 3 });
   });
 
   test("retries of one app that lead nowhere are due at once, and none later than before", async () => {
