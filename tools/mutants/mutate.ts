@@ -3,7 +3,7 @@
  * the system's temporary folder. CONTRIBUTING.md says how to read what it prints; `--help` names the options.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { changedLines, filesOf, Importers, isMutable } from "./files.ts";
 import { conformanceOf, Judge } from "./judge.ts";
@@ -77,7 +77,7 @@ function stale(known: readonly Equivalent[]): Equivalent[] {
 
 /** What an earlier run found out. */
 function earlier(mutants: readonly Mutant[]): Map<Mutant, Judged> {
-  const file = join(root, options.json);
+  const file = resolve(root, options.json);
   return options.resume === true && existsSync(file) ? judgedBefore(readFileSync(file, "utf8"), mutants) : new Map();
 }
 
@@ -98,9 +98,9 @@ async function run(mutants: readonly Mutant[], paths: readonly string[], known: 
         equivalent === undefined ? judged(mutant, await judge.judge(mutant)) : { mutant, outcome: "equivalent", ran: 0, reason: equivalent.reason };
       found.set(mutant, one);
       console.log(`${found.size}/${mutants.length} ${lineOf(one)}`);
-      mkdirSync(dirname(join(root, options.json)), { recursive: true });
+      mkdirSync(dirname(resolve(root, options.json)), { recursive: true });
       // After each, so that what was found by then is there when it is interrupted.
-      writeFileSync(join(root, options.json), json(all(), whole("seed")));
+      writeFileSync(resolve(root, options.json), json(all(), whole("seed")));
     }
   };
   const copies = Array.from({ length: Math.max(1, whole("at-once")) }, () => new WorkCopy(root, paths));
