@@ -170,6 +170,8 @@ describe("a wrong option is named with its value", () => {
     ],
     [{}, { PLAZA_SECRET_KEY: "zz" }, "PLAZA_SECRET_KEY: must be 32 bytes in hex or base64"],
     [{ import: true }, {}, "--import: requires --world FILE"],
+    [{ watch: true }, {}, "--watch: requires --world FILE"],
+    [{ export_secrets: true }, {}, "--export-secrets: requires --export FILE"],
     [{ log_level: "loud" }, {}, '--log-level: "loud" is not one of'],
   ];
   for (const [flags, environment, message] of cases) {
@@ -179,6 +181,16 @@ describe("a wrong option is named with its value", () => {
       expect(problem).not.toContain("\n");
     });
   }
+
+  test("what needs another option is taken together with it", () => {
+    const world = { world: "world.yaml" };
+    const together = [
+      { ...world, import: true },
+      { ...world, watch: true },
+      { export: "world.yaml", export_secrets: true },
+    ];
+    for (const flags of together) expect(readConfig(flags, {}, undefined)).toMatchObject(flags);
+  });
 
   test("a key of the file that is no option", () => {
     expect(problemOf({}, {}, { prot: 1 })).toBe("prot in plaza.config.yaml: there is no such option; did you mean port?");

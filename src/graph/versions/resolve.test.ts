@@ -95,6 +95,18 @@ describe("marketing versions", () => {
     expect(() => at(23, now + 1, ended)).toThrow(/v23\.0 is not available to this app$/);
   });
 
+  test("VER-6: a version that is not released yet is no reason for a refusal, and nothing to be upgraded to", () => {
+    const app: VersionedApp = { created_time: 0, marketing_first_used_time: 1, auto_upgrade: true };
+    const marketing: MarketingVersion[] = [
+      { version: 1, released: 0, until: 100 * DAY, affects: [] },
+      { version: 2, released: 200 * DAY, until: undefined, affects: ["readFeed"] },
+    ];
+    const at = (now: number) =>
+      servedVersion({ rule: "marketing", asked: 1, app, calendar: { ...standardCalendar, marketing }, now, names: ["readFeed"], path: "/" });
+    expect(() => at(150 * DAY)).toThrow(/v1\.0 is deprecated and no later version is available$/);
+    expect(() => at(200 * DAY)).toThrow("v1.0 is deprecated and v2.0 changed this endpoint; use v2.0");
+  });
+
   test("VER-4a, D-03: a marketing request names a version, but for G1", () => {
     const app: VersionedApp = { created_time: 0, marketing_first_used_time: 1, auto_upgrade: true };
     const ask = (rule: "marketing" | "marketingOrCurrent") =>

@@ -72,6 +72,8 @@ describe("RFC 7578: a multipart body", () => {
     const text = `${part(file("a.txt", ""), "old")}${part(file('%22b%0D%0A%41\\"', "\r\nContent-Type: text/csv\r\nContent-Type: x/y"), "\r\n--c\xff\r\n")}--b--`;
     expect(parse(text)).toEqual({ defect: undefined, parameters: {}, files: [["f", '"b\r\n%41"', "text/csv", "\r\n--c\xff\r\n"]] });
     expect(parse(`${part(file("a.txt", ""), "1")}--b--`).files).toEqual([["f", "a.txt", "application/octet-stream", "1"]]);
+    // The blank behind the colon may be left out.
+    expect(parse(`${part(file("a.txt", "\r\nContent-Type:text/csv"), "1")}--b--`).files).toEqual([["f", "a.txt", "text/csv", "1"]]);
   });
 });
 

@@ -1,5 +1,5 @@
 /** Which connections a pool keeps for the next request, how many, and for how long. */
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { afterThisTest } from "#harness/cleanup";
 import type { Connection } from "./connection.ts";
 import { ConnectionPool } from "./pool.ts";
@@ -65,6 +65,20 @@ test("of one endpoint 512 are kept, in all 2,048, and what was taken leaves its 
   expect([closedOf("b", 512), closedOf("c", 512), closedOf("d", 512), closedOf("e", 3)]).toEqual([0, 0, 0, 3]);
   expect(pool.take("a")?.isOpen).toBe(true);
   expect([closedOf("e", 2), pool.take("e")?.isOpen]).toEqual([1, true]);
+});
+
+test("one timer looks after all of them, and ends with the pool", () => {
+  const begun = spyOn(globalThis, "setInterval");
+  const ended = spyOn(globalThis, "clearInterval");
+  afterThisTest(() => {
+    begun.mockRestore();
+    ended.mockRestore();
+  });
+  const pool = newPool();
+  for (let count = 0; count < 3; count++) pool.give("a", waiting());
+  expect(begun).toHaveBeenCalledTimes(1);
+  pool.close();
+  expect(ended).toHaveBeenCalledWith(begun.mock.results[0]?.value);
 });
 
 test("those that nobody takes are closed after their time, and the younger ones stay", async () => {

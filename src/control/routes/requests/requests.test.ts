@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import { KEY, openControl } from "#harness/control";
 
 const entry = (more: Record<string, unknown>) => ({
@@ -48,6 +48,24 @@ describe("the last requests", () => {
     expect(await next()).toContain('"query":"access_token=…&limit=5"');
     await reader.cancel();
     plaza.world.requests.add(entry({ trace_id: "A5" }));
+  });
+
+  test("nothing waits for requests any more when their reader has gone", async () => {
+    const { app, plaza } = await openControl();
+    const waits = spyOn(plaza.world.requests, "next");
+    const response = await app.request("/v1/worlds/default/requests", { headers: { authorization: `Bearer ${KEY}`, accept: "text/event-stream" } });
+    const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+    await reader.read();
+    plaza.world.requests.add(entry({ trace_id: "A1" }));
+    await reader.read();
+    const before = waits.mock.calls.length;
+    expect(before).toBeGreaterThan(0);
+    await reader.cancel();
+    plaza.world.requests.add(entry({ trace_id: "A2" }));
+    await Bun.sleep(0);
+    plaza.world.requests.add(entry({ trace_id: "A3" }));
+    await Bun.sleep(0);
+    expect(waits.mock.calls.length).toBe(before);
   });
 
   test("an expectation is met by what is there, and looks into bodies and queries", async () => {

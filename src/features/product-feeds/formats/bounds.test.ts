@@ -44,6 +44,17 @@ test("JSON lines: a line as long as the limit is a row, one character more is no
   }
 });
 
+test("CSV: a row counts by its values, whatever is written around them, and one that is too long takes no other with it", () => {
+  const { reader, rows, bad } = open();
+  const quoted = (characters: number): string => `"${'""'.repeat(characters)}"`;
+  const separators = 3;
+  const most = ROW_CHARACTERS_MAX - separators - "b".length - "ui".length;
+  reader.push(`${HEADER}\na,n,u,i\nb,${quoted(most)},u,i\nc,n,u,i\nd,${quoted(most + 1)},u,i\ne,n,u,i\n`);
+  reader.end();
+  expect(rows.map(({ id }) => id)).toEqual(["a", "b", "c", "e"]);
+  expect(bad).toEqual([{ line: 5, reason: `is longer than ${ROW_CHARACTERS_MAX} characters` }]);
+});
+
 test("JSON lines: a file whose only line is too long is no empty file", () => {
   const { reader, bad } = open();
   reader.push(`{"id":"${"x".repeat(ROW_CHARACTERS_MAX)}`);

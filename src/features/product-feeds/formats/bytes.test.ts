@@ -55,6 +55,12 @@ describe("D-56: bytes", () => {
     }
   });
 
+  test("a file that ends within a character has a last row all the same, with a sign in place of it", async () => {
+    const cut = Buffer.from(`${HEADER}\n${csvRow("ü")}`).subarray(0, -3);
+    const half = Buffer.concat([cut, Buffer.from("😀").subarray(0, 3)]);
+    expect((await read(half)).rows.map(({ image_url }) => image_url?.at(-1))).toEqual(["\uFFFD"]);
+  });
+
   test("damaged gzip, UTF-16 and archives are refused with a reason", async () => {
     const packed = gzipSync(text);
     expect(await problemOf(packed.subarray(0, packed.length - 12))).toContain("gzip data is damaged or truncated");

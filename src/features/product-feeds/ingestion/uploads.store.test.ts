@@ -58,7 +58,9 @@ onEachDatabase("stored uploads", (database) => {
     expect({ first: first?.n, other: other?.n, unknown: await add("9999") }).toEqual({ first: 1, other: 1, unknown: undefined });
     expect(await statuses()).toEqual(["2 receiving", "1 pending"]);
     expect(await findUploadNode(reader, first?.id ?? "")).toMatchObject({ feed: FEED, n: 1, is_update: 0, is_complete: 0, generation: 0 });
-    expect(await findUpload(reader, FEED, 2)).toMatchObject({ source: "file", is_update: 1, format: "xml", created_time: 100 });
+    expect(await findUpload(reader, FEED, 2)).toMatchObject({
+      ...{ source: "file", is_update: 1, format: "xml", created_time: 100, started_time: 0, ended_time: 0, bytes: 0, ...none, errors: "[]" },
+    });
     expect((await findLatestUploads(reader, [{ id: OTHER }, { id: FEED }, { id: "9999" }])).map((row) => row && [row.feed, row.n])).toEqual([
       [OTHER, 1],
       [FEED, 2],
