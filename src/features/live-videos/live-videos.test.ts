@@ -54,6 +54,16 @@ onEachDatabase("live videos", (database) => {
     expect(refusal(await update(plaza, made.id, { status: "LIVE" }))).toEqual([400, 100, "status"]);
   });
 
+  test("C1: what an update leaves out stays as it was", async () => {
+    const plaza = await open();
+    const known: Record<string, unknown> = { title: "T", description: "D", embeddable: true };
+    const id = await create(plaza, known);
+    for (const change of [{ title: "T2" }, { description: "D2" }, { embeddable: false }]) {
+      await update(plaza, id, change);
+      expect(await read(plaza, id, "title,description,embeddable")).toEqual({ id, ...Object.assign(known, change) });
+    }
+  });
+
   test("D-51: only the response that creates a key contains it, and no two keys are the same", async () => {
     const plaza = await open();
     const keys = new Set<string>();
