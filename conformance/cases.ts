@@ -33,6 +33,16 @@ export interface Case {
 export const serverKey = (testCase: Case): string =>
   JSON.stringify([testCase.profile, testCase.world, testCase.fragment, testCase.options, testCase.isAlone ? testCase.title : ""]);
 
+/**
+ * Groups for servers that are started for them: cases that must be alone come last, each in the world as it began. A server of its own for
+ * each of them would take half of the time of all.
+ */
+export const onOneServer = (cases: readonly Case[]): Case[][] =>
+  [...Map.groupBy(cases, (testCase) => serverKey({ ...testCase, isAlone: false })).values()].map((group) => [
+    ...group.filter(({ isAlone }) => !isAlone),
+    ...group.filter(({ isAlone }) => isAlone),
+  ]);
+
 type Raw = Record<string, unknown>;
 
 const FILE_KEYS = ["area", "world", "profile", "vars", "defaults", "blocks", "cases"];

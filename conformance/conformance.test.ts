@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { planProblems } from "#harness/postgres/plans";
 import { startPostgresCluster } from "#harness/postgres-cluster";
-import { type Case, loadCases, serverKey } from "./cases.ts";
+import { type Case, loadCases, onOneServer } from "./cases.ts";
 import { readClauses, wrongCitations } from "./coverage.ts";
 import { Receiver } from "./http/receiver.ts";
 import { failureText } from "./report/results.ts";
@@ -19,9 +19,6 @@ test("every case cites clauses that exist", () => {
   if (wrong.length > 0) throw new Error(wrong.join("\n"));
 });
 
-/** A case that must be alone has the server's world as it began; a server of its own for each would take half of the time of all. */
-const inTurn = (group: readonly Case[]): Case[] => [...group.filter(({ isAlone }) => !isAlone), ...group.filter(({ isAlone }) => isAlone)];
-
 function declare(group: readonly Case[], data: () => Promise<string>): void {
   const [first] = group;
   if (first === undefined) return;
@@ -35,7 +32,7 @@ function declare(group: readonly Case[], data: () => Promise<string>): void {
     receiver?.stop();
     await server?.stop();
   });
-  for (const testCase of inTurn(group)) {
+  for (const testCase of group) {
     test(
       testCase.title,
       async () => {
@@ -64,8 +61,7 @@ const stores: Readonly<Record<string, () => Promise<string>>> = {
 
 for (const [name, data] of Object.entries(stores)) {
   describe(`conformance on ${name}`, () => {
-    const groups = Map.groupBy(cases, (testCase) => serverKey({ ...testCase, isAlone: false }));
-    for (const group of groups.values()) describe(`${group[0]?.profile}, ${group[0]?.world}`, () => declare(group, data));
+    for (const group of onOneServer(cases)) describe(`${group[0]?.profile}, ${group[0]?.world}`, () => declare(group, data));
   });
 }
 

@@ -1,6 +1,6 @@
 /** The conformance suite as a program: `bun conformance/run.ts --help`. */
 import { parseArgs } from "node:util";
-import { type Case, serverKey } from "./cases.ts";
+import { type Case, onOneServer } from "./cases.ts";
 import type { Receiver } from "./http/receiver.ts";
 import { type Note, notReady, resultOf, runOnGiven } from "./run-cases.ts";
 import { startServer } from "./server.ts";
@@ -37,7 +37,7 @@ const { values: options } = parseArgs({
 
 /** Starts a server for each profile and world, one after the other. */
 async function runOnOwn(cases: readonly Case[], receiver: Receiver, note: Note): Promise<void> {
-  for (const group of Map.groupBy(cases, serverKey).values()) {
+  for (const group of onOneServer(cases)) {
     const [first] = group;
     if (first === undefined) continue;
     const server = await startServer(first, options.data, receiver.address).catch((error: unknown) => {
@@ -45,7 +45,15 @@ async function runOnOwn(cases: readonly Case[], receiver: Receiver, note: Note):
       return undefined;
     });
     if (server === undefined) continue;
-    for (const testCase of group) note(await resultOf(testCase, server, receiver));
+    for (const testCase of group) {
+      const ready = testCase.isAlone ? server.reset() : Promise.resolve();
+      note(
+        await ready.then(
+          () => resultOf(testCase, server, receiver),
+          (error: unknown) => notReady(testCase, error),
+        ),
+      );
+    }
     await server.stop();
   }
 }

@@ -143,6 +143,13 @@ const CASES: readonly (readonly [path: RegExp, folder: string])[] = [
 
 /** The cases of the clauses that a feature serves, or of the areas that a part of the server is about. */
 export function conformanceOf(paths: readonly string[], read: (path: string) => string): (path: string) => Command | undefined {
+  // A contract may name what no case cites, and the cases refuse to be asked for it.
+  const cited = new Set(
+    paths
+      .filter((path) => path.startsWith("conformance/cases/"))
+      .flatMap((path) => read(path).match(/^\s*(?:clauses|decisions): .*$/gm) ?? [])
+      .flatMap((line) => line.match(/[A-Z][A-Z\d]*-\d+[a-z]?/g) ?? []),
+  );
   const among = (pattern: RegExp, files: readonly string[]) => [...new Set(files.flatMap((file) => read(file).match(pattern) ?? []))];
   const choicesOf = (path: string): readonly string[] => {
     const feature = /^src\/features\/[^/]+\//.exec(path)?.[0];
@@ -150,7 +157,7 @@ export function conformanceOf(paths: readonly string[], read: (path: string) => 
     const contracts = paths.filter((each) => feature !== undefined && each.startsWith(feature) && each.endsWith(".contract.ts"));
     const cases = paths.filter((each) => folder !== undefined && each.startsWith(folder));
     return [
-      ...among(/(?<=")[A-Z][A-Z\d]*-\d+(?=")/g, contracts).flatMap((clause) => ["--clause", clause]),
+      ...among(/(?<=")[A-Z][A-Z\d]*-\d+(?=")/g, contracts).flatMap((clause) => (cited.has(clause) ? ["--clause", clause] : [])),
       ...among(/(?<=^area: )[\w-]+$/gm, cases).flatMap((area) => ["--area", area]),
     ];
   };

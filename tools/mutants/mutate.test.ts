@@ -203,7 +203,8 @@ test("the conformance cases of a feature are those of its clauses, those of what
     "conformance/run.ts": "",
     "conformance/cases/every-operation/errors.yaml": "# Errors\narea: errors\n",
     "conformance/cases/webhooks/webhooks.yaml": "area: webhooks\n",
-    "src/features/pages/pages.contract.ts": 'clauses: ["A7-1", "LIST-12"], decisions: []',
+    "conformance/cases/pages.yaml": "# D-8\ncases:\n  - title: a\n    clauses: [A7-1, A7-1b]\n    decisions: [LIST-12]\n",
+    "src/features/pages/pages.contract.ts": 'clauses: ["A7-1", "LIST-12"], decisions: ["D-8"]',
   };
   const of = conformanceOf(Object.keys(texts), (path) => texts[path] ?? "");
   expect(of("src/features/pages/pages.store.ts")?.slice(3)).toEqual(["--clause", "A7-1", "--clause", "LIST-12"]);
