@@ -1,7 +1,7 @@
 /** A disk that is full when SQLite commits, played by the system's limit on the size of a file. */
 import { afterEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { sql } from "#storage/sql";
+import { append, sql } from "#storage/sql";
 import { openSqlite } from "#storage/sqlite/open";
 import { cleanUp, closedAfterwards, notes, temporaryFolder } from "./stores.ts";
 
@@ -43,4 +43,21 @@ describe("disk full", () => {
     expect(announced.sort((a, b) => a - b)).toEqual(ids);
     expect(acted.sort((a, b) => a - b)).toEqual(ids);
   }, 30_000);
+
+  test("where a statement in the middle of a group takes the transaction with it, nothing of the group is stored outside of one", async () => {
+    const database = closedAfterwards(await openSqlite({ folder: temporaryFolder(), migrations: [notes] }));
+    const insert = (id: number, characters: number) =>
+      database.write((tx) => tx.runOne(sql`INSERT INTO notes (id, list, text) VALUES (${id}, ${"a"}, ${"x".repeat(characters)})`));
+    const storedIds = async () => (await database.reader.all<{ id: number }>(sql`SELECT n.id FROM notes n ORDER BY n.id`)).map(({ id }) => id);
+    await insert(1, 1);
+    const [{ pages = 0 } = {}] = await database.reader.all<{ pages: number }>(sql`SELECT page_count AS pages FROM pragma_page_count`);
+    const limitPages = (count: number) => database.write((tx) => tx.runAny(append(sql`PRAGMA`, `max_page_count = ${count}`)));
+    await limitPages(pages + 10);
+    const ends = await Promise.allSettled([insert(2, 1), insert(3, 500_000), insert(4, 1), insert(5, 1)]);
+    expect(ends.map(({ status }) => status)).toEqual(["rejected", "rejected", "fulfilled", "fulfilled"]);
+    expect(await storedIds()).toEqual([1, 4, 5]);
+    await limitPages(1_000_000);
+    await Promise.all([insert(3, 500_000), insert(6, 1)]);
+    expect(await storedIds()).toEqual([1, 3, 4, 5, 6]);
+  });
 });
