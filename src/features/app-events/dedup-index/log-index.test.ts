@@ -61,14 +61,18 @@ onEachDatabase("the index of the log", (kind) => {
         const probes = added.flat().concat({ event_id: "absent", time: 1_300_000 });
         for (const one of [index, indexOn(database)]) {
           // On PostgreSQL there is only the table; on SQLite the second index reads the runs and the end of the log.
+          const all = probes.map(({ event_id, time }) => ({ fingerprint: keyFingerprint("n", event_id), time }));
+          const together = await one.findKeys(database.reader, app, all, within);
           for (const { event_id, time } of probes) {
             const fingerprint = keyFingerprint("n", event_id);
+            const hasKey = (call: number) => added[call - 1]?.some((other) => other.event_id === event_id);
+            expect((together.get(fingerprint) ?? []).every(hasKey)).toBeTrue();
             const found = (await one.findKeys(database.reader, app, [{ fingerprint, time }], within)).get(fingerprint) ?? [];
             const due = added.flatMap((keys, at) =>
               keys.some((other) => other.event_id === event_id && Math.abs(other.time - time) < within) ? [at + 1] : [],
             );
             expect(due.filter((call) => !found.includes(call))).toEqual([]);
-            expect(found.every((call) => added[call - 1]?.some((other) => other.event_id === event_id))).toBeTrue();
+            expect(found.every(hasKey)).toBeTrue();
           }
         }
       }),
