@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { endAll, newFolder, runPlaza, spawnPlaza } from "./plaza-process.ts";
+import { endAll, newFolder, PROGRAM, runPlaza, spawnPlaza } from "./plaza-process.ts";
 
 afterEach(endAll);
 
@@ -82,6 +82,38 @@ describe("plaza exec", () => {
       running.kill("SIGTERM");
       expect(await running.exited).toBe(code);
     }
+  });
+
+  test("at a terminal Ctrl-C reaches the command once, by the terminal; a signal that is sent is passed on", async () => {
+    const folder = newFolder();
+    const script = `
+      process.on("SIGINT", () => console.log("interrupted"));
+      process.on("SIGTERM", () => { console.log("ended"); process.exit(4); });
+      console.log("below " + process.ppid + " ready");
+      setInterval(() => {}, 1000);`;
+    writeFileSync(join(folder, "waits.mjs"), script);
+    // The program of util-linux that runs a command at a terminal of its own.
+    const terminal = Bun.spawn(["script", "-qec", `"${PROGRAM}" exec -- node waits.mjs`, "/dev/null"], {
+      cwd: folder,
+      stdin: "pipe",
+      stdout: "pipe",
+    });
+    const reader = terminal.stdout.getReader();
+    let output = "";
+    const says = async (text: string) => {
+      while (!output.includes(text)) {
+        const { value, done } = await reader.read();
+        if (done) throw new Error(`it ended with ${JSON.stringify(output)}`);
+        output += new TextDecoder().decode(value);
+      }
+    };
+    await says("ready");
+    terminal.stdin.write("\u0003");
+    await says("interrupted");
+    process.kill(Number(/below (\d+)/.exec(output)?.[1]), "SIGTERM");
+    await says("ended");
+    expect(await terminal.exited).toBe(4);
+    expect(output.split("interrupted")).toHaveLength(2);
   });
 
   test("started by the launcher in JavaScript, it passes signals on too, and the command gets no channel of the launcher", async () => {
