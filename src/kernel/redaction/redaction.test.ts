@@ -173,6 +173,8 @@ describe("a secret is taken out of text", () => {
     ['{"a":"secret","b":["token",{"c":"proof"}]}', '{"a":"secret","b":["token",{"c":"proof"}]}'],
     ['{"token":{"a":"}"},"b":-1.5e3}', '{"token":"…","b":-1.5e3}'],
     ['{"secret" : -12 , "b":1}', '{"secret" : "…" , "b":1}'],
+    ['{"http://h/?access_token=abc&q=token":"def"}', '{"http://h/?access_token=…&q=token":"…"}'],
+    ['{"access_token=abc\\u0026secret":1}', '{"access_token=…&secret":"…"}'],
   ])("%p becomes %p", (sent, shown) => {
     expect(redact(sent)).toBe(shown);
   });
