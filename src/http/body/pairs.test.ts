@@ -59,7 +59,7 @@ describe("D-34: parameters of a query or form", () => {
     expect(sound("a[1]=y&a[0]=x")).toEqual({ a: ["x", "y"] });
     expect(sound("a[0][b]=x&a[1][b]=y")).toEqual({ a: [{ b: "x" }, { b: "y" }] });
     expect(sound("a[1]=x&a[2]=y")).toEqual({ a: { 1: "x", 2: "y" } });
-    expect(sound("a[][0]=x&a[][1]=y")).toEqual({ a: [["x"], { 1: "y" }] });
+    expect(sound("a[][0]=x&a[][1]=y&b[c][0]=z")).toEqual({ a: [["x"], { 1: "y" }], b: { c: ["z"] } });
   });
 
   test("what is no nesting is a name", () => {
@@ -109,9 +109,9 @@ describe("D-21: malformed text is a defect, and the rest is read", () => {
   test("too many parameters, of which credentials are still taken", () => {
     const many = Array.from({ length: 1_000 }, (_, i) => `p${i}=1`).join("&");
     expect(read(many).defect).toBeUndefined();
-    const { parameters, defect } = read(`${many}&x=1&access_token=t`);
+    const { parameters, defect } = read(`${many}&x=1&access_token=t&oauth_token=o&appsecret_proof=p`);
     expect(defect?.message).toBe("(#100) More than 1000 parameters");
-    expect(parameters.access_token).toBe("t");
+    expect(parameters).toMatchObject({ access_token: "t", oauth_token: "o", appsecret_proof: "p" });
     expect(parameters.x).toBeUndefined();
   });
 
