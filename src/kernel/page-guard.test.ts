@@ -77,6 +77,20 @@ describe("D-240: a sandbox serves", () => {
 
 test("an origin is written as browsers write it", () => {
   expect(
-    ["https://A.example:443/", "http://a:80", "http://[::1]:1", "null", "http://u@a", "http://a/b", "http://a?b", "a", ""].map(originOf),
-  ).toEqual([...["https://a.example", "http://a", "http://[::1]:1", "null"], ...Array.from({ length: 5 }, () => undefined)]);
+    [
+      "https://A.example:443/",
+      "http://a:80",
+      "http://[::1]:1",
+      "null",
+      "chrome-extension://ABC",
+      "http://u@a",
+      "http://a/b",
+      "http://a?b",
+      "a",
+      "",
+    ].map(originOf),
+  ).toEqual([
+    ...["https://a.example", "http://a", "http://[::1]:1", "null", "chrome-extension://abc"],
+    ...Array.from({ length: 5 }, () => undefined),
+  ]);
 });

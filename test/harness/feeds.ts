@@ -18,8 +18,8 @@ export const HEADER = "retailer_id,name,url,image_url,brand";
 export const row = (id: string, brand = "") => `${id},Book ${id},https://a.example/${id},https://a.example/${id}.png,${brand}`;
 export const csv = (...rows: string[]) => [HEADER, ...rows].join("\n");
 
-export async function openFeeds(database: DatabaseKind) {
-  const { plaza, app, request } = await openControl({ database, world: feedWorld });
+export async function openFeeds(database: DatabaseKind, settings: Readonly<Record<string, number>> = {}) {
+  const { plaza, app, request } = await openControl({ database, world: feedWorld, settings });
   const send = async (body: string | Uint8Array<ArrayBuffer> | FormData, headers: Record<string, string> = {}, path = "feeds/8101/uploads") => {
     const request = { method: "POST", body, headers: { authorization: `Bearer ${KEY}`, ...headers } };
     const response = await app.request(`/v1/worlds/default/${path}`, request);

@@ -78,7 +78,7 @@ onEachDatabase("product catalogs", (database) => {
 
   test("ERR-32: other verticals than commerce and invalid names are refused", async () => {
     const plaza = await open();
-    expect((await create(plaza, { name: "Books", vertical: "commerce" })).status).toBe(200);
+    expect((await create(plaza, { name: "😀".repeat(200), vertical: "commerce" })).status).toBe(200);
     for (const [body, parameter] of [
       [{ name: "Books", vertical: "hotels" }, "vertical"],
       [{ name: "Books", vertical: "" }, "vertical"],
@@ -86,6 +86,7 @@ onEachDatabase("product catalogs", (database) => {
       [{}, "name"],
       [{ name: "  " }, "name"],
       [{ name: "x".repeat(201) }, "name"],
+      [{ name: "😀".repeat(201) }, "name"],
       [{ name: ["x"] }, "name"],
       [{ name: "x", business_metadata: "y" }, "business_metadata"],
       [{ name: "x", business_metadata: { external_business_id: "x".repeat(256) } }, "business_metadata.external_business_id"],

@@ -137,6 +137,32 @@ onEachDatabase("feed uploads", (database) => {
   });
 });
 
+test("a file may have as many bytes as the operator says, whether their number is known before or not", async () => {
+  const { send, request, plaza } = await openFeeds("sqlite", { feed_file_bytes_max: 2_000 });
+  const file = (bytes: number) => `${csv(row("a"))}\n`.padEnd(bytes, "\n");
+  const inParts = (text: string) => new Blob([text]).stream() as never;
+  for (const body of [file(2_000), inParts(file(2_000))]) expect((await send(body, { "content-type": "text/csv" })).status).toBe(201);
+  for (const body of [file(2_001), inParts(file(2_001))]) {
+    const refused = (await send(body, { "content-type": "text/csv" })).body.error;
+    expect(refused).toMatchObject({ code: "body_too_large", message: expect.stringContaining("2000 bytes") });
+  }
+  expect((await send(file(10), { "content-length": "2001" })).body.error.code).toBe("body_too_large");
+  await plaza.world.work.runDue();
+  expect((await request("GET", "feeds/8101/uploads")).body.data.map(({ n, bytes }: { n: number; bytes: number }) => [n, bytes])).toEqual([
+    ...[
+      [2, 2_000],
+      [1, 2_000],
+    ],
+  ]);
+});
+
+test("a body with the address of a file has 65,536 bytes at most", async () => {
+  const { send } = await openFeeds("sqlite");
+  const codeOf = async (bytes: number) =>
+    (await send(JSON.stringify({ url: "ftp://a.example/x" }).padEnd(bytes), { "content-type": "application/json" })).body.error.code;
+  expect([await codeOf(65_536), await codeOf(65_537)]).toEqual(["unprocessable", "body_too_large"]);
+});
+
 describe("feed files by address", () => {
   const serve = (response: (request: Request) => Response) => {
     const server = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: response });

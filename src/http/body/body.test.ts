@@ -16,6 +16,7 @@ const problem = (content: string | Uint8Array, contentType?: string): string => 
 };
 const anyText = fc.string({ unit: "binary" }).filter((text) => text.isWellFormed());
 const FORM = "application/x-www-form-urlencoded";
+const MULTIPART = "multipart/form-data; boundary=X";
 
 describe("D-34: JSON bodies", () => {
   test("an object is the parameters", () => {
@@ -70,6 +71,13 @@ describe("D-34: forms and bodies that do not say what they are", () => {
     expect(read(" ", FORM).defect).toBeUndefined();
   });
 
+  test("no body at all is none of any type, and a byte is one", () => {
+    for (const type of [undefined, "", "application/json", FORM, MULTIPART, "text/plain", "application/octet-stream"]) {
+      expect({ type, ...read("", type) }).toMatchObject({ type, parameters: {}, defect: undefined, text: "" });
+    }
+    for (const type of [undefined, "", FORM]) expect({ type, ...read("a", type) }).toMatchObject({ type, parameters: { a: "" }, defect: undefined });
+  });
+
   test("without a type the text decides", () => {
     expect(read(' {"a":1}').parameters).toEqual({ a: 1 });
     expect(read("a=1&b").parameters).toEqual({ a: "1", b: "" });
@@ -92,7 +100,6 @@ describe("D-34: forms and bodies that do not say what they are", () => {
   });
 });
 
-const MULTIPART = "multipart/form-data; boundary=X";
 const part = (head: string, content: string): string => `--X\r\n${head}\r\n\r\n${content}\r\n`;
 
 describe("D-34: multipart bodies", () => {
@@ -115,6 +122,16 @@ describe("D-34: multipart bodies", () => {
     expect(read("--X y \r\nContent-Disposition: form-data; name=a\r\n\r\n--X\r\n--X y--", 'multipart/form-data; boundary="X y"').parameters).toEqual({
       a: "--X",
     });
+  });
+
+  test("what is wrong with its names is said as for a form", () => {
+    const values = (...names: string[]): string =>
+      `${names.map((name) => part(`Content-Disposition: form-data; name="${name}"`, "1")).join("")}--X--`;
+    expect(read(values("a", "b"), MULTIPART, 2)).toMatchObject({ parameters: { a: "1", b: "1" }, defect: undefined });
+    const tooMany = read(values("a", "b", "access_token"), MULTIPART, 1);
+    expect(tooMany.defect?.message).toBe("(#100) More than 1 parameters");
+    expect(tooMany.parameters).toEqual({ a: "1", access_token: "1" });
+    expect(read(values("a", "a[b]"), MULTIPART).defect?.message).toBe("(#100) Param a is given in ways that exclude each other");
   });
 
   test("repeated names are a list", () => {

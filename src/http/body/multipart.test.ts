@@ -67,6 +67,12 @@ describe("RFC 7578: a multipart body", () => {
     expect(parse(text).defect).toContain(problem);
   });
 
+  test("may write its headers without a blank or with one on each side of the colon, and end a part without content at its empty line", () => {
+    const file = (colon: string) => `Content-Type${colon}text/csv\r\nContent-Disposition${colon}form-data;name=f;filename=a.csv`;
+    for (const colon of [":", ": ", " : "]) expect(parse(`${part(file(colon), "1")}--b--`).files).toEqual([["f", "a.csv", "text/csv", "1"]]);
+    expect(parse(`--b\r\n${named("a")}\r\n\r\n--b--`)).toEqual({ defect: undefined, parameters: { a: "" }, files: [] });
+  });
+
   test("its files keep their name, their first type and every byte; of two with one name the later counts", () => {
     const file = (filename: string, type: string) => `${named("f")}; filename="${filename}"${type}`;
     const text = `${part(file("a.txt", ""), "old")}${part(file('%22b%0D%0A%41\\"', "\r\nContent-Type: text/csv\r\nContent-Type: x/y"), "\r\n--c\xff\r\n")}--b--`;

@@ -59,10 +59,12 @@ describe("D-34: parameters of a query or form", () => {
     expect(sound("a[1]=y&a[0]=x")).toEqual({ a: ["x", "y"] });
     expect(sound("a[0][b]=x&a[1][b]=y")).toEqual({ a: [{ b: "x" }, { b: "y" }] });
     expect(sound("a[1]=x&a[2]=y")).toEqual({ a: { 1: "x", 2: "y" } });
+    expect(sound("a[][0]=x&a[][1]=y&b[c][0]=z")).toEqual({ a: [["x"], { 1: "y" }], b: { c: ["z"] } });
   });
 
   test("what is no nesting is a name", () => {
     expect(sound("a[b=1&a]b=2&[a]=3&a[b]c=4")).toEqual({ "a[b": "1", "a]b": "2", "[a]": "3", "a[b]c": "4" });
+    expect(sound("a[b]c[d]=1&a[b]c]=2")).toEqual({ "a[b]c[d]": "1", "a[b]c]": "2" });
   });
 
   test("__proto__ is a parameter like any other", () => {
@@ -83,7 +85,10 @@ describe("D-34: parameters of a query or form", () => {
   test("eight levels are taken, nine refused", () => {
     expect(read(`a${"[b]".repeat(8)}=1`).defect).toBeUndefined();
     expect(read(`a${"[b]".repeat(9)}=1`).defect?.message).toBe("(#100) Param a nests deeper than 8 levels");
-    expect(read(`a${"[]".repeat(5_000)}=1&b=2`).parameters.b).toBe("2");
+    for (const deeper of ["[b]".repeat(10), `${"[b]".repeat(10)}c`, "[]".repeat(5_000)]) {
+      const { parameters, defect } = read(`a${deeper}=1&b=2`);
+      expect({ problem: defect?.message, ...parameters }).toEqual({ problem: "(#100) Param a nests deeper than 8 levels", b: "2" });
+    }
   });
 });
 
@@ -104,9 +109,9 @@ describe("D-21: malformed text is a defect, and the rest is read", () => {
   test("too many parameters, of which credentials are still taken", () => {
     const many = Array.from({ length: 1_000 }, (_, i) => `p${i}=1`).join("&");
     expect(read(many).defect).toBeUndefined();
-    const { parameters, defect } = read(`${many}&x=1&access_token=t`);
+    const { parameters, defect } = read(`${many}&x=1&access_token=t&oauth_token=o&appsecret_proof=p`);
     expect(defect?.message).toBe("(#100) More than 1000 parameters");
-    expect(parameters.access_token).toBe("t");
+    expect(parameters).toMatchObject({ access_token: "t", oauth_token: "o", appsecret_proof: "p" });
     expect(parameters.x).toBeUndefined();
   });
 
@@ -163,4 +168,5 @@ test("members of a JSON body are counted, and __proto__ is harmless", () => {
   expect(defect?.message).toBe("(#100) More than 1 parameters");
   expect(Object.getPrototypeOf(parameters)).toBeNull();
   expect(Object.keys(parameters)).toEqual(["__proto__", "access_token"]);
+  expect(parametersOf({ a: 1, b: 2 }, 2)).toMatchObject({ parameters: { a: 1, b: 2 }, defect: undefined });
 });

@@ -44,6 +44,11 @@ test("a CSV that cannot be read names its line, and a renewed one that cannot le
     ["192.0.2.0/24,DE\n192.0.2.9,2001:db8::,DE\n", /line 2/],
     ["192.0.2.0/24,DE\n192.0.2.9,192.0.2.1,DE\n", /line 2/],
     ["192.0.2.0/24,DE\n192.0.2.128/25,AT\n", /lines 1 and 2/],
+    ["192.0.2.0/24,DE\n192.0.2.0/24,AT\n", /lines 1 and 2/],
+    ["192.0.2.0/24,DE\n192.0.2.0/26,DE\n192.0.2.128/25,AT\n", /lines 1 and 3/],
+    ["192.0.2.0/25,DE\n192.0.2.64,192.0.2.200,DE\n192.0.2.200/32,AT\n", /lines 2 and 3/],
+    ["192.0.2.0/24,DE\nDE\n", /line 2/],
+    ["192.0.2.0/24,DE\n,DE\n", /line 2/],
   ] as const)
     await expect(open("countries.csv", text)).rejects.toThrow(problem);
   const { of, problems, renew } = await open("countries.csv", CSV);
@@ -63,6 +68,12 @@ test("the lines of a CSV may stand in any order, may be empty, and may name one 
   expect(of("198.51.100.6", "198.51.100.7", "198.51.100.8", "203.0.113.200")).toEqual([undefined, "FR", undefined, "CH"]);
   // The last address of one is the first of the other, of another country.
   await expect(open("countries.csv", "192.0.2.9,192.0.2.20,AT\n192.0.2.0,192.0.2.9,DE\n")).rejects.toThrow("lines 2 and 1 name two countries");
+});
+
+test("an address has the country of each range that holds it, also where a smaller one of that country begins behind it", async () => {
+  const { of } = await open("countries.csv", "192.0.2.0/24,DE\n192.0.2.64/26,DE\n192.0.2.200,192.0.3.9,DE\n2001:db8::/32,NL\n2001:db8:5::/48,NL\n");
+  expect(of("192.0.2.63", "192.0.2.64", "192.0.2.128", "192.0.2.201", "192.0.3.9", "192.0.3.10")).toEqual([...Array(5).fill("DE"), undefined]);
+  expect(of("2001:db8:4::", "2001:db8:5::", "2001:db8:6::")).toEqual(["NL", "NL", "NL"]);
 });
 
 test("a file that cannot be read is another problem than one that is no database", async () => {

@@ -54,21 +54,31 @@ function networkOf(text: string): (Key | undefined)[] {
   ];
 }
 
+interface Row {
+  readonly from: bigint;
+  readonly to: bigint;
+  readonly country: string;
+  readonly line: number;
+}
+
 class Ranges {
-  #rows: { readonly from: bigint; readonly to: bigint; readonly country: string; readonly line: number }[] = [];
+  #rows: Row[] = [];
 
   add(from: bigint, to: bigint, country: string, line: number): void {
     this.#rows.push({ from, to, country, line });
   }
 
-  /** Throws where two overlap: nobody could say which one counts. */
+  /** Those of one country that overlap become one. Throws where two of different ones do: nobody could say which one counts. */
   sort(): void {
-    this.#rows.sort((a, b) => (a.from < b.from ? -1 : a.from > b.from ? 1 : 0));
-    for (const [i, row] of this.#rows.entries()) {
-      const before = this.#rows[i - 1];
-      if (before !== undefined && before.to >= row.from && before.country !== row.country)
+    const apart: Row[] = [];
+    for (const row of this.#rows.sort((a, b) => (a.from < b.from ? -1 : a.from > b.from ? 1 : 0))) {
+      const before = apart.at(-1);
+      if (before === undefined || before.to < row.from) apart.push(row);
+      else if (before.country !== row.country)
         throw new CountryFileProblem(`lines ${before.line} and ${row.line} name two countries for one address`);
+      else if (before.to < row.to) apart.splice(-1, 1, { ...row, from: before.from });
     }
+    this.#rows = apart;
   }
 
   find(key: bigint): string | undefined {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { endOfValue, jsonPrefixLength } from "./json-text.ts";
+import { endOfValue, jsonPrefixLength, startOfString } from "./json-text.ts";
 
 const isJson = (text: string): boolean => {
   try {
@@ -49,11 +49,37 @@ describe("how far a text is JSON", () => {
     );
   });
 
-  test.each(["{'a':1}", "{a:1}", '{"a" 1}', '{"a":1,}', "[1 2]", '["a":1]', '{"a","b"}', "{]", "[}", '"a"b', "01", "+1", "{}{}"])(
-    "%p stops being JSON",
-    (text) => {
-      expect(jsonPrefixLength(text)).toBeLessThan(text.length);
-      expect(isJson(text)).toBe(false);
-    },
-  );
+  test.each([
+    "{'a':1}",
+    "{a:1}",
+    '{"a" 1}',
+    '{"a":1,}',
+    "[1 2]",
+    '["a":1]',
+    '{"a","b"}',
+    "{]",
+    "[}",
+    '"a"b',
+    "01",
+    "+1",
+    "{}{}",
+    "{},1",
+    "1,2",
+    '"a",1',
+    '"a\nb"',
+    '["\\x"]',
+    "{1:2}",
+    '{"a":1,2:3}',
+    "{1}",
+    '{"a":1,2}',
+  ])("%p stops being JSON", (text) => {
+    expect(jsonPrefixLength(text)).toBeLessThan(text.length);
+    expect(isJson(text)).toBe(false);
+  });
+});
+
+test("a string begins at the last quote that is not escaped, and in the part of the text that is asked about", () => {
+  const text = String.raw`"a\"b" c`;
+  expect([0, 1, 3, 4].map((at) => startOfString(text, at, 0))).toEqual([0, 0, 0, 0]);
+  expect([startOfString(text, 4, 1), startOfString(text, 4, 3), startOfString(text, 7, 6), startOfString("abc", 2, 0)]).toEqual([-1, -1, -1, -1]);
 });

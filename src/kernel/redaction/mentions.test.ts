@@ -29,3 +29,12 @@ test("a word ends before everything that is neither a letter nor a digit", () =>
   // Behind a place where it is part of a longer word it may stand once more.
   expect([isNamed("77 7"), isNamed("777")]).toEqual([true, false]);
 });
+
+test("an id of other signs is found whole, also where JSON escapes it within a longer text", () => {
+  const isNamed = mentionsOf(["-7-"]);
+  expect(["-7-", "(-7-)", "-7", "7-", "7", "a 7 b"].map(isNamed)).toEqual([true, true, false, false, false, false]);
+  for (const text of [{ x: 'by é" now' }].map((value) => JSON.stringify(value)))
+    expect([mentionsOf(['é"'])(text), mentionsOf(['é"'])(ascii(text)), mentionsOf(['è"'])(text), mentionsOf(['è"'])(ascii(text))]).toEqual([
+      ...[true, true, false, false],
+    ]);
+});

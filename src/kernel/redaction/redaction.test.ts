@@ -173,6 +173,24 @@ describe("a secret is taken out of text", () => {
     ['{"a":"secret","b":["token",{"c":"proof"}]}', '{"a":"secret","b":["token",{"c":"proof"}]}'],
     ['{"token":{"a":"}"},"b":-1.5e3}', '{"token":"…","b":-1.5e3}'],
     ['{"secret" : -12 , "b":1}', '{"secret" : "…" , "b":1}'],
+    ['{"http://h/?access_token=abc&q=token":"def"}', '{"http://h/?access_token=…&q=token":"…"}'],
+    ['{"access_token=abc\\u0026secret":1}', '{"access_token=…&secret":"…"}'],
+    ['{"access_token":"a, b] }","x":1}', '{"access_token":"…","x":1}'],
+    ['{"a":1},{"token":"abc"}', '{"a":1}…'],
+    ['{"a":"access_token=abc\\u00', '{"a":"access_token=…"'],
+    ['{"next":"http://h/?access_token=abc&x=\ud800"}', '{"next":"http://h/?access_token=…&x=\ud800"}'],
+    ['{"error":"Hi {token}"}', '{"error":"Hi {…"}'],
+    ['{"error":"http {token}"}', '{"error":"http {…"}'],
+    ['{"error":"[access_token=abc"}', '{"error":"[…"}'],
+    ["{name}, [VIP]", "{name}, [VIP]"],
+    ["x[access_token][a]=abc", "x[access_token][a]=…"],
+    ["access_token]x=abc", "access_token]x=abc"],
+    ["access_tok\\u0065n=abc", "access_tok\\u0065n=…"],
+    ["more=access_token=abc", "more=access_token=…"],
+    ["access_token=abc&name%41=Ada", "access_token=…&name%41=Ada"],
+    ["a=1&access_token", "a=1&access_token"],
+    ["a=1&{token", "a=1&%7B…"],
+    ["a=1&%7B%22access_token%22:%22abc%22%7D", "a=1&%7B%22access_token%22%3A%22…%22%7D"],
   ])("%p becomes %p", (sent, shown) => {
     expect(redact(sent)).toBe(shown);
   });
@@ -196,21 +214,33 @@ describe("a secret is taken out of text", () => {
   });
 });
 
+/** A text inside itself, as often as `levels` says. */
+const nested = (text: string, levels: number, into: (text: string) => string): string => (levels === 0 ? text : into(nested(text, levels - 1, into)));
+const inForm = (text: string): string => `more=${encodeURIComponent(text)}`;
+const inName = (text: string): string => `${encodeURIComponent(text)}=1`;
+const inJson = (text: string): string => JSON.stringify({ more: text });
+
 test("a form in a form and JSON in JSON are looked into eight times; what is nested deeper is not shown where it may hold a secret", () => {
-  const inForm = (text: string, levels: number): string => (levels === 0 ? text : `more=${encodeURIComponent(inForm(text, levels - 1))}`);
-  const inJson = (text: string, levels: number): string => (levels === 0 ? text : JSON.stringify({ more: inJson(text, levels - 1) }));
+  const form = "access_token=S3cretS3cret&name=Shown";
+  const json = '{"access_token":"S3cretS3cret","name":"Shown"}';
   for (let levels = 0; levels <= 12; levels++) {
-    for (const shown of [
-      redact(inForm("access_token=S3cretS3cret&name=Shown", levels)),
-      redact(inJson('{"access_token":"S3cretS3cret","name":"Shown"}', levels)),
-    ]) {
+    for (const [shown, levelsMax] of [
+      [redact(nested(form, levels, inForm)), 8],
+      [redact(nested(form, levels, inName)), 8],
+      [redact(nested(json, levels, inJson)), 8],
+      [redactJson(nested(json, levels, inJson)), 8],
+      [redact(nested('Shown "access_token" : S3cret', levels, encodeURIComponent)), 8],
+      // The address is the first level.
+      [redact(JSON.stringify({ next: `http://h/?token=1&${nested(form, levels, inForm)}` })), 7],
+    ] as const) {
       expect({ levels, isSecretShown: shown.includes("S3cret"), isNameShown: shown.includes("Shown") }).toEqual({
         levels,
         isSecretShown: false,
-        isNameShown: levels <= 8,
+        isNameShown: levels <= levelsMax,
       });
     }
     // Deeper, its encoding may hide a secret's name.
-    if (levels <= 9) expect(redact(inForm("name=Shown", levels))).toBe(inForm("name=Shown", levels));
+    if (levels <= 9) expect(redact(nested("name=Shown", levels, inForm))).toBe(nested("name=Shown", levels, inForm));
+    if (levels <= 8) expect(redact(nested("name=100%25", levels, inForm))).toBe(nested("name=100%25", levels, inForm));
   }
 });

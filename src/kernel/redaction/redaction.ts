@@ -125,17 +125,16 @@ function redactStrings(text: string, depth: number): string {
       continue;
     }
     const string = stringOf(text.slice(start + 1, end));
-    const colon = skipBlanks(text, end + 1);
+    // A name of a secret may hold another one: `"http://h/?access_token=abc&q=token": 1`.
+    const shownString = redactText(string, depth + 1);
+    shown += shownString === string ? text.slice(at, end + 1) : text.slice(at, start) + quoted(shownString);
+    at = end + 1;
+    const colon = skipBlanks(text, at);
     if (text.charCodeAt(colon) === 58 && isSecretName(string)) {
       const value = skipBlanks(text, colon + 1);
       const valueEnd = endOfValue(text, value);
       shown += text.slice(at, value) + (isPlainWord(text.slice(value, valueEnd)) ? text.slice(value, valueEnd) : `"${HIDDEN}"`);
       at = valueEnd;
-    } else {
-      const shownString = redactText(string, depth + 1);
-      if (shownString === string) shown += text.slice(at, end + 1);
-      else shown += text.slice(at, start) + quoted(shownString);
-      at = end + 1;
     }
   }
   return shown + text.slice(at);

@@ -25,6 +25,7 @@ describe("D-146: when a file is fetched", () => {
   test.each([
     ["today", { hour: 12 }, "2026-11-22T10:00:00Z", "2026-11-22T12:00:00.000Z"],
     ["tomorrow, since the moment itself is over", { hour: 10 }, "2026-11-22T10:00:00Z", "2026-11-23T10:00:00.000Z"],
+    ["tomorrow, whatever the count of the days between", { hour: 10, interval_count: 5 }, "2026-11-22T10:00:00Z", "2026-11-23T10:00:00.000Z"],
     ["this hour", { interval: "HOURLY", minute: 30 }, "2026-11-22T10:00:00Z", "2026-11-22T10:30:00.000Z"],
     ["the next hour", { interval: "HOURLY", minute: 30 }, "2026-11-22T10:31:00Z", "2026-11-22T11:30:00.000Z"],
     ["early in this hour", { interval: "HOURLY", minute: 10 }, "2026-11-22T10:00:00Z", "2026-11-22T10:10:00.000Z"],

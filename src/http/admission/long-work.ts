@@ -10,8 +10,13 @@ const BYTES_PER_COLLECTION = 4 * 1_048_576;
 /** Documents, and large bodies: one after the other, with time for others in between. */
 export class LongWork {
   readonly #turns = new Turns(monotonicMs);
+  readonly #collect: () => void;
   /** Since garbage was last collected. */
   #bytes = 0;
+
+  constructor(collect: () => void = collectValues) {
+    this.#collect = collect;
+  }
 
   /** Resolves when the next piece may be done; `bytes` is the length of the body that it parses. */
   async next(bytes = 0): Promise<void> {
@@ -19,6 +24,6 @@ export class LongWork {
     this.#bytes += bytes;
     if (this.#bytes <= BYTES_PER_COLLECTION) return;
     this.#bytes = 0;
-    collectValues();
+    this.#collect();
   }
 }

@@ -1,0 +1,41 @@
+/** How many rows a file may have, and what a run does on the way through a long one. */
+import { expect, test } from "bun:test";
+import type { World } from "#graph/worlds/world";
+import { HEADER, row } from "#harness/feeds";
+import { openPlaza } from "#harness/plaza";
+import { ROWS_MAX, ROWS_PER_WRITE } from "../product-feeds.limits.ts";
+import { Ingestion } from "./ingestion.ts";
+
+const UPLOAD = { feed: "8101", n: 1, generation: 1 };
+const SHOWN = { catalog: "8001", generation: 0, item_count: 0 };
+
+test("D-141: a file has five million rows at most, good and bad ones together", async () => {
+  const { world } = await openPlaza();
+  const run = new Ingestion(world, UPLOAD, SHOWN, false);
+  for (let line = 1; line < ROWS_MAX; line++) run.bad(line, "is bad");
+  run.row(ROWS_MAX, {});
+  for (const more of [() => run.bad(ROWS_MAX + 1, "is bad"), () => run.row(ROWS_MAX + 1, {})])
+    expect(more).toThrow(`the file has more than ${ROWS_MAX} rows`);
+});
+
+test("the garbage of every ten writes of rows is collected, and no other", async () => {
+  const { world } = await openPlaza();
+  let writes: (number | "collected")[] = [];
+  // A store that takes everything at once.
+  const taking: Partial<World> = {
+    ...{ ids: world.ids, clock: world.clock, collectGarbage: () => writes.push("collected") },
+    database: { write: async () => ({ added: writes.push(writes.length), replaced: 0, overwritten: [] }) } as never,
+  };
+  const written = async (groups: number) => {
+    writes = [];
+    const rows = `${Array.from({ length: ROWS_PER_WRITE }, () => row("a")).join("\n")}\n`;
+    async function* file() {
+      yield Buffer.from(`${HEADER}\n`);
+      for (let group = 0; group < groups; group++) yield Buffer.from(rows);
+    }
+    await new Ingestion(taking as World, UPLOAD, SHOWN, false).run(file(), "csv");
+    return writes.flatMap((what, at) => (what === "collected" ? [at] : []));
+  };
+  // The last write is that of the end.
+  expect([await written(9), await written(10), await written(20)]).toEqual([[], [10], [10, 21]]);
+});
