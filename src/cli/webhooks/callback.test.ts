@@ -78,6 +78,22 @@ describe("the last one that took it receives", () => {
   );
 });
 
+test("one that begins when another has ended gives back what was left by that one, too, and its note holds no other's", async () => {
+  const { state, listen, pages } = appWith();
+  const original = state.app;
+  const [endA, endB] = [await listen("http://a/"), await listen("http://b/")];
+  await endA();
+  const length = state.app?.callback?.verify_token?.length as number;
+  const endC = await listen("http://c/");
+  // Each is noted once.
+  expect(state.app?.callback?.verify_token?.length).toBeLessThan(2 * length);
+  expect(pages()).toEqual([]);
+  await endB();
+  await endC();
+  expect(state.app).toEqual(original);
+  expect(pages()).toEqual(PAGES);
+});
+
 test("what somebody else has made the callback since then stays, and pages are given back all the same", async () => {
   const { state, listen, pages, control } = appWith();
   const end = await listen("http://a/");
