@@ -104,6 +104,19 @@ test("what somebody else has made the callback since then stays, and pages are g
   expect(pages()).toEqual(["nodes/pages/a"]);
 });
 
+test("a listener whose world was made anew leaves the app to the one that has taken it there", async () => {
+  const { state, listen, pages } = appWith();
+  const original = state.app;
+  const endA = await listen("http://a/");
+  state.app = original;
+  const endB = await listen("http://b/");
+  await endA();
+  expect(state.app?.callback?.url).toBe("http://b/");
+  expect(pages()).toEqual(["nodes/pages/a"]);
+  await endB();
+  expect(state.app).toEqual(original);
+});
+
 test("an app that was deleted is no error; a server that does not respond is", async () => {
   const { state, listen, pages } = appWith();
   const end = await listen("http://a/");
