@@ -6,6 +6,7 @@ import { afterThisTest } from "#harness/cleanup";
 import { temporaryFolder } from "#harness/server";
 import { nextTurn } from "#kernel/turns";
 import { type Sql, sql } from "../sql.ts";
+import { Connection } from "./connection.ts";
 import { openSqlite } from "./open.ts";
 import { removeSqlite } from "./remove.ts";
 
@@ -83,12 +84,23 @@ describe("between two writes", () => {
   });
 });
 
-test("a saved state is for its owner alone", async () => {
+test("a saved state is for its owner alone, also that of a world which is too large to be copied in memory, and comes back", async () => {
   const { database, folder } = await open();
-  await database.saveState("one");
+  await database.write((tx) => tx.run(insert(1)));
+  await database.saveState("small");
+  const own = Object.getOwnPropertyDescriptor(Connection.prototype, "bytes") as PropertyDescriptor;
+  afterThisTest(() => Object.defineProperty(Connection.prototype, "bytes", own));
+  Object.defineProperty(Connection.prototype, "bytes", { configurable: true, get: () => 64 * 1024 * 1024 + 1 });
+  await database.saveState("large");
   const place = join(folder, "snapshots/default");
-  expect(readdirSync(place)).toEqual(["one.sqlite"]);
-  expect([statSync(place).mode & 0o777, statSync(join(place, "one.sqlite")).mode & 0o777]).toEqual([0o700, 0o600]);
+  expect(statSync(place).mode & 0o777).toBe(0o700);
+  expect(readdirSync(place).sort()).toEqual(["large.sqlite", "small.sqlite"]);
+  for (const name of ["large", "small"]) {
+    expect({ name, mode: statSync(join(place, `${name}.sqlite`)).mode & 0o777 }).toEqual({ name, mode: 0o600 });
+    await database.restoreState(undefined);
+    expect(await database.restoreState(name)).toBe(true);
+    expect(await database.reader.all(all)).toEqual([{ id: 1 }]);
+  }
 });
 
 test("the writer waits for a tool that has the file for a moment, keeps the tops of indexes in memory, and copies its log in large pieces", async () => {
