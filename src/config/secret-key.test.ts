@@ -1,7 +1,10 @@
 /** The key file: without it no secret that it sealed can be read, so it is on the disk before anything is sealed with it. */
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
+import * as fs from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { settings } from "#features";
+import { afterThisTest } from "#harness/cleanup";
 import { diskSteps } from "#harness/disk/disk-steps";
 import { temporaryFolder } from "#harness/server";
 import { readConfig } from "./read-config.ts";
@@ -25,4 +28,72 @@ test("a key that replaces another survives a power failure before it is used", a
   expect(await diskSteps(folder, () => ring.rotate(1))).toEqual(["sync secret.key.new", "secret.key.new is secret.key", "sync ."]);
   expect(ring.current).not.toEqual(before);
   expect(ringOf(folder).current).toEqual(ring.current);
+});
+
+const textOf = (key: Uint8Array): string => Buffer.from(key).toString("base64");
+
+test("of two first starts at once both use the key of the one that was faster; where no key can be stored none is used", () => {
+  const folder = temporaryFolder();
+  const faster = textOf(random(32));
+  const link = spyOn(fs, "linkSync").mockImplementation((_, file) => {
+    writeFileSync(file, `${faster}\n`);
+    throw Object.assign(new Error("it is there"), { code: "EEXIST" });
+  });
+  afterThisTest(() => link.mockRestore());
+  expect(textOf(ringOf(folder).current)).toBe(faster);
+  expect(readdirSync(folder)).toEqual(["secret.key"]);
+  const other = temporaryFolder();
+  for (const error of [Object.assign(new Error("no links here"), { code: "EPERM" }), new Error("no links here")]) {
+    link.mockImplementation(() => {
+      throw error;
+    });
+    expect(() => ringOf(other)).toThrow("no links here");
+    expect(readdirSync(other)).toEqual([]);
+  }
+});
+
+test("a file is refused where its key has another length, or one of the previous keys no end", () => {
+  const folder = temporaryFolder();
+  const problemOf = (...lines: string[]): string => {
+    writeFileSync(join(folder, "secret.key"), lines.map((line) => `${line}\n`).join(""));
+    try {
+      ringOf(folder);
+      return "";
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+  const [key, previous] = [textOf(random(32)), `${textOf(random(32))} until 2030-01-01T00:00:00.000Z`];
+  expect(problemOf(key, previous)).toBe("");
+  for (const bytes of [31, 33]) {
+    expect(problemOf(textOf(random(bytes)))).toContain("must contain a key of 32 bytes in base64");
+    expect(problemOf(key, `${textOf(random(bytes))} until 2030-01-01T00:00:00.000Z`)).toContain("must contain a key of 32 bytes in base64");
+  }
+  expect(problemOf("")).toContain("must contain a key of 32 bytes in base64");
+  for (const without of [textOf(random(32)), `${textOf(random(32))} until then`])
+    expect(problemOf(key, previous, without)).toContain("must say until when each previous key is kept");
+});
+
+test("a previous key goes at the end of its time, and the file with it; where none goes the file stays as it is", async () => {
+  const folder = temporaryFolder();
+  const ring = ringOf(folder);
+  const first = ring.current;
+  ring.rotate(1_000);
+  ring.rotate(2_000);
+  expect(ring.previous.map(({ untilMs }) => untilMs)).toEqual([2_000, 1_000]);
+  expect(await diskSteps(folder, () => ring.retire(999))).toEqual([]);
+  expect(ring.previous).toHaveLength(2);
+  expect(await diskSteps(folder, () => ring.retire(1_000))).toEqual(["sync secret.key.new", "secret.key.new is secret.key", "sync ."]);
+  expect(ring.previous.map(({ untilMs }) => untilMs)).toEqual([2_000]);
+  expect(readFileSync(join(folder, "secret.key"), "utf8")).not.toContain(textOf(first));
+});
+
+test("keys of the configuration are replaced in the configuration alone", () => {
+  const secret_key = textOf(random(32));
+  const ring = keyRingOf(readConfig({ data: temporaryFolder() }, { PLAZA_SECRET_KEY: secret_key }, undefined, settings), random);
+  expect(textOf(ring.current)).toBe(secret_key);
+  expect(ring.isOwn).toBe(false);
+  expect(() => ring.rotate(1)).toThrow("the operator's to replace");
+  ring.retire(Number.MAX_SAFE_INTEGER);
+  expect(textOf(ring.current)).toBe(secret_key);
 });

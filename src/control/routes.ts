@@ -8,7 +8,7 @@ import { faultRoutes } from "./routes/faults.ts";
 import { keyRoutes } from "./routes/keys.ts";
 import { nodeRoutes } from "./routes/nodes.ts";
 import { operationRoutes } from "./routes/operations.ts";
-import { peopleRoutes } from "./routes/people.ts";
+import { peopleRoutes } from "./routes/people/people.ts";
 import { requestRoutes } from "./routes/requests/requests.ts";
 import { sealingKeyRoutes } from "./routes/sealing-key.ts";
 import { serverRoutes } from "./routes/server.ts";

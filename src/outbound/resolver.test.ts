@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { stopMonotonicClock } from "#harness/time/stopped-time";
 import { isKnownServicePort } from "./known-ports.ts";
 import { Names } from "./resolver.ts";
 
@@ -42,4 +43,26 @@ test("services that are no HTTP are known by their port, of the browsers' list a
   const known = [1, 22, 25, 10080, 445, 2375, 5432, 6379, 9200, 11211, 50_000];
   expect(known.filter((port) => !isKnownServicePort(port))).toEqual([]);
   expect([80, 443, 3000, 8000, 8080, 8443, 2, 24, 49_999].filter(isKnownServicePort)).toEqual([]);
+});
+
+test("what a name leads to is kept for five seconds, and a failure that comes late leaves alone what is known by then", async () => {
+  const clock = stopMonotonicClock(1_000);
+  const asked: PromiseWithResolvers<readonly string[]>[] = [];
+  const names = new Names(() => {
+    const one = Promise.withResolvers<readonly string[]>();
+    asked.push(one);
+    return one.promise;
+  });
+  const first = names.addressesOf("a");
+  clock.ms += 4_999.5;
+  expect(names.addressesOf("a")).toBe(first);
+  clock.ms += 0.5;
+  const second = names.addressesOf("a");
+  expect(asked).toHaveLength(2);
+  asked[0]?.reject(new Error("no such name"));
+  await expect(first).rejects.toMatchObject({ kind: "dns", message: "a has no address" });
+  expect(names.addressesOf("a")).toBe(second);
+  asked[1]?.resolve(["192.0.2.1"]);
+  expect(await second).toEqual(["192.0.2.1"]);
+  expect(asked).toHaveLength(2);
 });

@@ -67,7 +67,7 @@ describe("data folder", () => {
   test("who holds a folder is named only where it can be known: not by what is no number of a running process", async () => {
     const folder = temporaryFolder();
     const child = await holdElsewhere(folder);
-    for (const left of ["4194305\n", "somebody\n"]) {
+    for (const left of ["4194305\n", "somebody\n", "0\n", "-1\n"]) {
       writeFileSync(join(folder, "plaza.pid"), left);
       await expect(open(folder)).rejects.toThrow("the data folder is in use by another running process or an earlier open");
     }
@@ -110,13 +110,15 @@ describe("data folder", () => {
     expect(await settings(await open(":memory:"))).toEqual({ synchronous: 0, journal_mode: "wal" });
   });
 
-  test("closing folds the log into the file", async () => {
+  test("closing folds the log into the file, also where the data was there before", async () => {
     const folder = temporaryFolder();
-    const database = await open(folder);
-    await database.write((tx) => tx.run(insert(1)));
-    await database.snapshot((reader) => reader.get(count));
-    await database.close();
-    expect(readdirSync(folder).sort()).toEqual(["default.sqlite", "plaza.lock"]);
+    for (const id of [1, 2]) {
+      const database = await open(folder);
+      await database.write((tx) => tx.run(insert(id)));
+      await database.snapshot((reader) => reader.get(count));
+      await database.close();
+      expect(readdirSync(folder).sort()).toEqual(["default.sqlite", "plaza.lock"]);
+    }
   });
 
   test("a log without its file is not replayed into a new world of that name", async () => {

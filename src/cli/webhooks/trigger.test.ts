@@ -1,7 +1,9 @@
 /** What `plaza trigger` and `plaza deliveries` ask of the control API, and what they print of a delivery. */
-import { describe, expect, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import * as timers from "node:timers/promises";
+import { afterThisTest } from "#harness/cleanup";
 import { type Asked, controlStub } from "#harness/cli/control-stub";
 import { written } from "#harness/cli/printed";
 import { temporaryFolder } from "#harness/server";
@@ -104,6 +106,18 @@ describe("an event", () => {
       "504 app 1001 http://a/: delivered 200 in 3 ms",
       "",
     ]);
+  });
+
+  test("is waited for as long as a callback may take to respond and not longer, in short steps", async () => {
+    const stub = world({ 501: [delivery("501", { status: "sending", attempts: [] })] });
+    const streams = written();
+    const pauses: unknown[] = [];
+    const spy = spyOn(timers, "setTimeout").mockImplementation((async (ms: unknown) => void pauses.push(ms)) as never);
+    afterThisTest(() => spy.mockRestore());
+    expect(await trigger("custom_labels", stub.given)).toBe(1);
+    expect(streams.out).toBe("501 app 1001 http://a/: sending\n");
+    // 17 s, of which a callback has 15.
+    expect(pauses).toEqual(new Array(340).fill(50));
   });
 
   test("needs a node, and is named by event or script, not by both", async () => {

@@ -1,6 +1,6 @@
 /** One SQLite connection with its prepared statements. Everything here is synchronous. */
 import { Database, type Statement } from "bun:sqlite";
-import { writeFileSync } from "node:fs";
+import { chmodSync, writeFileSync } from "node:fs";
 import { BoundedMap } from "#kernel/bounded-map";
 import { databaseUnreachable } from "#kernel/errors";
 import type { FeatureMigrations } from "../database.ts";
@@ -142,8 +142,13 @@ export class Connection {
   /** Writes all that is committed to a new file, which has no write-ahead log. */
   saveInto(path: string): void {
     const content = this.content();
-    if (content === undefined) this.#handle.run("VACUUM INTO ?", [path]);
-    else writeFileSync(path, content, { mode: 0o600 });
+    if (content !== undefined) {
+      writeFileSync(path, content, { mode: 0o600 });
+      return;
+    }
+    this.#handle.run("VACUUM INTO ?", [path]);
+    // SQLite makes files as the system's mask has them.
+    chmodSync(path, 0o600);
   }
 
   /** All that is committed, as the bytes of a file without a write-ahead log; undefined: it is too much for the memory. */

@@ -51,7 +51,15 @@ function inVersion(image: Uint8Array, version: number): Uint8Array {
 /** The target of `migrate` on a SQLite connection, in one transaction. */
 export async function migrateSqlite(connection: Database, migrations: readonly FeatureMigrations[]): Promise<void> {
   const target: MigrationTarget = {
-    applied: async () => connection.prepare<{ feature: string; name: string }, []>("SELECT room AS feature, name FROM migrations").all(),
+    applied: async () => {
+      const statement = connection.prepare<{ feature: string; name: string }, []>("SELECT room AS feature, name FROM migrations");
+      try {
+        return statement.all();
+      } finally {
+        // Else it would keep the file open, and its log beside it, when the connection is closed.
+        statement.finalize();
+      }
+    },
     execute: async (statement) => {
       connection.run(statement);
     },

@@ -1,0 +1,135 @@
+/** What `plaza record` writes of a request and its response, and where it stops. */
+import { expect, test } from "bun:test";
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { afterThisTest } from "#harness/cleanup";
+import { written } from "#harness/cli/printed";
+import { temporaryFolder } from "#harness/server";
+import { HarFile } from "./har.ts";
+import { record } from "./record.ts";
+
+const GIB = 1024 ** 3;
+
+/** Records until `end`, which resolves with the exit code. */
+async function recording(more: Readonly<Record<string, unknown>> = {}) {
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: async (request) => {
+      await request.bytes();
+      return Response.json({ id: "5", access_token: "made-by-the-server" });
+    },
+  });
+  afterThisTest(() => server.stop(true));
+  const upstream = `http://127.0.0.1:${server.port}`;
+  const out = join(temporaryFolder(), "calls.har");
+  const streams = written();
+  const code = record({ upstream, out, ...more });
+  let url: string | undefined;
+  while (url === undefined) {
+    url = /Give your app (\S+) in place/.exec(streams.out)?.[1];
+    await Bun.sleep(1);
+  }
+  const base = url;
+  const post = async (path: string, body: BodyInit, headers: Record<string, string> = {}): Promise<number> =>
+    (await fetch(`${base}${path}`, { method: "POST", body, headers })).status;
+  const end = () => {
+    process.emit("SIGINT", "SIGINT");
+    return code;
+  };
+  const entries = () => JSON.parse(readFileSync(out, "utf8")).log.entries;
+  return { url: base, out, streams, post, end, entries, upstream };
+}
+
+test("an entry has all that other programs read of one: address, parameters, headers, body, times and sizes", async () => {
+  const { out, streams, post, end, entries, upstream, url } = await recording();
+  expect(streams.out).toBe(`Plaza records into ${out}. Give your app ${url} in place of ${upstream}; Ctrl-C ends the recording.\n`);
+  const fromMs = Date.now();
+  expect(await post("/v26.0/2001?a=1&b=%20", '{"name":"é"}', { "content-type": "application/json", "x-own": "1" })).toBe(200);
+  const [entry] = entries();
+  expect(entry.request).toMatchObject({
+    ...{ method: "POST", url: `${upstream}/v26.0/2001?a=1&b=%20`, httpVersion: "HTTP/1.1", cookies: [], headersSize: -1, bodySize: -1 },
+    queryString: [
+      { name: "a", value: "1" },
+      { name: "b", value: " " },
+    ],
+    postData: { mimeType: "application/json", text: '{"name":"é"}' },
+  });
+  expect(entry.request.headers).toContainEqual({ name: expect.stringMatching(/^x-own$/i), value: "1" });
+  expect(entry.response).toMatchObject({
+    ...{ status: 200, statusText: "", redirectURL: "", httpVersion: "HTTP/1.1", cookies: [], headersSize: -1, bodySize: -1 },
+    content: { mimeType: expect.stringContaining("application/json"), size: '{"id":"5","access_token":"made-by-the-server"}'.length },
+  });
+  expect(entry.response.content.text).not.toContain("made-by-the-server");
+  expect(Date.parse(entry.startedDateTime)).toBeWithin(fromMs - 1_000, Date.now() + 1_000);
+  expect(entry.timings).toEqual({ send: 0, wait: entry.time, receive: 0 });
+  expect([entry.cache, entry.time >= 0, "_secrets" in entry]).toEqual([{}, true, false]);
+  expect(await end()).toBe(0);
+  expect(streams.out).toEndWith(`1 requests are in ${out}\n`);
+});
+
+test("a body is kept as text, as bytes where it has parts, and not at all where nobody knows what it holds; none has no place", async () => {
+  const { post, end, entries } = await recording();
+  const bytes = Uint8Array.of(0xff, 0x00, 0xfe);
+  const parts = (file: Uint8Array) =>
+    Buffer.concat([Buffer.from('--b\r\nContent-Disposition: form-data; name="f"\r\n\r\n'), file, Buffer.from("\r\n--b--\r\n")]);
+  await post("/", "");
+  await post("/", bytes, { "content-type": "application/octet-stream" });
+  await post("/", parts(bytes), { "content-type": "multipart/form-data; boundary=b" });
+  await post("/", parts(Buffer.from("text")), { "content-type": "multipart/form-data; boundary=b" });
+  expect(await end()).toBe(0);
+  const bodies = entries().map(({ request }: { request: { postData?: { text: string; _encoding?: string } } }) => request.postData);
+  expect(bodies[0]).toBeUndefined();
+  expect(bodies[1].text).not.toContain("\ufffd");
+  expect(bodies[1]).not.toHaveProperty("_encoding");
+  expect(bodies[2]).toMatchObject({ _encoding: "base64" });
+  expect(Buffer.from(bodies[2].text, "base64")).toEqual(parts(bytes));
+  expect(bodies[3]).toMatchObject({ text: parts(Buffer.from("text")).toString() });
+  expect(bodies[3]).not.toHaveProperty("_encoding");
+});
+
+test("secrets are taken out, with the places where they stood, the same one under the same name", async () => {
+  const { post, end, entries, out } = await recording();
+  await post("/v26.0/2001?access_token=secret-of-the-app", "name=1", {
+    authorization: "Bearer secret-of-the-app",
+    "content-type": "application/x-www-form-urlencoded",
+  });
+  await post("/v26.0/secret-of-the-app", "");
+  expect(await end()).toBe(0);
+  expect(readFileSync(out, "utf8")).not.toContain("secret-of-the-app");
+  expect(entries()[0]._secrets).toEqual([
+    { in: "query", name: "access_token", secret: "secret-1" },
+    { in: "header", name: expect.stringMatching(/^authorization$/i), secret: "secret-1" },
+  ]);
+  expect(statSync(out).mode & 0o777).toBe(0o600);
+});
+
+test("a recording that is larger than a gigabyte takes nothing more, which is said once; requests are served on", async () => {
+  const { post, end, entries, streams, out } = await recording();
+  let size = GIB;
+  const own = Object.getOwnPropertyDescriptor(HarFile.prototype, "size") as PropertyDescriptor;
+  Object.defineProperty(HarFile.prototype, "size", { configurable: true, get: () => size });
+  afterThisTest(() => Object.defineProperty(HarFile.prototype, "size", own));
+  await post("/one", "");
+  size = GIB + 1;
+  await post("/two", "");
+  expect(await post("/three", "")).toBe(200);
+  expect(entries()).toHaveLength(2);
+  expect(streams.err).toBe(`plaza: ${out} has ${GIB + 1} bytes; nothing more is recorded\n`);
+  expect(await end()).toBe(0);
+  expect(streams.out).toEndWith(`2 requests are in ${out}\n`);
+});
+
+test("a file that cannot be made, and an address or a port that is none, are wrong use and leave no port taken", async () => {
+  const streams = written();
+  const free = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
+  const port = Number(free.port);
+  await free.stop(true);
+  const out = join(temporaryFolder(), "none/calls.har");
+  expect(await record({ upstream: "http://127.0.0.1:1", out, port })).toBe(2);
+  expect(streams.err).toStartWith("plaza: --out: ");
+  await Bun.serve({ port, hostname: "127.0.0.1", fetch: () => new Response() }).stop(true);
+  expect(await record({ upstream: "nowhere", out })).toBe(2);
+  expect(await record({ upstream: "http://127.0.0.1:1", out, port: "x" })).toBe(2);
+  expect(existsSync(out)).toBe(false);
+});

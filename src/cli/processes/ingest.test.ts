@@ -1,0 +1,185 @@
+/** What the process that takes streams says to its server, what it is told, and how it ends. What it does with streams is tested where they come. */
+import { beforeEach, describe, expect, spyOn, test } from "bun:test";
+import { EventEmitter } from "node:events";
+import { existsSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { receiverCertificate, receiverKey } from "#harness/certificates";
+import { afterThisTest } from "#harness/cleanup";
+import { written } from "#harness/cli/printed";
+import { temporaryFolder } from "#harness/server";
+import type { FeedHealth, FeedName, IngestConfig, ToServer } from "#ingest/channel";
+import * as rtmp from "#ingest/rtmp-port";
+import { nextTurn } from "#kernel/turns";
+import { Log } from "#telemetry/log";
+import { ingest } from "../ingest.ts";
+
+let channel = new EventEmitter();
+let sent: ToServer[] = [];
+/** How it ends, and what has ended before. */
+let ends: (number | string)[] = [];
+
+beforeEach(() => {
+  [channel, sent, ends] = [new EventEmitter(), [], []];
+  const own = { send: process.send, connected: process.connected };
+  set({ send: (message: ToServer) => sent.push(message), connected: true });
+  const spies = [
+    spyOn(process, "on").mockImplementation(((name: string, listener: () => void) => {
+      channel.on(name, listener);
+      return process;
+    }) as never),
+    spyOn(process, "exit").mockImplementation(((code: number) => {
+      ends.push(code);
+      return code;
+    }) as never),
+    spyOn(Log.prototype, "flush").mockImplementation(async () => {
+      await nextTurn();
+      ends.push("logged");
+    }),
+  ];
+  afterThisTest(() => {
+    for (const spy of spies) spy.mockRestore();
+    set(own);
+  });
+});
+
+/** How this process is connected to the server. */
+function set(values: object): void {
+  for (const [name, value] of Object.entries(values)) Object.defineProperty(process, name, { value, configurable: true, writable: true });
+}
+
+const configOf = (more: Partial<IngestConfig> = {}): IngestConfig => ({
+  ...{ hostname: "127.0.0.1", port: 0, secure: undefined, recordings: join(temporaryFolder(), "of/recordings"), recordings_bytes_max: 5 },
+  ...{ disk_reserve_bytes: 6, stream_bits_max: 7, streams_max: 8, pages: undefined, log_level: "silent", pretty: false },
+  ...more,
+});
+
+/** A port that takes no streams: the test says what comes. */
+function lonePort() {
+  const made = { options: undefined as unknown as rtmp.RtmpPortOptions, report: (_: readonly FeedHealth[]): void => {} };
+  const dropped: (readonly FeedName[])[] = [];
+  const renewed: rtmp.Certificate[] = [];
+  const spy = spyOn(rtmp, "RtmpPort").mockImplementation(function lone(options: rtmp.RtmpPortOptions, report: typeof made.report) {
+    Object.assign(made, { options, report });
+    return {
+      drop: (feeds: readonly FeedName[]) => dropped.push(feeds),
+      renew: (certificate: rtmp.Certificate) => renewed.push(certificate),
+      stop: async () => {
+        await nextTurn();
+        ends.push("stopped");
+      },
+    };
+  } as never);
+  afterThisTest(() => spy.mockRestore());
+  return { made, dropped, renewed };
+}
+
+async function listening(config: IngestConfig) {
+  const port = lonePort();
+  const ended = ingest();
+  channel.emit("message", { kind: "config", config });
+  while (sent.length === 0) await Bun.sleep(1);
+  expect(sent.splice(0)).toEqual([{ kind: "listening" }]);
+  return { ...port, ended };
+}
+
+describe("it is started only by the server", () => {
+  test("and says so to anybody else", async () => {
+    set({ send: undefined });
+    const streams = written();
+    expect(await ingest()).toBe(1);
+    expect(streams.err).toBe("plaza: ingest is started only by `plaza start`\n");
+  });
+
+  test("and ends where that one has ended meanwhile, or ends later", async () => {
+    set({ connected: false });
+    expect(await ingest()).toBe(1);
+    channel.emit("disconnect");
+    expect(ends).toEqual([1]);
+  });
+});
+
+test("it makes the folder, listens as it is configured, and has 256 connections more than streams, for who has shown no key yet", async () => {
+  const config = configOf({ port: 1_935, pages: { origins: [], hosts: ["plaza"] } });
+  const { made } = await listening(config);
+  const { hostname, port, recordings, secure, limits, pages } = made.options;
+  expect({ hostname, port, recordings, secure, limits }).toEqual({
+    ...{ hostname: "127.0.0.1", port: 1_935, recordings: config.recordings, secure: undefined },
+    limits: { bitsPerSecondMax: 7, connectionsMax: 264, unauthenticatedMax: 256 },
+  });
+  expect(existsSync(config.recordings)).toBe(true);
+  const refusal = (host: string) => pages?.refusalOf({ method: "GET", host, header: () => undefined });
+  expect([refusal("plaza"), refusal("elsewhere")]).toEqual([undefined, expect.any(String)]);
+  expect(channel.listenerCount("unhandledRejection")).toBe(1);
+  for (const signal of ["SIGINT", "SIGTERM"]) expect(channel.emit(signal)).toBe(true);
+  expect(ends).toEqual([]);
+});
+
+test("each question has an answer of its own, whatever their order; what is told at no question's is nobody's", async () => {
+  const { made } = await listening(configOf());
+  const { gate } = made.options;
+  const size = { width: 640, height: 360 };
+  const feed = { world: "default", video: "5301", session: 0 };
+  const answers = [gate.check("a"), gate.check("b"), gate.start("a", size)];
+  expect(sent.splice(0)).toEqual([
+    { kind: "check", id: 1, key: "a" },
+    { kind: "check", id: 2, key: "b" },
+    { kind: "start", id: 3, key: "a", ...size },
+  ]);
+  channel.emit("message", { kind: "reply", id: 9, feed });
+  channel.emit("message", { kind: "reply", id: 3, feed: { ...feed, session: 4 } });
+  channel.emit("message", { kind: "reply", id: 2, feed: undefined });
+  channel.emit("message", { kind: "reply", id: 1, feed });
+  channel.emit("message", { kind: "reply", id: 1, feed: undefined });
+  expect(await Promise.all(answers)).toEqual([{ feed }, undefined, { feed: { ...feed, session: 4 } }]);
+  gate.end(feed, "lost");
+  expect(sent).toEqual([{ kind: "end", feed, ending: "lost" }]);
+});
+
+test("feeds that may not go on are dropped, and those that send are reported", async () => {
+  const { made, dropped } = await listening(configOf());
+  const feeds = [{ world: "default", video: "5301", session: 1 }];
+  channel.emit("message", { kind: "drop", feeds });
+  expect(dropped).toEqual([feeds]);
+  made.report([]);
+  expect(sent).toEqual([{ kind: "report", feeds: [] }]);
+});
+
+test("a certificate whose files have changed is taken within ten reports; one that cannot be read leaves the one before", async () => {
+  const folder = temporaryFolder();
+  const [cert, key] = [join(folder, "cert.pem"), join(folder, "key.pem")];
+  writeFileSync(cert, receiverCertificate);
+  writeFileSync(key, receiverKey);
+  const { made, renewed } = await listening(configOf({ secure: { port: 1_936, cert, key } }));
+  expect(made.options.secure).toEqual({ port: 1_936, certificate: { cert: receiverCertificate, key: receiverKey } });
+  const report = (): void => {
+    for (let second = 0; second < 10; second++) made.report([]);
+  };
+  report();
+  expect(renewed).toEqual([]);
+  utimesSync(cert, 1, 1);
+  report();
+  expect(renewed).toEqual([{ cert: receiverCertificate, key: receiverKey }]);
+  await Bun.file(key).delete();
+  report();
+  expect(renewed).toHaveLength(1);
+  expect(sent).toHaveLength(30);
+});
+
+test("asked to end, it ends what it takes, and exits when that and its log are complete", async () => {
+  const { ended } = await listening(configOf());
+  channel.emit("message", { kind: "stop" });
+  await ended;
+  expect(ends).toEqual(["stopped", "logged", 0]);
+});
+
+test("where it cannot listen it tells the server why, and its end is a failure", async () => {
+  const spy = spyOn(rtmp, "RtmpPort").mockImplementation(function none() {
+    throw new Error("the port is taken");
+  } as never);
+  afterThisTest(() => spy.mockRestore());
+  const ended = ingest();
+  channel.emit("message", { kind: "config", config: configOf() });
+  await ended;
+  expect(sent).toEqual([{ kind: "failed", message: "the port is taken" }]);
+  expect(ends).toEqual(["logged", 1]);
+});

@@ -1,0 +1,296 @@
+/** What the first of several processes does with the others: it starts, replaces and ends them, and shows what they have served. */
+import { beforeEach, describe, expect, spyOn, test } from "bun:test";
+import cluster from "node:cluster";
+import { EventEmitter } from "node:events";
+import { type Config, ConfigProblem } from "#config/config";
+import { forTests } from "#config/for-tests";
+import { readConfig } from "#config/read-config";
+import { settings } from "#features";
+import type { RequestEntry } from "#graph/worlds/request-log";
+import { afterThisTest } from "#harness/cleanup";
+import { nextTurn } from "#kernel/turns";
+import type { Log } from "#telemetry/log";
+import { type MetricsReport, reportOf } from "#telemetry/merged-metrics";
+import { RequestMetrics } from "#telemetry/request-metrics";
+import { startWithWorkers } from "../workers.ts";
+
+/** A worker as the first process sees it. It notes what it is sent, and does what the test says. */
+class LoneWorker extends EventEmitter {
+  readonly sent: { kind: string; config?: Config; secretKey?: string }[] = [];
+  readonly kills: string[] = [];
+  readonly process: { pid: number; kill: (signal: string) => void };
+  hasChannel = true;
+
+  constructor(pid: number) {
+    super();
+    this.process = { pid, kill: (signal) => void this.kills.push(signal) };
+  }
+
+  isConnected = (): boolean => this.hasChannel;
+  send = (message: LoneWorker["sent"][number]): void => void this.sent.push(message);
+  ready = (): boolean => this.emit("message", { kind: "ready" });
+  exit = (code: number | null, signal: string | null = null): boolean => this.emit("exit", code, signal);
+  serve = (metrics: MetricsReport, ...worlds: object[]): boolean => this.emit("message", { kind: "served", metrics, worlds });
+}
+
+/** Pauses between attempts, and how long ending processes have. Other timers run. */
+const PAUSES = [1_000, 11_000];
+
+let workers: LoneWorker[] = [];
+/** Pauses that have not ended; the test ends them. */
+let pauses: { ms: number; end: () => void }[] = [];
+let passedMs = 0;
+
+beforeEach(() => {
+  [workers, pauses, passedMs] = [[], [], 0];
+  const setTimer = globalThis.setTimeout;
+  const spies = [
+    spyOn(cluster, "setupPrimary").mockImplementation(() => {}),
+    spyOn(cluster, "fork").mockImplementation(() => {
+      const worker = new LoneWorker(100 + workers.length);
+      workers.push(worker);
+      return worker as never;
+    }),
+    spyOn(performance, "now").mockImplementation(() => passedMs),
+    spyOn(globalThis, "setTimeout").mockImplementation(((then: () => void, ms = 0, ...more: unknown[]) => {
+      if (PAUSES.includes(ms)) pauses.push({ ms, end: then });
+      return PAUSES.includes(ms) ? 0 : setTimer(then, ms, ...more);
+    }) as unknown as typeof setTimeout),
+  ];
+  afterThisTest(() => {
+    for (const spy of spies) spy.mockRestore();
+  });
+});
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await Bun.sleep(1);
+}
+
+function begin(count: number, more: Partial<Config> = {}) {
+  const lines: unknown[] = [];
+  const line = (fields: object, text: string): void => void lines.push({ ...fields, text });
+  const log = { error: line, warn: line, info: () => {}, debug: () => {}, line: () => {}, shows: () => false } as unknown as Log;
+  const config = { ...readConfig({ ...forTests }, {}, undefined, settings), workers: count, ...more };
+  return { lines, starting: startWithWorkers(config, log) };
+}
+
+/** All are ready. At its end the test lets each of them exit. */
+async function running(count: number) {
+  const { lines, starting } = begin(count);
+  await until(() => workers.length === count);
+  for (const worker of workers) worker.ready();
+  const plaza = await starting;
+  let stopped: Promise<void> | undefined;
+  const stop = (): Promise<void> => {
+    stopped ??= plaza.stop();
+    return stopped;
+  };
+  afterThisTest(async () => {
+    const end = stop();
+    for (const worker of workers) worker.exit(0);
+    await end;
+  });
+  const { control_url, control_key } = plaza.ready;
+  const control = async (path: string): Promise<Response> => fetch(`${control_url}${path}`, { headers: { authorization: `Bearer ${control_key}` } });
+  return { plaza, lines, stop, control };
+}
+
+const kindsTo = ({ sent }: LoneWorker): string[] => sent.map(({ kind }) => kind);
+
+describe("the start", () => {
+  test("waits for every worker, each of which gets port and keys over its channel alone", async () => {
+    const secret_key = new Uint8Array(32).fill(255);
+    const { starting } = begin(2, { secret_key, rtmp_port: "off" });
+    let isStarted = false;
+    void starting.then(() => {
+      isStarted = true;
+    });
+    await until(() => workers.length === 2);
+    workers[0]?.ready();
+    await Bun.sleep(1);
+    expect(isStarted).toBe(false);
+    workers[1]?.ready();
+    const plaza = await starting;
+    expect(workers).toHaveLength(2);
+    for (const { sent } of workers) {
+      expect(sent).toMatchObject([{ kind: "config", secretKey: Buffer.from(secret_key).toString("base64") }]);
+      expect(String(sent[0]?.config?.port)).toBe(new URL(plaza.ready.base_url).port);
+    }
+    const stopped = plaza.stop();
+    for (const worker of workers) worker.exit(0);
+    await stopped;
+  });
+
+  test.each<[ending: [code: number | null, signal: string | null], text: string]>([
+    [[3, null], "exit code 3"],
+    [[null, "SIGKILL"], "SIGKILL"],
+  ])("is a failure where a worker ends before it serves, with %p, and leaves neither workers nor ports", async (ending, text) => {
+    const { starting } = begin(2, { control_port: 0 });
+    const failed = starting.catch((error: Error) => error.message);
+    await until(() => workers.length === 2);
+    const port = workers[0]?.sent[0]?.config?.port;
+    workers[0]?.exit(...ending);
+    await until(() => (workers[1]?.sent.length ?? 0) > 1);
+    expect(kindsTo(workers[1] as LoneWorker)).toEqual(["config", "stop"]);
+    expect(kindsTo(workers[0] as LoneWorker)).toEqual(["config"]);
+    workers[1]?.exit(0);
+    expect(await failed).toBe(`a worker ended before it was ready, with ${text}`);
+    // Nobody has the port now.
+    await Bun.serve({ port: Number(port), hostname: "127.0.0.1", fetch: () => new Response() }).stop(true);
+  });
+
+  test("is a failure where a worker cannot be started, or the port is another's", async () => {
+    const { starting } = begin(1);
+    const failed = starting.catch((error: Error) => error.message);
+    await until(() => workers.length === 1);
+    workers[0]?.emit("error", new Error("spawn failed"));
+    workers[0]?.exit(1);
+    expect(await failed).toBe("spawn failed");
+    const other = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
+    afterThisTest(() => other.stop(true));
+    const refused = await begin(1, { port: Number(other.port) }).starting.catch((error: Error) => error);
+    expect(refused).toBeInstanceOf(ConfigProblem);
+    expect(workers).toHaveLength(1);
+  });
+});
+
+describe("a worker that ends", () => {
+  test("is replaced at once where it has served for five seconds, else after a second", async () => {
+    const { lines } = await running(1);
+    const [first] = workers as [LoneWorker];
+    passedMs += 5_000;
+    first.exit(null, "SIGSEGV");
+    expect([workers.length, pauses]).toEqual([2, []]);
+    expect(lines).toEqual([{ worker: 100, ending: "SIGSEGV", text: "a worker ended and is restarted" }]);
+    workers[1]?.ready();
+    await nextTurn();
+    workers[1]?.exit(7);
+    expect(lines.at(-1)).toEqual({ worker: 101, ending: "exit code 7", text: "a worker ended and is restarted" });
+    expect([workers.length, pauses.map(({ ms }) => ms)]).toEqual([2, [1_000]]);
+    pauses[0]?.end();
+    await until(() => workers.length === 3);
+    workers[2]?.ready();
+    expect(kindsTo(workers[2] as LoneWorker)).toEqual(["config"]);
+  });
+
+  test("is tried again each second while none can be started, and is started once", async () => {
+    const { lines } = await running(1);
+    passedMs += 60_000;
+    workers[0]?.exit(1);
+    for (const attempt of [1, 2]) {
+      expect(workers).toHaveLength(1 + attempt);
+      workers.at(-1)?.exit(1);
+      await until(() => pauses.length === attempt);
+      expect(lines.at(-1)).toMatchObject({ text: "a worker could not be started" });
+      pauses.at(-1)?.end();
+      await until(() => workers.length === 2 + attempt);
+    }
+    workers.at(-1)?.ready();
+    await nextTurn();
+    expect([workers.length, pauses.length]).toEqual([4, 2]);
+  });
+
+  test("is not replaced once the server ends, also where its time to start has come only then", async () => {
+    const { lines, stop } = await running(2);
+    const [first, second] = workers as [LoneWorker, LoneWorker];
+    first.exit(1);
+    expect(pauses).toHaveLength(1);
+    const stopped = stop();
+    second.exit(1);
+    pauses[0]?.end();
+    await stopped;
+    await nextTurn();
+    expect(workers).toHaveLength(2);
+    expect(lines).toHaveLength(1);
+  });
+});
+
+describe("the end", () => {
+  test("is asked of each worker that can hear of it, and waits until all have ended", async () => {
+    const { stop } = await running(2);
+    const [first, second] = workers as [LoneWorker, LoneWorker];
+    second.hasChannel = false;
+    let hasStopped = false;
+    const stopped = stop().then(() => {
+      hasStopped = true;
+    });
+    expect([kindsTo(first), kindsTo(second)]).toEqual([["config", "stop"], ["config"]]);
+    first.exit(0);
+    await Bun.sleep(5);
+    expect(hasStopped).toBe(false);
+    second.exit(0);
+    await stopped;
+    expect([first.kills, second.kills]).toEqual([[], []]);
+  });
+
+  test("kills what has not ended a second after the time that running requests have", async () => {
+    const { stop } = await running(2);
+    const [first, second] = workers as [LoneWorker, LoneWorker];
+    const stopped = stop();
+    first.exit(0);
+    expect(pauses.map(({ ms }) => ms)).toEqual([11_000]);
+    pauses[0]?.end();
+    await stopped;
+    expect([first.kills, second.kills]).toEqual([[], ["SIGKILL"]]);
+  });
+});
+
+describe("what workers have served", () => {
+  const reportWith = (requests: number, more: Partial<MetricsReport> = {}): MetricsReport => {
+    const metrics = new RequestMetrics();
+    for (let count = 0; count < requests; count++) metrics.record("listLabels", 200, 1);
+    return { ...reportOf(metrics), ...more };
+  };
+  const entry = (trace_id: string): RequestEntry => ({
+    ...{ trace_id, operation: "listLabels", method: "GET", surface: "graph", path: "/v26.0/2001/custom_labels", query: "", status: 200 },
+    ...{ time: 1_795_000_000_000, duration_ms: 1, app: undefined, request_body: "", response_body: "{}" },
+  });
+
+  test("counts together, the last report of each, and goes on counting when one has ended; what runs in it has ended with it", async () => {
+    const { control } = await running(2);
+    const [first, second] = workers as [LoneWorker, LoneWorker];
+    const counted = async () => {
+      const text = await (await control("/metrics")).text();
+      const numberIn = (line: RegExp): number => Number(line.exec(text)?.[1]);
+      return [
+        numberIn(/^plaza_calls_total\{operation="listLabels",status="200"\} (\d+)$/m),
+        numberIn(/^plaza_calls_in_flight (\d+)$/m),
+        numberIn(/^plaza_connections (\d+)$/m),
+      ];
+    };
+    const busy = { inFlight: 2, waiting: 1, connections: { open: 3, evicted: 0 } };
+    first.serve(reportWith(1));
+    first.serve(reportWith(4, busy));
+    second.serve(reportWith(5, busy));
+    expect(await counted()).toEqual([9, 4, 6]);
+    first.exit(1);
+    // Its last words may come after its end, and count as little as one that never said anything.
+    first.serve(reportWith(100));
+    expect(await counted()).toEqual([9, 2, 3]);
+    pauses[0]?.end();
+    await until(() => workers.length === 3);
+    workers[2]?.ready();
+    workers[2]?.exit(1);
+    expect(await counted()).toEqual([9, 2, 3]);
+  });
+
+  test("is shown in its world; a world that is gone keeps nothing of it, and what cannot be shown is logged", async () => {
+    const { plaza, lines, control } = await running(1);
+    const [worker] = workers as [LoneWorker];
+    const seenIn = (world: string, ...ids: string[]) => ({ world, requests: ids.map(entry), appEvents: [] });
+    worker.serve(reportWith(3), seenIn("gone", "X1"), seenIn("default", "A1", "A2"));
+    const shown = async (): Promise<string[]> => {
+      const { data } = (await (await control("/v1/worlds/default/requests")).json()) as { data: { trace_id: string }[] };
+      return data.map(({ trace_id }) => trace_id);
+    };
+    while ((await shown()).length < 2);
+    expect(await shown()).toEqual(["A2", "A1"]);
+    expect(lines).toEqual([]);
+    const spy = spyOn(plaza.worlds, "hold").mockImplementation(() => Promise.reject(new Error("no database")));
+    worker.serve(reportWith(4), seenIn("default", "A3"));
+    await until(() => lines.length > 0);
+    spy.mockRestore();
+    expect(lines).toMatchObject([{ world: "default", text: "what a worker has served is not shown" }]);
+    expect(await shown()).toHaveLength(2);
+  });
+});

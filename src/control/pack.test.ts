@@ -1,0 +1,163 @@
+/** The pages of the control API: what a browser gets, with which rules, and what stands in place of a page that was not built. */
+import { describe, expect, spyOn, test } from "bun:test";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Hono } from "hono";
+import type { ServerDescription } from "#control-contract/route";
+import { afterThisTest } from "#harness/cleanup";
+import { openControl } from "#harness/control";
+import { consoleFiles, consolePage } from "./console.ts";
+import { PackedPage } from "./pack.ts";
+import { referenceFiles } from "./reference.ts";
+
+const SERVER = {
+  ...{
+    base_url: "http://graph:1",
+    app_base_url: "http://graph:1/app",
+    microblog_base_url: "http://microblog:2/v1.0",
+    ads_base_url: "http://graph:1/ads",
+  },
+  ...{ social_login_host: "http://graph:1/login", sandbox: true },
+} as unknown as ServerDescription;
+
+/** The rules of a page, by their names. */
+const policyOf = (response: Response): Record<string, string> =>
+  Object.fromEntries(
+    (response.headers.get("content-security-policy") ?? "").split("; ").map((rule) => [rule.split(" ", 1)[0], rule.slice(rule.indexOf(" ") + 1)]),
+  );
+
+/** Nobody may frame it, guess what it is, or learn where its user came from. */
+const HEADERS = {
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+  vary: "Accept",
+};
+
+const headersOf = (response: Response): Record<string, string> => Object.fromEntries(response.headers);
+
+describe("a page that is built", () => {
+  const content = "body{}".repeat(100);
+  const html = "<style nonce='%NONCE%'></style><script nonce='%NONCE%'></script>";
+  const packed = (type: string, text: string) => ({ type, body: Buffer.from(Bun.gzipSync(Buffer.from(text))).toString("base64") });
+
+  /** A pack among those that a build writes. */
+  function build(name: string): () => void {
+    const folder = join(import.meta.dir, "../../console/dist");
+    mkdirSync(folder, { recursive: true });
+    const file = join(folder, `${name}.pack`);
+    writeFileSync(file, JSON.stringify({ "index.html": packed("text/html", html), "assets/a.css": packed("text/css", content) }));
+    const remove = (): void => rmSync(file, { force: true });
+    afterThisTest(remove);
+    return remove;
+  }
+
+  test("is found as soon as it is there, and has its nonce in each place", async () => {
+    const name = `pack-of-a-test-${process.pid}`;
+    const page = new PackedPage(name);
+    expect(await page.page("n")).toBeUndefined();
+    const remove = build(name);
+    expect(await page.page("n1")).toEqual({ html: html.replaceAll("%NONCE%", "n1"), type: "text/html" });
+    // Read once.
+    remove();
+    expect((await page.page("n2"))?.html).toBe(html.replaceAll("%NONCE%", "n2"));
+    expect(await new PackedPage(name).page("n")).toBeUndefined();
+  });
+
+  test("has files that browsers keep for good, as they are packed where the browser takes that", async () => {
+    const name = `pack-of-a-test-${process.pid}-files`;
+    build(name);
+    const page = new PackedPage(name);
+    const app = new Hono();
+    app.get("/assets/*", (c) => page.file(c));
+    const ask = (path: string, headers: Record<string, string> = {}) => app.request(path, { headers });
+    const plain = await ask("/assets/a.css");
+    expect(headersOf(plain)).toEqual({ ...HEADERS, "content-type": "text/css", "cache-control": "public, max-age=31536000, immutable" });
+    expect(await plain.text()).toBe(content);
+    for (const encodings of ["br", "identity"])
+      expect((await ask("/assets/a.css", { "accept-encoding": encodings })).headers.has("content-encoding")).toBe(false);
+    const small = await ask("/assets/a.css", { "accept-encoding": "br, gzip" });
+    expect(small.headers.get("content-encoding")).toBe("gzip");
+    expect(new TextDecoder().decode(Bun.gunzipSync(await small.bytes()))).toBe(content);
+    expect((await ask("/assets/b.css")).status).toBe(404);
+  });
+});
+
+/** In place of what a build would have written. */
+function built(files: PackedPage, html: ((nonce: string) => string) | undefined): void {
+  const spy = spyOn(files, "page").mockImplementation(async (nonce) => (html === undefined ? undefined : { html: html(nonce), type: "text/html" }));
+  afterThisTest(() => spy.mockRestore());
+}
+
+describe("the console", () => {
+  test("may ask this server and its graph, once each, and show the graph's player; everything else is forbidden to it", async () => {
+    built(consoleFiles, (nonce) => nonce);
+    const page = (await consolePage(SERVER)) as Response;
+    const nonce = await page.text();
+    // 96 bits.
+    expect(nonce).toMatch(/^[\w-]{16}$/);
+    expect(policyOf(page)).toEqual({
+      ...{ "default-src": "'none'", "script-src": "'self'", "style-src": `'self' 'nonce-${nonce}'`, "img-src": "'self' data:", "font-src": "'self'" },
+      ...{ "media-src": "'self' blob:", "connect-src": "'self' http://graph:1 http://microblog:2", "frame-src": "http://graph:1" },
+      ...{ "base-uri": "'none'", "form-action": "'none'", "frame-ancestors": "'none'" },
+    });
+    expect(headersOf(page)).toMatchObject({ ...HEADERS, "cache-control": "no-store", "content-type": "text/html" });
+    expect(page.headers.get("permissions-policy")).toBe("camera=(self), microphone=(self), geolocation=()");
+    const next = (await consolePage({ ...SERVER, live_url: "ws://graph:3/live" } as ServerDescription)) as Response;
+    expect(policyOf(next)["connect-src"]).toBe("'self' http://graph:1 http://microblog:2 ws://graph:3/live");
+    expect(await next.text()).not.toBe(nonce);
+  });
+
+  test("is for browsers at every address but those of the API; where it is not built, a page says what would be there", async () => {
+    const { app } = await openControl();
+    const ask = async (path: string, accept = "text/html,*/*", method = "GET") => {
+      const response = await app.request(path, { method, headers: { accept } });
+      return { status: response.status, type: response.headers.get("content-type"), text: await response.text(), response };
+    };
+    built(consoleFiles, () => "the console");
+    for (const path of ["/", "/worlds/default/requests"])
+      expect(await ask(path)).toMatchObject({ status: 200, type: "text/html", text: "the console" });
+    expect((await ask("/", "application/json")).status).toBe(404);
+    expect((await ask("/v1/worlds")).status).toBe(401);
+    expect((await ask("/", "text/html", "POST")).status).toBe(404);
+    built(consoleFiles, undefined);
+    const home = await ask("/");
+    expect(home).toMatchObject({ status: 200, type: "text/html; charset=UTF-8", text: expect.stringContaining("<h1>Plaza: control API</h1>") });
+    expect(headersOf(home.response)).toMatchObject({ "x-content-type-options": "nosniff", vary: "Accept" });
+    expect(policyOf(home.response)).toMatchObject({ "default-src": "'none'", "frame-ancestors": "'none'" });
+  });
+});
+
+describe("the API reference", () => {
+  test("may ask for the documents of this server and its graph alone, whose address stands in it as text", async () => {
+    const described = { ...SERVER, base_url: 'http://graph:1/"<' } as ServerDescription;
+    const { app } = await openControl({}, { describeServer: () => described });
+    built(referenceFiles, (nonce) => `${nonce} %GRAPH% %GRAPH%`);
+    for (const path of ["/docs", "/docs/"]) {
+      const page = await app.request(path);
+      const text = await page.text();
+      const [nonce] = text.split(" ");
+      expect(text).toBe(`${nonce} http://graph:1/&quot;&lt; http://graph:1/&quot;&lt;`);
+      expect(nonce).toMatch(/^[\w-]{16}$/);
+      expect(policyOf(page)).toEqual({
+        ...{ "default-src": "'none'", "script-src": "'self'", "style-src": `'self' 'nonce-${nonce}'`, "style-src-attr": "'unsafe-inline'" },
+        ...{
+          "img-src": "'self' data:",
+          "connect-src": "'self' http://graph:1",
+          "base-uri": "'none'",
+          "form-action": "'none'",
+          "frame-ancestors": "'none'",
+        },
+      });
+      expect(headersOf(page)).toMatchObject({
+        ...HEADERS,
+        "cache-control": "no-store",
+        "permissions-policy": "camera=(), microphone=(), geolocation=()",
+      });
+    }
+    built(referenceFiles, undefined);
+    const none = await app.request("/docs");
+    expect([none.status, (await none.text()).includes("<h1>Plaza: API reference</h1>")]).toEqual([200, true]);
+  });
+});

@@ -1,0 +1,123 @@
+/** The worlds of one server on PostgreSQL: a schema each, with the connections of all but the first in common. */
+import { expect, test } from "bun:test";
+import { Client } from "pg";
+import { afterThisTest } from "#harness/cleanup";
+import { sharedPostgres } from "#harness/postgres-cluster";
+import { GraphError } from "#kernel/errors";
+import type { Database } from "#storage/database";
+import { PostgresDatabases } from "#storage/postgres/databases";
+import { sql } from "#storage/sql";
+
+const migrations = [{ feature: "notes", migrations: [{ name: "notes", statements: ["CREATE TABLE notes (id BIGINT NOT NULL PRIMARY KEY)"] }] }];
+const insert = (id: number) => sql`INSERT INTO notes (id) VALUES (${id})`;
+const all = sql`SELECT n.id FROM notes n ORDER BY n.id`;
+
+async function begin() {
+  const url = await (await sharedPostgres()).newDatabase();
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  afterThisTest(() => client.end());
+  const newServer = async () => {
+    const databases = new PostgresDatabases(url, migrations);
+    const opened: Database[] = [];
+    // The first is closed last.
+    afterThisTest(async () => {
+      for (const database of opened.toReversed()) await database.close();
+    });
+    const open = async (world: string): Promise<Database> => {
+      const database = await databases.open(world);
+      opened.push(database);
+      return database;
+    };
+    return { databases, open };
+  };
+  const names = async (text: string): Promise<string[]> => (await client.query<{ name: string }>(text)).rows.map(({ name }) => name);
+  return {
+    newServer,
+    schemas: () => names("SELECT nspname AS name FROM pg_namespace WHERE nspname LIKE 'plaza%' ORDER BY nspname"),
+    /** Those of all servers. */
+    connections: async () =>
+      (await names("SELECT pid::text AS name FROM pg_stat_activity WHERE application_name = 'plaza' AND datname = current_database()")).length,
+  };
+}
+
+async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await Bun.sleep(5);
+}
+
+test("each world has a schema and rows of its own, and the further ones together have no more connections than one", async () => {
+  const { newServer, schemas, connections } = await begin();
+  const { open } = await newServer();
+  const first = await open("default");
+  const further = await Promise.all(Array.from({ length: 4 }, (_, at) => open(`w${at}`)));
+  expect(await schemas()).toEqual(["plaza_default", "plaza_w0", "plaza_w1", "plaza_w2", "plaza_w3"]);
+  for (const [id, database] of [first, ...further].entries()) await database.write((tx) => tx.run(insert(id)));
+  for (const [id, database] of [first, ...further].entries()) expect(await database.reader.all(all)).toEqual([{ id }]);
+  await Promise.all(further.flatMap((database) => Array.from({ length: 8 }, () => database.reader.all(all))));
+  // Eight of the first one's pool at most, as many for all others, and the channel.
+  expect(await connections()).toBeLessThanOrEqual(17);
+  // A process is one, whatever world it works on.
+  for (const { processNumber } of further) expect(processNumber).toBe(first.processNumber);
+});
+
+test("a further world hears of what another process changes in it, until it rests, and of no other world's", async () => {
+  const { newServer } = await begin();
+  const [one, two] = [await newServer(), await newServer()];
+  await one.open("default");
+  const changing = [await one.open("a"), await one.open("b")] as const;
+  const first = await two.open("default");
+  const hearing = await two.open("a");
+  expect(hearing.processNumber).toBe(first.processNumber);
+  expect(changing[0].processNumber).not.toBe(hearing.processNumber);
+  const heard: string[] = [];
+  hearing.onInvalidate((kind, key) => heard.push(`${kind} ${key}`));
+  const change = (database: Database, key: string) => database.write(async (tx) => tx.invalidate("note", key));
+  await change(changing[1], "of b");
+  await change(changing[0], "of a");
+  await until(() => heard.includes("note of a"));
+  expect(heard).not.toContain("note of b");
+  await two.databases.rest("a", hearing);
+  await expect(hearing.reader.all(all)).rejects.toThrow("the database is closed");
+  // Others go on.
+  expect(await first.reader.all(all)).toEqual([]);
+});
+
+test("a further world uses nothing that it kept where nothing was confirmed for a second, as the first does", async () => {
+  const { newServer } = await begin();
+  const { open } = await newServer();
+  await open("default");
+  const further = await open("a");
+  const heard: unknown[] = [];
+  further.onInvalidate((kind) => heard.push(kind));
+  // Neither a timer nor a socket has its turn meanwhile.
+  Bun.sleepSync(1_100);
+  further.confirm();
+  expect(heard).toEqual([undefined]);
+});
+
+test("a world that is removed takes its schema along, and no other; the last connections end with the first world", async () => {
+  const { newServer, schemas, connections } = await begin();
+  const { databases, open } = await newServer();
+  const first = await open("default");
+  const [a] = [await open("a"), await open("a-more")];
+  await a.close();
+  await databases.remove("a");
+  await databases.remove("never-made");
+  expect(await schemas()).toEqual(["plaza_a-more", "plaza_default"]);
+  // It begins anew.
+  expect(await (await open("a")).reader.all(all)).toEqual([]);
+  await first.close();
+  await until(async () => (await connections()) === 0);
+});
+
+test("a database out of reach is said to be so by each of them", async () => {
+  const away = new PostgresDatabases("postgres://127.0.0.1:1/none", migrations);
+  for (const use of [() => away.open("default"), () => away.remove("a")]) {
+    const error = await use().then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    );
+    expect(error).toBeInstanceOf(GraphError);
+    expect(error).toMatchObject({ errorName: "databaseUnreachable" });
+  }
+});
