@@ -221,3 +221,16 @@ describe("what the client has not taken", () => {
     }
   });
 });
+
+test("what comes while something is kept waits behind it, though the socket takes bytes again", async () => {
+  const { socket, buffer } = opened(3);
+  buffer.writeText("abcde", 5);
+  socket.takes = 100;
+  const written = buffer.writeBytes(Buffer.from("fgh"));
+  buffer.writeText("ij", 2);
+  expect(socket.sent).toBe("abc");
+  socket.takes = Number.POSITIVE_INFINITY;
+  buffer.drain();
+  await written;
+  expect({ sent: socket.sent, isEmpty: buffer.isEmpty }).toEqual({ sent: "abcdefghij", isEmpty: true });
+});
