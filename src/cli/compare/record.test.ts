@@ -31,7 +31,7 @@ async function recording(more: Readonly<Record<string, unknown>> = {}) {
     await Bun.sleep(1);
   }
   const base = url;
-  const post = async (path: string, body: NonNullable<RequestInit["body"]>, headers: Record<string, string> = {}): Promise<number> =>
+  const post = async (path: string, body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}): Promise<number> =>
     (await fetch(`${base}${path}`, { method: "POST", body, headers })).status;
   const end = () => {
     process.emit("SIGINT", "SIGINT");
