@@ -5,10 +5,10 @@ import { FactCache } from "#storage/facts";
 import { sql } from "#storage/sql";
 import { becomesTrue, describeDrivers, openNew } from "./stores.ts";
 
-/** Facts as heard; `undefined undefined` means that everything may have changed. */
+/** Facts as heard by name. That everything may have changed can be heard at any time, of a database that had no response for a moment. */
 function listen(database: Database): string[] {
   const heard: string[] = [];
-  database.onInvalidate((kind, key) => heard.push(`${kind} ${key}`));
+  database.onInvalidate((kind, key) => kind !== undefined && heard.push(`${kind} ${key}`));
   return heard;
 }
 
