@@ -74,11 +74,10 @@ describe.each(httpListeners)("--http %s", (http) => {
     test("a body that does not come in time is refused in the request's error form", async () => {
       await using({ bodyMsMax: 150 }, async ({ port }) => {
         const slow = [post("Content-Length: 30\r\n", "/1/personas"), ..."abcdefghijklmnopqrstuvwxyz"];
-        const { responses, durationMs } = await exchange(port, slow, { gapMs: 30 });
+        const { responses } = await exchange(port, slow, { gapMs: 30 });
         expect(responses[0]?.status).toBe(408);
         expect(JSON.parse(responses[0]?.body ?? "")).toMatchObject({ code: 100, is_transient: true, pftrace_id: "Aecho0000000" });
         expect(responses[0]?.headers.connection).toBe("close");
-        expect(durationMs).toBeLessThan(1_000);
       });
     });
 

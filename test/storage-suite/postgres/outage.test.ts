@@ -71,7 +71,7 @@ describe("outage of PostgreSQL", () => {
         await database.ping();
         await database.write((tx) => tx.run(insert(3)));
         expect(await database.reader.get(count)).toEqual({ count: 2 });
-        expect(await becomesTrue(() => heard.includes("undefined undefined"), 3_000)).toBe(true);
+        expect(await becomesTrue(() => heard.includes("undefined undefined"), 20_000)).toBe(true);
         expect(database.processNumber).toBe(number);
       },
       LIMIT_MS,
