@@ -124,6 +124,10 @@ export interface Databases {
   rest(world: string, database: Database): Promise<void>;
   /** Deletes what is stored of the world, if anything is. Nothing has it open. */
   remove(world: string): Promise<void>;
+  /**
+   * Runs what makes a world, while no other process does so under that name; undefined: one does. Within a process nothing is held up.
+   */
+  making<T>(world: string, make: () => Promise<T>): Promise<T | undefined>;
 }
 
 export interface SavedState {

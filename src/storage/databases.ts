@@ -14,5 +14,7 @@ export async function databasesIn(data: string, migrations: readonly FeatureMigr
       requireWorldName(world);
       removeSqlite(data, world);
     },
+    // A folder is in use by one process.
+    making: (_world, make) => make(),
   };
 }

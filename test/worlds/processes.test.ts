@@ -47,6 +47,27 @@ test("a world that one process makes, resets or deletes is so in all of them, an
   await seenSoon("200 new");
 }, 60_000);
 
+test("of two servers that make a world of one name at once one does, and what the other was given is nowhere", async () => {
+  const data = await (await sharedPostgres()).newDatabase();
+  const servers = [await startServer(["--data", data]), await startServer(["--data", data])] as const;
+  const ask = async ({ control_url, control_key }: (typeof servers)[0], method: string, path: string, body?: object) => {
+    const headers = { authorization: `Bearer ${control_key}` };
+    const response = await fetch(`${control_url}/v1/worlds${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) });
+    return { status: response.status, body: (await response.json()) as { data: { name: string }[] } };
+  };
+  for (let round = 0; round < 5; round++) {
+    const name = `orders-${round}`;
+    const of = (server: number) => ({ ...worldOf(name), labels: [{ id: `500${server}`, page: "2001", name: `of server ${server}` }] });
+    const made = await Promise.all(servers.map((server, at) => ask(server, "POST", "", { name, file: of(at) })));
+    const winner = made.findIndex(({ status }) => status === 201);
+    expect(made.map(({ status }) => status)).toEqual(winner === 0 ? [201, 409] : [409, 201]);
+    for (const server of servers) {
+      const { body } = await ask(server, "GET", `/${name}/nodes/labels`);
+      expect(body.data.map((label) => label.name)).toEqual([`of server ${winner}`]);
+    }
+  }
+}, 60_000);
+
 const subscribed = (name: string, url: string) => {
   const { apps, pages, ...rest } = worldOf(name);
   const subscriptions = [{ object: "page", fields: ["custom_labels"] }];

@@ -4,6 +4,7 @@
  */
 import type { Database, Databases, FeatureMigrations } from "../database.ts";
 import { translated } from "./failures.ts";
+import { lockKey } from "./lock-key.ts";
 import { migratePostgres } from "./migrations.ts";
 import { openPostgres, PostgresDatabase } from "./open.ts";
 import { Pool } from "./pool.ts";
@@ -56,6 +57,20 @@ export class PostgresDatabases implements Databases {
 
   rest(_world: string, database: Database): Promise<void> {
     return database.close();
+  }
+
+  /** Under an advisory lock of a session for this alone: it ends with the process. */
+  async making<T>(world: string, make: () => Promise<T>): Promise<T | undefined> {
+    const schema = schemaOf(world);
+    const client = await new Server(this.#url, schema).connect().catch((error: unknown) => {
+      throw translated(error);
+    });
+    try {
+      const { rows } = await client.query<{ is_free: number }>("SELECT pg_try_advisory_lock($1) AS is_free", [lockKey(schema, "making")]);
+      return rows[0]?.is_free === 1 ? await make() : undefined;
+    } finally {
+      await client.end().catch(() => {});
+    }
   }
 
   async remove(world: string): Promise<void> {

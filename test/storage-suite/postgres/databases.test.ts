@@ -110,9 +110,29 @@ test("a world that is removed takes its schema along, and no other; the last con
   await until(async () => (await connections()) === 0);
 });
 
+test("of processes that make a world of one name at once one does, and others find the name taken until it has ended", async () => {
+  const { newServer } = await begin();
+  const [one, two] = [await newServer(), await newServer()];
+  for (const { open } of [one, two]) await open("default");
+  const { promise: ended, resolve: end } = Promise.withResolvers<string>();
+  const begun = Promise.withResolvers<void>();
+  const making = one.databases.making("a", () => {
+    begun.resolve();
+    return ended;
+  });
+  await begun.promise;
+  expect(await two.databases.making("a", async () => "made")).toBeUndefined();
+  expect(await one.databases.making("a", async () => "made")).toBeUndefined();
+  expect(await two.databases.making("b", async () => "made")).toBe("made");
+  end("first");
+  expect(await making).toBe("first");
+  await expect(one.databases.making("a", () => Promise.reject(new Error("refused")))).rejects.toThrow("refused");
+  expect(await two.databases.making("a", async () => "made")).toBe("made");
+});
+
 test("a database out of reach is said to be so by each of them", async () => {
   const away = new PostgresDatabases("postgres://127.0.0.1:1/none", migrations);
-  for (const use of [() => away.open("default"), () => away.remove("a")]) {
+  for (const use of [() => away.open("default"), () => away.remove("a"), () => away.making("a", async () => {})]) {
     const error = await use().then(
       () => undefined,
       (thrown: unknown) => thrown,

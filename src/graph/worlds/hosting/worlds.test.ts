@@ -32,6 +32,7 @@ async function opened() {
         await databases.remove(name);
         events.push(`data of ${name} removed`);
       },
+      making: (name, make) => databases.making(name, make),
     },
     async openWorld(name, database, memory) {
       events.push(`${name} opened`);

@@ -70,9 +70,8 @@ export class Worlds {
   }
 
   get default(): OpenWorld {
-    const { world } = this.#first;
-    if (world === undefined) throw new Error("the first world is closed");
-    return world;
+    if (this.#first.world === undefined) throw new Error("the first world is closed");
+    return this.#first.world;
   }
 
   /** Those that are open in this process, the first one first. */
@@ -137,9 +136,12 @@ export class Worlds {
   /** Returns whether the name was free. What `fill` throws undoes it. */
   async make(name: string, fill?: (world: OpenWorld) => Promise<void>): Promise<boolean> {
     if (!isWorldName(name)) throw new RangeError(`not a world's name: ${name}`);
-    const known = await this.#find(name);
-    // Meanwhile another request may have begun to make it, or have done so: two would write to one database, and what undoes one would delete both.
-    if (known !== undefined || this.#slots.has(name) || this.#unmade.has(name)) return false;
+    return (await this.#options.databases.making(name, () => this.#make(name, fill))) ?? false;
+  }
+
+  async #make(name: string, fill?: (world: OpenWorld) => Promise<void>): Promise<boolean> {
+    // Two requests that make it would write to one database, and what undoes one would delete both.
+    if ((await this.#find(name)) !== undefined || this.#slots.has(name) || this.#unmade.has(name)) return false;
     this.#unmade.add(name);
     const slot = this.#newSlot(name);
     try {
