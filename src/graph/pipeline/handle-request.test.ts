@@ -176,6 +176,21 @@ onEachDatabase("the pipeline", (database) => {
     expect((await plaza.post("/v26.0/5001", { token: "page", body: { method: "DELETE" } })).body).toEqual({ success: true });
   });
 
+  test("D-83, D-90: a request that is refused early says the version that it asked for, and what its form carries", async () => {
+    const plaza = await open();
+    // By its method, before its tokens are looked at.
+    const method = await plaza.post("/v22.0/2001/custom_labels", { body: { method: "put" } });
+    expect(method).toMatchObject({ status: 400, body: { code: 100, error_data: { parameter: "method" } }, headers: { "pf-api-version": "v22.0" } });
+    // By its tokens, before its node is.
+    const activities = await plaza.post("/v22.0/1001/activities", { bearer: "unknown" });
+    expect(activities).toMatchObject({ status: 401, headers: { "pf-api-version": "v22.0", deprecation: expect.any(String) } });
+    // By its node: the use of the app is there by now.
+    const limited = await open({ rateLimits: { app_calls_per_hour: 10, page_calls_per_hour: 0 } });
+    await limited.get(labels, all("page"));
+    const { status, headers } = await limited.get("/v22.0/777", { bearer: "page" });
+    expect({ status, used: JSON.parse(headers["x-app-usage"] as string).call_count }).toEqual({ status: 400, used: 10 });
+  });
+
   test("D-30, D-31: limits and cursors are checked", async () => {
     const plaza = await open();
     const with_ = (query: Record<string, unknown>) => plaza.get(labels, { ...all("page"), query: { ...all("page").query, ...query } });

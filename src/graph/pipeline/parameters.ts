@@ -26,7 +26,7 @@ export function parametersReader(schema: TObject): ReadParameters {
   };
 }
 
-/** More than the sixteen of the longest safe integer. */
+/** The sixteen digits of the longest safe integer, and a sign. */
 const INTEGER_CHARACTERS_MAX = 17;
 const INTEGER = /^-?\d+$/;
 const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
@@ -46,6 +46,12 @@ const parsed = (text: string): unknown => parseJsonOr(text, (problem) => new Val
 export function textOf(value: unknown): unknown {
   if (typeof value === "number") return String(value);
   return value instanceof JsonNumber ? value.text : value;
+}
+
+/** JSON keeps the text of a number with more than 15 digits; a safe integer has up to 16. */
+function integerOf(value: unknown): unknown {
+  const text = value instanceof JsonNumber ? value.text : value;
+  return typeof text === "string" && text.length <= INTEGER_CHARACTERS_MAX && INTEGER.test(text) ? Number(text) : text;
 }
 
 function decimalOf(value: unknown): string {
@@ -84,7 +90,7 @@ function objectOf(value: unknown): unknown {
 const dialect: Dialect = {
   coerce: {
     text: textOf,
-    integer: (value) => (typeof value === "string" && value.length < INTEGER_CHARACTERS_MAX && INTEGER.test(value) ? Number(value) : value),
+    integer: integerOf,
     // D-70: no digit passes through a binary float; the handler sets the bounds.
     decimal: decimalOf,
     boolean: (value) => booleans.get(value) ?? value,

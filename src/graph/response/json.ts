@@ -39,17 +39,13 @@ function inspect(text: string, refused: Refusal): boolean {
   let hasLongNumber = false;
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i);
-    if (unit === 34) {
-      i = endOfString(text, i);
-      digits = 0;
-    } else if (unit === 123 || unit === 91) {
+    if (unit === 34) i = endOfString(text, i);
+    else if (unit === 123 || unit === 91) {
       if (++depth > JSON_DEPTH_MAX) throw refused(`nests deeper than ${JSON_DEPTH_MAX} levels`);
-      digits = 0;
-    } else if (unit === 125 || unit === 93) {
-      depth--;
-      digits = 0;
-    } else if (unit >= 48 && unit <= 57) {
+    } else if (unit === 125 || unit === 93) depth--;
+    else if (unit >= 48 && unit <= 57) {
       if (++digits > EXACT_DIGITS_MAX) hasLongNumber = true;
+      // Between two numbers stands a comma or a colon.
     } else if (unit !== 46) digits = 0;
   }
   return hasLongNumber;

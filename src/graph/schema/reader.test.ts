@@ -23,6 +23,7 @@ describe("schema", () => {
     "the schema word multipleOf": Type.Integer({ multipleOf: 2 }),
     "the schema word allOf": Type.Intersect([Type.Object({}), Type.Object({})]),
     "the schema word not": Type.Union([Type.String(), Type.Unsafe({ not: {} })]),
+    "the schema word dependencies": Type.Union([Type.Literal(1, { dependencies: {} }), Type.Literal(2)]),
     "the schema type bigint": Type.Unsafe({ type: "bigint" }),
   };
   for (const [what, schema] of Object.entries(unreadable)) {

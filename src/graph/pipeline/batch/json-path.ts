@@ -1,7 +1,7 @@
 /** The part of JSONPath that batches use: `$.a.b`, `$.a[0]`, `$.a.*.b`, `$.a[*]`, `$['a']`, `$..a`. */
 import { invalidParameter } from "#kernel/errors";
 
-const STEP = /\.\.([\w-]+)|\.([\w-]+)|\.(\*)|\[(\d+)\]|\[(\*)\]|\['([^']*)'\]/y;
+const STEP = /\.\.([\w-]+)|\.([\w-]+)|\.\*|\[(\d+)\]|\[\*\]|\['([^']*)'\]/y;
 /** Deeper than any response. */
 const STEPS_MAX = 32;
 
@@ -20,8 +20,8 @@ export function readPath(path: string): readonly Step[] {
     const at = STEP.lastIndex;
     const match = STEP.exec(path);
     if (match === null || steps.length >= STEPS_MAX) throw invalidParameter("batch", `has a path that cannot be read at position ${at}: ${path}`);
-    const [, anywhere, name, star, index, bracketStar, quoted] = match;
-    steps.push({ key: (star ?? bracketStar) === undefined ? (anywhere ?? name ?? index ?? quoted) : undefined, isAnywhere: anywhere !== undefined });
+    const [, anywhere, name, index, quoted] = match;
+    steps.push({ key: anywhere ?? name ?? index ?? quoted, isAnywhere: anywhere !== undefined });
   }
   return steps;
 }

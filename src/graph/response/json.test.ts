@@ -1,0 +1,70 @@
+import { describe, expect, test } from "bun:test";
+import { JsonNumber } from "../pipeline/request.ts";
+import { parseJson, parseJsonOr, parseJsonParameter } from "./json.ts";
+
+const read = (text: string): unknown => parseJson(text, "It");
+
+describe("D-02, D-70: a number of JSON", () => {
+  test.each(["0", "123456789012345", "-123456789012345", "1234567890.12345", "-1.5e-7", "999999999999999", "1e300"])(
+    "%s is a number, at any place",
+    (text) => {
+      const number = Number(text);
+      expect(read(text)).toBe(number);
+      expect(read(`[${text}]`)).toEqual([number]);
+      expect(read(`[0,${text}]`)).toEqual([0, number]);
+      expect(read(`{"a":${text},"b":"x"}`)).toEqual({ a: number, b: "x" });
+      expect(read(`[12345678,"123456789",{},[87654321],${text}, ${text}]`)).toEqual([12_345_678, "123456789", {}, [87_654_321], number, number]);
+    },
+  );
+
+  test.each([
+    "1234567890123456",
+    "9999999999999999",
+    "1000000000000000000",
+    "9007199254740993",
+    "-9223372036854775808",
+    "12345678.123456789",
+    "0.1234567890123456",
+  ])("%s keeps its digits, at any place", (text) => {
+    const kept = new JsonNumber(text);
+    expect(read(text)).toEqual(kept);
+    expect(read(`[${text}]`)).toEqual([kept]);
+    expect(read(`{"a":{"b":${text}}}`)).toEqual({ a: { b: kept } });
+    expect(read(`["\\"${text}",${text}]`)).toEqual([`"${text}`, kept]);
+  });
+
+  test("is one as well beside another that keeps its digits, and text is text", () => {
+    const kept = new JsonNumber("1234567890123456");
+    expect(read('[123456789012345,1234567890123456,"1234567890123456","a text of many characters",null,true]')).toEqual([
+      ...[123_456_789_012_345, kept, "1234567890123456", "a text of many characters", null, true],
+    ]);
+  });
+});
+
+describe("JSON nests 32 levels deep at most", () => {
+  const lists = (depth: number) => `${"[".repeat(depth)}${"]".repeat(depth)}`;
+  const maps = (depth: number) => `${'{"a":'.repeat(depth - 1)}{${"}".repeat(depth)}`;
+
+  test("of lists, of maps and of both", () => {
+    for (const of of [lists, maps]) {
+      expect(() => read(of(32))).not.toThrow();
+      expect(() => read(of(33))).toThrow("It nests deeper than 32 levels");
+    }
+    expect(() => read(`${'[{"a":'.repeat(16)}[1]${"}]".repeat(16)}`)).toThrow("deeper");
+    expect(() => read(`${'[{"a":'.repeat(15)}[[1]]${"}]".repeat(15)}`)).not.toThrow();
+  });
+
+  test("however many stand side by side, and whatever stands in its text", () => {
+    expect(read(`[${Array(99).fill("[]").join()}]`)).toHaveLength(99);
+    expect(read(`[${Array(99).fill("{}").join()}]`)).toHaveLength(99);
+    expect(read(JSON.stringify("[{".repeat(99)))).toBe("[{".repeat(99));
+  });
+});
+
+test("what is no JSON is refused in the words of its reader", () => {
+  for (const text of ["", "[", "{'a':1}", "01", '"a', "1 2", "undefined"]) {
+    expect(() => parseJson(text, "The request body")).toThrow("The request body is not valid JSON");
+    expect(() => parseJsonParameter(text, "fields")).toThrow("(#100) Param fields is not valid JSON");
+    expect(() => parseJsonOr(text, (problem) => new RangeError(problem))).toThrow(RangeError);
+  }
+});

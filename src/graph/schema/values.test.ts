@@ -1,0 +1,167 @@
+/** Each kind of value, as a request has it (text stands for other kinds) and as a world file does. */
+import { describe, expect, test } from "bun:test";
+import { type TSchema, Type } from "typebox";
+import { parametersReader } from "../pipeline/parameters.ts";
+import { JsonNumber } from "../pipeline/request.ts";
+import { entryReader } from "../worlds/file/entry-reader.ts";
+import { ValueProblem } from "./value-problem.ts";
+
+type Outcome = { readonly is: unknown } | string;
+
+const outcome = (read: (value: unknown) => unknown, value: unknown): Outcome => {
+  try {
+    return { is: (read({ v: value }) as { v?: unknown }).v };
+  } catch (error) {
+    return (error as Error).message.replace("(#100) Param ", "").replace(/^v ?/, "");
+  }
+};
+const readers = (schema: TSchema) => {
+  const holder = Type.Object({ v: schema });
+  const [request, entry] = [parametersReader(holder), entryReader(holder)];
+  return (value: unknown) => ({ request: outcome(request as (value: unknown) => unknown, value), entry: outcome(entry, value) });
+};
+/** Both take it as it is. */
+const same = (value: unknown) => ({ request: { is: value }, entry: { is: value } });
+/** Both refuse it in the same words. */
+const refused = (problem: string) => ({ request: problem, entry: problem });
+
+describe("text", () => {
+  test("has its length in code points, from the least to the most", () => {
+    const read = readers(Type.String({ minLength: 2, maxLength: 3 }));
+    expect([read("ab"), read("abc"), read("🎈🎈"), read("🎈🎈🎈")]).toEqual([same("ab"), same("abc"), same("🎈🎈"), same("🎈🎈🎈")]);
+    for (const short of ["", "a", "🎈"]) expect(read(short)).toEqual(refused("must have at least 2 characters"));
+    for (const long of ["abcd", "🎈🎈🎈🎈"]) expect(read(long)).toEqual(refused("must have at most 3 characters"));
+  });
+
+  test("has one bound alone, or none", () => {
+    const [atLeast, atMost, any] = [readers(Type.String({ minLength: 1 })), readers(Type.String({ maxLength: 1 })), readers(Type.String())];
+    expect([atLeast("a"), atMost("a"), atMost(""), any("")]).toEqual([same("a"), same("a"), same(""), same("")]);
+    expect(atLeast("")).toEqual({ request: "must not be empty", entry: "must have at least 1 characters" });
+    expect(atMost("ab")).toEqual(refused("must have at most 1 characters"));
+    expect(any("x".repeat(100_000))).toEqual(same("x".repeat(100_000)));
+    expect(readers(Type.String({ maxLength: 0 }))("a")).toEqual(refused("must have at most 0 characters"));
+  });
+
+  test("matches its pattern, and holds nothing that no store may", () => {
+    const read = readers(Type.String({ pattern: "^a.$" }));
+    expect(read("a🎈")).toEqual(same("a🎈"));
+    expect(read("b")).toEqual({ request: "has an invalid format", entry: "must match ^a.$" });
+    for (const text of ["\u0000", "a\ud800"]) expect(readers(Type.String())(text)).toEqual(refused("contains U+0000 or a lone surrogate"));
+  });
+
+  test("is a number's in a request", () => {
+    const read = readers(Type.String());
+    expect(read(12)).toEqual({ request: { is: "12" }, entry: "must be a text; put it in quotes" });
+    expect(read(new JsonNumber("1.50")).request).toEqual({ is: "1.50" });
+    for (const value of [true, [], {}]) expect(read(value)).toEqual({ request: "must be a string", entry: "must be a text" });
+  });
+});
+
+describe("a whole number", () => {
+  const read = readers(Type.Integer());
+
+  test("may be any that a float holds exactly, also as text of a request", () => {
+    for (const value of [0, -1, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER]) {
+      expect(read(value)).toEqual(same(value));
+      expect(read(String(value))).toEqual({ request: { is: value }, entry: "must be an integer" });
+    }
+    for (const value of [1.5, 2 ** 53, "9007199254740992", "-9007199254740992", "1e3", "1.0", " 1", "", "+1", "0".repeat(18), true, [1]])
+      expect(read(value)).toEqual(refused("must be an integer"));
+    // JSON keeps the digits of such a number.
+    expect([read(new JsonNumber("9007199254740991")).request, read(new JsonNumber("9007199254740993")).request]).toEqual([
+      ...[{ is: Number.MAX_SAFE_INTEGER }, "must be an integer"],
+    ]);
+  });
+
+  test("is within its bounds, which belong to it", () => {
+    const bounded = readers(Type.Integer({ minimum: -2, maximum: 3 }));
+    expect([bounded(-2), bounded(3)]).toEqual([same(-2), same(3)]);
+    expect([bounded(-3), bounded(4)]).toEqual([refused("must be at least -2"), refused("must be at most 3")]);
+    expect([readers(Type.Integer({ minimum: 1 }))(0), readers(Type.Integer({ maximum: 1 }))(2)]).toEqual([
+      ...[refused("must be at least 1"), refused("must be at most 1")],
+    ]);
+    expect([readers(Type.Integer({ minimum: 1 }))(9), readers(Type.Integer({ maximum: 1 }))(-9)]).toEqual([same(9), same(-9)]);
+  });
+});
+
+describe("a number", () => {
+  test("D-70: is text with all its digits in a request, and a finite number in a world file", () => {
+    const read = readers(Type.Number());
+    for (const text of ["1", "-1.50", "+.5", "1.", "1e-7", "1E+300", "9007199254740993.10"])
+      expect(read(text)).toEqual({ request: { is: text }, entry: "must be a number" });
+    expect(read(1.5)).toEqual({ request: { is: "1.5" }, entry: { is: 1.5 } });
+    expect(read(new JsonNumber("1.50")).request).toEqual({ is: "1.50" });
+    for (const text of ["", ".", "1,5", "e5", "1e", "--1", "Infinity", "0x1", " 1"]) expect(read(text)).toEqual(refused("must be a number"));
+    for (const value of [true, false]) expect(read(value)).toEqual(refused("must be a number"));
+    for (const value of [[], {}]) expect(read(value)).toEqual({ request: "must be a string", entry: "must be a number" });
+    for (const value of [Number.NaN, Number.POSITIVE_INFINITY]) expect(read(value).entry).toBe("must be a number");
+    expect(read("1\u0000").request).toBe("contains U+0000 or a lone surrogate");
+  });
+
+  test("is within its bounds in a world file", () => {
+    const { entry: least } = readers(Type.Number({ minimum: 0.5 }))(0.5);
+    const { entry: less } = readers(Type.Number({ minimum: 0.5 }))(0.4);
+    expect([least, less]).toEqual([{ is: 0.5 }, "must be at least 0.5"]);
+  });
+});
+
+test("true and false have words and digits of their own in a request", () => {
+  const read = readers(Type.Boolean());
+  for (const value of [true, false]) expect(read(value)).toEqual(same(value));
+  const asked = { is: true, words: [1, "true", "1", "True", "TRUE"] };
+  const denied = { is: false, words: [0, "false", "0", "False", "FALSE"] };
+  for (const { is, words } of [asked, denied])
+    for (const word of words) expect(read(word)).toEqual({ request: { is }, entry: "must be true or false" });
+  for (const value of ["yes", "", 2, "tRUE", [], {}]) expect(read(value)).toEqual(refused("must be true or false"));
+});
+
+describe("constants", () => {
+  test("are one of a closed set, by their text in a request", () => {
+    const read = readers(Type.Union([Type.Literal("a"), Type.Literal(1), Type.Literal(true)]));
+    for (const value of ["a", 1]) expect(read(value)).toEqual(same(value));
+    expect([read("1"), read("true")]).toEqual([
+      { request: { is: 1 }, entry: "must be one of a, 1, true" },
+      { request: { is: true }, entry: "must be one of a, 1, true" },
+    ]);
+    expect(read(true)).toEqual({ request: "must be one of a, 1, true", entry: { is: true } });
+    for (const value of ["b", 2, {}, ["a"]]) expect(read(value)).toEqual(refused("must be one of a, 1, true"));
+  });
+
+  test("are listed by an enum or stand alone", () => {
+    const listed = readers(Type.Unsafe({ type: "string", enum: ["a", "b"] }));
+    expect([listed("b"), listed("c")]).toEqual([same("b"), refused("must be one of a, b")]);
+    const alone = readers(Type.Literal("a"));
+    expect([alone("a"), alone("b")]).toEqual([same("a"), { request: "must be one of a", entry: "must be a" }]);
+  });
+});
+
+describe("a choice of schemas", () => {
+  test("is the first that fits, and has the problem of the first where none does", () => {
+    const read = readers(Type.Union([Type.Integer({ minimum: 5 }), Type.String({ maxLength: 2 }), Type.Null()]));
+    expect([read(5), read("ab"), read(null)]).toEqual([same(5), same("ab"), same(null)]);
+    expect(read(4)).toEqual({ request: { is: "4" }, entry: "must be at least 5" });
+    expect(read("abc")).toEqual(refused("must be an integer"));
+    // One that is no constant among them.
+    const mixed = readers(Type.Union([Type.Literal("a"), Type.Integer()]));
+    expect([mixed("a"), mixed(7), mixed("b").entry]).toEqual([same("a"), same(7), "must be a"]);
+  });
+
+  test("takes null where one of them does", () => {
+    expect(readers(Type.Null())(null)).toEqual(same(null));
+    expect(readers(Type.Null())("x")).toEqual(refused("must be null"));
+    expect(readers(Type.Union([Type.String(), Type.Integer()]))(null)).toEqual(refused("is required"));
+  });
+});
+
+test("a schema that says nothing takes anything, and numbers become text but where the feature reads them itself", () => {
+  const number = new JsonNumber("9007199254740993");
+  expect(readers(Type.Unknown())({ a: [number, 1, null, "x"] })).toEqual(same({ a: ["9007199254740993", 1, null, "x"] }));
+  expect(readers(Type.Unsafe({ "x-plaza-raw": true }))({ a: number })).toEqual(same({ a: number }));
+});
+
+test("a problem has its place inside of the value", () => {
+  expect(new ValueProblem("is wrong").message).toBe("is wrong");
+  expect(new ValueProblem("is wrong", "users[0]").message).toBe("users[0] is wrong");
+  const schema = Type.Object({ lists: Type.Array(Type.Array(Type.Object({ a: Type.Integer() }))) });
+  expect(() => parametersReader(schema)({ lists: [[], [{ a: 1 }, { a: "x" }]] })).toThrow("lists[1][1].a must be an integer");
+});

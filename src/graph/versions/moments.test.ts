@@ -1,0 +1,98 @@
+/** D-03, D-81: the second in which a version comes or ends. */
+import { expect, test } from "bun:test";
+import { GraphError } from "#kernel/errors";
+import type { VersionCalendar } from "./calendar.ts";
+import { defaultVersion, servedVersion, upgradeWarning } from "./resolve.ts";
+
+const marketing = (version: number, released: number, until?: number, affects: string[] = []) => ({ version, released, until, affects });
+const calendar: VersionCalendar = {
+  platform: [1, 2, 3].map((version) => ({ version, released: version * 100 })),
+  migrationIntents: [2],
+  marketing: [marketing(1, 100, 250), marketing(2, 200, 350), marketing(3, 300), marketing(4, 400, undefined, ["readFeed"])],
+  migrations: [],
+};
+
+interface Requested {
+  readonly asked: number | undefined;
+  readonly now: number;
+  readonly created?: number;
+  /** The moment of the app's first marketing request; 0: it has made none. */
+  readonly firstUse?: number;
+  readonly upgrades?: boolean;
+  readonly rule?: "platform" | "migrationIntents" | "unversioned" | "marketing" | "marketingOrCurrent";
+}
+
+function served({ asked, now, created = 0, firstUse = 1, upgrades = true, rule = "marketing" }: Requested): unknown {
+  const app = { created_time: created, marketing_first_used_time: firstUse, auto_upgrade: upgrades };
+  try {
+    return servedVersion({ rule, asked, app, calendar, now, names: ["readFeed"], path: "/feeds" });
+  } catch (error) {
+    if (error instanceof GraphError) return error.message.replace(/^(Unknown path components: |\(#2635\) )/, "");
+    throw error;
+  }
+}
+
+test("a default version is the newest that was there in the second of the app's creation", () => {
+  expect([0, 99, 100, 199, 200, 299, 300, 999].map((time) => defaultVersion(calendar, time))).toEqual([1, 1, 1, 1, 2, 2, 3, 3]);
+});
+
+test("each rule serves what it names", () => {
+  expect([served({ rule: "platform", asked: undefined, now: 999, created: 200 }), served({ rule: "platform", asked: 1, now: 999 })]).toEqual([
+    ...[{ version: 2 }, { version: 1 }],
+  ]);
+  expect(served({ rule: "platform", asked: 4, now: 999 })).toBe("/v4.0");
+  expect(
+    ["2", "1", undefined].map((asked) => served({ rule: "migrationIntents", asked: asked === undefined ? asked : Number(asked), now: 999 })),
+  ).toEqual([...[{ version: 2 }, "/v1.0", "/feeds"]]);
+  expect(served({ rule: "unversioned", asked: undefined, now: 0 })).toEqual({ version: 3 });
+  expect([199, 200].map((now) => served({ rule: "marketingOrCurrent", asked: undefined, now }))).toEqual([{ version: 1 }, { version: 2 }]);
+  expect(served({ asked: undefined, now: 200 })).toBe("A request to the marketing interface must name a version in its path");
+});
+
+test("a marketing version is there from the second of its release, and to the last one before its end", () => {
+  expect(served({ asked: 2, now: 199 })).toBe("v2.0 is not a version of the marketing interface");
+  expect([served({ asked: 2, now: 200 }), served({ asked: 1, now: 249 })]).toEqual([{ version: 2 }, { version: 1 }]);
+  expect(served({ asked: 1, now: 250 })).toEqual({ version: 2, upgradedFrom: 1 });
+  expect(served({ asked: 9, now: 999 })).toBe("v9.0 is not a version of the marketing interface");
+});
+
+test("an app begins with what was the newest in the second of its creation or of its first use, whichever is later", () => {
+  const least = (created: number, firstUse: number, now = 240) =>
+    [1, 2].map((asked) => (served({ asked, now, created, firstUse }) as { version?: number }).version);
+  expect([least(199, 1), least(200, 1), least(1, 199), least(1, 200), least(1, 0), least(240, 1)]).toEqual([
+    ...[
+      [1, 2],
+      [undefined, 2],
+      [1, 2],
+      [undefined, 2],
+      [undefined, 2],
+      [undefined, 2],
+    ],
+  ]);
+  expect(served({ asked: 1, now: 240, created: 200 })).toBe("v1.0 is not available to this app; use v2.0");
+  // The clock was moved back before both.
+  expect(least(999, 999, 199)).toEqual([1, undefined]);
+});
+
+test("an ended version is upgraded to the next that is there, unless one on the way that is out by now changes the endpoint", () => {
+  expect(served({ asked: 1, now: 349 })).toEqual({ version: 2, upgradedFrom: 1 });
+  expect(served({ asked: 1, now: 350 })).toEqual({ version: 3, upgradedFrom: 1 });
+  expect(served({ asked: 1, now: 300, upgrades: false })).toBe("v1.0 is deprecated and the app has switched the automatic upgrade off; use v3.0");
+  const ended = {
+    ...calendar,
+    marketing: [marketing(1, 100, 250), marketing(2, 200, 350, ["readFeed"]), marketing(3, 300, 390), marketing(4, 400, undefined, ["readFeed"])],
+  };
+  const at = (now: number) => {
+    const app = { created_time: 0, marketing_first_used_time: 1, auto_upgrade: true };
+    const ask = (asked: number) => () => servedVersion({ rule: "marketing", asked, app, calendar: ended, now, names: ["readFeed"], path: "/" });
+    return ask;
+  };
+  expect(at(300)(1)).toThrow("v1.0 is deprecated and v2.0 changed this endpoint; use v3.0");
+  // The next one is not out, so that it changes nothing.
+  expect(at(399)(3)).toThrow(/ v3\.0 is deprecated and no later version is available$/);
+  expect(at(400)(3)).toThrow("v3.0 is deprecated and v4.0 changed this endpoint; use v4.0");
+});
+
+test("VER-6f: the warning names both versions", () => {
+  expect(upgradeWarning(25, 22)).toBe("The call has been auto-upgraded to v25.0 as v22.0 has been deprecated");
+});

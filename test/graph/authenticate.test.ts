@@ -1,0 +1,125 @@
+/** D-10, D-12, D-14, D-90, D-97: the tokens that a request brings, before anything is known of its node. */
+import { describe, expect, test } from "bun:test";
+import { authenticate, authenticateAtOnce, knownApp, missingToken } from "#graph/pipeline/authenticate";
+import type { Addressed, Incoming } from "#graph/pipeline/stages";
+import { GraphError } from "#kernel/errors";
+import { buildRegistry } from "#main";
+
+const registry = buildRegistry();
+const NOW = 1_000;
+const apps: Readonly<Record<string, object>> = { "1": { id: "1" }, "2": { id: "2" } };
+const tokens: Readonly<Record<string, { id: string; app: string }>> = {
+  a: { id: "a", app: "1" },
+  b: { id: "b", app: "2" },
+  ended: { id: "ended", app: "1" },
+};
+
+interface Given {
+  readonly query?: object;
+  readonly body?: object;
+  readonly authorization?: string;
+  readonly profile?: "strict" | "clients";
+  readonly edge?: string;
+  readonly method?: string;
+  /** Whether tokens and apps are in the caches. */
+  readonly isKnown?: boolean;
+  readonly isAppKnown?: boolean;
+}
+
+function given({ query = {}, body = {}, authorization, profile = "strict", edge, method = "GET", isKnown = true, isAppKnown = isKnown }: Given) {
+  const world = {
+    ...{ profile, clock: { nowMs: () => NOW * 1_000 } },
+    tokens: {
+      peek: (value: string) => (isKnown ? tokens[value] : undefined),
+      find: async (value: string) => tokens[value],
+      alive: (token: { id: string } | undefined, place: string, now: number) =>
+        token === undefined || token.id === "ended" ? new GraphError("tokenInvalid", `${token?.id ?? "unknown"} in ${place} at ${now}`) : token,
+      peekApp: (id: string) => (isAppKnown ? apps[id] : undefined),
+      findApp: async (id: string) => apps[id],
+      peekAppOf: (value: string, now: number) => (isKnown && now === NOW && value !== "ended" ? tokens[value]?.app : undefined),
+    },
+  };
+  const request = { query, body, header: (name: string) => (name === "authorization" ? authorization : undefined) };
+  const incoming = { request, world, registry, now: NOW } as unknown as Incoming;
+  const addressed = { address: { version: undefined, id: "7", edge, prefix: undefined }, method } as unknown as Addressed;
+  return { incoming, addressed };
+}
+
+const atOnce = (asked: Given): unknown => {
+  const { incoming, addressed } = given(asked);
+  const found = authenticateAtOnce(incoming, addressed);
+  return found && { app: found.app?.id, places: found.credentials.map(({ place }) => place), dead: found.dead };
+};
+const later = async (asked: Given): Promise<unknown> => {
+  const { incoming, addressed } = given(asked);
+  try {
+    const { app, credentials, dead } = await authenticate(incoming, addressed);
+    return { app: app?.id, places: credentials.map(({ place }) => place), dead: dead.map(({ place }) => place) };
+  } catch (error) {
+    return (error as Error).message;
+  }
+};
+
+const none = { app: undefined, places: [], dead: [] };
+
+describe("a request's tokens", () => {
+  test("are known at once where one live token is cached with its app, or there is none", () => {
+    expect(atOnce({ authorization: "Bearer a" })).toEqual({ app: "1", places: ["bearer"], dead: [] });
+    expect(atOnce({})).toEqual({ ...none, app: undefined });
+    const notAtOnce: Given[] = [
+      { authorization: "Bearer a", isKnown: false },
+      { authorization: "Bearer a", isAppKnown: false },
+      { authorization: "Bearer ended" },
+      { authorization: "Bearer a", query: { access_token: "b" } },
+    ];
+    for (const asked of notAtOnce) expect(atOnce(asked)).toBeUndefined();
+  });
+
+  test("D-14: are looked up otherwise; dead ones are kept beside a live one, and refused where there is none", async () => {
+    expect(await later({ authorization: "Bearer a", isKnown: false })).toEqual({ app: "1", places: ["bearer"], dead: [] });
+    expect(await later({})).toEqual(none);
+    expect(await later({ authorization: "Bearer b", query: { access_token: "ended" } })).toEqual({
+      app: "2",
+      places: ["bearer"],
+      dead: ["access_token"],
+    });
+    expect(await later({ authorization: "Bearer ended" })).toBe("ended in Authorization at 1000");
+    expect(await later({ authorization: "Bearer ended", query: { access_token: "unheard" } })).toBe("ended in Authorization at 1000");
+  });
+
+  test("D-10: are all needed by page messaging, so that a dead one is refused beside a live one", async () => {
+    const asked = { authorization: "Bearer a", query: { access_token: "ended" } };
+    expect(await later({ ...asked, edge: "custom_labels" })).toBe("ended in access_token at 1000");
+    expect(await later({ ...asked, edge: "custom_labels", method: "PUT" })).toMatchObject({ app: "1" });
+  });
+
+  test("D-12: are looked for where the form of the request lets them count, and by `clients` everywhere", () => {
+    const asked = { body: { access_token: "a" } };
+    expect(atOnce(asked)).toMatchObject({ places: ["body"] });
+    expect(atOnce({ ...asked, edge: "custom_labels" })).toEqual(none);
+    expect(atOnce({ ...asked, edge: "custom_labels", profile: "clients" })).toMatchObject({ app: "1", places: ["body"] });
+  });
+});
+
+test("D-97: the app whose share a request counts against is that of the first live token that is known, of query or head", () => {
+  const app = (query: Record<string, unknown>, authorization?: string, more: Given = {}) => {
+    const { world, request } = given({ authorization, ...more } as Given).incoming;
+    return knownApp(world, query, request.header);
+  };
+  expect([app({}), app({ access_token: "a" }), app({ oauth_token: "b" }), app({}, "Bearer a")]).toEqual([undefined, "1", "2", "1"]);
+  expect([app({ access_token: "b" }, "Bearer ended"), app({ access_token: "b" }, "Bearer a")]).toEqual(["2", "1"]);
+  expect([app({ access_token: "ended" }), app({ access_token: "unheard" }), app({ access_token: "a" }, undefined, { isKnown: false })]).toEqual([
+    ...[undefined, undefined, undefined],
+  ]);
+});
+
+test("D-90: a request without a token hears of the place that its form asks for", () => {
+  const place = (asked: Given) => {
+    const { incoming, addressed } = given(asked);
+    return missingToken(incoming, addressed).details.data?.parameter;
+  };
+  expect([place({ edge: "custom_labels" }), place({ edge: "custom_labels", method: "POST" })]).toEqual(["access_token", "access_token"]);
+  expect([place({ edge: "subscriptions" }), place({ edge: "custom_labels", profile: "clients" })]).toEqual(["Authorization", "Authorization"]);
+  // Of no operation.
+  expect([place({}), place({ edge: "nothing" }), place({ edge: "subscriptions", method: "PUT" })]).toEqual(Array(3).fill("access_token"));
+});

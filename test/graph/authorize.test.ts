@@ -1,0 +1,224 @@
+/** D-10 to D-16, D-93: which of a request's tokens count for an operation, and what is asked of each. */
+import { describe, expect, test } from "bun:test";
+import { authorizationCheck } from "#auth/authorize";
+import type { Policy } from "#auth/policy";
+import type { SchemeName } from "#auth/schemes";
+import { authorizeCaller, authorizePart, see } from "#graph/pipeline/authorize";
+import type { Incoming, Resolved, Versioned } from "#graph/pipeline/stages";
+
+type Place = "bearer" | "access_token" | "oauth_token" | "body";
+
+const NOW = 1_000;
+const credential = (place: Place, value = "t", token: object = {}) => ({
+  ...{ place, value },
+  token: { id: value, type: "page", app: "1", scopes: [], data_access_expires_at: 0, ...token },
+});
+const dead = (place: Place, value = "t") => ({ place, value, error: new Error(`the token of ${place} is dead`) });
+const policyOf = (canSee: Policy["canSee"]): Policy => ({ name: "seen", summary: "", kinds: ["page", "app"], scopes: [], canSee });
+
+interface Given {
+  readonly scheme?: SchemeName;
+  readonly profile?: "strict" | "clients";
+  readonly mode?: string;
+  readonly method?: string;
+  readonly type?: string;
+  readonly dead?: object[];
+  readonly query?: object;
+  readonly body?: object;
+  /** By the rate limits. */
+  readonly refusal?: Error;
+  readonly policy?: Policy;
+}
+
+/** A request before the step, and what the world is asked in it. */
+function requestWith(credentials: object[], given: Given = {}) {
+  const { query = {}, body = {}, profile = "strict", policy = policyOf(() => true) } = given;
+  const proofs: unknown[][] = [];
+  const rates: unknown[][] = [];
+  const world = {
+    ...{ profile, database: {}, clock: { nowMs: () => NOW * 1_000 } },
+    tokens: { checkProof: (...what: unknown[]) => void proofs.push(what) },
+    rateLimits: {
+      take: (...what: unknown[]) => {
+        rates.push(what);
+        return given.refusal;
+      },
+    },
+  };
+  const app = { id: "1", mode: given.mode ?? "live" };
+  const subject = { id: "7", type: given.type ?? "page", owner: "8" };
+  const incoming = { request: { query, body }, world, now: NOW } as unknown as Incoming;
+  const versioned = {
+    ...{ method: given.method ?? "GET", endpoint: { access: { scheme: given.scheme ?? "anywhere", policy } } },
+    ...{ credentials, dead: given.dead ?? [], caller: { app }, subject },
+    check: authorizationCheck(credentials as never, app as never, subject as never, world as never),
+  } as unknown as Versioned;
+  return { proofs, rates, incoming, versioned, app };
+}
+
+/** The places of the tokens that count, each token once; or the refusal. */
+async function counted(credentials: object[], given: Given = {}): Promise<unknown> {
+  const { incoming, versioned } = requestWith(credentials, given);
+  try {
+    return (await authorizePart(incoming, versioned)).map(({ credential: { place } }) => place);
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+const missing = (place: string) => `An access token is required to request this resource: ${place} is missing`;
+const DIFFERS = "(#100) Param access_token differs between two places of the request";
+
+describe("the tokens that count", () => {
+  test("AUTH-1: are those of all three places in page messaging, and each may be another one of the app", async () => {
+    const three = [credential("bearer", "a"), credential("access_token", "b"), credential("oauth_token", "c")];
+    const scheme = "pageMessaging";
+    expect(await counted(three, { scheme })).toEqual(["bearer", "access_token", "oauth_token"]);
+    expect(await counted(three.slice(1), { scheme })).toBe(missing("Authorization"));
+    expect(await counted(three.slice(1), { scheme, profile: "clients" })).toEqual(["access_token", "oauth_token"]);
+    expect(await counted(three.slice(1), { scheme, dead: [dead("bearer")] })).toBe("the token of bearer is dead");
+  });
+
+  test("D-12: stand where the operation lets them stand; one elsewhere is none, dead or alive", async () => {
+    const both = [credential("bearer", "a"), credential("access_token", "b")];
+    expect(await counted(both, { scheme: "bearer" })).toEqual(["bearer"]);
+    expect(await counted(both, { scheme: "query" })).toEqual(["access_token"]);
+    expect(await counted([credential("bearer")], { scheme: "query" })).toBe(missing("access_token"));
+    expect(await counted([credential("access_token")], { scheme: "bearer" })).toBe(missing("Authorization"));
+    expect(await counted([credential("access_token")], { scheme: "bearer", profile: "clients" })).toEqual(["access_token"]);
+    expect(await counted([credential("bearer")], { scheme: "bearer", dead: [dead("access_token")] })).toEqual(["bearer"]);
+    expect(await counted([credential("access_token")], { scheme: "bearer", dead: [dead("bearer")] })).toBe("the token of bearer is dead");
+  });
+
+  test("D-12: are one token where two places hold one; two different ones are refused, also if one of them is dead", async () => {
+    expect(await counted([credential("bearer"), credential("access_token")])).toEqual(["bearer"]);
+    for (const profile of ["strict", "clients"] as const) {
+      expect(await counted([credential("bearer", "a"), credential("access_token", "b")], { profile })).toBe(DIFFERS);
+      expect(await counted([credential("bearer", "a")], { profile, dead: [dead("body", "b")] })).toBe(DIFFERS);
+      expect(await counted([credential("bearer", "a"), credential("body", "a"), credential("access_token", "b")], { profile })).toBe(DIFFERS);
+    }
+  });
+
+  test("AUTH-18: stand in the query only while the app is in development, where the operation says so", async () => {
+    const inQuery = (mode: string, profile: "strict" | "clients" = "strict") =>
+      counted([credential("access_token")], { scheme: "catalogCreation", mode, profile });
+    expect(await inQuery("development")).toEqual(["access_token"]);
+    expect(await inQuery("live")).toBe(missing("Authorization"));
+    expect(await inQuery("live", "clients")).toEqual(["access_token"]);
+    expect(await counted([credential("bearer", "a"), credential("access_token", "b")], { scheme: "catalogCreation" })).toEqual(["bearer"]);
+  });
+
+  test("D-11: read nothing of a person whose data the app may no longer read; an app is no person, and a write reads nothing", async () => {
+    const at = (data_access_expires_at: number) => [credential("bearer", "a", { data_access_expires_at })];
+    const over = "Error validating access token in Authorization: the session has expired";
+    expect([await counted(at(NOW)), await counted(at(1))]).toEqual([over, over]);
+    for (const given of [{ method: "POST" }, { method: "DELETE" }, { type: "app" }]) expect(await counted(at(1), given)).toEqual(["bearer"]);
+    expect([await counted(at(NOW + 1)), await counted(at(0))]).toEqual([["bearer"], ["bearer"]]);
+    // One in a place that does not count says nothing.
+    expect(await counted([...at(0), credential("access_token", "b", { data_access_expires_at: 1 })], { scheme: "bearer" })).toEqual(["bearer"]);
+  });
+});
+
+test("D-15: each token that counts is asked for its proof, which stands in the body or else in the query", async () => {
+  const three = [credential("bearer", "a"), credential("access_token", "b"), credential("oauth_token", "b")];
+  const proofsOf = async (given: Given) => {
+    const { incoming, versioned, proofs, app } = requestWith(three, given);
+    await authorizePart(incoming, versioned);
+    expect(proofs.every(([, , , of]) => of === app)).toBe(true);
+    return proofs.map(([proof, value, token]) => [proof, value, (token as { id: string }).id]);
+  };
+  const [query, body] = [{ appsecret_proof: "of the query" }, { appsecret_proof: "of the body" }];
+  expect(await proofsOf({ scheme: "bearer", query })).toEqual([["of the query", "a", "a"]]);
+  expect(await proofsOf({ scheme: "pageMessaging", query, body })).toEqual([
+    ["of the body", "a", "a"],
+    ["of the body", "b", "b"],
+    ["of the body", "b", "b"],
+  ]);
+  expect(await proofsOf({ scheme: "query" })).toEqual([[undefined, "b", "b"]]);
+});
+
+describe("D-22: a request takes from the rate of the app and the node's owner", () => {
+  const caller = async (given: Given, act = authorizeCaller) => {
+    const { incoming, versioned, rates } = requestWith([credential("bearer")], given);
+    try {
+      return { rates, counting: (await act(incoming, versioned)).length };
+    } catch (error) {
+      return { rates, refused: (error as Error).message };
+    }
+  };
+  const taken = [["1", "8", NOW * 1_000]];
+  const policies = { "at once": policyOf(() => true), later: policyOf(async () => true) };
+
+  test.each(Object.entries(policies))("once it is authorized %s, and is refused where that is used up", async (_when, policy) => {
+    expect(await caller({ policy })).toEqual({ rates: taken, counting: 1 });
+    expect(await caller({ policy, refusal: new Error("used up") })).toEqual({ rates: taken, refused: "used up" });
+  });
+
+  test("and not where it is refused, nor for a part of a response", async () => {
+    for (const policy of [policyOf(() => false), policyOf(async () => false)]) expect(await caller({ policy })).toMatchObject({ rates: [] });
+    expect(await caller({ refusal: new Error("used up") }, authorizePart as typeof authorizeCaller)).toEqual({ rates: [], counting: 1 });
+  });
+});
+
+describe("who may know that a node exists", () => {
+  const apps: Readonly<Record<string, object>> = { "1": { id: "1" }, "2": { id: "2", isOpen: true, created_time: 5 } };
+  const tokenless = (app: { isOpen?: boolean }) => app.isOpen === true;
+  interface Seeing {
+    readonly scheme?: SchemeName;
+    readonly profile?: "strict" | "clients";
+    readonly node?: object;
+    readonly canSee?: Policy["canSee"];
+    readonly tokenless?: typeof tokenless;
+  }
+  /** The app and the places that see the node; undefined where they do not. */
+  async function seeing(credentials: object[], given: Seeing = {}): Promise<unknown> {
+    const world = { profile: given.profile ?? "strict", database: {}, tokens: { findApp: async (id: string) => apps[id] } };
+    const access = { scheme: given.scheme ?? "anywhere", tokenless: given.tokenless };
+    const endpoint = { access, visibility: policyOf(given.canSee ?? (() => true)) };
+    const app = credentials.length === 0 ? undefined : apps["1"];
+    const resolved = { address: {}, method: "GET", credentials, dead: [], app, node: given.node, endpoint } as unknown as Resolved;
+    try {
+      const visible = await see({ world } as unknown as Incoming, resolved);
+      return visible && { app: visible.caller.app.id, places: visible.credentials.map(({ place }) => place), subject: visible.subject };
+    } catch (error) {
+      return (error as Error).message;
+    }
+  }
+  const page = { id: "7", type: "page", owner: "7" };
+  const other = { id: "2", type: "app", owner: "2" };
+
+  test("says the policy, at once or later", async () => {
+    const found = { app: "1", places: ["bearer"], subject: page };
+    for (const canSee of [() => true, async () => true]) expect(await seeing([credential("bearer")], { node: page, canSee })).toEqual(found);
+    for (const canSee of [() => false, async () => false]) expect(await seeing([credential("bearer")], { node: page, canSee })).toBeUndefined();
+    // Without a node it is the app itself, of which nothing is asked.
+    const ofApp = { ...found, subject: { id: "1", type: "app", owner: "1" } };
+    expect(await seeing([credential("bearer")], { canSee: () => false })).toEqual(ofApp);
+  });
+
+  test("D-93: is asked of the tokens whose places count, with the app of the first, and of all where none counts", async () => {
+    const both = [credential("bearer"), credential("access_token", "b", { app: "2" })];
+    expect(await seeing(both, { node: page, scheme: "bearer" })).toMatchObject({ app: "1", places: ["bearer"] });
+    expect(await seeing(both, { node: page, scheme: "query" })).toMatchObject({ app: "2", places: ["access_token"] });
+    expect(await seeing(both, { node: page })).toMatchObject({ app: "1", places: ["bearer", "access_token"] });
+    expect(await seeing([credential("bearer")], { node: page, scheme: "query" })).toMatchObject({ app: "1", places: ["bearer"] });
+    // Its app was removed.
+    expect(await seeing([credential("bearer", "c", { app: "3" })], { node: page })).toBeUndefined();
+  });
+
+  test("D-13 [clients]: is the addressed app itself where it lets requests come without a token", async () => {
+    const open = { node: other, tokenless, profile: "clients" } as const;
+    expect(await seeing([], open)).toEqual({ app: "2", places: ["bearer"], subject: other });
+    const refused: Seeing[] = [
+      { ...open, profile: "strict" },
+      { node: other, profile: "clients" },
+      { ...open, node: { ...other, type: "page" } },
+      { ...open, node: { ...other, id: "1" } },
+      { ...open, node: { ...other, id: "3" } },
+      { tokenless, profile: "clients" },
+    ];
+    for (const given of refused) expect(await seeing([], given)).toStartWith("An access token is required");
+    expect(await seeing([], { scheme: "query" })).toBe(missing("access_token"));
+    expect(await seeing([], { scheme: "bearer" })).toBe(missing("Authorization"));
+  });
+});

@@ -1,0 +1,62 @@
+/** D-34: what `debug` adds to a response. */
+import { expect, test } from "bun:test";
+import { withDebug } from "#graph/pipeline/debug";
+import type { Handled } from "#graph/pipeline/handle";
+import type { Incoming, Versioned } from "#graph/pipeline/stages";
+
+const response = { id: "7" };
+const handled = { kind: "node" } as Handled;
+const written = (notes?: (request: unknown) => string[]) =>
+  ({ kind: "write", parsed: { served: { notes }, request: "asked" } }) as unknown as Handled;
+
+interface Given {
+  readonly query?: object;
+  readonly body?: object;
+  readonly version?: number;
+  readonly upgradedFrom?: number;
+  readonly handled?: Handled;
+}
+
+function messagesOf({ query = {}, body = {}, version, upgradedFrom, handled: done = handled }: Given): unknown {
+  const versioned = { endpoint: { paramNames: ["name"] }, address: { version }, served: { version: 25, upgradedFrom } };
+  const shown = withDebug({ request: { query, body } } as unknown as Incoming, versioned as unknown as Versioned, done, response);
+  return (shown as { __debug__?: { messages: unknown } }).__debug__?.messages;
+}
+
+const ignored = (name: string) => ({ type: "warning", message: `The parameter ${name} is not known here and was ignored.` });
+const unversioned = { type: "info", message: "The request named no version; v25.0 served it." };
+
+test("nothing, unless the request asks for it, in its query or its body", () => {
+  const plain = withDebug({ request: { query: {}, body: {} } } as unknown as Incoming, {} as Versioned, handled, response);
+  expect(plain).toBe(response);
+  expect(messagesOf({ query: { debug: "all" }, version: 25 })).toEqual([]);
+  expect(messagesOf({ body: { debug: "all" }, version: 25 })).toEqual([]);
+  expect(messagesOf({ query: { debug: "warning" }, body: { debug: "all" } })).toEqual([]);
+});
+
+test("the parameters that were ignored, of query and body, and none that the operation or every request has", () => {
+  const query = { debug: "all", colour: "red", name: "a", fields: "id", limit: "1" };
+  expect(messagesOf({ query, body: { size: 5, access_token: "t" }, version: 25 })).toEqual([ignored("colour"), ignored("size")]);
+});
+
+test("what a write has to say of itself, after what was ignored, and before the version", () => {
+  const notes = (request: unknown) => [`first of ${request}`, "second"];
+  const said = ["first of asked", "second"].map((message) => ({ type: "warning", message }));
+  expect(messagesOf({ query: { debug: "all", colour: "red" }, handled: written(notes) })).toEqual([ignored("colour"), ...said, unversioned]);
+  expect(messagesOf({ query: { debug: "all" }, version: 25, handled: written() })).toEqual([]);
+});
+
+test("which version served, where the request named none or one that has ended; `warning` leaves out what only informs", () => {
+  const upgraded = { type: "warning", message: "The call has been auto-upgraded to v25.0 as v22.0 has been deprecated" };
+  for (const debug of ["all", "info"]) {
+    expect(messagesOf({ query: { debug } })).toEqual([unversioned]);
+    expect(messagesOf({ query: { debug }, upgradedFrom: 22 })).toEqual([unversioned, upgraded]);
+  }
+  expect(messagesOf({ query: { debug: "warning" }, upgradedFrom: 22 })).toEqual([upgraded]);
+});
+
+test("no other level than these three", () => {
+  for (const debug of ["loud", "", "toString", 1, ["all"]]) {
+    expect(() => messagesOf({ query: { debug } })).toThrow("debug must be one of all, info, warning");
+  }
+});

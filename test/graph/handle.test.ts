@@ -1,0 +1,86 @@
+/** What a feature's code is given, and when: a network is asked before the transaction, and what is stored is stored in it. */
+import { describe, expect, test } from "bun:test";
+import { handle, prepare } from "#graph/pipeline/handle";
+import type { Parsed, ParsedWrite } from "#graph/pipeline/parse";
+import type { Storyteller } from "#graph/pipeline/story/story";
+
+const reader = { name: "the reader" };
+const tx = { name: "the transaction" };
+
+/** A request, and what happens in its world. */
+function asked(admission?: object) {
+  const events: string[] = [];
+  const database = {
+    reader,
+    write: async (body: (given: typeof tx) => Promise<unknown>) => {
+      events.push("begin");
+      const response = await body(tx);
+      events.push("commit");
+      return response;
+    },
+  };
+  return { events, request: { world: { database }, graphRequest: { admission }, node: "the node" } };
+}
+
+const write = (served: object, request: object) => ({ kind: "write", served, request }) as unknown as ParsedWrite;
+
+describe("what a write prepares", () => {
+  const given: unknown[] = [];
+  const asks = { prepare: async (...what: unknown[]) => given.push(what) };
+
+  test("is asked of its network with a reader, and is nothing where it prepares nothing", async () => {
+    const { request } = asked();
+    expect(await prepare(write(asks, request))).toBe(1);
+    expect(given).toEqual([[request, reader]]);
+    expect(prepare(write({}, request))).toBeUndefined();
+    expect(prepare(write({ submit: async () => ({}) }, request))).toBeUndefined();
+    expect(prepare(write({ ...asks, submit: async () => ({}) }, request))).toBeUndefined();
+  });
+
+  test("D-97: makes way for other requests while it waits", async () => {
+    let waits = 0;
+    const whileWaiting = async (wait: () => Promise<unknown>) => {
+      waits++;
+      return wait();
+    };
+    expect(await prepare(write(asks, asked({ whileWaiting }).request))).toBe(2);
+    expect(waits).toBe(1);
+  });
+});
+
+describe("a feature's code", () => {
+  const handling = async (kind: string, parts: object, story?: object) => {
+    const { request, events } = asked();
+    const parsed = { kind, request, ...parts } as unknown as Parsed;
+    const handled = await handle(parsed, "prepared", story as Storyteller | undefined);
+    return { handled: { ...handled, parsed: undefined }, isItsOwn: handled.parsed === parsed, events, request };
+  };
+  const of = (what: object) => ({ parsed: undefined, isItsOwn: true, ...what });
+
+  test("reads with the reader", async () => {
+    const find = async (...given: unknown[]) => given;
+    const node = await handling("node", { reading: { find } });
+    expect({ ...node.handled, isItsOwn: node.isItsOwn }).toEqual(of({ kind: "node", row: [node.request, reader, "the node"] }) as never);
+    const list = await handling("list", { served: { handle: find } });
+    expect({ ...list.handled, isItsOwn: list.isItsOwn }).toEqual(of({ kind: "list", found: [list.request, reader] }) as never);
+    const read = await handling("read", { served: { handle: find } });
+    expect({ ...read.handled, isItsOwn: read.isItsOwn }).toEqual(of({ kind: "read", response: [read.request, reader] }) as never);
+    expect([node.events, list.events, read.events]).toEqual([[], [], []]);
+  });
+
+  test("writes in one transaction, with what was prepared, and its story follows that", async () => {
+    const followed: unknown[] = [];
+    const story = { writes: (given: unknown) => followed.push(given) };
+    const { handled, events, request } = await handling("write", { served: { handle: async (...given: unknown[]) => given } }, story);
+    expect<unknown>(handled).toEqual({ kind: "write", parsed: undefined, response: [request, tx, "prepared"] });
+    expect(events).toEqual(["begin", "commit"]);
+    expect(followed).toEqual([tx]);
+    expect((await handling("write", { served: { handle: async () => "done" } })).handled).toMatchObject({ response: "done" });
+  });
+
+  test("of an intake opens its own transactions", async () => {
+    const { handled, events, request } = await handling("write", { served: { submit: async (...given: unknown[]) => given } });
+    expect<unknown>(handled).toMatchObject({ response: [request] });
+    expect(events).toEqual([]);
+  });
+});

@@ -1,0 +1,58 @@
+/** D-34, D-40, D-41, D-50: where parameters stand, and which of two places counts. */
+import { describe, expect, test } from "bun:test";
+import { checkPlaces, parametersOf, refuseUndeclared } from "#graph/pipeline/places";
+import { type GraphRequest, JsonNumber, type Parameters } from "#graph/pipeline/request";
+
+describe("parameters of query and body", () => {
+  test("are all of both, and of one that stands in both the body's", () => {
+    expect(parametersOf({ query: { a: "1" }, body: {} })).toEqual({ a: "1" });
+    expect(parametersOf({ query: {}, body: { b: "2" } })).toEqual({ b: "2" });
+    expect(parametersOf({ query: { a: "1", c: "3" }, body: { a: "2", b: "2" } })).toEqual({ a: "2", b: "2", c: "3" });
+  });
+
+  test("D-41: null in the body is no value where the query has one, and stays where it has none", () => {
+    expect(parametersOf({ query: { a: "1" }, body: { a: null, b: null } })).toEqual({ a: "1", b: null });
+  });
+});
+
+describe("D-40: parameters with a place of their own", () => {
+  const places = { q: "query", b: "body" } as const;
+  const refusal = (query: Parameters, body: Parameters, profile: "strict" | "clients"): string => {
+    try {
+      checkPlaces({ query, body } as GraphRequest, places, profile);
+    } catch (error) {
+      return (error as Error).message.replace("(#100) Param ", "");
+    }
+    return "";
+  };
+
+  test("are taken where they belong, in both profiles, and may be left out", () => {
+    for (const profile of ["strict", "clients"] as const) {
+      expect([refusal({ q: "1" }, { b: "1" }, profile), refusal({}, {}, profile)]).toEqual(["", ""]);
+      // Null is no value in either place.
+      expect([refusal({ q: "1", b: null }, { q: null, b: "1" }, profile), refusal({ b: null }, { q: null }, profile)]).toEqual(["", ""]);
+      // Others stand where they like.
+      expect(refusal({ other: "1" }, { other: "2" }, profile)).toBe("");
+    }
+  });
+
+  test("are refused in the other place by `strict`, and taken there by `clients`", () => {
+    expect(refusal({}, { q: "1" }, "strict")).toBe("q must be in the query");
+    expect(refusal({ b: "1" }, {}, "strict")).toBe("b must be in the body");
+    expect([refusal({}, { q: "1" }, "clients"), refusal({ b: "1" }, {}, "clients")]).toEqual(["", ""]);
+  });
+
+  test("may stand in both places with one value, however its number is written, and never with two", () => {
+    for (const profile of ["strict", "clients"] as const) {
+      expect([refusal({ q: "1" }, { q: 1 }, profile), refusal({ b: "12" }, { b: new JsonNumber("12") }, profile)]).toEqual(["", ""]);
+      for (const name of ["q", "b"])
+        expect(refusal({ [name]: "1" }, { [name]: "2" }, profile)).toBe(`${name} must not have one value in the query and another in the body`);
+    }
+  });
+});
+
+test("D-50: what is neither declared nor general is refused, with the name that was meant", () => {
+  expect(() => refuseUndeclared({ name: "a", fields: "id", access_token: "t", locale: "de" }, ["name"])).not.toThrow();
+  expect(() => refuseUndeclared({ nam: "a" }, ["name"])).toThrow("nam is not known here; did you mean name?");
+  expect(() => refuseUndeclared({ zzz: "a" }, ["name"])).toThrow(/zzz is not known here$/);
+});

@@ -1,0 +1,127 @@
+/** D-16, D-33, D-35: what the step `respond` makes of what a feature returned. */
+import { describe, expect, test } from "bun:test";
+import { Type } from "typebox";
+import { nobody } from "#auth/policy";
+import type { Field, FieldSet } from "#graph/contract/operation";
+import { projectionOf } from "#graph/pipeline/fields/projection";
+import type { Handled } from "#graph/pipeline/handle";
+import { respond } from "#graph/pipeline/respond";
+import type { Incoming, Versioned } from "#graph/pipeline/stages";
+import { Cursors } from "#graph/response/cursors";
+import { ChangeLog } from "#graph/versions/changes";
+import { invalidParameter } from "#kernel/errors";
+import { parseSelection } from "#kernel/selection";
+
+const field = (more: Partial<Field> = {}): Field => ({ schema: Type.String(), policy: nobody, ...more });
+const person: FieldSet = { fields: { id: field() }, defaults: ["id"] };
+const set: FieldSet = {
+  fields: { id: field(), name: field(), comments: field({ edge: { edge: "comments", items: person } as never }) },
+  defaults: ["id", "name"],
+};
+const cursors = new Cursors(new Uint8Array(32).fill(1));
+const changes = new ChangeLog([{ introduced: 25, summary: "", operations: ["doThings"], downResponse: (response) => ({ old: response }) }]);
+
+interface Given {
+  readonly version?: number;
+  readonly readPart?: () => Promise<unknown>;
+  readonly debug?: string;
+}
+
+/** What the step makes of it, at once or later. */
+async function response(handled: object, { version = 26, readPart = async () => ({ read: true }), debug }: Given = {}): Promise<unknown> {
+  const find = async (_request: unknown, _reader: unknown, node: object) =>
+    "id" in node && node.id === "404" ? undefined : { ...node, name: "found" };
+  const registry = { changes, types: [{ type: "label" }, { type: "page", reading: { set, find } }] };
+  const request = { query: { debug }, body: {} };
+  const versioned = { endpoint: { access: { operation: "doThings" }, paramNames: [] }, served: { version }, address: { version } };
+  return respond({ request, registry } as unknown as Incoming, versioned as unknown as Versioned, handled as Handled, readPart);
+}
+
+const world = { database: { reader: {} }, cursors };
+const graphRequest = { baseUrl: "http://plaza.test", path: "/7/things", queryText: "", body: {}, query: {} };
+const request = { world, graphRequest, node: { id: "7", type: "page", owner: "7" }, page: { limit: 2 } };
+const choose = (fields: string) => projectionOf(set, parseSelection(fields), "strict", () => false);
+const access = { policy: nobody, check: [] };
+
+test("a response is in the words of the version that serves, and what `debug` adds is beside them", async () => {
+  const handled = { kind: "read", response: { a: 1 } };
+  expect([await response(handled), await response(handled, { version: 24 })]).toEqual([{ a: 1 }, { old: { a: 1 } }]);
+  expect(await response(handled, { version: 24, debug: "all" })).toEqual({ old: { a: 1 }, __debug__: { messages: [] } });
+});
+
+test("a list has its items, its page, and what the feature adds", async () => {
+  const found = {
+    rows: [
+      { id: "1", name: "a" },
+      { id: "2", name: null },
+    ],
+    hasPrevious: false,
+    hasNext: true,
+    firstKey: ["1"],
+    lastKey: ["2"],
+  };
+  const list = (fields: string, contract: object = {}, extras?: object) =>
+    response({
+      kind: "list",
+      parsed: { request, served: { contract }, name: "things 7", projection: choose(fields), access },
+      found: { ...found, extras },
+    });
+  const own = { before: cursors.sign("things 7", ["1"]), after: cursors.sign("things 7", ["2"]) };
+  const next = `http://plaza.test/7/things?after=${own.after}`;
+  expect(await list("name")).toEqual({ data: [{ name: "a", id: "1" }, { id: "2" }], paging: { cursors: own, next } });
+  expect(await list("id", { cursorsOnly: true }, { count: 2 })).toEqual({ data: [{ id: "1" }, { id: "2" }], paging: { cursors: own }, count: 2 });
+  expect(await list("comments")).toMatchObject({
+    data: [
+      { comments: { read: true }, id: "1" },
+      { comments: { read: true }, id: "2" },
+    ],
+  });
+});
+
+describe("D-33: what is read back after a write", () => {
+  const write = (written: object, fields: string | undefined, contract: object = { readBack: { type: "page", set } }, given: Given = {}) =>
+    response(
+      {
+        kind: "write",
+        parsed: { request, served: { contract }, access, projection: fields === undefined ? undefined : choose(fields) },
+        response: written,
+      },
+      given,
+    );
+
+  test("is the node whose id the response has, or the addressed one", async () => {
+    expect(await write({ id: "9" }, "name")).toEqual({ name: "found", id: "9" });
+    expect(await write({ success: true }, "name")).toEqual({ name: "found", id: "7" });
+    expect(await write({ id: "9", more: 1 }, undefined)).toEqual({ id: "9", more: 1 });
+  });
+
+  test("is the response itself where the node is gone, or its type has no read", async () => {
+    expect(await write({ id: "404" }, "name")).toEqual({ id: "404" });
+    expect(await write({ id: "9", made: true }, "name", { readBack: { type: "label", set } })).toEqual({ id: "9", made: true });
+  });
+
+  test("lacks a part that is refused; another failure is the request's", async () => {
+    const failing = (error: Error) => write({ id: "9" }, "name,comments", undefined, { readPart: () => Promise.reject(error) });
+    expect(await failing(invalidParameter("a", "is wrong"))).toEqual({ name: "found", id: "9" });
+    await expect(failing(new RangeError("the store is away"))).rejects.toThrow("the store is away");
+    expect(await write({ id: "9" }, "name,comments")).toEqual({ name: "found", comments: { read: true }, id: "9" });
+  });
+});
+
+test("a node that is gone by now is a missing one, and one that is there shows its fields", async () => {
+  const node = (row: object | undefined, fields: string) => {
+    const parsed = {
+      request: { ...request, graphRequest: { ...graphRequest, method: "GET", header: () => undefined } },
+      reading: { set },
+      projection: choose(fields),
+      access,
+      hasMetadata: false,
+    };
+    return response({ kind: "node", parsed, row });
+  };
+  expect([await node({ id: "7", name: "a" }, "name"), await node({ id: "7", name: "a" }, "comments")]).toEqual([
+    { name: "a", id: "7" },
+    { comments: { read: true }, id: "7" },
+  ]);
+  await expect(node(undefined, "name")).rejects.toThrow("Object with ID '7' does not exist");
+});

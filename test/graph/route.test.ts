@@ -1,0 +1,207 @@
+/** D-04, D-20, D-21: where a request leads by its form, and what is said where it leads nowhere. */
+import { describe, expect, test } from "bun:test";
+import type { Address } from "#graph/pipeline/address";
+import type { GraphRequest, SurfaceName } from "#graph/pipeline/request";
+import { findEndpoint, formByShape, idOf, isShownOn, notFound, notFoundNode, readAddress, readMethod } from "#graph/pipeline/route";
+import type { Authenticated, Incoming, Reached } from "#graph/pipeline/stages";
+import { standardCalendar } from "#graph/versions/calendar";
+import { buildRegistry } from "#main";
+
+const registry = buildRegistry();
+
+interface Asked {
+  readonly method?: string;
+  readonly path?: string;
+  readonly surface?: SurfaceName;
+  readonly query?: object;
+  readonly body?: object;
+  readonly authorization?: string;
+}
+
+const requestOf = ({ method = "GET", path = "/", surface = "base", query = {}, body = {}, authorization }: Asked): GraphRequest =>
+  ({
+    method,
+    path,
+    surface,
+    query,
+    body,
+    header: (name: string) => (name === "authorization" ? authorization : undefined),
+  }) as unknown as GraphRequest;
+const incomingOf = (asked: Asked, profile = "strict"): Incoming =>
+  ({ request: requestOf(asked), registry, world: { profile, calendar: standardCalendar } }) as unknown as Incoming;
+const addressOf = (parts: Partial<Record<keyof Address, unknown>>) =>
+  ({ version: undefined, id: undefined, edge: undefined, prefix: undefined, ...parts }) as unknown as Address;
+const held = [{ place: "bearer", value: "t", token: { type: "page", page: "2001", app: "1001" } }];
+const authenticated = (address: Address, method: string, credentials: object[]): Authenticated =>
+  ({ address, method, credentials, dead: [], app: undefined }) as unknown as Authenticated;
+const codeOf = (act: () => unknown): unknown => {
+  try {
+    return { was: act() };
+  } catch (error) {
+    return (error as { errorName?: unknown }).errorName ?? error;
+  }
+};
+
+describe("D-04: the method", () => {
+  test("is the request's own, and that of a HEAD is GET", () => {
+    expect(["GET", "HEAD", "POST", "DELETE", "PUT"].map((method) => readMethod(requestOf({ method })))).toEqual([
+      ...["GET", "GET", "POST", "DELETE", "PUT"],
+    ]);
+  });
+
+  test("of a POST may be another by a parameter, in any case, of the query before the body; of others never", () => {
+    const posted = (query: object, body: object = {}) => codeOf(() => readMethod(requestOf({ method: "POST", query, body })));
+    expect([posted({ method: "get" }), posted({}, { method: "Delete" }), posted({ method: "POST" }, { method: "get" })]).toEqual([
+      ...[{ was: "GET" }, { was: "DELETE" }, { was: "POST" }],
+    ]);
+    for (const method of ["put", "", "head", 7, ["get"], null]) expect(posted({}, { method })).toBe("invalidParameter");
+    for (const method of ["GET", "DELETE"]) expect(readMethod(requestOf({ method, query: { method: "post" } }))).toBe(method);
+  });
+});
+
+describe("an address", () => {
+  const read = (path: string, surface: SurfaceName = "base") => codeOf(() => readAddress(incomingOf({ path, surface })));
+
+  test("D-03: names a version of some calendar, and only where the surface has none of its own", () => {
+    expect(read("/v26.0/2001")).toEqual({ was: addressOf({ version: 26, id: "2001" }) });
+    expect([read("/v19.0/2001"), read("/v27.0")]).toEqual(["unknownPath", "unknownPath"]);
+    expect(read("/2001", "microblog")).toEqual({ was: addressOf({ id: "2001" }) });
+    expect(read("/v26.0/2001", "microblog")).toBe("unknownPath");
+  });
+
+  test("D-03: has a literal before its id only where the edge is one that may stand behind it", () => {
+    expect(read("/pages/2001/owned_product_catalogs")).toMatchObject({ was: { prefix: "pages", edge: "owned_product_catalogs" } });
+    expect(read("/pages/2001/custom_labels")).toBe("unknownPath");
+  });
+
+  test("is of the id that it names, or of the token's own", () => {
+    const id = (address: object, credentials: object[]) => codeOf(() => idOf(incomingOf({}), authenticated(addressOf(address), "GET", credentials)));
+    expect([id({ id: "7" }, held), id({ id: "me" }, held), id({}, held)]).toEqual([{ was: "7" }, { was: "2001" }, { was: undefined }]);
+    expect([id({ id: "7" }, []), id({ id: "me" }, []), id({ edge: "debug_token" }, [])]).toEqual(["tokenMissing", "tokenMissing", "unknownPath"]);
+    expect([id({}, []), id({ edge: "nothing" }, [])]).toEqual(["unknownPath", "unknownPath"]);
+  });
+
+  test("D-13 [clients]: needs no token where its operation may go without, but `me` does", () => {
+    const id = (address: object, method: string, profile: string) =>
+      codeOf(() => idOf(incomingOf({ method }, profile), authenticated(addressOf(address), method, [])));
+    expect(id({ id: "1001", edge: "activities" }, "POST", "clients")).toEqual({ was: "1001" });
+    expect(id({ id: "1001", edge: "activities" }, "POST", "strict")).toBe("tokenMissing");
+    expect(id({ id: "1001", edge: "subscriptions" }, "POST", "clients")).toBe("tokenMissing");
+    expect(id({ id: "me", edge: "activities" }, "POST", "clients")).toBe("tokenMissing");
+  });
+});
+
+describe("an endpoint", () => {
+  const find = (asked: Asked, address: object, node: object | undefined, credentials = held, profile = "strict") =>
+    codeOf(() => {
+      const given = addressOf(address);
+      const id = given.id as never;
+      const found = findEndpoint(incomingOf(asked, profile), authenticated(given, asked.method ?? "GET", credentials), id, node as never);
+      return found.endpoint.access.operation;
+    });
+  const page = { id: "2001", type: "page", owner: "2001" };
+
+  test("is that of the node's type, of the method and the edge, or of a literal", () => {
+    expect(find({}, { id: "2001", edge: "custom_labels" }, page)).toEqual({ was: "listLabels" });
+    expect(find({ method: "POST" }, { id: "2001", edge: "custom_labels" }, page)).toEqual({ was: "createLabel" });
+    expect(find({ surface: "microblog" }, { edge: "debug_token" }, undefined)).toEqual({ was: "inspectToken" });
+  });
+
+  test("is not there on another surface, by another method, on another type, or without the node", () => {
+    expect(find({ surface: "ads" }, { id: "2001", edge: "custom_labels" }, page)).toBe("unsupportedRequest");
+    expect(find({ method: "PUT" }, { id: "2001", edge: "custom_labels" }, page)).toBe("unsupportedRequest");
+    expect(find({}, { id: "2001", edge: "custom_labels" }, { ...page, type: "label" })).toBe("unsupportedRequest");
+    expect(find({}, { id: "2001", edge: "custom_labels" }, undefined)).toBe("unsupportedRequest");
+    // An id of no node makes no literal of the edge.
+    expect(find({ surface: "microblog" }, { id: "7", edge: "debug_token" }, undefined)).toBe("unsupportedRequest");
+    expect(find({ surface: "microblog", method: "POST" }, { edge: "debug_token" }, undefined)).toBe("unsupportedRequest");
+    expect(find({}, { id: "2001", edge: "nothing" }, page, [])).toBe("tokenMissing");
+    for (const credentials of [held, []]) expect(find({}, { edge: "debug_token" }, undefined, credentials)).toBe("unknownPath");
+    expect(find({}, { edge: "custom_labels" }, undefined)).toBe("unknownPath");
+    expect(find({}, {}, undefined)).toBe("unknownPath");
+  });
+
+  test("D-55: is on more surfaces in the `clients` profile where it says so", () => {
+    const on = (surfaces: string[], clientsSurfaces: string[] | undefined, profile: string) =>
+      isShownOn({ access: { surfaces, clientsSurfaces } } as never, incomingOf({}, profile));
+    expect([on(["base"], undefined, "strict"), on(["ads"], ["base"], "strict"), on(["ads"], ["base"], "clients")]).toEqual([true, false, true]);
+    expect([on(["ads"], ["app"], "clients"), on(["ads"], undefined, "clients"), on(["base"], ["ads"], "clients")]).toEqual([false, false, true]);
+  });
+});
+
+describe("D-20: the form of an error that no operation decides", () => {
+  const form = (address: object | undefined, query: object, credentials?: object[]) =>
+    formByShape(
+      requestOf({ query }),
+      { address: address === undefined ? undefined : addressOf(address), credentials } as unknown as Reached,
+      registry,
+    );
+  const oauth = { oauth_token: "t" };
+
+  test("is flat on edges of page messaging, and wrapped on others", () => {
+    for (const query of [{}, oauth]) {
+      expect(form({ id: "7", edge: "custom_labels" }, query)).toBe("flat");
+      expect(form({ id: "7", edge: "subscriptions" }, query)).toBe("wrapped");
+      expect(form({ edge: "debug_token" }, query)).toBe("wrapped");
+      // Also for a caller with a live token.
+      expect([form({ id: "7", edge: "subscriptions" }, query, held), form({ edge: "debug_token" }, query, held)]).toEqual(["wrapped", "wrapped"]);
+    }
+  });
+
+  test("follows `oauth_token` for a bare id, for what is no address, and with a live token for an edge of no node", () => {
+    expect([form(undefined, {}), form({ id: "7" }, {}), form({ id: "7", edge: "nothing" }, {}, held)]).toEqual(["wrapped", "wrapped", "wrapped"]);
+    expect([form(undefined, oauth), form({ id: "7" }, oauth), form({ id: "7", edge: "nothing" }, oauth, held)]).toEqual(["flat", "flat", "flat"]);
+    expect([form({ id: "7", edge: "nothing" }, oauth, []), form({ id: "7", edge: "nothing" }, oauth), form({}, oauth, [])]).toEqual(
+      Array(3).fill("wrapped"),
+    );
+  });
+});
+
+describe("D-21: what does not exist", () => {
+  const refusal = (asked: Asked, address: object, method = "GET") => {
+    const { errorName, message } = notFound(incomingOf(asked), { address: addressOf(address), method });
+    return { errorName, message };
+  };
+  const intents: Asked = { authorization: "Bearer t" };
+
+  test("has the migration intents' own error for a read of an id with a bearer token, in one of their versions, on the base surface", () => {
+    expect(refusal(intents, { id: "7", version: 24 })).toMatchObject({ errorName: "unknownObject404", message: expect.stringContaining("7") });
+    const others: [Asked, object, string?][] = [
+      [intents, { id: "7", version: 26 }],
+      [intents, { id: "7" }],
+      [intents, { id: "7", version: 24, edge: "x" }],
+      [intents, { id: "7", version: 24 }, "DELETE"],
+      [
+        { ...intents, surface: "ads" },
+        { id: "7", version: 24 },
+      ],
+      [
+        { ...intents, query: { oauth_token: "t" } },
+        { id: "7", version: 24 },
+      ],
+      [{}, { id: "7", version: 24 }],
+      [{ authorization: "" }, { id: "7", version: 24 }],
+    ];
+    for (const [asked, address, method] of others) expect(refusal(asked, address, method)).toMatchObject({ errorName: "unsupportedRequest" });
+  });
+
+  test("is named by its id, or else by its literal", () => {
+    expect(refusal({}, { id: "7", edge: "x" }).message).toContain("'7'");
+    expect(refusal({}, { edge: "debug_token" }, "POST").message).toContain("'debug_token'");
+    expect(refusal({}, {}, "POST").message).toContain("''");
+  });
+
+  test("and is found gone by a handler, has the same error as one that was never there", () => {
+    const gone = (asked: Asked) => {
+      const { request: graphRequest, world } = incomingOf(asked);
+      return notFoundNode({ graphRequest, world, node: { id: "7", type: "page", owner: "7" } } as never).errorName;
+    };
+    expect([gone({ ...intents, path: "/v24.0/7" }), gone({ ...intents, path: "/v24.0/7/x" }), gone({ ...intents, path: "/7/24" })]).toEqual([
+      ...["unknownObject404", "unsupportedRequest", "unsupportedRequest"],
+    ]);
+    expect([gone({ ...intents, path: "/7" }), gone({ ...intents, path: "/" }), gone({ path: "/v24.0/7" })]).toEqual(
+      Array(3).fill("unsupportedRequest"),
+    );
+    expect(gone({ ...intents, path: "/v24.0/7", method: "HEAD" })).toBe("unknownObject404");
+  });
+});
