@@ -54,6 +54,15 @@ test("a cover takes runs while its keys fit, and the next one has room for twice
   expect(uncovered([first, second, third, other], covers)).toEqual([other]);
 });
 
+test("the largest cover has room for 4,194,304 keys", () => {
+  const full = (keys_max: number): Cover => ({ ...(coverRun([], runOf(1), keysOf("a"))[0] as Cover), keys_max, keys: keys_max });
+  const nextOf = (one: Cover): number[] => coverRun([one], runOf(2), keysOf("b")).map(({ keys_max }) => keys_max);
+  expect([nextOf(full(2_097_152)), nextOf(full(4_194_304))]).toEqual([
+    [2_097_152, 4_194_304],
+    [4_194_304, 4_194_304],
+  ]);
+});
+
 test("a cover is dropped when all of its runs are older than is ever searched, to the second", () => {
   const [old] = coverRun([], runOf(1, 0, 1_000), keysOf("a")) as [Cover];
   const after = (last: number): number => coverRun([{ ...old }], runOf(2, 0, last), keysOf("b"))[0]?.runs.length ?? 0;

@@ -1,10 +1,11 @@
 import { expect, test } from "bun:test";
-import { onEachDatabase, openPlaza } from "#harness/plaza";
+import { onEachDatabase, openPlaza, type TestPlaza } from "#harness/plaza";
 import { listWaitingJobs } from "#jobs/jobs.store";
 import { databaseUnreachable } from "#kernel/errors";
 import { nodeId } from "#kernel/ids";
-import { retention } from "../app-events.jobs.ts";
+import { ensureRetention, retention } from "../app-events.jobs.ts";
 import { listEventNames } from "../log/log.handlers.ts";
+import { testEventsOf } from "./test-view.ts";
 
 const world = { apps: [{ id: "1001", name: "Shop", secret: "s" }] };
 
@@ -29,6 +30,12 @@ test("a full queue refuses requests with 503 and Retry-After, and every acknowle
     });
     expect(headers.deprecation).toBeString();
   }
+  // They were refused before they were looked at.
+  expect(
+    testEventsOf(plaza.world)
+      .list(nodeId("1001"))
+      .some(({ verdict }) => verdict === "refused"),
+  ).toBe(false);
   const counted = async () => (await listEventNames(plaza.world, nodeId("1001")))[0]?.count;
   expect(await counted()).toBe(taken.length * 100);
   expect((await send()).status).toBe(200);
@@ -105,5 +112,83 @@ onEachDatabase("a batch whose commit failed", (database) => {
     expect(await listEventNames(plaza.world, nodeId("1001"))).toMatchObject([{ name: "n", count: 1 }]);
     const jobs = await listWaitingJobs(store.reader, 10);
     expect(jobs.map(({ kind }) => kind)).toContain(retention.kind);
+  });
+});
+
+const APPS = ["1001", "1002", "1003", "1004", "1005", "1006"] as const;
+const shops = { clock: { now: 1_795_000_000, frozen: true }, apps: APPS.map((id) => ({ id, name: "Shop", secret: "s" })) };
+const HOUR_MS = 3_600_000;
+
+const report = (plaza: TestPlaza, app: string, event_id = "e") =>
+  plaza.post(`/v26.0/${app}/activities`, {
+    bearer: `${app}|s`,
+    headers: { "x-forwarded-for": "1.2.3.4" },
+    body: { event: "CUSTOM_APP_EVENTS", advertiser_id: "a", custom_events: [{ _eventName: "n", event_id }] },
+  });
+const counted = async (plaza: TestPlaza, app: string) => (await listEventNames(plaza.world, nodeId(app)))[0]?.count;
+
+/** How batches of several apps share the database, and what becomes of requests whose transaction fails or is tried again. */
+onEachDatabase("batches of several apps", (kind) => {
+  const open = () => openPlaza({ database: kind, world: shops });
+
+  test("write at once, on PostgreSQL with half of the connections at most, and all are stored", async () => {
+    const plaza = await open();
+    const { database } = plaza.world;
+    const write = database.write.bind(database);
+    let [writing, most] = [0, 0];
+    const gate = Promise.withResolvers<void>();
+    database.write = async (body) => {
+      most = Math.max(most, ++writing);
+      if (most === (kind === "postgres" ? 4 : APPS.length)) gate.resolve();
+      await gate.promise;
+      return write(body).finally(() => writing--);
+    };
+    const responses = await Promise.all(APPS.flatMap((app) => [report(plaza, app), report(plaza, app, "f")]));
+    expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 200));
+    expect(most).toBe(kind === "postgres" ? 4 : APPS.length);
+    for (const app of APPS) expect(await counted(plaza, app)).toBe(2);
+  });
+
+  test("a request whose transaction cannot begin is refused, and the next one is not", async () => {
+    const plaza = await open();
+    const { database } = plaza.world;
+    const write = database.write.bind(database);
+    database.write = () => Promise.reject(databaseUnreachable());
+    const refused = await Promise.all([report(plaza, "1001"), report(plaza, "1001", "f"), report(plaza, "1002")]);
+    expect(refused.map(({ status }) => status)).toEqual([503, 503, 503]);
+    database.write = write;
+    expect((await report(plaza, "1001")).status).toBe(200);
+    expect([await counted(plaza, "1001"), await counted(plaza, "1002")]).toEqual([1, undefined]);
+  });
+
+  test("a transaction that is tried again has the same requests", async () => {
+    const plaza = await open();
+    const { database } = plaza.world;
+    const write = database.write.bind(database);
+    let tries = 0;
+    database.write = async (body) => {
+      const undone = new Error("undone");
+      await write(async (tx) => {
+        tries++;
+        await body(tx);
+        throw undone;
+      }).catch((error) => expect(error).toBe(undone));
+      return write(body);
+    };
+    expect((await Promise.all([report(plaza, "1001"), report(plaza, "1001", "f")])).map(({ status }) => status)).toEqual([200, 200]);
+    expect([tries > 0, await counted(plaza, "1001")]).toEqual([true, 2]);
+  });
+
+  test("a process that starts leaves the job of retention when it is due: one that is restarted often deletes all the same", async () => {
+    const plaza = await open();
+    const { clock, database, jobs } = plaza.world;
+    const dueMs = () => jobs.dueTimeOf(database.reader, retention.kind, "daily");
+    expect(await dueMs()).toBeUndefined();
+    await database.write((tx) => ensureRetention(tx, plaza.world));
+    const due = clock.nowMs() + 24 * HOUR_MS;
+    expect(await dueMs()).toBe(due);
+    await clock.set(clock.nowMs() + HOUR_MS, true);
+    await database.write((tx) => ensureRetention(tx, plaza.world));
+    expect(await dueMs()).toBe(due);
   });
 });

@@ -68,8 +68,13 @@ const contents = (count: number) => JSON.stringify(Array.from({ length: count },
 
 test.each([
   ["EVT-1", "_eventName", [undefined, null, "", 5, "-x", " x", "a/b", "ä", "x".repeat(41), "a\nb"], ["x", "_x", "0 a-b_C", "x".repeat(40)]],
-  ["EVT-35", "_logTime", ["soon", 1.5, -1, true, 1_795_000_000_000, "1.5"], [1_795_000_000, "1795000000", 0, null]],
-  ["EVT-36", "_valueToSum", ["x", true, {}, 1e13], [1, -1.5, "12.50", 0, "1.1234567", 1e-7]],
+  [
+    "EVT-35",
+    "_logTime",
+    ["soon", 1.5, -1, true, 1_795_000_000_000, "1.5", 253_402_300_800],
+    [1_795_000_000, "1795000000", 0, null, 253_402_300_799, "253402300799"],
+  ],
+  ["EVT-36", "_valueToSum", ["x", true, {}, 1e13], [1, -1.5, "12.50", 0, "1.1234567", 1e-7, null]],
   [
     "EVT-38",
     "pf_content_id",
@@ -95,8 +100,8 @@ test.each([
   ["EVT-51", "pf_success", [-1, "no"], [1, 0, false]],
   ["D-76", "pf_ad_type", [1], ["banner"]],
   ["D-76", "pf_order_id", [1], ["A-1"]],
-  ["I1-17", "event_id", ["", true, {}, "x".repeat(101), "a\u0000"], ["e-1", 17]],
-  ["D-76", "advertiser_tracking_enabled", [2, true, "yes"], [0, 1, "0", "1"]],
+  ["I1-17", "event_id", ["", true, {}, "x".repeat(101), "a\u0000"], ["e-1", 17, null, "x".repeat(100)]],
+  ["D-76", "advertiser_tracking_enabled", [2, true, "yes"], [0, 1, "0", "1", null]],
   ["D-76", "anything_else", ["x".repeat(101), { a: "x".repeat(100) }, { a: "\ud800" }], ["x", 5, true, { a: 1 }, [1, 2], null]],
 ] as const)("%s: %s is checked", (_clause, parameter, wrong, right) => {
   const event = (value: unknown) => ({ _eventName: "x", [parameter]: value });
@@ -113,6 +118,22 @@ test.each([
   ["pf_content", '[{"id":"a","quantity":1,"price":"x"}]', "is wrong: [0].price must be a number"],
   ["pf_content", `[{"id":"a","quantity":1,"brand":"${"x".repeat(101)}"}]`, "is wrong: [0].brand must have at most 100 characters"],
   ["pf_content", "[7]", "is wrong: [0] must be an object"],
+  ["pf_content", "[null]", "is wrong: [0] must be an object"],
+  ["pf_content", '[{"id":null,"quantity":1}]', "is wrong: [0].id is required"],
+  ["pf_content", '[{"id":true,"quantity":1}]', "is wrong: [0].id must be a string"],
+  ["pf_content", '[{"id":"a","quantity":null}]', "is wrong: [0].quantity is required"],
+  ["pf_content", '[{"id":"a","quantity":"1","item_price":true}]', "is wrong: [0].item_price must be a number"],
+  ["pf_content", `[{"id":"a","quantity":1,"${"x".repeat(101)}":1}]`, "is wrong: [0] has a key that must have at most 100 characters"],
+  ["pf_content_id", "[null]", "is wrong: [0] is required"],
+  ["pf_num_items", "-5", "must not be negative"],
+  ["pf_num_items", "9007199254740993", "must be an integer"],
+  ["_eventName", null, "is required"],
+  ["_eventName", 5, "must be 1 to 40 letters"],
+  ["event_id", "", "must not be empty"],
+  ["event_id", true, "must be a string"],
+  ["_valueToSum", true, "must be a number"],
+  ["_logTime", true, "must be an integer"],
+  ["_logTime", -1, "must be Unix seconds"],
   ["pf_content_id", '["a",7]', "is wrong: [1] must be a string"],
   ["pf_content_id", ids(1_001), "must have at most 1000 items"],
   ["pf_num_items", -1, "must not be negative"],
@@ -134,6 +155,29 @@ test("D-70: 25 parameters are accepted, 26 are not; the event's own properties d
   const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`p${i}`, i]));
   expect(refusedAt([{ ...own, ...many(25), none: null }])).toBeUndefined();
   expect(refusedAt([{ ...own, ...many(26) }])).toBe("custom_events[0].p25");
+});
+
+test("D-70: a parameter's name has at most 100 characters that can be stored; the error names as many of them, as text", () => {
+  const at = (name: string) => refusedAt([{ _eventName: "x", [name]: 1 }]);
+  const long = `${"x".repeat(99)}yz`;
+  expect([at(long.slice(0, 100)), at(long)]).toEqual([undefined, `custom_events[0].${long.slice(0, 100)}`]);
+  expect([at("a\u0000b"), at("a\ud800")]).toEqual(["custom_events[0].ab", "custom_events[0].a\ufffd"]);
+});
+
+test("D-76: an unknown parameter is a number of at most 100 digits, or JSON of at most 100 characters", () => {
+  const at = (json: string) => {
+    const [event] = parseJson(`[{"_eventName":"x","p":${json}}]`, "it") as unknown[];
+    return refusedAt([event]);
+  };
+  const list = (length: number) => JSON.stringify(["x".repeat(length - 4)]);
+  expect([at("1".repeat(100)), at(list(100))]).toEqual([undefined, undefined]);
+  expect([at("1".repeat(101)), at(list(101))]).toEqual(["custom_events[0].p", "custom_events[0].p"]);
+});
+
+test("what is null counts as absent: an event has the request's time and flag, and neither a value nor a key", () => {
+  const none = { event_id: null, _logTime: null, _valueToSum: null, advertiser_tracking_enabled: null, p: null };
+  expect(read({ _eventName: "x", ...none })).toEqual(read({ _eventName: "x" }));
+  expect(read({ _eventName: "x" })).toMatchObject({ event_id: undefined, fingerprint: 0, value: undefined, parameters: "" });
 });
 
 test("EVT-34: pf_mobile_activate_app is refused while the app logs events automatically", () => {

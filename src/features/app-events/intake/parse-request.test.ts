@@ -49,6 +49,15 @@ test.each([
   ["I1-20", "extinfo", { extinfo: `${ANDROID},more` }],
   ["I1-20", "extinfo[8]", { extinfo: ANDROID.replace("carrier", "") }],
   ["I1-21", "extinfo[0]", { extinfo: ANDROID.replace("a2", "b2") }],
+  ["I1-20", "extinfo[8]", { extinfo: ANDROID.replace("carrier", "x".repeat(101)) }],
+  ["I1-20", "extinfo[8]", { extinfo: ANDROID.split(",").map((value) => (value === "carrier" ? "a\u0000" : value)) }],
+  ["I1-20", "extinfo[8]", { extinfo: ANDROID.split(",").map((value) => (value === "carrier" ? " " : value)) }],
+  ["I1-20", "extinfo[8]", { extinfo: ANDROID.split(",").map((value) => (value === "carrier" ? true : value)) }],
+  ["I1-19", "extinfo", { extinfo: { a: 1 } }],
+  ["I1-18", "ud", { ud: "[]" }],
+  ["I1-18", "ud", { ud: ["x"] }],
+  ["D-70", "custom_events", { custom_events: Array.from({ length: 10_001 }, () => ({ _eventName: "n" })) }],
+  ["I1-17", "custom_events_file", { custom_events: undefined, custom_events_file: "{}" }],
   ["I1-23", "consider_views", { consider_views: "perhaps" }],
 ])("%s: a wrong %s is refused", async (_clause, parameter, wrong) => {
   const plaza = await openPlaza({ world });
@@ -73,10 +82,32 @@ test("I1-15, I1-19 to I1-22: cookies and extinfo of both platforms are accepted"
     { attribution: UUID },
     { attribution: COOKIE, extinfo: ANDROID },
     { attribution: UUID, extinfo: ANDROID.replace("a2", "i2").split(",") },
-    { advertiser_id: "d", extinfo: JSON.stringify(ANDROID.split(",")) },
+    { advertiser_id: "d".repeat(100), attribution: "", ud: "", extinfo: "" },
+    { advertiser_id: "d", ud: null, extinfo: ANDROID.replace("carrier", "x".repeat(100)) },
+    { advertiser_id: "d", extinfo: ` ${JSON.stringify(ANDROID.split(",").map((value) => (/^\d+$/.test(value) ? Number(value) : ` ${value} `)))}` },
   ])
     expect({ more, status: (await send(plaza, { ...events, ...more })).status }).toEqual({ more, status: 200 });
   expect((await entries(plaza))[0]?.extinfo).toEqual(ANDROID.split(","));
+});
+
+test("I1-17, D-34: events come as a list, as its text, as the text of each, and in a file, which is UTF-8", async () => {
+  const plaza = await openPlaza({ world });
+  const list = [{ _eventName: "a" }, { _eventName: "b" }];
+  const inFile = (bytes: Uint8Array): TestRequest => ({
+    files: new Map([["custom_events_file", { filename: "e.json", contentType: "application/json", bytes }]]),
+  });
+  const none = { ...right, custom_events: undefined };
+  const text = JSON.stringify(list);
+  for (const custom_events of [list, text, list.map((event) => ` ${JSON.stringify(event)}`)])
+    expect((await send(plaza, { ...right, custom_events })).status).toBe(200);
+  expect((await send(plaza, { ...none, custom_events_file: text })).status).toBe(200);
+  expect((await send(plaza, none, inFile(new TextEncoder().encode(text)))).status).toBe(200);
+  expect((await entries(plaza)).map(({ event_name }) => event_name)).toEqual(Array.from({ length: 5 }, () => ["b", "a"]).flat() as never);
+  const refused = await send(plaza, none, inFile(Uint8Array.of(0x5b, 0xff, 0x5d)));
+  expect(refused.body.error).toMatchObject({
+    message: expect.stringContaining("is not valid UTF-8"),
+    error_data: { parameter: "custom_events_file" },
+  });
 });
 
 test("I1-25, I1-26, D-75: X-Forwarded-For must begin with an address", async () => {
@@ -196,7 +227,8 @@ test("I1-35: the test events view shows each event with its verdict, also live",
     { _eventName: "a", event_id: "1" },
   ];
   await send(plaza, { ...right, custom_events: twice, ud: { em: "not hashed" } });
-  await send(plaza, { ...right, custom_events: [{ _eventName: "b" }, { _eventName: "b", pf_success: 9 }], ud: { em: "no", ph: "no" } });
+  const wrong = { custom_events: [{ _eventName: "b" }, { _eventName: "b", pf_success: 9 }], ud: { em: "no", ph: "no" } };
+  const refused = await send(plaza, { ...right, ...wrong });
   stop();
   await send(plaza, { event: "MOBILE_APP_INSTALL", advertiser_id: "d" });
   expect(live).toEqual(["accepted", "duplicate", "refused", "refused"]);
@@ -207,8 +239,12 @@ test("I1-35: the test events view shows each event with its verdict, also live",
     { event: "CUSTOM_APP_EVENTS", event_name: "a", verdict: "accepted", dropped_user_data: 1 },
     { event: "CUSTOM_APP_EVENTS", event_name: "a", verdict: "duplicate", dropped_user_data: 1 },
   ]);
-  expect(view.list(SHOP)[1]?.reason).toContain("custom_events[1].pf_success");
+  expect(view.list(SHOP)[1]?.reason).toBe(refused.body.error.message);
+  expect(refused.body.error.message).toContain("custom_events[1].pf_success");
   expect(view.list(nodeId("1003"))).toEqual([]);
   await send(plaza, { ...right, ud: "text" });
   expect(view.list(SHOP)[0]).toMatchObject({ event_name: "n", verdict: "refused", dropped_user_data: 0 });
+  await send(plaza, { ...right, event: "MOBILE_APP_INSTALL", attribution: "short" });
+  const [install, next] = view.list(SHOP);
+  expect([install?.event, install?.event_name, install?.verdict, next?.event_name]).toEqual(["MOBILE_APP_INSTALL", undefined, "refused", "n"]);
 });

@@ -7,9 +7,9 @@ import { mentionsOf } from "#kernel/redaction/mentions";
 import { deleteTouchesOf } from "../attribution/ads.store.ts";
 import { comparableIdentity } from "../intake/identities.ts";
 import { deleteInstalled } from "../intake/installs.store.ts";
-import type { LoggedDevice } from "../intake/parse-request.ts";
+import { identitiesOfText, type LoggedDevice } from "../intake/parse-request.ts";
 import { normalizeUserData } from "../intake/parse-user-data.ts";
-import { emptyRequest, listLoggedTexts } from "./erasure.store.ts";
+import { emptyRequest, type LoggedTexts, listLoggedTexts } from "./erasure.store.ts";
 import { listAppsWithEvents } from "./log.store.ts";
 
 const ROWS_MAX = 1_000;
@@ -28,21 +28,29 @@ export async function erasePerson({ database }: World, ids: readonly string[]): 
     ...hashes.map(({ key, hash }) => `${key}:${hash}`),
   ];
   const isNamed = mentionsOf([...ids, ...ids.map((id) => id.toLowerCase()), ...hashes.map(({ hash }) => hash)]);
+  const isTheirs = isOneOf(identities);
+  const isOf = ({ parameters, event_id, device }: LoggedTexts): boolean =>
+    isNamed(parameters) || isNamed(event_id ?? "") || (device !== null && (isNamed(device) || isTheirs(device)));
   let events = 0;
-  for (const app of await listAppsWithEvents(database.reader)) events += await eraseFromLog(database, app, isNamed);
+  for (const app of await listAppsWithEvents(database.reader)) events += await eraseFromLog(database, app, isOf);
   const installs = await database.write((tx) => deleteInstalled(tx, identities));
   const touches = await database.write((tx) => deleteTouchesOf(tx, identities));
   return { "app events": events, "app installs": installs, "ad touches": touches };
 }
 
+/** The log has UUIDs and hashes as they were sent, in either case of their digits. */
+const isOneOf = (identities: readonly string[]) => {
+  const known = new Set(identities);
+  return (device: string): boolean => identitiesOfText(device).some((identity) => known.has(identity));
+};
+
 /** Returns how many events were emptied: all of each request that names the person. */
-async function eraseFromLog(database: World["database"], app: NodeId, isNamed: (text: string) => boolean): Promise<number> {
+async function eraseFromLog(database: World["database"], app: NodeId, isOf: (row: LoggedTexts) => boolean): Promise<number> {
   const noDevice = JSON.stringify(NO_DEVICE);
   let emptied = 0;
   for (let [call, position] = [0, -1]; ; ) {
     const rows = await listLoggedTexts(database.reader, app, call, position, ROWS_MAX);
-    const named = rows.filter((row) => isNamed(row.parameters) || isNamed(row.device ?? "") || isNamed(row.event_id ?? ""));
-    const requests = [...new Set(named.map((row) => row.call))];
+    const requests = [...new Set(rows.filter(isOf).map((row) => row.call))];
     if (requests.length > 0) {
       emptied += await database.write(async (tx) => {
         await tx.lock("app events", app);

@@ -268,7 +268,7 @@ onEachDatabase("the log of app events", (kind) => {
       );
     await database.write((tx) => tx.runAny(sql`INSERT INTO app_event_untied (app, call) VALUES (${APP}, 10), (${OTHER}, 10)`));
     // Of the app, only request 10 is left of those up to 11; of the other all are.
-    await insert(database, [{ call: 10 }, { call: 12 }, ...[9, 10, 11, 12].map((call) => ({ app: OTHER, call }))]);
+    await insert(database, [{ call: 10 }, { call: 10, position: 1 }, { call: 12 }, ...[9, 10, 11, 12].map((call) => ({ app: OTHER, call }))]);
     await database.write((tx) => index.forgetUpTo(tx, APP, 11));
     const requestsIn = async (table: string) =>
       (

@@ -1,0 +1,66 @@
+/** Entries of the log's index that wait in memory: none is lost or counted twice when the log is read meanwhile. */
+import { expect, test } from "bun:test";
+import { onEachDatabase, openPlaza } from "#harness/plaza";
+import { nodeId } from "#kernel/ids";
+import { insertEvents } from "../log/log.store.ts";
+import { type NewEntries, TableIndex } from "./entries.store.ts";
+import { fingerprintOf, keyFingerprint } from "./fingerprints.ts";
+import { logIndexOf } from "./log-index.ts";
+import { addPending, loadPending, nothingPending, type Pending, sizeOf } from "./pending-entries.ts";
+import { RunIndex } from "./runs.store.ts";
+import { TieTable } from "./tie-table.ts";
+
+const APP = nodeId("1001");
+
+const entriesOf = (call: number): NewEntries => ({
+  keys: [keyFingerprint("n", String(call)), call],
+  devices: [],
+  ties: [],
+  lastRequest: call,
+  times: { first: call, last: call },
+});
+const requestsOf = ({ keys }: Pending): number[] => {
+  const found: number[] = [];
+  keys.visit((_fingerprint, request) => found.push(request));
+  return found;
+};
+
+test("what is committed while the log is read waits, and is added after it unless the log has shown it", async () => {
+  const { database } = (await openPlaza()).world;
+  await database.write((tx) =>
+    insertEvents(
+      tx,
+      [1, 2, 3].flatMap((call) => [APP, call, 0, call, call, "n", String(call), null, "", "", 1, "{}"]),
+    ),
+  );
+  const pending = nothingPending(0, []);
+  for (const call of [3, 4, 5]) addPending(pending, entriesOf(call));
+  expect([requestsOf(pending), pending.lastRequest]).toEqual([[], 0]);
+  await loadPending(database.reader, APP, 1, pending);
+  expect([requestsOf(pending), sizeOf(pending), pending.lastRequest]).toEqual([[2, 3, 4, 5], 4, 5]);
+  for (const call of [5, 6]) addPending(pending, entriesOf(call));
+  expect([requestsOf(pending), pending.lastRequest, pending.times]).toEqual([[2, 3, 4, 5, 6], 6, { first: 2, last: 6 }]);
+});
+
+test("of each identity and each signature the newest request is kept, of however many", () => {
+  const ties = new TieTable();
+  const [identities, signatures] = [Array.from({ length: 60 }, (_, at) => fingerprintOf(`id ${at}`)), Array.from({ length: 50 }, (_, at) => at + 1)];
+  let request = 0;
+  for (let round = 0; round < 2; round++)
+    for (const identity of identities) for (const signature of signatures) ties.set(identity, signature, ++request);
+  expect(ties.requests.size).toBe(3_000);
+  for (const [at, identity] of identities.entries()) {
+    const found: number[] = [];
+    ties.requests.collect(identity, found);
+    expect(found.sort((one, other) => one - other)).toEqual(signatures.map((signature) => 3_000 + at * 50 + signature));
+  }
+});
+
+onEachDatabase("the index of a world", (kind) => {
+  test("is one for all who ask, in the form of its database", async () => {
+    const [{ world }, { world: another }] = [await openPlaza({ database: kind }), await openPlaza({ database: kind })];
+    expect(logIndexOf(world)).toBeInstanceOf(kind === "sqlite" ? RunIndex : TableIndex);
+    expect(logIndexOf(world)).toBe(logIndexOf(world));
+    expect(logIndexOf(world)).not.toBe(logIndexOf(another));
+  });
+});

@@ -1,0 +1,143 @@
+/** A batch as it is stored: keys that share a fingerprint, amounts beyond 53 bits, times, and what the index receives. */
+import { expect, test } from "bun:test";
+import type { World } from "#graph/worlds/world";
+import { onEachDatabase, openPlaza } from "#harness/plaza";
+import { nodeId } from "#kernel/ids";
+import type { LogIndex, NewEntries } from "../dedup-index/entries.store.ts";
+import { logIndexOf } from "../dedup-index/log-index.ts";
+import { listEventNames, listLog, logEntry } from "../log/log.handlers.ts";
+import { readSums } from "../log/sums.store.ts";
+import { storeBatch } from "./batch.ts";
+import { eventNameFact, insertNames } from "./names.store.ts";
+import type { ReportedEvent } from "./parse-events.ts";
+import type { Report } from "./report.ts";
+
+const APP = nodeId("1001");
+const DAY = 86_400;
+const NOON = 20_000 * DAY + DAY / 2;
+
+const eventOf = (more: Partial<ReportedEvent>): ReportedEvent => ({
+  ...{ name: "buy", event_id: undefined, fingerprint: 0, time: NOON, value: undefined, currency: "", parameters: "" },
+  advertiser_tracking_enabled: 1,
+  ...more,
+});
+
+const reportOf = (events: readonly ReportedEvent[], more: Partial<Report> = {}): Report => ({
+  app: APP,
+  kind: "CUSTOM_APP_EVENTS",
+  device: {
+    ...{ advertiser_id: "a", attribution: undefined, ip: undefined, extinfo: undefined },
+    ...{ application_tracking_enabled: 1, advertiser_tracking_enabled: 1, user_data: { kept: {}, dropped: 0 } },
+  },
+  events,
+  list: "custom_events",
+  event_name_limit: 10,
+  received: NOON,
+  ...more,
+});
+
+const store = (world: World, reports: readonly Report[], index: LogIndex = logIndexOf(world)) =>
+  world.database.write((tx) => storeBatch(tx, APP, reports, index, world.facts(eventNameFact)));
+
+onEachDatabase("a batch of app events", (kind) => {
+  const open = async () => (await openPlaza({ database: kind })).world;
+  const logged = async (world: World) =>
+    (await listLog(world, APP, { name: undefined, since: undefined }, { limit: 100 })).rows.map(logEntry).reverse();
+
+  test("D-71: keys that share a fingerprint are two keys, within a batch and from those of the log", async () => {
+    const world = await open();
+    const one = (name: string, event_id: string, time = NOON) => eventOf({ name, event_id, time, fingerprint: 7 });
+    const duplicatesOf = async (...events: ReportedEvent[]) => {
+      const [outcome] = await store(world, [reportOf(events)]);
+      return outcome !== undefined && "duplicates" in outcome ? [...outcome.duplicates] : outcome;
+    };
+    expect(await duplicatesOf(one("buy", "a"), one("buy", "b"), one("sell", "a"), one("buy", "a"), one("sell", "a"))).toEqual([3, 4]);
+    const [near, far] = [NOON + 2 * DAY - 1, NOON + 2 * DAY];
+    expect(
+      await duplicatesOf(one("buy", "c"), one("buy", "b", near), one("sell", "a", far), one("sell", "b"), one("buy", "a", 2 * NOON - near)),
+    ).toEqual([1, 4]);
+    // The second of a key counts where the first is too old, and hides those near to it.
+    expect(await duplicatesOf(one("sell", "a", far + 2 * DAY - 1), one("sell", "a", NOON - 2 * DAY + 1), one("buy", "b", far))).toEqual([0, 1]);
+    expect((await logged(world)).map(({ event_name, event_id }) => `${event_name} ${event_id}`)).toEqual([
+      ...["buy a", "buy b", "sell a", "buy c", "sell a", "sell b", "buy b"],
+    ]);
+  });
+
+  test("EVT-36: amounts are logged digit by digit, also where a binary float would round them", async () => {
+    const world = await open();
+    const values = [9_007_199_254_740_991n, 9_007_199_254_740_993n, 999_999_999_999_999_999n, 0n, 1n];
+    const all = values.flatMap((value) => [value, -value]);
+    await store(world, [reportOf(all.map((value) => eventOf({ value })))]);
+    expect((await logged(world)).map(({ value_to_sum }) => value_to_sum)).toEqual([
+      ...["9007199254.740991", "-9007199254.740991", "9007199254.740993", "-9007199254.740993"],
+      ...["999999999999.999999", "-999999999999.999999", "0", "0", "0.000001", "-0.000001"],
+    ]);
+    expect((await listEventNames(world, APP))[0]).toMatchObject({ count: 10, sums: { "": "0" } });
+  });
+
+  test("EVT-4: counts and times are those of a day, a name and a currency, and of all of them; a name without events has none", async () => {
+    const world = await open();
+    const at = (seconds: number, currency = "", value?: bigint) => eventOf({ time: NOON + seconds, currency, value });
+    await store(world, [reportOf([at(0), at(-5), at(7), at(3 * DAY, "EUR", 1n), at(-2 * DAY, "EUR", 2n), at(DAY, "EUR")])]);
+    await store(world, [reportOf([at(1)]), reportOf([at(-9), at(0, "EUR", 5n)])]);
+    await world.database.write((tx) => insertNames(tx, APP, ["none"]));
+    const of = async (first: number, last: number) =>
+      (await readSums(world.database.reader, APP, first, last)).map(({ day, currency, count, valued, sum, first_time, last_time }) => {
+        return [day - 20_000, currency, count, valued, Number(sum), first_time - NOON, last_time - NOON];
+      });
+    expect(await of(0, 30_000)).toEqual([
+      [-2, "EUR", 1, 1, 2, -2 * DAY, -2 * DAY],
+      [0, "", 5, 0, 0, -9, 7],
+      [0, "EUR", 1, 1, 5, 0, 0],
+      [1, "EUR", 1, 0, 0, DAY, DAY],
+      [3, "EUR", 1, 1, 1, 3 * DAY, 3 * DAY],
+    ]);
+    expect((await of(-1, -1)).map((row) => row.slice(1))).toEqual([
+      ["", 5, 0, 0, -9, 7],
+      ["EUR", 4, 3, 8, -2 * DAY, 3 * DAY],
+    ]);
+    expect(await listEventNames(world, APP)).toEqual([
+      { name: "buy", standard: false, active: true, count: 9, sums: { EUR: "0.000008" }, first_time: NOON - 2 * DAY, last_time: NOON + 3 * DAY },
+      { name: "none", standard: false, active: true, count: 0, sums: {}, first_time: 0, last_time: 0 },
+    ]);
+  });
+
+  test("the index receives the keys, the requests and the times of what is stored, and nothing of a batch of duplicates", async () => {
+    const world = await open();
+    const added: NewEntries[] = [];
+    const index = logIndexOf(world);
+    const listening: LogIndex = {
+      findKeys: index.findKeys.bind(index),
+      findRequests: index.findRequests.bind(index),
+      findTies: index.findTies.bind(index),
+      forgetUpTo: index.forgetUpTo.bind(index),
+      add: async (tx, app, entries) => {
+        added.push(entries);
+        await index.add(tx, app, entries);
+      },
+    };
+    const one = (event_id: string, fingerprint: number, time: number) => eventOf({ event_id, fingerprint, time });
+    const first = reportOf([one("a", 7, NOON), eventOf({ time: NOON - 3 }), one("b", 8, NOON + 4)]);
+    await store(world, [first, reportOf([one("c", 9, NOON + 1)])], listening);
+    expect(added.splice(0)).toMatchObject([{ keys: [7, 1, 8, 1, 9, 2], lastRequest: 2, times: { first: NOON - 3, last: NOON + 4 } }]);
+    const outcomes = await store(world, [reportOf([one("a", 7, NOON), one("b", 8, NOON)])], listening);
+    expect([outcomes, added]).toEqual([[{ duplicates: new Set([0, 1]) }], []]);
+    await store(world, [reportOf([one("d", 10, NOON)])], listening);
+    expect(added.splice(0)).toMatchObject([{ keys: [10, 3], lastRequest: 3, times: { first: NOON, last: NOON } }]);
+    // D-76: one event that may be attributed is enough for the request to tie a person to the device.
+    const known = { user_data: { kept: { em: "1".repeat(64) }, dropped: 0 } };
+    for (const [flags, more] of [
+      [[0, 1], known],
+      [[0, 0], known],
+      [[1, 1], { ...known, application_tracking_enabled: 0 }],
+    ] as const) {
+      const events = flags.map((advertiser_tracking_enabled) => eventOf({ advertiser_tracking_enabled }));
+      await store(world, [reportOf(events, { device: { ...first.device, ...more } })], listening);
+    }
+    expect(added.map(({ ties, devices }) => ({ ties: ties.length / 3, devices: devices.length / 2 }))).toEqual([
+      { ties: 2, devices: 1 },
+      { ties: 0, devices: 1 },
+      { ties: 0, devices: 1 },
+    ]);
+  });
+});
