@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { Config } from "#config/config";
 import { afterThisTest } from "#harness/cleanup";
 import { temporaryFolder } from "#harness/server";
+import { catchTimers } from "#harness/time/stopped-time";
 import type { Log } from "#telemetry/log";
 import { openLiveIngest } from "./live-ingest.ts";
 
@@ -12,10 +13,14 @@ const HOST = "127.0.0.1";
 
 function open(config: Partial<Config>, isOwner = true) {
   const warnings: string[] = [];
-  const log = { warn: (_about: object, text: string) => void warnings.push(text), error: () => {} } as unknown as Log;
+  const errors: string[] = [];
+  const log = {
+    warn: (_about: object, text: string) => void warnings.push(text),
+    error: (_about: object, text: string) => void errors.push(text),
+  } as unknown as Log;
   const ingest = openLiveIngest({ host: HOST, data: temporaryFolder(), allowed_origins: [], ...config } as unknown as Config, log, isOwner);
   afterThisTest(() => ingest.stop());
-  return { ingest, warnings };
+  return { ingest, warnings, errors };
 }
 
 /** The port is taken until the test has ended, by this test or by another program. */
@@ -91,4 +96,45 @@ test("recordings are beside the data, or where the operator wants them; of data 
   const kept = open({ data: ":memory:", recordings: elsewhere }).ingest;
   await kept.stop();
   expect(existsSync(elsewhere)).toBe(true);
+});
+
+test("D-118: where the operator's own server takes the streams, silent ones are looked for every five seconds until the end", async () => {
+  const { intervals } = catchTimers();
+  let [looks, isAway] = [0, false];
+  const worlds = {
+    open: () => {
+      looks++;
+      if (isAway) throw new Error("the database is away");
+      return [].values();
+    },
+  } as unknown as Parameters<ReturnType<typeof openLiveIngest>["serve"]>[0];
+  const { ingest, errors } = open({ rtmp_url: "rtmp://media.example/live" });
+  ingest.serve(worlds);
+  expect(intervals.map(({ ms }) => ms)).toEqual([5_000]);
+  intervals[0]?.fire();
+  expect([looks, errors]).toEqual([1, []]);
+  isAway = true;
+  intervals[0]?.fire();
+  while (errors.length === 0) await Bun.sleep(1);
+  expect([looks, errors]).toEqual([2, ["silent media servers could not be looked for"]]);
+  isAway = false;
+  await ingest.stop();
+  expect(intervals.map(({ isCleared }) => isCleared)).toEqual([true]);
+  // Its own process would report them.
+  open({ rtmp_port: "off" }).ingest.serve(worlds);
+  expect(intervals).toHaveLength(1);
+});
+
+test("requests wait five seconds at most for a process that does not come to listen", async () => {
+  const { timeouts } = catchTimers();
+  const { listening } = open({ rtmp_port: 0 }).ingest.open() ?? {};
+  let isOver = false;
+  const over = listening?.then(() => {
+    isOver = true;
+  });
+  await Bun.sleep(0);
+  expect([timeouts.map(({ ms }) => ms), isOver]).toEqual([[5_000], false]);
+  timeouts[0]?.fire();
+  await over;
+  expect(isOver).toBe(true);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { temporaryFolder } from "#harness/server";
@@ -20,13 +20,17 @@ test("recordings in memory: the folder of a killed server goes at the next start
     leave("plaza-recordings-running", { host: hostname(), pid: process.pid }),
     leave("plaza-recordings-elsewhere", { host: `not ${hostname()}`, pid: dead.pid }),
     leave("plaza-recordings-unknown", undefined),
+    leave("plaza-recordings-odd", { host: hostname(), pid: String(dead.pid) }),
     leave("other-recordings", { host: hostname(), pid: dead.pid }),
   ];
   const { folder, remove } = makeTemporaryRecordings((error) => {
     throw error;
   }, parent);
   while (existsSync(killed)) await Bun.sleep(5);
-  expect([folder, ...kept].map((path) => existsSync(path))).toEqual(Array(5).fill(true));
+  expect([folder, ...kept].map((path) => existsSync(path))).toEqual(Array(6).fill(true));
+  expect(JSON.parse(readFileSync(join(folder, "owner.json"), "utf8"))).toEqual({ host: hostname(), pid: process.pid });
   remove();
   expect(existsSync(folder)).toBe(false);
+  // Somebody may have removed it before.
+  remove();
 });

@@ -92,5 +92,10 @@ onEachDatabase("the feeds of a world", (database) => {
     plaza.time.realMs += 60_000;
     await other.loseSilent();
     expect(await has()).toEqual([0]);
+    // A process that reports looks at open worlds now and then, also where nobody sends to it.
+    await feeds.start(KEY, SIZE);
+    plaza.time.realMs += 60_000;
+    for (let times = 0; times < 5; times++) await other.report([]);
+    expect(await has()).toEqual([0]);
   });
 });

@@ -150,6 +150,25 @@ onEachDatabase("the live state of a video", (database) => {
     expect(await alerts()).toEqual(["error 5301: its recording could not be sealed"]);
   });
 
+  test("of more than a hundred broadcasts that run the newest hundred are listed", async () => {
+    const live_videos = Array.from({ length: 101 }, (_, at) => ({ id: String(6_000 + at), page: "2001", status: "LIVE" }));
+    const { request } = await open({ database, world: { ...cafe, live_videos } });
+    const { data } = (await request("GET", "live-videos")).body;
+    expect([data.length, data[0].id, data.at(-1).id]).toEqual([100, "6100", "6001"]);
+  });
+
+  test("is not changed by words that nobody knows", async () => {
+    const { request } = await open({ database });
+    for (const [method, path, body] of [
+      ["POST", "ingest", { event: "started", session: 1 }],
+      ["PUT", "sealing", { fails: true, tries: 3 }],
+    ] as const)
+      expect((await request(method, `live-videos/5301/${path}`, body)).status).toBe(400);
+    expect((await request("GET", "live-videos/5301/ingest")).body).toMatchObject({ feed: { is_sending: false }, sealing: { fails: false } });
+    // The key of another video begins no feed of this one.
+    expect((await request("POST", "live-videos/5302/ingest", { event: "started", stream_key: KEY })).status).toBe(409);
+  });
+
   test("keeps the last moves alone", async () => {
     const { request } = await open({ database });
     for (let times = 0; times < 30; times++) for (const event of ["started", "lost"]) await request("POST", "live-videos/5301/ingest", { event });
@@ -187,6 +206,8 @@ onEachDatabase("the live state of a video", (database) => {
       { method: "GET", path: "ingest", body: undefined },
       { method: "POST", path: "ingest", body: { event: "started" } },
       { method: "PUT", path: "sealing", body: { fails: false } },
+      { method: "POST", path: "publish", body: undefined },
+      { method: "POST", path: "end", body: undefined },
       { method: "POST", path: "takedown", body: undefined },
       { method: "POST", path: "restore-notice", body: undefined },
       { method: "POST", path: "restore", body: undefined },

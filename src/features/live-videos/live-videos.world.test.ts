@@ -268,6 +268,7 @@ describe("an invalid live video of a world file is refused, and the error names 
     ["a place that is an app", { live_videos: [{ ...video, place: "1001" }] }, "place"],
     ["a place beyond the pole", { live_videos: [{ ...video, place: { location: { latitude: 90.5, longitude: 0 } } }] }, "place.location.latitude"],
     ["an unknown status", { live_videos: [{ ...video, status: "LIVE_NOW" }] }, "live_videos[0].status must be one of"],
+    ["the status of a condition", { live_videos: [{ ...video, status: "TAKEN_DOWN" }] }, "live_videos[0].status must be one of"],
     [
       "a comment on a node that is not a live video",
       { live_comments: [{ id: "1", live_video: "2001", from: "3001", message: "x" }] },

@@ -55,3 +55,12 @@ test("D-22: a limit of one request an hour is a limit, and a request that the ap
   expect(limits.take("2", "9", 0)).toBeUndefined();
   expect(limits.take("3", "9", 0)).toMatchObject({ entry: { code: 613 } });
 });
+
+test("of ten thousand apps and pages those that sent nothing for longest are full again", () => {
+  const limits = new RateLimits({ app_calls_per_hour: 1, page_calls_per_hour: 0 });
+  limits.take("first", "9", 0);
+  for (let app = 0; app < 4_000; app++) limits.take(String(app), "9", 0);
+  expect(limits.appUsage("first")).toBe(100);
+  for (let app = 0; app < 10_000; app++) limits.take(String(app), "9", 0);
+  expect(limits.appUsage("first")).toBe(0);
+});

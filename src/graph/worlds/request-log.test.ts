@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { type RequestEntry, RequestLog } from "./request-log.ts";
+import type { RequestStory } from "./request-story.ts";
 
 const entry = (more: Partial<RequestEntry> = {}): RequestEntry => ({
   trace_id: "A1",
@@ -172,4 +173,66 @@ test("a log that rests keeps the newest entries up to 16,384 characters, of whic
   for (const text of texts) {
     expect({ text, exactly: keptOf(text, 8_192, 8_192), oneMore: keptOf(text, 8_192, 8_193) }).toEqual({ text, exactly: 2, oneMore: 1 });
   }
+});
+
+/** Nothing but what every request has. */
+const plain = (more: Partial<RequestEntry> = {}): RequestEntry => entry({ path: "/", query: "", request_body: "", response_body: "", ...more });
+
+test("a story has 16,384 characters at most; a longer one is kept without its parameters and deliveries", () => {
+  const log = new RequestLog();
+  const storyOf = (characters: number): RequestStory => {
+    const bare = { credentials: [], error: "notFound", parameters: "", deliveries: ["d1"] } as unknown as RequestStory;
+    return { ...bare, parameters: "x".repeat(characters - JSON.stringify(bare).length) };
+  };
+  const [longest, longer] = [storyOf(16_384), storyOf(16_385)];
+  for (const story of [longest, longer, undefined]) log.add(plain({ story }));
+  const { parameters: _, ...rest } = longer;
+  expect(log.from(0).map(({ story }) => story)).toEqual([longest, { ...rest, deliveries: [] }, undefined]);
+});
+
+test("somebody looks until the last one has gone, and who goes twice has gone once", () => {
+  const log = new RequestLog();
+  expect(log.isWatched).toBe(false);
+  const [first, second] = [log.watch(), log.watch()];
+  first();
+  first();
+  expect(log.isWatched).toBe(true);
+  second();
+  expect(log.isWatched).toBe(false);
+});
+
+test("all who wait for the next request hear of it, once it can be read, and of no later one", async () => {
+  const log = new RequestLog();
+  const heard: string[] = [];
+  const wait = (name: string) => log.next().then(() => heard.push(`${name} ${log.entries()[0]?.trace_id}`));
+  const both = Promise.all([wait("one"), wait("other")]);
+  log.add(plain({ trace_id: "A1" }));
+  await both;
+  log.add(plain({ trace_id: "A2" }));
+  const third = wait("third");
+  log.adopt(plain({ trace_id: "A3" }));
+  await third;
+  expect(heard).toEqual(["one A1", "other A1", "third A3"]);
+});
+
+test("a text of 4,096 characters is whole, and one without an app has none", () => {
+  const log = new RequestLog();
+  const text = "x".repeat(4_096);
+  log.add(plain({ path: text, query: text, request_body: text, response_body: text, app: undefined }));
+  log.add(plain({ path: `${text}x` }));
+  expect(log.from(0)).toEqual([
+    plain({ path: text, query: text, request_body: text, response_body: text, app: undefined }),
+    plain({ path: `${text}…` }),
+  ]);
+});
+
+test("what was cleared is not read again, however much comes after it", () => {
+  const log = new RequestLog();
+  for (let at = 0; at < 5; at++) log.add(plain({ trace_id: `old${at}` }));
+  log.clear();
+  expect([log.count, log.entries()]).toEqual([5, []]);
+  for (let at = 0; at < 1_000; at++) log.add(plain({ trace_id: `A${at}`, status: at, time: at + 0.5, duration_ms: at / 4 }));
+  const kept = log.from(5);
+  expect([kept.length, log.count, log.from(1_004).length, log.from(1_005)]).toEqual([1_000, 1_005, 1, []]);
+  for (const at of [0, 1, 500, 999]) expect(kept[at]).toEqual(plain({ trace_id: `A${at}`, status: at, time: at + 0.5, duration_ms: at / 4 }));
 });

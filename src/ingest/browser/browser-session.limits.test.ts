@@ -19,7 +19,11 @@ function open() {
       send: (bytes) => void sent.push(bytes),
       end: () => void seen.push("end"),
       publishAsked: (key) => void seen.push(["asked", key.length]),
-      takeVideo: (ms, packet) => void seen.push([packet.kind, ms, packet.bytes.length, packet.kind === "frame" && packet.isKey]),
+      takeVideo: (ms, packet) => {
+        // Pages have no pictures out of order.
+        if (packet.kind === "frame") expect(packet.compositionMs).toBe(0);
+        seen.push([packet.kind, ms, packet.bytes.length, packet.kind === "frame" && packet.isKey]);
+      },
       takeAudio: () => {},
       unpublished: () => void seen.push("unpublished"),
     },
@@ -79,6 +83,7 @@ test("a message of an admitted page has 8 MiB at most, of all its frames togethe
     return closed();
   };
   expect([announced(headOf(0x82, 8 * MIB)), announced(headOf(0x82, 8 * MIB + 1)), announced(headOf(0x82, 2 ** 32))]).toEqual([undefined, 1009, 1009]);
+  expect([announced(headOf(0x82, 2 ** 56)), announced(headOf(0x82, 2 ** 24))]).toEqual([1009, 1009]);
   const begun = clientFrame(BINARY, new Uint8Array(100), { isFinal: false });
   expect([announced(begun, headOf(0x80, 8 * MIB - 100)), announced(begun, headOf(0x80, 8 * MIB - 99))]).toEqual([undefined, 1009]);
   const inParts = (count: number) => {
@@ -107,6 +112,14 @@ test("a control frame is whole and has 125 bytes at most; a pong is nothing, and
   const large = admitted();
   large.receive(clientFrame(BINARY, new Uint8Array(5 * MIB), { isFinal: false }), clientFrame(PING, "y"));
   expect([...(large.sent.at(-1) ?? [])]).toEqual([0x8a, 1, 121]);
+});
+
+test("a frame without a mask is refused, however long it is", () => {
+  for (const length of [0, 1, 2]) {
+    const { receive, closed, sent } = admitted();
+    receive(Uint8Array.of(0x89, length, 0, 0, 0, 0, 0, 0));
+    expect([closed(), sent.length]).toEqual([1002, 3]);
+  }
 });
 
 test("the bits of extensions and the kinds that nobody knows are refused, whatever their frame holds", () => {
@@ -178,6 +191,8 @@ test("its headers may be written in any case and in lists; a refusal says its le
   ])
     expect(respond(headers as unknown as Record<string, string>)).toStartWith("HTTP/1.1 101 ");
   expect(respond({}, "GET /live?x=1 HTTP/1.1")).toStartWith("HTTP/1.1 101 ");
+  // A line without a colon is no header, whatever its letters are.
+  expect(respond({ Pad: "x\r\nUpgrades\r\nSec-WebSocket-Version5" })).toStartWith("HTTP/1.1 101 ");
   for (const line of ["GET /live HTTP/1.0", "HEAD /live HTTP/1.1", "GET /live"]) expect(respond({}, line)).toContain("\r\nAllow: GET\r\n");
   expect(respond({ Connection: "close" })).toContain("\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n\r\n");
   expect(respond({}, "GET /lives HTTP/1.1")).toBe(

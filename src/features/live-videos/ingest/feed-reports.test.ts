@@ -55,6 +55,8 @@ onEachDatabase("a media server", (database) => {
     for (const stream_key of ["", "x".repeat(257)]) expect(await report("check", { stream_key })).toStartWith("400 ");
     expect(await report("lost", { session: 0 })).toStartWith("400 ");
     expect(await report("paused")).toStartWith("400 ");
+    expect(await report("check", { stream_key: "x" })).toBe("404 not_found");
+    expect(await report("check", { stream_keys: [KEY] })).toStartWith("400 ");
   });
 
   test("D-118: a source that speaks again and again is heard for 90 seconds after each word, to the millisecond", async () => {
@@ -72,6 +74,13 @@ onEachDatabase("a media server", (database) => {
     plaza.time.realMs += 90_001;
     await registry.loseSilent();
     expect((await state()).feed).toEqual({ is_sending: false, session: 2 });
+  });
+
+  test("D-118: a key stands at the end of a path of 512 characters; what is longer is cut off there", async () => {
+    const { callback } = await open();
+    const path = (characters: number) => `/${KEY}`.padStart(characters, "live");
+    const publish = (name: string) => callback({ call: "publish", name, clientid: "1" });
+    expect([await publish(path(513)), await publish(`${path(512)}x`), await publish(path(512))]).toEqual([403, 200, 200]);
   });
 
   test("D-118: one that said only once that it sends is never silent; with its end all that is known of it is gone", async () => {

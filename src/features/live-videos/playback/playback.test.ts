@@ -103,6 +103,17 @@ test("a playlist ends once the broadcast is over and its last segment written, o
   expect(await playlist("5", live)).toBe("missing");
 });
 
+test("D-115: what an encoder sent before the video was published is not played", async () => {
+  const { world, time, ticketOf, record } = await open();
+  record("3", `2000 9 ${time.realMs - 2_000}\n`);
+  await transitionLiveVideo(world, nodeId("3"), "published");
+  record("3", `2000 9 ${time.realMs}\n`);
+  time.realMs += 10_000;
+  const ticket = await ticketOf("3");
+  const found = await readPlaylist(world, "3", ticket, anybody);
+  expect(typeof found === "string" ? found : found.playlist.match(/^\d.*ts$/gm)).toEqual(["1/1.ts"]);
+});
+
 test("a segment has a name as in the playlist, and a place in its own video's folder", async () => {
   const { world, recordings, ticketOf } = await open();
   const ticket = await ticketOf("1");

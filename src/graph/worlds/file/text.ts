@@ -51,13 +51,12 @@ async function parse(text: string, parseYaml: ParseYaml): Promise<unknown> {
   return document.toJS();
 }
 
-/** An alias repeats what an anchor has marked, so that both stand where a word may begin. Also in text, where they are none. */
-const ANCHOR = /(?:^|[\s[{,:?-])&[^\s[\]{},]/;
+/** An alias stands where a word may begin. Also in text, where it is none. */
 const ALIAS = /(?:^|[\s[{,:?-])\*[^\s[\]{},]/;
 
-/** A few lines of aliases to lists of aliases are gigabytes when they are read. */
+/** A few lines of aliases to lists of aliases are gigabytes when they are read. One to nothing is usually a word with a star before it. */
 async function refuseAliases(text: string): Promise<void> {
-  if (!ANCHOR.test(text) || !ALIAS.test(text)) return;
+  if (!ALIAS.test(text)) return;
   const { Lexer } = await import("yaml");
   let line = 1;
   let isText = false;

@@ -1,0 +1,106 @@
+/** What the events of an encoder leave of a live video: its feed, its key, and the reason of its end. */
+import { expect, test } from "bun:test";
+import { onEachDatabase, openPlaza, type TestPlaza } from "#harness/plaza";
+import { findEntry, insertEntry } from "#harness/sections";
+import { cafe } from "#harness/worlds";
+import { nodeId } from "#kernel/ids";
+import { readLiveState, repeatNotice, setSealing, transitionLiveVideo } from "./control-transitions.ts";
+import { feedLost, feedStarted, noAudio, noStorage } from "./feed.ts";
+
+const KEY = "a-key-that-encoders-know";
+const PREVIEW_KEY = "a-key-of-what-nobody-sees-yet";
+const callback = { url: "http://127.0.0.1:9/hook", verify_token: "v", verified: true };
+const scopes = ["pages_manage_posts", "pages_read_engagement", "pages_manage_metadata", "pages_messaging"];
+const world = {
+  ...cafe,
+  apps: cafe.apps.map((app) => (app.id === "1001" ? { ...app, callback, subscriptions: [{ object: "page", fields: ["live_videos"] }] } : app)),
+  live_videos: [
+    { id: "1", page: "2001", status: "LIVE", stream_key: KEY },
+    { id: "2", page: "2001", stream_key: PREVIEW_KEY },
+    { id: "3", page: "2001" },
+  ],
+  tokens: [{ token: "author", type: "page", app: "1001", page: "2001", scopes }],
+};
+
+onEachDatabase("the feed of a live video", (database) => {
+  const open = () => openPlaza({ database, world });
+  const stateOf = async (plaza: TestPlaza, id: string) => {
+    const state = await readLiveState(plaza.world, nodeId(id));
+    if (state === undefined) throw new Error(`there is no video ${id}`);
+    return state;
+  };
+  const feedOf = async (plaza: TestPlaza, key: string) => {
+    const feed = await feedStarted(plaza.world, key);
+    if (feed === undefined) throw new Error("the key opens nothing");
+    return feed;
+  };
+  const advance = async (plaza: TestPlaza, ms: number): Promise<void> => {
+    plaza.time.realMs += ms;
+    await plaza.world.work.runDue();
+  };
+
+  test("encoders that begin at the same time are counted one after the other, and one of them sends", async () => {
+    const plaza = await open();
+    const feeds = await Promise.all(Array.from({ length: 6 }, () => feedOf(plaza, KEY)));
+    expect(feeds.map(({ session }) => session).sort()).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(await stateOf(plaza, "1")).toMatchObject({ feed: { is_sending: true, session: 6 }, history: { length: 6 } });
+  });
+
+  test("D-115: a preview that breaks off has no reason of an end; a broadcast has it in its state, and its page in the webhook", async () => {
+    const plaza = await open();
+    await plaza.post("/v26.0/2001/subscribed_apps", { bearer: "author", body: { subscribed_fields: "live_videos" } });
+    for (const report of [noAudio, noStorage, feedLost]) {
+      const feed = await feedOf(plaza, PREVIEW_KEY);
+      expect((await report(plaza.world, feed))?.state).toBe("unpublished");
+      // The second report of it is none.
+      expect(await report(plaza.world, feed)).toBeUndefined();
+      expect(await stateOf(plaza, "2")).toMatchObject({ state: "unpublished", feed: { is_sending: false }, stream_key: "usable" });
+      expect(await stateOf(plaza, "2")).not.toHaveProperty("end_reason");
+    }
+    await noAudio(plaza.world, await feedOf(plaza, KEY));
+    expect((await stateOf(plaza, "1")).end_reason).toBe("NO_AUDIO");
+    const sent = (await plaza.dump(["webhook_events.payload"])) as { value: string }[];
+    expect(sent.map(({ value }) => JSON.parse(value))).toEqual([{ id: "1", status: "LIVE_STOPPED", end_reason: "NO_AUDIO" }]);
+  });
+
+  test("a video has a usable key as long as one opens it; a dead one is no longer known, and free for another video", async () => {
+    const plaza = await open();
+    const keys = async () => Promise.all(["1", "2", "3"].map(async (id) => (await stateOf(plaza, id)).stream_key));
+    expect(await keys()).toEqual(["usable", "usable", "none"]);
+    await feedLost(plaza.world, await feedOf(plaza, KEY));
+    expect((await findEntry(plaza, "live_videos", "1"))?.stream_key_sha256).toBeString();
+    await advance(plaza, 150_000);
+    expect(await keys()).toEqual(["none", "usable", "none"]);
+    expect(await findEntry(plaza, "live_videos", "1")).not.toHaveProperty("stream_key_sha256");
+    expect(await insertEntry(plaza, "live_videos", { id: "4", page: "2001", status: "LIVE", stream_key: KEY })).toBe(true);
+    expect((await feedOf(plaza, KEY)).video).toBe(nodeId("4"));
+    // A live video whose key nobody knows takes no encoder.
+    await transitionLiveVideo(plaza.world, nodeId("3"), "published");
+    expect(await stateOf(plaza, "3")).toMatchObject({ state: "live", stream_key: "none" });
+  });
+
+  test("what comes next is named with the second that it falls in; without a time nothing comes", async () => {
+    const plaza = await open();
+    plaza.time.realMs += 1;
+    await feedLost(plaza.world, await feedOf(plaza, KEY));
+    expect((await stateOf(plaza, "1")).next).toEqual({ event: "reconnect_window_closed", time: 1_795_000_151 });
+    for (const [id, status] of [
+      ["5", "SCHEDULED_LIVE"],
+      ["6", "SCHEDULED_UNPUBLISHED"],
+    ]) {
+      await insertEntry(plaza, "live_videos", { id, page: "2001", status });
+      await plaza.world.work.runDue();
+      expect(await stateOf(plaza, id as string)).toMatchObject({ status, next: null });
+    }
+  });
+
+  test("D-112: a recording whose sealing is to fail goes on failing where that is said again", async () => {
+    const plaza = await open();
+    await setSealing(plaza.world, nodeId("1"), true);
+    await transitionLiveVideo(plaza.world, nodeId("1"), "end_signalled");
+    expect(await setSealing(plaza.world, nodeId("1"), true)).toMatchObject({ is: "done", state: { state: "ending", sealing: { fails: true } } });
+    expect((await stateOf(plaza, "1")).state).toBe("ending");
+    // A video that runs has no notice to repeat.
+    expect(await repeatNotice(plaza.world, nodeId("1"))).toMatchObject({ is: "refused", state: { restore_notice: "none" } });
+  });
+});

@@ -1,0 +1,87 @@
+/** The text of a world file: which reader reads it, what is refused, and on which line. */
+import { expect, test } from "bun:test";
+import { WorldProblem } from "./schema-words.ts";
+import { atItsLine, parseWorldFile, WorldFileProblem } from "./text.ts";
+
+/** What the file says, and how often the fast reader was asked. */
+async function read(text: string): Promise<{ file: unknown; fast: number }> {
+  let fast = 0;
+  const file = await parseWorldFile(text, (given) => {
+    fast++;
+    return Bun.YAML.parse(given);
+  });
+  return { file, fast };
+}
+
+async function problemOf(text: string): Promise<WorldFileProblem> {
+  try {
+    await read(text);
+  } catch (error) {
+    if (error instanceof WorldFileProblem) return error;
+    throw error;
+  }
+  throw new Error("nothing is wrong");
+}
+
+test("JSON is read as JSON, YAML by the fast reader, and YAML in braces by the careful one", async () => {
+  for (const text of ['{"a": [1]}', ' \n{"a": [1]}']) expect(await read(text)).toEqual({ file: { a: [1] }, fast: 0 });
+  for (const text of ["a: [1]", "a:\n  - 1\n"]) expect(await read(text)).toEqual({ file: { a: [1] }, fast: 1 });
+  expect(await read("{a: [1]}")).toEqual({ file: { a: [1] }, fast: 0 });
+  expect(await read("{a: {<<: {b: 1}, c: 2}}")).toEqual({ file: { a: { b: 1, c: 2 } }, fast: 0 });
+});
+
+test("a file without anything is an empty world; what is no map is refused as a whole", async () => {
+  for (const text of ["", "# nothing yet", "null", "~"]) expect((await read(text)).file).toEqual({});
+  for (const text of ["- 1", "[1]", "word", "7", "true"]) {
+    expect(await problemOf(text)).toMatchObject({ problem: "a world file is a map, e.g. `pages: […]`", path: "", line: undefined });
+  }
+  expect((await problemOf("- 1")).message).toBe("a world file is a map, e.g. `pages: […]`");
+});
+
+test("a mistake is named with its line, in JSON too", async () => {
+  expect(await problemOf('{\n  "a": [1,\n  "b": 2\n')).toMatchObject({ name: "WorldFileProblem", path: "", line: expect.any(Number) });
+  const broken = await problemOf("a: 1\nb: 2\nc: 'x\n");
+  expect([broken.message.endsWith(`(line ${broken.line})`), broken.message.includes("\n"), broken.message.includes("column")]).toEqual([
+    ...[true, false, false],
+  ]);
+  expect((await problemOf("a: 1\n  b: 2\n")).line).toBe(1);
+});
+
+test("a key of the top that stands twice is refused at the second; below it and in part it may", async () => {
+  expect(await problemOf("labels: []\npages: []\nlabels : []\n")).toMatchObject({ path: "", line: 3 });
+  expect(await read("a:\n  b: 1\nc:\n  b: 2\nab: 3\n")).toEqual({ file: { a: { b: 1 }, c: { b: 2 }, ab: 3 }, fast: 1 });
+});
+
+test("an alias is refused with its line; its sign within text is only a sign", async () => {
+  expect((await problemOf("a: &x [1]\nb: *x\n")).message).toBe("*x is an alias: write out what it repeats (line 2)");
+  expect((await problemOf("a: &x |\n  one\n\n  two\n\nb:\n  - 1\n  - *x\n")).line).toBe(8);
+  // One to nothing, as a star before a word is, is a mistake of the file as well.
+  for (const text of ["a: 1\nb: *bold*\n", "a:\n  - *bold*\n", "\n{b: *bold* }"])
+    expect(await problemOf(text)).toMatchObject({ problem: "*bold* is an alias: write out what it repeats", line: 2 });
+  expect((await problemOf("--- |\n*x and &y\n")).problem).toStartWith("a world file is a map");
+  for (const text of ['a: "&x"\nb: "*x"', "a: this &that\nb: two *stars", "a: |\n  &x\n  *x", "a: &x 1"]) {
+    const { file } = await read(text);
+    expect(file).toEqual(Bun.YAML.parse(text) as object);
+  }
+});
+
+const LABELS = "labels:\n  - id: 1\n    name: x\n  - id: 2\n    name: y\n    users:\n      - 7\n";
+
+test("a problem has the line of its place, or of the closest around it", async () => {
+  const lineOf = async (path: string, text = LABELS) => (await atItsLine(new WorldProblem(path, "is wrong"), text)).line;
+  expect([await lineOf("labels[0].id"), await lineOf("labels[1].name"), await lineOf("labels[1].users[0]")]).toEqual([2, 5, 7]);
+  expect([await lineOf("labels[1].users[3]"), await lineOf("labels[1].color"), await lineOf("labels[9].id"), await lineOf("labels")]).toEqual([
+    ...[7, 4, 2, 2],
+  ]);
+  expect([await lineOf("pages[0]"), await lineOf("")]).toEqual([undefined, undefined]);
+  expect(await lineOf("a[1].b", '{\n"a": [\n{"b": 1},\n{"b": 2}\n]}')).toBe(4);
+  const problem = await atItsLine(new WorldProblem("labels[1].name", "is wrong"), LABELS);
+  expect([problem.message, problem.path]).toEqual(["labels[1].name is wrong (line 5)", "labels[1].name"]);
+  expect((await atItsLine(new WorldProblem("pages[0]", "is wrong"), LABELS)).message).toBe("pages[0] is wrong");
+});
+
+test("in a text of more than two million characters no line is looked for", async () => {
+  const padded = (characters: number): string => LABELS + "#".padEnd(characters - LABELS.length, "x");
+  const lineOf = async (text: string) => (await atItsLine(new WorldProblem("labels[1].name", "is wrong"), text)).line;
+  expect([await lineOf(padded(2_000_000)), await lineOf(padded(2_000_001))]).toEqual([5, undefined]);
+});

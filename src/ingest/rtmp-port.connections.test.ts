@@ -1,0 +1,116 @@
+/** The port for encoders without an encoder: how many connections it takes, whose they are, and how often it looks at them. */
+import { expect, test } from "bun:test";
+import { receiverCertificate, receiverKey } from "#harness/certificates";
+import { afterThisTest } from "#harness/cleanup";
+import { publishing } from "#harness/live/rtmp";
+import { freePort } from "#harness/processes/free-port";
+import { temporaryFolder } from "#harness/server";
+import { catchTimers } from "#harness/time/stopped-time";
+import { RecordingSpace } from "#recordings/recording-space";
+import type { FeedGate, FeedName } from "./channel.ts";
+import { RtmpPort, type RtmpPortOptions } from "./rtmp-port.ts";
+
+const HOST = "127.0.0.1";
+const certificate = { cert: receiverCertificate, key: receiverKey };
+
+/** `feeds`: what each key opens. */
+function openPort(more: Partial<RtmpPortOptions> = {}, feeds: Readonly<Record<string, FeedName>> = {}) {
+  const recordings = temporaryFolder();
+  const gate: FeedGate = {
+    check: async (key) => feeds[key] && { feed: feeds[key] },
+    start: async () => undefined,
+    end: () => {},
+  };
+  const reports: unknown[] = [];
+  const limits = { bitsPerSecondMax: 1_000_000, connectionsMax: 20, unauthenticatedMax: 10 };
+  const options = { hostname: HOST, port: 0, gate, recordings, space: new RecordingSpace(recordings, { bytesMax: 0, reserveBytes: 0 }), limits };
+  const port = new RtmpPort({ ...options, onError: () => {}, onNote: () => {}, ...more }, (feedsNow) => void reports.push(feedsNow));
+  afterThisTest(() => port.stop());
+  return { port, reports };
+}
+
+/** A connection that says these bytes. */
+async function connect(port: number, ...parts: readonly Uint8Array[]) {
+  const line = { received: "", isClosed: false };
+  const socket = await Bun.connect({
+    ...{ hostname: HOST, port },
+    socket: {
+      data: (_socket, bytes) => {
+        line.received += bytes.toString("latin1");
+      },
+      close: () => {
+        line.isClosed = true;
+      },
+    },
+  });
+  for (const part of parts) socket.write(part);
+  return { line, socket };
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await Bun.sleep(1);
+}
+
+const greeting = publishing("unknown")[0] as Uint8Array;
+
+test("there are as many connections as may be and not one more; one that leaves makes room", async () => {
+  const { port } = openPort({ limits: { bitsPerSecondMax: 1, connectionsMax: 2, unauthenticatedMax: 9 } });
+  const [first, second] = [await connect(port.port, greeting), await connect(port.port, greeting)];
+  // What greets them has taken them.
+  await until(() => first.line.received !== "" && second.line.received !== "");
+  const third = await connect(port.port, greeting);
+  await until(() => third.line.isClosed);
+  expect([first.line.isClosed, second.line.isClosed, third.line.received]).toEqual([false, false, ""]);
+  first.socket.end();
+  await until(() => first.line.isClosed);
+  for (;;) {
+    const next = await connect(port.port, greeting);
+    await until(() => next.line.isClosed || next.line.received !== "");
+    if (next.line.received !== "") break;
+  }
+  await port.stop();
+  await until(() => second.line.isClosed);
+});
+
+test("encoders of other videos and of other worlds leave each other alone", async () => {
+  const feed = { world: "w", video: "1", session: 0 };
+  const { port } = openPort({}, { a: feed, b: { ...feed, video: "2" }, c: { ...feed, world: "x" } });
+  const all: Awaited<ReturnType<typeof connect>>[] = [];
+  for (const key of ["a", "b", "c"]) {
+    const one = await connect(port.port, ...publishing(key));
+    await until(() => one.line.received.includes("NetStream.Publish.Start"));
+    all.push(one);
+  }
+  // One with the key of the first one reads that, and nothing happens to the others.
+  const again = await connect(port.port, ...publishing("a"));
+  await until(() => again.line.received.includes("Another encoder uses this key"));
+  expect(all.map(({ line }) => line.isClosed)).toEqual([false, false, false]);
+  expect(port.publisherOf({ ...feed, video: "3" })).toBeUndefined();
+  const found = [feed, { ...feed, video: "2" }, { ...feed, world: "x" }].map((name) => port.publisherOf(name));
+  expect([new Set(found).size, found.map((one) => `${one?.world} ${one?.video}`)]).toEqual([3, ["w 1", "w 2", "x 1"]]);
+});
+
+test("where RTMPS cannot be listened on, nothing is", () => {
+  const [plain, taken] = [freePort(), freePort()];
+  const listener = Bun.listen({ hostname: HOST, port: taken, socket: { data: () => {} } });
+  afterThisTest(() => listener.stop(true));
+  expect(() => openPort({ port: plain, secure: { port: taken, certificate } })).toThrow();
+  Bun.listen({ hostname: HOST, port: plain, socket: { data: () => {} } }).stop(true);
+});
+
+test("a port without RTMPS has no certificate to renew", () => {
+  const { port } = openPort();
+  port.renew(certificate);
+  expect([port.securePort, port.health]).toEqual([undefined, []]);
+});
+
+test("once a second it looks at its connections and reports what they send, until it ends", async () => {
+  const { intervals } = catchTimers();
+  const { port, reports } = openPort();
+  expect(intervals.map(({ ms }) => ms)).toEqual([1_000]);
+  intervals[0]?.fire();
+  intervals[0]?.fire();
+  expect(reports).toEqual([[], []]);
+  await port.stop();
+  expect(intervals.map(({ isCleared }) => isCleared)).toEqual([true]);
+});

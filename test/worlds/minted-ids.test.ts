@@ -1,0 +1,28 @@
+/** A new node's id, where a world file brought ids along that are still to be minted. */
+import { expect, test } from "bun:test";
+import { insertMinted } from "#graph/worlds/minted-node";
+import { nodeId } from "#kernel/ids";
+
+/** Ids from 1 on, of which those from `free` on are nobody's. */
+function mint(free: number) {
+  let minted = 0;
+  const ids = { mint: () => nodeId(String(++minted)) };
+  const tried: string[] = [];
+  const inserted = insertMinted(ids, async (id) => {
+    tried.push(id);
+    return Number(id) >= free;
+  });
+  return { inserted, tried };
+}
+
+test("ids are minted until one is free, which is the node's", async () => {
+  const { inserted, tried } = mint(3);
+  expect([await inserted, tried]).toEqual([nodeId("3"), ["1", "2", "3"]]);
+  expect(await mint(1_000).inserted).toBe(nodeId("1000"));
+});
+
+test("a thousand refusals have another cause, which is an error", async () => {
+  const { inserted, tried } = mint(1_001);
+  await expect(inserted).rejects.toThrow("none of 1000 minted ids was free");
+  expect(tried).toHaveLength(1_000);
+});
