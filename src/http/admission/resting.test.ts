@@ -66,3 +66,18 @@ test("a connection that ends with the response does not rest", () => {
   resting.respond({ ...exchangeOf("ends"), isLast: true, rest: () => expect.unreachable("it ends") }, response, LONG_SECONDS);
   expect(times).toEqual([["ends"]]);
 });
+
+test("the more connections rest, the later the next one may come again, up to ten seconds; one whose client is gone counts no longer", async () => {
+  const resting = new Resting();
+  const { times, exchangeOf } = noting();
+  const one = exchangeOf("gone") as Exchange & { isGone: boolean };
+  let count = 0;
+  const secondsWith = (connections: number): number => {
+    for (; count < connections; count++) resting.respond(one, response, LONG_SECONDS);
+    return resting.seconds;
+  };
+  expect([0, 499, 500, 4_499, 4_500, 9_000].map(secondsWith)).toEqual([1, 1, 2, 9, 10, 10]);
+  one.isGone = true;
+  while (resting.seconds > 1) await Bun.sleep(10);
+  expect(times).toEqual([]);
+});
