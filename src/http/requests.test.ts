@@ -86,6 +86,17 @@ describe.each(httpListeners)("--http %s", (http) => {
     while (uses.left < uses.entered) await Bun.sleep(1);
   });
 
+  test("a request behind the last one of its connection is not served", async () => {
+    const { graph, world } = await open();
+    for (const line of ["GET /last", "GET /route"]) {
+      const sent = request(line, "Connection: close\r\n") + request("GET /behind");
+      // The body of a route's response comes in chunks, and may look like one more.
+      const { text, isClosedByServer } = await exchange(graph.port, [sent], { responses: 3 });
+      expect({ line, responses: text.split("HTTP/1.1 ").length - 1, isClosedByServer }).toEqual({ line, responses: 1, isClosedByServer: true });
+    }
+    expect(world.requests.entries().map(({ path }) => path)).toEqual(["/last"]);
+  });
+
   test("a body that says that it is as it is, is taken as it is", async () => {
     const { graph } = await open();
     for (const encoding of ["identity", "Identity", ""]) {

@@ -82,6 +82,8 @@ describe("kernel", () => {
     for (const text of ["a", "😀", ""]) expect({ text, isStorable: isStorableText(text) }).toEqual({ text, isStorable: true });
     for (const text of ["a\u0000", "\ud800", "\udc00x"]) expect({ text, isStorable: isStorableText(text) }).toEqual({ text, isStorable: false });
     fc.assert(fc.property(fc.string({ unit: "binary" }), (text) => expect(codePointCount(text)).toBe([...text].length)));
+    // The first and the last of those that take two units, and what stands next to their second ones.
+    for (const text of ["\u{10000}", "\u{10ffff}", "\ue000", "\ud7ff"]) expect({ text, count: codePointCount(text) }).toEqual({ text, count: 1 });
   });
 });
 

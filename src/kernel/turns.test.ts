@@ -23,6 +23,14 @@ test("pieces of work are done one after the other, in their order, and others co
   await turns.next();
 });
 
+test("others have as long as the piece before took, however long the program has run", async () => {
+  // Ten days, and no time passes.
+  const turns = new Turns(() => 864_000_000);
+  const done: number[] = [];
+  await Promise.all([1, 2, 3].map((piece) => turns.next().then(() => done.push(piece))));
+  expect(done).toEqual([1, 2, 3]);
+});
+
 test("few items are used at once, all in their order, and others come in between", async () => {
   const done: (number | string)[] = [];
   let isOver = false;

@@ -61,10 +61,8 @@ test("of two servers that make a world of one name at once one does, and what th
     const made = await Promise.all(servers.map((server, at) => ask(server, "POST", "", { name, file: of(at) })));
     const winner = made.findIndex(({ status }) => status === 201);
     expect(made.map(({ status }) => status)).toEqual(winner === 0 ? [201, 409] : [409, 201]);
-    for (const server of servers) {
-      const { body } = await ask(server, "GET", `/${name}/nodes/labels`);
-      expect(body.data.map((label) => label.name)).toEqual([`of server ${winner}`]);
-    }
+    const labels = await Promise.all(servers.map((server) => ask(server, "GET", `/${name}/nodes/labels`)));
+    expect(labels.map(({ body }) => body.data.map((label) => label.name))).toEqual([[`of server ${winner}`], [`of server ${winner}`]]);
   }
 }, 60_000);
 

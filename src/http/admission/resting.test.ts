@@ -29,13 +29,15 @@ test("at first those go on whose time is over, or whose connection ends; then, a
   const resting = new Resting();
   const { times, exchangeOf } = noting();
   const ending = exchangeOf("ending");
-  for (let at = 0; at < 1_000; at++) resting.respond(exchangeOf("later"), response, LONG_SECONDS);
+  for (let at = 0; at < 1_000; at++) resting.respond(exchangeOf(`later ${at}`), response, LONG_SECONDS);
   resting.respond(exchangeOf("now"), response, 0);
   resting.respond(ending, response, LONG_SECONDS);
   ending.isLast = true;
   while (resting.seconds > 1 || times.flat().length < 1_002) await Bun.sleep(10);
   expect(times[0]).toEqual(["now", "ending"]);
   expect(times.slice(1).map(({ length }) => length)).toEqual([50, 100, 200, 400, 250]);
+  // Those that have rested longest are the first.
+  expect(times.slice(1).flat()).toEqual(Array.from({ length: 1_000 }, (_, at) => `later ${at}`));
   // Those that come after all of them have gone on are looked at as well.
   resting.respond(exchangeOf("next"), response, 0);
   while (times.length < 7) await Bun.sleep(10);
@@ -65,4 +67,19 @@ test("a connection that ends with the response does not rest", () => {
   const { times, exchangeOf } = noting();
   resting.respond({ ...exchangeOf("ends"), isLast: true, rest: () => expect.unreachable("it ends") }, response, LONG_SECONDS);
   expect(times).toEqual([["ends"]]);
+});
+
+test("the more connections rest, the later the next one may come again, up to ten seconds; one whose client is gone counts no longer", async () => {
+  const resting = new Resting();
+  const { times, exchangeOf } = noting();
+  const one = exchangeOf("gone") as Exchange & { isGone: boolean };
+  let count = 0;
+  const secondsWith = (connections: number): number => {
+    for (; count < connections; count++) resting.respond(one, response, LONG_SECONDS);
+    return resting.seconds;
+  };
+  expect([0, 499, 500, 4_499, 4_500, 9_000].map(secondsWith)).toEqual([1, 1, 2, 9, 10, 10]);
+  one.isGone = true;
+  while (resting.seconds > 1) await Bun.sleep(10);
+  expect(times).toEqual([]);
 });

@@ -85,6 +85,7 @@ describe("RFC 7578: a multipart body", () => {
 
 test.each([
   ["text/HTML", "text/html", {}],
+  [" text/html ", "text/html", {}],
   [" multipart/Form-Data ; boundary=abc ", "multipart/form-data", { boundary: "abc" }],
   ['a/b; X="1; 2"; y=3', "a/b", { x: "1; 2", y: "3" }],
   ['a/b;x="\\"q\\"";x=2', "a/b", { x: '"q"' }],

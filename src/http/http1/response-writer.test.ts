@@ -202,6 +202,20 @@ describe("what the client has not taken", () => {
     expect(kept).toHaveLength(5);
   });
 
+  test("is followed by bytes as by text: behind it, and whole; of a client that is gone nothing is held, be it a single byte", () => {
+    const { socket, kept, buffer } = opened(1);
+    buffer.writeText("ab", 2);
+    socket.takes = Number.POSITIVE_INFINITY;
+    void buffer.writeBytes(Buffer.from("cd"));
+    expect({ sent: socket.sent, kept }).toEqual({ sent: "a", kept: [1, 2] });
+    buffer.drain();
+    expect(socket.sent).toBe("abcd");
+    const gone = opened(1);
+    gone.buffer.writeText("ab", 2);
+    gone.buffer.close();
+    expect(gone.kept).toEqual([1, -1]);
+  });
+
   test("holds up all who write bytes until nothing is left, or the client is gone", async () => {
     for (const end of ["drain", "close"] as const) {
       const { socket, buffer, kept } = opened(0);

@@ -15,7 +15,7 @@ const REMEMBERED_MAX = 1_000;
 
 export class Origins {
   readonly #trusted: readonly [ipaddr.IPv4 | ipaddr.IPv6, number][];
-  readonly #known = new Map<string, boolean>();
+  readonly #known = new BoundedMap<string, boolean>(REMEMBERED_MAX);
   readonly #networks = new BoundedMap<string, string>(REMEMBERED_MAX);
   readonly #publicUrl: string | undefined;
   #configured: Origin;
@@ -97,7 +97,6 @@ export class Origins {
     let isTrusted = this.#known.get(remote);
     if (isTrusted === undefined) {
       isTrusted = this.#isInRanges(remote);
-      if (this.#known.size >= REMEMBERED_MAX) this.#known.clear();
       this.#known.set(remote, isTrusted);
     }
     return isTrusted;

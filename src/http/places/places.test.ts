@@ -4,7 +4,7 @@ import type { World } from "#graph/worlds/world";
 import { surfaces } from "#surfaces/surfaces";
 import { findHeader } from "../http1/headers.ts";
 import { hostnameOf, Origins } from "./origin.ts";
-import { type Place, Places } from "./places.ts";
+import { appPrefixOf, type Place, Places } from "./places.ts";
 
 const world = (name: string): World => ({ name }) as World;
 const entered = (name: string) => ({ world: world(name), leave: () => {} });
@@ -67,6 +67,12 @@ test("D-01: a surface with a host name of its own is served there alone", () => 
   expect(where(places, "other.test", "/ads/v25.0/8001")).toEqual({ world: "default", surface: "base", mount: "", path: "/ads/v25.0/8001" });
   expect(where(places, "other.test", "/app/me")).toEqual({ world: "default", surface: "app", mount: "/app", path: "/me" });
   expect(where(places, "ads.test", "/w/t1/v25.0/8001")).toEqual({ world: "t1", surface: "ads", mount: "/w/t1", path: "/v25.0/8001" });
+  // Wherever it stands among the others, and be it the only one.
+  const lone = new Places(worlds, [
+    { name: "ads", mount: "", hostname: "ads.test" },
+    { name: "base", mount: "" },
+  ]);
+  expect(["ads.test", "other.test"].map((host) => where(lone, host, "/1").surface)).toEqual(["ads", "base"]);
 });
 
 describe("D-260: a world by its host name", () => {
@@ -78,6 +84,8 @@ describe("D-260: a world by its host name", () => {
     { host: "localhost", from: "/me", world: "default", surface: "base", mount: "", path: "/me" },
     { host: "t1.test", from: "/me", world: "default", surface: "base", mount: "", path: "/me" },
     { host: "a.t1.localhost", from: "/me", world: "default", surface: "base", mount: "", path: "/me" },
+    { host: "t1-localhost", from: "/me", world: "default", surface: "base", mount: "", path: "/me" },
+    { host: "t1.localhost", from: "/w/", world: "t1", surface: "base", mount: "", path: "/w/" },
   ])("$host$from", ({ host, from, ...place }) => {
     expect(where(at.isHostKept, host, from)).toEqual(place as ReturnType<typeof where>);
   });
@@ -96,6 +104,18 @@ describe("D-260: a world by its host name", () => {
     expect(await places.locate("h", "/w/t1/me")).toMatchObject({ mount: "/w/t1", path: "/me" });
     expect(await places.locate("h", "/w/t2/me")).toMatchObject({ mount: "", path: "/w/t2/me" });
   });
+});
+
+test("D-97: an app of another world is another app, and those of the first world have their ids alone", () => {
+  expect(["default", "t1"].map((name) => `${appPrefixOf(world(name))}1001`)).toEqual(["1001", "t1/1001"]);
+});
+
+test("a proxy may be the only one, and may write a blank behind the host that the client used", () => {
+  const origins = new Origins(["10.0.0.1"]);
+  const peer = { remoteAddress: "10.0.0.1" };
+  const headers = ["X-Forwarded-Host", "public.test , inner", "X-Forwarded-Proto", "https , http", "X-Forwarded-For", "203.0.113.7"];
+  expect(origins.of(headers, "inner", peer)).toEqual({ scheme: "https", host: "public.test" });
+  expect({ client: origins.clientOf(headers, peer), isProxy: origins.isProxy(peer) }).toEqual({ client: "203.0.113.7", isProxy: true });
 });
 
 describe("D-01: scheme and host as the client used them", () => {

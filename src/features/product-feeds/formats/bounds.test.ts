@@ -55,6 +55,33 @@ test("CSV: a row counts by its values, whatever is written around them, and one 
   expect(bad).toEqual([{ line: 5, reason: `is longer than ${ROW_CHARACTERS_MAX} characters` }]);
 });
 
+test("CSV: a row as long as the limit is a row, one character more is none, whether it comes at once, in pieces, or as a whole line", () => {
+  const rowOf = (length: number): string => `a,n,u,i,${"x".repeat(length - "a,n,u,i,".length)}`;
+  const head = `${HEADER},unknown\n`;
+  for (const more of [0, 1]) {
+    const row = rowOf(ROW_CHARACTERS_MAX + more);
+    for (const pieces of [
+      [`${head}${row}\nb,n,u,i\n`],
+      [head, row, "\nb,n,u,i\n"],
+      [head, row.slice(0, 500_000), `${row.slice(500_000)}\nb,n,u,i`],
+    ]) {
+      const { reader, rows, bad } = open();
+      // Far enough that the reader has begun.
+      reader.push(head.replace("\n", "\n\n".repeat(10_000)));
+      for (const piece of pieces) reader.push(piece.replace(head, ""));
+      reader.end();
+      expect(rows.map(({ id }) => id)).toEqual(more === 0 ? ["a", "b"] : ["b"]);
+      expect(bad).toEqual(more === 0 ? [] : [{ line: 20_001, reason: `is longer than ${ROW_CHARACTERS_MAX} characters` }]);
+    }
+  }
+});
+
+test("CSV: a file that holds nothing but an empty value is empty", () => {
+  const { reader } = open();
+  reader.push('""\n');
+  expect(() => reader.end()).toThrow("the file is empty");
+});
+
 test("JSON lines: a file whose only line is too long is no empty file", () => {
   const { reader, bad } = open();
   reader.push(`{"id":"${"x".repeat(ROW_CHARACTERS_MAX)}`);

@@ -49,6 +49,9 @@ test("the address is that of the page, and not of the feed, of comments or of an
   expect(itemOf('<link rel="self" href="s"/><link rel="replies" href="r"/><link href="u"/><link rel="alternate" href="v"/>')).toEqual({ url: "u" });
   expect(itemOf('<link rel="alternate" href="v"/>')).toEqual({ url: "v" });
   expect(itemOf("<link>plain</link>")).toEqual({ url: "plain" });
+  expect(itemOf('<link href="u"/><link>plain</link>')).toEqual({ url: "u" });
+  // What stands in a link that is passed over is no value, of the link or of what came before it.
+  expect(itemOf('<title>T</title><link rel="self" href="s">x</link>')).toEqual({ name: "T" });
 });
 
 test("only elements of the item itself are its values, and an author is its name", () => {
@@ -82,4 +85,12 @@ test("a tag or a text has at most so many characters without an end; comments, s
     reader.end();
     expect(rows).toHaveLength(1);
   }
+});
+
+test("the end of an element ends its tag and text, too", () => {
+  const { reader, rows } = open();
+  reader.push("<rss><channel><item><title>x<");
+  reader.push(`/title>${" ".repeat(ROW_CHARACTERS_MAX)}`);
+  reader.push("</item></channel></rss>");
+  expect(rows).toEqual([{ name: "x" }]);
 });
