@@ -64,7 +64,7 @@ function lonePort() {
       drop: (feeds: readonly FeedName[]) => dropped.push(feeds),
       renew: (certificate: rtmp.Certificate) => renewed.push(certificate),
       stop: async () => {
-        await nextTurn();
+        for (let turn = 0; turn < 3; turn++) await nextTurn();
         ends.push("stopped");
       },
     };

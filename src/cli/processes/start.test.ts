@@ -7,7 +7,7 @@ import { written } from "#harness/cli/printed";
 import { variables } from "#harness/cli/variables";
 import { nextTurn } from "#kernel/turns";
 import * as main from "#main";
-import { Log } from "#telemetry/log";
+import * as logs from "#telemetry/log";
 import { start } from "../start.ts";
 import * as workers from "../workers.ts";
 
@@ -16,13 +16,17 @@ let own = new EventEmitter();
 /** What happens, in its order. */
 let steps: string[] = [];
 let ask: (reason: string) => void = () => {};
+/** How each log was made, and what was logged. */
+let made: logs.LogOptions[] = [];
+let lines: unknown[] = [];
 
 const READY = { ready: true, base_url: "http://g", control_url: "http://c", control_key: "the-key", rtmp_url: null, pid: 7 };
 
 beforeEach(() => {
-  [own, steps] = [new EventEmitter(), []];
+  [own, steps, made, lines] = [new EventEmitter(), [], [], []];
   variables({ PLAZA_DATA: undefined, PLAZA_CONFIG: undefined, PLAZA_CONTROL_KEY: undefined });
   const before = process.send;
+  const streams = [process.stdout, process.stderr].map((stream) => ({ stream, listeners: stream.listeners("error") }));
   const asked = Promise.withResolvers<string>();
   ask = asked.resolve;
   const served = (kind: string) => async () => {
@@ -47,14 +51,22 @@ beforeEach(() => {
       steps.push(`exit ${code}`);
       return code;
     }) as never),
-    spyOn(Log.prototype, "flush").mockImplementation(async () => {
-      await nextTurn();
-      steps.push("logged");
-    }),
+    spyOn(logs, "Log").mockImplementation(function lone(options: logs.LogOptions) {
+      made.push(options);
+      const line = (level: string) => (fields: object, text: string) => lines.push([level, text, fields]);
+      const flush = async (): Promise<void> => {
+        await nextTurn();
+        steps.push("logged");
+      };
+      return { error: line("error"), warn: line("warn"), info: line("info"), flush };
+    } as never),
   ];
   afterThisTest(() => {
     for (const spy of spies) spy.mockRestore();
     Object.assign(process, { send: before });
+    // It listens for the end of its output.
+    for (const { stream, listeners } of streams)
+      for (const one of stream.listeners("error")) if (!listeners.includes(one)) stream.removeListener("error", one as () => void);
   });
 });
 
@@ -96,6 +108,25 @@ test("it ends when it is asked to, by a signal or by its API, once the server ha
   const signalled = await started({});
   own.emit("SIGTERM", "SIGTERM");
   expect(await signalled.code).toBe(0);
+});
+
+test("the log is as the options say, names where the server is reached and which variables nothing reads, and never the key", async () => {
+  variables({ PLAZA_PROT: "1" });
+  const { code } = await started({ log_level: "debug", pretty: true });
+  ask("the control API");
+  await code;
+  // Until the options are read it has none.
+  expect(made).toEqual([
+    { level: "info", isPretty: false },
+    { level: "debug", isPretty: true },
+  ]);
+  const { control_key: _, ready: __, ...addresses } = READY;
+  expect(lines).toEqual([
+    ["warn", expect.stringContaining("nothing reads the variable PLAZA_PROT"), {}],
+    ["info", "ready", addresses],
+    ["info", expect.stringContaining("ending"), { signal: "the control API" }],
+  ]);
+  expect(own.listenerCount("unhandledRejection")).toBe(1);
 });
 
 test("several processes serve where more than one is asked for", async () => {
