@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { deriveKey, SealBroken, Sealer } from "#storage/sealing";
+import { deriveKey, masterKeyId, SealBroken, Sealer } from "#storage/sealing";
 
 const master = fc.uint8Array({ minLength: 32, maxLength: 64 });
 // A lone surrogate has no UTF-8, and never reaches a store (D-21).
@@ -77,6 +77,14 @@ describe("sealing", () => {
     expect(new Sealer(current, [old]).open(earlier)).toBe("s3cret");
     expect(new Sealer(old).open(earlier)).toBe("s3cret");
     expect(() => new Sealer(current).open(earlier)).toThrow(SealBroken);
+  });
+
+  test("what is stored can be opened for ever: the form of a sealed value, and the ids of keys, stay as they are", () => {
+    const master = new Uint8Array(32).fill(7);
+    const sealer = new Sealer(deriveKey(master, "app secret"));
+    expect(sealer.prefix).toBe("v2.104f6d08e34d7014.");
+    expect(sealer.open("v2.104f6d08e34d7014.M-lsB2XN2AR5J37S4WZztw7Fyai2AR2yc8tB7IWREyiRcV3rqA")).toBe("s3cret é");
+    expect(masterKeyId(master)).toBe("ef3984f2878e4d36");
   });
 
   test("keys are derived as RFC 5869 says", () => {

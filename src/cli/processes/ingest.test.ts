@@ -1,4 +1,4 @@
-/** What the process that takes streams says to its server, what it hears from it, and how it ends. What it does with streams is tested where they come. */
+/** What the process that takes streams says to its server, what it receives, and how it ends. What it does with streams is tested where they come. */
 import { beforeEach, describe, expect, spyOn, test } from "bun:test";
 import { EventEmitter } from "node:events";
 import { existsSync, utimesSync, writeFileSync } from "node:fs";
@@ -64,7 +64,7 @@ function lonePort() {
       drop: (feeds: readonly FeedName[]) => dropped.push(feeds),
       renew: (certificate: rtmp.Certificate) => renewed.push(certificate),
       stop: async () => {
-        await nextTurn();
+        for (let turn = 0; turn < 3; turn++) await nextTurn();
         ends.push("stopped");
       },
     };
@@ -114,12 +114,12 @@ test("it makes the folder, listens as it is configured, and has 256 connections 
   expect(ends).toEqual([]);
 });
 
-test("each question has a reply of its own, whatever their order; one to no question is nobody's", async () => {
+test("each question has a response of its own, whatever their order; one to no question is nobody's", async () => {
   const { made } = await listening(configOf());
   const { gate } = made.options;
   const size = { width: 640, height: 360 };
   const feed = { world: "default", video: "5301", session: 0 };
-  const replies = [gate.check("a"), gate.check("b"), gate.start("a", size)];
+  const responses = [gate.check("a"), gate.check("b"), gate.start("a", size)];
   expect(sent.splice(0)).toEqual([
     { kind: "check", id: 1, key: "a" },
     { kind: "check", id: 2, key: "b" },
@@ -130,7 +130,7 @@ test("each question has a reply of its own, whatever their order; one to no ques
   channel.emit("message", { kind: "reply", id: 2, feed: undefined });
   channel.emit("message", { kind: "reply", id: 1, feed });
   channel.emit("message", { kind: "reply", id: 1, feed: undefined });
-  expect(await Promise.all(replies)).toEqual([{ feed }, undefined, { feed: { ...feed, session: 4 } }]);
+  expect(await Promise.all(responses)).toEqual([{ feed }, undefined, { feed: { ...feed, session: 4 } }]);
   gate.end(feed, "lost");
   expect(sent).toEqual([{ kind: "end", feed, ending: "lost" }]);
 });

@@ -13,3 +13,25 @@ test("every operation of the graph is listed once, as it has to be asked for", a
     parameters: expect.arrayContaining([expect.objectContaining({ name: "page_label_name", in: "body", schema: { type: "string" } })]),
   });
 });
+
+test("an operation says how it is asked for: by its address with a version where it has one, alone or on a node, page by page or not", async () => {
+  const { request, plaza } = await openControl();
+  const { data, paging } = (await request("GET", "operations")).body as { data: Record<string, unknown>[]; paging: object };
+  expect(paging).toEqual({});
+  const names = data.map(({ operation }) => String(operation));
+  expect(names).toEqual(names.toSorted((one, other) => (one < other ? -1 : 1)));
+  const of = (name: string) => data.find(({ operation }) => operation === name);
+  expect(of("listLabels")).toMatchObject({ method: "GET", node_type: "page", is_list: true, takes_fields: true, all_places: true });
+  expect(of("deleteCatalog")).toMatchObject({ method: "DELETE", path: "/{version}/{id}", is_list: false, takes_fields: false, all_places: false });
+  // A node's declared fields need no operation of their own.
+  expect(of("readPage")).toMatchObject({ method: "GET", node_type: "page", summary: "Reads a page: its declared fields.", is_list: false });
+  expect(of("inspectToken")).toMatchObject({ path: "/debug_token", surface: "microblog", token_places: ["access_token"] });
+  expect(of("inspectToken")).not.toHaveProperty("node_type");
+  const { versions } = of("listLabels") as { versions: string[] };
+  expect(versions.slice(-2)).toEqual(["v25.0", "v26.0"]);
+  const needed = data.flatMap(({ parameters }) => parameters as { required: boolean }[]).map(({ required }) => required);
+  expect(new Set(needed)).toEqual(new Set([true, false]));
+  // Whoever reads this knows nothing of the clauses that a summary is about.
+  for (const { summary } of data) expect(String(summary)).not.toMatch(/\b[A-Z]{2,}-\d/);
+  expect(data).toHaveLength(plaza.registry.endpoints.length);
+});

@@ -42,3 +42,24 @@ test("a read-only key does not end it, and where a command has opened the data t
   expect((await alone.request("GET", "/v1/server")).status).toBe(409);
   expect((await alone.request("POST", "/v1/server/stop")).status).toBe(409);
 });
+
+test("every error of the graph is listed with what it looks like and its cause; what it does not have is left out", async () => {
+  const { request, plaza } = await openControl();
+  const { data, paging } = (await request("GET", "/v1/errors")).body as { data: Record<string, unknown>[]; paging: object };
+  expect(paging).toEqual({});
+  expect(data.map(({ name }) => name)).toEqual([...plaza.registry.errors.keys()]);
+  const of = (name: string) => data.find((one) => one.name === name);
+  expect(of("internalError")).toEqual({
+    ...{ name: "internalError", status: 500, code: 1, type: "OAuthException", is_transient: false },
+    when: "an unexpected failure inside the server",
+  });
+  expect(of("databaseUnreachable")).toMatchObject({ status: 503, is_transient: true });
+  for (const [name, { flatStatus, flatCode, subcode }] of plaza.registry.errors) {
+    const own = { flat_status: flatStatus, flat_code: flatCode, subcode };
+    const wanted = Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined));
+    const { flat_status, flat_code, subcode: shown } = of(name) ?? {};
+    expect({ name, ...JSON.parse(JSON.stringify({ flat_status, flat_code, subcode: shown })) }).toEqual({ name, ...wanted } as never);
+  }
+  // There are such errors.
+  for (const key of ["flat_status", "flat_code", "subcode"]) expect(data.some((one) => key in one)).toBe(true);
+});

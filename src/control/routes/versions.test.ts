@@ -38,4 +38,27 @@ test("requests that a later date refuses or upgrades are found before", async ()
   expect((await request("GET", "versions/outlook?at=soon")).status).toBe(400);
 });
 
+test("the outlook is of now where no time is said, what is asked for most comes first, and what is refused by then has no version that serves it", async () => {
+  const now = Date.parse("2026-10-01") / 1000;
+  const marketing = [
+    { version: 24, released: 0, until: now, affects: [] },
+    { version: 25, released: 1_000, until: undefined, affects: [] },
+  ];
+  const apps = [{ id: "1001", created_time: 0, marketing_first_used_time: 1, auto_upgrade: false }];
+  const { request, plaza } = await openControl({
+    calendar: { ...standardCalendar, platform: [{ version: 25, released: 0 }], marketing },
+    world: { apps },
+  });
+  const operation = plaza.registry.endpoints.find(({ access }) => access.versions === "marketing")?.access.operation ?? "";
+  plaza.time.realMs = now * 1000;
+  for (const at of ["/v24.0", "/v25.0", "/v25.0", ""]) plaza.world.requests.add(entry(`${at}/1001/x`, operation));
+  const { data, paging } = (await request("GET", "versions/outlook")).body;
+  expect(paging).toEqual({});
+  expect(data.map(({ count }: { count: number }) => count)).toEqual([2, 1, 1]);
+  expect(data[0]).toEqual({ app: "1001", operation, asked: "v25.0", count: 2, served_now: "v25.0", served_then: "v25.0" });
+  const refused = data.find(({ asked }: { asked?: string }) => asked === "v24.0");
+  expect(Object.keys(refused).sort()).toEqual(["app", "asked", "count", "operation", "refusal"]);
+  expect(data.some((one: object) => !("asked" in one))).toBe(true);
+});
+
 const WORLD = { apps: [{ id: "1001", created_time: 0, marketing_first_used_time: 1, auto_upgrade: true }] };

@@ -81,6 +81,8 @@ describe("between two writes", () => {
     await expect(saving).rejects.toThrow("the database is closed");
     await Promise.all([writing, closing]);
     expect(existsSync(join(folder, "snapshots"))).toBe(false);
+    await expect(database.write(async () => {})).rejects.toThrow("the database is closed");
+    await expect(database.snapshot(async () => {})).rejects.toThrow("the database is closed");
   });
 });
 

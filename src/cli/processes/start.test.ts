@@ -1,0 +1,161 @@
+/** What `plaza start` prints, when it ends, and with which code. The server is none here; test/cli has the real one. */
+import { beforeEach, describe, expect, spyOn, test } from "bun:test";
+import { EventEmitter } from "node:events";
+import { forTests } from "#config/for-tests";
+import { afterThisTest } from "#harness/cleanup";
+import { written } from "#harness/cli/printed";
+import { variables } from "#harness/cli/variables";
+import { nextTurn } from "#kernel/turns";
+import * as main from "#main";
+import * as logs from "#telemetry/log";
+import { start } from "../start.ts";
+import * as workers from "../workers.ts";
+
+/** Signals, and the end of the launcher's channel. */
+let own = new EventEmitter();
+/** What happens, in its order. */
+let steps: string[] = [];
+let ask: (reason: string) => void = () => {};
+/** How each log was made, and what was logged. */
+let made: logs.LogOptions[] = [];
+let lines: unknown[] = [];
+
+const READY = { ready: true, base_url: "http://g", control_url: "http://c", control_key: "the-key", rtmp_url: null, pid: 7 };
+
+beforeEach(() => {
+  [own, steps, made, lines] = [new EventEmitter(), [], [], []];
+  variables({ PLAZA_DATA: undefined, PLAZA_CONFIG: undefined, PLAZA_CONTROL_KEY: undefined });
+  const before = process.send;
+  const streams = [process.stdout, process.stderr].map((stream) => ({ stream, listeners: stream.listeners("error") }));
+  const asked = Promise.withResolvers<string>();
+  ask = asked.resolve;
+  const served = (kind: string) => async () => {
+    steps.push(kind);
+    const stop = async (): Promise<void> => {
+      await nextTurn();
+      steps.push("stopped");
+    };
+    return { ready: READY, demo: undefined, newestVersion: "v26.0", stopAsked: asked.promise, stop } as never;
+  };
+  const listen = ((name: string, listener: () => void) => {
+    own.on(name, listener);
+    return process;
+  }) as never;
+  const spies = [
+    spyOn(main, "startPlaza").mockImplementation(served("one process")),
+    spyOn(workers, "startWithWorkers").mockImplementation(served("several processes")),
+    spyOn(process, "on").mockImplementation(listen),
+    spyOn(process, "once").mockImplementation(listen),
+    spyOn(process, "kill").mockImplementation(((pid: number, signal: string) => steps.push(`${signal} to ${pid === process.pid}`)) as never),
+    spyOn(process, "exit").mockImplementation(((code: number) => {
+      steps.push(`exit ${code}`);
+      return code;
+    }) as never),
+    spyOn(logs, "Log").mockImplementation(function lone(options: logs.LogOptions) {
+      made.push(options);
+      const line = (level: string) => (fields: object, text: string) => lines.push([level, text, fields]);
+      const flush = async (): Promise<void> => {
+        await nextTurn();
+        steps.push("logged");
+      };
+      return { error: line("error"), warn: line("warn"), info: line("info"), flush };
+    } as never),
+  ];
+  afterThisTest(() => {
+    for (const spy of spies) spy.mockRestore();
+    Object.assign(process, { send: before });
+    // It listens for the end of its output.
+    for (const { stream, listeners } of streams)
+      for (const one of stream.listeners("error")) if (!listeners.includes(one)) stream.removeListener("error", one as () => void);
+  });
+});
+
+/** Until it has printed what it prints. */
+async function started(flags: Readonly<Record<string, unknown>>) {
+  const streams = written();
+  const code = start({ ...forTests, log_level: "silent", ...flags });
+  while (steps.length === 0) await nextTurn();
+  for (let turn = 0; turn < 3; turn++) await nextTurn();
+  return { code, streams };
+}
+
+describe("it prints", () => {
+  test("one line of JSON where that is asked", async () => {
+    const { streams } = await started({ json: true });
+    expect(streams.out).toBe(`${JSON.stringify(READY)}\n`);
+  });
+
+  test("what a person needs in a sandbox, and nothing where it is none", async () => {
+    const sandbox = await started({ json: false, callback: "http://r/" });
+    ask("the control API");
+    await sandbox.code;
+    expect(sandbox.streams.out).toContain("Plaza is ready.");
+    expect(sandbox.streams.out).toContain("\n  webhooks to   http://r/\n");
+    variables({ PLAZA_CONTROL_KEY: "a-control-key-of-the-operator" });
+    const server = await started({ json: false, sandbox: false });
+    await server.code;
+    expect(server.streams).toEqual({ out: "", err: "" });
+  });
+});
+
+test("it ends when it is asked to, by a signal or by its API, once the server has stopped and its log is complete", async () => {
+  const asked = await started({});
+  expect(steps).toEqual(["one process"]);
+  ask("the control API");
+  expect(await asked.code).toBe(0);
+  expect(steps).toEqual(["one process", "stopped", "logged", "exit 0"]);
+  steps = [];
+  const signalled = await started({});
+  own.emit("SIGTERM", "SIGTERM");
+  expect(await signalled.code).toBe(0);
+});
+
+test("the log is as the options say, names where the server is reached and which variables nothing reads, and never the key", async () => {
+  variables({ PLAZA_PROT: "1" });
+  const { code } = await started({ log_level: "debug", pretty: true });
+  ask("the control API");
+  await code;
+  // Until the options are read it has none.
+  expect(made).toEqual([
+    { level: "info", isPretty: false },
+    { level: "debug", isPretty: true },
+  ]);
+  const { control_key: _, ready: __, ...addresses } = READY;
+  expect(lines).toEqual([
+    ["warn", expect.stringContaining("nothing reads the variable PLAZA_PROT"), {}],
+    ["info", "ready", addresses],
+    ["info", expect.stringContaining("ending"), { signal: "the control API" }],
+  ]);
+  expect(own.listenerCount("unhandledRejection")).toBe(1);
+});
+
+test("several processes serve where more than one is asked for", async () => {
+  await started({ data: "postgres://127.0.0.1:1/none", workers: 2 });
+  expect(steps).toEqual(["several processes"]);
+});
+
+test("the end of the launcher ends it as a signal does; without a launcher nothing is listened for", async () => {
+  await started({});
+  expect(own.listenerCount("disconnect")).toBe(0);
+  Object.assign(process, { send: () => true });
+  await started({});
+  own.emit("disconnect");
+  expect(steps.at(-1)).toBe("SIGTERM to true");
+});
+
+test("what is wrong with an option is said in one line, and nothing is started", async () => {
+  const streams = written();
+  expect(await start({ ...forTests, port: "many" })).toBe(2);
+  expect(streams.out).toBe("");
+  expect(streams.err).toStartWith("plaza: --port: ");
+  expect(steps).toEqual(["logged", "exit 2"]);
+});
+
+test("a failure that is nobody's wrong use ends it with another code", async () => {
+  const spy = spyOn(main, "startPlaza").mockImplementation(() => Promise.reject(Object.assign(new Error("no"), { name: "MigrationFailed" })));
+  afterThisTest(() => spy.mockRestore());
+  const streams = written();
+  expect(await start({ ...forTests, log_level: "silent" })).toBe(1);
+  expect(streams.err).toBe("plaza: no\n");
+  expect(steps).toEqual(["logged", "exit 1"]);
+});

@@ -1,0 +1,49 @@
+/** What a command does where its output has no reader any more, and with a file that is to be text. */
+import { expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { ConfigProblem } from "#config/config";
+import { afterThisTest } from "#harness/cleanup";
+import { temporaryFolder } from "#harness/server";
+import { nextTurn } from "#kernel/turns";
+import { outputClosed } from "../closed-pipe.ts";
+import { printable, timeText } from "./output.ts";
+import { readTextFile } from "./text-file.ts";
+
+/** Listeners of this test alone. */
+function watched(): Promise<void> {
+  const streams = [process.stdout, process.stderr];
+  const before = streams.map((stream) => stream.listeners("error"));
+  afterThisTest(() => {
+    for (const [at, stream] of streams.entries())
+      for (const listener of stream.listeners("error")) if (!before[at]?.includes(listener)) stream.removeListener("error", listener as () => void);
+  });
+  return outputClosed();
+}
+
+test.each(["stdout", "stderr"] as const)("a reader of %s that has enough is no error; any other failure of it is", async (name) => {
+  let isClosed = false;
+  const closed = watched().then(() => {
+    isClosed = true;
+  });
+  expect(() => process[name].emit("error", Object.assign(new Error("disk full"), { code: "ENOSPC" }))).toThrow("disk full");
+  await nextTurn();
+  expect(isClosed).toBe(false);
+  process[name].emit("error", Object.assign(new Error("broken pipe"), { code: "EPIPE" }));
+  await closed;
+  expect(isClosed).toBe(true);
+});
+
+test("a file is read as it is, and one that cannot be read is named with the option that names it", async () => {
+  const file = join(temporaryFolder(), "file.yaml");
+  writeFileSync(file, " text é\n");
+  expect(await readTextFile("--script", file)).toBe(" text é\n");
+  const problem = await readTextFile("--script", `${file}.none`).catch((error: unknown) => error);
+  expect(problem).toBeInstanceOf(ConfigProblem);
+  expect((problem as Error).message).toStartWith(`--script: ${file}.none cannot be read: `);
+});
+
+test("what others wrote moves no cursor, and a time is that of the world in whole letters", () => {
+  expect(printable("a\u001b[31m\u0000\u007f\u0085\n\tb é 🙂")).toBe("a\\u001b[31m\\u0000\\u007f\\u0085\\u000a\\u0009b é 🙂");
+  expect([timeText(0), timeText(1_795_000_000.5)]).toEqual(["1970-01-01T00:00:00.000Z", "2026-11-18T11:06:40.500Z"]);
+});

@@ -1,0 +1,79 @@
+/** D-279: what alerts of callbacks and of a stopped clock say, word by word. When they come is tested beside. */
+import { expect, spyOn, test } from "bun:test";
+import type { Alert } from "#control-contract/alert";
+import type { OpenWorld } from "#graph/worlds/open-world";
+import { afterThisTest } from "#harness/cleanup";
+import * as callbacks from "#webhooks/callbacks/callbacks.store";
+import * as unrouted from "#webhooks/history/unrouted.store";
+import * as clock from "../clock.ts";
+import { clockAlerts } from "./time-alerts.ts";
+import { webhookAlerts } from "./webhook-alerts.ts";
+
+const NOW = 1_795_000_000;
+const healthy = { failing_since_ms: null, last_failure_ms: null, alerted_ms: null, paused_ms: null, probe_due_ms: null };
+
+async function alertsOf(troubled: object[], counts: { app: string; count: number }[] = []): Promise<readonly Alert[]> {
+  const rows = troubled.map((more, at) => ({ id: String(at + 1), url: "http://r/", app: "1001", ...healthy, ...more }));
+  const spies = [
+    spyOn(callbacks, "listTroubled").mockImplementation(async () => rows as never),
+    spyOn(unrouted, "countUnrouted").mockImplementation(async () => counts as never),
+  ];
+  const found = await webhookAlerts({ database: { reader: {} } } as unknown as OpenWorld);
+  for (const spy of spies) spy.mockRestore();
+  return found;
+}
+
+test("a callback is paused by a person, by its own response, or because nothing arrived for five days, and each says what ends it", async () => {
+  const waits = "What is made for it waits until it is resumed";
+  const name = "The callback http://r/ of app 1001";
+  const paused_ms = NOW * 1_000 + 500;
+  const failing = { failing_since_ms: NOW * 1_000, last_failure_ms: NOW * 1_000, alerted_ms: NOW * 1_000 };
+  const paused = (id: string, level: string, text: string) => ({ kind: "callback_paused", level, of: id, text, time: NOW + 0.5 });
+  expect(await alertsOf([{ paused_ms }, { ...failing, paused_ms }, { ...failing, paused_ms, probe_due_ms: 1 }])).toEqual([
+    paused("1", "notice", `${name} is paused by a person. ${waits}.`),
+    paused("2", "error", `${name} is paused, because it returned 410. ${waits}.`),
+    paused("3", "error", `${name} is paused, because every attempt failed for five days. ${waits}, or until one of its hourly attempts succeeds.`),
+  ] as Alert[]);
+});
+
+test("one that fails is a warning, and after an hour an error, since the first of its failures", async () => {
+  const text = "The callback http://r/ of app 1001 fails. What is made for it is tried again, and is paused after five days.";
+  const failing_since_ms = NOW * 1_000 + 250;
+  expect(await alertsOf([{ failing_since_ms }, { failing_since_ms, alerted_ms: 1 }])).toEqual([
+    { kind: "callback_failing", level: "warning", of: "1", text, time: NOW + 0.25 },
+    { kind: "callback_failing", level: "error", of: "2", text, time: NOW + 0.25 },
+  ]);
+});
+
+test("webhooks that wait for a callback are counted up to a thousand", async () => {
+  const texts = (
+    await alertsOf(
+      [],
+      [1, 2, 999, 1_000].map((count) => ({ app: "1001", count })),
+    )
+  ).map(({ text }) => text);
+  const end = "for a callback of app 1001: it has none that is verified.";
+  expect(texts).toEqual(["1 webhook waits", "2 webhooks wait", "999 webhooks wait", "1000 webhooks and more wait"].map((start) => `${start} ${end}`));
+});
+
+test("a stopped clock is an alert where something is missed because of it: the first of it, and how much more there is", async () => {
+  const alerts = async (isFrozen: boolean, due: readonly { time: number; kind: string; of: string }[]) => {
+    const spy = spyOn(clock, "deadlinesOf").mockImplementation(async () => due as never);
+    afterThisTest(() => spy.mockRestore());
+    const found = await clockAlerts({ name: "orders", clock: { isFrozen } } as unknown as OpenWorld);
+    spy.mockRestore();
+    return found;
+  };
+  const retry = { time: NOW + 0.5, kind: "webhook_retry", of: "http://r/" };
+  // What only tidies up is missed by nobody.
+  const tidying = { time: NOW, kind: "webhook_retention", of: "" };
+  const alert = (others: string) => ({
+    ...{ kind: "clock_stopped", level: "notice", of: "orders", time: NOW + 0.5 },
+    text: `The world's clock is stopped, and webhook retry of http://r/ waits for 2026-11-18T11:06:40.500Z${others}. Nothing is due before the clock runs or is moved.`,
+  });
+  expect(await alerts(true, [tidying, retry])).toEqual([alert("")] as Alert[]);
+  expect(await alerts(true, [retry, tidying, { ...retry, time: NOW + 1 }, { ...retry, time: NOW + 2 }])).toEqual([alert(", and 2 more")] as Alert[]);
+  expect(await alerts(true, [tidying])).toEqual([]);
+  expect(await alerts(true, [])).toEqual([]);
+  expect(await alerts(false, [retry])).toEqual([]);
+});
