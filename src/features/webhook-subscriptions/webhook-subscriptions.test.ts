@@ -284,10 +284,11 @@ onEachDatabase("webhook subscriptions", (database) => {
     };
     await changeEntry(plaza, "apps", "1001", { secret: "renewed" });
     expect(await signatures()).toEqual(["renewed", "s3cret"]);
-    plaza.time.realMs += 24 * 60 * 60 * 1_000;
-    // After a day a process must renew its lease before it continues.
-    await plaza.world.work.session.beat();
-    expect(await signatures()).toEqual(["renewed"]);
+    for (const [count, laterMs] of [[2, 86_399_999] as const, [1, 1] as const]) {
+      plaza.time.realMs += laterMs;
+      await plaza.world.work.session.beat(); // After a day a process must renew its lease before it continues.
+      expect(await signatures()).toEqual(["renewed", "s3cret"].slice(0, count));
+    }
   });
 
   test("verify tokens are stored only sealed", async () => {
