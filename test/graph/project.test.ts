@@ -23,6 +23,10 @@ const set: FieldSet = {
     name: field(),
     shout: field({ of: (row, asked) => (asked === request ? `${row.name}!` : undefined) }),
     place: field({ schema: Type.Object({ at: Type.String(), country: Type.String() }), of: ({ name }) => ({ at: name, country: "DE" }) }),
+    where: field({
+      schema: Type.Object({ at: Type.String(), country: Type.String() }),
+      load: async (_request, _reader, rows) => rows.map(({ name }) => ({ at: name, country: "DE" })),
+    }),
     counted: field({
       load: async (asked, reader, rows) =>
         rows.map((row, at) => (asked === request && (reader as unknown) === "the reader" && row.name !== null ? at : null)),
@@ -91,6 +95,7 @@ describe("a row", () => {
 
   test("shows of a plain object what was selected inside", async () => {
     expect((await shown("place{country}")).rows[0]).toEqual({ place: { country: "DE" }, id: "1" });
+    expect((await shown("where{at}")).rows[1]).toEqual({ where: { at: "Bo" }, id: "2" });
     expect((await shown("place,counted")).rows[0]).toEqual({ place: { at: "Ada", country: "DE" }, counted: 0, id: "1" });
   });
 
