@@ -85,6 +85,22 @@ onEachDatabase("a device", (database) => {
 });
 
 onEachDatabase("more than is read at once", (database) => {
+  test("D-76: a page has each event once, where most of a request's are kept out of attribution", async () => {
+    const plaza = await openPlaza({ database, world });
+    await recordTouch(plaza.world, "click", { ad: "8501", advertiser_id: "a", time: NOW - 60 });
+    const custom_events = Array.from({ length: 12 }, (_, at) => ({
+      _eventName: "buy",
+      _logTime: NOW + at,
+      advertiser_tracking_enabled: at % 11 === 0 ? 1 : 0,
+    }));
+    const body = { event: "CUSTOM_APP_EVENTS", advertiser_id: "a", custom_events };
+    await plaza.post("/v26.0/1001/activities", { bearer: "1001|s", headers: { "x-forwarded-for": "1.2.3.4" }, body });
+    const query = { advertiser_id: "a", limit: 2 };
+    const { data, paging } = (await plaza.get("/v26.0/1001/app_attribution", { bearer: "1001|s", query })).body;
+    expect(data.map(({ event_time }: { event_time: number }) => event_time - NOW)).toEqual([11, 0]);
+    expect(paging.next).toBeUndefined();
+  });
+
   test("an ad's touches are all read, each once, and in their order", async () => {
     const { database: store } = (await openPlaza({ database, world })).world;
     const ids = Array.from({ length: 5_003 }, (_, at) => at + 1);
