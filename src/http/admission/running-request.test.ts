@@ -6,9 +6,10 @@ import { Admissions, type Client, RunningRequest } from "./admissions.ts";
 
 const client: Client = { address: "a", appPrefix: "t1/" };
 
-function open(limits: Partial<HttpLimits>) {
+/** `app`: the one that heads show. */
+function open(limits: Partial<HttpLimits>, app?: string) {
   const metrics = new RequestMetrics();
-  const admissions = new Admissions({ limits: { ...defaultLimits, ...limits }, metrics, knownApp: () => undefined, retryAfterSeconds: () => 7 });
+  const admissions = new Admissions({ limits: { ...defaultLimits, ...limits }, metrics, knownApp: () => app, retryAfterSeconds: () => 7 });
   const { running, waiting } = admissions;
   const held = () => ({
     running: [running.count, running.size, metrics.inFlight],
@@ -23,7 +24,8 @@ function open(limits: Partial<HttpLimits>) {
 }
 
 test("a request that waits holds its part of what may wait and nothing of what may run, whatever becomes of the other server", async () => {
-  const { held, admit } = open({});
+  const { admissions, held, admit } = open({});
+  const ofAddress = () => admissions.running.accountOf(undefined, "a").count;
   const request = admit(100);
   expect(held()).toEqual({ running: [1, 100, 1], waiting: [0, 0, 0] });
   const during = await request.whileWaiting(async () => held());
@@ -33,8 +35,18 @@ test("a request that waits holds its part of what may wait and nothing of what m
   expect(held()).toEqual({ running: [0, 0, 0], waiting: [1, 100, 1] });
   await expect(failing).rejects.toThrow("it hung up");
   expect(held()).toEqual({ running: [1, 100, 1], waiting: [0, 0, 0] });
+  // It has shown no app, so it counts against its address.
+  expect(ofAddress()).toBe(1);
   request.end();
-  expect(held()).toEqual({ running: [0, 0, 0], waiting: [0, 0, 0] });
+  expect({ ...held(), ofAddress: ofAddress() }).toEqual({ running: [0, 0, 0], waiting: [0, 0, 0], ofAddress: 0 });
+});
+
+test("a request of a full server is that of the app that its head shows, whatever it shows later", () => {
+  const { admissions, admit } = open({ requestsMax: 1 }, "t1/1001");
+  admit().countAgainst("1003");
+  const request = admit();
+  request.countAgainst("1002");
+  expect(["1001", "1002"].map((app) => admissions.running.accountOf(`t1/${app}`, "a").count)).toEqual([1, 0]);
 });
 
 test("where too many of an app wait, the next one is turned away and goes on running, and another app's waits", async () => {
