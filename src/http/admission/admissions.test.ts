@@ -112,8 +112,10 @@ describe("D-97: what a request counts against", () => {
     expect({ count: running.count, size: running.size, inFlight: metrics.inFlight }).toEqual({ count: 2, size: 12, inFlight: 2 });
     const held = ["1001", "1002", undefined].map((app) => (running.accountOf(app, app === undefined ? "b" : "a").above?.count ?? 0) > 0);
     expect(held).toEqual([true, false, true]);
+    expect([running.accountOf(undefined, "a").count, running.accountOf(undefined, "b").count]).toEqual([0, 1]);
     own.end();
     nameless.end();
+    expect(["1001", undefined].map((app) => running.accountOf(app, "a").above?.count)).toEqual([0, 0]);
     expect({ count: running.count, size: running.size, inFlight: metrics.inFlight }).toEqual({ count: 0, size: 0, inFlight: 0 });
   });
 
@@ -128,6 +130,8 @@ describe("D-97: what a request counts against", () => {
     const [one, other] = [admissions.arrivingBody({ address: "a" }), admissions.arrivingBody({ address: "a" })];
     expect([one.resize(60), one.resize(100), other.resize(1)]).toEqual([true, true, false]);
     expect([one.turnAway, other.turnAway]).toEqual([undefined, { app: "1001", reason: "arriving" }]);
+    // Nothing more of it has come.
+    expect(one.resize(100)).toBe(true);
     expect([one.resize(99), other.resize(1), one.resize(98)]).toEqual([true, true, true]);
     one.end();
     other.end();

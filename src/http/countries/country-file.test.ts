@@ -48,6 +48,7 @@ test("a CSV that cannot be read names its line, and a renewed one that cannot le
     ["192.0.2.0/24,DE\n192.0.2.0/26,DE\n192.0.2.128/25,AT\n", /lines 1 and 3/],
     ["192.0.2.0/25,DE\n192.0.2.64,192.0.2.200,DE\n192.0.2.200/32,AT\n", /lines 2 and 3/],
     ["192.0.2.0/24,DE\nDE\n", /line 2/],
+    ["192.0.2.0/24,DE\n192.0.2.0/24,DE,DE,DE\n", /line 2/],
     ["192.0.2.0/24,DE\n,DE\n", /line 2/],
   ] as const)
     await expect(open("countries.csv", text)).rejects.toThrow(problem);
@@ -71,8 +72,12 @@ test("the lines of a CSV may stand in any order, may be empty, and may name one 
 });
 
 test("an address has the country of each range that holds it, also where a smaller one of that country begins behind it", async () => {
-  const { of } = await open("countries.csv", "192.0.2.0/24,DE\n192.0.2.64/26,DE\n192.0.2.200,192.0.3.9,DE\n2001:db8::/32,NL\n2001:db8:5::/48,NL\n");
+  const { of } = await open(
+    "countries.csv",
+    " 10.0.0.0/8 , FR \n192.0.2.0/24,DE\n192.0.2.64/26,DE\n192.0.2.200,192.0.3.9,DE\n2001:db8::/32,NL\n2001:db8:5::/48,NL\n",
+  );
   expect(of("192.0.2.63", "192.0.2.64", "192.0.2.128", "192.0.2.201", "192.0.3.9", "192.0.3.10")).toEqual([...Array(5).fill("DE"), undefined]);
+  expect(of("10.0.0.0", "10.255.255.255", "11.0.0.0")).toEqual(["FR", "FR", undefined]);
   expect(of("2001:db8:4::", "2001:db8:5::", "2001:db8:6::")).toEqual(["NL", "NL", "NL"]);
 });
 
