@@ -2,6 +2,9 @@
 import { expect, test } from "bun:test";
 import { exportWorld, importWorld, sectionsOf } from "#graph/worlds/file/import-export";
 import { openPlaza } from "#harness/plaza";
+import { findAppNames } from "../../src/features/apps/apps.store.ts";
+import { findPageNames } from "../../src/features/pages/pages.store.ts";
+import { findUsernames } from "../../src/features/social-accounts/social-accounts.store.ts";
 import { scrambled } from "./scrambled-world.ts";
 
 /** Every list in one order, since an id that is smaller comes earlier. */
@@ -29,3 +32,12 @@ for (const id of ids)
     await importWorld(other.world, other.registry, given, { isMerge: false, parseYaml: Bun.YAML.parse });
     expect(inOneOrder(await exportWorld(other.world, other.registry))).toEqual(inOneOrder(JSON.parse(given)));
   });
+
+test.each([
+  ["apps", { name: "First" }, findAppNames],
+  ["pages", { name: "First" }, findPageNames],
+  ["social_accounts", { username: "First" }, findUsernames],
+])("its name is found among %s", async (key, named, find) => {
+  const { world: own } = await openPlaza({ world: { [key]: [{ id: "1", ...named }] } });
+  expect(await find(own.database.reader, ["1", "2"])).toEqual(new Map([["1", "First"]]));
+});

@@ -9,7 +9,7 @@ onEachDatabase("tokens", (database) => {
     const minted = await request("POST", "tokens", { type: "page", app: "1001", page: "2001", scopes: ["pages_messaging"] });
     expect(minted.status).toBe(201);
     expect((await labelsOf(plaza, minted.body.token)).status).toBe(200);
-    expect((await request("DELETE", `tokens/${minted.body.id}`)).status).toBe(200);
+    expect(await request("DELETE", `tokens/${minted.body.id}`)).toEqual({ status: 200, body: { success: true } });
     const refused = await labelsOf(plaza, minted.body.token);
     expect(refused).toMatchObject({ status: 403, body: { code: 190, error_subcode: 466 } });
     expect((await request("DELETE", "tokens/1")).status).toBe(404);
