@@ -67,6 +67,13 @@ async function databasesOf(page: string): Promise<[string, string][]> {
   return Promise.all(shown.map(async (address): Promise<[string, string]> => [address, await (await sharedPostgres()).newDatabase()]));
 }
 
+/** One pass, whole numbers: a port that the system gave may begin with the digits of a port that is shown. */
+function replacedAtOnce(text: string, pairs: readonly (readonly [from: string, to: string])[]): string {
+  const to = new Map(pairs);
+  const from = pairs.map(([each]) => RegExp.escape(each)).join("|");
+  return text.replaceAll(new RegExp(`(?:${from})(?!\\d)`, "g"), (found) => to.get(found) ?? found);
+}
+
 /** A shell in the server's folder, which is a clone as well as a project with the package. */
 function shellFor({ ready }: RunningPlaza, cwd: string, databases: readonly [string, string][]): Shell {
   for (const folder of ["bin", "node_modules/.bin"]) mkdirSync(join(cwd, folder), { recursive: true });
@@ -82,8 +89,12 @@ function shellFor({ ready }: RunningPlaza, cwd: string, databases: readonly [str
   return {
     cwd,
     env: { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? cwd, PLAZA_CONTROL_KEY: ready.control_key as string },
-    led: (script) => addresses.reduce((text, [shown, real]) => text.replaceAll(shown, real), script),
-    asShown: (printed) => addresses.reduce((text, [shown, real]) => text.replaceAll(real, shown), printed),
+    led: (script) => replacedAtOnce(script, addresses),
+    asShown: (printed) =>
+      replacedAtOnce(
+        printed,
+        addresses.map(([shown, real]) => [real, shown]),
+      ),
   };
 }
 
