@@ -22,11 +22,9 @@ export function publishLive({ stream, stream_url = "", url, stream_key, video_bi
   const [sound] = stream.getAudioTracks();
   if (picture === undefined || sound === undefined) throw new TypeError("stream must have a track of video and one of audio");
   const fail = (error) => link.end(error instanceof Error ? error.message : String(error));
-  const readers = [sendVideo(picture, link, video_bits, fail), sendAudio(sound, link, audio_bits, fail)];
+  sendVideo(picture, link, video_bits, fail);
+  sendAudio(sound, link, audio_bits, fail);
   link.connect();
-  link.ended.then(() => {
-    for (const reader of readers) reader.cancel().catch(() => {});
-  });
   return { stop: () => link.end("") };
 }
 
@@ -56,17 +54,17 @@ class Link {
   #isPublishing = false;
   #publishingMs = 0;
   #retryUntilMs = 0;
-  #end;
   /** The newest configurations: a connection begins with them. */
   #configs = new Map();
   #hasEnded = false;
   needsKey = true;
-  ended = new Promise((resolve) => {
-    this.#end = resolve;
-  });
 
   constructor(options) {
     this.#options = options;
+  }
+
+  get hasEnded() {
+    return this.#hasEnded;
   }
 
   get isPublishing() {
@@ -126,7 +124,6 @@ class Link {
     this.#hasEnded = true;
     this.#isPublishing = false;
     this.#socket?.close(1000);
-    this.#end();
     this.#options.onState("ended", reason);
   }
 
@@ -199,21 +196,22 @@ export class SoundTimes {
   }
 }
 
-function readerOf(track, take, fail) {
+/** Ends with the first frame after the link's end: cancelled while it waits for one, it could leave that one unclosed. */
+function readAll(track, link, take, fail) {
   const reader = new MediaStreamTrackProcessor({ track }).readable.getReader();
   const read = async () => {
-    for (;;) {
+    while (!link.hasEnded) {
       const { done, value } = await reader.read();
       if (done) return;
       try {
-        take(value);
+        if (!link.hasEnded) take(value);
       } finally {
         value.close();
       }
     }
+    await reader.cancel();
   };
   read().catch(fail);
-  return reader;
 }
 
 function sendVideo(track, link, bitrate, fail) {
@@ -237,7 +235,7 @@ function sendVideo(track, link, bitrate, fail) {
     if (keyFrame) keyUs = frame.timestamp;
     encoder.encode(frame, { keyFrame });
   };
-  return readerOf(track, take, fail);
+  readAll(track, link, take, fail);
 }
 
 function sendAudio(track, link, bitrate, fail) {
@@ -260,7 +258,7 @@ function sendAudio(track, link, bitrate, fail) {
     times.give(data.timestamp, data.duration);
     encoder.encode(data);
   };
-  return readerOf(track, take, fail);
+  readAll(track, link, take, fail);
 }
 
 /** The identification header of RFC 7845; some browsers give it. */
