@@ -171,6 +171,13 @@ test("runs go with the last of their requests, up to a number, and leave nothing
   expect((await runsOf(database, OTHER)).map(({ last_call }) => last_call)).toEqual([1, 2, 3, 4, 5]);
 });
 
+test("a run stays as long as one of its requests is in the log, also the first of all", async () => {
+  const { database, index } = await openSix();
+  await database.write((tx) => index.forgetUpTo(tx, APP, 5));
+  expect((await runsOf(database)).map(({ last_call }) => last_call)).toEqual([1, 2, 3, 4, 5]);
+  expect((await findKey(database, new RunIndex(database, 2), 1)).found).toEqual([1]);
+});
+
 test("keys of runs that are all gone cost the process that wrote them no read", async () => {
   const { database, index } = await openSix();
   await forget(database, index, 5);
