@@ -2,6 +2,7 @@
  * The worlds of a server on PostgreSQL, a schema each. The first has connections of its own. The others share some, and hear of changes by the
  * first one's connection for that, because a server of PostgreSQL has some hundred connections for everybody.
  */
+import type { Client } from "pg";
 import type { Database, Databases, FeatureMigrations } from "../database.ts";
 import { translated } from "./failures.ts";
 import { lockKey } from "./lock-key.ts";
@@ -13,6 +14,9 @@ import { Server } from "./server.ts";
 /** As many as the first world has. */
 const SHARED_CONNECTIONS_MAX = 8;
 
+/** Time limit for a response about a lock, for which nobody waits. */
+const LOCK_MS_MAX = 5_000;
+
 const schemaOf = (world: string): string => `plaza_${world}`;
 
 export class PostgresDatabases implements Databases {
@@ -20,6 +24,10 @@ export class PostgresDatabases implements Databases {
   readonly #migrations: readonly FeatureMigrations[];
   #first: PostgresDatabase | undefined;
   #shared: Pool | undefined;
+  /** The names of worlds that this process makes, and the session that has their locks. */
+  readonly #made = new Set<string>();
+  #making: Promise<Client> | undefined;
+  #lastAsked: Promise<unknown> = Promise.resolve();
 
   constructor(url: string, migrations: readonly FeatureMigrations[]) {
     this.#url = url;
@@ -59,18 +67,35 @@ export class PostgresDatabases implements Databases {
     return database.close();
   }
 
-  /** Under an advisory lock of a session for this alone: it ends with the process. */
+  /** Under advisory locks, which end with the process: of one session for all that are made at once, since connections are few. */
   async making<T>(world: string, make: () => Promise<T>): Promise<T | undefined> {
-    const schema = schemaOf(world);
-    const client = await new Server(this.#url, schema).connect().catch((error: unknown) => {
-      throw translated(error);
-    });
+    // A session has its own locks as often as it asks.
+    if (this.#made.has(world)) return undefined;
+    this.#made.add(world);
     try {
-      const { rows } = await client.query<{ is_free: number }>("SELECT pg_try_advisory_lock($1) AS is_free", [lockKey(schema, "making")]);
-      return rows[0]?.is_free === 1 ? await make() : undefined;
+      const schema = schemaOf(world);
+      this.#making ??= new Server(this.#url, schema).connect({ query_timeout: LOCK_MS_MAX });
+      const session = await this.#making;
+      const key = lockKey(schema, "making");
+      if (!(await this.#asked(session, "SELECT pg_try_advisory_lock($1) AS is_done", key))) return undefined;
+      return await make().finally(() => this.#asked(session, "SELECT pg_advisory_unlock($1) AS is_done", key).catch(() => {}));
+    } catch (error) {
+      throw translated(error);
     } finally {
-      await client.end().catch(() => {});
+      this.#made.delete(world);
+      if (this.#made.size === 0) {
+        const ending = this.#making;
+        this.#making = undefined;
+        await ending?.then((session) => session.end()).catch(() => {});
+      }
     }
+  }
+
+  /** One after the other, as a session takes them. */
+  #asked(session: Client, text: string, key: string): Promise<boolean> {
+    const result = this.#lastAsked.then(() => session.query<{ is_done: number }>(text, [key]));
+    this.#lastAsked = result.catch(() => {});
+    return result.then(({ rows }) => rows[0]?.is_done === 1);
   }
 
   async remove(world: string): Promise<void> {

@@ -111,7 +111,7 @@ test("a world that is removed takes its schema along, and no other; the last con
 });
 
 test("of processes that make a world of one name at once one does, and others find the name taken until it has ended", async () => {
-  const { newServer } = await begin();
+  const { newServer, connections } = await begin();
   const [one, two] = [await newServer(), await newServer()];
   for (const { open } of [one, two]) await open("default");
   const { promise: ended, resolve: end } = Promise.withResolvers<string>();
@@ -124,7 +124,17 @@ test("of processes that make a world of one name at once one does, and others fi
   expect(await two.databases.making("a", async () => "made")).toBeUndefined();
   expect(await one.databases.making("a", async () => "made")).toBeUndefined();
   expect(await two.databases.making("b", async () => "made")).toBe("made");
+  const before = await connections();
+  let runs = 0;
+  const make = () => {
+    runs++;
+    return ended;
+  };
+  const more = Array.from({ length: 20 }, (_, at) => one.databases.making(`w${at}`, make));
+  await until(() => runs === 20);
+  expect(await connections()).toBe(before);
   end("first");
+  expect(await Promise.all(more)).toEqual(new Array(20).fill("first"));
   expect(await making).toBe("first");
   await expect(one.databases.making("a", () => Promise.reject(new Error("refused")))).rejects.toThrow("refused");
   expect(await two.databases.making("a", async () => "made")).toBe("made");
