@@ -92,8 +92,9 @@ describe("plaza exec", () => {
       console.log("below " + process.ppid + " ready");
       setInterval(() => {}, 1000);`;
     writeFileSync(join(folder, "waits.mjs"), script);
-    // The program of util-linux that runs a command at a terminal of its own.
-    const terminal = Bun.spawn(["script", "-qec", `"${PROGRAM}" exec -- node waits.mjs`, "/dev/null"], {
+    // The program of util-linux that runs a command at a terminal of its own. Its shell makes way for the command, because a
+    // shell that waits hears Ctrl-C too, and some then end as if it had ended them.
+    const terminal = Bun.spawn(["script", "-qec", `exec "${PROGRAM}" exec -- node waits.mjs`, "/dev/null"], {
       cwd: folder,
       stdin: "pipe",
       stdout: "pipe",
