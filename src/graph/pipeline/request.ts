@@ -76,10 +76,17 @@ export interface Damage {
 /** The pipeline, for a request that is part of another. */
 export type HandleRequest = (request: GraphRequest) => Promise<GraphResponse>;
 
+declare global {
+  interface JSON {
+    /** Of ECMAScript 2027: what `stringify` writes as it stands. Throws `SyntaxError` for what is no JSON. */
+    rawJSON(text: string): unknown;
+  }
+}
+
 /** A JSON number whose text says more than a binary float holds (`_valueToSum`, 63-bit ids). */
 export class JsonNumber {
   constructor(readonly text: string) {}
-  toJSON(): number {
-    return Number(this.text);
+  toJSON(): unknown {
+    return JSON.rawJSON(this.text);
   }
 }

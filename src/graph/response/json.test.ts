@@ -30,6 +30,7 @@ describe("D-02, D-70: a number of JSON", () => {
     expect(read(text)).toEqual(kept);
     expect(read(`[${text}]`)).toEqual([kept]);
     expect(read(`{"a":{"b":${text}}}`)).toEqual({ a: { b: kept } });
+    expect(JSON.stringify(read(`{"a":[${text}]}`))).toBe(`{"a":[${text}]}`);
     expect(read(`["\\"${text}",${text}]`)).toEqual([`"${text}`, kept]);
   });
 

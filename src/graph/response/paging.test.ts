@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { ListPage } from "#storage/keyset";
 import type { GraphRequest } from "../pipeline/request.ts";
 import { Cursors } from "./cursors.ts";
+import { parseJson } from "./json.ts";
 import { type ListAddress, pagingOf, readPageRequest } from "./paging.ts";
 
 const cursors = new Cursors(new Uint8Array(32).fill(1));
@@ -16,6 +17,7 @@ describe("D-31: the page that a request asks for", () => {
     expect(read({ limit: 100 })).toEqual({ limit: 100 });
     expect(read({ limit: "101" })).toEqual({ limit: 100 });
     expect(read({ limit: "9".repeat(40) })).toEqual({ limit: 100 });
+    expect(read(parseJson(`{"limit":${"9".repeat(40)}}`, "The body") as Record<string, unknown>)).toEqual({ limit: 100 });
   });
 
   test.each([[0], ["0"], ["00"], [-1], ["-1"], ["1.5"], [""], ["x"], [true], [["1"]]])("a limit of %p is refused", (limit) => {

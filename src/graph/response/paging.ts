@@ -1,6 +1,7 @@
 /** The list envelope (LIST-1 to LIST-15, D-30 to D-32, D-35). */
 import { invalidParameter } from "#kernel/errors";
 import type { ListPage, PageRequest } from "#storage/keyset";
+import { textOf } from "../pipeline/parameters.ts";
 import type { GraphRequest, Parameters } from "../pipeline/request.ts";
 import type { Cursors } from "./cursors.ts";
 
@@ -33,7 +34,7 @@ const withItself = (list: string): string => `${list} with itself`;
 
 function readLimit(value: unknown): number {
   if (value === undefined) return LIMIT_DEFAULT;
-  const text = typeof value === "number" ? String(value) : value;
+  const text = textOf(value);
   if (typeof text !== "string" || !DIGITS.test(text) || Number(text) === 0) throw invalidParameter("limit", "must be a positive integer");
   return Math.min(Number(text), LIMIT_MAX);
 }

@@ -1,4 +1,6 @@
 /** The place of a live video on the live map (C1-3, C1-6, D-51): the id of a place or page, a point, or both. */
+import { textOf } from "#graph/pipeline/parameters";
+import { JsonNumber } from "#graph/pipeline/request";
 import { type GraphError, invalidParameter } from "#kernel/errors";
 import { isNodeId, type NodeId } from "#kernel/ids";
 
@@ -23,7 +25,7 @@ export function readPlace(input: unknown, parse: (text: string) => unknown): Pla
   const { id, location } = value as { id?: unknown; location?: unknown };
   if (id === undefined && location === undefined) throw wrong("place");
   return {
-    ...(id === undefined ? {} : { id: idOf(String(id), "place.id") }),
+    ...(id === undefined ? {} : { id: idOf(String(textOf(id)), "place.id") }),
     ...(location === undefined ? {} : { location: locationOf(location) }),
   };
 }
@@ -44,10 +46,11 @@ function locationOf(input: unknown): NonNullable<Place["location"]> {
   };
 }
 
-/** The JSON parser returns numbers with many digits as text. */
+/** Of JSON a number with many digits is a `JsonNumber` in a form, and text in a body. */
 function degreesOf(input: unknown, most: number, name: string): number {
-  const isText = typeof input === "string" && /^[+-]?\d{1,3}(?:\.\d{0,20})?$/.test(input);
-  const degrees = typeof input === "number" ? input : isText ? Number(input) : Number.NaN;
+  const text = input instanceof JsonNumber ? input.text : input;
+  const isText = typeof text === "string" && /^[+-]?\d{1,3}(?:\.\d{0,20})?(?:[eE]-\d{1,2})?$/.test(text);
+  const degrees = typeof text === "number" ? text : isText ? Number(text) : Number.NaN;
   if (!(Math.abs(degrees) <= most)) throw invalidParameter(name, `must be a number from -${most} to ${most}`);
   return degrees;
 }

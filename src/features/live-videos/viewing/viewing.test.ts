@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { parseJsonParameter } from "#graph/response/json";
 import type { Streaming } from "#graph/worlds/world";
 import type { LiveVideoRow } from "../live-videos.store.ts";
 import { embedHtml, streamAddressOf } from "./addresses.ts";
@@ -80,7 +81,7 @@ describe("whether somebody may watch", () => {
 });
 
 describe("C1-3, D-51: a place", () => {
-  const read = (input: unknown) => readPlace(input, JSON.parse);
+  const read = (input: unknown) => readPlace(input, (text) => parseJsonParameter(text, "place"));
 
   test("is an id, a point, or both, as JSON or as text", () => {
     expect(read("77")).toEqual({ id: "77" } as object);
@@ -91,6 +92,16 @@ describe("C1-3, D-51: a place", () => {
       id: "77",
       location: { latitude: 1.5, longitude: -2 },
     } as object);
+  });
+
+  test("has all the digits that a client writes for it, and an id in JSON too", () => {
+    expect(read('{"id":9007199254740993,"location":{"latitude":52.520006599999995,"longitude":-1.2345678901234566e-7}}')).toEqual({
+      id: "9007199254740993",
+      location: { latitude: 52.520006599999995, longitude: -1.2345678901234566e-7 },
+    } as object);
+    expect(read({ location: { latitude: "52.520006599999995", longitude: "-1.2345678901234566e-7" } })).toEqual({
+      location: { latitude: 52.520006599999995, longitude: -1.2345678901234566e-7 },
+    });
   });
 
   test.each([[null], ["null"], [""]])("%p removes it", (input) => {

@@ -57,6 +57,13 @@ onEachDatabase("the requests of a batch", (database) => {
     expect(deleted).toEqual({ success: true });
   });
 
+  test("a number in a body that is an object keeps its digits", async () => {
+    const { send } = await open();
+    const batch = `[{"method":"POST","relative_url":"${labels}","body":{"page_label_name":9007199254740993}},{"relative_url":"${labels}?fields=name&limit=1"}]`;
+    const [, list] = bodiesOf(await send(batch));
+    expect(list.data).toMatchObject([{ name: "9007199254740993" }]);
+  });
+
   test("one that depends on several is run when all of them succeeded, and its own name is no reason to leave it out", async () => {
     const { send } = await open();
     const [good, bad] = [
