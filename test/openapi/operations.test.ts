@@ -92,6 +92,15 @@ test("only what is posted has a body: JSON, or a form in which lists and objects
     const expected = method === "post" ? ["application/json", "application/x-www-form-urlencoded", "multipart/form-data"] : [];
     expect({ operationId, types }).toEqual({ operationId, types: expected });
   }
+  // A file comes in a part of its own.
+  const bodies = (id: string) => Object.values(named(id).requestBody?.content ?? {}).map(({ schema }) => schema);
+  const request = { $ref: "#/components/schemas/CreateUploadRequest" };
+  expect(bodies("createUpload")).toEqual([request, request, { $ref: "#/components/schemas/CreateUploadForm" }]);
+  const { CreateUploadForm, CreateUploadRequest } = documentOf().components.schemas;
+  const file = { type: "string", format: "binary", description: "a file of multipart/form-data" };
+  expect(CreateUploadForm).toMatchObject({ properties: { file, url: {} } });
+  expect(CreateUploadRequest).toHaveProperty("properties.url");
+  expect(CreateUploadRequest).not.toHaveProperty("properties.file");
   const encodings = (id: string) => Object.values(named(id).requestBody?.content ?? {}).map(({ encoding }) => encoding);
   const json = { contentType: "application/json" };
   expect(encodings("createFeed")).toEqual([undefined, { schedule: json, update_schedule: json }, { schedule: json, update_schedule: json }]);

@@ -13,6 +13,7 @@ export function typeText(schema: Schema): string {
   if (Array.isArray(schema.type)) return schema.type.map((type) => typeText({ ...schema, type })).join(" | ");
   switch (schema.type) {
     case "string":
+      return schema.format === "binary" ? "Blob" : "string";
     case "boolean":
     case "null":
       return schema.type;

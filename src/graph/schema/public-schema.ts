@@ -8,8 +8,11 @@ const ownWords: ReadonlySet<string> = new Set(["x-plaza-raw", READ_AS]);
 /** A choice of constants is an `enum`. */
 export const publicSchema = (schema: unknown): PlainSchema => plain(schema, (one) => one);
 
-/** Of a graph request: a key with a default may be left out. */
-export const askedSchema = (schema: unknown): PlainSchema => plain(schema, withDefaults);
+/** Of a graph request: a key with a default may be left out, and a file is text of bytes, as generators know it. */
+export const askedSchema = (schema: unknown): PlainSchema => plain(schema, (one) => withDefaults(isFile(one) ? { type: "string", ...one } : one));
+
+/** A value of any kind for those who read it: a file of multipart/form-data stands beside the parameters. */
+export const isFile = (schema: PlainSchema): boolean => schema.format === "binary";
 
 /** Of JSON that a caller of the control API sends: a key with a default may be left out, and null stands for one that is left out. */
 export const sentSchema = (schema: unknown): PlainSchema => plain(schema, (one) => withOptionalKeys(inSafeRange(one)));

@@ -108,7 +108,7 @@ export const createUpload = writeOperation({
   edge: "uploads",
   multipartBytesMax: REQUEST_BYTES_MAX,
   params: Type.Object({
-    file: Type.Optional(Type.Unknown({ description: "a file of multipart/form-data" })),
+    file: Type.Optional(Type.Unknown({ format: "binary", description: "a file of multipart/form-data" })),
     url: Type.Optional(Type.String({ minLength: 1, maxLength: FETCHED_URL_CHARACTERS_MAX })),
     update_only: Type.Optional(Type.Boolean()),
     username: Type.Optional(Type.Unknown({ description: "refused" })),

@@ -3,7 +3,7 @@ import type { TSchema } from "typebox";
 import { principalTypes } from "#auth/token";
 import { formatVersion } from "#kernel/versions";
 import { generalParameters } from "../../pipeline/places.ts";
-import { askedSchema, publicSchema } from "../../schema/public-schema.ts";
+import { askedSchema, isFile, publicSchema } from "../../schema/public-schema.ts";
 import { isMarketing } from "../../versions/rules.ts";
 import type { Endpoint } from "../registry.ts";
 import { methodOf, type OpenapiOptions, pascal, type Served, typeOf, versionsOf } from "./addresses.ts";
@@ -133,25 +133,34 @@ function asEnum({ const: constant, ...schema }: Document): Document {
   return constant === undefined ? schema : { ...schema, enum: [constant] };
 }
 
-/** JSON, or a form whose lists and objects are JSON text (D-34). Undefined where the method has no body. */
+/** JSON, or a form whose lists and objects are JSON text (D-34), with files where it has parts. Undefined where the method has no body. */
 export function bodyOf({ method, endpoints }: Served, schemas: NamedSchemas, { profile }: OpenapiOptions): Document | undefined {
   if (method !== "POST") return undefined;
-  const bodies = endpoints.map((endpoint) => ({ ...bodyOfOne(endpoint, schemas, profile === "strict"), type: typeOf(endpoint) }));
+  const bodiesWith = (takesFiles: boolean) =>
+    endpoints.map((endpoint) => ({ ...bodyOfOne(endpoint, schemas, { isStrict: profile === "strict", takesFiles }), type: typeOf(endpoint) }));
+  const bodies = bodiesWith(false);
   const schema = anyOf(bodies);
   const structured = new Set(bodies.flatMap(({ structured: names }) => names));
   const encoding = Object.fromEntries([...structured].map((name) => [name, { contentType: "application/json" }]));
-  const form = structured.size === 0 ? { schema } : { schema: withProperties(schema, structured), encoding };
-  const content = { "application/json": { schema }, "application/x-www-form-urlencoded": form, "multipart/form-data": form };
-  return { required: bodies.every(({ isRequired }) => isRequired), content };
+  const formOf = (body: Document) => (structured.size === 0 ? { schema: body } : { schema: withProperties(body, structured), encoding });
+  return {
+    required: bodies.every(({ isRequired }) => isRequired),
+    content: {
+      "application/json": { schema },
+      "application/x-www-form-urlencoded": formOf(schema),
+      "multipart/form-data": formOf(anyOf(bodiesWith(true))),
+    },
+  };
 }
 
 /** OpenAPI 3.1, 4.8.15.1: a key of `encoding` is a property of the schema. Generators do not look for it below an `anyOf`. */
 const withProperties = (schema: Document, names: ReadonlySet<string>): Document =>
   schema.anyOf === undefined ? schema : { type: "object", properties: Object.fromEntries([...names].map((name) => [name, {}])), ...schema };
 
-function bodyOfOne(endpoint: Endpoint, schemas: NamedSchemas, isStrict: boolean) {
-  const params = paramsIn("body", endpoint);
-  const properties: Document = Object.fromEntries(params.map(({ name, schema }) => [name, askedSchema(schema)]));
+function bodyOfOne(endpoint: Endpoint, schemas: NamedSchemas, { isStrict, takesFiles }: { isStrict: boolean; takesFiles: boolean }) {
+  const asked = paramsIn("body", endpoint).map((one) => ({ ...one, schema: askedSchema(one.schema) }));
+  const params = takesFiles ? asked : asked.filter(({ schema }) => !isFile(schema));
+  const properties: Document = Object.fromEntries(params.map(({ name, schema }) => [name, schema]));
   const required = params.filter(({ isRequired }) => isRequired).map(({ name }) => name);
   const schema: Document = { type: "object", properties, ...(required.length === 0 ? {} : { required }) };
   // D-50: only what every operation takes may stand beside them.
@@ -162,7 +171,9 @@ function bodyOfOne(endpoint: Endpoint, schemas: NamedSchemas, isStrict: boolean)
   const structured = params.map(({ name }) => name).filter((name) => isStructured(properties[name] as Document));
   const isEmpty = params.length === 0;
   return {
-    schema: isEmpty ? schema : schemas.add(`${pascal(endpoint.access.operation)}Request`, schema),
+    schema: isEmpty
+      ? schema
+      : schemas.add(`${pascal(endpoint.access.operation)}${params.some(({ schema: one }) => isFile(one)) ? "Form" : "Request"}`, schema),
     structured,
     isRequired: required.length > 0,
   };
