@@ -2,11 +2,11 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterThisTest } from "#harness/cleanup";
-import { endAll, newFolder, type RunningPlaza, runPlaza, spawnPlaza, startPlaza } from "./plaza-process.ts";
+import { endAll, newFolder, type RunningPlaza, runPlaza, spawnPlaza, startPlaza } from "../plaza-process.ts";
 
 afterEach(endAll);
 
-const demo = readFileSync(join(import.meta.dir, "../../worlds/demo.yaml"), "utf8");
+const demo = readFileSync(join(import.meta.dir, "../../../worlds/demo.yaml"), "utf8");
 /** With a version that the standard calendar does not have. */
 const CALENDAR = 'versions: { platform: [{ version: "27.0", released: "2026-11-01T00:00:00Z" }] }';
 
@@ -223,17 +223,6 @@ test("a request of a case is named without the address of either server", async 
   const named = stdout.match(/^ {2}[A-Z]+ .*$/gm) ?? [];
   expect({ code, isAny: named.length > 0 }).toEqual({ code: 1, isAny: true });
   expect(named.filter((line) => !/^ {2}[A-Z]+ \//.test(line))).toEqual([]);
-});
-
-test("conform prints what a server keeps, and writes the report as files", async () => {
-  const server = await startPlaza(["--data", ":memory:"]);
-  const folder = newFolder();
-  const { base_url, control_url, control_key } = server.ready;
-  const options = ["--base-url", base_url, "--control-url", control_url, "--control-key", control_key as string, "--area", "personas"];
-  const { code, stdout } = await runPlaza(["conform", ...options, "--junit", join(folder, "r.xml"), "--html", join(folder, "r.html")]);
-  expect({ code, last: stdout.trimEnd().split("\n").at(-1) }).toEqual({ code: 0, last: expect.stringMatching(/^\d+ passed, 0 failed$/) });
-  expect(readFileSync(join(folder, "r.xml"), "utf8")).toMatch(/<testsuite name="personas" tests="\d+" failures="0"/);
-  expect(readFileSync(join(folder, "r.html"), "utf8")).toContain('<tr id="A7-1"><td>A7-1</td><td class="shown">kept');
 });
 
 /** A control API that knows no key. */

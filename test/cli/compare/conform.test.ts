@@ -1,0 +1,33 @@
+import { afterEach, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { endAll, newFolder, runPlaza, startPlaza } from "../plaza-process.ts";
+
+afterEach(endAll);
+
+async function start(...words: string[]) {
+  const { base_url, control_url, control_key } = (await startPlaza(["--data", ":memory:", ...words])).ready;
+  return { base: ["--base-url", base_url], control: ["--control-url", control_url, "--control-key", control_key as string] };
+}
+
+test("conform prints what a server keeps, and writes the report as files", async () => {
+  const { base, control } = await start();
+  const folder = newFolder();
+  const files = ["--junit", join(folder, "r.xml"), "--html", join(folder, "r.html")];
+  const { code, stdout } = await runPlaza(["conform", ...base, ...control, "--area", "personas", ...files]);
+  expect({ code, last: stdout.trimEnd().split("\n").at(-1) }).toEqual({ code: 0, last: expect.stringMatching(/^\d+ passed, 0 failed$/) });
+  expect(readFileSync(join(folder, "r.xml"), "utf8")).toMatch(/<testsuite name="personas" tests="\d+" failures="0"/);
+  expect(readFileSync(join(folder, "r.html"), "utf8")).toContain('<tr id="A7-1"><td>A7-1</td><td class="shown">kept');
+});
+
+test("it names the world that a server without a control API must hold, where a case fails and no control API is given", async () => {
+  const check = async (options: readonly string[]) => {
+    const { code, stderr } = await runPlaza(["conform", ...options, "--clause", "A7-1"]);
+    return { code, isNamed: stderr.includes("must hold the nodes and tokens of conformance/worlds/standard.yaml") };
+  };
+  const world = join(import.meta.dir, "../../../conformance/worlds/standard.yaml");
+  const [standard, demo] = [await start("--world", world), await start()];
+  expect(await check(demo.base)).toEqual({ code: 1, isNamed: true });
+  expect(await check(standard.base)).toEqual({ code: 0, isNamed: false });
+  expect(await check([...demo.base, ...standard.control])).toEqual({ code: 1, isNamed: false });
+});
