@@ -16,6 +16,8 @@ const migrations: FeatureMigrations[] = [
 
 const notesIn = ({ reader }: Database) => reader.all(sql`SELECT n.text FROM notes n UNION ALL SELECT k.text FROM keys k ORDER BY 1`);
 
+const atOnce = ({ reader }: Database) => reader.getAtOnce?.(sql`SELECT n.text FROM notes n`);
+
 const write = (database: Database, text: string): Promise<unknown> =>
   database.write(async (tx) => {
     await tx.runOne(sql`INSERT INTO notes (text) VALUES (${text})`);
@@ -53,14 +55,16 @@ test("a database begins empty where another one was, and who still uses that one
   const one = await databases.open("one");
   await write(one, "of one");
   expect(await notesIn(one)).toHaveLength(2);
+  expect(atOnce(one)).toEqual({ text: "of one" });
   await one.close();
   await databases.remove("one");
   const other = await databases.open("other");
   expect(await notesIn(other)).toEqual([]);
   await write(other, "of the other");
-  expect(notesIn(one)).rejects.toThrow("closed");
-  expect(() => one.reader.getAtOnce?.(sql`SELECT n.text FROM notes n`)).toThrow("closed");
-  expect(write(one, "too late")).rejects.toThrow("closed");
+  await expect(notesIn(one)).rejects.toThrow("closed");
+  // Also of what it has prepared.
+  expect(() => atOnce(one)).toThrow("closed");
+  await expect(write(one, "too late")).rejects.toThrow("closed");
   expect(await notesIn(other)).toEqual([{ text: "of the other" }, { text: "of the other" }]);
   expect(await other.snapshot((reader) => reader.all(sql`SELECT n.text FROM notes n`))).toEqual([{ text: "of the other" }]);
   await other.close();

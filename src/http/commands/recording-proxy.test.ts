@@ -112,6 +112,39 @@ test("a server that is away, or that breaks off, is a bad gateway that names it,
   expect(exchanges).toEqual([]);
 });
 
+test("a body of more than 64 MiB is refused on either side, and one of as many is passed on", async () => {
+  const bytesMax = 64 * 1024 * 1024;
+  const server = createServer(async (request, response) => {
+    let bytes = 0;
+    for await (const chunk of request) bytes += (chunk as Buffer).length;
+    response.writeHead(200, { "x-received": String(bytes) }).end(Buffer.alloc(Number(request.headers["x-wanted"] ?? 0)));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const upstream = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const exchanges: Exchange[] = [];
+  const proxy = await recordingProxy("127.0.0.1", 0, new URL(upstream), (exchange) => exchanges.push(exchange));
+  afterThisTest(async () => {
+    await proxy.stop();
+    server.closeAllConnections();
+    server.close();
+  });
+  const send = async (bytes: number, wanted: number) => {
+    const response = await fetch(`http://127.0.0.1:${proxy.port}/`, {
+      method: "POST",
+      headers: { "x-wanted": String(wanted) },
+      body: new Uint8Array(bytes),
+    });
+    const { length } = new Uint8Array(await response.clone().arrayBuffer());
+    return { status: response.status, said: length < 200 ? await response.text() : length, received: response.headers.get("x-received") };
+  };
+  expect(await send(bytesMax, bytesMax)).toEqual({ status: 200, said: bytesMax, received: String(bytesMax) });
+  expect(exchanges.splice(0)).toHaveLength(1);
+  expect(await send(bytesMax + 1, 0)).toEqual({ status: 413, said: `the request has a body of more than ${bytesMax} bytes`, received: null });
+  const said = `the response of ${upstream} has a body of more than ${bytesMax} bytes`;
+  expect(await send(0, bytesMax + 1)).toEqual({ status: 502, said, received: null });
+  expect(exchanges).toEqual([]);
+});
+
 test("a recording says when a request came and how long it took", async () => {
   const { exchanges, send } = await open();
   const beforeMs = Date.now();

@@ -28,8 +28,10 @@ export interface RecordingProxy {
 }
 
 const BAD_GATEWAY = 502;
+const PAYLOAD_TOO_LARGE = 413;
 /** Far above what a server of the interface takes or returns. */
 const BODY_BYTES_MAX = 64 * 1024 * 1024;
+const TOO_LARGE = `has a body of more than ${BODY_BYTES_MAX} bytes`;
 /** Those of the connection, which each side has of its own. */
 const OF_THE_CONNECTION: ReadonlySet<string> = new Set([
   "connection",
@@ -45,9 +47,8 @@ const OF_THE_CONNECTION: ReadonlySet<string> = new Set([
 export async function recordingProxy(host: string, port: number, upstream: URL, note: (exchange: Exchange) => void): Promise<RecordingProxy> {
   const server = createServer((request, response) => {
     pass(request, response, upstream, note).catch((error: unknown) => {
-      const message = `${upstream.origin} did not respond: ${error instanceof Error ? error.message : error}`;
       if (response.headersSent) response.destroy();
-      else response.writeHead(BAD_GATEWAY, { "content-type": "text/plain" }).end(message);
+      else refuse(response, BAD_GATEWAY, `${upstream.origin} did not respond: ${error instanceof Error ? error.message : error}`);
     });
   });
   await new Promise<void>((resolve, reject) => server.once("error", reject).listen(port, host, resolve));
@@ -61,15 +62,21 @@ export async function recordingProxy(host: string, port: number, upstream: URL, 
   };
 }
 
+function refuse(response: ServerResponse, status: number, message: string): void {
+  response.writeHead(status, { "content-type": "text/plain" }).end(message);
+}
+
 async function pass(request: IncomingMessage, response: ServerResponse, upstream: URL, note: (exchange: Exchange) => void): Promise<void> {
   // The machine's clock: how long an exchange took, for who reads the recording.
   const startedMs = Date.now();
   const target = request.url ?? "/";
   const requestHeaders = pairsOf(request.rawHeaders).filter(([name]) => !OF_THE_CONNECTION.has(name.toLowerCase()));
   const requestBody = await bytesOf(request);
+  if (requestBody === undefined) return refuse(response, PAYLOAD_TOO_LARGE, `the request ${TOO_LARGE}`);
   const received = await ask(upstream, request.method ?? "GET", target, requestHeaders, requestBody);
   const responseHeaders = pairsOf(received.rawHeaders).filter(([name]) => !OF_THE_CONNECTION.has(name.toLowerCase()));
   const responseBody = await bytesOf(received);
+  if (responseBody === undefined) return refuse(response, BAD_GATEWAY, `the response of ${upstream.origin} ${TOO_LARGE}`);
   const status = received.statusCode ?? BAD_GATEWAY;
   // The machine's clock, as above.
   const durationMs = Date.now() - startedMs;
@@ -113,12 +120,13 @@ function ask(upstream: URL, method: string, target: string, headers: Exchange["r
 const pairsOf = (raw: readonly string[]): [string, string][] =>
   Array.from({ length: raw.length / 2 }, (_, at) => [raw[2 * at] as string, raw[2 * at + 1] as string]);
 
-async function bytesOf(stream: IncomingMessage): Promise<Buffer> {
+/** Undefined: they are more than `BODY_BYTES_MAX`. */
+async function bytesOf(stream: IncomingMessage): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of stream) {
     size += (chunk as Buffer).length;
-    if (size > BODY_BYTES_MAX) throw new Error(`a body has more than ${BODY_BYTES_MAX} bytes`);
+    if (size > BODY_BYTES_MAX) return undefined;
     chunks.push(chunk as Buffer);
   }
   return Buffer.concat(chunks);

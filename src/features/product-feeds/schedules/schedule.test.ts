@@ -52,6 +52,13 @@ describe("D-146: when a file is fetched", () => {
     ["every second month", { interval: "MONTHLY", interval_count: 2 }, "2026-11-01T00:00:00Z", "2026-11-01T00:10:00Z", "2027-01-01T00:00:00.000Z"],
     ["every third month", { interval: "MONTHLY", interval_count: 3 }, "2026-11-01T00:00:00Z", "2026-11-01T00:10:00Z", "2027-02-01T00:00:00.000Z"],
     ["in step, after a jump of the clock", { interval_count: 3 }, "2026-01-01T00:00:00Z", "2026-11-22T10:00:00Z", "2026-11-24T00:00:00.000Z"],
+    [
+      "not once more on its day, whose hour is later by now",
+      { hour: 12 },
+      "2026-11-20T05:00:00Z",
+      "2026-11-20T05:00:01Z",
+      "2026-11-21T12:00:00.000Z",
+    ],
     ["in summer time", { hour: 9, timezone: "Europe/Berlin" }, "2026-03-28T08:00:00Z", "2026-03-28T08:00:01Z", "2026-03-29T07:00:00.000Z"],
   ] as const)("after the one before: %s", (_title, words, last, now, expected) => {
     expect(next(words, now, last)).toBe(expected);
