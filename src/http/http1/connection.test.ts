@@ -271,25 +271,29 @@ describe("time", () => {
     expect(owner.refused).toEqual([{ kind: "head-too-slow", msMax: 1_000 }]);
   });
 
-  test("a last response after which the client does not close", async () => {
-    const owner = new Owner(limits);
-    await owner.send("GET / HTTP/1.0\r\n\r\nGET");
-    owner.pass(1_900);
-    expect({ events: owner.line.events, responses: owner.responses }).toEqual({ events: ["shutdown"], responses: "last!" });
-    owner.pass(200);
-    expect(owner.line.events).toEqual(["shutdown", "terminate"]);
+  test("a head has all of its time however long the connection has waited for it", async () => {
+    for (const [before, ms] of Object.entries({ "": 900, [get]: 4_900 })) {
+      const owner = new Owner(limits);
+      if (before !== "") await owner.send(before);
+      owner.pass(ms);
+      await owner.send("GET");
+      owner.pass(1_000);
+      expect(owner.refused).toEqual([]);
+      owner.pass(1);
+      expect(owner.refused).toEqual([{ kind: "head-too-slow", msMax: 1_000 }]);
+    }
   });
 
   test("a response that the client does not read", async () => {
     const owner = new Owner(limits);
     owner.line.capacity = 0;
     await owner.send("GET / HTTP/1.0\r\n\r\n");
-    owner.pass(4_900);
-    expect(owner.line.events).toEqual([]);
-    owner.line.capacity = 1;
-    owner.connection.drained();
-    owner.pass(4_900);
-    expect(owner.line.events).toEqual([]);
+    for (const capacity of [1, 0]) {
+      owner.pass(4_900);
+      expect(owner.line.events).toEqual([]);
+      owner.line.capacity = capacity;
+      owner.connection.drained();
+    }
     owner.pass(200);
     expect(owner.line.events).toEqual(["terminate"]);
   });

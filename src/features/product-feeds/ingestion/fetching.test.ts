@@ -1,11 +1,13 @@
 /** What becomes of a file that is fetched, by what its address returns. */
 import { expect, test } from "bun:test";
+import { feedWorld } from "#harness/feeds";
 import { onEachDatabase, openPlaza } from "#harness/plaza";
 import { CallbackRefused } from "#outbound/address-rules";
 import { RequestFailed } from "#outbound/request";
 import { PART_BYTES } from "../product-feeds.limits.ts";
 import { fetchFile } from "./fetching.ts";
 import { findPart } from "./uploads.store.ts";
+import { receiveUrl } from "./uploads.ts";
 
 const MINUTE_MS = 60_000;
 const UPLOAD = { feed: "8101", n: 1, generation: 1 };
@@ -55,6 +57,22 @@ onEachDatabase("a feed file at an address", (database) => {
     for (const error of [new CallbackRefused("an address of the internal network"), new RequestFailed("connect", "nobody listens")])
       expect(await (await open(200, undefined, error)).fetched()).toBe(error.message);
     await expect((await open(200, undefined, new Error("the disk is full"))).fetched()).rejects.toThrow("the disk is full");
+  });
+
+  test("is taken for a feed that is there; for another one nothing is begun and nothing waits", async () => {
+    const { world } = await openPlaza({ database, world: feedWorld });
+    const taken = await world.database.write(async (tx) => {
+      const keys = [];
+      for (const feed of ["8101", "8199"]) {
+        const key = await receiveUrl(tx, world, feed, ADDRESS, { isUpdate: false });
+        keys.push([feed, key?.n, (await world.jobs.dueTimeOf(tx, "feed_ingestion", feed)) !== undefined]);
+      }
+      return keys;
+    });
+    expect(taken).toEqual([
+      ["8101", 1, true],
+      ["8199", undefined, false],
+    ]);
   });
 
   test("replaces what an earlier run has stored of it", async () => {
