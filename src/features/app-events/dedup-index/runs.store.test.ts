@@ -178,6 +178,21 @@ test("a run stays as long as one of its requests is in the log, also the first o
   expect((await findKey(database, new RunIndex(database, 2), 1)).found).toEqual([1]);
 });
 
+test("it stays also where the runs of another app end between its requests", async () => {
+  const database = await open();
+  const [own, other] = [new RunIndex(database, 4), new RunIndex(database, 2)];
+  for (let call = 1; call <= 6; call++) {
+    await addRequest(database, own, call);
+    await addRequest(database, other, call, OTHER);
+  }
+  await database.write(async (tx) => {
+    await deleteEventsBetween(tx, APP, 1, 2, timeOf(99));
+    await own.forgetUpTo(tx, APP, 4);
+  });
+  expect((await runsOf(database)).map(({ last_call }) => last_call)).toEqual([2, 4]);
+  expect((await findKey(database, new RunIndex(database, 4), 1)).found).toEqual([1]);
+});
+
 test("keys of runs that are all gone cost the process that wrote them no read", async () => {
   const { database, index } = await openSix();
   await forget(database, index, 5);

@@ -154,7 +154,7 @@ onEachDatabase("D-172: a person is erased", (database) => {
       plaza.time.realMs += 3_600_000;
     }
     await work.runDue();
-    expect((await request("GET", `erasures/${deleted.body.erasure}`)).body.status).toBe("done");
+    expect((await request("GET", `erasures/${deleted.body.erasure}`)).body).toMatchObject({ status: "done", erased: { users: 1 } });
     expect(await held(ada.user)).toEqual([]);
     expect(await held("names the user")).toEqual([]);
   });
