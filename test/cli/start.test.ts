@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { sharedPostgres } from "#harness/postgres-cluster";
-import { endAll, newFolder, runPlaza, startPlaza } from "./plaza-process.ts";
+import { endAll, newFolder, runPlaza, spawnPlaza, startPlaza } from "./plaza-process.ts";
 
 afterEach(endAll);
 
@@ -12,6 +12,18 @@ const fileWith = (text: string): string => {
   writeFileSync(file, text);
   return file;
 };
+
+test("for a person, plaza start prints requests to paste; the first of them is served as it stands", async () => {
+  const running = spawnPlaza(["start", "--data", ":memory:", "--port", "0", "--control-port", "0", "--rtmp-port", "off"]);
+  let printed = "";
+  for await (const part of running.stdout) {
+    printed += new TextDecoder().decode(part);
+    if (/personas\?.*\n/.test(printed)) break;
+  }
+  const [, token, address] = /curl -H 'Authorization: Bearer (\S+)' '(\S+)'/.exec(printed) ?? [];
+  const response = await fetch(address as string, { headers: { authorization: `Bearer ${token}` } });
+  expect({ status: response.status, body: await response.json() }).toMatchObject({ status: 200, body: { data: expect.any(Array) } });
+});
 
 describe("plaza start --json", () => {
   test("writes exactly one line on stdout, with every address; logs are JSON lines on stderr", async () => {
