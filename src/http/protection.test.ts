@@ -181,6 +181,17 @@ describe.each(httpListeners)("--http %s", (http) => {
       });
     });
 
+    test("so are more than 1,000 parameters of an address, and of a body", async () => {
+      await using({}, async ({ port }) => {
+        const statusOf = async (address: number, body: number): Promise<number | undefined> => {
+          const [query, form] = ["a&".repeat(address), "a&".repeat(body)];
+          const type = "Content-Type: application/x-www-form-urlencoded";
+          return (await exchange(port, [post(`${type}\r\nContent-Length: ${form.length}\r\n`, `/1/personas?${query}`) + form])).responses[0]?.status;
+        };
+        expect([await statusOf(1_000, 1_000), await statusOf(1_001, 0), await statusOf(0, 1_001)]).toEqual([200, 400, 400]);
+      });
+    });
+
     test("are refused by the parser where they are far above it", async () => {
       await using({}, async ({ port }) => {
         const many = `GET /1 HTTP/1.1\r\nHost: h\r\n${Array.from({ length: 5_000 }, (_, i) => `X${i}: 1\r\n`).join("")}\r\n`;

@@ -63,6 +63,14 @@ onEachDatabase("a batch of app events", (kind) => {
     ]);
   });
 
+  test("I1-30: an install that is known is a duplicate, in the batch and after it, and is logged once", async () => {
+    const world = await open();
+    const install = reportOf([], { kind: "MOBILE_APP_INSTALL" });
+    const [none, first] = [{ duplicates: new Set<number>() }, { duplicates: new Set([0]) }];
+    expect([await store(world, [install, install]), await store(world, [install])]).toEqual([[none, first], [first]]);
+    expect(await logged(world)).toHaveLength(1);
+  });
+
   test("EVT-36: amounts are logged digit by digit, also where a binary float would round them", async () => {
     const world = await open();
     const values = [9_007_199_254_740_991n, 9_007_199_254_740_993n, 999_999_999_999_999_999n, 0n, 1n];

@@ -242,6 +242,19 @@ test("of many bodies that end together four have their responses in each turn of
   expect(perTurn).toEqual([4, 4, 4]);
 });
 
+test("one among others that swallows the failure of a statement is undone alone, and the others run once", async () => {
+  const { server, responses, locked } = newGroups(1);
+  const failure = Object.assign(new Error("check violated"), { code: "23514" });
+  responses.of = (text) => (text.startsWith("UPDATE") ? failure : usual(text));
+  const outcomes = await Promise.all([
+    locked(async (tx) => tx.run(insert(1))),
+    locked(async (tx) => tx.run(change).catch(() => "content")),
+    locked(async (tx) => tx.run(insert(2))),
+  ]);
+  expect(outcomes).toEqual([1, failure, 1]);
+  expect(server.sessions.map(transcript)).toEqual([["begin lock insert", "savepoint change", "back", "savepoint insert", "commit"]]);
+});
+
 test("a body that swallows the failure of a statement fails with it, and the connection is given back", async () => {
   const { responses, run, server } = newGroups(1);
   const failure = Object.assign(new Error("check violated"), { code: "23514" });
