@@ -78,7 +78,7 @@ export type HandleRequest = (request: GraphRequest) => Promise<GraphResponse>;
 
 declare global {
   interface JSON {
-    /** Of ECMAScript 2027: what `stringify` writes as it stands. Throws `SyntaxError` for what is no JSON. */
+    /** What `stringify` writes as it stands; TypeScript does not know it yet. Throws `SyntaxError` for what is no JSON. */
     rawJSON(text: string): unknown;
   }
 }
