@@ -12,10 +12,13 @@ const GONE = /Cannot find context with specified id|Inspected target navigated o
 
 const BROWSERS = ["chromium", "google-chrome"];
 
+/** How long a page may take to show what a test waits for; less than the tests' own limits, so that a failure says what it last showed. */
+const WAIT_MS_MAX = 80_000;
+
 export interface Page {
-  /** The value of an expression in the frame whose address begins so, once it is there. */
+  /** The value of an expression in the frame whose address begins so, once it is there. Throws after `WAIT_MS_MAX`. */
   evaluate<T>(address: string, expression: string): Promise<T>;
-  /** Resolves with the first value that fits. The test's own time limit ends the waiting. */
+  /** Resolves with the first value that fits. Throws the last one that did not after `WAIT_MS_MAX`. */
   evaluateUntil<T>(address: string, expression: string, fits: (value: T) => boolean): Promise<T>;
   /** Writes a picture of the page. */
   screenshot(path: string): Promise<void>;
@@ -98,10 +101,12 @@ class Connection implements Page {
   readonly #contexts = new Map<number, Context>();
   readonly problems: string[] = [];
   #lastId = 0;
+  #end: Error | undefined;
 
   constructor(socket: WebSocket) {
     this.#socket = socket;
     socket.addEventListener("message", ({ data }) => this.#take(JSON.parse(String(data)) as ProtocolMessage));
+    socket.addEventListener("close", () => this.#endWith("the browser has ended"));
   }
 
   static async open(address: string): Promise<Connection> {
@@ -116,12 +121,14 @@ class Connection implements Page {
   send(method: string, params: Readonly<Record<string, unknown>> = {}): Promise<Readonly<Record<string, unknown>>> {
     const id = ++this.#lastId;
     return new Promise((resolve, reject) => {
+      if (this.#end !== undefined) return reject(this.#end);
       this.#waiting.set(id, ({ result, error }) => (result === undefined ? reject(new Error(error?.message)) : resolve(result)));
       this.#socket.send(JSON.stringify({ id, method, params }));
     });
   }
 
   async evaluate<T>(address: string, expression: string): Promise<T> {
+    const until = performance.now() + WAIT_MS_MAX;
     for (;;) {
       for (const contextId of this.#contexts.keys()) {
         // A frame that has gone meanwhile has no address.
@@ -134,14 +141,18 @@ class Connection implements Page {
           if (!(error instanceof Error && GONE.test(error.message))) throw error;
         }
       }
+      if (this.#end !== undefined) throw this.#end;
+      if (performance.now() > until) throw new Error(`no frame shows ${address}`);
       await Bun.sleep(50);
     }
   }
 
   async evaluateUntil<T>(address: string, expression: string, fits: (value: T) => boolean): Promise<T> {
+    const until = performance.now() + WAIT_MS_MAX;
     for (;;) {
       const value = await this.evaluate<T>(address, expression);
       if (fits(value)) return value;
+      if (performance.now() > until) throw new Error(`${address} still shows ${JSON.stringify(value)}, as ${fits} refuses`);
       await Bun.sleep(50);
     }
   }
@@ -174,6 +185,13 @@ class Connection implements Page {
     return (result as { value: T }).value;
   }
 
+  /** Without it, what was asked of a page that is no more would be waited for as long as the test may last. */
+  #endWith(message: string): void {
+    this.#end ??= new Error(message);
+    for (const settle of this.#waiting.values()) settle({ error: { message } });
+    this.#waiting.clear();
+  }
+
   #take(message: ProtocolMessage): void {
     const { id, method, params } = message;
     if (id !== undefined) {
@@ -187,5 +205,6 @@ class Connection implements Page {
     else if (method === "Runtime.executionContextDestroyed" && params?.executionContextId !== undefined)
       this.#contexts.delete(params.executionContextId);
     else if (method === "Runtime.executionContextsCleared") this.#contexts.clear();
+    else if (method === "Inspector.targetCrashed") this.#endWith("the page has crashed");
   }
 }
