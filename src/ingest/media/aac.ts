@@ -38,6 +38,16 @@ export function readAacConfig(bytes: Uint8Array): AacConfig {
 /** Samples of a frame. */
 export const AAC_FRAME_SAMPLES = 1024;
 
+/** Of AAC LC by the number of channels: one element of all zeros, then the end (ISO/IEC 14496-3, table 4.3). */
+const SILENT_FRAMES: readonly (Uint8Array | undefined)[] = [
+  undefined,
+  Uint8Array.of(0x01, 0x18, 0x20, 0x07),
+  Uint8Array.of(0x21, 0x10, 0x04, 0x60, 0x8c, 0x1c),
+];
+
+/** A frame in which nothing is heard; undefined for more than two channels, and for another profile than LC. */
+export const silentAac = ({ profile, channels }: AacConfig): Uint8Array | undefined => (profile === AAC_LC - 1 ? SILENT_FRAMES[channels] : undefined);
+
 const HEADER_BYTES = 7;
 /** The length has 13 bits. */
 const FRAME_BYTES_MAX = 0x1f_ff;

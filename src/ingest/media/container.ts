@@ -26,8 +26,8 @@ export interface Container {
   addPicture(picture: Picture): void;
   /** Throws `MediaProblem`. */
   addSound(sound: Sound): void;
-  /** The segment so far, which ends at this time; the next one begins empty. */
-  take(untilMs: number): ContainedSegment;
+  /** The segment so far, which ends at this time; the next one begins empty. After the last one nothing comes any more. */
+  take(untilMs: number, isLast: boolean): ContainedSegment;
 }
 
 export interface ContainedSegment {

@@ -21,8 +21,8 @@ const showing = (container: FragmentedMp4, decodeMs: number, showMs = decodeMs, 
 const sounding = (container: FragmentedMp4, ms: number, config: AudioConfig, bytes: Uint8Array, count = 1) =>
   container.addSound({ config, ms, frames: Array.from({ length: count }, () => bytes) });
 
-/** What ffprobe reads of the segments one after the other, in ms. */
-async function timesOf(container: FragmentedMp4, segments: readonly Uint8Array[]) {
+/** What ffprobe reads of the segments one after the other, in ms; and how loud they are at most, in dB. */
+async function readBy(container: FragmentedMp4, segments: readonly Uint8Array[]) {
   const { head } = container.take(0);
   const path = join(temporaryFolder(), "joined.mp4");
   writeFileSync(path, Buffer.concat([head as Uint8Array, ...segments]));
@@ -30,10 +30,23 @@ async function timesOf(container: FragmentedMp4, segments: readonly Uint8Array[]
   const ms = (text: string): number => Math.round(Number(text) * 1000);
   const of = (kind: "video" | "audio") => packets.filter(({ codec_type }) => codec_type === kind);
   return {
+    path,
     video: of("video").map(({ dts_time, pts_time, flags }) => [ms(dts_time), ms(pts_time), flags.startsWith("K")]),
     audio: of("audio").map(({ pts_time }) => ms(pts_time)),
   };
 }
+
+/** The loudest sample that ffmpeg decodes, in dB; -91 is none. */
+async function loudness(path: string): Promise<{ readonly samples: number; readonly maxDb: number }> {
+  const child = Bun.spawn(["ffmpeg", "-hide_banner", "-i", path, "-map", "0:a", "-af", "volumedetect", "-f", "null", "-"], { stderr: "pipe" });
+  const text = await new Response(child.stderr).text();
+  const number = (name: string): number => Number(new RegExp(`${name}: (-?[0-9.]+)`).exec(text)?.[1]);
+  return { samples: number("n_samples"), maxDb: number("max_volume") };
+}
+
+/** From the first to the last time, one every so many ms. */
+const every = (stepMs: number, fromMs: number, toMs: number): number[] =>
+  Array.from({ length: Math.round((toMs - fromMs) / stepMs) + 1 }, (_, nth) => Math.round(fromMs + nth * stepMs));
 
 test("CMAF: pictures keep both of their times, also over segments, and sound is one line of samples", async () => {
   const container = new FragmentedMp4();
@@ -41,22 +54,20 @@ test("CMAF: pictures keep both of their times, also over segments, and sound is 
   showing(container, 40, 200);
   showing(container, 80, 80);
   // Rounded times: the samples are 20 ms long.
-  for (const ms of [1, 21, 40, 61]) sounding(container, ms, opus, OPUS_PACKET);
+  for (const ms of [0, 21, 40, 61]) sounding(container, ms, opus, OPUS_PACKET);
   const first = container.take(1000).bytes;
   showing(container, 1000, 1000);
   sounding(container, 80, opus, OPUS_PACKET, 2);
-  // A gap of 500 ms.
-  sounding(container, 620, opus, OPUS_PACKET);
   const second = container.take(1040).bytes;
   expect(container.isEmpty).toBe(true);
-  expect(await timesOf(container, [first, second])).toEqual({
+  expect(await readBy(container, [first, second])).toMatchObject({
     video: [
       [0, 80, true],
       [40, 200, false],
       [80, 80, false],
       [1000, 1000, true],
     ],
-    audio: [1, 21, 41, 61, 81, 101, 620],
+    audio: [0, 20, 40, 60, 80, 100],
   });
 });
 
@@ -65,7 +76,108 @@ test("CMAF: AAC of an encoder", async () => {
   showing(container, 0);
   sounding(container, 0, aac, Buffer.from("211004608c1c", "hex"), 3);
   const { bytes } = container.take(40);
-  expect((await timesOf(container, [bytes])).audio).toEqual([0, 23, 46]);
+  expect((await readBy(container, [bytes])).audio).toEqual([0, 23, 46]);
+});
+
+test("D-117, CMAF: where the encoder sent no sound there is silence: before the first sound, in a gap, and until the last picture ends", async () => {
+  const container = new FragmentedMp4();
+  showing(container, 1000);
+  sounding(container, 1200, opus, OPUS_PACKET);
+  // 50 ms later than the line are trembling times, 51 ms are a gap, in whole frames.
+  sounding(container, 1270, opus, OPUS_PACKET);
+  sounding(container, 1291, opus, OPUS_PACKET);
+  const first = container.take(2000).bytes;
+  showing(container, 2000);
+  sounding(container, 2001, opus, OPUS_PACKET);
+  const second = container.take(3000).bytes;
+  showing(container, 3000);
+  const last = container.take(3033, true).bytes;
+  const { audio } = await readBy(container, [first, second, last]);
+  expect(audio).toEqual(every(20, 1000, 3020));
+});
+
+test("D-117, CMAF: the sound begins with the first picture, if only by a millisecond, or before it", async () => {
+  for (const [ms, times] of [
+    [1001, [1000, 1020]],
+    [1000, [1000]],
+    [999, [999]],
+  ] as const) {
+    const container = new FragmentedMp4();
+    showing(container, 1000);
+    sounding(container, ms, opus, OPUS_PACKET);
+    expect((await readBy(container, [container.take(1010, true).bytes])).audio).toEqual([...times]);
+  }
+});
+
+test("D-117, CMAF: a segment without sound is silent, and what comes for it later is left out", async () => {
+  const container = new FragmentedMp4();
+  showing(container, 0);
+  sounding(container, 0, opus, OPUS_PACKET);
+  const segments = [container.take(1000).bytes];
+  showing(container, 1000);
+  segments.push(container.take(2000).bytes);
+  showing(container, 2000);
+  // The silence ends at 2,000 ms; the third of them begins there.
+  sounding(container, 1960, opus, OPUS_PACKET, 4);
+  segments.push(container.take(3000).bytes);
+  const { audio } = await readBy(container, segments);
+  expect(audio).toEqual(every(20, 0, 2020));
+});
+
+test("CMAF: sound that is ahead of its pictures is not left out, though the segment between has none of its own", async () => {
+  const container = new FragmentedMp4();
+  showing(container, 0);
+  sounding(container, 0, opus, OPUS_PACKET, 60);
+  const segments = [container.take(1000).bytes];
+  showing(container, 1000);
+  segments.push(container.take(1200).bytes);
+  showing(container, 1200);
+  // Trembling times.
+  sounding(container, 1195, opus, OPUS_PACKET, 2);
+  segments.push(container.take(1240).bytes);
+  expect((await readBy(container, segments)).audio).toEqual(every(20, 0, 1220));
+});
+
+test("D-117, CMAF: decoders hear nothing in the silence, of Opus and of AAC, mono and stereo; other sound lasts longer instead", async () => {
+  const stereoHead = Uint8Array.from(OPUS_HEAD);
+  stereoHead[9] = 2;
+  const [stereo, fast, surround] = ["1210", "1010", "1230"].map((hex) => readAacConfig(Buffer.from(hex, "hex"))) as AudioConfig[];
+  const configs = [opus, readOpusConfig(stereoHead), aac, stereo, fast] as AudioConfig[];
+  for (const config of configs) {
+    const container = new FragmentedMp4();
+    showing(container, 0);
+    container.addSound({ config, ms: 0, frames: [] });
+    const { path, audio } = await readBy(container, [container.take(2000, true).bytes]);
+    const { samples, maxDb } = await loudness(path);
+    const rate = config.codec === "opus" ? 48_000 : config.sampleRate;
+    expect({ maxDb, isLong: samples >= 1.98 * rate * config.channels, packets: audio.length }).toEqual({
+      maxDb: -91,
+      isLong: true,
+      packets: Math.ceil((2 * rate) / (config.codec === "opus" ? 960 : 1024)),
+    });
+  }
+  const main = readAacConfig(Buffer.from("0a10", "hex"));
+  for (const config of [surround as AudioConfig, main]) {
+    const container = new FragmentedMp4();
+    showing(container, 0);
+    for (const ms of [0, 1000]) sounding(container, ms, config, Buffer.from("211004608c1c", "hex"));
+    expect((await readBy(container, [container.take(1040).bytes])).audio).toEqual([0, 1000]);
+  }
+});
+
+test("D-117, CMAF: times that jump on purpose make 20 s of silence in a segment and no more", () => {
+  const bytesAfter = (jumps: number): number => {
+    const container = new FragmentedMp4();
+    showing(container, 0);
+    for (let nth = 0; nth <= jumps; nth++) sounding(container, nth * 19_990, opus, OPUS_PACKET);
+    return container.take(40).bytes.length;
+  };
+  const [none, one, two, fifty] = [0, 1, 2, 50].map(bytesAfter) as [number, number, number, number];
+  const perFrame = 11;
+  expect(one - none).toBe(999 * perFrame + OPUS_PACKET.length + 8);
+  // The one frame that is left of the 20 s, and the packets.
+  expect(two - one).toBe(perFrame + OPUS_PACKET.length + 8);
+  expect(fifty - two).toBe(48 * (OPUS_PACKET.length + 8));
 });
 
 test("CMAF: another configuration of picture or sound needs another session", () => {

@@ -1,17 +1,20 @@
 /**
  * Segments of HLS as fragments of MP4 (CMAF, ISO/IEC 23000-19): for streams of browsers, whose Opus a transport stream cannot hold in a
- * way that players understand. Pictures keep both of their times; sound is one line of samples, as its decoder makes it.
+ * way that players understand. Pictures keep both of their times; sound is one line of samples, as its decoder makes it. Where the encoder
+ * sent none the line is filled with silence (D-117): browsers play by the clock of the sound, and a line with holes runs dry.
  */
-import { AAC_FRAME_SAMPLES } from "./aac.ts";
+import { AAC_FRAME_SAMPLES, silentAac } from "./aac.ts";
 import type { ContainedSegment, Container, Picture, Sound } from "./container.ts";
 import type { VideoConfig } from "./h264.ts";
 import { AUDIO_TRACK, audioScale, box, fullBox, initSegment, joined, u32, u64, VIDEO_TRACK } from "./mp4-boxes.ts";
-import { opusSamples } from "./opus.ts";
+import { opusSamples, SILENT_OPUS } from "./opus.ts";
 import type { AudioConfig } from "./packets.ts";
 import { MediaProblem } from "./problem.ts";
 
 /** Times of encoders are rounded to milliseconds and tremble; only a larger step is a gap in the sound. */
 const GAP_MS = 50;
+/** Of silence in one segment: a stream ends after half of it, and times that jump on purpose make no more bytes than that. */
+const SILENCE_MS_MAX = 20_000;
 
 interface Sample {
   readonly bytes: Uint8Array;
@@ -27,7 +30,13 @@ export class FragmentedMp4 implements Container {
   #sounds: Sample[] = [];
   /** Where the sound of the segment begins, and where the sound so far ends. */
   #soundsBegin = 0;
-  #soundEnd: number | undefined;
+  #soundEnd = 0;
+  /** How much of the segment's sound is silence that was made here. */
+  #silentSamples = 0;
+  /** Up to here silence took the place of sound that may still come, too late. */
+  #closedUntil = 0;
+  /** The first picture of the session. */
+  #beganMs: number | undefined;
   #count = 0;
 
   get isEmpty(): boolean {
@@ -36,39 +45,64 @@ export class FragmentedMp4 implements Container {
 
   addPicture(picture: Picture): void {
     this.#video ??= picture.config;
+    this.#beganMs ??= picture.decodeMs;
     if (picture.config !== this.#video && !isSame(picture.config.bytes, this.#video.bytes)) throw changed("video");
     this.#pictures.push(picture);
   }
 
   addSound({ config, ms, frames }: Sound): void {
-    this.#audio ??= config;
-    if (config !== this.#audio && !isSame(config.bytes, this.#audio.bytes)) throw changed("sound");
-    const scale = audioScale(config);
-    const at = Math.round((ms * scale) / 1000);
-    const end = this.#soundEnd ?? at;
-    const gap = at - end > (GAP_MS * scale) / 1000 ? at - end : 0;
-    const last = this.#sounds.at(-1);
-    // The sample before it lasts until then, or the segment begins later.
-    if (last !== undefined) last.duration += gap;
-    else this.#soundsBegin = end + gap;
-    this.#soundEnd = end + gap;
+    let at = samplesIn(config, ms);
+    if (this.#audio === undefined) {
+      this.#audio = config;
+      this.#soundEnd = Math.min(at, samplesIn(config, this.#beganMs ?? ms));
+      this.#beSilent(config, at);
+    } else if (config !== this.#audio && !isSame(config.bytes, this.#audio.bytes)) throw changed("sound");
+    if (at - this.#soundEnd > samplesIn(config, GAP_MS)) this.#beSilent(config, at);
     for (const bytes of frames) {
-      const duration = config.codec === "opus" ? opusSamples(bytes) : AAC_FRAME_SAMPLES;
-      this.#sounds.push({ bytes, duration });
-      this.#soundEnd += duration;
+      const duration = durationOf(config, bytes);
+      if (at >= this.#closedUntil) this.#addSample({ bytes, duration });
+      at += duration;
     }
   }
 
-  take(untilMs: number): ContainedSegment {
+  take(untilMs: number, isLast = false): ContainedSegment {
+    // Browsers play as far as both tracks go: a segment without sound adds nothing, and behind a last one of that kind they wait for ever.
+    const until = this.#audio === undefined ? 0 : samplesIn(this.#audio, untilMs);
+    if (this.#audio !== undefined && this.#soundEnd < until && (isLast || this.#sounds.length === 0)) {
+      this.#beSilent(this.#audio, until);
+      this.#closedUntil = this.#soundEnd;
+    }
     const [pictures, sounds] = [this.#pictures, this.#sounds];
     this.#pictures = [];
     this.#sounds = [];
+    this.#silentSamples = 0;
     if (this.#video !== undefined && this.#audio !== undefined) this.#head ??= initSegment(this.#video, this.#audio);
     const number = ++this.#count;
     // The offsets of the samples depend on the size of what is written before them, which does not depend on them.
     const before = this.#fragment({ pictures, sounds, untilMs, number, dataAt: 0 }).length + 8;
     const fragment = this.#fragment({ pictures, sounds, untilMs, number, dataAt: before });
     return { head: this.#head, bytes: joined([fragment, box("mdat", ...pictures.map(({ bytes }) => bytes), ...sounds.map(({ bytes }) => bytes))]) };
+  }
+
+  #addSample(sample: Sample): void {
+    if (this.#sounds.length === 0) this.#soundsBegin = this.#soundEnd;
+    this.#sounds.push(sample);
+    this.#soundEnd += sample.duration;
+  }
+
+  /** Until `at`, in whole frames. What cannot be filled lasts as long as the sample before it, or the segment begins later. */
+  #beSilent(config: AudioConfig, at: number): void {
+    const bytes = config.codec === "opus" ? SILENT_OPUS : silentAac(config);
+    const end = Math.min(at, this.#soundEnd + samplesIn(config, SILENCE_MS_MAX) - this.#silentSamples);
+    while (bytes !== undefined && this.#soundEnd < end) {
+      const duration = durationOf(config, bytes);
+      this.#addSample({ bytes, duration });
+      this.#silentSamples += duration;
+    }
+    const rest = Math.max(0, at - this.#soundEnd);
+    const last = this.#sounds.at(-1);
+    if (last !== undefined) last.duration += rest;
+    this.#soundEnd += rest;
   }
 
   #fragment({ pictures, sounds, untilMs, number, dataAt }: Fragment): Uint8Array {
@@ -110,5 +144,10 @@ const traf = (track: number, begins: number, run: Uint8Array): Uint8Array =>
 
 /** One beginning of the file describes all of a session. */
 const changed = (what: string): MediaProblem => new MediaProblem(`the configuration of the ${what} changed: connect again to send with another one`);
+
+/** Of a frame, in samples. Throws `MediaProblem`. */
+const durationOf = (config: AudioConfig, bytes: Uint8Array): number => (config.codec === "opus" ? opusSamples(bytes) : AAC_FRAME_SAMPLES);
+
+const samplesIn = (config: AudioConfig, ms: number): number => Math.round((ms * audioScale(config)) / 1000);
 
 const isSame = (one: Uint8Array, other: Uint8Array): boolean => Buffer.compare(one, other) === 0;

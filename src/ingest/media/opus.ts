@@ -49,3 +49,6 @@ export function opusSamples(packet: Uint8Array): number {
   if (samples < 1 || samples > PACKET_SAMPLES_MAX) throw new MediaProblem("a packet of the sound is not Opus");
   return samples;
 }
+
+/** A packet in which nothing is heard: 20 ms of mono, which decoders of stereo take as well (RFC 6716, 2.1.2). */
+export const SILENT_OPUS: Uint8Array = Uint8Array.of(0xf8, 0xff, 0xfe);

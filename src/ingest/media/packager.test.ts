@@ -112,8 +112,9 @@ function watched() {
         count++;
         seen.push(`sound ${ms} ${frames.length}`);
       },
-      take: () => {
+      take: (untilMs, isLast) => {
         count = 0;
+        if (isLast) seen.push(`last until ${untilMs}`);
         return { bytes: new Uint8Array(), head: undefined };
       },
     },
@@ -163,11 +164,11 @@ test("sound waits for 150 ms of it, for the segment's end, and for another confi
   packager.addAudio(180, audio(AUDIO_CONFIG));
   hear(200);
   packager.end();
-  expect(seen.slice(4)).toEqual(["sound 200 1", "segment 33"]);
+  expect(seen.slice(4)).toEqual(["sound 200 1", "last until 33", "segment 33"]);
   // Nothing more is taken.
   at(1_100, true);
   hear(1_100, 1_300);
-  expect(seen.slice(6)).toEqual([]);
+  expect(seen.slice(7)).toEqual([]);
 });
 
 test("a segment is cut at a key frame after a second, and not a millisecond sooner, nor before there was sound", () => {
@@ -192,15 +193,30 @@ test("a segment is cut at a key frame after a second, and not a millisecond soon
   ]);
 });
 
-test("a feed without sound has no last segment, and neither has one that never began", () => {
-  for (const begin of [true, false]) {
+test("a feed without sound has no segment, neither has one with sound before its first picture only, nor one that never began", () => {
+  for (const [isHeard, isSeen] of [
+    [false, true],
+    [true, true],
+    [true, false],
+  ]) {
     const { packager, seen, at, hear, configure } = watched();
     configure();
-    if (begin) at(0, true);
-    else hear(0);
+    if (isHeard) hear(0);
+    if (isSeen) for (const ms of [10, 1_500]) at(ms, true);
     packager.end();
-    expect(seen).toEqual(begin ? ["began", "key 0 0"] : []);
+    const beginMs = isHeard ? 10 : 0;
+    expect(seen).toEqual(isSeen ? ["began", `key ${beginMs} ${beginMs}`, `key ${beginMs + 1_490} ${beginMs + 1_490}`] : []);
   }
+});
+
+test("LIVE-11: what came before a silence that ends the stream is its last segment", () => {
+  const { seen, at, hear, configure } = watched();
+  configure();
+  at(0, true);
+  hear(500);
+  at(9_000, true);
+  at(10_501);
+  expect(seen).toEqual(["began", "key 0 0", "sound 500 1", "segment 9000", "key 9000 9000", "last until 9033", "segment 33", "audio missing"]);
 });
 
 test("LIVE-11, D-51: silence ends a stream a millisecond after its time, once, and so do pictures without key frames and sound alone", () => {

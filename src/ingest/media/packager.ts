@@ -46,6 +46,8 @@ export class Packager {
   /** Of the first key frame. */
   #beganMs: number | undefined;
   #lastSoundMs: number | undefined;
+  /** What came before the first key frame is not in the recording. */
+  #hasSound = false;
   #segmentBeganMs = 0;
   #lastPictureMs = 0;
   #hasEnded = false;
@@ -73,6 +75,7 @@ export class Packager {
     const isFirst = this.#beganMs === undefined;
     if (isFirst) this.#begin(config, decodeMs);
     else if (this.#isSilentAt(decodeMs)) {
+      this.end();
       this.#hasEnded = true;
       this.#owner.audioMissing();
       return;
@@ -105,6 +108,7 @@ export class Packager {
       if (ms > VIDEO_MISSING_MS_MAX) throw new MediaProblem("no picture came for 10 s: send H.264 video");
       return;
     }
+    this.#hasSound = true;
     this.#waitingSound ??= { ms, frames: [] };
     this.#waitingSound.frames.push(packet.bytes);
     if (ms - this.#waitingSound.ms >= SOUND_MS) this.#flushSound();
@@ -117,9 +121,9 @@ export class Packager {
 
   /** Gives the last segment. */
   end(): void {
-    if (this.#hasEnded || this.#beganMs === undefined || this.#lastSoundMs === undefined) return;
+    if (this.#hasEnded || !this.#hasSound) return;
     this.#hasEnded = true;
-    this.#give(this.#lastPictureMs + LAST_FRAME_MS);
+    this.#give(this.#lastPictureMs + LAST_FRAME_MS, true);
   }
 
   #begin(config: VideoConfig, ms: number): void {
@@ -135,15 +139,15 @@ export class Packager {
   }
 
   #cutAt(ms: number): void {
-    if (this.#lastSoundMs === undefined || ms - this.#segmentBeganMs < SEGMENT_MS_MIN) return;
-    this.#give(ms);
+    if (!this.#hasSound || ms - this.#segmentBeganMs < SEGMENT_MS_MIN) return;
+    this.#give(ms, false);
     this.#segmentBeganMs = ms;
   }
 
-  #give(untilMs: number): void {
+  #give(untilMs: number, isLast: boolean): void {
     this.#flushSound();
     const durationMs = untilMs - this.#segmentBeganMs;
-    if (!this.#container.isEmpty) this.#owner.segment({ ...this.#container.take(untilMs), durationMs });
+    if (!this.#container.isEmpty) this.#owner.segment({ ...this.#container.take(untilMs, isLast), durationMs });
   }
 
   #flushSound(): void {

@@ -16,6 +16,11 @@ export class PublisherPage {
     return this.page.evaluate(this.address, `start(${JSON.stringify(size)}, ${JSON.stringify(options)})`);
   }
 
+  /** The page makes no sound any more, not even silence, or makes it again. */
+  setSounding(isSounding: boolean): Promise<void> {
+    return this.page.evaluate(this.address, `sound.${isSounding ? "resume" : "suspend"}()`);
+  }
+
   stop(): Promise<void> {
     return this.page.evaluate(this.address, "publisher.stop()");
   }
@@ -29,7 +34,7 @@ export class PublisherPage {
 const html = (base: string): string => `<!doctype html><title>Publisher</title><canvas></canvas><script type="module">
 import { publishLive } from "${base}/player/publisher.js";
 const canvas = document.querySelector("canvas");
-const context = new AudioContext();
+const context = window.sound = new AudioContext();
 const tone = context.createOscillator();
 const output = context.createMediaStreamDestination();
 tone.connect(output);
