@@ -8,6 +8,7 @@ import { readAacConfig } from "./aac.ts";
 import { FragmentedMp4 } from "./fragmented-mp4.ts";
 import { readVideoConfig } from "./h264.ts";
 import { opusSamples, readOpusConfig } from "./opus.ts";
+import { Packager } from "./packager.ts";
 import type { AudioConfig } from "./packets.ts";
 import { MediaProblem } from "./problem.ts";
 
@@ -83,17 +84,29 @@ test("D-117, CMAF: where the encoder sent no sound there is silence: before the 
   const container = new FragmentedMp4();
   showing(container, 1000);
   sounding(container, 1200, opus, OPUS_PACKET);
-  // 50 ms later than the line are trembling times, 51 ms are a gap, in whole frames.
-  sounding(container, 1270, opus, OPUS_PACKET);
-  sounding(container, 1291, opus, OPUS_PACKET);
   const first = container.take(2000).bytes;
   showing(container, 2000);
   sounding(container, 2001, opus, OPUS_PACKET);
   const second = container.take(3000).bytes;
   showing(container, 3000);
-  const last = container.take(3033, true).bytes;
-  const { audio } = await readBy(container, [first, second, last]);
-  expect(audio).toEqual(every(20, 1000, 3020));
+  sounding(container, 3020, opus, OPUS_PACKET);
+  const last = container.take(3093, true).bytes;
+  expect((await readBy(container, [first])).audio).toEqual(every(20, 1000, 1200));
+  expect((await readBy(container, [first, second])).audio).toEqual(every(20, 1000, 2020));
+  expect((await readBy(container, [first, second, last])).audio).toEqual(every(20, 1000, 3080));
+});
+
+test("CMAF: sound that comes 50 ms too late comes at a trembling time; 51 ms are a gap, in whole frames", async () => {
+  for (const [ms, times] of [
+    [1070, [1000, 1020]],
+    [1071, [1000, 1020, 1040, 1060, 1080]],
+  ] as const) {
+    const container = new FragmentedMp4();
+    showing(container, 1000);
+    sounding(container, 1000, opus, OPUS_PACKET);
+    sounding(container, ms, opus, OPUS_PACKET);
+    expect((await readBy(container, [container.take(1040).bytes])).audio).toEqual([...times]);
+  }
 });
 
 test("D-117, CMAF: the sound begins with the first picture, if only by a millisecond, or before it", async () => {
@@ -120,8 +133,8 @@ test("D-117, CMAF: a segment without sound is silent, and what comes for it late
   // The silence ends at 2,000 ms; the third of them begins there.
   sounding(container, 1960, opus, OPUS_PACKET, 4);
   segments.push(container.take(3000).bytes);
-  const { audio } = await readBy(container, segments);
-  expect(audio).toEqual(every(20, 0, 2020));
+  expect((await readBy(container, segments.slice(1, 2))).audio).toEqual(every(20, 20, 1980));
+  expect((await readBy(container, segments)).audio).toEqual(every(20, 0, 2020));
 });
 
 test("CMAF: sound that is ahead of its pictures is not left out, though the segment between has none of its own", async () => {
@@ -190,6 +203,26 @@ test("CMAF: another configuration of picture or sound needs another session", ()
   other[3] = 13;
   expect(() => showing(container, 80, 80, { ...video, bytes: other })).toThrow(/connect again/);
   expect(() => sounding(container, 40, aac, OPUS_PACKET)).toThrow(/connect again/);
+});
+
+test("CMAF: a picture of another configuration behind a cut leaves no segment without pictures", () => {
+  const segments: number[] = [];
+  const packager = new Packager(new FragmentedMp4(), {
+    began: () => {},
+    segment: ({ durationMs }) => void segments.push(durationMs),
+    audioMissing: () => {},
+  });
+  const key = (ms: number): void => packager.addVideo(ms, { kind: "frame", isKey: true, compositionMs: 0, bytes: picture(true) });
+  packager.addVideo(0, { kind: "config", bytes: AVC_CONFIG });
+  packager.addAudio(0, { kind: "config", config: opus });
+  key(0);
+  packager.addAudio(0, { kind: "frame", bytes: OPUS_PACKET });
+  const other = Uint8Array.from(AVC_CONFIG);
+  other[3] = 13;
+  packager.addVideo(1_000, { kind: "config", bytes: other });
+  expect(() => key(1_000)).toThrow("connect again");
+  packager.end();
+  expect(segments).toEqual([1_000]);
 });
 
 test("Opus: the length of a packet stands in its first bytes (RFC 6716, 3.1); a header that is none is refused", () => {

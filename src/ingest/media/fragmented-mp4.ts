@@ -67,11 +67,7 @@ export class FragmentedMp4 implements Container {
 
   take(untilMs: number, isLast = false): ContainedSegment {
     // Browsers play as far as both tracks go: a segment without sound adds nothing, and behind a last one of that kind they wait for ever.
-    const until = this.#audio === undefined ? 0 : samplesIn(this.#audio, untilMs);
-    if (this.#audio !== undefined && this.#soundEnd < until && (isLast || this.#sounds.length === 0)) {
-      this.#beSilent(this.#audio, until);
-      this.#closedUntil = this.#soundEnd;
-    }
+    if (isLast || this.#sounds.length === 0) this.#closeAt(untilMs);
     const [pictures, sounds] = [this.#pictures, this.#sounds];
     this.#pictures = [];
     this.#sounds = [];
@@ -88,6 +84,14 @@ export class FragmentedMp4 implements Container {
     if (this.#sounds.length === 0) this.#soundsBegin = this.#soundEnd;
     this.#sounds.push(sample);
     this.#soundEnd += sample.duration;
+  }
+
+  #closeAt(ms: number): void {
+    if (this.#audio === undefined) return;
+    const at = samplesIn(this.#audio, ms);
+    if (this.#soundEnd >= at) return;
+    this.#beSilent(this.#audio, at);
+    this.#closedUntil = this.#soundEnd;
   }
 
   /** Until `at`, in whole frames. What cannot be filled lasts as long as the sample before it, or the segment begins later. */
