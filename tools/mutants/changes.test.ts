@@ -74,10 +74,13 @@ test("SQL: boundaries, order, limits and constants", () => {
   expect(statements("SELECT a FROM t WHERE b <= $c(1) ORDER BY t.a LIMIT $d")).toEqual([
     "SELECT a FROM t WHERE b < $c(1) ORDER BY t.a LIMIT $d",
     "SELECT a FROM t WHERE b <= $c(1) ORDER BY t.a DESC LIMIT $d",
+    "SELECT a FROM t WHERE b <= $c(1)  LIMIT $d",
     "SELECT a FROM t WHERE b <= $c(1) ORDER BY t.a LIMIT 1 + $d",
   ]);
   expect(statements("SELECT a FROM t ORDER BY a DESC, b LIMIT 2")).toEqual([
     "SELECT a FROM t ORDER BY a ASC, b LIMIT 2",
+    "SELECT a FROM t  LIMIT 2",
+    "SELECT a FROM t ORDER BY a DESC LIMIT 2",
     "SELECT a FROM t ORDER BY a DESC, b LIMIT 3",
   ]);
 });

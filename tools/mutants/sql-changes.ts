@@ -11,6 +11,8 @@ const VALUE = "\uE000";
 /** Ends a condition. */
 const NEXT = String.raw`(?=\s+(?:AND|OR|ORDER|GROUP|LIMIT|RETURNING|ON CONFLICT|FOR)\b|\s*\)|\s*$)`;
 
+const ORDER = /\bORDER BY [\w.]+(?: ASC| DESC)?(?:, [\w.]+(?: ASC| DESC)?)*(?![\w.(])/g;
+
 interface Rule {
   readonly pattern: RegExp;
   /** Instead of what was found; undefined keeps it. */
@@ -29,6 +31,9 @@ const RULES: readonly Rule[] = [
   { pattern: /(?<=\s)=(?=\s)/g, now: (found) => (isSetting(found) ? undefined : "<>") },
   turned(/\b(DESC|ASC)\b/g, { DESC: "ASC", ASC: "DESC" }),
   { pattern: /\bORDER BY [\w.]+(?!\s+(?:ASC|DESC)|[\w.(])/g, now: ([found]) => `${found} DESC` },
+  // No order at all, and none among those that are equal in the first column.
+  { pattern: ORDER, now: () => "" },
+  { pattern: ORDER, now: ([found]) => (found.includes(",") ? found.slice(0, found.indexOf(",")) : undefined) },
   turned(/\b(MIN|MAX)\b(?=\()/g, { MIN: "MAX", MAX: "MIN" }),
   turned(/(?<=\s)[+-](?=\s)/g, { "+": "-", "-": "+" }),
   { pattern: /\bLIMIT(?=\s+[\uE000?])/g, now: () => "LIMIT 1 +" },
