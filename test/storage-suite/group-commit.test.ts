@@ -3,6 +3,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
+import { nextTurn } from "#kernel/turns";
 import type { Database, Transaction } from "#storage/database";
 import { sql } from "#storage/sql";
 import { openSqlite } from "#storage/sqlite/open";
@@ -119,9 +120,10 @@ describe("group commit", () => {
 
   test("a body that awaits something else is refused, and holds nobody up", async () => {
     const { database } = await openCounting();
+    const elsewhere = Promise.withResolvers<void>();
     const late = database.write(async (tx) => {
       await tx.run(insert(1));
-      await new Promise((resolve) => setTimeout(resolve, 5));
+      await elsewhere.promise;
       await tx.run(insert(2));
     });
     const nested = database.write(async (tx) => {
@@ -133,7 +135,9 @@ describe("group commit", () => {
       expect(response).toMatchObject({ status: "rejected", reason: { message: "a write body awaited something other than its tx" } });
     }
     await Promise.all(others);
-    await Bun.sleep(10);
+    // Whoever waited too long goes on, and writes nothing.
+    elsewhere.resolve();
+    await nextTurn();
     const stored = await database.reader.all<{ id: number }>(sql`SELECT id FROM notes WHERE id < ${10} ORDER BY id`);
     expect(stored.map(({ id }) => id)).toEqual([4]);
   });
