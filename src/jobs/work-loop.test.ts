@@ -15,6 +15,7 @@ class Noting implements WorkSource {
   didWork = (): boolean => false;
   wait = async (): Promise<boolean> => false;
   readonly released: number[] = [];
+  onRelease = (): void => {};
 
   async turn(turn: Turn): Promise<TurnEnd> {
     const { nowMs, isHurried, isLast } = turn;
@@ -33,6 +34,7 @@ class Noting implements WorkSource {
 
   async release(_tx: unknown, fence: number): Promise<void> {
     this.released.push(fence);
+    this.onRelease();
   }
 }
 
@@ -151,6 +153,13 @@ test("due work is asked for on behalf of a waiting caller, as long as there is a
   expect(source.turns).toEqual(Array.from({ length: 4 }, () => ({ nowMs: 1_000_000, isHurried: true, isLast: false })));
 });
 
+test("due work of one source is asked for again, also where those behind it had none", async () => {
+  const { loop, source, sources } = await newLoop(3);
+  source.didWork = () => source.turns.length < 3;
+  await loop.runDue();
+  expect(sources.map(({ turns }) => turns.length)).toEqual([3, 3, 3]);
+});
+
 test("who waits for due work waits for the turn that runs already, too, and for its work", async () => {
   const { loop, source } = await newLoop();
   const gates = { turn: Promise.withResolvers<void>(), work: Promise.withResolvers<void>() };
@@ -226,6 +235,9 @@ test("a clock that stands at the target already is not moved, but its due work h
 test("at the end, running work is waited for, a last turn stores its results, and what is held is given back, once", async () => {
   const { loop, source, database } = await newLoop();
   const fence = await database.write((tx) => loop.session.fenceFor(tx));
+  const steps: string[] = [];
+  source.ask = async ({ isLast }) => void steps.push(isLast ? "last turn" : "turn");
+  source.onRelease = () => void steps.push("given back");
   const gate = Promise.withResolvers<void>();
   source.wait = async () => {
     await gate.promise;
@@ -242,6 +254,8 @@ test("at the end, running work is waited for, a last turn stores its results, an
   await stopping;
   expect(source.turns.at(-1)).toEqual({ nowMs: 1_000_000, isHurried: false, isLast: true });
   expect(source.released).toEqual([fence]);
+  // What was given back before its result is stored would be done again.
+  expect(steps).toEqual(["turn", "last turn", "given back"]);
   loop.wake();
   loop.start();
   await Bun.sleep(5);

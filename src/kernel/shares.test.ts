@@ -78,6 +78,24 @@ describe("shares of a capacity", () => {
     expect({ count: shares.count, size: shares.size }).toEqual({ count: 0, size: 0 });
   });
 
+  test("who ends what it holds may hold as much again, however often, and so may its app", () => {
+    const shares = new Shares({ count: 100, size: 100 }, { count: 100, size: 60 });
+    const [one, other] = [shares.accountOf("1001", "a"), shares.accountOf("1001", "b")];
+    for (let round = 0; round < 10; round++) {
+      expect(shares.lacks(one, 40)).toBeUndefined();
+      shares.hold(one, 40);
+      expect(shares.lacks(other, 20)).toBeUndefined();
+      shares.hold(other, 20);
+      expect(shares.lacks(one, 1)).toBe("size");
+      shares.release(one, 40);
+      shares.release(other, 20);
+    }
+    // The app has as much as before, and each of its addresses its part of it where the whole is full.
+    shares.hold(undefined, 100);
+    shares.hold(one, 20);
+    expect([shares.lacks(one, 1), shares.lacks(other, 1)]).toEqual([undefined, undefined]);
+  });
+
   test("accounts that hold nothing are forgotten, and those that hold something are not", () => {
     const shares = new Shares(capacity);
     const held = shares.accountOf("1001", "a");

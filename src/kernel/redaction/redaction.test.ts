@@ -195,6 +195,27 @@ describe("a secret is taken out of text", () => {
     expect(redact(sent)).toBe(shown);
   });
 
+  test("a name of which any one character is percent-encoded, large or small, is the name of a secret", () => {
+    for (const name of ["token", "secret", "proof", "password", "stream_key", "stream_url"].flatMap((word) => [word, word.toUpperCase()])) {
+      for (const [at, character] of [...name].entries()) {
+        const hex = character.charCodeAt(0).toString(16);
+        for (const encoded of [`%${hex}`, `%${hex.toUpperCase()}`]) {
+          const sent = name.slice(0, at) + encoded + name.slice(at + 1);
+          expect(redact(`x=1&${sent}=abc`)).toBe(`x=1&${sent}=…`);
+        }
+      }
+    }
+  });
+
+  test.each([
+    ['Param \\"access_token\\": \\"abc\\"', 'Param \\"access_token\\":…'],
+    ["Param `access_token`: abc", "Param `access_token`:…"],
+    ["Param 'access_token': abc", "Param 'access_token':…"],
+    ["Param [access_token]: abc", "Param [access_token]:…"],
+  ])("in text without structure, quoted in any way, %p becomes %p", (sent, shown) => {
+    expect(redact(sent)).toBe(shown);
+  });
+
   test("text that is nested without an end, or is one long run of what begins something, takes no longer than its length asks for", () => {
     for (const [begin, repeat] of [
       ["access_token=%25", "25"],
