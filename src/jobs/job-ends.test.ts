@@ -71,6 +71,30 @@ onBothDatabases("jobs", (kind) => {
     expect(await dueTime()).toBe(0);
   });
 
+  test("that are scheduled again while they run begin when that run has ended, not beside it", async () => {
+    const gate = Promise.withResolvers<void>();
+    const seen: string[] = [];
+    const slow: JobKind<JobWorker> = {
+      kind: "slow",
+      async run(_worker, _key, payload) {
+        seen.push(`${payload} begins`);
+        if (payload === "first") await gate.promise;
+        seen.push(`${payload} ends`);
+      },
+    };
+    const worker = await newWorker([slow]);
+    await schedule(worker, "slow", "k", 0, "first");
+    worker.loop.start();
+    while (seen.length === 0) await nextTurn();
+    await schedule(worker, "slow", "k", 0, "second");
+    // Another job that is due with it, so that the turn has come.
+    await schedule(worker, "noted", "other", 0);
+    while (worker.ran.length === 0) await nextTurn();
+    gate.resolve();
+    await worker.loop.runDue();
+    expect(seen).toEqual(["first begins", "first ends", "second begins", "second ends"]);
+  });
+
   test("that are cancelled while they run cannot settle", async () => {
     const errors: unknown[] = [];
     const cancelled: JobKind<JobWorker> = {
