@@ -127,6 +127,17 @@ describeDrivers("keyset paging", (driver) => {
     expect(await ids({ limit: 2, after: ["4"] })).toEqual([3, 2, true, false]);
     expect(await ids({ limit: 1, after: ["4"] })).toEqual([3, true, true]);
     expect(await ids({ limit: 2, before: ["2"] })).toEqual([4, 3, false, true]);
+    // The cursor's own row is a way back as well, also where it is the only one.
+    await database.write((tx) => tx.run(sql`DELETE FROM notes WHERE id <> ${3}`));
+    expect([await ids({ limit: 2, after: ["3"] }), await ids({ limit: 2, before: ["3"] })]).toEqual([
+      [true, false],
+      [false, true],
+    ]);
+    await database.write((tx) => tx.run(sql`DELETE FROM notes`));
+    expect([await ids({ limit: 2, after: ["3"] }), await ids({ limit: 2, before: ["3"] })]).toEqual([
+      [false, false],
+      [false, false],
+    ]);
   });
 
   test("an empty list is an empty page", async () => {

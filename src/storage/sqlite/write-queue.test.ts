@@ -1,0 +1,72 @@
+/** One group after another on a bare connection: what is announced of a group that ran again, and what comes after a commit that failed. */
+import { expect, test } from "bun:test";
+import { afterThisTest } from "#harness/cleanup";
+import { sql } from "../sql.ts";
+import { Connection } from "./connection.ts";
+import { WriteQueue } from "./write-queue.ts";
+
+function newQueue() {
+  const connection = Connection.open(":memory:", { role: "writer", synchronous: "OFF" });
+  afterThisTest(() => connection.close());
+  connection.execute("CREATE TABLE notes (id INTEGER PRIMARY KEY)");
+  const facts: string[] = [];
+  const commits: number[] = [];
+  let failures = 0;
+  const queue = new WriteQueue(connection, {
+    beforeCommit: () => {
+      if (failures > 0) {
+        failures--;
+        throw new Error("the disk is full");
+      }
+    },
+    onFact: (kind, key) => facts.push(`${kind} ${key}`),
+    onCommit: (writes) => commits.push(writes),
+  });
+  return {
+    ...{ queue, facts, commits },
+    failCommits: (count: number) => {
+      failures = count;
+    },
+    stored: () => connection.all<{ id: number }>(sql`SELECT n.id FROM notes n ORDER BY n.id`).map(({ id }) => id),
+  };
+}
+
+const insert = (id: number) => sql`INSERT INTO notes (id) VALUES (${id})`;
+
+test("what a body announces happens once, also where its group ran again because another body refused", async () => {
+  const { queue, facts, commits, stored } = newQueue();
+  const happened: number[] = [];
+  const write = (id: number, isRefused = false) =>
+    queue.write(async (tx) => {
+      await tx.run(insert(id));
+      tx.invalidate("note", String(id));
+      tx.afterCommit(() => happened.push(id));
+      if (isRefused) throw new Error("refused");
+      return id;
+    });
+  const results = await Promise.allSettled([write(1), write(2), write(3, true), write(4)]);
+  expect(results.map((result) => (result.status === "fulfilled" ? result.value : String(result.reason)))).toEqual([1, 2, "Error: refused", 4]);
+  expect({ happened, facts, commits, stored: stored() }).toEqual({
+    happened: [1, 2, 4],
+    facts: ["note 1", "note 2", "note 4"],
+    commits: [4],
+    stored: [1, 2, 4],
+  });
+});
+
+test("a commit that failed leaves no transaction behind: its writes are refused and undone, and the next ones are stored", async () => {
+  const { queue, facts, commits, failCommits, stored } = newQueue();
+  const happened: number[] = [];
+  const write = (id: number) =>
+    queue.write(async (tx) => {
+      await tx.run(insert(id));
+      tx.invalidate("note", String(id));
+      tx.afterCommit(() => happened.push(id));
+    });
+  failCommits(1);
+  const results = await Promise.allSettled([write(1), write(2)]);
+  for (const result of results) expect(result).toMatchObject({ status: "rejected", reason: { cause: { message: "the disk is full" } } });
+  expect(stored()).toEqual([]);
+  await write(3);
+  expect({ happened, facts, commits, stored: stored() }).toEqual({ happened: [3], facts: ["note 3"], commits: [1], stored: [3] });
+});
