@@ -41,11 +41,14 @@ function newEvent(sender: number, number: number): LedgerEvent {
   };
 }
 
-async function report(base_url: string, events: readonly object[]): Promise<number> {
+const report = (base_url: string, events: readonly object[]): Promise<number> =>
+  post(base_url, { event: "CUSTOM_APP_EVENTS", advertiser_id: "device", custom_events: events });
+
+async function post(base_url: string, body: object): Promise<number> {
   const response = await fetch(`${base_url}/v26.0/${APP}/activities`, {
     method: "POST",
     headers: { authorization: `Bearer ${APP}|s3cret`, "content-type": "application/json", "x-forwarded-for": "203.0.113.7" },
-    body: JSON.stringify({ event: "CUSTOM_APP_EVENTS", advertiser_id: "device", custom_events: events }),
+    body: JSON.stringify(body),
   });
   await response.arrayBuffer();
   return response.status;
@@ -163,6 +166,20 @@ test("D-71: two processes that get the same events at the same moment count each
     expect(await Promise.all(servers.map(({ base_url }) => report(base_url, fresh.toReversed())))).toEqual([200, 200]);
   }
   await expectLedger(servers[1], events);
+}, 3_600_000);
+
+test("I1-30: of installs of one device that two processes get at the same moment one counts", async () => {
+  const data = await (await sharedPostgres()).newDatabase();
+  const servers = [await startServer(["--data", data, "--world", worldFile(world)]), await startServer(["--data", data])] as const;
+  const devices = Array.from({ length: tries(40, 1_000) }, (_, round) => `device ${round}`);
+  for (const advertiser_id of devices) {
+    const install = { event: "MOBILE_APP_INSTALL", advertiser_id };
+    const statuses = await Promise.all(Array.from({ length: 8 }, (_, i) => post(servers[i % 2 === 0 ? 0 : 1].base_url, install)));
+    expect(statuses).toEqual(Array(8).fill(200));
+  }
+  const lines = (await (await control(servers[1], "/export")).text()).trimEnd().split("\n");
+  const counted = lines.map((line) => (JSON.parse(line) as { advertiser_id: string }).advertiser_id);
+  expect(counted.toSorted()).toEqual(devices.toSorted());
 }, 3_600_000);
 
 test("LIM-1: 50 senders with new names fill the 1,000 places of an app exactly, on SQLite", async () => {

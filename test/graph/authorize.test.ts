@@ -114,6 +114,16 @@ describe("the tokens that count", () => {
     expect([await counted(at(NOW)), await counted(at(1))]).toEqual([over, over]);
     for (const given of [{ method: "POST" }, { method: "DELETE" }, { type: "app" }]) expect(await counted(at(1), given)).toEqual(["bearer"]);
     expect([await counted(at(NOW + 1)), await counted(at(0))]).toEqual([["bearer"], ["bearer"]]);
+    for (const profile of ["strict", "clients"] as const) {
+      expect(await counted(at(NOW), { profile })).toBe(over);
+      // Of several tokens each counts, and is refused by its own place.
+      const places = ["bearer", "access_token", "oauth_token"] as const;
+      for (const place of profile === "strict" ? places : []) {
+        const three = places.map((each) => credential(each, each, { data_access_expires_at: each === place ? NOW : 0 }));
+        const shown = place === "bearer" ? "Authorization" : place;
+        expect(await counted(three, { scheme: "pageMessaging", profile })).toBe(over.replace("Authorization", shown));
+      }
+    }
     // One in a place that does not count says nothing.
     expect(await counted([...at(0), credential("access_token", "b", { data_access_expires_at: 1 })], { scheme: "bearer" })).toEqual(["bearer"]);
   });

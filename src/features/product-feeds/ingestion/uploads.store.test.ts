@@ -20,6 +20,7 @@ import {
   findWaitingUpload,
   insertPart,
   insertUpload,
+  listFailedFeeds,
   listUploadNodes,
   listUploadsOfFeed,
   type NewUpload,
@@ -68,6 +69,25 @@ onEachDatabase("stored uploads", (database) => {
       [FEED, 2],
       undefined,
     ]);
+  });
+
+  test("feeds whose last upload failed are listed by their ids, and no others", async () => {
+    const { add, reader, write } = await open();
+    const run = async (feed: string, status: "done" | "failed", problem?: string) => {
+      const n = (await add(feed))?.n ?? 0;
+      await write(async (tx) => {
+        await claimUpload(tx, feed, n, 10 * n + Number(feed), 200);
+        await endUpload(tx, { feed, n, generation: 10 * n + Number(feed) }, { ...end, status, problem });
+      });
+    };
+    const failed = async (limit: number) => (await listFailedFeeds(reader, limit)).map(({ feed, n, problem }) => `${feed} ${n} ${problem}`);
+    await run(OTHER, "failed", "first");
+    await run(FEED, "failed", "second");
+    expect([await failed(2), await failed(1)]).toEqual([[`${FEED} 1 second`, `${OTHER} 1 first`], [`${FEED} 1 second`]]);
+    await run(FEED, "done");
+    expect(await failed(2)).toEqual([`${OTHER} 1 first`]);
+    await run(FEED, "failed", "third");
+    expect(await failed(2)).toEqual([`${FEED} 3 third`, `${OTHER} 1 first`]);
   });
 
   test("the next to be read is the oldest that is whole and not read; those that still come wait as well", async () => {

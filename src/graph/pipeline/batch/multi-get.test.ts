@@ -236,6 +236,16 @@ onEachDatabase("several requests in one", (database) => {
     ];
     const { body } = await plaza.post("/", { ...three, body: { batch } });
     expect(body.map((response: { code: number } | null) => response?.code ?? null)).toEqual([200, null, null, null, 400, 200, 200, 200]);
+    // As any true or false that a client sends, in JSON and as the text of a form.
+    const [yes, no] = [
+      [true, 1, "true", "1", "TRUE"],
+      [false, 0, "false", "0", "False"],
+    ] as const;
+    const all = [...yes, ...no].map((omit_response_on_success) => ({ relative_url, omit_response_on_success }));
+    for (const given of [all, JSON.stringify(all)]) {
+      const responses = (await plaza.post("/", { ...three, body: { batch: given } })).body;
+      expect(responses.map((response: unknown) => response === null)).toEqual(all.map((_, at) => at < yes.length));
+    }
   });
 
   test("D-34: metadata=1 describes the node, debug=all lists what was ignored", async () => {
