@@ -51,6 +51,11 @@ onEachDatabase("attribution", (database) => {
     ]);
     expect(await ask(plaza, { advertiser_id: "a", event: "MOBILE_APP_INSTALL" })).toMatchObject([{ event: "MOBILE_APP_INSTALL" }]);
     expect(await ask(plaza, { advertiser_id: "b" })).toEqual([]);
+    // The id of all zeros is none.
+    for (const query of [{}, { advertiser_id: "" }, { advertiser_id: "00000000-0000-0000-0000-000000000000" }]) {
+      const { status, body } = await plaza.get("/v26.0/1001/app_attribution", { bearer: "1001|s", query });
+      expect({ status, body }).toMatchObject({ status: 400, body: { error: { code: 100, error_data: { parameter: "advertiser_id" } } } });
+    }
   });
 
   test("D-74: an install and all conversions come back in pages, however many events follow; the report counts them all", async () => {

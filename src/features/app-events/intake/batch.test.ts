@@ -58,8 +58,10 @@ onEachDatabase("a batch of app events", (kind) => {
     ).toEqual([1, 4]);
     // The second of a key counts where the first is too old, and hides those near to it.
     expect(await duplicatesOf(one("sell", "a", far + 2 * DAY - 1), one("sell", "a", NOON - 2 * DAY + 1), one("buy", "b", far))).toEqual([0, 1]);
+    // As far before it as behind it.
+    expect(await duplicatesOf(one("buy", "c", NOON - 2 * DAY), one("buy", "c", NOON - 9 * DAY))).toEqual([]);
     expect((await logged(world)).map(({ event_name, event_id }) => `${event_name} ${event_id}`)).toEqual([
-      ...["buy a", "buy b", "sell a", "buy c", "sell a", "sell b", "buy b"],
+      ...["buy a", "buy b", "sell a", "buy c", "sell a", "sell b", "buy b", "buy c", "buy c"],
     ]);
   });
 
@@ -69,6 +71,34 @@ onEachDatabase("a batch of app events", (kind) => {
     const [none, first] = [{ duplicates: new Set<number>() }, { duplicates: new Set([0]) }];
     expect([await store(world, [install, install]), await store(world, [install])]).toEqual([[none, first], [first]]);
     expect(await logged(world)).toHaveLength(1);
+  });
+
+  test("I1-30, D-71: a device that is known by one id is known by its other one from then on, in the batch and after it", async () => {
+    const [none, first] = [{ duplicates: new Set<number>() }, { duplicates: new Set([0]) }];
+    const install = (advertiser_id: string | undefined, attribution: string | undefined) =>
+      reportOf([], { kind: "MOBILE_APP_INSTALL", device: { ...reportOf([]).device, advertiser_id, attribution } });
+    const three = [install("a", undefined), install("a", "b"), install(undefined, "b")];
+    const world = await open();
+    expect(await store(world, three)).toEqual([none, first, first]);
+    const other = await open();
+    const outcomes = [];
+    for (const one of three) outcomes.push(...(await store(other, [one])));
+    expect(outcomes).toEqual([none, first, first]);
+    expect([(await logged(world)).length, (await logged(other)).length]).toEqual([1, 1]);
+  });
+
+  test("LIM-1, D-72: each new name of a batch takes a place, and a request that would have one too many none", async () => {
+    const world = await open();
+    const report = (...names: string[]) =>
+      reportOf(
+        names.map((name) => eventOf({ name })),
+        { event_name_limit: 4 },
+      );
+    const outcomes = await store(world, [report("a", "b"), report("c", "d", "e"), report("c", "a"), report("d"), report("e"), report("b", "d")]);
+    expect(outcomes.map((outcome) => ("refusal" in outcome ? "refused" : "stored"))).toEqual([
+      ...["stored", "refused", "stored", "stored", "refused", "stored"],
+    ]);
+    expect((await listEventNames(world, APP)).map(({ name, count }) => `${name} ${count}`)).toEqual(["a 2", "b 2", "c 1", "d 2"]);
   });
 
   test("EVT-36: amounts are logged digit by digit, also where a binary float would round them", async () => {

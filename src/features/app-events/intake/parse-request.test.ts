@@ -37,6 +37,8 @@ test.each([
   ["I1-13", "advertiser_id", { advertiser_id: "x".repeat(101) }],
   ["I1-14", "advertiser_id", { advertiser_id: undefined }],
   ["I1-14", "advertiser_id", { advertiser_id: "" }],
+  ["I1-14", "advertiser_id", { advertiser_id: "00000000-0000-0000-0000-000000000000" }],
+  ["I1-14, I1-30", "advertiser_id", { event: "MOBILE_APP_INSTALL", advertiser_id: undefined, custom_events: undefined }],
   ["ATTR-9", "attribution", { attribution: "short" }],
   ["ATTR-9", "attribution", { attribution: `${COOKIE}C` }],
   ["ATTR-9, D-70", "attribution", { attribution: UUID, extinfo: ANDROID }],
