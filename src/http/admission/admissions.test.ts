@@ -246,4 +246,32 @@ describe.each(httpListeners)("D-97: shares, --http %s", (http) => {
     expect(metrics.turnedAwayByApp()).toMatchObject([{ app: "1001", reason: "arriving" }]);
     sender.terminate();
   });
+
+  test("a body that is refused in its middle leaves nothing behind of what had come", async () => {
+    const server = await Server.start({ arrivingBytesMax: 1_000 }, http);
+    const { port } = server.graph;
+    const head = (token: string, bytes: number) =>
+      `POST /1 HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer ${token}\r\nContent-Length: ${bytes}\r\n\r\n`;
+    const send = async (token: string, count: number) => {
+      const refused = Promise.withResolvers<string>();
+      const socket = await Bun.connect({ hostname: "127.0.0.1", port, socket: { data: (_, bytes) => refused.resolve(bytes.toString()) } });
+      socket.write(`${head(token, 2_000)}${"a".repeat(count)}`);
+      return { socket, refused: refused.promise };
+    };
+    const small = async () => (await exchange(port, [head("1001-token", 20), "a=1&b=".padEnd(20, "c")], { gapMs: 5 })).responses[0]?.status;
+    const [one, other] = [await send("1001-token", 500), await send("1002-token", 500)];
+    // Until all of both has come.
+    while ((await small()) !== 503);
+    one.socket.write("b");
+    expect(await one.refused).toStartWith("HTTP/1.1 503");
+    other.socket.terminate();
+    one.socket.terminate();
+    while ((await small()) !== 200);
+    const next = await send("1001-token", 500);
+    for (let n = 0; n < 20; n++) expect(await small()).toBe(200);
+    // It has come: as much again is too much.
+    next.socket.write("b".repeat(500));
+    while ((await small()) !== 503);
+    next.socket.terminate();
+  });
 });

@@ -152,6 +152,9 @@ onEachDatabase("attribution", (database) => {
     expect(await ask(plaza)).toEqual([]);
     expect((await post(plaza, { event: "MOBILE_APP_INSTALL", advertiser_id: "a", consider_views: false })).body).toEqual({ success: true, data: [] });
     await click(plaza, { advertiser_id: "a" });
+    // I1-23: of the kind that is reported, though the conversion is attributed to the click as well.
+    const again = await post(plaza, { event: "MOBILE_APP_INSTALL", advertiser_id: "a", consider_views: true });
+    expect(again.body.data).toEqual([{ ...row, click_time: NOW - DAY }]);
     expect((await ask(plaza, { advertiser_id: "a", consider_views: true }))[1]).toEqual({ ...row, click_time: NOW - DAY });
   });
 

@@ -1,11 +1,16 @@
 /** An app that is removed, where another one has the same. */
 import { expect, test } from "bun:test";
+import type { WorldSection } from "#graph/contract/feature";
+import { sectionsOf } from "#graph/worlds/file/import-export";
+import { removeNode } from "#graph/worlds/remove-node";
 import { onEachDatabase, openPlaza } from "#harness/plaza";
+import { insertEntry } from "#harness/sections";
 import { nodeId } from "#kernel/ids";
 import { sql } from "#storage/sql";
 import { TableIndex } from "../dedup-index/entries.store.ts";
 import { insertInstalled } from "../intake/installs.store.ts";
 import { insertNames } from "../intake/names.store.ts";
+import { deactivateEventName } from "./log.handlers.ts";
 import * as log from "./log.store.ts";
 import { addSums } from "./sums.store.ts";
 
@@ -13,6 +18,23 @@ const APP = nodeId("1001");
 const OTHER = nodeId("1002");
 
 onEachDatabase("an app that is removed", (kind) => {
+  test("leaves no name behind that one with its id would find used up or deactivated", async () => {
+    const app = { id: APP, name: "Shop", secret: "s", event_name_limit: 2 };
+    const plaza = await openPlaza({ database: kind, world: { apps: [app] } });
+    const report = async (_eventName: string) => {
+      const body = { event: "CUSTOM_APP_EVENTS", advertiser_id: "d", custom_events: [{ _eventName }] };
+      const headers = { "x-forwarded-for": "1.2.3.4" };
+      return (await plaza.post(`/v26.0/${APP}/activities`, { bearer: `${APP}|s`, headers, body })).status;
+    };
+    expect([await report("a"), await report("b")]).toEqual([200, 200]);
+    expect(await deactivateEventName(plaza.world, APP, "a")).toBe(true);
+    expect([await report("a"), await report("b"), await report("c"), await report("d")]).toEqual([400, 200, 200, 400]);
+    const section = sectionsOf(plaza.registry).find(({ key }) => key === "apps") as WorldSection;
+    expect(await plaza.world.database.write((tx) => removeNode(tx, plaza.registry, plaza.world, section, APP))).toBe(true);
+    expect(await insertEntry(plaza, "apps", app)).toBe(true);
+    expect([await report("a"), await report("d"), await report("b")]).toEqual([200, 200, 400]);
+  });
+
   test("takes its own rows along, from every table", async () => {
     const { database } = (await openPlaza({ database: kind })).world;
     const index = new TableIndex();

@@ -50,6 +50,20 @@ onEachDatabase("D-146: schedules of feeds", (database) => {
     expect((await request("GET", "feeds/8101/uploads")).body.data).toHaveLength(3);
   });
 
+  test("a feed that gets another name is fetched when it was planned", async () => {
+    const url = `${serve({ "/feed.csv": csv(row("a")) })}/feed.csv`;
+    const { update, pass, idsOf, plaza } = await open();
+    const planned = async () => plaza.dump(["jobs.due_ms"]);
+    await update({ schedule: { interval: "HOURLY", interval_count: 5, url }, update_schedule: { interval: "DAILY", interval_count: 3, url } });
+    // The first time is the next hour; from then on it is every fifth.
+    await pass(HOUR_S);
+    expect(await idsOf()).toEqual(["a"]);
+    const before = await planned();
+    expect(before).toHaveLength(2);
+    expect((await update({ name: "another name" })).body).toEqual({ success: true });
+    expect(await planned()).toEqual(before);
+  });
+
   test("D-148: an update schedule adds to the items, and the upload says which it was", async () => {
     const address = serve({ "/all": csv(row("a", "old"), row("b")), "/changes": csv(row("a", "new"), row("c")) });
     const { update, pass, itemsOf, plaza } = await open();
