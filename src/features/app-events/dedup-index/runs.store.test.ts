@@ -146,6 +146,25 @@ test("a run of requests that an earlier process left has their times and their n
     for (const call of [1, 6, 7]) expect((await findKey(database, one, call)).found).toEqual([call]);
 });
 
+test("a run whose transaction is undone is written with the next one, and its keys are found all the time", async () => {
+  const { database, index } = await openSix();
+  const undone = database.write(async (tx) => {
+    const time = timeOf(7);
+    await index.add(tx, APP, { keys: [fingerprintOf(7), 7], devices: [device, 7], ties: [], lastRequest: 7, times: { first: time, last: time } });
+    throw new Error("undone");
+  });
+  await expect(undone).rejects.toThrow("undone");
+  const last = async () => (await runsOf(database)).at(-1);
+  expect([(await findKey(database, index, 6)).found, (await findKey(database, index, 7)).found, await last()]).toEqual([
+    ...[[6], undefined],
+    { last_call: 5, entries: 2 },
+  ]);
+  await addRequest(database, index, 7);
+  expect(await last()).toEqual({ last_call: 6, entries: 2 });
+  for (const one of [index, new RunIndex(database, 2)])
+    expect([(await findKey(database, one, 6)).found, (await findKey(database, one, 7)).found]).toEqual([[6], [7]]);
+});
+
 async function forget(database: Database, index: RunIndex, last: number): Promise<void> {
   await database.write(async (tx) => {
     await deleteEventsBetween(tx, APP, 0, last, timeOf(99));
