@@ -22,6 +22,9 @@ onEachDatabase("the clock", (database) => {
     expect((await request("PUT", "clock", { now: "9999-12-31T23:59:59-01:00" })).status).toBe(400);
     expect((await request("PUT", "clock", { now: last, frozen: true })).body).toEqual({ now: last, frozen: true });
     expect((await request("POST", "clock/advance", { seconds: 1 })).status).toBe(422);
+    // A move that was refused holds up no other one.
+    expect((await request("PUT", "clock", { now: last - 5 })).body).toEqual({ now: last - 5, frozen: true });
+    expect((await request("POST", "clock/advance", { seconds: 5 })).body).toEqual({ now: last, frozen: true });
     expect((await request("GET", "clock/deadlines")).status).toBe(200);
     expect((await request("GET", "requests?since=253402300800")).status).toBe(400);
   });
