@@ -12,6 +12,13 @@ const studio = {
   pages: [
     ...cafe.pages.map((page) => (page.id === "2001" ? { ...page, roles: [...page.roles, { user: "3003", tasks: ["MODERATE"] }] } : page)),
     { id: "2003", name: "Club", roles: [{ user: "3001", tasks: ["CREATE_CONTENT"] }] },
+    {
+      ...{ id: "2004", name: "Pub" },
+      roles: [
+        { user: "3001", tasks: ["MANAGE", "MODERATE"] },
+        { user: "3003", tasks: ["CREATE_CONTENT"] },
+      ],
+    },
   ],
   live_videos: [{ id: "5301", page: "2001", title: "Opening" }],
   tokens: [
@@ -19,6 +26,7 @@ const studio = {
     { token: "author", type: "page", ...onCafe, user: "3001" },
     { token: "lonely", type: "page", ...onCafe },
     { token: "ada-live", type: "user", app: "1001", user: "3001", scopes },
+    { token: "bob-live", type: "user", app: "1001", user: "3002", scopes },
     { token: "cleo-live", type: "user", app: "1001", user: "3003", scopes },
     { token: "bar-live", type: "page", app: "1001", page: "2002", scopes },
     { token: "club-live", type: "page", app: "1001", page: "2003", scopes },
@@ -41,7 +49,8 @@ onEachDatabase("who may use live videos", (database) => {
     const plaza = await open();
     const share = (page_id: string, token = bearer, action?: string) =>
       plaza.post("/v26.0/5301", { bearer: token, body: { crossposting_actions: [{ page_id, ...(action === undefined ? {} : { action }) }] } });
-    for (const page of ["2002", "2001", "9999", "x"]) expect(refusal(await share(page))).toEqual([400, 100, "crossposting_actions[0].page_id"]);
+    for (const page of ["2002", "2004", "2001", "9999", "x"])
+      expect(refusal(await share(page))).toEqual([400, 100, "crossposting_actions[0].page_id"]);
     expect(refusal(await share("2003", "lonely"))).toEqual([400, 100, "crossposting_actions[0].page_id"]);
     expect((await share("2003")).status).toBe(200);
     expect((await read(plaza, "5301", "crossposted_pages")).crossposted_pages).toEqual({ data: [{ id: "2003" }] });
@@ -55,6 +64,20 @@ onEachDatabase("who may use live videos", (database) => {
     expect((await share("2003", bearer, "disable_crossposting")).status).toBe(200);
     expect((await plaza.get("/v26.0/5301", { bearer: "club-live" })).body.error.error_subcode).toBe(33);
     expect((await plaza.get("/v26.0/2003/live_videos", { bearer: "club-live" })).body.data).toEqual([]);
+  });
+
+  test("LIVE-25: a person with the task on a page that shares the video reads it and changes nothing; without the task there, nobody reads it", async () => {
+    const live_videos = [{ id: "5302", page: "2001", title: "Closing", crossposted_pages: ["2004"] }];
+    const plaza = await openPlaza({ database, world: { ...studio, live_videos } });
+    // Cleo has the task there alone, and a role on the page of the video.
+    expect((await plaza.get("/v26.0/5302", { bearer: "cleo-live" })).body).toMatchObject({ id: "5302", title: "Closing" });
+    for (const method of ["post", "delete"] as const)
+      expect((await plaza[method]("/v26.0/5302", { bearer: "cleo-live", body: { title: "x" } })).body.error.code).toBe(200);
+    expect((await plaza.get("/v26.0/5302", { bearer: "bob-live" })).body.error.code).toBe(200);
+    await transitionLiveVideo(plaza.world, nodeId("5302"), "published");
+    await transitionLiveVideo(plaza.world, nodeId("5302"), "taken_down");
+    expect((await plaza.get("/v26.0/5302", { bearer: "cleo-live" })).body.error.code).toBe(200);
+    expect(await read(plaza, "5302", "title")).toEqual({ id: "5302", title: "Closing" });
   });
 
   test("D-110: a video that was taken down is shown to its own page only", async () => {

@@ -61,7 +61,8 @@ onEachDatabase("a media server that calls an address", (database) => {
     const asked = { user: "", password: "", ip: "192.0.2.7", action: "publish", path: `live/${KEY}`, protocol: "rtmp", id: null, query: "" };
     expect(await callback(JSON.stringify(asked))).toBe(200);
     expect(await callback(JSON.stringify({ ...asked, path: "live/other" }))).toBe(403);
-    expect(await callback(JSON.stringify({ ...asked, action: "read" }))).toBe(403);
+    for (const action of ["read", "playback", "api", "metrics", "pprof", "Publish", "", undefined, true])
+      expect({ action, status: await callback(JSON.stringify({ ...asked, action })) }).toEqual({ action, status: 403 });
     expect(await state()).toMatchObject({ feed: { is_sending: false } });
     const hook = { name: `live/${KEY}`, clientid: "first" };
     expect(await callback({ ...hook, call: "publish" })).toBe(200);

@@ -46,6 +46,28 @@ onEachDatabase("the feed of a live video", (database) => {
     expect(await stateOf(plaza, "1")).toMatchObject({ feed: { is_sending: true, session: 6 }, history: { length: 6 } });
   });
 
+  test("a key that is replaced, or whose broadcast ends, while an encoder's connection with it is admitted opens nothing", async () => {
+    const plaza = await open();
+    const { database: store } = plaza.world;
+    const write = store.write.bind(store);
+    const meanwhile = async (body: Record<string, unknown>, id: string, key: string) => {
+      // The key is known; its video is not held yet.
+      store.write = async (change) => {
+        store.write = write;
+        expect((await plaza.post(`/v26.0/${id}`, { bearer: "author", body })).status).toBe(200);
+        return write(change);
+      };
+      return feedStarted(plaza.world, key);
+    };
+    expect(await meanwhile({ regenerate_stream_key: true }, "2", PREVIEW_KEY)).toBeUndefined();
+    expect(await stateOf(plaza, "2")).toMatchObject({ feed: { is_sending: false, session: 0 }, stream_key: "usable" });
+    expect(await meanwhile({ regenerate_stream_key: true }, "1", KEY)).toBeUndefined();
+    expect(await stateOf(plaza, "1")).toMatchObject({ state: "live", feed: { is_sending: false, session: 0 }, stream_key: "usable" });
+    const { stream_key } = (await plaza.post("/v26.0/1", { bearer: "author", body: { regenerate_stream_key: true } })).body;
+    expect(await meanwhile({ end_live_video: true }, "1", stream_key)).toBeUndefined();
+    expect(await stateOf(plaza, "1")).toMatchObject({ state: "stopped", feed: { is_sending: false, session: 0 }, stream_key: "none" });
+  });
+
   test("D-115: a preview that breaks off has no reason of an end; a broadcast has it in its state, and its page in the webhook", async () => {
     const plaza = await open();
     await plaza.post("/v26.0/2001/subscribed_apps", { bearer: "author", body: { subscribed_fields: "live_videos" } });
