@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { onEachDatabase, openPlaza, type TestPlaza } from "#harness/plaza";
 import { temporaryFolder } from "#harness/server";
 import { cafe } from "#harness/worlds";
+import type { RunningJob } from "#jobs/job-kind";
 import { nodeId } from "#kernel/ids";
 import { liveVideos } from "../index.ts";
 import { recordingRemovals } from "./recordings.ts";
@@ -41,6 +42,14 @@ onEachDatabase("the recording of a live video", (database) => {
     expect([recorded(), await jobsOf(plaza)]).toEqual([["1", "2", "3"], ["1"]]);
     await plaza.world.work.runDue();
     expect([recorded(), await jobsOf(plaza)]).toEqual([["2", "3"], []]);
+  });
+
+  test("is gone before its removal is done with: what fails in between is removed again", async () => {
+    const { plaza, recorded } = await open();
+    const left: string[][] = [];
+    const job: RunningJob = { dueMs: 0, attempt: 1, settle: async () => void left.push(recorded()), whileWaiting: (wait) => wait() };
+    await recordingRemovals.run(plaza.world, "2", undefined, job);
+    expect(left).toEqual([["1", "3"]]);
   });
 
   test("goes with the page that made the video, and not with one that shares it", async () => {

@@ -10,7 +10,10 @@ const callback = { url: "http://127.0.0.1:9/hook", verify_token: "v", verified: 
 const studio = {
   ...cafe,
   apps: cafe.apps.map((app) => (app.id === "1001" ? { ...app, callback, subscriptions: [{ object: "page", fields: ["live_videos"] }] } : app)),
-  live_videos: [{ id: "5301", page: "2001", status: "LIVE", crossposted_pages: ["2002"] }],
+  live_videos: [
+    { id: "5301", page: "2001", status: "LIVE", crossposted_pages: ["2002"] },
+    { id: "5302", page: "2001", status: "VOD", crossposted_pages: ["2002"] },
+  ],
   tokens: [{ token: "author", type: "page", app: "1001", page: "2001", scopes }],
 };
 
@@ -38,6 +41,9 @@ onEachDatabase("webhooks of live videos", (database) => {
     await transitionLiveVideo(plaza.world, id, "taken_down");
     plaza.time.realMs += WEEK_MS;
     await plaza.world.work.runDue();
+    // A notice that has lapsed is not sent again.
+    expect(await repeatNotice(plaza.world, id)).toMatchObject({ is: "refused", state: { state: "lapsed", restore_notice: "lapsed" } });
+    await plaza.delete("/v26.0/5302", { bearer });
     const { body } = await plaza.post("/v26.0/2001/live_videos", { bearer, body: {} });
     await plaza.delete(`/v26.0/${body.id}`, { bearer });
     const of = (status: string, event: string, takedown_reason: string, more = {}) => ({ id: "5301", status, event, takedown_reason, ...more });
@@ -50,6 +56,7 @@ onEachDatabase("webhooks of live videos", (database) => {
       of("TAKEN_DOWN", "taken_down", "COPYRIGHT"),
       of("TAKEN_DOWN", "restore_notice", "COPYRIGHT", until),
       of("TAKEN_DOWN", "restore_lapsed", "COPYRIGHT"),
+      { id: "5302", status: "DELETED", event: "deleted" },
     ];
     const sent = await plaza.world.database.reader.all<{ entity: string; payload: string }>(
       sql`SELECT CAST(e.entity AS TEXT) AS entity, e.payload FROM webhook_events e ORDER BY e.id`,

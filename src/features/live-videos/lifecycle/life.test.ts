@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { onEachDatabase, openPlaza, type TestPlaza } from "#harness/plaza";
 import { cafe } from "#harness/worlds";
 import { nodeId } from "#kernel/ids";
+import { findVideoById } from "../live-videos.store.ts";
 import { readLiveState, setSealing, transitionLiveVideo } from "./control-transitions.ts";
 import { feedEnded, feedLost, feedStarted, noAudio } from "./feed.ts";
 import { events, isLive, type LiveEvent, type State, statusOf, transitions } from "./states.ts";
@@ -32,6 +33,11 @@ onEachDatabase("the life of a live video", (database) => {
   };
   const update = async (plaza: TestPlaza, id: string, body: Record<string, unknown>) => plaza.post(`/v26.0/${id}`, { bearer, body });
   const statusNow = async (plaza: TestPlaza, id: string) => (await plaza.get(`/v26.0/${id}`, { bearer, query: { fields: "status" } })).body.status;
+  /** When the broadcast began, as clients see it, and from when on its recording is shown. */
+  const beginOf = async (plaza: TestPlaza, id: string) => {
+    const shown = (await plaza.get(`/v26.0/${id}`, { bearer, query: { fields: "broadcast_start_time" } })).body.broadcast_start_time;
+    return { shown, published_real_ms: (await findVideoById(plaza.world.database.reader, nodeId(id)))?.published_real_ms };
+  };
   const stateNow = async (plaza: TestPlaza, id: string) => (await readLiveState(plaza.world, nodeId(id)))?.state;
 
   /** Creates a live video with an active feed. */
@@ -45,17 +51,23 @@ onEachDatabase("the life of a live video", (database) => {
   test("LIVE-9, LIM-8: an encoder that reconnects within 150 s keeps its key", async () => {
     const plaza = await open();
     const { id, key, feed } = await onAir(plaza);
+    const begin = { shown: "2026-11-18T11:06:40+0000", published_real_ms: plaza.time.realMs };
+    expect(await beginOf(plaza, id)).toEqual(begin);
+    await advance(plaza, 5);
     await feedLost(plaza.world, feed);
     await advance(plaza, 149);
     expect({ status: await statusNow(plaza, id), state: await stateNow(plaza, id) }).toEqual({ status: "LIVE", state: "reconnecting" });
     expect(await feedStarted(plaza.world, key)).toEqual({ video: nodeId(id), session: 2, state: "live" });
     await advance(plaza, 10_000);
     expect({ status: await statusNow(plaza, id), state: await stateNow(plaza, id) }).toEqual({ status: "LIVE", state: "live" });
+    // It is still the broadcast that began before the loss.
+    expect(await beginOf(plaza, id)).toEqual(begin);
   });
 
   test("LIVE-10, LIM-8: after 150 s the key expires; a new key continues the broadcast", async () => {
     const plaza = await open();
     const { id, key, feed } = await onAir(plaza);
+    const begin = await beginOf(plaza, id);
     await feedLost(plaza.world, feed);
     await advance(plaza, 150);
     expect(await stateNow(plaza, id)).toBe("key_dead");
@@ -68,7 +80,7 @@ onEachDatabase("the life of a live video", (database) => {
     expect(await feedStarted(plaza.world, key)).toBeUndefined();
     expect((await feedStarted(plaza.world, body.stream_key))?.state).toBe("live");
     await advance(plaza, 10_000);
-    expect(await statusNow(plaza, id)).toBe("LIVE");
+    expect({ status: await statusNow(plaza, id), ...(await beginOf(plaza, id)) }).toEqual({ status: "LIVE", ...begin });
   });
 
   test("D-51: without a new key within 10 minutes, the recording becomes the VOD", async () => {

@@ -28,6 +28,12 @@ test("a playlist is made once for all viewers, and again when a segment, an end 
   expect((await read()).openUntilRealMs).toBeUndefined();
   record(2, "1000 900 60000\n");
   expect(await segments()).toEqual(["1/0.ts", "1/1.ts", "2/0.ts"]);
+  // The second session goes on, although the first one is over.
+  expect((await read()).openUntilRealMs).toBe(61_000);
+  record(2, "2000 900 61000\n");
+  expect((await read()).openUntilRealMs).toBe(63_000);
+  record(2, "end\n");
+  expect((await read()).openUntilRealMs).toBeUndefined();
   // Another video is another one.
   expect((await readKeptPlaylist(world, recordings, "8", null)).playlist).toBeUndefined();
 });
