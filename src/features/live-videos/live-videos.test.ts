@@ -208,26 +208,17 @@ onEachDatabase("live videos", (database) => {
   test("LIVE-19 to LIVE-21, D-113: boosting, ads and captions are refused in every spelling and with any value; nothing is written", async () => {
     const plaza = await open();
     const boosting = ["boosted", "boost_budget", "isBoosted", "Boosting", "auto-boost", "promoted", "is_promotable"];
-    const ads = [
-      "ad_breaks",
-      "adBreakConfig",
-      "adbreaks",
-      "ad_break_start_now",
-      "pre_roll",
-      "preroll",
-      "midRoll",
-      "bumpers",
-      "third_party_ads",
-      "Ads",
-    ];
+    const ads = ["ad_breaks", "adBreakConfig", "adbreaks", "ad_break_start_now", "pre_roll", "preroll", "midRoll", "bumpers"];
+    const adWords = ["third_party_ads", "Ads", "hasAds", "adUnit", "isAdAllowed", "video2Ads", "ad", "no-ads"];
     const captions = ["captions", "closed_captions", "captions_file", "closedCaptions", "subtitles"];
-    for (const name of [...boosting, ...ads, ...captions, "commercial_break_durations", "sponsor_id"]) {
+    for (const name of [...boosting, ...ads, ...adWords, ...captions, "commercial_break_durations", "sponsor_id"]) {
       expect(refusal(await update(plaza, "5301", { [name]: false, title: "no" }))).toEqual([400, 100, name]);
       expect(refusal(await plaza.post(ON_PAGE, { bearer, body: { [name]: null } }))).toEqual([400, 100, name]);
       expect(refusal(await plaza.post("/v26.0/5301", { bearer, query: { [name]: "" } }))).toEqual([400, 100, name]);
     }
     // Other unknown parameters are ignored (D-34), also with these letters in their names.
-    for (const name of ["privacy", "uploads", "is_loaded", "heading"]) expect((await update(plaza, "5301", { [name]: "1" })).status).toBe(200);
+    for (const name of ["privacy", "uploads", "is_loaded", "heading", "loadAddress"])
+      expect((await update(plaza, "5301", { [name]: "1" })).status).toBe(200);
     for (const edge of ["ad_breaks", "boost", "captions"]) {
       expect((await plaza.post(`/v26.0/5301/${edge}`, { bearer })).body.error.error_subcode).toBe(33);
     }

@@ -16,6 +16,7 @@ const studio = {
   tokens: [
     ...cafe.tokens,
     { token: "author", type: "page", app: "1001", page: "2001", scopes },
+    { token: "author-of-ada", type: "page", app: "1001", page: "2001", user: "3001", scopes },
     { token: "club-live", type: "page", app: "1001", page: "2003", scopes },
     { token: "ada-live", type: "user", app: "1001", user: "3001", scopes },
   ],
@@ -38,6 +39,9 @@ onEachDatabase("comments and reactions", (database) => {
       { id: first, message: "hello 😀", from: { id: "2001", name: "Cafe" }, created_time: "2026-11-18T11:06:40+0000" },
     ]);
     expect(await list(plaza, "5301/comments", { limit: "1", fields: "message" })).toEqual([{ id: second, message: "and I" }]);
+    // Whoever's the page token is, the page speaks.
+    const third = (await comment(plaza, "all of us", "author-of-ada")).body.id;
+    expect(await list(plaza, "5301/comments", { limit: "1", fields: "from" })).toEqual([{ id: third, from: { id: "2001", name: "Cafe" } }]);
     for (const wrong of ["", "x".repeat(8_001), "a\u0000", { a: 1 }])
       expect((await comment(plaza, wrong)).body.error.error_data.parameter).toBe("message");
   });
@@ -48,7 +52,7 @@ onEachDatabase("comments and reactions", (database) => {
     plaza.time.realMs += 1_000;
     await react(plaza, "LOVE", "ada-live");
     plaza.time.realMs += 1_000;
-    await react(plaza, "HAHA");
+    await react(plaza, "HAHA", "author-of-ada");
     expect(await list(plaza, "5301/reactions")).toEqual([
       { id: "2001", type: "HAHA" },
       { id: "3001", type: "LOVE" },
