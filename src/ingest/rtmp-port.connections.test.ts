@@ -31,18 +31,26 @@ function openPort(more: Partial<RtmpPortOptions> = {}, feeds: Readonly<Record<st
 
 /** A connection that says these bytes. */
 async function connect(port: number, ...parts: readonly Uint8Array[]) {
+  return connectTo({ port }, ...parts);
+}
+
+async function connectTo(to: { readonly port: number; readonly tls?: { readonly rejectUnauthorized: boolean } }, ...parts: readonly Uint8Array[]) {
   const line = { received: "", isClosed: false };
+  const isReady = Promise.withResolvers<void>();
+  if (to.tls === undefined) isReady.resolve();
   const socket = await Bun.connect({
-    ...{ hostname: HOST, port },
+    ...{ hostname: HOST, ...to },
     socket: {
       data: (_socket, bytes) => {
         line.received += bytes.toString("latin1");
       },
+      handshake: () => isReady.resolve(),
       close: () => {
         line.isClosed = true;
       },
     },
   });
+  await isReady.promise;
   for (const part of parts) socket.write(part);
   return { line, socket };
 }
@@ -96,6 +104,26 @@ test("where RTMPS cannot be listened on, nothing is", () => {
   afterThisTest(() => listener.stop(true));
   expect(() => openPort({ port: plain, secure: { port: taken, certificate } })).toThrow();
   Bun.listen({ hostname: HOST, port: plain, socket: { data: () => {} } }).stop(true);
+});
+
+test("a renewed certificate leaves the connections alone that RTMPS has, and those that come find RTMPS where it was", async () => {
+  const feed = { world: "w", video: "1", session: 0 };
+  const { port } = openPort({ secure: { port: 0, certificate } }, { a: feed, b: { ...feed, video: "2" } });
+  const to = { port: port.securePort as number, tls: { rejectUnauthorized: false } };
+  const [hello, ...rest] = publishing("a");
+  const before = await connectTo(to, hello as Uint8Array);
+  await until(() => before.line.received !== "");
+  port.renew(certificate);
+  port.renew(certificate);
+  expect(port.securePort).toBe(to.port);
+  const after = await connectTo(to, ...publishing("b"));
+  await until(() => after.line.isClosed || after.line.received.includes("NetStream.Publish.Start"));
+  // The one from before the renewal says the rest, and is answered.
+  for (const part of rest) before.socket.write(part);
+  await until(() => before.line.isClosed || before.line.received.includes("NetStream.Publish.Start"));
+  expect([before.line.isClosed, after.line.isClosed]).toEqual([false, false]);
+  await port.stop();
+  await until(() => before.line.isClosed && after.line.isClosed);
 });
 
 test("a port without RTMPS has no certificate to renew", () => {

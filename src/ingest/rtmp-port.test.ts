@@ -178,6 +178,26 @@ test("ingest: a stream that is over before the server has admitted it is recorde
   }
 });
 
+test("ingest: a port that stops is done when the recording of a connection is whole that had closed before", async () => {
+  const [asked, admitted] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const { port, address, happened, recordings } = openPort({
+    startWhen: () => {
+      asked.resolve();
+      return admitted.promise;
+    },
+  });
+  const encoder = startEncoder(address("good"), { seconds: 60 });
+  await asked.promise;
+  await encoder.kill();
+  // The connection is gone, and what it sent waits for its admission.
+  while (port.publisherOf({ world: "default", video: "1", session: 0 }) !== undefined) await Bun.sleep(1);
+  const stopped = port.stop();
+  admitted.resolve();
+  await stopped;
+  expect(readFileSync(join(recordings, "default", "1", "1", "index"), "utf8")).toEndWith("end\n");
+  await happened("lost 1");
+});
+
 test("ingest: an encoder that dies and comes back with another picture size gets a session of its own", async () => {
   const { address, happened, recordings } = openPort();
   const first = startEncoder(address("good"), { seconds: 30 });

@@ -9,6 +9,8 @@ import { TransportStream } from "./transport-stream.ts";
 const VIDEO_CONFIG = Buffer.from("1700000000" + "0142c00cffe100176742c00cda05067e7c0440000003004000000c83c50aa801000468ce0fc8", "hex");
 /** AAC LC, 44.1 kHz, mono. */
 const AUDIO_CONFIG = Buffer.from("af001208", "hex");
+/** The same with 48 kHz. */
+const AUDIO_CONFIG_48 = Buffer.from("af001188", "hex");
 const picture = (isKey: boolean): Uint8Array => Buffer.from(`${isKey ? "17" : "27"}01000000${"00000002"}${isKey ? "65" : "41"}88`, "hex");
 const sound = Buffer.from("af01211004608c1c", "hex");
 
@@ -169,6 +171,32 @@ test("sound waits for 150 ms of it, for the segment's end, and for another confi
   at(1_100, true);
   hear(1_100, 1_300);
   expect(seen.slice(7)).toEqual([]);
+});
+
+test("sound that waits while the encoder changes its sound is what it was; what comes after is of the new kind", () => {
+  const given: string[] = [];
+  const packager = new Packager(
+    {
+      isEmpty: false,
+      addPicture: () => {},
+      addSound: ({ ms, frames, config }) => void given.push(`${ms} ${frames.length} ${"sampleRate" in config ? config.sampleRate : "opus"}`),
+      take: () => ({ bytes: new Uint8Array(), head: undefined }),
+    },
+    { began: () => {}, segment: () => {}, audioMissing: () => {} },
+  );
+  const hear = (...times: readonly number[]): void => {
+    for (const ms of times) packager.addAudio(ms, audio(sound));
+  };
+  packager.addVideo(0, video(VIDEO_CONFIG));
+  packager.addAudio(0, audio(AUDIO_CONFIG));
+  packager.addVideo(0, { kind: "frame", isKey: true, compositionMs: 0, bytes: Uint8Array.of(0, 0, 0, 1, 9) });
+  hear(0, 23);
+  packager.addAudio(40, audio(AUDIO_CONFIG_48));
+  hear(46, 67, 88);
+  packager.addAudio(100, audio(AUDIO_CONFIG));
+  hear(110);
+  packager.end();
+  expect(given).toEqual(["0 2 44100", "46 3 48000", "110 1 44100"]);
 });
 
 test("a segment is cut at a key frame after a second, and not a millisecond sooner, nor before there was sound", () => {
