@@ -108,7 +108,9 @@ for (const { kind, data, processes } of databases) {
         const problems = await playAll(stage, seeds(tries(HISTORIES, 5_000)));
         const isWhole = given === undefined && areas === undefined;
         if (isWhole && problems.length === 0) problems.push(...(await playOn(stage, HISTORIES + 1)));
-        console.log(stage.coverage.report());
+        const shares = stage.servers.shares();
+        console.log(`${stage.coverage.report()}\n${shares.text}`);
+        if (isWhole) problems.push(...shares.problems);
         expect(problems).toEqual([]);
       },
       TIMEOUT_MS,

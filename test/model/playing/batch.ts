@@ -7,6 +7,7 @@ import { replyTo } from "../reference/reply.ts";
 import type { GraphRequest } from "../reference/requests.ts";
 import type { World } from "../reference/world.ts";
 import { compare } from "./compare.ts";
+import { changesFact } from "./facts.ts";
 import { type Filling, noteNodes, provenBy, resolve } from "./resolve.ts";
 import type { Scene, Stage } from "./scene.ts";
 import { type Received, send } from "./send.ts";
@@ -36,7 +37,6 @@ export async function askInBatch(stage: Stage, scene: Scene, step: BatchStep, fi
     headers: { authorization: `Bearer ${step.token}` },
   };
   const received = await send(address, whole);
-  stage.servers.noteChange(scene.place, "request");
   const dead = credentialsOf(world, whole)[0]?.problem;
   if (dead !== undefined) {
     const refused = { operation: undefined, replies: [failure("wrapped", dead)], version: undefined };
@@ -105,7 +105,11 @@ interface Taken {
   readonly reply: PartReply | null;
 }
 
-function takePart({ coverage }: Stage, { world, ever }: Scene, { step, part, outcomes, address, request, reply }: Taken): string | undefined {
+function takePart(
+  { coverage, servers }: Stage,
+  { world, ever, place: name }: Scene,
+  { step, part, outcomes, address, request, reply }: Taken,
+): string | undefined {
   const { dependsOn, nodeOf, isOmitted } = part;
   const place = outcomes.length;
   const needed = [dependsOn, nodeOf].flatMap((one) => (one === undefined ? [] : [outcomes[one] as Outcome]));
@@ -130,6 +134,7 @@ function takePart({ coverage }: Stage, { world, ever }: Scene, { step, part, out
   const [first] = replied.replies;
   if (isOmitted && isReferredTo(step.parts, place) && first !== undefined && !isFailure(first)) {
     world.reach("batchOmitted");
+    if (changesFact(replied.operation, first)) servers.noteFact(name);
     outcomes.push({ isDone: true, id: (first.body as { id?: string }).id });
     return reply === null ? undefined : "its response should be omitted";
   }
@@ -137,6 +142,7 @@ function takePart({ coverage }: Stage, { world, ever }: Scene, { step, part, out
   const { reply: own, difference } = compare(replied, world.profile, observed);
   if (difference !== undefined || own === undefined) return `${meant.method} ${meant.path}: ${difference}`;
   world.reach("batchPart");
+  if (changesFact(replied.operation, own)) servers.noteFact(name);
   coverage.count(replied.operation?.name, isFailure(own) ? own.error : undefined);
   noteNodes(world, ever);
   outcomes.push({ isDone: !isFailure(own), id: (observed.body as { id?: string } | undefined)?.id });

@@ -16,6 +16,13 @@ import { lookAtEvents } from "./look-at-events.ts";
 import { idOf } from "./resolve.ts";
 import { newName, type Scene, type Stage } from "./scene.ts";
 
+/** Undefined if the control API did what it was asked, which changes a fact that processes keep. */
+async function orderFact(stage: Stage, scene: Scene, method: string, path: string, body?: unknown): Promise<string | undefined> {
+  const what = await order(stage, scene, method, path, body);
+  stage.servers.noteFact(scene.place);
+  return what;
+}
+
 /** Undefined if the control API did what it was asked. */
 async function order({ servers }: Stage, scene: Scene, method: string, path: string, body?: unknown): Promise<string | undefined> {
   const { status, body: reply } = await servers.control(method, `worlds/${scene.place}/${path}`, body);
@@ -32,12 +39,12 @@ export async function changeWorld(stage: Stage, scene: Scene, step: ChangeStep):
       world.now += step.seconds;
       passDueDates(world);
       passDeadlines(world);
-      return (await order(stage, scene, "POST", "clock/advance", { seconds: step.seconds })) ?? playFetches(stage, scene);
+      return (await orderFact(stage, scene, "POST", "clock/advance", { seconds: step.seconds })) ?? playFetches(stage, scene);
     case "revoke":
       return revoke(stage, scene, step.token);
     case "roles":
       setRoles(scene, step);
-      return order(stage, scene, "PATCH", `nodes/pages/${step.page}`, { roles: step.roles });
+      return orderFact(stage, scene, "PATCH", `nodes/pages/${step.page}`, { roles: step.roles });
     case "events":
       return lookAtEvents(stage, scene, step);
     case "touch":
@@ -73,7 +80,7 @@ async function revoke(stage: Stage, scene: Scene, value: string): Promise<string
   const listed = (body as { data: { id: string }[] }).data.toReversed();
   const place = [...world.tokens.keys()].indexOf(value);
   token.revoked = true;
-  return order(stage, scene, "DELETE", `tokens/${listed[place]?.id}`);
+  return orderFact(stage, scene, "DELETE", `tokens/${listed[place]?.id}`);
 }
 
 /** D-11: page tokens die with the role of their person, and stay dead. */
@@ -154,6 +161,7 @@ async function move(stage: Stage, scene: Scene): Promise<string | undefined> {
   // The first one stays as it is until another history resets it.
   if (place !== world.name) await stage.servers.control("DELETE", `worlds/${place}`);
   scene.place = name;
+  stage.servers.noteFact(name);
   // D-261: a cursor of one world means nothing in another. The statuses of a world file are written when it is loaded.
   world.cursors.clear();
   for (const action of world.required_actions.values()) action.written = world.now;

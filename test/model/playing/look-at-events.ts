@@ -30,6 +30,7 @@ export async function lookAtEvents(stage: Stage, scene: Scene, { app, deactivate
   const path = `worlds/${place}/app-events/${app}`;
   if (deactivate !== undefined) {
     const { status } = await stage.servers.control("POST", `${path}/names/${encodeURIComponent(deactivate)}/deactivate`);
+    stage.servers.noteFact(place);
     const expected = events.names.has(deactivate) ? 200 : 404;
     if (status !== expected) return `deactivating ${deactivate} is ${status}, not ${expected}`;
     if (expected === 200) events.names.set(deactivate, "deactivated");

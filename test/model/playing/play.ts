@@ -9,6 +9,7 @@ import { askInBatch } from "./batch.ts";
 import { letTimePass } from "./change-video.ts";
 import { changeWorld } from "./change-world.ts";
 import { compare } from "./compare.ts";
+import { changesFact } from "./facts.ts";
 import { finishUpload } from "./fill-feed.ts";
 import { askForMany } from "./many.ts";
 import { playOutage } from "./outage.ts";
@@ -53,10 +54,7 @@ async function take(stage: Stage, scene: Scene, step: Step): Promise<string | un
   if (step.kind === "many") return askForMany(stage, scene, step, fillingOf(stage, scene));
   if (step.kind === "again") return askAgain(stage, scene, step);
   if (step.kind === "follow") return follow(stage, scene, step.link);
-  await stage.servers.beforeControl(scene.place);
-  const what = step.kind === "outage" ? await playOutage(stage, scene, step) : await changeWorld(stage, scene, step);
-  stage.servers.noteChange(scene.place, "control");
-  return what;
+  return step.kind === "outage" ? playOutage(stage, scene, step) : changeWorld(stage, scene, step);
 }
 
 /** Operations that change where webhooks go. */
@@ -68,17 +66,6 @@ const REROUTING: ReadonlySet<string> = new Set([
   "endSubscription",
   "subscribeToPage",
   "unsubscribeFromPage",
-]);
-
-/** Operations that change nothing which could be cached: absence never is. */
-const CREATING: ReadonlySet<string> = new Set([
-  "createLabel",
-  "createPersona",
-  "setSolutionMigrationIntent",
-  "sendSelfMessage",
-  "reportAppEvents",
-  "createLiveComment",
-  "createLiveVideo",
 ]);
 
 const fillingOf = ({ ledger }: Stage, { world, ever }: Scene): Filling => ({
@@ -106,8 +93,7 @@ async function ask(stage: Stage, scene: Scene, step: RequestStep | undefined, re
   if (difference !== undefined) {
     return `${request.method} ${address}${request.path} (${step?.operation ?? "a link"}, ${world.profile}): ${JSON.stringify(request)}\n  ${difference}`;
   }
-  const isChange = request.method !== "GET" && !CREATING.has(replied.operation?.name ?? "");
-  if (isChange) servers.noteChange(scene.place, "request");
+  if (changesFact(replied.operation, reply)) servers.noteFact(scene.place);
   if (isAnythingDue(world)) await letTimePass(servers, scene);
   const unread = await readFile(stage, scene);
   if (unread !== undefined) return unread;
@@ -125,7 +111,6 @@ async function readFile(stage: Stage, scene: Scene): Promise<string | undefined>
   const { reading } = scene.world;
   if (reading === undefined) return undefined;
   scene.world.reading = undefined;
-  await stage.servers.beforeControl(scene.place);
   return finishUpload(stage, scene, reading);
 }
 

@@ -39,7 +39,7 @@ export async function openScene({ servers, ledger, coverage, used }: Stage, prof
   const { status, body } =
     known === undefined ? await servers.control("POST", "worlds", { name, file }) : await servers.control("POST", `worlds/${name}/reset`);
   if (status >= 300) throw new Error(`the world was refused: ${JSON.stringify(body)}`);
-  servers.noteChange(name, "control");
+  servers.noteFact(name);
   const world = loadWorld(name, file, coverage.reach);
   const ever: EverNodes = new Map();
   noteNodes(world, ever);
