@@ -8,7 +8,8 @@ import { afterThisTest } from "#harness/cleanup";
 import { sharedPostgres } from "#harness/postgres-cluster";
 import { tries } from "#harness/proof";
 import { temporaryFolder } from "#harness/server";
-import { drawHistory, withRestarts } from "./histories/draw-history.ts";
+import { drawHistory } from "./histories/draw-history.ts";
+import { hasRestarts } from "./histories/restarts.ts";
 import type { History } from "./histories/steps.ts";
 import { Coverage } from "./playing/coverage.ts";
 import { keepCase, keptCases } from "./playing/kept-cases.ts";
@@ -47,40 +48,58 @@ const seeds = (usual: number): number[] => {
   return Array.from({ length: given === undefined ? usual : Number(givenCount) }, (_, place) => first + place);
 };
 
-async function playAll(stage: Stage, all: readonly number[]): Promise<string[]> {
-  const waiting = [...all];
-  const failed: { readonly seed: number; readonly history: History }[] = [];
+/** Histories that restart processes have processes of their own, and are played one at a time. */
+interface Stages {
+  readonly usual: Stage;
+  readonly restarting: Stage;
+}
+
+const stageOf = ({ usual, restarting }: Stages, history: History): Stage => (hasRestarts(history) ? restarting : usual);
+
+interface Drawn {
+  readonly seed: number;
+  readonly history: History;
+}
+
+async function playAll(stages: Stages, all: readonly number[]): Promise<string[]> {
+  const drawn = all.map((seed): Drawn => ({ seed, history: drawHistory(seed, STEPS, areas?.split(",")) }));
+  const waiting = drawn.filter(({ history }) => !hasRestarts(history));
+  const restarting = drawn.filter(({ history }) => hasRestarts(history));
+  const failed: Drawn[] = [];
   const startMs = performance.now();
   let played = 0;
-  const work = async (): Promise<void> => {
-    for (let seed = waiting.shift(); seed !== undefined && failed.length < PROBLEMS_MAX; seed = waiting.shift()) {
-      const history = drawHistory(seed, STEPS, areas?.split(","));
-      const parting = await play(stage, history);
+  const work = async (queue: Drawn[]): Promise<void> => {
+    for (let next = queue.shift(); next !== undefined && failed.length < PROBLEMS_MAX; next = queue.shift()) {
+      const { seed, history } = next;
+      const parting = await play(stageOf(stages, history), history);
       if (parting !== undefined) {
         console.log(`seed ${seed} fails at step ${parting.step} and is shrunk when all are played: ${parting.what}`);
-        failed.push({ seed, history });
+        failed.push(next);
       }
       if (++played % REPORT_EVERY === 0)
         console.log(`${played} of ${all.length} histories from seed ${all[0]} on, after ${Math.round((performance.now() - startMs) / 1000)} s`);
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, work));
-  if (failed.length > 0) stage.ledger.hurry();
+  // The one that plays histories with restarts goes on with others.
+  const first = work(restarting).then(() => work(waiting));
+  await Promise.all([first, ...Array.from({ length: AT_ONCE - 1 }, () => work(waiting))]);
+  if (failed.length > 0) stages.usual.ledger.hurry();
   const problems: string[] = [];
-  for (const { seed, history } of failed) problems.push(await explain(stage, seed, history));
+  for (const { seed, history } of failed) problems.push(await explain(stageOf(stages, history), seed, history));
   return problems;
 }
 
 /** What is not reached yet, some more histories reach; returns what is wrong, or stays unreached. */
-async function playOn(stage: Stage, first: number): Promise<string[]> {
-  for (let seed = first; seed < first + FURTHER_MAX && stage.coverage.unreached().length > 0; seed += AT_ONCE) {
+async function playOn(stages: Stages, first: number): Promise<string[]> {
+  const { coverage } = stages.usual;
+  for (let seed = first; seed < first + FURTHER_MAX && coverage.unreached().length > 0; seed += AT_ONCE) {
     const problems = await playAll(
-      stage,
+      stages,
       Array.from({ length: AT_ONCE }, (_, place) => seed + place),
     );
     if (problems.length > 0) return problems;
   }
-  return stage.coverage.unreached().map((name) => `not reached: ${name}`);
+  return coverage.unreached().map((name) => `not reached: ${name}`);
 }
 
 async function explain(stage: Stage, seed: number, history: History): Promise<string> {
@@ -102,31 +121,20 @@ for (const { kind, data, processes } of databases) {
       async () => {
         const ledger = new Ledger();
         afterThisTest(() => ledger.stop());
-        const stage = { servers: await startServers(await data(), processes), ledger, coverage: new Coverage(), used: { strict: [], clients: [] } };
+        const coverage = new Coverage();
+        const newStage = async (): Promise<Stage> => ({
+          ...{ servers: await startServers(await data(), processes), ledger, coverage, used: { strict: [], clients: [] } },
+        });
+        const stages = { usual: await newStage(), restarting: await newStage() };
         for (const { name, history } of given === undefined ? keptCases() : [])
-          expect({ name, parting: await play(stage, history) }).toEqual({ name, parting: undefined });
-        const problems = await playAll(stage, seeds(tries(HISTORIES, 5_000)));
+          expect({ name, parting: await play(stageOf(stages, history), history) }).toEqual({ name, parting: undefined });
+        const problems = await playAll(stages, seeds(tries(HISTORIES, 5_000)));
         const isWhole = given === undefined && areas === undefined;
-        if (isWhole && problems.length === 0) problems.push(...(await playOn(stage, HISTORIES + 1)));
-        const shares = stage.servers.shares();
-        console.log(`${stage.coverage.report()}\n${shares.text}`);
+        if (isWhole && problems.length === 0) problems.push(...(await playOn(stages, HISTORIES + 1)));
+        const shares = stages.usual.servers.shares();
+        console.log(`${coverage.report()}\n${shares.text}`);
         if (isWhole) problems.push(...shares.problems);
         expect(problems).toEqual([]);
-      },
-      TIMEOUT_MS,
-    );
-
-    test(
-      "a server that is ended and killed again and again goes on as the model does",
-      async () => {
-        const ledger = new Ledger();
-        afterThisTest(() => ledger.stop());
-        const stage = { servers: await startServers(await data(), processes), ledger, coverage: new Coverage(), used: { strict: [], clients: [] } };
-        for (const seed of seeds(tries(1, 100)).slice(0, tries(1, 100))) {
-          const history = withRestarts(drawHistory(seed, STEPS, areas?.split(",")));
-          const parting = await play(stage, history);
-          expect({ seed, parting }).toEqual({ seed, parting: undefined });
-        }
       },
       TIMEOUT_MS,
     );

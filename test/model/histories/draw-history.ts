@@ -13,7 +13,8 @@ import { nodeSteps } from "./nodes.ts";
 import { labelSteps, personaSteps } from "./page-messaging.ts";
 import { proofSteps } from "./proofs.ts";
 import { actionSteps, inspectionSteps, mediaSteps } from "./reading.ts";
-import type { History, Step } from "./steps.ts";
+import { restarts, withRestarts } from "./restarts.ts";
+import type { History, RestartStep, Step } from "./steps.ts";
 import { subscriptionSteps } from "./subscriptions.ts";
 
 const MINUTE = 60;
@@ -51,13 +52,8 @@ const worldSteps: Arbitrary<Step> = oneOf<Step>(
   ],
 );
 
-/** The same history on a server that ends, and is killed, in between. */
-export const withRestarts = ({ worlds, steps }: History): History => ({
-  worlds,
-  steps: steps.flatMap((step, place): Step[] =>
-    place % 25 === 20 ? [{ kind: "restart", world: step.world, how: place % 50 === 20 ? "kill" : "stop" }, step] : [step],
-  ),
-});
+/** A start of a process costs as much as a hundred requests, so one history in so many has some. */
+const RESTARTS_EVERY = 12;
 
 /** Each area's steps; a history is about a few of them, so that its steps meet. */
 const areas: Readonly<Record<string, Arbitrary<Step>>> = {
@@ -82,6 +78,7 @@ const history = (steps: number, own: string, among: readonly string[]): Arbitrar
 /** The same seed draws the same history; seeds one after the other take turns with the areas. */
 export function drawHistory(seed: number, steps: number, among: readonly string[] = Object.keys(areas)): History {
   const own = among[seed % among.length] as string;
-  const [drawn] = fc.sample(history(steps, own, among), { seed, numRuns: 1 });
-  return drawn as History;
+  const drawn = fc.sample(history(steps, own, among), { seed, numRuns: 1 })[0] as History;
+  if (seed % RESTARTS_EVERY !== 0) return drawn;
+  return withRestarts(drawn, fc.sample(restarts, { seed, numRuns: 1 })[0] as readonly RestartStep[]);
 }

@@ -183,10 +183,14 @@ export interface TouchStep {
   readonly fields: Readonly<Record<string, Value>>;
 }
 
-interface RestartStep {
+/** A write is sent, and the process that has it ends, by SIGTERM or SIGKILL, and starts on the same data. */
+export interface RestartStep {
   readonly kind: "restart";
   readonly world: number;
   readonly how: "stop" | "kill";
+  readonly request: RequestStep;
+  /** After the write was sent; null: after its response. */
+  readonly afterMs: number | null;
 }
 
 /** The world is exported, and the history goes on in a fresh one that is loaded from it. */
@@ -202,7 +206,6 @@ export type ChangeStep =
   | LiveStep
   | FeedFileStep
   | RecordStep
-  | RestartStep
   | MoveStep
   | InAppStep
   | MoveIntentStep
@@ -212,7 +215,7 @@ export type ChangeStep =
   | MoveActionStep
   | AddMediaStep;
 
-export type Step = RequestStep | BatchStep | ManyStep | AgainStep | FollowStep | OutageStep | ChangeStep;
+export type Step = RequestStep | BatchStep | ManyStep | AgainStep | FollowStep | OutageStep | RestartStep | ChangeStep;
 
 export interface History {
   readonly worlds: readonly Profile[];

@@ -49,9 +49,6 @@ export async function changeWorld(stage: Stage, scene: Scene, step: ChangeStep):
       return lookAtEvents(stage, scene, step);
     case "touch":
       return touch(stage, scene, step);
-    case "restart":
-      await stage.servers.restart(step.how);
-      return undefined;
     case "move":
       return move(stage, scene);
     case "in app":

@@ -23,8 +23,8 @@ export interface Servers {
   control(method: string, path: string, body?: unknown): Promise<ControlReply>;
   /** A file, to the control API. */
   upload(path: string, file: string): Promise<ControlReply>;
-  /** Ends every process, by SIGTERM or SIGKILL, and starts it on the same data. */
-  restart(how: "stop" | "kill"): Promise<void>;
+  /** Ends the process that was asked of the world last, by SIGTERM or SIGKILL, and starts it on the same data. */
+  restart(world: string, how: "stop" | "kill"): Promise<void>;
   /** How many requests each process got, and what is wrong with that. */
   shares(): { readonly text: string; readonly problems: readonly string[] };
 }
@@ -76,11 +76,10 @@ export async function startServers(data: string, count: 1 | 2): Promise<Servers>
     },
     control: (method, path, body) => askControl(nextOf(worldOf(path, body)), method, path, body),
     upload: (path, file) => askControl(nextOf(worldOf(path)), "POST", path, file, "text/csv"),
-    async restart(how) {
-      for (const [place, server] of running.entries()) {
-        await server[how]();
-        running[place] = await start();
-      }
+    async restart(world, how) {
+      const { last } = turnOf(world);
+      await (running[last] as Server)[how]();
+      running[last] = await start();
     },
     shares() {
       const all = requests.reduce((sum, some) => sum + some, 0);

@@ -152,6 +152,7 @@ export const rules = {
   routedByAccount: "ROUTE: to the address of the account",
   routedToApp: "ROUTE: to the callback of the app",
   unrouted: "ROUTE: a field that honours no overrides",
+  writeUnanswered: "D-62: a write whose process ended before its response was done with its webhooks, or not at all",
   fieldOfOthers: "D-58: a field of other nodes is 422",
   intentSolution: "D-121: solution_id must be a solution",
   intentDestination: "D-121: an account that the app cannot see is refused",

@@ -1,0 +1,35 @@
+/** Processes that end, and are killed, with a write under way. */
+import fc, { type Arbitrary } from "fast-check";
+import { oneOf } from "./drawing.ts";
+import { labelSteps, personaSteps } from "./page-messaging.ts";
+import type { History, RequestStep, RestartStep, Step } from "./steps.ts";
+
+/** What the control API shows whole, so that what became of it can be found out. */
+const write: Arbitrary<RequestStep> = oneOf<Step>([4, labelSteps], [1, personaSteps]).filter(
+  (step): step is RequestStep => step.kind === "request" && step.method !== "GET" && step.operation !== "none",
+);
+
+/** A write takes a few milliseconds. */
+const afterMs: Arbitrary<number | null> = fc.constantFrom(0, 1, 2, 3, 4, 5, 6, null, null);
+
+export const restarts: Arbitrary<readonly RestartStep[]> = fc.array(
+  fc.record({ how: oneOf<RestartStep["how"]>([3, fc.constant("kill")], [1, fc.constant("stop")]), request: write, afterMs }).map((drawn) => ({
+    ...{ kind: "restart" as const, world: drawn.request.world },
+    ...drawn,
+  })),
+  { minLength: 3, maxLength: 5 },
+);
+
+/** Spread over the history. */
+export function withRestarts({ worlds, steps }: History, drawn: readonly RestartStep[]): History {
+  const every = Math.ceil(steps.length / (drawn.length + 1));
+  return {
+    worlds,
+    steps: steps.flatMap((step, place): Step[] => {
+      const restart = place > 0 && place % every === 0 ? drawn[place / every - 1] : undefined;
+      return restart === undefined ? [step] : [restart, step];
+    }),
+  };
+}
+
+export const hasRestarts = ({ steps }: History): boolean => steps.some(({ kind }) => kind === "restart");

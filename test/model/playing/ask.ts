@@ -1,0 +1,94 @@
+/** A request: it is sent, and its response is the model's. */
+import type { RequestStep } from "../histories/steps.ts";
+import { isAnythingDue } from "../reference/areas/live-states.ts";
+import { isFailure } from "../reference/replies.ts";
+import { replyTo } from "../reference/reply.ts";
+import type { GraphRequest } from "../reference/requests.ts";
+import { letTimePass } from "./change-video.ts";
+import { compare } from "./compare.ts";
+import { changesFact } from "./facts.ts";
+import { finishUpload } from "./fill-feed.ts";
+import { type Filling, noteNodes } from "./resolve.ts";
+import type { Scene, Stage } from "./scene.ts";
+import { type Received, send } from "./send.ts";
+
+/** Operations that change where webhooks go. */
+const REROUTING: ReadonlySet<string> = new Set([
+  "setAccountOverride",
+  "setNumberOverride",
+  "unsubscribeApp",
+  "subscribeApp",
+  "endSubscription",
+  "subscribeToPage",
+  "unsubscribeFromPage",
+]);
+
+export const fillingOf = ({ ledger }: Stage, { world, ever }: Scene): Filling => ({
+  ...{ ever, callback: (name) => ledger.callback(world.name, name), file: (rows) => ledger.file(rows) },
+});
+
+export async function follow(stage: Stage, scene: Scene, which: "next" | "previous"): Promise<string | undefined> {
+  const { links } = scene;
+  const link = links?.[which];
+  if (links === undefined || link === undefined) return undefined;
+  const { body: _, ...request } = links.request;
+  return ask(stage, scene, undefined, { ...request, method: "GET", query: [...new URL(link).searchParams] });
+}
+
+export async function ask(stage: Stage, scene: Scene, step: RequestStep | undefined, request: GraphRequest): Promise<string | undefined> {
+  const { servers, ledger } = stage;
+  const { world } = scene;
+  // A delivery goes by what holds when it is sent, so what is on its way comes first.
+  const missing = REROUTING.has(step?.operation ?? "") ? await ledger.settle(world) : undefined;
+  if (missing !== undefined) return missing;
+  const address = servers.address(scene.place, request.surface);
+  return takeResponse(stage, scene, step, { address, request, received: await send(address, request) });
+}
+
+export interface Exchange {
+  /** That of the world on the surface of the request. */
+  readonly address: string;
+  readonly request: GraphRequest;
+  readonly received: Received;
+}
+
+export async function takeResponse(
+  stage: Stage,
+  scene: Scene,
+  step: RequestStep | undefined,
+  { address, request, received }: Exchange,
+): Promise<string | undefined> {
+  const { servers, coverage } = stage;
+  const { world, ever } = scene;
+  const replied = replyTo(world, request, address, received);
+  const { reply, difference } = compare(replied, world.profile, received);
+  if (difference !== undefined) {
+    return `${request.method} ${address}${request.path} (${step?.operation ?? "a link"}, ${world.profile}): ${JSON.stringify(request)}\n  ${difference}`;
+  }
+  if (changesFact(replied.operation, reply)) servers.noteFact(scene.place);
+  if (isAnythingDue(world)) await letTimePass(servers, scene);
+  const unread = await readFile(stage, scene);
+  if (unread !== undefined) return unread;
+  if (reply !== undefined) coverage.count(replied.operation?.name, isFailure(reply) ? reply.error : undefined);
+  noteNodes(world, ever);
+  noteLinks(scene, request, received);
+  const { etag } = received.headers;
+  if (request.method === "GET" && received.status === 200 && etag === undefined) return `${request.path}: a response without an entity tag`;
+  if (request.method === "GET" && received.status === 200 && etag !== undefined) scene.last = { request, etag, body: received.body };
+  return undefined;
+}
+
+/** What was sent to a feed is read before the history goes on. */
+async function readFile(stage: Stage, scene: Scene): Promise<string | undefined> {
+  const { reading } = scene.world;
+  if (reading === undefined) return undefined;
+  scene.world.reading = undefined;
+  return finishUpload(stage, scene, reading);
+}
+
+function noteLinks(scene: Scene, request: GraphRequest, { body }: Received): void {
+  const { paging } = (typeof body === "object" && body !== null ? body : {}) as { paging?: { next?: string; previous?: string } };
+  if (paging?.next === undefined && paging?.previous === undefined) return;
+  const { next, previous } = paging;
+  scene.links = { request, ...(next === undefined ? {} : { next }), ...(previous === undefined ? {} : { previous }) };
+}

@@ -1,0 +1,66 @@
+/** A process that ends, or is killed, while it has a write and while webhooks of it are on their way. */
+import type { RestartStep } from "../histories/steps.ts";
+import { replyTo } from "../reference/reply.ts";
+import type { GraphRequest } from "../reference/requests.ts";
+import type { World } from "../reference/world.ts";
+import { fillingOf, takeResponse } from "./ask.ts";
+import { differenceOf } from "./compare.ts";
+import { noteNodes, resolve } from "./resolve.ts";
+import type { Scene, Stage } from "./scene.ts";
+import { send } from "./send.ts";
+
+export async function playRestart(stage: Stage, scene: Scene, step: RestartStep): Promise<string | undefined> {
+  const { servers } = stage;
+  const request = resolve(step.request, scene.world, fillingOf(stage, scene));
+  const address = servers.address(scene.place, request.surface);
+  const response = send(address, request).catch(() => undefined);
+  if (step.afterMs === null) await response;
+  else await Bun.sleep(step.afterMs);
+  await servers.restart(scene.place, step.how);
+  const received = await response;
+  // What was acknowledged is there: what follows in the history would show that it is not.
+  if (received !== undefined) return takeResponse(stage, scene, step.request, { address, request, received });
+  return findOut(stage, scene, { address, request });
+}
+
+type Entry = Readonly<Record<string, unknown>> & { readonly id: string };
+type Kept = Readonly<Record<"labels" | "personas", readonly Entry[]>>;
+
+const sorted = <Item>(items: readonly Item[], textOf: (item: Item) => string): Item[] => items.toSorted((a, b) => (textOf(a) < textOf(b) ? -1 : 1));
+
+const byId = (entries: readonly Entry[]): Entry[] => sorted(entries, ({ id }) => id);
+
+const inModel = ({ labels, personas }: World): Kept => ({
+  labels: byId([...labels.values()].map((label) => ({ ...label, users: [...label.users].sort() }))),
+  personas: byId([...personas.values()].map((persona) => ({ ...persona }))),
+});
+
+/** More than a history has of either. */
+const ROWS = 1_000;
+
+async function inServer({ servers }: Stage, place: string): Promise<Kept> {
+  const read = async (key: keyof Kept): Promise<Entry[]> => {
+    const { body } = await servers.control("GET", `worlds/${place}/nodes/${key}?limit=${ROWS}`);
+    return byId((body as { readonly data: readonly Entry[] }).data);
+  };
+  const labels = (await read("labels")).map(({ users, ...label }) => ({ ...label, users: [...((users ?? []) as string[])].sort() }));
+  return { labels, personas: await read("personas") };
+}
+
+/** Nobody has heard whether the write was done: what the server keeps says it. Where it was, all of it was, with its webhooks. */
+async function findOut(stage: Stage, scene: Scene, { address, request }: { readonly address: string; readonly request: GraphRequest }) {
+  const { world, ever, place } = scene;
+  world.reach("writeUnanswered");
+  const kept = await inServer(stage, place);
+  if (differenceOf(inModel(world), kept) === undefined) {
+    stage.coverage.happens("a write without a response, not done");
+    return undefined;
+  }
+  const known = new Set([...world.labels.keys(), ...world.personas.keys()]);
+  const made = [...kept.labels, ...kept.personas].find(({ id }) => !known.has(id));
+  replyTo(world, request, address, { body: { id: made?.id } });
+  noteNodes(world, ever);
+  stage.coverage.happens("a write without a response, done");
+  const difference = differenceOf(inModel(world), kept, "what is kept");
+  return difference === undefined ? undefined : `${request.method} ${request.path} without a response: ${JSON.stringify(request)}\n  ${difference}`;
+}
