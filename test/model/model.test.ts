@@ -29,6 +29,9 @@ const HISTORIES = 100;
 /** What one mistake causes is found again and again. */
 const PROBLEMS_MAX = 5;
 
+/** What must not come does so at once, if it comes. */
+const LATE_WITHIN_MS = 500;
+
 /** A proof plays for hours on a slow machine. */
 const TIMEOUT_MS = 12 * 3_600_000;
 
@@ -131,6 +134,9 @@ for (const { kind, data, processes } of databases) {
         const problems = await playAll(stages, seeds(tries(HISTORIES, 5_000)));
         const isWhole = given === undefined && areas === undefined;
         if (isWhole && problems.length === 0) problems.push(...(await playOn(stages, HISTORIES + 1)));
+        await Bun.sleep(LATE_WITHIN_MS);
+        const late = ledger.late();
+        if (late !== undefined) problems.push(late);
         const shares = stages.usual.servers.shares();
         console.log(`${coverage.report()}\n${shares.text}`);
         if (isWhole) problems.push(...shares.problems);

@@ -36,10 +36,7 @@ export async function changeWorld(stage: Stage, scene: Scene, step: ChangeStep):
   if (missing !== undefined) return missing;
   switch (step.kind) {
     case "advance":
-      world.now += step.seconds;
-      passDueDates(world);
-      passDeadlines(world);
-      return (await orderFact(stage, scene, "POST", "clock/advance", { seconds: step.seconds })) ?? playFetches(stage, scene);
+      return advance(stage, scene, step.seconds);
     case "revoke":
       return revoke(stage, scene, step.token);
     case "roles":
@@ -66,6 +63,16 @@ export async function changeWorld(stage: Stage, scene: Scene, step: ChangeStep):
     case "add media":
       return addMedia(stage, scene, step);
   }
+}
+
+async function advance(stage: Stage, scene: Scene, seconds: number): Promise<string | undefined> {
+  const { world } = scene;
+  world.now += seconds;
+  passDueDates(world);
+  passDeadlines(world);
+  const problem = (await orderFact(stage, scene, "POST", "clock/advance", { seconds })) ?? (await playFetches(stage, scene));
+  world.movedFrom = world.now;
+  return problem;
 }
 
 /** The list of tokens is newest first and shows no values, so a token's id is found by its place in the file. */

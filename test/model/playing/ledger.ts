@@ -1,6 +1,7 @@
 /** The webhooks that came, by world and app, and whether they are exactly those that had to. */
 import { createHmac } from "node:crypto";
 import { isFile, pathOfFile, rowsAt } from "../reference/files.ts";
+import type { App } from "../reference/nodes.ts";
 import type { FeedFile } from "../reference/requests.ts";
 import type { World } from "../reference/world.ts";
 import { differenceOf } from "./compare.ts";
@@ -9,7 +10,11 @@ import { textOf } from "./send.ts";
 interface Post {
   readonly path: string;
   readonly webhookId: string;
+  /** `X-Hub-Signature-256`. */
   readonly signature: string;
+  /** `webhook-timestamp` and `webhook-signature`. */
+  readonly timestamp: string;
+  readonly standard: string;
   readonly body: string;
 }
 
@@ -18,10 +23,14 @@ interface Update {
   readonly entity: string;
   readonly field: string;
   readonly value: unknown;
+  readonly time: number;
 }
 
 /** Within which a webhook arrives, also on a machine under load. */
 const ARRIVES_WITHIN_MS = 20_000;
+
+/** Of the time that a webhook says it was sent at, on a machine under load. */
+const SENT_WITHIN_SECONDS = 60;
 
 /** Of a history that failed and is played again and again with less in it, on a machine that does nothing else. */
 const ARRIVES_WITHIN_MS_AGAIN = 3_000;
@@ -34,7 +43,10 @@ export class Ledger {
   readonly #taken = new Set<string>();
   /** What callbacks of a world respond now, instead of taking what comes. */
   readonly #refusing = new Map<string, { readonly status: number; readonly paths: Set<string>; readonly webhookIds: Set<string> }>();
-  readonly #repeats: string[] = [];
+  /** What is wrong with a single POST. */
+  readonly #wrong: string[] = [];
+  /** Worlds of histories that failed. */
+  readonly #ignored = new Set<string>();
   readonly #server = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
@@ -45,7 +57,11 @@ export class Ledger {
       if (request.method === "GET" && pathname.endsWith("/fails")) return new Response("", { status: 404 });
       if (request.method === "GET") return new Response(pathname.endsWith("/mismatches") ? "another" : searchParams.get("hub.challenge"));
       const header = (name: string): string => request.headers.get(name) ?? "";
-      const post = { path: pathname, webhookId: header("webhook-id"), signature: header("x-hub-signature-256"), body: await request.text() };
+      const post = {
+        ...{ path: pathname, webhookId: header("webhook-id"), signature: header("x-hub-signature-256"), body: await request.text() },
+        ...{ timestamp: header("webhook-timestamp"), standard: header("webhook-signature") },
+      };
+      this.#look(post, header("content-type"));
       const refusing = this.#refusing.get(pathname.split("/")[1] ?? "");
       if (refusing !== undefined) {
         refusing.paths.add(pathname);
@@ -82,6 +98,15 @@ export class Ledger {
     void this.#server.stop(true);
   }
 
+  /** D-62: JSON in ASCII, and the time of the attempt by real clocks. */
+  #look({ webhookId, timestamp, body }: Post, type: string): void {
+    if (!type.startsWith("application/json")) this.#wrong.push(`${webhookId} came as ${type}`);
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: it says what ASCII is.
+    if (!/^[\x00-\x7f]*$/.test(body)) this.#wrong.push(`${webhookId} has more than ASCII: ${body}`);
+    const isNow = /^\d+$/.test(timestamp) && Math.abs(Date.now() / 1000 - Number(timestamp)) < SENT_WITHIN_SECONDS;
+    if (!isNow) this.#wrong.push(`${webhookId} has the timestamp ${timestamp}`);
+  }
+
   /** D-62: at least once, with one id and one body in all attempts. */
   #take(post: Post): void {
     const delivery = `${post.path} ${post.webhookId}`;
@@ -90,19 +115,19 @@ export class Ledger {
     const isTaken = this.#taken.has(delivery);
     this.#taken.add(delivery);
     if (!isTaken) this.#posts.push(post);
-    if (known !== undefined && known !== post.body) this.#repeats.push(`${post.webhookId} came with two bodies`);
+    if (known !== undefined && known !== post.body) this.#wrong.push(`${post.webhookId} came with two bodies`);
   }
 
   #difference({ name, apps, updates }: World): string | undefined {
-    if (this.#repeats[0] !== undefined) return this.#repeats[0];
+    if (this.#wrong[0] !== undefined) return this.#wrong[0];
     const ofWorld = this.#posts.filter(({ path }) => path.startsWith(`/${name}/`));
-    const signed = ofWorld.map((post) => ({ post, app: [...apps.values()].find(({ secret }) => isSignedBy(post, secret))?.id }));
+    const signed = ofWorld.map((post) => ({ post, app: [...apps.values()].find((app) => isSignedBy(post, app))?.id }));
     const stray = signed.find(({ app }) => app === undefined);
     if (stray !== undefined) return `${stray.post.webhookId} has no right signature`;
     const left = signed.flatMap(({ post, app }) => updatesIn(post.body).map((update) => ({ path: post.path, app, ...update })));
-    const missing = updates.filter(({ callback, ...update }) => {
+    const missing = updates.filter(({ callback, route: _, times: { from, until }, ...update }) => {
       const expected = { path: new URL(callback).pathname, ...update };
-      const place = left.findIndex((actual) => differenceOf(expected, actual) === undefined);
+      const place = left.findIndex(({ time, ...actual }) => time >= from && time <= until && differenceOf(expected, actual) === undefined);
       if (place !== -1) left.splice(place, 1);
       return place === -1;
     });
@@ -129,6 +154,19 @@ export class Ledger {
     this.#arrivesWithinMs = ARRIVES_WITHIN_MS_AGAIN;
   }
 
+  /** What came after the end of a history, which had waited for all that had to come; of all worlds, or of one. */
+  late(world?: string): string | undefined {
+    const names = this.#posts.map(({ path }) => path.split("/")[1] ?? "");
+    const place = names.findIndex((name) => (world === undefined || name === world) && !this.#ignored.has(name));
+    return place === -1 ? this.#wrong[0] : `after the end of a history came ${JSON.stringify(this.#posts[place])}`;
+  }
+
+  /** Nothing of the world counts any more. */
+  ignore(world: string): void {
+    this.#ignored.add(world);
+    this.forget(world);
+  }
+
   forget(world: string): void {
     for (let place = this.#posts.length - 1; place >= 0; place--) if (this.#posts[place]?.path.startsWith(`/${world}/`)) this.#posts.splice(place, 1);
   }
@@ -139,13 +177,18 @@ function serveFile(address: string): Response {
   return rows === undefined ? new Response("", { status: 404 }) : new Response(textOf(rows));
 }
 
-const isSignedBy = ({ body, signature }: Post, secret: string): boolean =>
-  signature === `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`;
+const hmac = (secret: string, text: string, encoding: "hex" | "base64"): string => createHmac("sha256", secret).update(text).digest(encoding);
+
+/** D-62: of the app by both signatures. */
+function isSignedBy({ webhookId, timestamp, body, signature, standard }: Post, { secret }: App): boolean {
+  return signature === `sha256=${hmac(secret, body, "hex")}` && standard === `v1,${hmac(secret, `${webhookId}.${timestamp}.${body}`, "base64")}`;
+}
 
 interface Body {
   readonly object: string;
   readonly entry: readonly {
     readonly id: string;
+    readonly time: number;
     readonly changes?: readonly { readonly field: string; readonly value: unknown }[];
     readonly messaging?: readonly unknown[];
   }[];
@@ -153,8 +196,8 @@ interface Body {
 
 function updatesIn(text: string): Update[] {
   const { object, entry } = JSON.parse(text) as Body;
-  return entry.flatMap(({ id, changes = [], messaging = [] }) => [
-    ...changes.map(({ field, value }) => ({ object, entity: id, field, value })),
-    ...messaging.map((value) => ({ object, entity: id, field: "messages", value })),
+  return entry.flatMap(({ id, time, changes = [], messaging = [] }) => [
+    ...changes.map(({ field, value }) => ({ object, entity: id, field, value, time })),
+    ...messaging.map((value) => ({ object, entity: id, field: "messages", value, time })),
   ]);
 }

@@ -36,6 +36,8 @@ export async function openScene({ servers, ledger, coverage, used }: Stage, prof
   const known = used[profile].pop();
   const name = known ?? newName();
   const file = worldFile(profile, (app) => ledger.callback(name, app));
+  const late = ledger.late(name);
+  if (late !== undefined) throw new Error(late);
   const { status, body } =
     known === undefined ? await servers.control("POST", "worlds", { name, file }) : await servers.control("POST", `worlds/${name}/reset`);
   if (status >= 300) throw new Error(`the world was refused: ${JSON.stringify(body)}`);
@@ -51,5 +53,5 @@ export async function closeScene({ servers, ledger, used }: Stage, { world, plac
   if (place !== world.name) await servers.control("DELETE", `worlds/${place}`);
   if (isRight) used[world.profile].push(world.name);
   else await servers.control("DELETE", `worlds/${world.name}`);
-  ledger.forget(world.name);
+  if (!isRight) ledger.ignore(world.name);
 }

@@ -90,7 +90,7 @@ const NO_DEMOGRAPHY = { country: "", city: "", age: "", gender: "" };
 
 export function loadWorld(name: string, file: WorldFile, reach: (rule: Rule) => void): World {
   return {
-    ...{ name, profile: file.profile, now: file.clock.now, reach },
+    ...{ name, profile: file.profile, now: file.clock.now, movedFrom: file.clock.now, reach },
     apps: byId(file.apps.map(appOf)),
     users: byId(file.users),
     businesses: byId(file.businesses),

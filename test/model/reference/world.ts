@@ -10,6 +10,8 @@ export interface World {
   readonly name: string;
   readonly profile: Profile;
   now: number;
+  /** While the clock moves where it was before, else now. */
+  movedFrom: number;
   readonly apps: ById<nodes.App>;
   readonly users: ById<{ readonly id: string; readonly name: string }>;
   readonly businesses: ById<{ readonly id: string; readonly name: string; readonly people: readonly { readonly user: string }[] }>;

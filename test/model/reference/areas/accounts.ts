@@ -6,6 +6,7 @@ import type { SocialAccount, Token, TokenKind } from "../nodes.ts";
 import type { Operation, Turn } from "../operations.ts";
 import { type Reply, success } from "../replies.ts";
 import { asObject, characters, parameter, type Surface } from "../requests.ts";
+import { emit } from "../webhooks.ts";
 import { accountOfScoped, type World } from "../world.ts";
 
 const MESSAGES = ["social_business_basic", "social_business_manage_messages"] as const;
@@ -33,14 +34,13 @@ function givesAccess(world: World, token: Token, { id, page: pageId }: SocialAcc
 
 function emitOfAccount(world: World, account: SocialAccount, field: string, value: unknown): void {
   for (const app of world.apps.keys()) {
-    const own = world.subscriptions.get(app)?.get("social");
-    if (own === undefined || !own.fields.has(field) || !isOnboarded(world, account, app)) continue;
-    if (![...world.tokens.values()].some((token) => token.app === app && givesAccess(world, token, account, field))) {
-      world.reach("accountWithoutToken");
-      continue;
-    }
-    world.reach("accountWebhook");
-    world.updates.push({ app, callback: own.callback, object: "social", entity: account.id, field, value });
+    emit(world, { app, object: "social", entity: account.id, field, value }, () => {
+      const own = world.subscriptions.get(app)?.get("social");
+      if (own?.fields.has(field) !== true || !isOnboarded(world, account, app)) return undefined;
+      const hasAccess = [...world.tokens.values()].some((token) => token.app === app && givesAccess(world, token, account, field));
+      world.reach(hasAccess ? "accountWebhook" : "accountWithoutToken");
+      return hasAccess ? own.callback : undefined;
+    });
   }
 }
 

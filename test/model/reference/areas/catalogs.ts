@@ -9,6 +9,7 @@ import { isSelection, type Operation, readSelection, type Turn } from "../operat
 import { type Reply, success } from "../replies.ts";
 import { asObject, asText, characters, parameter } from "../requests.ts";
 import { plan, readSchedule } from "../schedules.ts";
+import { emit } from "../webhooks.ts";
 import type { World } from "../world.ts";
 import { tasksOn } from "./page-messaging.ts";
 import { createUpload, latestOf, listUploadErrors, listUploads, readUpload, shape as uploadShape } from "./uploads.ts";
@@ -189,12 +190,14 @@ function listItems(turn: Turn): Reply | Failure[] {
 /** D-149: to the apps that are subscribed to the field, and on the catalog's page to any. */
 export function emitOfCatalog(world: World, feed: Feed, status: "Finished" | "Failed"): void {
   const catalog = world.catalogs.get(feed.catalog) as Catalog;
+  const value = { catalog_id: catalog.id, product_feed_id: feed.id, status };
   for (const app of world.pages.get(catalog.page)?.subscribed_apps.keys() ?? []) {
-    const own = world.subscriptions.get(app)?.get("catalog");
-    if (own === undefined || !own.fields.has("product_feed")) continue;
-    const value = { catalog_id: catalog.id, product_feed_id: feed.id, status };
-    world.reach("feedWebhook");
-    world.updates.push({ app, callback: own.callback, object: "catalog", entity: catalog.id, field: "product_feed", value });
+    emit(world, { app, object: "catalog", entity: catalog.id, field: "product_feed", value }, () => {
+      const own = world.subscriptions.get(app)?.get("catalog");
+      const isWanted = world.pages.get(catalog.page)?.subscribed_apps.has(app) === true && own?.fields.has("product_feed") === true;
+      if (isWanted) world.reach("feedWebhook");
+      return isWanted ? own.callback : undefined;
+    });
   }
 }
 

@@ -7,6 +7,7 @@ import type { ChatappAccount, PhoneNumber, Token } from "../nodes.ts";
 import { isSelection, type Operation, readSelection, type Turn } from "../operations.ts";
 import { anyText, type Reply, success } from "../replies.ts";
 import { asObject, asText, CREDENTIAL_NAMES, type GraphRequest, parameter } from "../requests.ts";
+import { emit } from "../webhooks.ts";
 import type { World } from "../world.ts";
 
 const accountOf = (world: World, node: string): ChatappAccount =>
@@ -160,15 +161,18 @@ export const UNROUTED = [
 ] as const;
 
 export function emitOfChatapp(world: World, account: string, number: string | undefined, field: string, value: unknown): void {
-  for (const [app, ofAccount] of accountOf(world, account).subscribed_apps) {
-    const own = world.subscriptions.get(app)?.get("chatapp_business_account");
-    if (own === undefined || !own.fields.has(field)) continue;
-    const isRouted = (ROUTED as readonly string[]).includes(field);
-    const ofNumber = number === undefined ? undefined : numberOf(world, number).overrides.get(app);
-    const override = isRouted ? (ofNumber ?? ofAccount) : undefined;
-    if (override !== undefined) world.reach(override === ofNumber ? "routedByNumber" : "routedByAccount");
-    else world.reach(isRouted ? "routedToApp" : "unrouted");
-    world.updates.push({ app, callback: override ?? own.callback, object: "chatapp_business_account", entity: account, field, value });
+  const { subscribed_apps } = accountOf(world, account);
+  for (const app of subscribed_apps.keys()) {
+    emit(world, { app, object: "chatapp_business_account", entity: account, field, value }, () => {
+      const own = world.subscriptions.get(app)?.get("chatapp_business_account");
+      if (own?.fields.has(field) !== true || !subscribed_apps.has(app)) return undefined;
+      const isRouted = (ROUTED as readonly string[]).includes(field);
+      const ofNumber = number === undefined ? undefined : numberOf(world, number).overrides.get(app);
+      const override = isRouted ? (ofNumber ?? subscribed_apps.get(app)) : undefined;
+      if (override !== undefined) world.reach(override === ofNumber ? "routedByNumber" : "routedByAccount");
+      else world.reach(isRouted ? "routedToApp" : "unrouted");
+      return override ?? own.callback;
+    });
   }
 }
 

@@ -1,6 +1,7 @@
 /** Who may see and do what on a page, and what its webhooks say (D-13, D-131, D-135). */
 import { objectShape, type Shape } from "../fields.ts";
 import type { Page, Token } from "../nodes.ts";
+import { emit } from "../webhooks.ts";
 import type { World } from "../world.ts";
 import { pageOf } from "../world.ts";
 
@@ -35,9 +36,11 @@ export const PAGE_MESSAGING = {
 
 /** D-131: to every app that is subscribed to the field on the page and for itself. */
 export function emitOfPage(world: World, page: string, field: string, value: unknown): void {
-  for (const [app, fields] of world.pages.get(page)?.subscribed_apps ?? []) {
-    const own = world.subscriptions.get(app)?.get("page");
-    if (own === undefined || !fields.includes(field) || !own.fields.has(field)) continue;
-    world.updates.push({ app, callback: own.callback, object: "page", entity: page, field, value });
+  for (const app of world.apps.keys()) {
+    emit(world, { app, object: "page", entity: page, field, value }, () => {
+      const own = world.subscriptions.get(app)?.get("page");
+      const isWanted = world.pages.get(page)?.subscribed_apps.get(app)?.includes(field) === true && own?.fields.has(field) === true;
+      return isWanted ? own.callback : undefined;
+    });
   }
 }
