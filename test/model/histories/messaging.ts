@@ -12,11 +12,56 @@ const messageText: Arbitrary<Value> = oneOf<Value>(
 const inApp = (what: InAppStep["what"], drawn: Readonly<Record<string, Arbitrary<Value>>>): Arbitrary<InAppStep> =>
   fc.record({ kind: fc.constant("in app" as const), world, what: fc.constant(what), fields: fc.record(drawn) });
 
-/** While the callbacks of the world fail, or are gone. */
-const inOutage = (step: Arbitrary<InAppStep>, response: Arbitrary<OutageStep["response"]>): Arbitrary<Step> =>
-  fc.record({ cause: step, response }).map((drawn) => ({ kind: "outage", world: drawn.cause.world, ...drawn }));
+type Meanwhile = NonNullable<OutageStep["meanwhile"]>[number];
 
-const account = fc.constantFrom("6001", "6001", "6001", "6002", "6004");
+/** While the callbacks of the world fail, or are gone; what happens meanwhile happens in the same world. */
+const inOutage = (
+  step: Arbitrary<InAppStep>,
+  response: Arbitrary<OutageStep["response"]>,
+  happening: Arbitrary<Meanwhile> = newSecret,
+): Arbitrary<Step> =>
+  fc
+    .record({ cause: step, response, meanwhile: fc.array(oneOf<Meanwhile>([4, happening], [1, newSecret]), { maxLength: 2 }) })
+    .map(({ meanwhile, ...drawn }) => {
+      const { world: of } = drawn.cause;
+      return {
+        kind: "outage",
+        world: of,
+        ...drawn,
+        ...(meanwhile.length === 0 ? {} : { meanwhile: meanwhile.map((one) => ({ ...one, world: of })) }),
+      };
+    });
+
+const newSecret: Arbitrary<Meanwhile> = fc.record({
+  ...{ kind: fc.constant("secret" as const), world, app: fc.constantFrom("1001", "1001", "1002") },
+  secret: fc.constantFrom("n3xt", "s3cret", "0ther", "löng ".repeat(20)),
+});
+
+/** What the app has asked for of an object changes, or ends. */
+const subscribing = (object: string, known: readonly string[]): Arbitrary<Meanwhile> =>
+  oneOf<Meanwhile>(
+    [
+      2,
+      request({
+        ...{ operation: "subscribeApp", method: "POST", node: fc.constant({ id: "1001" }), edge: "subscriptions" },
+        tokens: fc.constant({ header: "shop-app" }),
+        body: body({
+          ...{ object: fc.constant(object), fields: fc.constant(known.join()), verify_token: fc.constant("v") },
+          callback_url: fc.constantFrom({ $callback: "again" }, { $callback: "1001" }, { $callback: "fails" }),
+        }),
+      }),
+    ],
+    [
+      2,
+      request({
+        ...{ operation: "endSubscription", method: "DELETE", node: fc.constant({ id: "1001" }), edge: "subscriptions" },
+        tokens: fc.constant({ header: "shop-app" }),
+        query: fc.record({ object: fc.constant(object), fields: fc.constantFrom(undefined, ...known) }),
+      }),
+    ],
+  );
+
+const account = fc.constantFrom("6001", "6001", "6001", "6002", "6004", "6005");
 
 const message = fc.record({
   text: messageText,
@@ -31,7 +76,10 @@ const selfMessage = (surface: "base" | "social_login", good: readonly string[]):
     body: body({ message }),
   });
 
-const comments = inApp("comment", { social_account: account, media: fc.constantFrom("6101", "6102"), text: text(20) });
+const comments = inApp("comment", { social_account: account, media: fc.constantFrom("6101", "6102", "6107"), text: text(20) });
+/** Of an account whose data one token alone gives access to. */
+const lonely = inApp("self-message", { social_account: fc.constant("6005"), text: text(30) });
+const revoking: Arbitrary<Meanwhile> = fc.record({ kind: fc.constant("revoke" as const), world, token: fc.constant("lone-social") });
 
 export const selfMessagingSteps: Arbitrary<Step> = oneOf<Step>(
   [4, selfMessage("base", ["cafe-page", "cafe-page", "cafe-page-without-person", "cafe-page-of-other-app"])],
@@ -39,7 +87,8 @@ export const selfMessagingSteps: Arbitrary<Step> = oneOf<Step>(
   [2, inApp("self-message", { social_account: account, text: text(30) })],
   [1, inApp("postback", { social_account: account, title: text(10), payload: text(10), mid: fc.constantFrom("m_1", "m_2") })],
   [2, comments],
-  [1, inOutage(comments, fc.constantFrom(500, 410))],
+  [1, inOutage(comments, fc.constantFrom(500, 500, 410), subscribing("social", ["messages", "comments"]))],
+  [1, inOutage(lonely, fc.constant(500), oneOf<Meanwhile>([1, revoking], [1, subscribing("social", ["messages", "comments"])]))],
 );
 
 const tokens = callers("header", ["ada-user", "ada-user", "ada-system-user", "other-ada-user", "ben-user-without-messaging"]);
@@ -57,6 +106,46 @@ const chatting = inApp("chatapp", {
   ...{ account: fc.constant("4001"), phone_number: fc.constantFrom<Value>("4101", "4102", undefined) },
   ...{ field: fc.constantFrom<string>("messages", "messages", ...ROUTED, ...UNROUTED), value: fc.record({ text: text(10) }) },
 });
+
+/** Where the webhooks of an account and its numbers go is changed. */
+const rerouting: Arbitrary<Meanwhile> = oneOf<Meanwhile>(
+  [
+    3,
+    request({
+      ...{ operation: "setAccountOverride", method: "POST", node: fc.constant({ id: "4001" }), edge: "subscribed_apps" },
+      tokens: fc.constantFrom({ header: "ada-user" }, { header: "other-ada-user" }),
+      body: body({ override_callback_uri: fc.constantFrom({ $callback: "a" }, { $callback: "b" }), verify_token: fc.constant("v") }),
+    }),
+  ],
+  [
+    2,
+    request({
+      ...{ operation: "setAccountOverride", method: "POST", node: fc.constant({ id: "4001" }), edge: "subscribed_apps" },
+      tokens: fc.constantFrom({ header: "ada-user" }, { header: "other-ada-user" }),
+    }),
+  ],
+  [
+    3,
+    request({
+      ...{ operation: "setNumberOverride", method: "POST", node: fc.constantFrom({ id: "4101" }, { id: "4102" }), edge: "" },
+      tokens: fc.constant({ header: "ada-user" }),
+      body: body({
+        webhook_configuration: fc.record({
+          override_callback_uri: fc.constantFrom<Value>({ $callback: "a" }, { $callback: "b" }, ""),
+          verify_token: fc.constant("v"),
+        }),
+      }),
+    }),
+  ],
+  [
+    1,
+    request({
+      ...{ operation: "unsubscribeApp", method: "DELETE", node: fc.constant({ id: "4001" }), edge: "subscribed_apps" },
+      tokens: fc.constant({ header: "other-ada-user" }),
+    }),
+  ],
+  [2, subscribing("chatapp_business_account", ["messages", "calls"])],
+);
 
 export const chatappSteps: Arbitrary<Step> = oneOf<Step>(
   [
@@ -112,7 +201,7 @@ export const chatappSteps: Arbitrary<Step> = oneOf<Step>(
   [1, list({ operation: "listPhoneNumbers", node: waba, edge: "phone_numbers", tokens }, { fields: fields("id", "verified_name") })],
   [1, request({ operation: "readChatappAccount", method: "GET", node: waba, edge: "", tokens, query: fc.record({ fields: fields("id", "name") }) })],
   [5, chatting],
-  [1, inOutage(chatting, oneOf<OutageStep["response"]>([5, fc.constantFrom(500, 410)], [1, fc.constant("days")]))],
+  [2, inOutage(chatting, oneOf<OutageStep["response"]>([8, fc.constantFrom(500, 500, 410)], [1, fc.constant("days")]), rerouting)],
 );
 
 const intentFields = fields("id", "status", "waba", "waba{name}", "destination_waba", "destination_waba{id,name}", "solution", "solution{id}");

@@ -131,6 +131,16 @@ export interface OutageStep {
   readonly world: number;
   readonly response: 500 | 410 | "days";
   readonly cause: InAppStep;
+  /** While what it caused waits to come again. */
+  readonly meanwhile?: readonly (RequestStep | ChangeStep)[];
+}
+
+/** An app gets a new secret. */
+export interface SecretStep {
+  readonly kind: "secret";
+  readonly world: number;
+  readonly app: string;
+  readonly secret: string;
 }
 
 export interface MoveIntentStep {
@@ -201,6 +211,7 @@ interface MoveStep {
 
 /** What the control API does. */
 export type ChangeStep =
+  | SecretStep
   | EventsStep
   | TouchStep
   | LiveStep

@@ -44,6 +44,7 @@ const tokens: readonly TokenEntry[] = [
   { ...shop, token: "proving-ada-user", type: "user", app: "1006", user: "3001" },
   { ...shop, token: "cafe-social", type: "social_user", social_account: "6001" },
   { ...shop, token: "fan-social", type: "social_user", social_account: "6002" },
+  { ...shop, token: "lone-social", type: "social_user", social_account: "6005" },
   { ...shop, token: "talk", type: "microblog_user", microblog_user: "7001" },
   { ...shop, token: "talk-without-scopes", type: "microblog_user", microblog_user: "7001", scopes: ["microblog_basic"] },
   { ...shop, token: "talk-data-over", type: "microblog_user", microblog_user: "7001", data_access_expires_at: 1_790_000_000 },
@@ -157,6 +158,7 @@ const social = {
     { id: "6001", username: "cafe", social_scoped_id: "6901", page: "2001", user: "3001", app_connections: ["1001"] },
     { id: "6002", username: "fan", social_scoped_id: "6902", user: "3003" },
     { id: "6004", username: "without_token", social_scoped_id: "6904", user: "3001", app_connections: ["1001"] },
+    { id: "6005", username: "lone", social_scoped_id: "6905", user: "3001", app_connections: ["1001"] },
     { id: "6003", username: "private_person", page: "2001", professional: false },
   ],
   media: [
@@ -165,6 +167,7 @@ const social = {
     { id: "6103", owner: "6002", timestamp: NOW - 7_000, private: true, tagged: ["6001"] },
     { id: "6104", owner: "6002", timestamp: NOW - 6_000, media_type: "VIDEO", media_product_type: "REELS", tagged: ["6001"] },
     { id: "6105", owner: "6002", timestamp: NOW - 5_000, caption: "Untagged" },
+    { id: "6107", owner: "6005", timestamp: NOW - 3_000, caption: "Alone" },
     { id: "6106", owner: "6002", timestamp: NOW - 4_000, media_type: "CAROUSEL_ALBUM", tagged: ["6001"], children: ["6105", "6103"] },
   ],
 } satisfies Partial<WorldFile>;

@@ -1,13 +1,23 @@
 /** What the control API does to a world, in the server and in the model. */
 
-import type { AddMediaStep, ChangeStep, InAppStep, MoveActionStep, MoveIntentStep, RecordStep, RolesStep, TouchStep } from "../histories/steps.ts";
+import type {
+  AddMediaStep,
+  ChangeStep,
+  InAppStep,
+  MoveActionStep,
+  MoveIntentStep,
+  RecordStep,
+  RolesStep,
+  SecretStep,
+  TouchStep,
+} from "../histories/steps.ts";
 import { emitComment, emitEcho, emitPostback } from "../reference/areas/accounts.ts";
 import { emitOfChatapp } from "../reference/areas/chatapp.ts";
 import { passDeadlines } from "../reference/areas/live-states.ts";
 import { INTENT_MOVES } from "../reference/areas/migration-intents.ts";
 import { ACTION_MOVES, passDueDates } from "../reference/areas/required-actions.ts";
 import { devicesOf, personsOf } from "../reference/attribution.ts";
-import type { Ad, Page } from "../reference/nodes.ts";
+import type { Ad, App, Page } from "../reference/nodes.ts";
 import { planAgain } from "../reference/schedules.ts";
 import { loseRole } from "../reference/world.ts";
 import { changeVideo, videosWithoutFeeds } from "./change-video.ts";
@@ -39,6 +49,8 @@ export async function changeWorld(stage: Stage, scene: Scene, step: ChangeStep):
       return advance(stage, scene, step.seconds);
     case "revoke":
       return revoke(stage, scene, step.token);
+    case "secret":
+      return changeSecret(stage, scene, step);
     case "roles":
       setRoles(scene, step);
       return orderFact(stage, scene, "PATCH", `nodes/pages/${step.page}`, { roles: step.roles });
@@ -85,6 +97,14 @@ async function revoke(stage: Stage, scene: Scene, value: string): Promise<string
   const place = [...world.tokens.keys()].indexOf(value);
   token.revoked = true;
   return orderFact(stage, scene, "DELETE", `tokens/${listed[place]?.id}`);
+}
+
+/** D-132: the new one signs at once, and the old one beside it. */
+async function changeSecret(stage: Stage, scene: Scene, { app: id, secret }: SecretStep): Promise<string | undefined> {
+  const app = scene.world.apps.get(id) as App;
+  if (app.secret === secret) return undefined;
+  Object.assign(app, { secret, retired_secret: app.secret });
+  return orderFact(stage, scene, "PATCH", `nodes/apps/${id}`, { secret });
 }
 
 /** D-11: page tokens die with the role of their person, and stay dead. */
@@ -176,5 +196,7 @@ async function move(stage: Stage, scene: Scene): Promise<string | undefined> {
   world.uploads.clear();
   for (const { uploads } of world.product_feeds.values()) uploads.length = 0;
   planAgain(world);
+  // D-132: a world file does not contain the overlap.
+  for (const app of world.apps.values()) app.retired_secret = undefined;
   return undefined;
 }

@@ -179,9 +179,11 @@ function serveFile(address: string): Response {
 
 const hmac = (secret: string, text: string, encoding: "hex" | "base64"): string => createHmac("sha256", secret).update(text).digest(encoding);
 
-/** D-62: of the app by both signatures. */
-function isSignedBy({ webhookId, timestamp, body, signature, standard }: Post, { secret }: App): boolean {
-  return signature === `sha256=${hmac(secret, body, "hex")}` && standard === `v1,${hmac(secret, `${webhookId}.${timestamp}.${body}`, "base64")}`;
+/** D-62: of the app by both signatures. D-132: an old secret signs by Standard Webhooks alone. */
+function isSignedBy({ webhookId, timestamp, body, signature, standard }: Post, { secret, retired_secret }: App): boolean {
+  const secrets = [secret, ...(retired_secret === undefined ? [] : [retired_secret])];
+  const all = secrets.map((one) => `v1,${hmac(one, `${webhookId}.${timestamp}.${body}`, "base64")}`).join(" ");
+  return signature === `sha256=${hmac(secret, body, "hex")}` && standard === all;
 }
 
 interface Body {

@@ -1,6 +1,9 @@
 /** A receiver that is down, or gone, while something happens, and gets it all the same (D-62, D-137). */
 import type { OutageStep } from "../histories/steps.ts";
+import type { ExpectedUpdate } from "../reference/nodes.ts";
+import { ask, fillingOf } from "./ask.ts";
 import { changeWorld } from "./change-world.ts";
+import { resolve } from "./resolve.ts";
 import type { Scene, Stage } from "./scene.ts";
 
 /** Within which a first attempt is made and written down, also on a machine under load. */
@@ -76,6 +79,45 @@ async function playDays(stage: Stage, scene: Scene, { cause, world: of }: Outage
   return ledger.settle(world);
 }
 
+/** D-63, D-138: where what waits goes by what holds when it is tried again, if anywhere. */
+function byNow(update: ExpectedUpdate): ExpectedUpdate[] {
+  const callback = update.route();
+  return callback === undefined ? [] : [{ ...update, callback }];
+}
+
+/** What happens while deliveries wait. Once one of them has ended nothing more happens: Plaza looks at it in the background. */
+async function playMeanwhile(stage: Stage, scene: Scene, { meanwhile = [] }: OutageStep): Promise<string | undefined> {
+  const { world } = scene;
+  const due = world.updates.splice(0);
+  const before = due.map(({ callback }) => callback);
+  for (const step of meanwhile) {
+    if (due.some(({ route }) => route() === undefined)) break;
+    const isRequest = step.kind === "request";
+    const problem = isRequest ? await ask(stage, scene, step, resolve(step, world, fillingOf(stage, scene))) : await changeWorld(stage, scene, step);
+    if (problem !== undefined) return problem;
+  }
+  const after = due.map(({ route }) => route());
+  if (after.includes(undefined)) world.reach("waitingUnsubscribed");
+  if (after.some((callback, place) => callback !== undefined && callback !== before[place])) world.reach("waitingRerouted");
+  if (due.some(({ app }) => world.apps.get(app)?.retired_secret !== undefined)) world.reach("waitingOldSecret");
+  world.updates.push(...due);
+  return undefined;
+}
+
+/** D-138: what its app does not want any more has ended as such. */
+async function lookAtEnded(
+  { servers }: Stage,
+  { place }: Scene,
+  refused: readonly Delivery[],
+  due: readonly ExpectedUpdate[],
+): Promise<string | undefined> {
+  const ended = due.filter(({ route }) => route() === undefined).length;
+  const { body } = await servers.control("GET", `worlds/${place}/deliveries?limit=20`);
+  const { data } = body as { data: readonly Delivery[] };
+  const known = data.filter(({ id, status }) => status === "unsubscribed" && refused.some((one) => one.id === id)).length;
+  return known === ended ? undefined : `${known} deliveries ended as unsubscribed, not ${ended}`;
+}
+
 export async function playOutage(stage: Stage, scene: Scene, step: OutageStep): Promise<string | undefined> {
   const { response, cause, world: of } = step;
   const { world, place } = scene;
@@ -90,6 +132,10 @@ export async function playOutage(stage: Stage, scene: Scene, step: OutageStep): 
     if (world.updates.length === 0) return undefined;
     const refused = await refusedDeliveries(stage, scene, response === GONE ? "failed" : "waiting");
     if (refused === undefined) return `no first attempt of ${JSON.stringify(world.updates.slice(0, 2))}`;
+    if (response === 500) {
+      const wrong = await playMeanwhile(stage, scene, step);
+      if (wrong !== undefined) return wrong;
+    }
     ledger.refuse(world.name, undefined);
     if (response === GONE) {
       world.reach("webhookReplayed");
@@ -101,8 +147,8 @@ export async function playOutage(stage: Stage, scene: Scene, step: OutageStep): 
     const due = world.updates.splice(0);
     const moved = await changeWorld(stage, scene, { kind: "advance", world: of, seconds: RETRY_SECONDS });
     if (moved !== undefined) return moved;
-    world.updates.push(...due);
-    return ledger.settle(world);
+    world.updates.push(...due.flatMap(byNow));
+    return (await ledger.settle(world)) ?? lookAtEnded(stage, scene, refused, due);
   } finally {
     ledger.refuse(world.name, undefined);
   }

@@ -22,7 +22,9 @@ export interface Token {
 export interface App {
   readonly id: string;
   readonly name: string;
-  readonly secret: string;
+  secret: string;
+  /** D-132: the one before, which signs for a day of real time beside it. */
+  retired_secret?: string | undefined;
   readonly created_time: number;
   readonly mode: "live" | "development";
   readonly messaging_access: boolean;
