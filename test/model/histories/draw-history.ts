@@ -16,6 +16,7 @@ import { actionSteps, inspectionSteps, mediaSteps } from "./reading.ts";
 import { restarts, withRestarts } from "./restarts.ts";
 import type { History, RestartStep, Step } from "./steps.ts";
 import { subscriptionSteps } from "./subscriptions.ts";
+import { beginnings, versionSteps } from "./versions.ts";
 
 const MINUTE = 60;
 const DAY = 86_400;
@@ -60,13 +61,18 @@ const areas: Readonly<Record<string, Arbitrary<Step>>> = {
   ...{ labels: labelSteps, personas: personaSteps, actions: actionSteps, media: mediaSteps, inspection: inspectionSteps },
   ...{ selfMessaging: selfMessagingSteps, chatapp: chatappSteps, intents: intentSteps, nodes: nodeSteps },
   ...{ live: liveSteps, audience: audienceSteps, insights: insightSteps, subscriptions: subscriptionSteps },
-  ...{ many: manySteps, catalogs: catalogSteps },
+  ...{ many: manySteps, catalogs: catalogSteps, versions: versionSteps },
   ...{ batches: batchSteps, appEvents: appEventSteps, attribution: attributionSteps, proofs: proofSteps },
 };
 
+/** Its steps name times around the usual one alone where an area asks for them, so it stands alone. */
+const VERSIONS = "versions";
+
+const besides = (own: string, among: readonly string[]): string[] => (own === VERSIONS ? [] : among.filter((name) => name !== VERSIONS));
+
 /** About one area, and up to two others. */
 const history = (steps: number, own: string, among: readonly string[]): Arbitrary<History> =>
-  fc.subarray([...among], { maxLength: Math.min(2, among.length) }).chain((others) => {
+  fc.subarray(besides(own, among), { maxLength: Math.min(2, besides(own, among).length) }).chain((others) => {
     const ofAreas = [...new Set([own, ...others])].map((name): readonly [number, Arbitrary<Step>] => [10, areas[name] as Arbitrary<Step>]);
     const profile = fc.constantFrom("strict" as const, "strict" as const, "clients" as const);
     return fc.record({
@@ -78,7 +84,8 @@ const history = (steps: number, own: string, among: readonly string[]): Arbitrar
 /** The same seed draws the same history; seeds one after the other take turns with the areas. */
 export function drawHistory(seed: number, steps: number, among: readonly string[] = Object.keys(areas)): History {
   const own = among[seed % among.length] as string;
-  const drawn = fc.sample(history(steps, own, among), { seed, numRuns: 1 })[0] as History;
+  const plain = fc.sample(history(steps, own, among), { seed, numRuns: 1 })[0] as History;
+  const drawn = own === VERSIONS ? { ...plain, ...(fc.sample(beginnings, { seed, numRuns: 1 })[0] as Partial<History>) } : plain;
   if (seed % RESTARTS_EVERY !== 0) return drawn;
   return withRestarts(drawn, fc.sample(restarts, { seed, numRuns: 1 })[0] as readonly RestartStep[]);
 }

@@ -10,7 +10,7 @@ const ofApp = callers("any", ["shop-app", "ada-user", "ada-system-user", "1001|s
 
 const switches: Arbitrary<Value> = oneOf<Value>(
   [8, fc.boolean().map((on) => ({ [MIGRATION]: on }))],
-  [1, fc.constantFrom<Value>({}, { another: true }, { [MIGRATION]: "yes" }, "{", undefined, true)],
+  [1, fc.constantFrom<Value>({}, { another: true }, { [MIGRATION]: "yes" }, { [MIGRATION]: "true" }, "{", undefined, true)],
 );
 
 type PlainSurface = "base" | "microblog" | "social_login";

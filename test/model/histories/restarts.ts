@@ -21,10 +21,10 @@ export const restarts: Arbitrary<readonly RestartStep[]> = fc.array(
 );
 
 /** Spread over the history. */
-export function withRestarts({ worlds, steps }: History, drawn: readonly RestartStep[]): History {
+export function withRestarts({ steps, ...rest }: History, drawn: readonly RestartStep[]): History {
   const every = Math.ceil(steps.length / (drawn.length + 1));
   return {
-    worlds,
+    ...rest,
     steps: steps.flatMap((step, place): Step[] => {
       const restart = place > 0 && place % every === 0 ? drawn[place / every - 1] : undefined;
       return restart === undefined ? [step] : [restart, step];

@@ -2,6 +2,7 @@
 import type { Place } from "../reference/credentials.ts";
 import type { ActionStatus, Activity, Followers, MigrationIntent } from "../reference/nodes.ts";
 import type { FeedFile, Surface } from "../reference/requests.ts";
+import type { VersionsEntry } from "../reference/versions.ts";
 import type { NodeType, Profile } from "../reference/world.ts";
 
 /** `pick` counts from the oldest node of the type, or, below zero, from the newest; also those that are deleted. */
@@ -230,5 +231,9 @@ export type Step = RequestStep | BatchStep | ManyStep | AgainStep | FollowStep |
 
 export interface History {
   readonly worlds: readonly Profile[];
+  /** Where the clock stands at first, if it is another time than that of all others. */
+  readonly begins?: number;
+  /** The calendar of the worlds, if it is not the usual one. */
+  readonly versions?: VersionsEntry;
   readonly steps: readonly Step[];
 }

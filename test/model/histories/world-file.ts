@@ -1,9 +1,18 @@
 /** The world that every history begins with: callers of every kind, right and wrong, and a few nodes of each type. */
 import { ROUTED, UNROUTED } from "../reference/areas/chatapp.ts";
 import type { TokenEntry, WorldFile } from "../reference/load.ts";
+import type { VersionsEntry } from "../reference/versions.ts";
 import type { Profile } from "../reference/world.ts";
 
 export const NOW = 1_795_000_000;
+
+/** What a world of a history begins with, beside what all have. */
+export interface WorldPlan {
+  readonly profile: Profile;
+  /** Unix seconds. */
+  readonly begins?: number | undefined;
+  readonly versions?: VersionsEntry | undefined;
+}
 
 const SCOPES = [
   ...["pages_messaging", "pages_manage_posts", "pages_read_engagement", "pages_manage_metadata", "social_basic", "social_manage_comments"],
@@ -15,14 +24,14 @@ const shop = { app: "1001", scopes: SCOPES, issued_at: 1_767_225_600 };
 const cafe = { ...shop, type: "page", page: "2001", user: "3001" } as const;
 
 /** What is wrong with them stands in their names. */
-const tokens: readonly TokenEntry[] = [
+const tokensAt = (now: number): readonly TokenEntry[] => [
   { ...cafe, token: "cafe-page" },
   { ...shop, type: "page", page: "2001", token: "cafe-page-without-person" },
   { ...cafe, token: "cafe-page-without-scopes", scopes: [] },
   { ...cafe, token: "cafe-page-expired", expires_at: 1_790_000_000 },
-  { ...cafe, token: "cafe-page-expires-soon", expires_at: NOW + 3600 },
+  { ...cafe, token: "cafe-page-expires-soon", expires_at: now + 3600 },
   { ...cafe, token: "cafe-page-data-over", data_access_expires_at: 1_790_000_000 },
-  { ...cafe, token: "cafe-page-data-ends-soon", data_access_expires_at: NOW + 7200 },
+  { ...cafe, token: "cafe-page-data-ends-soon", data_access_expires_at: now + 7200 },
   { ...cafe, token: "cafe-page-of-other-app", app: "1002" },
   { ...cafe, token: "cafe-page-of-new-app", app: "1003" },
   { ...shop, token: "bar-page", type: "page", page: "2002", user: "3001" },
@@ -51,7 +60,7 @@ const tokens: readonly TokenEntry[] = [
   { ...shop, token: "outsider", type: "microblog_user", microblog_user: "7002" },
 ];
 
-export const CALLERS: readonly string[] = [...tokens.map(({ token }) => token), "1001|s3cret", "nonsense"];
+export const CALLERS: readonly string[] = [...tokensAt(NOW).map(({ token }) => token), "1001|s3cret", "nonsense"];
 
 const appsWith = (callback: (app: string) => string): WorldFile["apps"] => [
   {
@@ -131,67 +140,71 @@ const pageMessaging = {
   ],
 } satisfies Partial<WorldFile>;
 
-const actions = {
-  required_actions: [
-    { id: "5201", app: "1001", title: "Complete the checkup", status: "in_progress", due_date: NOW + 5_000 },
-    { id: "5202", app: "1001", title: "Add a policy", description: "The link must be public.", status: "completed", due_date: NOW + 100 },
-    { id: "5203", app: "1001", title: "Reply", status: "in_review", due_date: NOW + 90_000 },
-    { id: "5204", app: "1001", title: "Was due", status: "in_progress", due_date: NOW - 1_000 },
-    { id: "5205", app: "1001", title: "No date", status: "in_progress" },
-    { id: "5206", app: "1002", title: "Of another app", status: "in_progress" },
-  ],
-} satisfies Partial<WorldFile>;
+const actionsAt = (now: number) =>
+  ({
+    required_actions: [
+      { id: "5201", app: "1001", title: "Complete the checkup", status: "in_progress", due_date: now + 5_000 },
+      { id: "5202", app: "1001", title: "Add a policy", description: "The link must be public.", status: "completed", due_date: now + 100 },
+      { id: "5203", app: "1001", title: "Reply", status: "in_review", due_date: now + 90_000 },
+      { id: "5204", app: "1001", title: "Was due", status: "in_progress", due_date: now - 1_000 },
+      { id: "5205", app: "1001", title: "No date", status: "in_progress" },
+      { id: "5206", app: "1002", title: "Of another app", status: "in_progress" },
+    ],
+  }) satisfies Partial<WorldFile>;
 
-const live = {
-  places: [{ id: "9901" }],
-  live_videos: [
-    { id: "5301", page: "2001", title: "Rehearsal", status: "UNPUBLISHED", stream_key: "the-stream-key-of-5301" },
-    { id: "5302", page: "2001", status: "LIVE", place: "9901" },
-    { id: "5303", page: "2002", title: "Recorded", status: "VOD" },
-    { id: "5304", page: "2001", title: "Planned", status: "SCHEDULED_LIVE", planned_start_time: NOW + 400, stream_key: "the-stream-key-of-5304" },
-    { id: "5305", page: "2002", title: "Shared", status: "LIVE", crossposted_pages: ["2001"], stream_key: "the-stream-key-of-5305" },
-  ],
-} satisfies Partial<WorldFile>;
+const liveAt = (now: number) =>
+  ({
+    places: [{ id: "9901" }],
+    live_videos: [
+      { id: "5301", page: "2001", title: "Rehearsal", status: "UNPUBLISHED", stream_key: "the-stream-key-of-5301" },
+      { id: "5302", page: "2001", status: "LIVE", place: "9901" },
+      { id: "5303", page: "2002", title: "Recorded", status: "VOD" },
+      { id: "5304", page: "2001", title: "Planned", status: "SCHEDULED_LIVE", planned_start_time: now + 400, stream_key: "the-stream-key-of-5304" },
+      { id: "5305", page: "2002", title: "Shared", status: "LIVE", crossposted_pages: ["2001"], stream_key: "the-stream-key-of-5305" },
+    ],
+  }) satisfies Partial<WorldFile>;
 
-const social = {
-  social_accounts: [
-    { id: "6001", username: "cafe", social_scoped_id: "6901", page: "2001", user: "3001", app_connections: ["1001"] },
-    { id: "6002", username: "fan", social_scoped_id: "6902", user: "3003" },
-    { id: "6004", username: "without_token", social_scoped_id: "6904", user: "3001", app_connections: ["1001"] },
-    { id: "6005", username: "lone", social_scoped_id: "6905", user: "3001", app_connections: ["1001"] },
-    { id: "6003", username: "private_person", page: "2001", professional: false },
-  ],
-  media: [
-    { id: "6101", owner: "6001", timestamp: NOW - 9_000, caption: "Own", tagged: ["6001"] },
-    { id: "6102", owner: "6002", timestamp: NOW - 8_000, caption: "Lunch 🥗", tagged: ["6001"], like_count: 3, comments_count: 1 },
-    { id: "6103", owner: "6002", timestamp: NOW - 7_000, private: true, tagged: ["6001"] },
-    { id: "6104", owner: "6002", timestamp: NOW - 6_000, media_type: "VIDEO", media_product_type: "REELS", tagged: ["6001"] },
-    { id: "6105", owner: "6002", timestamp: NOW - 5_000, caption: "Untagged" },
-    { id: "6107", owner: "6005", timestamp: NOW - 3_000, caption: "Alone" },
-    { id: "6106", owner: "6002", timestamp: NOW - 4_000, media_type: "CAROUSEL_ALBUM", tagged: ["6001"], children: ["6105", "6103"] },
-  ],
-} satisfies Partial<WorldFile>;
+const socialAt = (now: number) =>
+  ({
+    social_accounts: [
+      { id: "6001", username: "cafe", social_scoped_id: "6901", page: "2001", user: "3001", app_connections: ["1001"] },
+      { id: "6002", username: "fan", social_scoped_id: "6902", user: "3003" },
+      { id: "6004", username: "without_token", social_scoped_id: "6904", user: "3001", app_connections: ["1001"] },
+      { id: "6005", username: "lone", social_scoped_id: "6905", user: "3001", app_connections: ["1001"] },
+      { id: "6003", username: "private_person", page: "2001", professional: false },
+    ],
+    media: [
+      { id: "6101", owner: "6001", timestamp: now - 9_000, caption: "Own", tagged: ["6001"] },
+      { id: "6102", owner: "6002", timestamp: now - 8_000, caption: "Lunch 🥗", tagged: ["6001"], like_count: 3, comments_count: 1 },
+      { id: "6103", owner: "6002", timestamp: now - 7_000, private: true, tagged: ["6001"] },
+      { id: "6104", owner: "6002", timestamp: now - 6_000, media_type: "VIDEO", media_product_type: "REELS", tagged: ["6001"] },
+      { id: "6105", owner: "6002", timestamp: now - 5_000, caption: "Untagged" },
+      { id: "6107", owner: "6005", timestamp: now - 3_000, caption: "Alone" },
+      { id: "6106", owner: "6002", timestamp: now - 4_000, media_type: "CAROUSEL_ALBUM", tagged: ["6001"], children: ["6105", "6103"] },
+    ],
+  }) satisfies Partial<WorldFile>;
 
-const microblog = {
-  microblog_users: [
-    { id: "7001", username: "cafe_talk", user: "3001" },
-    { id: "7002", username: "outsider", user: "3002" },
-  ],
-  microblog_media: [
-    { id: "7101", owner: "7001" },
-    { id: "7102", owner: "7002" },
-  ],
-  activity: [
-    { target: "7101", metric: "views", value: 12, time: NOW - 100_000 },
-    { target: "7001", metric: "views", value: 5, time: NOW - 50_000 },
-    { target: "7001", metric: "views", value: 7, time: NOW - 200_000 },
-    { target: "7001", metric: "clicks", value: 2, time: NOW - 1_000, link_url: "https://example.com/a" },
-  ],
-  followers: [
-    { microblog_user: "7001", country: "DE", city: "Berlin", age: "25-34", gender: "F", count: 60, time: NOW - 100_000 },
-    { microblog_user: "7001", country: "FR", age: "25-34", gender: "M", count: 30, time: NOW - 1_000 },
-  ],
-} satisfies Partial<WorldFile>;
+const microblogAt = (now: number) =>
+  ({
+    microblog_users: [
+      { id: "7001", username: "cafe_talk", user: "3001" },
+      { id: "7002", username: "outsider", user: "3002" },
+    ],
+    microblog_media: [
+      { id: "7101", owner: "7001" },
+      { id: "7102", owner: "7002" },
+    ],
+    activity: [
+      { target: "7101", metric: "views", value: 12, time: now - 100_000 },
+      { target: "7001", metric: "views", value: 5, time: now - 50_000 },
+      { target: "7001", metric: "views", value: 7, time: now - 200_000 },
+      { target: "7001", metric: "clicks", value: 2, time: now - 1_000, link_url: "https://example.com/a" },
+    ],
+    followers: [
+      { microblog_user: "7001", country: "DE", city: "Berlin", age: "25-34", gender: "F", count: 60, time: now - 100_000 },
+      { microblog_user: "7001", country: "FR", age: "25-34", gender: "M", count: 30, time: now - 1_000 },
+    ],
+  }) satisfies Partial<WorldFile>;
 
 const catalogs = {
   catalogs: [
@@ -231,10 +244,21 @@ const chatapp = {
 } satisfies Partial<WorldFile>;
 
 /** `callback`: below it each app of each world has an address of its own. */
-export const worldFile = (profile: Profile, callback: (app: string) => string): WorldFile => ({
+export const worldFile = ({ profile, begins = NOW, versions }: WorldPlan, callback: (app: string) => string): WorldFile => ({
   profile,
-  clock: { now: NOW, frozen: true },
+  clock: { now: begins, frozen: true },
+  ...(versions === undefined ? {} : { versions }),
   apps: appsWith(callback),
-  ...{ ...people, ...pageMessaging, ...actions, ...live, ...social, ...microblog, ...catalogs, ...ads, ...chatapp },
-  tokens,
+  ...{
+    ...people,
+    ...pageMessaging,
+    ...actionsAt(begins),
+    ...liveAt(begins),
+    ...socialAt(begins),
+    ...microblogAt(begins),
+    ...catalogs,
+    ...ads,
+    ...chatapp,
+  },
+  tokens: tokensAt(begins),
 });

@@ -17,8 +17,9 @@ export interface Parting {
 }
 
 export async function play(stage: Stage, history: History): Promise<Parting | undefined> {
+  const { begins, versions } = history;
   const used = history.worlds.map((profile, place) => (history.steps.some(({ world }) => world === place) ? profile : undefined));
-  const scenes = await Promise.all(used.map((profile) => (profile === undefined ? undefined : openScene(stage, profile))));
+  const scenes = await Promise.all(used.map((profile) => (profile === undefined ? undefined : openScene(stage, { profile, begins, versions }))));
   let isRight = false;
   try {
     for (const [place, step] of history.steps.entries()) {

@@ -1,5 +1,5 @@
 /** What a history is played with: the server, who receives its webhooks, and each world beside its model. */
-import { worldFile } from "../histories/world-file.ts";
+import { type WorldPlan, worldFile } from "../histories/world-file.ts";
 import { loadWorld } from "../reference/load.ts";
 import type { GraphRequest } from "../reference/requests.ts";
 import type { Profile, World } from "../reference/world.ts";
@@ -22,20 +22,24 @@ export interface Scene {
   /** The name of the server's world, which is another one after an export and import. */
   place: string;
   readonly ever: EverNodes;
+  /** Its world has the usual file. */
+  readonly isUsual: boolean;
   /** The last read that was a success, with its entity tag. */
   last?: { readonly request: GraphRequest; readonly etag: string; readonly body: unknown };
   /** The last page that had links. */
   links?: { readonly request: GraphRequest; readonly next?: string; readonly previous?: string };
 }
 
+const isUsual = ({ begins, versions }: WorldPlan): boolean => begins === undefined && versions === undefined;
+
 let count = 0;
 
 export const newName = (): string => `m${process.pid}-${++count}`;
 
-export async function openScene({ servers, ledger, coverage, used }: Stage, profile: Profile): Promise<Scene> {
-  const known = used[profile].pop();
+export async function openScene({ servers, ledger, coverage, used }: Stage, plan: WorldPlan): Promise<Scene> {
+  const known = isUsual(plan) ? used[plan.profile].pop() : undefined;
   const name = known ?? newName();
-  const file = worldFile(profile, (app) => ledger.callback(name, app));
+  const file = worldFile(plan, (app) => ledger.callback(name, app));
   const late = ledger.late(name);
   if (late !== undefined) throw new Error(late);
   const { status, body } =
@@ -45,13 +49,13 @@ export async function openScene({ servers, ledger, coverage, used }: Stage, prof
   const world = loadWorld(name, file, coverage.reach);
   const ever: EverNodes = new Map();
   noteNodes(world, ever);
-  return { world, place: name, ever };
+  return { world, place: name, ever, isUsual: isUsual(plan) };
 }
 
 /** A world in which something went wrong is not used again, nor one that was made of an export: its file is another. */
-export async function closeScene({ servers, ledger, used }: Stage, { world, place }: Scene, isRight: boolean): Promise<void> {
+export async function closeScene({ servers, ledger, used }: Stage, { world, place, isUsual: canBeReset }: Scene, isRight: boolean): Promise<void> {
   if (place !== world.name) await servers.control("DELETE", `worlds/${place}`);
-  if (isRight) used[world.profile].push(world.name);
+  if (isRight && canBeReset) used[world.profile].push(world.name);
   else await servers.control("DELETE", `worlds/${world.name}`);
   if (!isRight) ledger.ignore(world.name);
 }

@@ -1,6 +1,7 @@
 /** A world as its file says it. */
 import type * as nodes from "./nodes.ts";
 import type { Rule } from "./rules.ts";
+import { calendarOf, type VersionsEntry } from "./versions.ts";
 import type { Profile, World } from "./world.ts";
 
 type Loose<Node, Required extends keyof Node> = Partial<Node> & Pick<Node, Required>;
@@ -8,6 +9,7 @@ type Loose<Node, Required extends keyof Node> = Partial<Node> & Pick<Node, Requi
 /** The part of a world file that histories use. */
 export interface WorldFile {
   readonly profile: Profile;
+  readonly versions?: VersionsEntry;
   readonly clock: { readonly now: number; readonly frozen: true };
   readonly apps: readonly (Loose<Omit<nodes.App, "migrations">, "id" | "name" | "secret" | "created_time"> & {
     readonly subscriptions?: readonly { readonly object: string; readonly fields: readonly string[]; readonly callback: { readonly url: string } }[];
@@ -90,7 +92,7 @@ const NO_DEMOGRAPHY = { country: "", city: "", age: "", gender: "" };
 
 export function loadWorld(name: string, file: WorldFile, reach: (rule: Rule) => void): World {
   return {
-    ...{ name, profile: file.profile, now: file.clock.now, movedFrom: file.clock.now, reach },
+    ...{ name, profile: file.profile, now: file.clock.now, movedFrom: file.clock.now, reach, calendar: calendarOf(file.versions ?? {}) },
     apps: byId(file.apps.map(appOf)),
     users: byId(file.users),
     businesses: byId(file.businesses),

@@ -163,7 +163,7 @@ function repliesOf(world: World, request: GraphRequest, address: string, observe
   const isOtherVersion = operation.versions?.includes(path.version ?? "") === false;
   // Whether the version or what else is wrong is named is not decided.
   const ofVersion = isOtherVersion ? [failIn(operation.form)("unknownPath")] : [];
-  const known = { world, request, operation, node, address, observed, missing, isBad, marketing, isOtherVersion };
+  const known = { world, request, operation, node, address, observed, missing, isBad, marketing, isOtherVersion, app: live[0]?.app ?? "" };
   return {
     operation,
     replies: [...repliesToKnownCaller(known), ...ofVersion],
@@ -172,9 +172,10 @@ function repliesOf(world: World, request: GraphRequest, address: string, observe
 }
 
 /** Undefined: the endpoint is none of marketing, or refuses this version. */
-function marketingOf(world: World, { marketing }: Operation, app: string, asked: string | undefined): MarketingVersion | undefined {
+function marketingOf(world: World, operation: Operation, app: string, asked: string | undefined): MarketingVersion | undefined {
+  const { marketing } = operation;
   if (marketing === undefined) return undefined;
-  return marketingVersion(world, app, asked ?? (marketing === "or current" ? currentMarketingVersion(world) : undefined));
+  return marketingVersion(world, app, asked ?? (marketing === "or current" ? currentMarketingVersion(world) : undefined), operation);
 }
 
 /** D-81. */
@@ -196,6 +197,16 @@ interface Known {
   readonly isBad: boolean;
   readonly marketing: MarketingVersion | undefined;
   readonly isOtherVersion: boolean;
+  /** That of the first live token. */
+  readonly app: string;
+}
+
+/** D-124: what is authorized counts, whatever its parameters. */
+function noteMarketingUse({ apps, now, reach }: World, id: string): void {
+  const app = apps.get(id);
+  if (app === undefined || app.marketing_first_used_time !== undefined) return;
+  app.marketing_first_used_time = now;
+  reach("marketingFirstUse");
 }
 
 /** The caller knows of the node. */
@@ -210,6 +221,7 @@ function repliesToKnownCaller({
   isBad,
   marketing,
   isOtherVersion,
+  app,
 }: Known): readonly Reply[] {
   const fail = failIn(operation.form);
   const given = inPlaces(world, operation.scheme, credentialsOf(world, request));
@@ -236,7 +248,8 @@ function repliesToKnownCaller({
   const [first, ...rest] = tokens;
   if (first === undefined) return [fail("tokenMissing")];
   if (isBad) return [fail("invalidParameter")];
-  if (isOverrideWrong(request)) {
+  if (operation.marketing !== undefined) noteMarketingUse(world, app);
+  if (isOverrideWrong(world, request)) {
     world.reach("badMigrationsOverride");
     return [fail("invalidParameter")];
   }

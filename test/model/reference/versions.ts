@@ -1,4 +1,5 @@
 /** The calendar of versions, and migrations (D-03, D-80, D-82). */
+import type { Operation } from "./operations.ts";
 import { asObject, type GraphRequest, inQuery } from "./requests.ts";
 import type { World } from "./world.ts";
 
@@ -25,48 +26,101 @@ export function defaultVersion(world: World, app: string): string {
   return RELEASES.findLast(([, released]) => released <= created)?.[0] ?? "20.0";
 }
 
-/** D-122: the built-in migration's window. */
-const MIGRATION = { name: "label_names_case_insensitive", start: day("2026-10-01"), end: day("2027-10-01") };
+interface Migration {
+  readonly name: string;
+  readonly start: number;
+  readonly end: number;
+}
 
-export const MIGRATIONS: readonly string[] = [MIGRATION.name];
+interface MarketingRelease {
+  readonly version: string;
+  readonly released: number;
+  /** Undefined: no end is known. */
+  readonly until?: number;
+  /** D-81: operations, edges and numbers of endpoints. */
+  readonly affects: readonly string[];
+}
 
-/** Switches of migrations, or undefined where a name is none or a value no boolean (D-82). */
-export function readSwitches(value: unknown): Readonly<Record<string, boolean>> | undefined {
+/** Of a world file. */
+export interface VersionsEntry {
+  readonly marketing?: readonly MarketingRelease[];
+  readonly migrations?: readonly Migration[];
+}
+
+/** The oldest version first. */
+export type Calendar = Required<VersionsEntry>;
+
+const marketing = (version: string, released: string, until?: string): MarketingRelease => ({
+  ...{ version, released: day(released), affects: [] },
+  ...(until === undefined ? {} : { until: day(until) }),
+});
+
+/** D-80, and D-122: the built-in migration's window. */
+const STANDARD: Calendar = {
+  marketing: [
+    marketing("20.0", "2024-05-21", "2025-05-06"),
+    marketing("21.0", "2024-10-02", "2025-09-09"),
+    marketing("22.0", "2025-01-21", "2026-02-10"),
+    marketing("23.0", "2025-05-29", "2026-06-09"),
+    marketing("24.0", "2025-10-08", "2026-10-06"),
+    marketing("25.0", "2026-02-18"),
+  ],
+  migrations: [{ name: "label_names_case_insensitive", start: day("2026-10-01"), end: day("2027-10-01") }],
+};
+
+/** D-122: versions replace all, and migrations are added, or replace those of their names. */
+export const calendarOf = ({ marketing: versions = STANDARD.marketing, migrations = [] }: VersionsEntry): Calendar => ({
+  marketing: versions,
+  migrations: [...STANDARD.migrations.filter(({ name }) => !migrations.some((one) => one.name === name)), ...migrations],
+});
+
+const isOpen = ({ now }: World, { start, end }: Migration): boolean => now >= start && now < end;
+
+/** D-34: a text serves where a flag is meant. */
+const flagOf = (value: unknown): boolean | undefined => {
+  if (typeof value === "boolean") return value;
+  return value === "true" ? true : value === "false" ? false : undefined;
+};
+
+/** Switches of migrations, or undefined where a name is none whose window is open, or a value no boolean (D-82). */
+export function readSwitches(world: World, value: unknown): Readonly<Record<string, boolean>> | undefined {
   const given = asObject(value);
-  const isRight = given !== undefined && Object.entries(given).every(([name, on]) => MIGRATIONS.includes(name) && typeof on === "boolean");
-  return isRight ? (given as Record<string, boolean>) : undefined;
+  if (given === undefined) return undefined;
+  const switches: Record<string, boolean> = {};
+  for (const [name, on] of Object.entries(given)) {
+    const migration = world.calendar.migrations.find((one) => one.name === name);
+    const flag = flagOf(on);
+    if (migration !== undefined && !isOpen(world, migration)) world.reach(world.now >= migration.end ? "migrationEnded" : "migrationNotBegun");
+    if (migration === undefined || flag === undefined || !isOpen(world, migration)) return undefined;
+    switches[name] = flag;
+  }
+  return switches;
 }
 
 const overrideOf = (request: GraphRequest): string | undefined => inQuery(request, "migrations_override");
 
-export const isOverrideWrong = (request: GraphRequest): boolean =>
-  overrideOf(request) !== undefined && readSwitches(overrideOf(request)) === undefined;
+export const isOverrideWrong = (world: World, request: GraphRequest): boolean =>
+  overrideOf(request) !== undefined && readSwitches(world, overrideOf(request)) === undefined;
 
-/** D-82: on for apps created after the start, and for everybody after the end. */
+/** D-82: off before its window and on for everybody after it; within, as the app says, or else on for apps created after the start. */
 function hasMigration(world: World, app: string, name: string): boolean {
-  if (name !== MIGRATION.name) return false;
+  const migration = world.calendar.migrations.find((one) => one.name === name);
+  if (migration === undefined || world.now < migration.start) return false;
   const { migrations = {}, created_time = 0 } = world.apps.get(app) ?? {};
-  return world.now >= MIGRATION.end || (migrations[name] ?? created_time >= MIGRATION.start);
+  return world.now >= migration.end || (migrations[name] ?? created_time >= migration.start);
 }
 
 /** VER-7h: for one request. */
 export function isMigrated(world: World, app: string, name: string, request: GraphRequest): boolean {
   const override = overrideOf(request);
   if (override !== undefined) world.reach("migrationsOverride");
-  return readSwitches(override)?.[name] ?? hasMigration(world, app, name);
+  return readSwitches(world, override)?.[name] ?? hasMigration(world, app, name);
 }
 
-/** D-80: of the marketing interface, the oldest first, with the end. */
-const MARKETING: readonly { readonly name: string; readonly released: number; readonly until: number }[] = [
-  { name: "20.0", released: day("2024-05-21"), until: day("2025-05-06") },
-  { name: "21.0", released: day("2024-10-02"), until: day("2025-09-09") },
-  { name: "22.0", released: day("2025-01-21"), until: day("2026-02-10") },
-  { name: "23.0", released: day("2025-05-29"), until: day("2026-06-09") },
-  { name: "24.0", released: day("2025-10-08"), until: day("2026-10-06") },
-  { name: "25.0", released: day("2026-02-18"), until: Number.POSITIVE_INFINITY },
-];
+const newestAt = ({ calendar }: World, moment: number) => calendar.marketing.findLast(({ released }) => released <= moment) ?? calendar.marketing[0];
 
-const newestAt = (moment: number) => MARKETING.findLast(({ released }) => released <= moment) ?? MARKETING[0];
+/** Of the endpoints that the document numbers and versions of marketing rule. */
+const NUMBERS: Readonly<Record<string, string>> = { createCatalog: "G1", listArticlesAndPublications: "G2" };
 
 export interface MarketingVersion {
   readonly served: string;
@@ -74,17 +128,29 @@ export interface MarketingVersion {
   readonly upgradedFrom?: string;
 }
 
-/** D-03, D-80, D-81: which version serves; undefined: it is refused. */
-export function marketingVersion(world: World, id: string, asked: string | undefined): MarketingVersion | undefined {
+/** D-03, D-80, D-81: which version serves the operation; undefined: it is refused. */
+export function marketingVersion(world: World, id: string, asked: string | undefined, { name, edge }: Endpoint): MarketingVersion | undefined {
+  const { now, calendar } = world;
   const { created_time = 0, marketing_first_used_time: used, auto_upgrade } = world.apps.get(id) ?? {};
-  const at = MARKETING.find(({ name }) => name === asked);
-  // VER-5: not below what was the newest at its first use.
-  const floor = newestAt(Math.max(created_time, used ?? world.now));
-  if (at === undefined || floor === undefined || at.released > world.now || at.released < floor.released) return undefined;
-  if (at.until > world.now) return { served: at.name };
-  const next = MARKETING.find(({ released, until }) => released > at.released && released <= world.now && until > world.now);
-  return next === undefined || auto_upgrade === false ? undefined : { served: next.name, upgradedFrom: at.name };
+  const place = calendar.marketing.findIndex(({ version }) => version === asked);
+  const at = calendar.marketing[place];
+  // VER-5: not below what was the newest at its first use; D-80: nor, with the clock moved back, above what is the newest now.
+  const floor = newestAt(world, Math.min(now, Math.max(created_time, used ?? now)));
+  if (at === undefined || floor === undefined || at.released > now || at.released < floor.released) return undefined;
+  const isServed = ({ released, until = Number.POSITIVE_INFINITY }: MarketingRelease): boolean => released <= now && until > now;
+  if (isServed(at)) return { served: at.version };
+  if (auto_upgrade === false) return undefined;
+  for (const next of calendar.marketing.slice(place + 1)) {
+    if (next.affects.some((one) => one === name || one === edge || one === NUMBERS[name])) {
+      world.reach("marketingAffected");
+      return undefined;
+    }
+    if (isServed(next)) return { served: next.version, upgradedFrom: at.version };
+  }
+  return undefined;
 }
 
+type Endpoint = Pick<Operation, "name" | "edge">;
+
 /** The marketing version that serves where none is named. */
-export const currentMarketingVersion = (world: World): string | undefined => newestAt(world.now)?.name;
+export const currentMarketingVersion = (world: World): string | undefined => newestAt(world, world.now)?.version;

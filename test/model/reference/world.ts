@@ -1,6 +1,7 @@
 /** The state of one world, in plain maps and lists. Ids of nodes are their keys. */
 import type * as nodes from "./nodes.ts";
 import type { Rule } from "./rules.ts";
+import type { Calendar } from "./versions.ts";
 
 export type Profile = "strict" | "clients";
 
@@ -12,6 +13,7 @@ export interface World {
   now: number;
   /** While the clock moves where it was before, else now. */
   movedFrom: number;
+  readonly calendar: Calendar;
   readonly apps: ById<nodes.App>;
   readonly users: ById<{ readonly id: string; readonly name: string }>;
   readonly businesses: ById<{ readonly id: string; readonly name: string; readonly people: readonly { readonly user: string }[] }>;

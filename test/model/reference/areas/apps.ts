@@ -6,14 +6,14 @@ import type { App } from "../nodes.ts";
 import { isSelection, type Operation, readSelection, type Turn } from "../operations.ts";
 import { type Reply, success } from "../replies.ts";
 import { parameter } from "../requests.ts";
-import { isMigrated, MIGRATIONS, readSwitches } from "../versions.ts";
+import { isMigrated, readSwitches } from "../versions.ts";
 import { speaksForApp } from "./plain-nodes.ts";
 
 const shape: Shape = { fields: objectShape("id", "name", "migrations").fields, defaults: ["id", "name"], always: ["id"] };
 
 function shown({ world, request, node }: Turn): Record<string, unknown> {
   const { id, name } = world.apps.get(node) as App;
-  return { id, name, migrations: Object.fromEntries(MIGRATIONS.map((one) => [one, isMigrated(world, id, one, request)])) };
+  return { id, name, migrations: Object.fromEntries(world.calendar.migrations.map(({ name: one }) => [one, isMigrated(world, id, one, request)])) };
 }
 
 function readApp(turn: Turn): Reply {
@@ -23,7 +23,7 @@ function readApp(turn: Turn): Reply {
 
 function updateApp(turn: Turn): Reply | Failure[] {
   const { world, request, node, fail } = turn;
-  const switches = readSwitches(parameter(request, "migrations"));
+  const switches = readSwitches(world, parameter(request, "migrations"));
   const selection = readSelection(turn, shape);
   const problems = [...(switches === undefined ? [fail("invalidParameter")] : []), ...(isSelection(selection) ? [] : [selection])];
   if (problems.length > 0 || !isSelection(selection)) return problems;
