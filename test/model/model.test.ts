@@ -126,7 +126,13 @@ for (const { kind, data, processes } of databases) {
         afterThisTest(() => ledger.stop());
         const coverage = new Coverage();
         const newStage = async (): Promise<Stage> => ({
-          ...{ servers: await startServers(await data(), processes), ledger, coverage, used: { strict: [], clients: [] } },
+          ...{
+            servers: await startServers(await data(), processes),
+            startOther: async () => startServers(await data(), 1),
+            ledger,
+            coverage,
+            used: { strict: [], clients: [] },
+          },
         });
         const stages = { usual: await newStage(), restarting: await newStage() };
         for (const { name, history } of given === undefined ? keptCases() : [])

@@ -20,14 +20,15 @@ export const restarts: Arbitrary<readonly RestartStep[]> = fc.array(
   { minLength: 3, maxLength: 5 },
 );
 
-/** Spread over the history. */
+/** Spread over the history. Before the last of them the first world moves into another server. */
 export function withRestarts({ steps, ...rest }: History, drawn: readonly RestartStep[]): History {
   const every = Math.ceil(steps.length / (drawn.length + 1));
   return {
     ...rest,
     steps: steps.flatMap((step, place): Step[] => {
       const restart = place > 0 && place % every === 0 ? drawn[place / every - 1] : undefined;
-      return restart === undefined ? [step] : [restart, step];
+      if (restart === undefined) return [step];
+      return restart === drawn.at(-1) ? [{ kind: "move", world: 0, into: "server" }, restart, step] : [restart, step];
     }),
   };
 }

@@ -205,9 +205,11 @@ export interface RestartStep {
 }
 
 /** The world is exported, and the history goes on in a fresh one that is loaded from it. */
-interface MoveStep {
+export interface MoveStep {
   readonly kind: "move";
   readonly world: number;
+  /** A server that is started for it, with a key of its own for what it seals; else the same one. */
+  readonly into?: "server";
 }
 
 /** What the control API does. */

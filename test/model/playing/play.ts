@@ -1,5 +1,5 @@
 /** Plays a history against a server and the model at once, and says where they part. */
-import type { History, Step } from "../histories/steps.ts";
+import type { History, RequestStep, Step } from "../histories/steps.ts";
 import { askAgain } from "./again.ts";
 import { ask, fillingOf, follow } from "./ask.ts";
 import { askInBatch } from "./batch.ts";
@@ -25,7 +25,7 @@ export async function play(stage: Stage, history: History): Promise<Parting | un
     for (const [place, step] of history.steps.entries()) {
       const scene = scenes[step.world];
       if (scene === undefined) throw new Error(`the history has no world ${step.world}`);
-      const what = await take(stage, scene, step);
+      const what = await take(scene.elsewhere === undefined ? stage : { ...stage, servers: scene.elsewhere }, scene, step);
       if (what !== undefined) return { step: place, what };
     }
     for (const scene of scenes) {
@@ -39,10 +39,15 @@ export async function play(stage: Stage, history: History): Promise<Parting | un
   }
 }
 
+function happeningOf(step: Exclude<Step, RequestStep>): string {
+  if (step.kind === "restart") return `${step.kind} (${step.how})`;
+  return step.kind === "move" && step.into !== undefined ? `${step.kind} (into another ${step.into})` : step.kind;
+}
+
 async function take(stage: Stage, scene: Scene, step: Step): Promise<string | undefined> {
   stage.coverage.happens(`steps in the profile ${scene.world.profile}`);
   if (step.world > 0) stage.coverage.happens("steps in a second world");
-  if (step.kind !== "request") stage.coverage.happens(step.kind === "restart" ? `${step.kind} (${step.how})` : step.kind);
+  if (step.kind !== "request") stage.coverage.happens(happeningOf(step));
   if (step.kind === "request") return ask(stage, scene, step, resolve(step, scene.world, fillingOf(stage, scene)));
   if (step.kind === "batch") return askInBatch(stage, scene, step, fillingOf(stage, scene));
   if (step.kind === "many") return askForMany(stage, scene, step, fillingOf(stage, scene));

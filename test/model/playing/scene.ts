@@ -10,6 +10,8 @@ import type { Servers } from "./servers.ts";
 
 export interface Stage {
   readonly servers: Servers;
+  /** Starts another one, for a world that moves there. */
+  readonly startOther: () => Promise<Servers>;
   readonly ledger: Ledger;
   readonly coverage: Coverage;
   /** Names of worlds that earlier histories have used. They are reset, which on PostgreSQL takes a fifth of the time that a new world takes. */
@@ -21,6 +23,8 @@ export interface Scene {
   readonly world: World;
   /** The name of the server's world, which is another one after an export and import. */
   place: string;
+  /** The server that the world has moved to, if it has. */
+  elsewhere?: Servers;
   readonly ever: EverNodes;
   /** Its world has the usual file. */
   readonly isUsual: boolean;
@@ -53,8 +57,13 @@ export async function openScene({ servers, ledger, coverage, used }: Stage, plan
 }
 
 /** A world in which something went wrong is not used again, nor one that was made of an export: its file is another. */
-export async function closeScene({ servers, ledger, used }: Stage, { world, place, isUsual: canBeReset }: Scene, isRight: boolean): Promise<void> {
-  if (place !== world.name) await servers.control("DELETE", `worlds/${place}`);
+export async function closeScene(
+  { servers, ledger, used }: Stage,
+  { world, place, elsewhere, isUsual: canBeReset }: Scene,
+  isRight: boolean,
+): Promise<void> {
+  if (elsewhere !== undefined) await elsewhere.stop();
+  else if (place !== world.name) await servers.control("DELETE", `worlds/${place}`);
   if (isRight && canBeReset) used[world.profile].push(world.name);
   else await servers.control("DELETE", `worlds/${world.name}`);
   if (!isRight) ledger.ignore(world.name);

@@ -25,6 +25,7 @@ export interface Servers {
   upload(path: string, file: string): Promise<ControlReply>;
   /** Ends the process that was asked of the world last, by SIGTERM or SIGKILL, and starts it on the same data. */
   restart(world: string, how: "stop" | "kill"): Promise<void>;
+  stop(): Promise<void>;
   /** How many requests each process got, and what is wrong with that. */
   shares(): { readonly text: string; readonly problems: readonly string[] };
 }
@@ -80,6 +81,9 @@ export async function startServers(data: string, count: 1 | 2): Promise<Servers>
       const { last } = turnOf(world);
       await (running[last] as Server)[how]();
       running[last] = await start();
+    },
+    async stop() {
+      for (const server of running) await server.stop();
     },
     shares() {
       const all = requests.reduce((sum, some) => sum + some, 0);

@@ -159,6 +159,7 @@ export const rules = {
   routedByAccount: "ROUTE: to the address of the account",
   routedToApp: "ROUTE: to the callback of the app",
   unrouted: "ROUTE: a field that honours no overrides",
+  importedElsewhere: "D-263: a world goes on in another server that has its export, with its tokens and secrets",
   writeUnanswered: "D-62: a write whose process ended before its response was done with its webhooks, or not at all",
   fieldOfOthers: "D-58: a field of other nodes is 422",
   intentSolution: "D-121: solution_id must be a solution",
