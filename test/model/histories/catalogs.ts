@@ -53,6 +53,9 @@ const byAgency: Arbitrary<Step> = oneOf<Step>(
   [1, request({ operation: "deleteFeed", method: "DELETE", edge: "", ...ofAgency, node: feed })],
 );
 
+/** Pages of the usual length, and of the longest. */
+const many = fc.constant(Array.from({ length: 130 }, (_, place) => ({ retailer_id: `many-${place}`, name: "One of many", brand: "" })));
+
 const rows: Arbitrary<FeedFile["rows"]> = oneOf<FeedFile["rows"]>(
   [
     8,
@@ -228,6 +231,7 @@ export const catalogSteps: Arbitrary<Step> = oneOf<Step>(
       ...{ kind: fc.constant("feed file" as const), world, feed, updateOnly: fc.boolean(), rows },
     }),
   ],
+  [1, fc.record({ kind: fc.constant("feed file" as const), world, feed: fc.constant({ id: "8101" }), updateOnly: fc.constant(true), rows: many })],
   [
     1,
     request({

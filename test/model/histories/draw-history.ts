@@ -14,7 +14,7 @@ import { labelSteps, personaSteps } from "./page-messaging.ts";
 import { proofSteps } from "./proofs.ts";
 import { actionSteps, inspectionSteps, mediaSteps } from "./reading.ts";
 import { restarts, withRestarts } from "./restarts.ts";
-import type { History, RestartStep, Step } from "./steps.ts";
+import type { History, RequestStep, RestartStep, Step } from "./steps.ts";
 import { subscriptionSteps } from "./subscriptions.ts";
 import { beginnings, versionSteps } from "./versions.ts";
 
@@ -68,6 +68,12 @@ const areas: Readonly<Record<string, Arbitrary<Step>>> = {
 /** Its steps name times around the usual one alone where an area asks for them, so it stands alone. */
 const VERSIONS = "versions";
 
+/** Some verbs come as a parameter, and some reads again as HEAD. */
+const withVerb = (steps: Arbitrary<Step>): Arbitrary<Step> =>
+  fc
+    .tuple(steps, oneOf<RequestStep["verb"]>([30, fc.constant(undefined)], [1, fc.constantFrom("parameter", "head")]))
+    .map(([step, verb]) => (step.kind !== "request" || verb === undefined ? step : { ...step, verb }));
+
 const besides = (own: string, among: readonly string[]): string[] => (own === VERSIONS ? [] : among.filter((name) => name !== VERSIONS));
 
 /** About one area, and up to two others. */
@@ -77,7 +83,7 @@ const history = (steps: number, own: string, among: readonly string[]): Arbitrar
     const profile = fc.constantFrom("strict" as const, "strict" as const, "clients" as const);
     return fc.record({
       worlds: fc.tuple(profile, profile),
-      steps: fc.array(oneOf<Step>(...ofAreas, [ofAreas.length * 2, worldSteps]), { minLength: steps, maxLength: steps }),
+      steps: fc.array(withVerb(oneOf<Step>(...ofAreas, [ofAreas.length * 2, worldSteps])), { minLength: steps, maxLength: steps }),
     });
   });
 

@@ -4,6 +4,7 @@ import { isAnythingDue } from "../reference/areas/live-states.ts";
 import { isFailure } from "../reference/replies.ts";
 import { replyTo } from "../reference/reply.ts";
 import type { GraphRequest } from "../reference/requests.ts";
+import type { World } from "../reference/world.ts";
 import { letTimePass } from "./change-video.ts";
 import { compare } from "./compare.ts";
 import { changesFact } from "./facts.ts";
@@ -42,7 +43,25 @@ export async function ask(stage: Stage, scene: Scene, step: RequestStep | undefi
   const missing = REROUTING.has(step?.operation ?? "") ? await ledger.settle(world) : undefined;
   if (missing !== undefined) return missing;
   const address = servers.address(scene.place, request.surface);
-  return takeResponse(stage, scene, step, { address, request, received: await send(address, request) });
+  if (step?.verb === "parameter" && ["GET", "POST", "DELETE"].includes(request.method)) {
+    world.reach("verbParameter");
+    const named: GraphRequest = { ...request, query: [...request.query, ["method", request.method.toLowerCase()]] };
+    const received = await send(address, { ...named, method: "POST" });
+    return takeResponse(stage, scene, step, { address, request: named, received });
+  }
+  const received = await send(address, request);
+  const difference = await takeResponse(stage, scene, step, { address, request, received });
+  const isAgain = difference === undefined && step?.verb === "head" && request.method === "GET" && request.body === undefined;
+  return isAgain ? askForHead(world, { address, request, received }) : difference;
+}
+
+/** D-04: HEAD returns what GET returned, without the body. */
+async function askForHead({ reach }: World, { address, request, received }: Exchange): Promise<string | undefined> {
+  const { status, headers, body } = await send(address, { ...request, method: "HEAD" });
+  reach("head");
+  if (status !== received.status || body !== "") return `HEAD ${request.path} is ${status} with ${JSON.stringify(body)}, GET was ${received.status}`;
+  const other = ["content-type", "etag", "pf-api-version"].find((name) => headers[name] !== received.headers[name]);
+  return other === undefined ? undefined : `HEAD ${request.path} has the ${other} ${headers[other]}, GET had ${received.headers[other]}`;
 }
 
 export interface Exchange {
@@ -73,8 +92,9 @@ export async function takeResponse(
   noteNodes(world, ever);
   noteLinks(scene, request, received);
   const { etag } = received.headers;
-  if (request.method === "GET" && received.status === 200 && etag === undefined) return `${request.path}: a response without an entity tag`;
-  if (request.method === "GET" && received.status === 200 && etag !== undefined) scene.last = { request, etag, body: received.body };
+  const isRead = request.method === "GET" && step?.verb !== "parameter";
+  if (isRead && received.status === 200 && etag === undefined) return `${request.path}: a response without an entity tag`;
+  if (isRead && received.status === 200 && etag !== undefined) scene.last = { request, etag, body: received.body };
   return undefined;
 }
 

@@ -27,6 +27,8 @@ interface Page {
   readonly hasPrevious: boolean;
 }
 
+const LIMIT_MAX = 100;
+
 function readLimit({ request, world, fail }: Turn): number | Failure {
   const given = parameter(request, "limit");
   if (given === undefined) return 25;
@@ -35,8 +37,8 @@ function readLimit({ request, world, fail }: Turn): number | Failure {
     world.reach("limit");
     return fail("invalidParameter", { parameter: "limit" });
   }
-  if (Number(text) > 100) world.reach("largeLimit");
-  return Math.min(100, Number(text));
+  if (Number(text) > LIMIT_MAX) world.reach("largeLimit");
+  return Math.min(LIMIT_MAX, Number(text));
 }
 
 function readCursor({ request, world, fail }: Turn, name: "before" | "after", list: string): Position | Failure | undefined {
@@ -151,6 +153,7 @@ function checkPaging(turn: Turn, list: string, asked: Asked, page: Page, hasLink
 
 function reachRules({ world }: Turn, rows: readonly Row[], asked: Asked, page: Page): void {
   if (page.hasNext) world.reach("nextLink");
+  if (rows.length > LIMIT_MAX) world.reach("largePage");
   if (page.hasPrevious) world.reach("previousLink");
   if (rows.length === 0) world.reach("emptyList");
   const position = asked.after ?? asked.before;
