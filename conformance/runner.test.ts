@@ -2,16 +2,20 @@
 import { describe, expect, test } from "bun:test";
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
-import type { Case } from "./cases.ts";
+import { type Case, loadCases } from "./cases.ts";
 import { checkResponse, type Expectation } from "./checks/expectations.ts";
 import { matches } from "./checks/matchers.ts";
 import { valueAt } from "./checks/paths.ts";
+import { worldTexts } from "./files.ts";
 import { Receiver } from "./http/receiver.ts";
 import { curlLine, exchange } from "./http/requests.ts";
 import { jsonOf } from "./http/response.ts";
 import { fill } from "./names.ts";
 import { runCase } from "./session.ts";
 import { parseStep } from "./step-format.ts";
+import { buildWorld, nodesInOrder } from "./worlds.ts";
+
+const cases = loadCases();
 
 const responseOf = (status: number, body: unknown, headers: Record<string, string> = {}) => {
   const text = JSON.stringify(body);
@@ -83,6 +87,18 @@ test("names are filled from the inside out, and paths read lists", () => {
   expect(valueAt({ data: [{ id: 1 }, {}, { id: 3 }] }, "data[*].id")).toEqual([1, 3]);
   expect(valueAt({ data: [{ id: 1 }, { id: 2 }] }, "data[-1].id")).toBe(2);
   expect(valueAt({ a: {} }, "a.toString")).toBeUndefined();
+});
+
+test("every node of a world that a case runs in can be put into a server that runs already", () => {
+  const receiver = new Map([["receiver", "http://127.0.0.1"]]);
+  const bare = Object.keys(worldTexts).map((file) => ({ world: file.replace(/\.yaml$/, ""), fragment: {} }));
+  for (const { world, fragment } of [...bare, ...cases.filter((one) => Object.keys(one.fragment).length > 0)])
+    expect(nodesInOrder(buildWorld(world, fragment, receiver)).length).toBeGreaterThan(0);
+  expect(nodesInOrder({ places: [{ id: "2" }], users: [{ id: "1" }], tokens: [] })).toEqual([
+    ["users", { id: "1" }],
+    ["places", { id: "2" }],
+  ]);
+  expect(() => nodesInOrder({ planets: [] })).toThrow('"planets"');
 });
 
 test("a misspelt key of a step is refused", () => {

@@ -12,11 +12,21 @@ type Entry = Readonly<Record<string, unknown>>;
 /** What makes two entries of a world file the same one. */
 const identity = (entry: Entry): string => String(entry.id ?? entry.token ?? JSON.stringify(entry));
 
-/** The base world with the fragment's entries added; an entry with a known id is laid over the base's. */
-export function buildWorld(name: string, fragment: World, names: ReadonlyMap<string, unknown>): World {
+const worldsRead = new Map<string, World>();
+
+function readWorld(name: string): World {
+  const known = worldsRead.get(name);
+  if (known !== undefined) return known;
   const text = worldTexts[`${name}.yaml`];
   if (text === undefined) throw new Error(`no world is named ${name}`);
-  const base = parse(text, { merge: true }) as World;
+  const world = parse(text, { merge: true }) as World;
+  worldsRead.set(name, world);
+  return world;
+}
+
+/** The base world with the fragment's entries added; an entry with a known id is laid over the base's. */
+export function buildWorld(name: string, fragment: World, names: ReadonlyMap<string, unknown>): World {
+  const base = readWorld(name);
   const merged: Record<string, unknown> = { ...base };
   for (const [key, value] of Object.entries(fragment))
     merged[key] = Array.isArray(value) && Array.isArray(base[key]) ? mergeLists(base[key], value) : value;
@@ -35,6 +45,7 @@ const KEYS_IN_ORDER = [
   "businesses",
   "microblog_users",
   "apps",
+  "places",
   "pages",
   "social_accounts",
   "labels",
@@ -54,6 +65,16 @@ const KEYS_IN_ORDER = [
   "ads",
 ];
 
+/** What of a world is put into a server otherwise than as a node. */
+const OTHER_KEYS: readonly string[] = ["clock", "tokens"];
+
+/** The nodes of a world in the order in which they can be made. Throws for a key without a place in it: its entries would be missing, and nobody would notice. */
+export function nodesInOrder(world: World): (readonly [key: string, entry: Entry])[] {
+  const unknown = Object.keys(world).find((key) => !KEYS_IN_ORDER.includes(key) && !OTHER_KEYS.includes(key));
+  if (unknown !== undefined) throw new Error(`a world has "${unknown}", which has no place in KEYS_IN_ORDER of conformance/worlds.ts`);
+  return KEYS_IN_ORDER.flatMap((key) => ((world[key] ?? []) as Entry[]).map((entry) => [key, entry] as const));
+}
+
 /** Puts the entries that the server's default world lacks into it, one by one; 409 says that one is there. */
 export async function loadWorld(target: Target, world: World): Promise<void> {
   const post = async (path: string, json: unknown) => {
@@ -63,6 +84,6 @@ export async function loadWorld(target: Target, world: World): Promise<void> {
     if (response.status >= 300 && response.status !== 409)
       throw new Error(`loading the world: POST ${path} returned ${response.status} ${response.text}`);
   };
-  for (const key of KEYS_IN_ORDER) for (const entry of (world[key] ?? []) as Entry[]) await post(`/nodes/${key}`, entry);
+  for (const [key, entry] of nodesInOrder(world)) await post(`/nodes/${key}`, entry);
   for (const token of (world.tokens ?? []) as Entry[]) await post("/tokens", token);
 }
