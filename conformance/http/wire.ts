@@ -26,7 +26,7 @@ const RESPONSE_WITHIN_MS = 20_000;
 const BLANK_LINE = Buffer.from("\r\n\r\n");
 const LINE_END = Buffer.from("\r\n");
 
-export function send(request: WireRequest): Promise<WireResponse> {
+export function send(request: WireRequest, withinMs = RESPONSE_WITHIN_MS): Promise<WireResponse> {
   const { isSecure, host, port } = placeOf(request.origin);
   return new Promise((resolve, reject) => {
     const socket = isSecure ? tls.connect({ host, port, servername: host }) : net.connect({ host, port });
@@ -44,7 +44,7 @@ export function send(request: WireRequest): Promise<WireResponse> {
       const response = parseResponse(received, request.method, true);
       finish(response ?? problem ?? new Error(`the connection ended without a response, after ${received.length} bytes`));
     };
-    socket.setTimeout(RESPONSE_WITHIN_MS, () => finish(new Error(`no response within ${RESPONSE_WITHIN_MS} ms`)));
+    socket.setTimeout(withinMs, () => finish(new Error(`no response within ${withinMs} ms`)));
     socket.on(isSecure ? "secureConnect" : "connect", () => socket.write(bytesOf(request, new URL(request.origin).host)));
     socket.on("data", (chunk: Buffer) => {
       received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);
