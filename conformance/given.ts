@@ -33,11 +33,11 @@ export interface Prepared {
   after(): Promise<void>;
 }
 
-/** Makes a given server ready for a case: its world is put in, and for a case that must be alone the state is kept for `after`. */
-export async function prepareGiven(target: Target, testCase: Case, receiver: string): Promise<Prepared> {
+/** Makes a given server ready for a case: its world is put in, and for a case that must be alone the state is kept for `after`. `loaded` is of one run. */
+export async function prepareGiven(target: Target, testCase: Case, receiver: string, loaded: Set<string>): Promise<Prepared> {
   const nothing = async () => {};
   if (target.controlKey === undefined || target.addresses.world === undefined) return { after: nothing };
-  await loadWorld(target, buildWorld(testCase.world, testCase.fragment, new Map([["receiver", receiver]])));
+  await loadWorld(target, buildWorld(testCase.world, testCase.fragment, new Map([["receiver", receiver]])), loaded);
   if (!testCase.isAlone) return { after: nothing };
   const post = async (path: string, json: unknown): Promise<boolean> => {
     const { response } = await exchange({ method: "POST", target: path, on: "world", json }, target.addresses, {

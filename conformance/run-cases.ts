@@ -28,16 +28,23 @@ export async function resultOf(testCase: Case, target: Target, receiver: Receive
   return { testCase, durationMs, ...(failure === undefined ? { outcome: "passed" } : { outcome: "failed", failure }) };
 }
 
+/** What a server without a control API must hold, with its day: nobody can put the nodes of other worlds in. */
+const HELD_WORLD = "standard";
+
 /** Why a given server cannot run the case. */
 export function obstacle(testCase: Case, profile: string, { controlUrl, controlKey }: GivenServer): string | undefined {
   if (testCase.profile !== profile) return `needs profile ${testCase.profile}`;
-  if (Object.keys(testCase.options).length > 0) return `needs the options ${Object.keys(testCase.options).join(", ")}`;
+  const options = Object.entries(testCase.options).map(([name, value]) => `--${name} ${value}`);
+  if (options.length > 0) return `needs a server of its own, started with ${options.join(" ")}`;
+  if (controlUrl !== undefined && controlKey !== undefined) return undefined;
   const needsControl = testCase.isAlone || testCase.steps.some((step) => step.kind === "request" && (step.on === "world" || step.on === "control"));
-  return needsControl && (controlUrl === undefined || controlKey === undefined) ? "needs the control API" : undefined;
+  if (needsControl) return "needs the control API";
+  return testCase.world === HELD_WORLD ? undefined : `needs the control API, which puts the world ${testCase.world} in`;
 }
 
 export async function runOnGiven(server: GivenServer, profile: string, cases: readonly Case[], receiver: Receiver, note: Note): Promise<void> {
   const target = givenTarget(server);
+  const loaded = new Set<string>();
   const skip = (testCase: Case, reason: string) => note({ testCase, outcome: "skipped", reason, durationMs: 0 });
   for (const group of Map.groupBy(cases, serverKey).values()) {
     const runnable = group.filter((testCase) => {
@@ -47,7 +54,7 @@ export async function runOnGiven(server: GivenServer, profile: string, cases: re
     });
     const [first] = runnable;
     if (first === undefined) continue;
-    const prepared = await prepareGiven(target, first, receiver.address).catch((error: unknown) => {
+    const prepared = await prepareGiven(target, first, receiver.address, loaded).catch((error: unknown) => {
       for (const testCase of runnable) note(notReady(testCase, error));
       return undefined;
     });

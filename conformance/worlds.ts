@@ -9,6 +9,15 @@ export type World = Readonly<Record<string, unknown>>;
 
 type Entry = Readonly<Record<string, unknown>>;
 
+interface ClockState {
+  /** Unix seconds. */
+  readonly now: number;
+  readonly frozen: boolean;
+}
+
+/** The clock runs on while cases run. Every moment that they name is right for an hour, and a run takes minutes. */
+const CLOCK_SECONDS_MAX = 3_600;
+
 /** What makes two entries of a world file the same one. */
 const identity = (entry: Entry): string => String(entry.id ?? entry.token ?? JSON.stringify(entry));
 
@@ -75,15 +84,26 @@ export function nodesInOrder(world: World): (readonly [key: string, entry: Entry
   return KEYS_IN_ORDER.flatMap((key) => ((world[key] ?? []) as Entry[]).map((entry) => [key, entry] as const));
 }
 
-/** Puts the entries that the server's default world lacks into it, one by one; 409 says that one is there. */
-export async function loadWorld(target: Target, world: World): Promise<void> {
-  const post = async (path: string, json: unknown) => {
-    const { response } = await exchange({ method: "POST", target: path, on: "world", json }, target.addresses, {
-      Authorization: `Bearer ${target.controlKey}`,
-    });
+/**
+ * Puts the entries that the server's default world lacks into it, one by one; 409 says that one is there. `loaded` has those that it was
+ * given before. Then its clock goes to the world's day, which many cases name, unless it stands there already.
+ */
+export async function loadWorld(target: Target, world: World, loaded: Set<string>): Promise<void> {
+  const ask = async (method: string, path: string, json?: unknown) => {
+    const step = { method, target: path, on: "world", ...(json === undefined ? {} : { json }) };
+    const { response } = await exchange(step, target.addresses, { Authorization: `Bearer ${target.controlKey}` });
     if (response.status >= 300 && response.status !== 409)
-      throw new Error(`loading the world: POST ${path} returned ${response.status} ${response.text}`);
+      throw new Error(`loading the world: ${method} ${path} returned ${response.status} ${response.text}`);
+    return response.text;
   };
-  for (const [key, entry] of nodesInOrder(world)) await post(`/nodes/${key}`, entry);
-  for (const token of (world.tokens ?? []) as Entry[]) await post("/tokens", token);
+  const tokens = ((world.tokens ?? []) as Entry[]).map((token) => ["/tokens", token] as const);
+  for (const [path, entry] of [...nodesInOrder(world).map(([key, node]) => [`/nodes/${key}`, node] as const), ...tokens]) {
+    const name = `${path} ${JSON.stringify(entry)}`;
+    if (!loaded.has(name)) await ask("POST", path, entry);
+    loaded.add(name);
+  }
+  const wanted = world.clock as ClockState | undefined;
+  if (wanted === undefined) return;
+  const { now, frozen } = JSON.parse(await ask("GET", "/clock")) as ClockState;
+  if (frozen !== wanted.frozen || now < wanted.now || now > wanted.now + CLOCK_SECONDS_MAX) await ask("PUT", "/clock", wanted);
 }

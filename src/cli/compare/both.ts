@@ -21,6 +21,8 @@ export interface CaseChoice {
 interface Side {
   readonly server: GivenServer;
   readonly receiver: Receiver;
+  /** Entries of worlds that the server was given. */
+  readonly loaded: Set<string>;
 }
 
 type Exchanges = [WireRequest, WireResponse][];
@@ -36,8 +38,8 @@ export async function* replayCases(
   { profile, areas }: CaseChoice,
   translation: Translation,
 ): AsyncGenerator<Replayed> {
-  const first: Side = { server: one, receiver: await Receiver.start() };
-  const second: Side = { server: other, receiver: await Receiver.start() };
+  const first: Side = { server: one, receiver: await Receiver.start(), loaded: new Set() };
+  const second: Side = { server: other, receiver: await Receiver.start(), loaded: new Set() };
   translation.addresses.push([addressOf(second), addressOf(first)], [second.receiver.address, first.receiver.address]);
   const isChosen = (testCase: Case): boolean =>
     (areas?.includes(testCase.area) ?? true) &&
@@ -45,7 +47,7 @@ export async function* replayCases(
     [one, other].every((server) => obstacle(testCase, profile, server) === undefined);
   try {
     for (const group of Map.groupBy(loadCases().filter(isChosen), serverKey).values()) {
-      for (const { server, receiver } of [first, second]) await prepareGiven(givenTarget(server), group[0] as Case, receiver.address);
+      for (const { server, receiver, loaded } of [first, second]) await prepareGiven(givenTarget(server), group[0] as Case, receiver.address, loaded);
       for (const testCase of group) yield* sideBySide(testCase, first, second, translation);
     }
   } finally {
