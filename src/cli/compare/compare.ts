@@ -23,14 +23,17 @@ export function compare(first: string, second: string, given: Given): Promise<nu
     const registry = buildRegistry();
     const translation: Translation = { ids: new Map(), addresses: [] };
     const rules = [...ownRules, ...(given.rules === undefined ? [] : orProblem("--rules", () => readRules(String(given.rules))))];
-    const differences: Difference[] = [];
+    /** Of each request with any. */
+    const different: (readonly Difference[])[] = [];
     let count = 0;
     for await (const replayed of await source(httpAddress("first", first), httpAddress("second", second), given, translation)) {
       count++;
       const form = operationForm(registry, replayed.method, replayed.target);
-      differences.push(...differencesOf({ ...replayed, form }, rules, translation));
+      const own = differencesOf({ ...replayed, form }, rules, translation);
+      if (own.length > 0) different.push(own);
     }
-    process.stdout.write(given.json === true ? `${JSON.stringify({ requests: count, differences }, null, 2)}\n` : textOf(count, differences));
+    const differences = different.flat();
+    process.stdout.write(given.json === true ? `${JSON.stringify({ requests: count, differences }, null, 2)}\n` : textOf(count, different));
     return differences.length > 0 || count === 0 ? DIFFERENT : SAME;
   });
 }
@@ -94,13 +97,19 @@ function secretsOf(given: unknown): Map<string, string> {
   );
 }
 
-function textOf(count: number, differences: readonly Difference[]): string {
-  const operations = [...Map.groupBy(differences, ({ operation }) => operation)].map(([operation, own]) => {
-    const lines = own
-      .slice(0, SHOWN_MAX)
-      .map(({ request, path, first, second }) => `  ${request}\n    ${path}\n      first:  ${first}\n      second: ${second}`);
-    const more = own.length > SHOWN_MAX ? [`  and ${own.length - SHOWN_MAX} more`] : [];
-    return `${operation}: ${own.length}\n${[...lines, ...more].join("\n")}\n`;
+/** By operation, and below it by request, each of which is named once. */
+function textOf(count: number, different: readonly (readonly Difference[])[]): string {
+  const operations = [...Map.groupBy(different, ([first]) => first?.operation)].map(([operation, requests]) => {
+    const total = requests.flat().length;
+    let left = SHOWN_MAX;
+    const lines = requests.flatMap((own) => {
+      const shown = own.slice(0, left);
+      left -= shown.length;
+      const values = shown.map(({ path, first, second }) => `    ${path}\n      first:  ${first}\n      second: ${second}`);
+      return shown.length === 0 ? [] : [`  ${own[0]?.request}`, ...values];
+    });
+    const more = total > SHOWN_MAX ? [`  and ${total - SHOWN_MAX} more`] : [];
+    return `${operation}: ${total}\n${[...lines, ...more].join("\n")}\n`;
   });
-  return `${operations.join("")}${count} requests, ${differences.length} differences\n`;
+  return `${operations.join("")}${count} requests, ${different.flat().length} differences\n`;
 }
