@@ -22,7 +22,7 @@ export function compare(first: string, second: string, given: Given): Promise<nu
   return orWrongUse(async () => {
     const registry = buildRegistry();
     const translation: Translation = { ids: new Map(), addresses: [] };
-    const rules = [...ownRules, ...(given.rules === undefined ? [] : orProblem("--rules", () => readRules(String(given.rules))))];
+    const rules = [...ownRules, ...(given.rules === undefined ? [] : orProblem("--rules", () => readRules(String(given.rules), registry)))];
     /** Of each request with any. */
     const different: (readonly Difference[])[] = [];
     let count = 0;

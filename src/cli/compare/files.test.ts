@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "#harness/server";
+import { buildRegistry } from "#main";
 import { bytesOfPost, type HarEntry, HarFile, missingSecrets, readHar, type SecretPlace } from "./har.ts";
 import { ownRules, type Rule, readRules, ruleFor } from "./rules.ts";
 
@@ -13,6 +14,7 @@ const fileOf = (text: string): string => {
 };
 
 describe("rules", () => {
+  const registry = buildRegistry();
   const form = { address: "GET /{id}", names: ["readPage", "readUser"] };
   const found = (pattern: string, path: string): boolean => ruleFor([{ path: pattern, may_differ: "anything" }], form, path.split(".")) !== undefined;
 
@@ -55,10 +57,13 @@ describe("rules", () => {
   });
 
   test("are read from a list in YAML, and may differ in anything unless they say else", () => {
-    expect(readRules(fileOf("- path: status\n- {path: body.a, operation: readPage, may_differ: value}\n- path: header\n"))).toEqual([
+    const text =
+      "- path: status\n- {path: body.a, operation: readPage, may_differ: value}\n- {path: header, operation: 'GET /{id}/custom_labels'}\n- {path: body, operation: POST /other}\n";
+    expect(readRules(fileOf(text), registry)).toEqual([
       { path: "status", may_differ: "anything" },
       { path: "body.a", operation: "readPage", may_differ: "value" },
-      { path: "header", may_differ: "anything" },
+      { path: "header", operation: "GET /{id}/custom_labels", may_differ: "anything" },
+      { path: "body", operation: "POST /other", may_differ: "anything" },
     ]);
   });
 
@@ -72,9 +77,21 @@ describe("rules", () => {
     ["- {path: statuses}", "rule 1 needs a path that begins with status, header or body"],
     ["- {path: a.status}", "rule 1 needs a path"],
     ["- {path: status, operation: 5}", "rule 1 has an operation that is no text"],
+    [
+      "- {path: status, operation: listLabel}",
+      "rule 1 names the operation listLabel, which does not exist: write a name of docs/reference/operations.md",
+    ],
+    [
+      "- path: body\n- {path: status, operation: GET /v26.0/2001/custom_labels}",
+      "rule 2 names the address GET /v26.0/2001/custom_labels, which no request has",
+    ],
+    [
+      "- {path: status, operation: 'GET /{page_id}/custom_labels'}",
+      "rule 1 names the address GET /{page_id}/custom_labels, which no request has: write GET /{id}/custom_labels",
+    ],
     ["- {path: status, may_differ: nothing}", "rule 1 may_differ is neither value nor anything"],
   ])("%j: %s", (text, problem) => {
-    expect(() => readRules(fileOf(text))).toThrow(problem);
+    expect(() => readRules(fileOf(text), registry)).toThrow(problem);
   });
 });
 

@@ -1,7 +1,8 @@
 /** What may differ between two servers: rules of the interface, and those of a file. */
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
-import type { OperationForm } from "./operations.ts";
+import type { Registry } from "#graph/contract/registry";
+import { type OperationForm, operationForm } from "./operations.ts";
 
 export interface Rule {
   /** An operation's name, or its address form; every operation where it is left out. */
@@ -30,8 +31,8 @@ export const ownRules: readonly Rule[] = [
 
 const KEYS: ReadonlySet<string> = new Set(["operation", "path", "may_differ"]);
 
-/** A YAML list of rules. Throws with a message for the user. */
-export function readRules(file: string): Rule[] {
+/** A YAML list of rules. Throws with a message for the user. `registry` has the operations that a rule may name. */
+export function readRules(file: string, registry: Registry): Rule[] {
   let given: unknown;
   try {
     given = parse(readFileSync(file, "utf8"));
@@ -40,7 +41,7 @@ export function readRules(file: string): Rule[] {
   }
   if (!Array.isArray(given)) throw new Error(`${file} is no list of rules`);
   return given.map((rule: unknown, at) => {
-    const problem = problemOf(rule);
+    const problem = problemOf(rule) ?? unknownOperation(rule as Rule, registry);
     if (problem !== undefined) throw new Error(`${file}: rule ${at + 1} ${problem}`);
     return { may_differ: "anything", ...(rule as object) } as Rule;
   });
@@ -54,6 +55,20 @@ function problemOf(rule: unknown): string | undefined {
   if (typeof path !== "string" || !/^(status|header|body)(\.|$)/.test(path)) return "needs a path that begins with status, header or body";
   if (typeof operation !== "string") return "has an operation that is no text";
   return may_differ === "value" || may_differ === "anything" ? undefined : "may_differ is neither value nor anything";
+}
+
+/** Such a rule would allow nothing, in silence. An address need not be one of the contract: what is compared may be any server. */
+function unknownOperation({ operation }: Rule, registry: Registry): string | undefined {
+  if (operation === undefined) return undefined;
+  const [, method = "", path = ""] = /^([A-Z]+) (\/.*)$/.exec(operation) ?? [];
+  if (method !== "") {
+    const { address } = operationForm(registry, method, path.replaceAll(/\{[^{}]*\}/g, "1"));
+    return address === operation ? undefined : `names the address ${operation}, which no request has: write ${address}`;
+  }
+  const names = new Set(registry.endpoints.map(({ access }) => access.operation));
+  return names.has(operation)
+    ? undefined
+    : `names the operation ${operation}, which does not exist: write a name of docs/reference/operations.md, such as listLabels, or an address, such as GET /{id}/custom_labels`;
 }
 
 /** The rule that speaks of a place, the last one first: a file can say more than what is built in. */
