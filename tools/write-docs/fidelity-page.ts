@@ -119,7 +119,9 @@ function differencesOf({ access, served, reading }: Endpoint, decided: readonly 
 function fieldDifferences({ fields, unserved }: FieldSet): string[] {
   const own = Object.entries(fields).filter(([, { onlyIn }]) => onlyIn === "clients");
   return [
-    ...(own.length === 0 ? [] : [`with the profile \`clients\` also the fields ${codes(own.map(([name]) => name))}`]),
+    ...(own.length === 0
+      ? []
+      : [`with the profile \`clients\` also the ${own.length === 1 ? "field" : "fields"} ${codes(own.map(([name]) => name))}`]),
     ...(unserved === undefined
       ? []
       : ["with the profile `clients` fields that client libraries ask for and Plaza does not serve are left out, not refused"]),
