@@ -1,19 +1,7 @@
-/** A server that is wrong on purpose, in one way at a time: the suite finds each. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+/** Servers that are wrong on purpose, in one way at a time: a proxy that damages what passes. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { loadCases } from "./cases.ts";
-import { readClauses } from "./coverage.ts";
-import { Receiver } from "./http/receiver.ts";
-import { send } from "./http/wire.ts";
-import { clausesOf } from "./report/by-clause.ts";
-import { htmlReport } from "./report/html.ts";
-import { junitReport } from "./report/junit.ts";
-import { type CaseResult, resultText } from "./report/results.ts";
-import { resultOf } from "./run-cases.ts";
-import { type RunningServer, startServer } from "./server.ts";
-
-const TIMEOUT_MS = 60_000;
+import { send } from "#conformance/http/wire";
 
 interface Asked {
   readonly method: string;
@@ -25,7 +13,7 @@ interface Asked {
 // biome-ignore lint/suspicious/noExplicitAny: a fault damages any JSON.
 type Json = any;
 
-interface Fault {
+export interface Fault {
   readonly name: string;
   /** The clause that it breaks. */
   readonly clause: string;
@@ -38,7 +26,7 @@ interface Fault {
 const isList = (body: Json): boolean => Array.isArray(body?.data);
 const ofPath = ({ url }: Asked, end: string): boolean => url.pathname.endsWith(end);
 
-const faults: readonly Fault[] = [
+export const faults: readonly Fault[] = [
   { name: "lists without a link to the next page", clause: "LIST-8", responded: (body) => void (isList(body) && delete body.paging?.next) },
   { name: "a limit that is ignored", clause: "A1-8", asked: ({ url }) => void url.searchParams.delete("limit") },
   { name: "unknown fields that are ignored", clause: "A1-5", asked: ({ url }) => void url.searchParams.delete("fields") },
@@ -101,9 +89,8 @@ const faults: readonly Fault[] = [
 /** Some cases send tokens of 10,000 characters. */
 const HEAD_BYTES_MAX = 262_144;
 
-/** Stands before the server and damages what passes. */
-async function wrongly(server: RunningServer, fault: Fault | undefined): Promise<{ server: RunningServer; stop(): void }> {
-  const { origin } = new URL(server.addresses.base as string);
+/** Stands before the server at `origin`. */
+export async function wrongly(origin: string, fault: Fault | undefined): Promise<{ readonly origin: string; stop(): void }> {
   const proxy = createServer({ maxHeaderSize: HEAD_BYTES_MAX }, async (request, outgoing) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
@@ -125,59 +112,11 @@ async function wrongly(server: RunningServer, fault: Fault | undefined): Promise
     outgoing.writeHead(status).end(json === undefined ? received.text : JSON.stringify(json));
   });
   await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
-  const own = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
-  const addresses = Object.fromEntries(Object.entries(server.addresses).map(([name, address]) => [name, address.replace(origin, own)]));
-  const stop = () => {
-    proxy.closeAllConnections();
-    proxy.close();
+  return {
+    origin: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+    stop: () => {
+      proxy.closeAllConnections();
+      proxy.close();
+    },
   };
-  return { server: { ...server, addresses }, stop };
 }
-
-describe("a server that is wrong in one way", () => {
-  /** Those that can share a server with the others of their world. */
-  const cases = loadCases().filter(
-    ({ profile, isAlone, fragment, options }) => profile === "strict" && !isAlone && Object.keys(fragment).length + Object.keys(options).length === 0,
-  );
-  const servers = new Map<string, RunningServer>();
-  let receiver: Receiver;
-  beforeAll(async () => {
-    receiver = await Receiver.start();
-  });
-  afterAll(async () => {
-    receiver.stop();
-    for (const server of servers.values()) await server.stop();
-  }, TIMEOUT_MS);
-
-  const resultsWith = async (clause: string, fault: Fault | undefined): Promise<CaseResult[]> => {
-    const results: CaseResult[] = [];
-    for (const one of cases) {
-      if (!one.clauses.includes(clause)) continue;
-      const server = servers.get(one.world) ?? (await startServer(one, ":memory:", receiver.address));
-      servers.set(one.world, server);
-      const wrong = await wrongly(server, fault);
-      results.push(await resultOf(one, wrong.server, receiver));
-      wrong.stop();
-    }
-    return results;
-  };
-  const brokenIn = (results: readonly CaseResult[]): string[] =>
-    clausesOf(results, readClauses())
-      .filter(({ state }) => state === "broken")
-      .map(({ clause }) => clause.id);
-
-  for (const fault of faults)
-    test(
-      `${fault.clause}: ${fault.name}`,
-      async () => {
-        expect((await resultsWith(fault.clause, undefined)).filter(({ outcome }) => outcome === "failed").map(resultText)).toEqual([]);
-        const results = await resultsWith(fault.clause, fault);
-        expect(brokenIn(results)).toContain(fault.clause);
-        expect(junitReport(results)).toContain("<failure message=");
-        expect(htmlReport(results, clausesOf(results, readClauses()))).toContain(
-          `<tr id="${fault.clause}"><td>${fault.clause}</td><td class="broken">not kept`,
-        );
-      },
-      TIMEOUT_MS,
-    );
-});
