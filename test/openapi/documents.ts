@@ -31,6 +31,7 @@ export interface Operation {
   readonly servers?: readonly Server[];
   readonly security: readonly object[];
   readonly parameters: readonly Parameter[];
+  readonly requestBody?: { readonly content: object };
   readonly responses: Readonly<Record<string, { readonly content?: object }>>;
   readonly "x-plaza-operations": readonly string[];
 }

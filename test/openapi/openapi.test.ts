@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { openapiOf } from "#control/openapi/document";
 import { controlRoutes } from "#control/routes";
+import { pascal } from "#graph/contract/openapi/addresses";
 import { sectionsOf } from "#graph/worlds/file/import-export";
 import { withoutCitations } from "#kernel/text";
 import { surfaces } from "#surfaces/surfaces";
@@ -38,6 +39,10 @@ test("every operation stands in the document, and nothing else", () => {
   }
 });
 
+interface Content {
+  readonly "application/json": { readonly schema: { readonly $ref?: string; readonly anyOf?: readonly { readonly "x-plaza-type"?: string }[] } };
+}
+
 const operationOf = (type: string, id: string): Operation => {
   const found = Object.values(documentOf({ type }).paths).flatMap((item) => Object.values(item).filter(({ operationId }) => operationId === id));
   expect(found).toHaveLength(1);
@@ -48,7 +53,7 @@ test("the document of a node type calls operations and schemas by the interface'
   const { paths, components } = documentOf({ type: "label" });
   const ids = Object.values(paths).flatMap((item) => Object.values(item).map(({ operationId }) => operationId));
   expect(ids.sort()).toEqual(["attachLabel", "deleteLabel", "detachLabel", "readLabel"]);
-  expect(Object.keys(components.schemas)).toEqual(["AttachLabelRequest", "FlatError", "Label", "Success", "WrappedError"]);
+  expect(Object.keys(components.schemas)).toEqual(["AttachLabelRequest", "FlatError", "PageReference", "Label", "Success", "WrappedError"]);
 });
 
 test("the documents of the surfaces have the operations of one surface each", () => {
@@ -117,4 +122,34 @@ test("responses that operations share have a name of their own, not that of one 
   const { schemas } = documentOf().components;
   expect(Object.keys(schemas)).toContainValues(["Success", "Created"]);
   expect(JSON.stringify(operationOf("page", "createCatalog").responses[200]?.content)).toContain('"#/components/schemas/Created"');
+});
+
+test("equal shapes of different nodes have names of their own: each node type its own, and a page of an id and a name is no user", () => {
+  const nameOf = (schema: unknown): string => String((schema as { $ref?: string }).$ref).replace("#/components/schemas/", "");
+  for (const profile of ["strict", "clients"] as const) {
+    for (const surface of [undefined, ...surfaces.map(({ name }) => name)]) {
+      const { paths } = documentOf({ profile, ...(surface === undefined ? {} : { surface }) });
+      const reads = Object.entries(paths).filter(([path]) => path.endsWith("{id}"));
+      const shared = reads.flatMap(([, { get }]) => (get?.responses[200]?.content as Content | undefined)?.["application/json"].schema.anyOf ?? []);
+      expect(shared.map(nameOf)).toEqual(shared.map((one) => pascal(String(one["x-plaza-type"]))));
+    }
+    for (const { type } of registry.types) {
+      const { paths } = documentOf({ profile, type });
+      for (const operation of Object.values(paths).flatMap((item) => Object.values(item))) {
+        if (registry.find(type, "GET", undefined)?.access.operation !== operation.operationId) continue;
+        expect(nameOf((operation.responses[200]?.content as Content)["application/json"].schema)).toBe(pascal(type));
+      }
+    }
+  }
+  const { schemas } = documentOf().components as { schemas: Record<string, { properties: Record<string, object> }> };
+  for (const name of ["Label", "Persona", "LiveVideo", "ListLabelsItem"]) expect(nameOf(schemas[name]?.properties.page)).toBe("PageReference");
+  expect(nameOf(schemas.MigrationIntent?.properties.waba)).toBe("ChatappAccount");
+  expect(JSON.stringify(schemas)).not.toContain("x-plaza-shape-of");
+});
+
+test("each body has the name of its operation", () => {
+  for (const { requestBody, ...operation } of Object.values(documentOf().paths).flatMap((item) => Object.values(item))) {
+    const reference = (requestBody?.content as Content | undefined)?.["application/json"].schema.$ref;
+    if (reference !== undefined) expect(reference).toBe(`#/components/schemas/${pascal(String(operation["x-plaza-operations"]))}Request`);
+  }
 });

@@ -75,7 +75,7 @@ test("a write has its parameters in the body or where they belong, and takes no 
   });
   const open = documentOf({ profile: "clients" }).components.schemas.CreateNoteRequest;
   expect(open).toEqual({ type: "object", properties: { name: text, tags: { type: "array", items: text } }, required: ["name"] });
-  expect(schemas.CreateNoteResponse).toEqual({ anyOf: [{ type: "object", required: ["id"], properties: { id: text } }, schema("ListNotesItem")] });
+  expect(schemas.CreateNoteResponse).toEqual({ anyOf: [{ type: "object", required: ["id"], properties: { id: text } }, schema("BlueNote")] });
 });
 
 test("a list has a page, D-161: parameters of plain values with commas, and the versions of its calendar that serve by now", () => {
@@ -126,7 +126,7 @@ test("an address that node types share has a schema for each of them", () => {
     parameters: [platform, principal, ...shared("fields", "appsecret_proof", "if_none_match")],
   });
   expect(operation("get /{version}/{id}").responses[200]?.content).toEqual({
-    "application/json": { schema: { anyOf: [schema("ListNotesItem", { "x-plaza-type": "blue_note" }), schema("Page", { "x-plaza-type": "page" })] } },
+    "application/json": { schema: { anyOf: [schema("BlueNote", { "x-plaza-type": "blue_note" }), schema("Page", { "x-plaza-type": "page" })] } },
   });
   const alone = documentOf({ type: "blue_note" });
   expect(Object.keys(operationsOf(alone))).toEqual(["get /{version}/{id}", "delete /{version}/{id}"]);
@@ -201,10 +201,11 @@ test("the document itself names its version, its tags and what it uses, and no m
   // None stands before what it refers to.
   expect(Object.keys(components.schemas)).toEqual([
     ...[
+      "BlueNote",
       "CreateNoteRequest",
-      "ListNotesItem",
       "CreateNoteResponse",
       "FlatError",
+      "ListNotesItem",
       "ListNotesResponse",
       "LookUpResponse",
       "Page",

@@ -53,6 +53,7 @@ export const listLabels = listOperation({
   edge: "custom_labels",
   params: Type.Object({}),
   items: labelInList,
+  itemType: "label",
   errors: [],
 });
 
@@ -66,6 +67,7 @@ export const listLabelsOfUser = listOperation({
   edge: "custom_labels",
   params: Type.Object({}),
   items: labelInList,
+  itemType: "label",
   errors: [],
 });
 

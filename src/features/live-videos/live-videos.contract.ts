@@ -34,7 +34,7 @@ function pageOf(policy: Field["policy"]): Field<LiveVideoRow> {
   return {
     schema: Type.Object({ id: Type.String(), name: Type.Optional(Type.String()) }),
     policy,
-    nested: { set: () => set, load: async (_request, _reader, rows) => rows.map(({ page }) => ({ id: page })) },
+    nested: { type: "page", set: () => set, load: async (_request, _reader, rows) => rows.map(({ page }) => ({ id: page })) },
   };
 }
 
@@ -45,6 +45,7 @@ function crosspostedPagesOf(policy: Field["policy"]): Field<LiveVideoRow> {
     schema: Type.Object({ data: Type.Array(Type.Object({ id: Type.String() })) }),
     policy,
     nested: {
+      type: "page",
       set: () => set,
       isList: true,
       async load({ world }, reader, rows) {
@@ -129,6 +130,7 @@ export const listLiveVideos = listOperation({
   edge: "live_videos",
   params: Type.Object({}),
   items: liveVideoOfPage,
+  itemType: "live_video",
   errors: [],
 });
 
@@ -151,6 +153,7 @@ export const listLiveMap = listOperation({
   edge: "live_map",
   params: Type.Object({ country: Type.Optional(Type.String()) }),
   items: onMapSet,
+  itemType: "live_video",
   errors: ["invalidParameter"],
 });
 

@@ -25,6 +25,6 @@ export function pageField(policy: Policy): Field {
   return {
     schema: Type.Object({ id: Type.String(), name: Type.Optional(Type.String()) }),
     policy,
-    nested: { set: () => set, load: async ({ node }, _reader, rows) => rows.map(() => ({ id: node.owner })) },
+    nested: { type: "page", set: () => set, load: async ({ node }, _reader, rows) => rows.map(() => ({ id: node.owner })) },
   };
 }

@@ -36,6 +36,7 @@ export const listPersonas = listOperation({
   edge: "personas",
   params: Type.Object({}),
   items: personaNode,
+  itemType: "persona",
   errors: [],
 });
 

@@ -68,7 +68,11 @@ function latestUpload(policy: Policy): Field<FeedRow> {
   return {
     schema: Type.Object({}),
     policy,
-    nested: { set: () => set, load: ({ world }, reader, rows) => world.ports.get("product_feed").findLatestUploads(reader, rows) },
+    nested: {
+      type: "product_feed_upload",
+      set: () => set,
+      load: ({ world }, reader, rows) => world.ports.get("product_feed").findLatestUploads(reader, rows),
+    },
   };
 }
 
@@ -112,6 +116,7 @@ export const listFeeds = listOperation({
   edge: "product_feeds",
   params: Type.Object({}),
   items: feedNode,
+  itemType: "product_feed",
 });
 
 const name = Type.String({ maxLength: FEED_NAME_CHARACTERS_MAX });

@@ -212,7 +212,8 @@ describe("the schema of a response", () => {
   const text = { type: "string" };
   const closed = (properties: object, required?: string[]): TSchema =>
     ({ type: "object", ...(required && { required }), properties, additionalProperties: false }) as never;
-  const ofNote = closed({ id: text, text, colour: { type: "integer" } }, ["id"]);
+  const shapeOf = (name: string, schema: TSchema): TSchema => ({ ...schema, "x-plaza-shape-of": name });
+  const ofNote = shapeOf("note", closed({ id: text, text, colour: { type: "integer" } }, ["id"]));
 
   test("of a node has every field of the profile, and what is required", () => {
     expect(schemaOf("note", "GET")).toEqual(ofNote);
@@ -237,7 +238,7 @@ describe("the schema of a response", () => {
     expect(schemaOf("shelf", "GET", "notes")).toEqual(
       closed({ data: { type: "array", items: ofNote }, paging: closed({ cursors, previous: text, next: text }, ["cursors"]) }, ["data"]),
     );
-    const plain = closed({ id: text, text }, ["id"]);
+    const plain = shapeOf("listNotesOfPenItem", closed({ id: text, text }, ["id"]));
     const ofPen = closed({ data: { type: "array", items: plain }, paging: closed({ cursors }, ["cursors"]), count: { type: "integer" } }, ["data"]);
     expect(schemaOf("pen", "GET", "notes")).toEqual(ofPen);
     expect(schemaOf("pen", "GET").properties.notes).toEqual(ofPen);

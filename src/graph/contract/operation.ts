@@ -47,6 +47,8 @@ export interface Field<R = Row> {
  * the node that holds the object.
  */
 export interface Nested<R = Row> {
+  /** The node type, where the object is a node of which only these fields are shown. Documents name it by that. */
+  readonly type?: string;
   readonly set: () => FieldSet;
   /** The value is `{data: […]}`, as of an edge. */
   readonly isList?: true;
@@ -148,7 +150,7 @@ export interface ListOperation<P extends TObject = TObject, R extends Row = Row>
   readonly method: "GET";
   readonly params: P;
   readonly items: FieldSet<R>;
-  /** The node type of the items, where other features give fields to it. */
+  /** The node type of the items: other features may give fields to it, and documents name it by that. */
   readonly itemType?: string;
   /** Which node an item is: needed where a field of the items has a policy other than the operation's (D-16). */
   nodeOf?(row: R): NodeRef;

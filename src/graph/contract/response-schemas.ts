@@ -1,5 +1,6 @@
 /** The schema of an operation's 200, made from its contract: for documents, and for the check of every response in tests. */
 import { type TObject, type TSchema, Type } from "typebox";
+import { SHAPE_OF } from "../schema/schema-node.ts";
 import type { Field, FieldSet, ListOperation } from "./operation.ts";
 import type { Endpoint } from "./registry.ts";
 
@@ -15,8 +16,11 @@ const pagingSchema = (isCursorsOnly: boolean): TObject =>
     closed,
   );
 
-/** What a selection may return: every field that the profile has; only the required ones are certain. */
-function fieldSetSchema(set: FieldSet, profile: "strict" | "clients"): TObject {
+/**
+ * What a selection may return: every field that the profile has; only the required ones are certain. `shapeOf` says what it is a shape of: two of
+ * the same keys are still two.
+ */
+function fieldSetSchema(set: FieldSet, profile: "strict" | "clients", shapeOf?: string): TObject {
   const required = set.required ?? ["id"];
   const properties: Record<string, TSchema> = {};
   for (const [name, field] of Object.entries(set.fields)) {
@@ -24,14 +28,14 @@ function fieldSetSchema(set: FieldSet, profile: "strict" | "clients"): TObject {
     const schema = fieldSchema(field, profile);
     properties[name] = required.includes(name) ? schema : Type.Optional(schema);
   }
-  return Type.Object(properties, closed);
+  return Type.Object(properties, shapeOf === undefined ? closed : { ...closed, [SHAPE_OF]: shapeOf });
 }
 
 function fieldSchema({ schema, nested, reference, edge }: Field, profile: "strict" | "clients"): TSchema {
   if (edge !== undefined) return listSchema(edge, profile);
-  if (reference?.set !== undefined) return fieldSetSchema(reference.set(), profile);
+  if (reference?.set !== undefined) return fieldSetSchema(reference.set(), profile, reference.type);
   if (nested === undefined) return selectableSchema(schema);
-  const one = fieldSetSchema(nested.set(), profile);
+  const one = fieldSetSchema(nested.set(), profile, nested.type === undefined ? undefined : `${nested.type}_reference`);
   return nested.isList === true ? Type.Object({ data: Type.Array(one) }, closed) : one;
 }
 
@@ -50,7 +54,7 @@ function listSchema(contract: ListOperation, profile: "strict" | "clients"): TOb
   const optionalExtras = Object.fromEntries(Object.entries(extras).map(([name, schema]) => [name, Type.Optional(schema as TSchema)]));
   return Type.Object(
     {
-      data: Type.Array(fieldSetSchema(contract.items, profile)),
+      data: Type.Array(fieldSetSchema(contract.items, profile, contract.itemType ?? `${contract.operation}Item`)),
       paging: Type.Optional(pagingSchema(contract.cursorsOnly === true)),
       ...optionalExtras,
     },
@@ -59,11 +63,11 @@ function listSchema(contract: ListOperation, profile: "strict" | "clients"): TOb
 }
 
 export function responseSchema(endpoint: Endpoint, profile: "strict" | "clients"): TSchema {
-  if (endpoint.reading !== undefined) return fieldSetSchema(endpoint.reading.set, profile);
+  if (endpoint.reading !== undefined) return fieldSetSchema(endpoint.reading.set, profile, endpoint.nodeType);
   const contract = endpoint.served?.contract;
   if (contract === undefined) throw new Error(`${endpoint.access.operation} has neither a handler nor declared fields`);
   if (contract.kind === "list") return listSchema(contract, profile);
   if (contract.kind === "write" && contract.readBack !== undefined)
-    return Type.Union([contract.returns, fieldSetSchema(contract.readBack.set, profile)]);
+    return Type.Union([contract.returns, fieldSetSchema(contract.readBack.set, profile, contract.readBack.type)]);
   return contract.returns;
 }

@@ -26,6 +26,9 @@ export interface SchemaNode {
   readonly [READ_AS]?: string;
 }
 
+/** Names what a schema is a shape of, for documents, where it is that of a node. */
+export const SHAPE_OF = "x-plaza-shape-of";
+
 /** Marks a schema whose values are read in a way of their own: ids and times of world files. */
 export const READ_AS = "x-plaza-read-as";
 

@@ -85,6 +85,7 @@ export const listUploads = listOperation({
   edge: "uploads",
   params: Type.Object({}),
   items: uploadNode,
+  itemType: "product_feed_upload",
 });
 
 export const listUploadErrors = listOperation({

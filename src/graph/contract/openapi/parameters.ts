@@ -4,6 +4,7 @@ import { principalTypes } from "#auth/token";
 import { formatVersion } from "#kernel/versions";
 import { generalParameters } from "../../pipeline/places.ts";
 import { askedSchema, isFile, publicSchema } from "../../schema/public-schema.ts";
+import { SHAPE_OF } from "../../schema/schema-node.ts";
 import { isMarketing } from "../../versions/rules.ts";
 import type { Endpoint } from "../registry.ts";
 import { methodOf, type OpenapiOptions, pascal, type Served, typeOf, versionsOf } from "./addresses.ts";
@@ -169,11 +170,9 @@ function bodyOfOne(endpoint: Endpoint, schemas: NamedSchemas, { isStrict, takesF
     schema.additionalProperties = false;
   }
   const structured = params.map(({ name }) => name).filter((name) => isStructured(properties[name] as Document));
-  const isEmpty = params.length === 0;
+  const name = `${pascal(endpoint.access.operation)}${params.some(({ schema: one }) => isFile(one)) ? "Form" : "Request"}`;
   return {
-    schema: isEmpty
-      ? schema
-      : schemas.add(`${pascal(endpoint.access.operation)}${params.some(({ schema: one }) => isFile(one)) ? "Form" : "Request"}`, schema),
+    schema: params.length === 0 ? schema : schemas.add(name, { ...schema, [SHAPE_OF]: name }),
     structured,
     isRequired: required.length > 0,
   };

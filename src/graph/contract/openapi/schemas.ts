@@ -1,7 +1,9 @@
 /** The schemas of a document: contracts without the words that only Plaza reads, each under a name. */
 import { Type } from "typebox";
 import { publicSchema } from "../../schema/public-schema.ts";
+import { SHAPE_OF } from "../../schema/schema-node.ts";
 import type { Profile } from "../../worlds/world.ts";
+import { pascal } from "./addresses.ts";
 
 export type Document = Record<string, unknown>;
 
@@ -9,7 +11,10 @@ const REFERENCE = /"#\/components\/schemas\/(\w+)"/g;
 
 const schemaRef = (name: string): Document => ({ $ref: `#/components/schemas/${name}` });
 
-/** Schemas by name. One that stands inside another becomes a reference to it. */
+/**
+ * Schemas by name. One that stands inside another becomes a reference to it. Equal schemas share a name, unless they are shapes of different
+ * nodes: a page of an id and a name is no user. The shape of a node that has no name yet has that of its node type.
+ */
 export class NamedSchemas {
   readonly #names = new Map<string, string>();
   readonly #schemas = new Map<string, Document>();
@@ -27,7 +32,9 @@ export class NamedSchemas {
 
   /** In the order of their names, but none before those that it refers to: some generators lose a schema that comes too early. */
   all(): Document {
-    const entries = new Map([...this.#schemas].map(([name, schema]): [string, unknown] => [name, this.#inside(schema)]));
+    const entries = new Map<string, unknown>();
+    // A schema that gets its name here is a further one.
+    for (const [name, schema] of this.#schemas) entries.set(name, this.#inside(schema));
     const ordered: Document = {};
     const visit = (name: string): void => {
       if (name in ordered) return;
@@ -41,11 +48,13 @@ export class NamedSchemas {
 
   #inside(value: object): unknown {
     if (Array.isArray(value)) return value.map((item) => this.#referred(item));
-    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, this.#referred(inner)]));
+    return Object.fromEntries(Object.entries(value).flatMap(([key, inner]) => (key === SHAPE_OF ? [] : [[key, this.#referred(inner)]])));
   }
 
   #referred(value: unknown): unknown {
     if (typeof value !== "object" || value === null) return value;
+    const node = (value as Document)[SHAPE_OF];
+    if (typeof node === "string") return this.add(pascal(node), value as Document);
     // Only such schemas have names; text is made of no others.
     const name = "properties" in value || "anyOf" in value ? this.#names.get(JSON.stringify(value)) : undefined;
     return name === undefined ? this.#inside(value) : schemaRef(name);
