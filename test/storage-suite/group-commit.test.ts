@@ -135,7 +135,7 @@ describe("group commit", () => {
       expect(response).toMatchObject({ status: "rejected", reason: { message: "a write body awaited something other than its tx" } });
     }
     await Promise.all(others);
-    // Whoever waited too long goes on, and writes nothing.
+    // The body that waited too long goes on, and writes nothing.
     elsewhere.resolve();
     await nextTurn();
     const stored = await database.reader.all<{ id: number }>(sql`SELECT id FROM notes WHERE id < ${10} ORDER BY id`);

@@ -21,7 +21,7 @@ const drawn = fc.record({
 });
 
 const allowed = { status: 200, code: undefined };
-/** Who sees it is told that a right is missing. */
+/** A caller who sees it learns that a right is missing. */
 const refused = (isSeen: boolean) => (isSeen ? { status: 403, code: 200 } : { status: 400, code: 100 });
 
 test("D-13: in random worlds, exactly the tokens with access to a catalog can read, fill and delete it; for others it does not exist", async () => {
