@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Config } from "#config/config";
+import { exportWorld } from "#graph/worlds/file/import-export";
 import type { Worlds } from "#graph/worlds/hosting/worlds";
 import { afterThisTest } from "#harness/cleanup";
 import { openPlaza } from "#harness/plaza";
@@ -11,6 +12,43 @@ import { watchWorld } from "./watch-world.ts";
 
 const BEFORE = { users: [{ id: "3001", name: "Ada" }] };
 const AFTER = { users: [{ id: "3001", name: "Eve" }] };
+
+test("what a file changes is counted from what was applied last, not from a file that was refused in between", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "watched-"));
+  afterThisTest(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, "world.json");
+  const { world, registry } = await openPlaza({ world: BEFORE });
+  const logged: [string, unknown][] = [];
+  const note = (fields: unknown, message: string) => void logged.push([message, fields]);
+  const log = { info: note, warn: note, error: note } as unknown as Log;
+  writeFileSync(file, JSON.stringify(BEFORE));
+  const watch = watchWorld({ default: world } as Worlds, registry, { world: file } as Config, JSON.stringify(BEFORE), JSON.parse, log);
+  const saved = async (content: object) => {
+    const before = logged.length;
+    writeFileSync(file, JSON.stringify(content));
+    while (logged.length === before) await Bun.sleep(20);
+    return logged.at(-1)?.[0];
+  };
+  const names = async () => (await exportWorld(world, registry)).users;
+  expect(await saved({ users: [{ id: "3001", name: "Eve" }, { id: "3002" }], labels: [{ id: "5001", page: "2009", name: "x" }] })).toContain(
+    "cannot be applied",
+  );
+  expect(await names()).toEqual(BEFORE.users);
+  // One of the refused file's users stays in the file, and is new all the same.
+  expect(
+    await saved({
+      users: [
+        { id: "3001", name: "Eve" },
+        { id: "3002", name: "Bo" },
+      ],
+    }),
+  ).toContain("has changed");
+  expect(await names()).toEqual([
+    { id: "3001", name: "Eve" },
+    { id: "3002", name: "Bo" },
+  ]);
+  await watch.stop();
+});
 
 test("a file that is saved after the end changes nothing any more, while another one that is watched does", async () => {
   const folder = mkdtempSync(join(tmpdir(), "watched-"));

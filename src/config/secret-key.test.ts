@@ -88,6 +88,32 @@ test("a previous key goes at the end of its time, and the file with it; where no
   expect(readFileSync(join(folder, "secret.key"), "utf8")).not.toContain(textOf(first));
 });
 
+test("where a key cannot be stored the one before is used, now and after a restart", () => {
+  const folder = temporaryFolder();
+  const ring = ringOf(folder);
+  const before = textOf(ring.current);
+  const rename = spyOn(fs, "renameSync").mockImplementation(() => {
+    throw new Error("the disk is full");
+  });
+  afterThisTest(() => rename.mockRestore());
+  expect(() => ring.rotate(1_000)).toThrow("the disk is full");
+  expect([textOf(ring.current), ring.previous.length, textOf(ringOf(folder).current)]).toEqual([before, 0, before]);
+});
+
+test("further keys of the configuration stay when one of the file goes, and are not the file's", () => {
+  const [folder, further] = [temporaryFolder(), textOf(random(32))];
+  const ring = keyRingOf(readConfig({ data: folder }, { PLAZA_FURTHER_SECRET_KEYS: further }, undefined, settings), random);
+  ring.rotate(1_000);
+  const kept = () => ring.previous.map(({ key, untilMs }) => [textOf(key) === further, untilMs]);
+  expect(kept()).toEqual([
+    [false, 1_000],
+    [true, undefined],
+  ]);
+  ring.retire(1_000);
+  expect(kept()).toEqual([[true, undefined]]);
+  expect(readFileSync(join(folder, "secret.key"), "utf8")).toBe(`${textOf(ring.current)}\n`);
+});
+
 test("keys of the configuration are replaced in the configuration alone", () => {
   const secret_key = textOf(random(32));
   const ring = keyRingOf(readConfig({ data: temporaryFolder() }, { PLAZA_SECRET_KEY: secret_key }, undefined, settings), random);

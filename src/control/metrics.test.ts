@@ -47,6 +47,7 @@ test("the metrics of several processes are added up", () => {
   one.inFlight = 2;
   one.turnAway("1001", "bytes");
   other.turnAway("1001", "bytes");
+  other.turnAway("1001", "requests");
   other.turnAway(undefined, "requests");
   other.connections.open = 4;
   const sum = merged(JSON.parse(JSON.stringify([reportOf(one), reportOf(other)])));
@@ -55,6 +56,7 @@ test("the metrics of several processes are added up", () => {
   expect(sum).toMatchObject({ inFlight: 2, waiting: 0, connections: { open: 4, evicted: 0 } });
   expect(sum.turnedAwayByApp()).toEqual([
     { app: "1001", reason: "bytes", count: 2 },
+    { app: "1001", reason: "requests", count: 1 },
     { app: undefined, reason: "requests", count: 1 },
   ]);
 });
