@@ -214,7 +214,7 @@ function checkError(result: TestResponse, endpoint: Endpoint | undefined): void 
   expect(error.pftrace_id).toBe(result.headers["x-pf-trace-id"]);
 }
 
-function requestOf(
+export function requestOf(
   method: string,
   path: string,
   { surface = "base", query = {}, body = {}, headers = {}, files = new Map(), token, bearer }: TestRequest,

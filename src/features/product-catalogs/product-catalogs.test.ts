@@ -67,6 +67,16 @@ onEachDatabase("product catalogs", (database) => {
     }
   });
 
+  test("D-124: an app's use of marketing begins with the first request that it may make, not with one that is refused", async () => {
+    const plaza = await open({ world: { ...world, clock: { now: 1_795_000_000, frozen: true } } });
+    const firstUse = async () => (await entryOf(plaza, "1001", "apps")).marketing_first_used_time;
+    for (const bearer of ["one-scope", "no-task", "stranger", "machine", "expired-maker"])
+      expect((await create(plaza, { name: "Books" }, { bearer })).status).toBeGreaterThanOrEqual(400);
+    expect(await firstUse()).toBe(0);
+    expect((await create(plaza, { name: "Books" })).status).toBe(200);
+    expect(await firstUse()).toBe(1_795_000_000);
+  });
+
   test("G1, D-03: v26.0 is not a marketing version yet, and other surfaces do not have the edge", async () => {
     const plaza = await open();
     const { status, body } = await create(plaza, { name: "Books" }, {}, "/v26.0/2001/owned_product_catalogs");

@@ -76,6 +76,12 @@ describe("D-34, D-39: references", () => {
     expect(both.body("ids={result=one:$.data.*.id}", false)).toBe("ids=a%22b%2Cc%26d");
   });
 
+  test("each of several references in one text has its own values", () => {
+    const both = references({ one: { data: [{ id: "a" }, { id: "b" }] }, two: { id: "c" } });
+    expect(both.address("/{result=two:$.id}?ids={result=one:$.data.*.id}&x={result=two:$.id}")).toBe("/c?ids=a%2Cb&x=c");
+    expect(both.body('{"a":"{result=one:$.data.*.id}","b":"{result=two:$.id},{result=one:$.data[0].id}"}', true)).toBe('{"a":"a,b","b":"c,a"}');
+  });
+
   test("an object stands as JSON, and what is not there as nothing", () => {
     expect(references({ one: { a: [1] } }).body("v={result=one:$.a}", false)).toBe("v=%5B1%5D");
     expect(references({}).body("v={result=one:$.a}", false)).toBe("v=");
