@@ -186,6 +186,6 @@ describe.each(httpListeners)("TLS with --http %s", (http) => {
     const ended = new Promise((resolve) => idle.once("close", resolve));
     await graph.stop(1_000);
     await ended;
-    await expect(open(graph.port)).rejects.toThrow();
+    await expect(open(graph.port)).rejects.toThrow("ECONNREFUSED");
   });
 });

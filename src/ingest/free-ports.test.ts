@@ -41,5 +41,5 @@ test("where nobody has asked for a port that is taken it is another one; one tha
 });
 
 test("an address that is not this machine's is refused, whether or not anybody asked for its port", () => {
-  for (const isChoice of [true, false]) expect(() => findFreePorts("192.0.2.1", [{ port: 0, isChoice }])).toThrow();
+  for (const isChoice of [true, false]) expect(() => findFreePorts("192.0.2.1", [{ port: 0, isChoice }])).toThrow("Failed to listen at 192.0.2.1");
 });

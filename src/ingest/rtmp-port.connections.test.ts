@@ -102,7 +102,7 @@ test("where RTMPS cannot be listened on, nothing is", () => {
   const [plain, taken] = [freePort(), freePort()];
   const listener = Bun.listen({ hostname: HOST, port: taken, socket: { data: () => {} } });
   afterThisTest(() => listener.stop(true));
-  expect(() => openPort({ port: plain, secure: { port: taken, certificate } })).toThrow();
+  expect(() => openPort({ port: plain, secure: { port: taken, certificate } })).toThrow("Failed to listen");
   Bun.listen({ hostname: HOST, port: plain, socket: { data: () => {} } }).stop(true);
 });
 

@@ -220,7 +220,7 @@ test("ingest: RTMPS: a stream over TLS is the same, and a renewed certificate le
   const first = startEncoder(address, { seconds: 60 });
   await happened("started 320x180");
   const before = port.securePort;
-  expect(() => port.renew({ ...CERTIFICATE, cert: "no certificate" })).toThrow();
+  expect(() => port.renew({ ...CERTIFICATE, cert: "no certificate" })).toThrow("NO_START_LINE");
   port.renew(CERTIFICATE);
   expect(port.securePort).toBe(before);
   await first.stop();

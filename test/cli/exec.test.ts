@@ -49,7 +49,7 @@ describe("plaza exec", () => {
     const { code, stdout } = await runPlaza(["exec", ...node("console.log(process.env.PLAZA_CONTROL_URL, process.ppid); process.exit(7)")]);
     expect(code).toBe(7);
     const [url = "", pid] = stdout.trim().split(" ");
-    await expect(fetch(`${url}/healthz`)).rejects.toThrow();
+    await expect(fetch(`${url}/healthz`)).rejects.toThrow("Unable to connect");
     expect(isRunning(Number(pid))).toBeFalse();
   });
 

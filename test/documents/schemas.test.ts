@@ -39,15 +39,15 @@ describe("world files", () => {
   });
 
   test.each([
-    ["an unknown key", { colours: [] }],
-    ["an unknown key of an entry", { pages: [{ id: "1", colour: "red" }] }],
-    ["a missing key", { labels: [{ id: "1", page: "2" }] }],
-    ["a word that is none of the known ones", { tokens: [{ token: "a", type: "visitor", app: "1" }] }],
-    ["an id that is none", { pages: [{ id: "one" }] }],
-    ["a list that is none", { pages: { id: "1" } }],
-  ])("%s is wrong for an editor and for an import", async (_, file) => {
+    ["an unknown key", { colours: [] }, "colours"],
+    ["an unknown key of an entry", { pages: [{ id: "1", colour: "red" }] }, "pages[0].colour"],
+    ["a missing key", { labels: [{ id: "1", page: "2" }] }, "labels[0].name"],
+    ["a word that is none of the known ones", { tokens: [{ token: "a", type: "visitor", app: "1" }] }, "tokens[0].type"],
+    ["an id that is none", { pages: [{ id: "one" }] }, "pages[0].id"],
+    ["a list that is none", { pages: { id: "1" } }, "pages"],
+  ])("%s is wrong for an editor and for an import", async (_, file, path) => {
     expect(problemsOf(file)).not.toEqual([]);
-    await expect(openPlaza({ world: file })).rejects.toThrow();
+    await expect(openPlaza({ world: file })).rejects.toThrow(path);
   });
 
   test("what may be left out, or may be empty, is no mistake, and a JSON file can name the schema", async () => {
@@ -106,7 +106,9 @@ describe("plaza.config.yaml", () => {
     [{ config: "other.yaml" }],
   ])("%j is wrong for an editor and for the start", (values) => {
     expect(isRight(values)).toBeFalse();
-    expect(() => read(values)).toThrow();
+    // The option is named as on a command line, or as in the file.
+    const [name = ""] = Object.keys(values);
+    expect(() => read(values)).toThrow(new RegExp(`${name}|--${name.replaceAll("_", "-")}`));
   });
 
   test("plaza schema prints both, and names what it knows", async () => {

@@ -13,6 +13,8 @@ describe("assertions that cannot fail, or fail too rarely", () => {
     { what: "sorts both sides", statement: "expect(list.map(idOf).sort()).toEqual(await wanted.toSorted());" },
     { what: "holds for nearly everything", statement: "expect(count).toBeTruthy();" },
     { what: "holds for nearly everything, awaited", statement: "expect((await read()).story).not.toBeDefined();" },
+    { what: "takes any error for the expected one", statement: "await expect(read()).rejects.toThrow();" },
+    { what: "takes any other status for the expected one", statement: "expect((await read()).status).not.toBe(200);" },
     { what: "is about each thing that was returned", statement: "for (const one of (await read()).data) expect(one).toBe(1);" },
     {
       what: "is about each thing of a response",
@@ -30,6 +32,8 @@ describe("assertions that cannot fail, or fail too rarely", () => {
     "expect(random()).not.toEqual(random());",
     "expect(keyOf(1)).toEqual(keyOf(1));",
     "expect(a.b).not.toBe(a.b);",
+    "expect(() => read()).not.toThrow();",
+    'expect(() => read()).toThrow("no such thing");',
     "expect(one?.body).toBe(body);",
     'expect(one?.body ?? "").toBe("x");',
     "expect(list.toSorted()).toEqual([1, 2]);",

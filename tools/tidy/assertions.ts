@@ -59,6 +59,8 @@ const isConstant = (node: ts.Expression): boolean => !node.getText().includes("(
 
 function problemOf({ actual, matcher, expected, isNegated }: Assertion, hasReason: () => boolean): [what: string, fix: string] | undefined {
   if (VAGUE.has(matcher)) return [`${matcher} holds for nearly everything`, "say what is expected"];
+  if (matcher === "toThrow" && expected === undefined && !isNegated) return ["any error is the expected one", "say which: toThrow(…)"];
+  if (matcher === "toBe" && isNegated && /\bstatus$/.test(actual.getText())) return ["any other status is the expected one", "say which"];
   if (!EQUAL.has(matcher) || expected === undefined || isNegated) return undefined;
   if (isConstant(actual) && actual.getText() === expected.getText()) return ["it is compared with itself", "compare it with what is expected"];
   if (defaultOf(actual) === expected.getText()) return ["it holds also where nothing is there", "leave the default out"];

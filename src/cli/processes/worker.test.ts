@@ -169,7 +169,7 @@ test("asked to end, it reports what is left, ends what it serves, and exits", as
   await ended;
   expect(sent).toMatchObject([{ kind: "served", worlds: [{ world: "default", requests: [{ status: 403 }] }] }]);
   expect(exits).toEqual(["stopped", "logged", 0]);
-  await expect(ask()).rejects.toThrow();
+  await expect(ask()).rejects.toThrow("ECONNREFUSED");
 });
 
 test("where it cannot serve its end is a failure", async () => {

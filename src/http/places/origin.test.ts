@@ -62,7 +62,7 @@ test("D-01: scheme and host are the request's own, or what a trusted proxy says 
   ]);
   expect([behind.isProxy({ remoteAddress: "10.0.0.1" }), behind.isProxy({ remoteAddress: "10.0.0.2" })]).toEqual([true, false]);
   expect(new Origins([]).isProxy({ remoteAddress: "10.0.0.1" })).toBe(false);
-  expect(() => new Origins(["no range"])).toThrow();
+  expect(() => new Origins(["no range"])).toThrow("has neither IPv6 nor IPv4 CIDR format");
 });
 
 test("links begin with the address of the request, or with the public one, whose port a surface's own host name keeps", () => {

@@ -150,8 +150,8 @@ describe("D-01: scheme and host as the client used them", () => {
   });
 
   test("what is a range is said at start", () => {
-    expect(() => new Origins(["10.0.0.0/99"])).toThrow();
-    expect(() => new Origins(["proxy.local"])).toThrow();
+    expect(() => new Origins(["10.0.0.0/99"])).toThrow("has neither IPv6 nor IPv4 CIDR format");
+    expect(() => new Origins(["proxy.local"])).toThrow("has neither IPv6 nor IPv4 CIDR format");
   });
 
   test("the name of a host is in lower case and without its port", () => {

@@ -80,6 +80,6 @@ test("a file gets the migrations that it lacks, all of them or none", async () =
   expect(tablesOf(path)).toEqual(["migrations", "one", "two"]);
   const broken = migrationsOf("one", "two", "three");
   const wrong: FeatureMigrations = { feature: "wrong", migrations: [{ name: "wrong", statements: ["CREATE TABLE"] }] };
-  await expect(migrateFile(path, [...broken, wrong])).rejects.toThrow();
+  await expect(migrateFile(path, [...broken, wrong])).rejects.toThrow("the migration wrong/wrong failed");
   expect(tablesOf(path)).toEqual(["migrations", "one", "two"]);
 });

@@ -149,7 +149,7 @@ test("a file that cannot be used is not kept open, nor is one that is closed", a
     expect(openIn(own)).toEqual([]);
   }
   const unknown = [{ feature: "others", migrations: [] }];
-  await expect(openSqlite({ folder: own, migrations: unknown })).rejects.toThrow();
+  await expect(openSqlite({ folder: own, migrations: unknown })).rejects.toThrow("which this program does not know");
   expect(openIn(own)).toEqual([]);
 });
 

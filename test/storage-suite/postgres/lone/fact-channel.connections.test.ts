@@ -74,7 +74,7 @@ test("at the end the number is given back, the session ends, and nothing is repo
   await tick();
   expect(news()).toEqual([]);
   expect(server.asked).toHaveLength(1);
-  expect(() => channel.processNumber).toThrow();
+  expect(() => channel.processNumber).toThrow("Service temporarily unavailable");
 });
 
 test("a session that begins after the end is ended", async () => {
