@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Address } from "#graph/pipeline/address";
 import type { GraphRequest, SurfaceName } from "#graph/pipeline/request";
-import { findEndpoint, formByShape, idOf, isShownOn, notFound, notFoundNode, readAddress, readMethod } from "#graph/pipeline/route";
+import { checkAddress, findEndpoint, formByShape, idOf, isShownOn, notFound, notFoundNode, readAddress, readMethod } from "#graph/pipeline/route";
 import type { Authenticated, Incoming, Reached } from "#graph/pipeline/stages";
 import { standardCalendar } from "#graph/versions/calendar";
 import { buildRegistry } from "#main";
@@ -60,7 +60,13 @@ describe("D-04: the method", () => {
 });
 
 describe("an address", () => {
-  const read = (path: string, surface: SurfaceName = "base") => codeOf(() => readAddress(incomingOf({ path, surface })));
+  const addressAt = (path: string, surface: SurfaceName = "base") => readAddress(incomingOf({ path, surface }));
+  const read = (path: string, surface: SurfaceName = "base") =>
+    codeOf(() => {
+      const address = addressAt(path, surface);
+      checkAddress(address);
+      return address;
+    });
 
   test("D-03: names a version of some calendar, and only where the surface has none of its own", () => {
     expect(read("/v26.0/2001")).toEqual({ was: addressOf({ version: 26, id: "2001" }) });
@@ -72,6 +78,18 @@ describe("an address", () => {
   test("D-03: has a literal before its id only where the edge is one that may stand behind it", () => {
     expect(read("/pages/2001/owned_product_catalogs")).toMatchObject({ was: { prefix: "pages", edge: "owned_product_catalogs" } });
     expect(read("/pages/2001/custom_labels")).toBe("unknownPath");
+  });
+
+  test("D-20, D-83: keeps its version and its edge where it leads nowhere", () => {
+    expect(addressAt("/v24.0/abc/custom_labels")).toMatchObject({ version: 24, edge: "custom_labels", unknown: "/v24.0/abc/custom_labels" });
+    expect(addressAt("/v24.0/1/2/3/custom_labels")).toMatchObject({ version: 24, edge: "custom_labels", unknown: "/v24.0/1/2/3/custom_labels" });
+    expect(addressAt("/v24.0/pages/2001/custom_labels")).toMatchObject({
+      version: 24,
+      edge: "custom_labels",
+      unknown: "/v24.0/pages/2001/custom_labels",
+    });
+    expect(addressAt("/v99.0/2001/custom_labels")).toEqual(addressOf({ id: "2001", edge: "custom_labels", unknown: "/v99.0" }) as Address);
+    expect(addressAt("/v99.0/abc")).toEqual(addressOf({ unknown: "/v99.0/abc" }) as Address);
   });
 
   test("is of the id that it names, or of the token's own", () => {
@@ -148,9 +166,13 @@ describe("D-20: the form of an error that no operation decides", () => {
     }
   });
 
-  test("follows `oauth_token` for a bare id, for what is no address, and with a live token for an edge of no node", () => {
+  test("follows `oauth_token` for a bare id, for what leads nowhere, and with a live token for an edge of no node", () => {
     expect([form(undefined, {}), form({ id: "7" }, {}), form({ id: "7", edge: "nothing" }, {}, held)]).toEqual(["wrapped", "wrapped", "wrapped"]);
     expect([form(undefined, oauth), form({ id: "7" }, oauth), form({ id: "7", edge: "nothing" }, oauth, held)]).toEqual(["flat", "flat", "flat"]);
+    const nowhere = { id: "7", edge: "nothing", unknown: "/v99.0" };
+    expect([form(nowhere, oauth), form({ unknown: "/x" }, oauth), form(nowhere, {}), form({ ...nowhere, edge: "label" }, {})]).toEqual([
+      ...["flat", "flat", "wrapped", "flat"],
+    ]);
     expect([form({ id: "7", edge: "nothing" }, oauth, []), form({ id: "7", edge: "nothing" }, oauth), form({}, oauth, [])]).toEqual(
       Array(3).fill("wrapped"),
     );

@@ -33,7 +33,7 @@ describe("D-03: an address is", () => {
   });
 
   test("a version only where there are versions", () => {
-    expect(() => parse("/v26.0/2001", false)).toThrow("Unknown path components: /v26.0/2001");
+    expect(parse("/v26.0/2001", false)).toEqual({ unknown: "/v26.0/2001" });
     expect(parse("/2001", false)).toEqual({ id: "2001" });
   });
 
@@ -47,6 +47,13 @@ describe("D-03: an address is", () => {
     "/pages/2001",
     "/pages",
   ])("%s leads nowhere", (path) => {
-    expect(() => parse(path)).toThrow(`Unknown path components: ${path}`);
+    expect(parse(path).unknown).toBe(path);
+  });
+
+  test("D-20, D-83: nowhere, and still has a version, and any edge that it names", () => {
+    expect(parse("/v24.0/abc/labels")).toEqual({ version: 24, edge: "labels", unknown: "/v24.0/abc/labels" });
+    expect(parse("/v24.0/1/x/y/labels/z")).toEqual({ version: 24, edge: "labels", unknown: "/v24.0/1/x/y/labels/z" });
+    expect(parse("/debug_token/2001")).toEqual({ edge: "debug_token", unknown: "/debug_token/2001" });
+    expect(parse("/v24.0/abc/nothing")).toEqual({ version: 24, unknown: "/v24.0/abc/nothing" });
   });
 });

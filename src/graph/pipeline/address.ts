@@ -1,5 +1,4 @@
 /** The step `address`: what a path says (D-02, D-03): version, id, edge. No regular expression and no URL object on this path. */
-import { type GraphError, unknownPath } from "#kernel/errors";
 import { isNodeId, type NodeId } from "#kernel/ids";
 import { parseVersion, type Version } from "#kernel/versions";
 
@@ -12,6 +11,8 @@ export interface Address {
   readonly edge: string | undefined;
   /** The literal before the id (`pages`), where there is one. */
   readonly prefix: string | undefined;
+  /** What of the path leads nowhere. Such an address still has a version, and the edge that its form is decided by (D-20, D-83). */
+  readonly unknown?: string;
 }
 
 /** Longer than any address of the interface. */
@@ -46,13 +47,12 @@ export interface KnownSegments {
   isPrefix(word: string): boolean;
 }
 
-/** Throws `unknownPath` for what leads nowhere by its shape. */
 export function parseAddress(path: string, isVersioned: boolean, words: KnownSegments): Address {
   const segments = segmentsOf(path);
   if (path.includes("%")) for (let i = 0; i < segments.length; i++) segments[i] = decoded(segments[i] as string);
-  if (segments.length > SEGMENTS_MAX) throw unknown(segments);
   let at = 0;
   const version = isVersioned && segments[0] !== undefined ? parseVersion(segments[0]) : undefined;
+  if (segments.length > SEGMENTS_MAX) return unknownAddress(segments, version, words);
   if (version !== undefined) at++;
   let prefix: string | undefined;
   let word = segments[at];
@@ -62,11 +62,15 @@ export function parseAddress(path: string, isVersioned: boolean, words: KnownSeg
   }
   if (word === undefined) return { version, id: undefined, edge: undefined, prefix };
   if (word === "me" || isNodeId(word)) {
-    if (segments.length > at + 2) throw unknown(segments);
+    if (segments.length > at + 2) return unknownAddress(segments, version, words);
     return { version, id: word as NodeId | "me", edge: segments[at + 1], prefix };
   }
   if (segments.length === at + 1 && (words.isLiteral(word) || words.isEdge(word))) return { version, id: undefined, edge: word, prefix };
-  throw unknown(segments);
+  return unknownAddress(segments, version, words);
 }
 
-const unknown = (segments: readonly string[]): GraphError => unknownPath(`/${segments.join("/")}`);
+/** D-20: its edge is any name of one, wherever it stands. */
+function unknownAddress(segments: readonly string[], version: Version | undefined, words: KnownSegments): Address {
+  const edge = segments.find((word) => words.isEdge(word) || words.isLiteral(word));
+  return { version, id: undefined, edge, prefix: undefined, unknown: `/${segments.join("/")}` };
+}

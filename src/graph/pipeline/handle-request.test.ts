@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
-import { onEachDatabase, openPlaza, requestOfLink } from "#harness/plaza";
+import { onEachDatabase, openPlaza, requestOfLink, type TestRequest } from "#harness/plaza";
 import { cafe } from "#harness/worlds";
 
 const labels = "/v26.0/2001/custom_labels";
@@ -92,6 +92,26 @@ onEachDatabase("the pipeline", (database) => {
     expect({ ...anonymousEdge.body, pftrace_id: "" }).toEqual({ ...anonymousPage.body, pftrace_id: "" });
   });
 
+  test("D-20, D-83: what leads nowhere by its path has the form of its edge, or else of `oauth_token`, and the version of its address", async () => {
+    const plaza = await open();
+    const shown = async (method: string, path: string, options: TestRequest) => {
+      const { status, body, headers } = await plaza.request(method, path, options);
+      return { status, form: body.error === undefined ? "flat" : "wrapped", code: (body.error ?? body).code, version: headers["pf-api-version"] };
+    };
+    const unknown = { status: 400, code: 2500 };
+    const withOauth = { bearer: "page", query: { oauth_token: "page" } };
+    for (const options of [{ bearer: "page" }, withOauth, {}]) {
+      expect(await shown("POST", "/v99.0/2001/custom_labels", options)).toEqual({ ...unknown, form: "flat", version: "v26.0" });
+      expect(await shown("GET", "/v24.0/abc/custom_labels", options)).toEqual({ ...unknown, form: "flat", version: "v24.0" });
+      expect(await shown("GET", "/v24.0/2001/custom_labels/xx", options)).toEqual({ ...unknown, form: "flat", version: "v24.0" });
+      expect(await shown("GET", "/v99.0/1001/subscriptions", options)).toEqual({ ...unknown, form: "wrapped", version: "v26.0" });
+      const form = options === withOauth ? "flat" : "wrapped";
+      for (const path of ["/v24.0/abc", "/v24.0/abc/nothing"])
+        expect(await shown("GET", path, options)).toEqual({ ...unknown, form, version: "v24.0" });
+      expect(await shown("GET", "/v99.0/2001/nothing", options)).toEqual({ ...unknown, form, version: "v26.0" });
+    }
+  });
+
   test("D-14, D-22: with rate limits, too, nothing tells a node that the caller may not see from a missing one", async () => {
     const plaza = await open({ rateLimits: { app_calls_per_hour: 100, page_calls_per_hour: 100 } });
     for (const edge of ["", "/custom_labels"]) {
@@ -147,7 +167,8 @@ onEachDatabase("the pipeline", (database) => {
       "/v26.0/2001/custom_labels/5001",
       "/%ZZ",
     ]) {
-      expect((await plaza.get(path, { bearer: "page" })).body.error.code).toBe(2500);
+      const { body } = await plaza.get(path, { bearer: "page" });
+      expect((body.error ?? body).code).toBe(2500);
     }
     expect((await plaza.get("//v26.0///2001//custom_labels/", { token: "page" })).status).toBe(200);
     expect((await plaza.get("/v26.0/me/custom_labels", { token: "page" })).body.data).toEqual([{ id: "5001", name: "vip" }]);

@@ -20,7 +20,7 @@ import { readPart } from "./parts.ts";
 import { renderError, renderPart, renderResponse } from "./render.ts";
 import type { GraphRequest, GraphResponse } from "./request.ts";
 import { respond } from "./respond.ts";
-import { findEndpoint, idOf, notFound, readAddress, readMethod } from "./route.ts";
+import { checkAddress, findEndpoint, idOf, notFound, readAddress, readMethod } from "./route.ts";
 import type { Incoming, Reached } from "./stages.ts";
 import { type Ending, type Storyteller, storyOf } from "./story/story.ts";
 import { chooseVersion, isFirstMarketingRequest, recordMarketingUse } from "./version.ts";
@@ -52,6 +52,7 @@ async function serve(deps: RequestDeps, world: World, request: GraphRequest): Pr
     // 1 Address: version, id and edge; then the method, which a parameter may override.
     const address = readAddress(incoming);
     reached = { address };
+    checkAddress(address);
     const addressed = { address, method: readMethod(request) };
     reached = addressed;
 

@@ -26,12 +26,18 @@ export function readMethod(request: GraphRequest): string {
   return method;
 }
 
-/** Throws `unknownPath` for a path that leads nowhere by its shape or its version. */
+/** A path that leads nowhere by its shape or its version has an address too: `checkAddress` refuses it. */
 export function readAddress({ request, registry, world }: Incoming): Address {
   const address = parseAddress(request.path, fixedVersions[request.surface] === undefined, registry);
-  if (address.version !== undefined && !isNamed(world.calendar, address.version)) throw unknownPath(`/${formatVersion(address.version)}`);
-  if (address.prefix !== undefined && !registry.isUnder(address.prefix, address.edge)) throw unknownPath(request.path);
-  return address;
+  const { version, edge, prefix } = address;
+  // D-83: a version that is on no list is none.
+  if (version !== undefined && !isNamed(world.calendar, version)) return { unknown: `/${formatVersion(version)}`, ...address, version: undefined };
+  return prefix === undefined || registry.isUnder(prefix, edge) ? address : { ...address, unknown: request.path };
+}
+
+/** Throws `unknownPath`. */
+export function checkAddress({ unknown }: Address): void {
+  if (unknown !== undefined) throw unknownPath(unknown);
 }
 
 /**
@@ -90,14 +96,15 @@ function isLiteral(incoming: Incoming, { edge }: Address): boolean {
 
 /**
  * D-20: the form where no operation is known or may be known. An edge decides it; `oauth_token` does where the path names none, and,
- * for a caller with a live token, where it names one that no node has.
+ * for a caller with a live token, where it names one that no node has. A path that leads nowhere is refused before tokens are looked at.
  */
 export function formByShape(request: GraphRequest, { address, credentials }: Reached, registry: Registry): ErrorForm {
   const edge = address?.edge;
   if (registry.isFlatEdge(edge)) return "flat";
   if (request.query.oauth_token === undefined || (edge !== undefined && (registry.isEdge(edge) || registry.isLiteral(edge)))) return "wrapped";
   const isBareId = address?.id !== undefined && edge === undefined;
-  return address === undefined || isBareId || credentials?.[0] !== undefined ? "flat" : "wrapped";
+  const leadsNowhere = address === undefined || address.unknown !== undefined;
+  return leadsNowhere || isBareId || credentials?.[0] !== undefined ? "flat" : "wrapped";
 }
 
 /** D-20, D-21: the one response for what does not exist, may not be seen, or does not support the method. */

@@ -1,10 +1,9 @@
 /** What OPTIONS says is allowed: which methods operations have at an address of that form. Nothing stored is looked at (D-04, D-90). */
 import type { Registry } from "#graph/contract/registry";
-import { type Address, parseAddress } from "#graph/pipeline/address";
+import { parseAddress } from "#graph/pipeline/address";
 import type { SurfaceName } from "#graph/pipeline/request";
 import { fixedVersions } from "#graph/versions/surfaces";
 import type { Profile } from "#graph/worlds/world";
-import { GraphError } from "#kernel/errors";
 
 const ORDER = ["GET", "HEAD", "POST", "DELETE", "OPTIONS"];
 
@@ -17,9 +16,8 @@ export function allowedMethods(registry: Registry, profile: Profile, surface: Su
 }
 
 function methodsAt(registry: Registry, profile: Profile, surface: SurfaceName, path: string): string[] {
-  const address = addressOf(registry, surface, path);
-  if (address === undefined) return [];
-  const { id, edge, prefix } = address;
+  const { id, edge, prefix, unknown } = parseAddress(path, fixedVersions[surface] === undefined, registry);
+  if (unknown !== undefined) return [];
   if (prefix !== undefined && !registry.isUnder(prefix, edge)) return [];
   // D-34: a batch, and reads of several ids.
   if (id === undefined && edge === undefined) return ["GET", "POST"];
@@ -30,13 +28,4 @@ function methodsAt(registry: Registry, profile: Profile, surface: SurfaceName, p
   const methods = found.map(({ served }) => served?.contract.method ?? "GET");
   // An edge without an id: its reads take `ids`.
   return id === undefined && edge !== undefined && registry.isEdge(edge) ? [...methods, "GET"] : methods;
-}
-
-function addressOf(registry: Registry, surface: SurfaceName, path: string): Address | undefined {
-  try {
-    return parseAddress(path, fixedVersions[surface] === undefined, registry);
-  } catch (error) {
-    if (error instanceof GraphError) return undefined;
-    throw error;
-  }
 }

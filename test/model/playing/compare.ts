@@ -72,21 +72,25 @@ function differenceOfFailure(expected: Failure, profile: Profile, { status, body
   );
 }
 
-/** D-83: it is refused before a version is decided. */
-const isOfNoNode = (reply: Reply): boolean =>
-  isFailure(reply) && ["unsupportedRequest", "unknownObject404", "unknownPath", "versionDeprecated"].includes(reply.error);
+/** D-83: where no version serves; a node that goes meanwhile is missing after it was decided. */
+function versionsOf(reply: Reply, { version, unserved }: Omit<Replied, "replies">): readonly string[] | undefined {
+  if (version === undefined) return undefined;
+  if (unserved === undefined || !isFailure(reply)) return [version];
+  if (["unknownPath", "versionDeprecated"].includes(reply.error)) return [unserved];
+  return ["unsupportedRequest", "unknownObject404"].includes(reply.error) ? [unserved, version] : [version];
+}
 
 const WARNING = "x-ad-api-version-warning";
 const USAGE = /^\{"call_count":\d+,"total_cputime":0,"total_time":0\}$/;
 
-function differenceOfHeaders({ status, headers }: Received, version: string | undefined): Difference {
+function differenceOfHeaders({ status, headers }: Received, versions: readonly string[] | undefined): Difference {
   if (headers["content-type"]?.toLowerCase() !== "application/json; charset=utf-8") return `content-type is ${headers["content-type"]}`;
   if (!headers["x-pf-trace-id"]) return "there is no trace id";
   if (!USAGE.test(headers["x-app-usage"] ?? "")) return `x-app-usage is ${headers["x-app-usage"]}`;
   if (!headers["x-business-use-case-usage"]?.startsWith("{")) return "there is no x-business-use-case-usage";
   if (status === 401 && headers["www-authenticate"] === undefined) return "a 401 has no WWW-Authenticate";
-  if (version !== undefined && headers["pf-api-version"] !== version) return `pf-api-version is ${headers["pf-api-version"]}, not ${version}`;
-  return undefined;
+  const version = headers["pf-api-version"] ?? "missing";
+  return versions?.includes(version) === false ? `pf-api-version is ${version}, not ${versions.join(" or ")}` : undefined;
 }
 
 export interface Compared {
@@ -95,7 +99,7 @@ export interface Compared {
   readonly reply: Reply | undefined;
 }
 
-export function compare({ replies, version }: Replied, profile: Profile, received: Received): Compared {
+export function compare({ replies, ...replied }: Replied, profile: Profile, received: Received): Compared {
   const differences: string[] = [];
   for (const reply of replies) {
     const difference = isFailure(reply)
@@ -105,7 +109,7 @@ export function compare({ replies, version }: Replied, profile: Profile, receive
         : `status ${received.status} ${show(received.body)} for ${reply.status} ${show(reply.body)}`;
     if (difference === undefined) {
       const own = isFailure(reply) ? undefined : differenceOf(reply.headers?.[WARNING], received.headers[WARNING], WARNING);
-      return { reply, difference: own ?? differenceOfHeaders(received, isOfNoNode(reply) ? undefined : version) };
+      return { reply, difference: own ?? differenceOfHeaders(received, versionsOf(reply, replied)) };
     }
     differences.push(difference);
   }

@@ -13,11 +13,23 @@ const VERSIONED: ReadonlySet<Surface> = new Set(["base", "ads", "social_login"])
 /** Names that stand in the place of a node. */
 const LITERALS: ReadonlySet<string> = new Set(["debug_token", "live_map"]);
 
+const segmentsOf = ({ path }: GraphRequest): string[] => path.split("/").filter((segment) => segment !== "");
+
+/** The version that a path names, whether there is one of that name or not. */
+export function versionIn(request: GraphRequest): string | undefined {
+  const [, major, minor = "0"] = VERSIONED.has(request.surface) ? (/^v(\d+)(?:\.(\d+))?$/.exec(segmentsOf(request)[0] ?? "") ?? []) : [];
+  return major === undefined ? undefined : `${major}.${minor}`;
+}
+
+/** D-20: any name of an edge in a path that leads nowhere. */
+export const edgeIn = (request: GraphRequest, edges: ReadonlySet<string>): string | undefined =>
+  segmentsOf(request).find((segment) => edges.has(segment));
+
 /** Undefined: it is no path of the interface. */
-export function readPath({ path, surface }: GraphRequest): Address | undefined {
-  const segments = path.split("/").filter((segment) => segment !== "");
-  const [, major, minor = "0"] = VERSIONED.has(surface) ? (/^v(\d+)(?:\.(\d+))?$/.exec(segments[0] ?? "") ?? []) : [];
-  const version = major === undefined ? undefined : `${major}.${minor}`;
+export function readPath(request: GraphRequest): Address | undefined {
+  const { surface } = request;
+  const segments = segmentsOf(request);
+  const version = versionIn(request);
   const rest = version === undefined ? segments : segments.slice(1);
   // D-03: the address of G1 has `pages` before the id, or not.
   const [id, edge = "", ...more] = surface === "ads" && rest[0] === "pages" ? rest.slice(1) : rest;

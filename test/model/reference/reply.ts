@@ -16,13 +16,13 @@ import { subscriptionOperations } from "./areas/subscriptions.ts";
 import { mediaOperations } from "./areas/tagged-media.ts";
 import { inspectionOperations } from "./areas/token-inspection.ts";
 import { credentialsOf, inPlaces, lacksProof, placesOf, problemsOfPlaces } from "./credentials.ts";
-import type { Failure } from "./errors.ts";
+import { type Failure, failure } from "./errors.ts";
 import type { Token } from "./nodes.ts";
 import { failIn, type Operation, type Turn } from "./operations.ts";
-import { type Address, isId, readPath, servedBy } from "./paths.ts";
-import { bothForms, deadOnes, isDataOver, lacks, missingNode, withoutToken } from "./refusals.ts";
+import { type Address, edgeIn, isId, readPath, servedBy, versionIn } from "./paths.ts";
+import { bothForms, deadOnes, isDataOver, lacks, missingNode, PAGE_MESSAGING_EDGES, withoutToken } from "./refusals.ts";
 import { Hole, isFailure, type Reply } from "./replies.ts";
-import { type GraphRequest, hasBadText } from "./requests.ts";
+import { type GraphRequest, hasBadText, inQuery } from "./requests.ts";
 import {
   currentMarketingVersion,
   defaultVersion,
@@ -62,8 +62,22 @@ export interface Observed {
 export interface Replied {
   readonly operation: Operation | undefined;
   readonly replies: readonly Reply[];
-  /** D-83; undefined where the decision leaves it open. */
+  /** D-83: the version that serves; undefined where the decision leaves it open. */
   readonly version: string | undefined;
+  /** D-83: what is named where the request is refused before a version serves it, if that differs. */
+  readonly unserved?: string;
+}
+
+const EDGES: ReadonlySet<string> = new Set(operations.map(({ edge }) => edge));
+
+/** D-20: the path alone decides, and `oauth_token` where it names no edge, whether that is live or not. */
+function toUnknownPath(world: World, request: GraphRequest): Replied {
+  world.reach("version");
+  const edge = edgeIn(request, EDGES);
+  const isFlat = edge === undefined ? inQuery(request, "oauth_token") !== undefined : PAGE_MESSAGING_EDGES.has(edge);
+  const asked = versionIn(request);
+  const version = servedBy(request, asked !== undefined && isPlatformVersion(asked) ? asked : NEWEST);
+  return { operation: undefined, replies: [failure(isFlat ? "flat" : "wrapped", "unknownPath")], version };
 }
 
 function nodeOf(world: World, { id }: Address, [token]: readonly Token[]): string {
@@ -114,17 +128,14 @@ function mintOf(world: World, observed: Observed): string {
 function repliesOf(world: World, request: GraphRequest, address: string, observed: Observed, isBad: boolean): Replied {
   const path = readPath(request);
   const version = path?.version;
-  if (path === undefined || (version !== undefined && !isPlatformVersion(version))) {
-    world.reach("version");
-    return { operation: undefined, replies: bothForms("unknownPath"), version: undefined };
-  }
+  if (path === undefined || (version !== undefined && !isPlatformVersion(version))) return toUnknownPath(world, request);
+  const unserved = servedBy(request, version ?? NEWEST);
   const atEdge = operations.filter(({ edge, surfaces }) => edge === path.edge && surfaces.includes(request.surface));
   if (atEdge.length === 0) {
     world.reach("unsupported");
-    const refusals = (["unknownPath", "unsupportedRequest", "tokenMissing", "tokenInvalid", "tokenExpired", "tokenRevoked"] as const).flatMap(
-      bothForms,
-    );
-    return { operation: undefined, replies: refusals, version: undefined };
+    const ofPath = path.id === "" ? (["unknownPath", "unsupportedRequest"] as const) : (["unsupportedRequest"] as const);
+    const refusals = [...ofPath, ...(["tokenMissing", "tokenInvalid", "tokenExpired", "tokenRevoked"] as const)].flatMap(bothForms);
+    return { operation: undefined, replies: refusals, version: unserved };
   }
   const schemes = path.edge === "" ? [] : atEdge.map(({ scheme }) => scheme);
   // D-93: a place that counts for some apps only still shows what its token may know of.
@@ -136,7 +147,7 @@ function repliesOf(world: World, request: GraphRequest, address: string, observe
     return {
       operation: undefined,
       replies: withoutToken(world, request, path, given, schemes[0]),
-      version: servedBy(request, version ?? NEWEST),
+      version: unserved,
     };
   if (version === undefined) world.reach("defaultVersion");
   const node = nodeOf(world, path, live);
@@ -150,15 +161,17 @@ function repliesOf(world: World, request: GraphRequest, address: string, observe
   if (problems.length > 0 && new Set(schemes).size === 1) {
     // Whether the token or a version that is refused is named is not decided.
     const ofVersion = operation?.marketing !== undefined && marketing === undefined ? bothForms("versionDeprecated") : [];
-    return { operation, replies: [...problems, ...(isStranger || operation === undefined ? [missing] : ofVersion)], version: undefined };
+    const refusals = [...problems, ...(isStranger || operation === undefined ? [missing] : ofVersion)];
+    // Whether the token is refused before or after the version is decided is not said.
+    return { operation, replies: refusals, version: version === undefined || marketing !== undefined ? undefined : unserved };
   }
   if (isStranger) {
     world.reach("hidden");
-    return { operation, replies: [missing, ...problems], version: undefined };
+    return { operation, replies: [missing, ...problems], version: unserved };
   }
   if (operation === undefined) {
     world.reach("unsupported");
-    return { operation, replies: [missing, ...bothForms("unsupportedRequest"), ...problems], version: undefined };
+    return { operation, replies: [missing, ...bothForms("unsupportedRequest"), ...problems], version: unserved };
   }
   const isOtherVersion = operation.versions?.includes(path.version ?? "") === false;
   // Whether the version or what else is wrong is named is not decided.
@@ -167,7 +180,9 @@ function repliesOf(world: World, request: GraphRequest, address: string, observe
   return {
     operation,
     replies: [...repliesToKnownCaller(known), ...ofVersion],
-    version: isOneApp ? servedBy(request, marketing === undefined ? served : marketing.served) : undefined,
+    // Which of several apps counts is not decided.
+    version: isOneApp || (version !== undefined && marketing === undefined) ? servedBy(request, marketing?.served ?? served) : undefined,
+    unserved,
   };
 }
 
@@ -283,5 +298,5 @@ export function replyTo(world: World, request: GraphRequest, address: string, ob
   if (!isBad) return replied;
   world.reach("badText");
   // Whether the text or what else is wrong is noticed first is not decided.
-  return { ...replied, replies: [...replied.replies, ...bothForms("invalidParameter")], version: undefined };
+  return { ...replied, replies: [...replied.replies, ...bothForms("invalidParameter")] };
 }
