@@ -81,7 +81,8 @@ async function authorizeLater(
 
 function requireKind(policy: Policy, { token, place }: Credential, { app }: PolicyInput): void {
   if (token.app !== app.id) throw tokenOfOtherApp(placeNames[place]);
-  if (!policy.kinds.includes(token.type)) throw tokenInvalid(placeNames[place], `a token of type ${token.type} does not serve here`);
+  if (policy.kinds.includes(token.type)) return;
+  throw tokenInvalid(placeNames[place], `a token of type ${token.type} does not serve here, only one of type ${policy.kinds.join(", ")}`);
 }
 
 function requireSight(canSee: boolean, { place }: Credential): void {

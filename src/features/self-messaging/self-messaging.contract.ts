@@ -20,6 +20,8 @@ export const sendSelfMessage = writeOperation({
   versions: "platform",
   scheme: "bearer",
   policy: selfMessagingPolicy,
+  // SELF-8, SELF-9: each flow has a host of its own.
+  kindsOn: { base: ["page"], social_login: ["social_user"] },
   visibility: selfMessagingPolicy,
   errorForm: "wrapped",
   params: Type.Object({

@@ -1,20 +1,15 @@
 import type { Static } from "typebox";
 import type { OperationRequest } from "#graph/contract/operation";
 import { notFoundNode } from "#graph/pipeline/route";
-import { invalidParameter, tokenInvalid } from "#kernel/errors";
+import { invalidParameter } from "#kernel/errors";
 import type { Transaction } from "#storage/database";
 import type { sendSelfMessage } from "./self-messaging.contract.ts";
 import { writeToSelf } from "./self-messaging.events.ts";
 
 type Send = OperationRequest<Static<typeof sendSelfMessage.params>>;
 
-/** SELF-8, SELF-9, D-133: the type of token for each host. */
-const kindOf = { base: "page", social_login: "social_user" } as const;
-
 export async function handleSendSelfMessage(request: Send, tx: Transaction) {
-  const { node, params, caller, graphRequest, world } = request;
-  const kind = graphRequest.surface === "social_login" ? kindOf.social_login : kindOf.base;
-  if (caller.token.type !== kind) throw tokenInvalid("Authorization", `this host accepts only tokens of type ${kind}`);
+  const { node, params, world } = request;
   const { text, quick_replies } = params.message;
   // D1-10: an empty list counts as absent.
   if (quick_replies !== undefined && !(Array.isArray(quick_replies) && quick_replies.length === 0)) {

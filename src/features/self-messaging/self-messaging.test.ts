@@ -86,6 +86,12 @@ onEachDatabase("self messaging", (database) => {
     expect((await send(plaza, { bearer: "cafe-own", surface: "social_login" })).status).toBe(200);
     expect(problem(await send(plaza, { bearer: "cafe-own" }))).toEqual([401, 190, undefined]);
     expect(problem(await send(plaza, { surface: "social_login" }))).toEqual([401, 190, undefined]);
+    // D-133: the flow is looked at before the message, and before the scopes.
+    const message = { text: "" };
+    expect(problem(await send(plaza, { bearer: "cafe-own", message }))).toEqual([401, 190, undefined]);
+    expect(problem(await send(plaza, { surface: "social_login", message }))).toEqual([401, 190, undefined]);
+    expect(problem(await send(plaza, { bearer: "half-scoped", surface: "social_login" }))).toEqual([401, 190, undefined]);
+    expect(problem(await send(plaza, { message }))).toEqual([400, 100, undefined]);
     const elsewhere = await plaza.post("/v26.0/6901/messages", { surface: "ads", bearer: "cafe-page", body: { message: { text: "x" } } });
     expect(problem(elsewhere)).toEqual([400, 100, 33]);
     expect(await received(plaza, receiver)).toHaveLength(1);

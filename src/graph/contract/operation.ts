@@ -6,6 +6,7 @@ import type { AppFacts } from "#auth/app-facts";
 import type { NodeRef } from "#auth/node-ref";
 import type { Policy } from "#auth/policy";
 import type { SchemeName } from "#auth/schemes";
+import type { TokenKind } from "#auth/token";
 import type { DeclaredError } from "#kernel/errors";
 import type { Version } from "#kernel/versions";
 import type { Reader, Transaction } from "#storage/database";
@@ -97,6 +98,8 @@ export interface Access {
   readonly versions: VersionRule;
   readonly scheme: SchemeName;
   readonly policy: Policy;
+  /** Where a surface takes fewer kinds of tokens than the policy (D-133). */
+  readonly kindsOn?: Readonly<Partial<Record<SurfaceName, readonly TokenKind[]>>>;
   readonly errorForm: ErrorForm;
   /** Headers of a request that its handler reads, by name. */
   readonly requestHeaders?: Readonly<Record<string, RequestHeader>>;

@@ -81,7 +81,8 @@ export function authorizePart(
   const proof = request.body.appsecret_proof ?? request.query.appsecret_proof;
   for (const { value, token } of used) world.tokens.checkProof(proof, value, token, caller.app);
   const counting = used === credentials ? check : checkFor(world, used, caller.app, subject);
-  const authorizing = authorize(access.policy, counting);
+  const kinds = access.kindsOn?.[request.surface];
+  const authorizing = authorize(kinds === undefined ? access.policy : { ...access.policy, kinds }, counting);
   return authorizing === undefined ? counting : authorizing.then(() => counting);
 }
 

@@ -256,8 +256,7 @@ function repliesToKnownCaller({
   if (stranger.length > 0 || (problems.length > 0 && new Set(tokens).size > 1)) return [...problems, ...stranger, ...lacking];
   if (problems.length > 0) return problems;
   // D-16: a kind of token that does not serve may receive that, or what a stranger receives.
-  if (lacking.some(({ error }) => error === "tokenInvalid"))
-    return [...lacking, missing, ...(operation.name === "sendSelfMessage" ? [fail("invalidParameter")] : [])];
+  if (lacking.some(({ error }) => error === "tokenInvalid")) return [...lacking, missing];
   if (lacking.length > 0 && !tokens.every((token) => knowsOf(world, token, node, operation))) return [...lacking, missing];
   if (lacking.length > 0) return lacking;
   const [first, ...rest] = tokens;
