@@ -124,8 +124,14 @@ onEachDatabase("required actions", (database) => {
   test("D-50: in strict a parameter that is not known is refused; clients ignores it", async () => {
     const refused = { status: 400, body: { error: { code: 100, error_data: { parameter: "status" } } } };
     expect(await list(await open(), { status: "completed" })).toMatchObject(refused);
-    expect(await list(await open(), { statuses: "completed", pretty: "1" })).toMatchObject({ status: 200 });
-    expect(await list(await open({ profile: "clients" }), { status: "completed" })).toMatchObject({ status: 200 });
+    const [strict, clients] = [await open(), await open({ profile: "clients" })];
+    expect(await list(strict, { statuses: "completed", pretty: "1" })).toMatchObject({ status: 200 });
+    expect(await list(clients, { status: "completed" })).toMatchObject({ status: 200 });
+    for (const [parameter, value] of Object.entries({ limit: "1", after: "x", before: "x", fields: "id", ids: "1001" })) {
+      const named = { status: 400, body: { error: { code: 100, error_data: { parameter } } } };
+      expect(await list(strict, { [parameter]: value })).toMatchObject(named);
+      expect(await list(clients, { [parameter]: value })).toMatchObject({ status: 200 });
+    }
   });
 
   test("D-50: an action that is not completed becomes past_due when the clock passes its due date, and can be resumed", async () => {

@@ -127,6 +127,9 @@ onEachDatabase("webhook overrides", (database) => {
         ["", { body: { "": "" } }],
         ["😀", { body: { "😀": 1 } }],
         ["override_callback_uris", { query: { override_callback_uris: uri } }],
+        // They select from a list or a node, and here is none.
+        ...["limit", "after", "before", "fields", "ids"].map((name): (typeof wrong)[number] => [name, { query: { [name]: "1" } }]),
+        ["limit", { body: { limit: 1 } }],
         ["subscribed_fields", { query: { subscribed_fields: "messages" }, body: { debug: "all" } }],
       ];
       for (const [parameter, sent] of wrong) {
@@ -135,7 +138,7 @@ onEachDatabase("webhook overrides", (database) => {
       const misspelt = await set(plaza, { override_callback_url: uri });
       expect(misspelt.body.error.message).toContain("did you mean override_callback_uri?");
       expect(await overrideInList(plaza)).toBe(uri);
-      const general = { method: "post", debug: "all", pretty: "1", locale: "de_DE", fields: "id", access_token: "wa" };
+      const general = { method: "post", debug: "all", metadata: "1", migrations_override: "{}", pretty: "1", locale: "de_DE", access_token: "wa" };
       expect((await plaza.post(onAccount, { bearer: "wa", query: { appsecret_proof: proofOf("wa") }, body: general })).status).toBe(200);
       expect(await overrideInList(plaza)).toBeUndefined();
     }

@@ -30,16 +30,18 @@ export function checkPlaces({ query, body }: GraphRequest, places: Readonly<Reco
   }
 }
 
-/** The parameters that every operation takes, and those of clients that say only how a response is shown. */
-export const generalParameters: ReadonlySet<string> = new Set([
-  ...["access_token", "oauth_token", "appsecret_proof", "fields", "limit", "before", "after", "method", "metadata", "debug"],
-  ...["migrations_override", "ids", "pretty", "locale"],
+/** What every operation takes: credentials, and what says how a request is served or a response shown, but not of what. */
+export const parametersOfAll: ReadonlySet<string> = new Set([
+  ...["access_token", "oauth_token", "appsecret_proof", "method", "metadata", "debug", "migrations_override", "pretty", "locale"],
 ]);
 
-/** Throws `invalidParameter` for a parameter that is neither general nor one of `names`. */
+/** Beside those, what selects, where an operation has something to select from. */
+export const generalParameters: ReadonlySet<string> = new Set([...parametersOfAll, "fields", "limit", "before", "after", "ids"]);
+
+/** D-50, D-57: throws `invalidParameter` for a parameter that is neither one of every operation nor one of `names`. */
 export function refuseUndeclared(parameters: Parameters, names: readonly string[]): void {
   for (const name in parameters) {
-    if (!generalParameters.has(name) && !names.includes(name)) throw invalidParameter(name, `is not known here${suggestion(name, names)}`);
+    if (!parametersOfAll.has(name) && !names.includes(name)) throw invalidParameter(name, `is not known here${suggestion(name, names)}`);
   }
 }
 

@@ -168,7 +168,8 @@ export const chatappSteps: Arbitrary<Step> = oneOf<Step>(
       node: waba,
       edge: "subscribed_apps",
       tokens,
-      body: body({ override_callback_url: address }),
+      query: fc.constantFrom<Record<string, Value>>({}, { limit: "1" }, { after: "x" }, { fields: "id" }),
+      body: body({ override_callback_url: oneOf<Value>([1, address], [1, fc.constant(undefined)]) }),
     }),
   ],
   [

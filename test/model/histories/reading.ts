@@ -28,7 +28,11 @@ export const actionSteps: Arbitrary<Step> = oneOf<Step>(
     request({
       ...{ operation: "listRequiredActions", method: "GET", surface: "app", version: null, node: app, edge: "required_actions" },
       tokens: callers("header", ["shop-app", "ada-user", "ada-system-user", "1001|s3cret", "other-app"]),
-      query: fc.record({ statuses, status: oneOf([20, fc.constant(undefined)], [1, fc.constant("completed")]) }),
+      query: fc.record({
+        statuses,
+        status: oneOf([20, fc.constant(undefined)], [1, fc.constant("completed")]),
+        limit: oneOf([20, fc.constant(undefined)], [1, fc.constant("1")]),
+      }),
       headers: oneOf<Record<string, string>>(
         [8, fc.constant({})],
         [2, fc.constant({ "x-api-version": "1.0.0" })],

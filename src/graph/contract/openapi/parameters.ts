@@ -2,7 +2,7 @@
 import type { TSchema } from "typebox";
 import { principalTypes } from "#auth/token";
 import { formatVersion } from "#kernel/versions";
-import { generalParameters } from "../../pipeline/places.ts";
+import { parametersOfAll } from "../../pipeline/places.ts";
 import { askedSchema, isFile, publicSchema } from "../../schema/public-schema.ts";
 import { SHAPE_OF } from "../../schema/schema-node.ts";
 import { isMarketing } from "../../versions/rules.ts";
@@ -166,7 +166,7 @@ function bodyOfOne(endpoint: Endpoint, schemas: NamedSchemas, { isStrict, takesF
   const schema: Document = { type: "object", properties, ...(required.length === 0 ? {} : { required }) };
   // D-50: only what every operation takes may stand beside them.
   if (isStrict && endpoint.served?.contract.isClosed === true) {
-    for (const name of generalParameters) properties[name] ??= {};
+    for (const name of parametersOfAll) properties[name] ??= {};
     schema.additionalProperties = false;
   }
   const structured = params.map(({ name }) => name).filter((name) => isStructured(properties[name] as Document));
