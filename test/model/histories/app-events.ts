@@ -20,7 +20,7 @@ const amount: Arbitrary<Value> = oneOf<Value>(
 const time: Arbitrary<Value> = oneOf<Value>(
   [6, fc.constant(undefined)],
   [6, fc.integer({ min: -8, max: 8 }).map((half) => NOW + half * 43_200)],
-  [1, fc.constantFrom<Value>(String(NOW), NOW + 172_799, NOW - 172_800, 300_000_000_000, "soon")],
+  [1, fc.constantFrom<Value>(String(NOW), NOW + 172_799, NOW - 172_800, 300_000_000_000, 253_402_300_799, 0, -1, "-1", "soon")],
 );
 const flag: Arbitrary<Value> = oneOf<Value>([12, fc.constantFrom<Value>(0, 1, "1")], [1, fc.constantFrom<Value>(2, "yes", true)]);
 const many = Object.fromEntries(Array.from({ length: 26 }, (_, place) => [`p${place}`, "x"]));

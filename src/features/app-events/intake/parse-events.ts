@@ -109,11 +109,11 @@ function readEventId(input: unknown, refuse: Refuse): string {
   return text;
 }
 
-/** EVT-35. */
+/** EVT-35, D-70. */
 function readTime(input: unknown, refuse: Refuse): number {
   const time = typeof input === "string" && /^\d{1,12}$/.test(input) ? Number(input) : input;
   if (typeof time !== "number" || !Number.isSafeInteger(time)) throw refuse("_logTime", "must be an integer: Unix seconds");
-  if (time < 0 || time > LOG_TIME_MAX) throw refuse("_logTime", "must be Unix seconds");
+  if (time < 0 || time > LOG_TIME_MAX) throw refuse("_logTime", "must be Unix seconds, of a time from 1970 to the year 9999");
   return time;
 }
 

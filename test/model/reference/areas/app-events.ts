@@ -47,7 +47,7 @@ const isInteger = (value: unknown): boolean => value === undefined || /^-?\d+$/.
 
 function readTime(given: unknown, now: number): number | undefined {
   if (given === undefined) return now;
-  return isInteger(given) && Number(given) <= TIME_MAX ? Number(given) : undefined;
+  return isInteger(given) && Number(given) >= 0 && Number(given) <= TIME_MAX ? Number(given) : undefined;
 }
 
 function readEvent({ now }: World, given: unknown, isStrict: boolean): Event | undefined {
