@@ -59,6 +59,8 @@ onEachDatabase("personas", (database) => {
     }
     await plaza.post(onPage, { token, body: { name: "😀".repeat(50), profile_picture_url: "HTTP://example.com" } });
     expect((await plaza.get(onPage, { token })).body.data).toHaveLength(2);
+    await plaza.post(onPage, { token, body: { name: `\t ${"x".repeat(50)} `, profile_picture_url: picture } });
+    expect((await plaza.get(onPage, { token })).body.data[0].name).toBe("x".repeat(50));
   });
 
   test("A7: a deleted persona is neither listed nor read", async () => {

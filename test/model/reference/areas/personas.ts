@@ -46,12 +46,12 @@ function isName(world: World, text: string): boolean {
 
 function createPersona(turn: Turn): Reply | Failure[] {
   const { world, node } = turn;
-  const name = readText(turn, "name", (text) => isName(world, text));
+  const name = readText(turn, "name", (text) => isName(world, text.trim()));
   const picture = readText(turn, "profile_picture_url", (text) => isPicture(world, text));
   const selection = readSelection(turn, shape);
   const problems = [name, picture, selection].filter((one): one is Failure => typeof one === "object" && "error" in one);
   if (problems.length > 0 || typeof name !== "string" || typeof picture !== "string" || !isSelection(selection)) return problems;
-  const persona: Persona = { id: turn.mint(), page: node, name, profile_picture_url: picture };
+  const persona: Persona = { id: turn.mint(), page: node, name: name.trim(), profile_picture_url: picture };
   world.personas.set(persona.id, persona);
   return success(selection === undefined ? { id: persona.id } : select(shown(world, persona), shape, selection));
 }
