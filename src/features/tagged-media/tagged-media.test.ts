@@ -44,7 +44,7 @@ const tags = (plaza: TestPlaza, query: Record<string, unknown> = {}, account = "
 onEachDatabase("tagged media", (database) => {
   const open = (options = {}) => openPlaza({ database, world, ...options });
 
-  test("E1: public media in which others tagged the account are listed newest first, by default with ids only", async () => {
+  test("E1, D-53: public media in which others tagged the account are listed newest first, by their time and then by id, by default with ids only", async () => {
     const { status, body } = await tags(await open());
     expect(status).toBe(200);
     expect(body).toEqual({

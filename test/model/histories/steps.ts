@@ -115,6 +115,8 @@ export interface AddMediaStep {
   readonly private: boolean;
   readonly tagged: readonly string[];
   readonly caption: string;
+  /** How old it is, in seconds. */
+  readonly age: number;
 }
 
 /** What people do in the platform's own apps. */

@@ -155,13 +155,14 @@ async function record(stage: Stage, scene: Scene, { entry }: RecordStep): Promis
   return order(stage, scene, "POST", "nodes/followers", entry.followers);
 }
 
-async function addMedia(stage: Stage, scene: Scene, { kind: _, world: __, ...entry }: AddMediaStep): Promise<string | undefined> {
+async function addMedia(stage: Stage, scene: Scene, { kind: _, world: __, age, ...given }: AddMediaStep): Promise<string | undefined> {
   const { world } = scene;
+  const entry = { ...given, timestamp: world.now - age };
   const { status, body } = await stage.servers.control("POST", `worlds/${scene.place}/nodes/media`, entry);
   const { id } = body as { id: string };
   if (status >= 300) return `a medium is refused: ${JSON.stringify(body)}`;
   const defaults = { media_type: "IMAGE", media_product_type: "FEED", like_count: 0, comments_count: 0, children: [] };
-  world.media.set(id, { ...defaults, ...entry, id, timestamp: world.now });
+  world.media.set(id, { ...defaults, ...entry, id });
   return undefined;
 }
 

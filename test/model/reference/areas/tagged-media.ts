@@ -43,11 +43,14 @@ function isProfessional(world: World, node: string): boolean {
   return is;
 }
 
+/** Ids are smaller than this, so that those of the same second keep an order. */
+const IDS = 2n ** 63n;
+
 function listTags(turn: Turn): Reply | Failure[] {
   const { world, node } = turn;
   const all = [...world.media.values()].filter(({ tagged, owner: by }) => tagged.includes(node) && by !== node);
   if (all.some((one) => one.private)) world.reach("tagsPrivate");
-  const rows = all.filter((one) => !one.private).map((one) => ({ key: BigInt(one.id), value: shown(world, one) }));
+  const rows = all.filter((one) => !one.private).map((one) => ({ key: BigInt(one.timestamp) * IDS + BigInt(one.id), value: shown(world, one) }));
   return replyWithList(turn, { list: `listTags ${node}`, rows, shape, hasLinks: false });
 }
 
