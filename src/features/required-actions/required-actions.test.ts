@@ -80,6 +80,9 @@ onEachDatabase("required actions", (database) => {
     for (const given of ["in_review,completed", ["in_review", "completed"], '["in_review","completed"]', ["in_review,completed"]]) {
       expect((await list(plaza, { statuses: given })).body.required_action.map(({ id }: { id: number }) => id)).toEqual([5202, 5204]);
     }
+    // Nothing to do is what an empty filter must not say.
+    for (const statuses of ["", "[]", []])
+      expect(await list(plaza, { statuses })).toMatchObject({ status: 400, body: { error: { error_data: { parameter: "statuses" } } } });
     const { status, body } = await list(plaza, { statuses: "in_review,done" });
     expect({ status, body }).toMatchObject({ status: 400, body: { error: { code: 100, error_data: { parameter: "statuses" } } } });
   });

@@ -19,7 +19,7 @@ const statuses: Arbitrary<Value> = oneOf<Value>(
       .subarray(["completed", "in_progress", "in_review", "past_due"], { minLength: 1 })
       .chain((some) => fc.constantFrom<Value>(some.join(","), JSON.stringify(some), { $repeated: some })),
   ],
-  [1, fc.constantFrom("done", "completed,done", "[", "COMPLETED")],
+  [1, fc.constantFrom("done", "completed,done", "[", "COMPLETED", "", "[]")],
 );
 
 export const actionSteps: Arbitrary<Step> = oneOf<Step>(

@@ -33,7 +33,7 @@ function listRequiredActions({ world, request, node, fail }: Turn): Reply | Fail
     problems.push(fail("invalidParameter"));
   }
   const statuses = asList(request, "statuses");
-  if (statuses === null || statuses?.some((status) => !STATUSES.includes(status))) {
+  if (statuses === null || statuses?.length === 0 || statuses?.some((status) => !STATUSES.includes(status))) {
     world.reach("actionsStatus");
     problems.push(fail("invalidParameter", { parameter: "statuses" }));
   }
