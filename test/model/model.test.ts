@@ -4,6 +4,8 @@
  * one again.
  */
 import { describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterThisTest } from "#harness/cleanup";
 import { sharedPostgres } from "#harness/postgres-cluster";
 import { tries } from "#harness/proof";
@@ -11,13 +13,16 @@ import { temporaryFolder } from "#harness/server";
 import { drawHistory } from "./histories/draw-history.ts";
 import { hasRestarts } from "./histories/restarts.ts";
 import type { History } from "./histories/steps.ts";
-import { Coverage } from "./playing/coverage.ts";
+import { Coverage, cited } from "./playing/coverage.ts";
 import { keepCase, keptCases } from "./playing/kept-cases.ts";
 import { Ledger } from "./playing/ledger.ts";
 import { play } from "./playing/play.ts";
 import type { Stage } from "./playing/scene.ts";
 import { startServers } from "./playing/servers.ts";
 import { shrink } from "./playing/shrink.ts";
+import { errorsNotDrawn, notDrawn, withoutRule } from "./reference/decisions.ts";
+import { catalogue } from "./reference/errors.ts";
+import { rules } from "./reference/rules.ts";
 
 const STEPS = 100;
 /** Histories wait for their webhooks and worlds, so a few of them share the processors. */
@@ -116,6 +121,25 @@ const databases = [
   { kind: "sqlite", data: async () => temporaryFolder(), processes: 1 },
   { kind: "postgres", data: async () => (await sharedPostgres()).newDatabase(), processes: 2 },
 ] as const;
+
+const ROOT = join(import.meta.dirname, "../..");
+
+describe("what the model knows of", () => {
+  test("every decision has a rule of the model, or stands with the reason why not", () => {
+    const folder = join(ROOT, "spec/decisions");
+    const all = readdirSync(folder).flatMap((name) =>
+      [...readFileSync(join(folder, name), "utf8").matchAll(/^### (D-\d+) /gm)].map(([, one]) => one),
+    );
+    const known = [...new Set(Object.values(rules).flatMap(cited)), ...Object.keys(withoutRule), ...Object.keys(notDrawn)];
+    expect(known.sort()).toEqual(all.map(String).sort());
+  });
+
+  test("every error is one of the model's, or named as one that no history draws", () => {
+    const page = readFileSync(join(ROOT, "docs/reference/errors.md"), "utf8");
+    const all = [...page.matchAll(/^\| `(\w+)` \| \d/gm)].map(([, name]) => String(name));
+    expect([...Object.keys(catalogue), ...errorsNotDrawn].sort()).toEqual(all.sort());
+  });
+});
 
 for (const { kind, data, processes } of databases) {
   describe(`the interface and its model (${kind})`, () => {

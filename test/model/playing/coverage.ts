@@ -1,5 +1,6 @@
 /** What histories have reached of the model: operations, errors, and the rules of decisions. */
 
+import { errorsNotDrawn, notDrawn, withoutRule } from "../reference/decisions.ts";
 import { catalogue, type ErrorName } from "../reference/errors.ts";
 import { operations } from "../reference/reply.ts";
 import { type Rule, rules } from "../reference/rules.ts";
@@ -7,6 +8,18 @@ import { type Rule, rules } from "../reference/rules.ts";
 const lines = (title: string, counts: Iterable<readonly [string, number]>): string[] => [
   title,
   ...[...counts].map(([name, count]) => `  ${String(count).padStart(6)}  ${name}`),
+];
+
+/** The decisions that a text cites. */
+export const cited = (text: string): string[] => text.match(/\bD-\d+/g) ?? [];
+
+const byNumber = (one: readonly [string, unknown], other: readonly [string, unknown]): number => Number(one[0].slice(2)) - Number(other[0].slice(2));
+
+const reasons = (title: string, given: Readonly<Record<string, string>>): string[] => [
+  title,
+  ...Object.entries(given)
+    .sort(byNumber)
+    .map(([name, why]) => `  ${name.padStart(6)}  ${why}`),
 ];
 
 export class Coverage {
@@ -43,6 +56,13 @@ export class Coverage {
     return lines("what happened", this.#steps).join("\n");
   }
 
+  #decisions(): (readonly [string, number])[] {
+    const counts = new Map<string, number>();
+    for (const [rule, text] of Object.entries(rules))
+      for (const decision of cited(text)) counts.set(decision, (counts.get(decision) ?? 0) + (this.#rules.get(rule as Rule) ?? 0));
+    return [...counts].sort(byNumber);
+  }
+
   report(): string {
     return [
       `${this.#requests} requests`,
@@ -53,6 +73,10 @@ export class Coverage {
         [...this.#rules].map(([rule, count]) => [rules[rule], count] as const),
       ),
       this.happenings(),
+      ...lines("decisions, by their rules", this.#decisions()),
+      ...reasons("decisions without a rule of their own, which all replies follow", withoutRule),
+      ...reasons("decisions that no history draws", notDrawn),
+      `errors that no history draws: ${errorsNotDrawn.join(", ")}`,
       ...this.unreached().map((name) => `not reached: ${name}`),
     ].join("\n");
   }
