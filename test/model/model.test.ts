@@ -131,13 +131,13 @@ describe("what the model knows of", () => {
       [...readFileSync(join(folder, name), "utf8").matchAll(/^### (D-\d+) /gm)].map(([, one]) => one),
     );
     const known = [...new Set(Object.values(rules).flatMap(cited)), ...Object.keys(withoutRule), ...Object.keys(notDrawn)];
-    expect(known.sort()).toEqual(all.map(String).sort());
+    expect(new Set(known)).toEqual(new Set(all.map(String)));
   });
 
   test("every error is one of the model's, or named as one that no history draws", () => {
     const page = readFileSync(join(ROOT, "docs/reference/errors.md"), "utf8");
     const all = [...page.matchAll(/^\| `(\w+)` \| \d/gm)].map(([, name]) => String(name));
-    expect([...Object.keys(catalogue), ...errorsNotDrawn].sort()).toEqual(all.sort());
+    expect(new Set([...Object.keys(catalogue), ...errorsNotDrawn])).toEqual(new Set(all));
   });
 });
 

@@ -2,8 +2,7 @@
 import type { Place } from "../reference/credentials.ts";
 import type { ActionStatus, Activity, Followers, MigrationIntent } from "../reference/nodes.ts";
 import type { FeedFile, Surface } from "../reference/requests.ts";
-import type { VersionsEntry } from "../reference/versions.ts";
-import type { NodeType, Profile } from "../reference/world.ts";
+import type { NodeType, Profile, VersionsEntry } from "../reference/world.ts";
 
 /** `pick` counts from the oldest node of the type, or, below zero, from the newest; also those that are deleted. */
 export type NodeName = { readonly type: NodeType; readonly pick: number } | { readonly id: string };

@@ -1,6 +1,6 @@
 /** Histories about the calendar: they begin shortly before a version is released or ends, or a migration's window opens or closes. */
 import fc, { type Arbitrary } from "fast-check";
-import type { VersionsEntry } from "../reference/versions.ts";
+import type { VersionsEntry } from "../reference/world.ts";
 import { catalogSteps } from "./catalogs.ts";
 import { oneOf, world } from "./drawing.ts";
 import { nodeSteps } from "./nodes.ts";

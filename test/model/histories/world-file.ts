@@ -1,8 +1,7 @@
 /** The world that every history begins with: callers of every kind, right and wrong, and a few nodes of each type. */
 import { ROUTED, UNROUTED } from "../reference/areas/chatapp.ts";
 import type { TokenEntry, WorldFile } from "../reference/load.ts";
-import type { VersionsEntry } from "../reference/versions.ts";
-import type { Profile } from "../reference/world.ts";
+import type { Profile, VersionsEntry } from "../reference/world.ts";
 
 export const NOW = 1_795_000_000;
 

@@ -1,13 +1,13 @@
 /** A request: it is sent, and its response is the model's. */
 import type { RequestStep } from "../histories/steps.ts";
 import { isAnythingDue } from "../reference/areas/live-states.ts";
-import { isFailure } from "../reference/replies.ts";
+import type { Operation } from "../reference/operations.ts";
+import { isFailure, type Reply } from "../reference/replies.ts";
 import { replyTo } from "../reference/reply.ts";
 import type { GraphRequest } from "../reference/requests.ts";
 import type { World } from "../reference/world.ts";
 import { letTimePass } from "./change-video.ts";
 import { compare } from "./compare.ts";
-import { changesFact } from "./facts.ts";
 import { finishUpload } from "./fill-feed.ts";
 import { type Filling, noteNodes } from "./resolve.ts";
 import type { Scene, Stage } from "./scene.ts";
@@ -23,6 +23,19 @@ const REROUTING: ReadonlySet<string> = new Set([
   "subscribeToPage",
   "unsubscribeFromPage",
 ]);
+
+/** Apps with their subscriptions and migrations, alternate callbacks, and which apps are subscribed to an account. */
+const CHANGING: ReadonlySet<string> = new Set([
+  ...["updateApp", "subscribeApp", "endSubscription"],
+  ...["setAccountOverride", "setNumberOverride", "unsubscribeApp"],
+]);
+
+/** A node is kept, so its deletion changes a fact. What is new does not: absence is never kept. Neither do refusals, nor what is read from the database each time. */
+export const changesFact = (operation: Operation | undefined, reply: Reply | undefined): boolean =>
+  operation !== undefined &&
+  reply !== undefined &&
+  !isFailure(reply) &&
+  (CHANGING.has(operation.name) || (operation.method === "DELETE" && operation.edge === ""));
 
 export const fillingOf = ({ ledger }: Stage, { world, ever }: Scene): Filling => ({
   ...{ ever, callback: (name) => ledger.callback(world.name, name), file: (rows) => ledger.file(rows) },
@@ -43,7 +56,8 @@ export async function ask(stage: Stage, scene: Scene, step: RequestStep | undefi
   const missing = REROUTING.has(step?.operation ?? "") ? await ledger.settle(world) : undefined;
   if (missing !== undefined) return missing;
   const address = servers.address(scene.place, request.surface);
-  if (step?.verb === "parameter" && ["GET", "POST", "DELETE"].includes(request.method)) {
+  // D-50: the endpoint of required actions refuses parameters that are not its own.
+  if (step?.verb === "parameter" && request.surface !== "app" && ["GET", "POST", "DELETE"].includes(request.method)) {
     world.reach("verbParameter");
     const named: GraphRequest = { ...request, query: [...request.query, ["method", request.method.toLowerCase()]] };
     const received = await send(address, { ...named, method: "POST" });

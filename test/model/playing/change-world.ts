@@ -6,6 +6,7 @@ import type {
   InAppStep,
   MoveActionStep,
   MoveIntentStep,
+  MoveStep,
   RecordStep,
   RolesStep,
   SecretStep,
@@ -18,13 +19,13 @@ import { INTENT_MOVES } from "../reference/areas/migration-intents.ts";
 import { ACTION_MOVES, passDueDates } from "../reference/areas/required-actions.ts";
 import { devicesOf, personsOf } from "../reference/attribution.ts";
 import type { Ad, App, Page } from "../reference/nodes.ts";
+import { planAgain } from "../reference/schedules.ts";
 import { loseRole } from "../reference/world.ts";
-import { changeVideo } from "./change-video.ts";
+import { changeVideo, videosWithoutFeeds } from "./change-video.ts";
 import { fillFeed, playFetches } from "./fill-feed.ts";
 import { lookAtEvents } from "./look-at-events.ts";
-import { move } from "./move.ts";
 import { idOf } from "./resolve.ts";
-import type { Scene, Stage } from "./scene.ts";
+import { newName, type Scene, type Stage } from "./scene.ts";
 
 /** Undefined if the control API did what it was asked, which changes a fact that processes keep. */
 async function orderFact(stage: Stage, scene: Scene, method: string, path: string, body?: unknown): Promise<string | undefined> {
@@ -174,4 +175,36 @@ async function touch(stage: Stage, scene: Scene, { what, fields }: TouchStep): P
     ...{ devices: devicesOf(advertiser_id, attribution), persons: personsOf(ud) },
   });
   return order(stage, scene, "POST", `attribution/${what}`, fields);
+}
+
+/** Exports the world, with its secrets (D-263), and goes on in a fresh one that is made of the export, in the same server or in another. */
+async function move(stage: Stage, scene: Scene, { into }: MoveStep): Promise<string | undefined> {
+  const { world, place } = scene;
+  const exported = await stage.servers.control("GET", `worlds/${place}/export?secrets=true`);
+  const name = newName();
+  const servers = into === "server" ? await stage.startOther() : stage.servers;
+  const made = await servers.control("POST", "worlds", { name, file: exported.body });
+  if (made.status !== 201) return `the export is refused: ${JSON.stringify(made.body)}`;
+  if (into === "server") {
+    if (scene.elsewhere !== undefined) await scene.elsewhere.stop();
+    else if (place !== world.name) await stage.servers.control("DELETE", `worlds/${place}`);
+    scene.elsewhere = servers;
+    world.reach("importedElsewhere");
+  } else if (place !== world.name) await servers.control("DELETE", `worlds/${place}`);
+  // The first one stays as it is until another history resets it.
+  scene.place = name;
+  servers.noteFact(name);
+  // D-261: a cursor of one world means nothing in another. The statuses of a world file are written when it is loaded.
+  world.cursors.clear();
+  for (const action of world.required_actions.values()) action.written = world.now;
+  videosWithoutFeeds(world);
+  // Neither are what was only counted: a world file has no app events.
+  world.app_events.clear();
+  world.touches.length = 0;
+  world.uploads.clear();
+  for (const { uploads } of world.product_feeds.values()) uploads.length = 0;
+  planAgain(world);
+  // D-132: a world file does not contain the overlap.
+  for (const app of world.apps.values()) app.retired_secret = undefined;
+  return undefined;
 }

@@ -1,6 +1,6 @@
 /** A receiver that is down, or gone, while something happens, and gets it all the same (D-62, D-137). */
 import type { OutageStep } from "../histories/steps.ts";
-import type { ExpectedUpdate } from "../reference/nodes.ts";
+import type { ExpectedUpdate } from "../reference/world.ts";
 import { ask, fillingOf } from "./ask.ts";
 import { changeWorld } from "./change-world.ts";
 import { resolve } from "./resolve.ts";

@@ -1,8 +1,8 @@
 /** A world as its file says it. */
 import type * as nodes from "./nodes.ts";
 import type { Rule } from "./rules.ts";
-import { calendarOf, type VersionsEntry } from "./versions.ts";
-import type { Profile, World } from "./world.ts";
+import { calendarOf } from "./versions.ts";
+import type { Profile, VersionsEntry, World } from "./world.ts";
 
 type Loose<Node, Required extends keyof Node> = Partial<Node> & Pick<Node, Required>;
 

@@ -283,20 +283,6 @@ export interface Subscription {
   readonly fields: Set<string>;
 }
 
-/** What must arrive at a callback. */
-export interface ExpectedUpdate {
-  readonly app: string;
-  readonly callback: string;
-  readonly object: string;
-  readonly entity: string;
-  readonly field: string;
-  readonly value: unknown;
-  /** Where it would go now; undefined: the app would not get it. */
-  readonly route: () => string | undefined;
-  /** Of its cause; more than a second where it fell due while the clock moved. */
-  readonly times: { readonly from: number; readonly until: number };
-}
-
 /** Where a cursor points: at a row of a list, which itself is on the page only if the cursor says so. */
 export interface Position {
   readonly list: string;

@@ -1,7 +1,6 @@
 /** The calendar of versions, and migrations (D-03, D-80, D-82). */
-import type { Operation } from "./operations.ts";
 import { asObject, type GraphRequest, inQuery } from "./requests.ts";
-import type { World } from "./world.ts";
+import type { Calendar, MarketingRelease, Migration, VersionsEntry, World } from "./world.ts";
 
 const day = (text: string): number => Date.parse(`${text}T00:00:00Z`) / 1000;
 
@@ -25,30 +24,6 @@ export function defaultVersion(world: World, app: string): string {
   const created = world.apps.get(app)?.created_time ?? world.now;
   return RELEASES.findLast(([, released]) => released <= created)?.[0] ?? "20.0";
 }
-
-interface Migration {
-  readonly name: string;
-  readonly start: number;
-  readonly end: number;
-}
-
-interface MarketingRelease {
-  readonly version: string;
-  readonly released: number;
-  /** Undefined: no end is known. */
-  readonly until?: number;
-  /** D-81: operations, edges and numbers of endpoints. */
-  readonly affects: readonly string[];
-}
-
-/** Of a world file. */
-export interface VersionsEntry {
-  readonly marketing?: readonly MarketingRelease[];
-  readonly migrations?: readonly Migration[];
-}
-
-/** The oldest version first. */
-export type Calendar = Required<VersionsEntry>;
 
 const marketing = (version: string, released: string, until?: string): MarketingRelease => ({
   ...{ version, released: day(released), affects: [] },
@@ -150,7 +125,10 @@ export function marketingVersion(world: World, id: string, asked: string | undef
   return undefined;
 }
 
-type Endpoint = Pick<Operation, "name" | "edge">;
+interface Endpoint {
+  readonly name: string;
+  readonly edge: string;
+}
 
 /** The marketing version that serves where none is named. */
 export const currentMarketingVersion = (world: World): string | undefined => newestAt(world, world.now)?.version;

@@ -1,9 +1,46 @@
 /** The state of one world, in plain maps and lists. Ids of nodes are their keys. */
 import type * as nodes from "./nodes.ts";
 import type { Rule } from "./rules.ts";
-import type { Calendar } from "./versions.ts";
 
 export type Profile = "strict" | "clients";
+
+export interface Migration {
+  readonly name: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+export interface MarketingRelease {
+  readonly version: string;
+  readonly released: number;
+  /** Undefined: no end is known. */
+  readonly until?: number;
+  /** D-81: operations, edges and numbers of endpoints. */
+  readonly affects: readonly string[];
+}
+
+/** Of a world file. */
+export interface VersionsEntry {
+  readonly marketing?: readonly MarketingRelease[];
+  readonly migrations?: readonly Migration[];
+}
+
+/** The oldest version first. */
+export type Calendar = Required<VersionsEntry>;
+
+/** What must arrive at a callback. */
+export interface ExpectedUpdate {
+  readonly app: string;
+  readonly callback: string;
+  readonly object: string;
+  readonly entity: string;
+  readonly field: string;
+  readonly value: unknown;
+  /** Where it would go now; undefined: the app would not get it. */
+  readonly route: () => string | undefined;
+  /** Of its cause; more than a second where it fell due while the clock moved. */
+  readonly times: { readonly from: number; readonly until: number };
+}
 
 type ById<Node> = Map<string, Node>;
 
@@ -46,11 +83,21 @@ export interface World {
   /** By app and object. */
   readonly subscriptions: Map<string, Map<string, nodes.Subscription>>;
   readonly cursors: Map<string, nodes.Position>;
-  readonly updates: nodes.ExpectedUpdate[];
+  readonly updates: ExpectedUpdate[];
   /** Every id that the world ever had: none is given out twice. */
   readonly idsSeen: Set<string>;
   lastMinted: bigint;
   readonly reach: (rule: Rule) => void;
+}
+
+/** `route`: where it goes by what holds when it is asked; undefined: the app does not get it. It is asked again for what waits (D-63, D-138). */
+export function emit(
+  world: World,
+  update: Pick<ExpectedUpdate, "app" | "object" | "entity" | "field" | "value">,
+  route: () => string | undefined,
+): void {
+  const callback = route();
+  if (callback !== undefined) world.updates.push({ ...update, callback, route, times: { from: world.movedFrom, until: world.now } });
 }
 
 /** D-11: page tokens die with the role of their person. */

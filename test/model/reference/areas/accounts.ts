@@ -6,8 +6,7 @@ import type { SocialAccount, Token, TokenKind } from "../nodes.ts";
 import type { Operation, Turn } from "../operations.ts";
 import { type Reply, success } from "../replies.ts";
 import { asObject, characters, parameter, type Surface } from "../requests.ts";
-import { emit } from "../webhooks.ts";
-import { accountOfScoped, type World } from "../world.ts";
+import { accountOfScoped, emit, type World } from "../world.ts";
 
 const MESSAGES = ["social_business_basic", "social_business_manage_messages"] as const;
 const COMMENTS = ["social_business_basic", "social_business_manage_comments"] as const;

@@ -9,8 +9,7 @@ import { isSelection, type Operation, readSelection, type Turn } from "../operat
 import { type Reply, success } from "../replies.ts";
 import { asObject, asText, characters, parameter } from "../requests.ts";
 import { plan, readSchedule } from "../schedules.ts";
-import { emit } from "../webhooks.ts";
-import type { World } from "../world.ts";
+import { emit, type World } from "../world.ts";
 import { tasksOn } from "./page-messaging.ts";
 import { createUpload, latestOf, listUploadErrors, listUploads, readUpload, shape as uploadShape } from "./uploads.ts";
 

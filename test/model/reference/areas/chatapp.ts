@@ -7,8 +7,7 @@ import type { ChatappAccount, PhoneNumber, Token } from "../nodes.ts";
 import { isSelection, type Operation, readSelection, type Turn } from "../operations.ts";
 import { anyText, type Reply, success } from "../replies.ts";
 import { asObject, asText, CREDENTIAL_NAMES, type GraphRequest, parameter } from "../requests.ts";
-import { emit } from "../webhooks.ts";
-import type { World } from "../world.ts";
+import { emit, type World } from "../world.ts";
 
 const accountOf = (world: World, node: string): ChatappAccount =>
   world.chatapp_accounts.get(world.phone_numbers.get(node)?.account ?? node) as ChatappAccount;

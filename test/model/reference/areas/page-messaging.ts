@@ -1,9 +1,7 @@
 /** Who may see and do what on a page, and what its webhooks say (D-13, D-131, D-135). */
 import { objectShape, type Shape } from "../fields.ts";
 import type { Page, Token } from "../nodes.ts";
-import { emit } from "../webhooks.ts";
-import type { World } from "../world.ts";
-import { pageOf } from "../world.ts";
+import { emit, pageOf, type World } from "../world.ts";
 
 const personOf = (token: Token): string | undefined => (token.type === "user" || token.type === "system_user" ? token.user : undefined);
 
