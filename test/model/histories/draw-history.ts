@@ -71,7 +71,7 @@ const VERSIONS = "versions";
 /** Some verbs come as a parameter, and some reads again as HEAD. */
 const withVerb = (steps: Arbitrary<Step>): Arbitrary<Step> =>
   fc
-    .tuple(steps, oneOf<RequestStep["verb"]>([30, fc.constant(undefined)], [1, fc.constantFrom("parameter", "head")]))
+    .tuple(steps, oneOf<RequestStep["verb"]>([30, fc.constant(undefined)], [1, fc.constantFrom("parameter", "head", "options")]))
     .map(([step, verb]) => (step.kind !== "request" || verb === undefined ? step : { ...step, verb }));
 
 const besides = (own: string, among: readonly string[]): string[] => (own === VERSIONS ? [] : among.filter((name) => name !== VERSIONS));

@@ -31,8 +31,8 @@ export interface RequestStep {
   readonly headers?: Readonly<Record<string, string>>;
   /** Of the first token of the request (D-15). */
   readonly proof?: Proof;
-  /** D-04: the verb in the parameter `method` of a POST; or, after a GET, the same by HEAD. */
-  readonly verb?: "parameter" | "head";
+  /** D-04: the verb in the parameter `method` of a POST; or, after a GET, the same by HEAD; or, after any, the address by OPTIONS. */
+  readonly verb?: "parameter" | "head" | "options";
   /** `own`: a cursor of the list that is asked, newest first; `any`: of any list. */
   readonly cursor?: { readonly name: "before" | "after"; readonly pick: number; readonly from: "own" | "any" };
 }

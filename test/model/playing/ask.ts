@@ -2,8 +2,9 @@
 import type { RequestStep } from "../histories/steps.ts";
 import { isAnythingDue } from "../reference/areas/live-states.ts";
 import type { Operation } from "../reference/operations.ts";
+import { readPath } from "../reference/paths.ts";
 import { isFailure, type Reply } from "../reference/replies.ts";
-import { replyTo } from "../reference/reply.ts";
+import { operations, replyTo } from "../reference/reply.ts";
 import type { GraphRequest } from "../reference/requests.ts";
 import type { World } from "../reference/world.ts";
 import { letTimePass } from "./change-video.ts";
@@ -65,8 +66,22 @@ export async function ask(stage: Stage, scene: Scene, step: RequestStep | undefi
   }
   const received = await send(address, request);
   const difference = await takeResponse(stage, scene, step, { address, request, received });
+  if (difference === undefined && step?.verb === "options") return askForOptions(world, address, request);
   const isAgain = difference === undefined && step?.verb === "head" && request.method === "GET" && request.body === undefined;
   return isAgain ? askForHead(world, { address, request, received }) : difference;
+}
+
+/** D-04: the methods at an address of that form, for any node and any caller. */
+async function askForOptions({ reach }: World, address: string, request: GraphRequest): Promise<string | undefined> {
+  const path = readPath(request);
+  if (path === undefined) return undefined;
+  const { body: _, ...asked } = request;
+  const { headers } = await send(address, { ...asked, method: "OPTIONS" });
+  reach("options");
+  const methods = operations.filter(({ edge, surfaces }) => edge === path.edge && surfaces.includes(request.surface)).map(({ method }) => method);
+  const expected = [...new Set([...methods, ...(methods.includes("GET") ? ["HEAD"] : []), "OPTIONS"])].sort().join();
+  const actual = (headers.allow ?? "").split(", ").sort().join();
+  return actual === expected ? undefined : `OPTIONS ${request.path} (${request.surface}) allows ${actual}, not ${expected}`;
 }
 
 /** D-04: HEAD returns what GET returned, without the body. */

@@ -22,6 +22,7 @@ export const rules = {
   unsupported: "D-04: a method or edge that the node does not have",
   verbParameter: "D-04: the parameter method of a POST replaces the verb",
   head: "D-04: HEAD returns what GET returns, without the body",
+  options: "D-04: OPTIONS names the methods at an address of that form",
   largePage: "D-31: a list has more than a hundred rows",
   me: "D-02: me is the user or page of the token",
   unknownField: "D-33: an unknown field is refused",
