@@ -93,7 +93,7 @@ async function askForHead({ reach }: World, { address, request, received }: Exch
   return other === undefined ? undefined : `HEAD ${request.path} has the ${other} ${headers[other]}, GET had ${received.headers[other]}`;
 }
 
-export interface Exchange {
+interface Exchange {
   /** That of the world on the surface of the request. */
   readonly address: string;
   readonly request: GraphRequest;
