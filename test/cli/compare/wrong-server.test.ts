@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { faults, wrongly } from "#harness/wrong-server";
 import { endAll, newFolder, type Ready, runPlaza, startPlaza } from "../plaza-process.ts";
+import { faults, wrongly } from "./faults.ts";
 
 /** Some clauses have more than a hundred cases, and the command starts anew for each fault. */
 const TIMEOUT_MS = 180_000;
