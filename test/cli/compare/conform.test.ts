@@ -2,8 +2,12 @@ import { afterEach, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { endAll, newFolder, runPlaza, startPlaza } from "../plaza-process.ts";
+import { checkAll } from "./check-all.ts";
 
 afterEach(endAll);
+
+/** Some 1,400 cases: 45 s on two cores with nothing beside, and several times as long on a busy machine. */
+const ALL_TIMEOUT_MS = 600_000;
 
 async function start(...words: string[]) {
   const { base_url, control_url, control_key } = (await startPlaza(["--data", ":memory:", ...words])).ready;
@@ -18,6 +22,28 @@ test("conform prints what a server keeps, and writes the report as files", async
   expect({ code, last: stdout.trimEnd().split("\n").at(-1) }).toEqual({ code: 0, last: expect.stringMatching(/^\d+ passed, 0 failed$/) });
   expect(readFileSync(join(folder, "r.xml"), "utf8")).toMatch(/<testsuite name="personas" tests="\d+" failures="0"/);
   expect(readFileSync(join(folder, "r.html"), "utf8")).toContain('<tr id="A7-1"><td>A7-1</td><td class="shown">kept');
+});
+
+test(
+  "a server as it is started passes every case, whatever its day",
+  async () => {
+    const plaza = await startPlaza(["--data", ":memory:", "--rtmp-port", "0"]);
+    expect((await plaza.control("PUT", "clock", { now: 1_764_547_200 })).status).toBe(200); // 2025-12-01
+    expect(await checkAll(plaza.ready, "strict")).toEqual({ code: 0, failed: [], broken: [] });
+    // It was set once, and runs on.
+    const { now } = (await plaza.control("GET", "clock")).body as { now: number };
+    expect(now - 1_795_000_000).toBeWithin(0, 3_600);
+  },
+  ALL_TIMEOUT_MS,
+);
+
+test("without a control API it skips what it cannot prepare, and what a server with the standard world holds passes", async () => {
+  const world = join(import.meta.dir, "../../../conformance/worlds/standard.yaml");
+  const { base } = await start("--world", world);
+  const { code, stdout } = await runPlaza(["conform", ...base, "--area", "token-inspection", "--area", "catalogs", "--area", "live-video"]);
+  expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/\n\d+ passed, 0 failed\n$/) });
+  for (const reason of ["the control API", "the control API, which puts the world catalogs in", "a server of its own, started with --rtmp-port off"])
+    expect(stdout).toContain(`(needs ${reason})\n`);
 });
 
 test("it names the world that a server without a control API must hold, where a case fails and no control API is given", async () => {

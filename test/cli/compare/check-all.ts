@@ -1,0 +1,16 @@
+/** `plaza conform` over every area of a server that runs. */
+import { type Ready, runPlaza } from "../plaza-process.ts";
+
+interface Report {
+  readonly broken: readonly string[];
+  readonly results: readonly { readonly title: string; readonly outcome: string; readonly failure?: unknown }[];
+}
+
+/** The exit code, the cases that failed, and the clauses that the server does not keep. */
+export async function checkAll({ base_url, control_url, control_key }: Ready, profile: string) {
+  const given = ["--base-url", base_url, "--control-url", control_url, "--control-key", control_key as string, "--profile", profile];
+  const { code, stdout } = await runPlaza(["conform", ...given, "--json"]);
+  const { broken, results } = JSON.parse(stdout) as Report;
+  const failed = results.filter(({ outcome }) => outcome === "failed").map(({ title, failure }) => ({ title, failure }));
+  return { code, failed, broken };
+}
