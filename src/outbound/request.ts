@@ -10,6 +10,8 @@ export interface OutboundRequest {
   readonly body?: string;
   /** For everything: name, connection, TLS, response. Real time. */
   readonly deadlineMs: number;
+  /** For a connection to each of its addresses, where that is less than what the whole may take. Real time. */
+  readonly connectionMs?: number;
   /** A longer response is cut there. */
   readonly responseBytesMax: number;
   /** Gets the body of a 200 as it arrives, which is then not kept. While it is busy, the other side has to wait. */

@@ -3,6 +3,7 @@ import { type Static, Type } from "typebox";
 import { unprocessable } from "#control-contract/errors";
 import { listOf } from "#control-contract/lists";
 import { type ControlDeps, type ControlRequest, type ControlRoute, route } from "#control-contract/route";
+import { moveUntil } from "#graph/worlds/clock";
 import { worldTime } from "#graph/worlds/file/schema-words";
 import type { OpenWorld } from "#graph/worlds/open-world";
 import type { World } from "#graph/worlds/world";
@@ -36,7 +37,7 @@ function inTurn<T>(world: OpenWorld, move: () => Promise<T>): Promise<T> {
 async function moveTo(deps: ControlDeps, world: OpenWorld, ms: number, isFrozen: boolean): Promise<Static<typeof clockState>> {
   if (ms > UNIX_SECONDS_MAX * 1_000) throw unprocessable("the clock goes to the end of the year 9999", "seconds");
   // Forward, time stops at everything that falls due on the way: a retry, and the next one after it.
-  if (ms > world.clock.nowMs()) await world.work.runUntil(ms, (atMs) => world.clock.set(atMs, isFrozen));
+  if (ms > world.clock.nowMs()) await moveUntil(world.work, ms, (atMs) => world.clock.set(atMs, isFrozen));
   else await world.clock.set(ms, isFrozen);
   for (const settle of deps.onTimeMoved) await settle(world);
   return stateOf(world);

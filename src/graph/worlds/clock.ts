@@ -1,4 +1,5 @@
 /** A world's clock: real time, or moved, or frozen by the control API; kept with the world (operating.md: Control API). */
+import type { WorkLoop } from "#jobs/work-loop";
 import { type Clock, type ClockState, worldTimeMs } from "#kernel/clock";
 import type { Database, Reader, Transaction } from "#storage/database";
 import { findSetting, saveSetting, settingFact } from "./settings.store.ts";
@@ -124,4 +125,20 @@ export class WorldClock implements Clock {
 async function readState(reader: Reader): Promise<ClockState | undefined> {
   const text = await findSetting(reader, SETTING);
   return text === undefined ? undefined : (JSON.parse(text) as ClockState);
+}
+
+/** Moves of clocks that are under way. */
+const moves = new WeakMap<WorkLoop, object>();
+
+/** An object of the move that is under way, if one is: what is remembered by it counts until the move ends. */
+export const moveOf = (loop: WorkLoop): object | undefined => moves.get(loop);
+
+/** As `WorkLoop.runUntil`. Moves of one world must come one after another. */
+export async function moveUntil(loop: WorkLoop, targetMs: number, setClock: (worldMs: number) => Promise<void>): Promise<void> {
+  moves.set(loop, {});
+  try {
+    await loop.runUntil(targetMs, setClock);
+  } finally {
+    moves.delete(loop);
+  }
 }

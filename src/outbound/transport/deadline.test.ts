@@ -42,6 +42,22 @@ test("a connection that opens after its deadline is closed", async () => {
   expect(connection.closed).toEqual(["given up"]);
 });
 
+test("a connection may have less time than the whole request, and is then of the kind after which another address is tried", async () => {
+  const deadline = new Deadline(0);
+  const { promise, resolve } = Promise.withResolvers<ReturnType<typeof closable>>();
+  expect(await deadline.open(promise, 1).catch((error: unknown) => error)).toMatchObject({
+    kind: "connect",
+    message: "there was no connection within 1 ms",
+  });
+  const [late, early] = [closable(), closable()];
+  resolve(late);
+  await Bun.sleep(0);
+  expect(late.closed).toEqual(["given up"]);
+  expect(await deadline.open(Promise.resolve(early), 1)).toBe(early);
+  await Bun.sleep(5);
+  expect(early.closed).toEqual([]);
+});
+
 /** A test that waits for a deadline in vain fails by its own time. */
 const passed = (deadline: Deadline): Promise<unknown> => deadline.race(never).catch((error: unknown) => error);
 

@@ -76,18 +76,25 @@ export class Deadline {
     });
   }
 
-  /** A connection that comes too late is closed. */
-  async open<C extends Closable>(opening: Promise<C>): Promise<C> {
+  /** A connection that comes too late is closed: after this deadline, or after `withinMs`, when another address may be tried. */
+  async open<C extends Closable>(opening: Promise<C>, withinMs?: number): Promise<C> {
     let isLate = false;
+    let timer: ReturnType<typeof setTimeout> | undefined;
     opening.then(
       (connection) => isLate && connection.close(),
       () => {},
     );
+    const limit = new Promise<never>((_, reject) => {
+      if (withinMs !== undefined)
+        timer = setTimeout(() => reject(new RequestFailed("connect", `there was no connection within ${withinMs} ms`)), withinMs);
+    });
     try {
-      return await this.race(opening);
+      return await this.race(Promise.race([opening, limit]));
     } catch (error) {
       isLate = true;
       throw error;
+    } finally {
+      clearTimeout(timer);
     }
   }
 

@@ -17,7 +17,7 @@ export class SocketTransport implements Transport {
     const text = textOf(given);
     const key = this.#pool.keyOf(endpoint);
     for (;;) {
-      const connection = this.#pool.take(key) ?? (await deadline.open(this.#pool.open(endpoint)));
+      const connection = this.#pool.take(key) ?? (await deadline.open(this.#pool.open(endpoint), request.connectionMs));
       const reader = new ResponseReader(request.responseBytesMax, request.takeBody);
       deadline.connection = connection;
       try {

@@ -31,7 +31,9 @@ onEachDatabase("a feed file at an address", (database) => {
   test("is asked for half an hour, and for a byte more than a file may have", async () => {
     const { asked, fetched } = await open(200);
     expect(await fetched()).toBeUndefined();
-    expect(asked).toMatchObject([{ method: "GET", url: ADDRESS, deadlineMs: 30 * MINUTE_MS, responseBytesMax: 2 * PART_BYTES + 1 }]);
+    expect(asked).toMatchObject([
+      { method: "GET", url: ADDRESS, deadlineMs: 30 * MINUTE_MS, connectionMs: 10_000, responseBytesMax: 2 * PART_BYTES + 1 },
+    ]);
   });
 
   test("is a file only with the status 200, and redirects are not followed", async () => {

@@ -1,6 +1,7 @@
 /** Fetches feed files from an address through `world.outbound`, which guards the internal network (D-64), and stores them like sent ones. */
 
 import { readSetting } from "#graph/contract/setting";
+import { moveOf } from "#graph/worlds/clock";
 import type { World } from "#graph/worlds/world";
 import { CallbackRefused } from "#outbound/address-rules";
 import { RequestFailed } from "#outbound/request";
@@ -15,8 +16,28 @@ const DEADLINE_MS = 30 * 60_000;
 /** More parts than any file has. */
 const PARTS_MAX = 1_000_000;
 
+/** For the connection to one of its addresses; the system itself would try for two minutes. */
+const CONNECTION_MS = 10_000;
+
+/**
+ * By a move of the clock, the servers that gave no response in it, each with the reason. In one move months of fetches fall due within seconds: to wait
+ * for each of them would take hours, and the server is the same.
+ */
+const unreachable = new WeakMap<object, Map<string, string>>();
+
+function unreachableIn(move: object): Map<string, string> {
+  const known = unreachable.get(move) ?? new Map<string, string>();
+  unreachable.set(move, known);
+  return known;
+}
+
 /** Returns the reason why the file could not be fetched, or undefined when it is stored. */
 export async function fetchFile(world: World, { feed, n }: RunningUpload, url: string): Promise<string | undefined> {
+  const { origin } = new URL(url);
+  const move = moveOf(world.work);
+  const silent = move === undefined ? undefined : unreachableIn(move);
+  const problem = silent?.get(origin);
+  if (problem !== undefined) return problem;
   // An earlier run may have stored parts of an older file.
   await world.database.write((tx) => eitherWay(deleteParts(tx, feed, n, PARTS_MAX)));
   const parts = new PartWriter(world, feed, n);
@@ -26,6 +47,7 @@ export async function fetchFile(world: World, { feed, n }: RunningUpload, url: s
       url,
       headers: { Accept: "*/*", "Accept-Encoding": "identity", "User-Agent": "plaza" },
       deadlineMs: DEADLINE_MS,
+      connectionMs: CONNECTION_MS,
       // One byte more than allowed, so that a file that is too large is detected.
       responseBytesMax: readSetting(world, feedFileBytesMax) + 1,
       takeBody: (part) => parts.write(part),
@@ -33,6 +55,7 @@ export async function fetchFile(world: World, { feed, n }: RunningUpload, url: s
     if (response.status >= 300 && response.status < 400) return `the address returned status ${response.status}; redirects are not followed`;
     if (response.status !== 200) return `the address returned status ${response.status}`;
   } catch (error) {
+    if (error instanceof RequestFailed) silent?.set(origin, error.message);
     if (error instanceof CallbackRefused || error instanceof RequestFailed || error instanceof FeedFileProblem) return error.message;
     throw error;
   }

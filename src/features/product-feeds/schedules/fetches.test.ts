@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { afterThisTest } from "#harness/cleanup";
 import { csv, openFeeds, row } from "#harness/feeds";
 import { onEachDatabase } from "#harness/plaza";
+import { RequestFailed } from "#outbound/request";
 import { UPLOADS_WAITING_MAX } from "../product-feeds.limits.ts";
 
 const HOUR_S = 3_600;
@@ -25,6 +26,33 @@ onEachDatabase("D-146: schedules of feeds", (database) => {
     const update = (body: Record<string, unknown>) => plaza.post("/v25.0/8101", { bearer: "reader", body });
     return { ...feeds, pass, update };
   };
+
+  test("in one move of the clock a server that gives no response is asked once; the next move, and an upload, ask it again", async () => {
+    const { update, pass, plaza, request } = await open();
+    const asked: string[] = [];
+    const { outbound } = plaza.world;
+    outbound.request = async ({ url }) => {
+      asked.push(url);
+      throw new RequestFailed("connect", "nobody is there");
+    };
+    await update({
+      schedule: { interval: "DAILY", url: "https://gone.example/a.csv" },
+      update_schedule: { interval: "DAILY", url: "https://also-gone.example/b.csv" },
+    });
+    await pass(30 * 24 * HOUR_S);
+    expect(asked.sort()).toEqual(["https://also-gone.example/b.csv", "https://gone.example/a.csv"]);
+    const { data } = (await request("GET", "feeds/8101/uploads")).body as { data: { status: string; problem: string }[] };
+    // The uploads that are kept.
+    expect(data.length).toBeGreaterThan(2);
+    for (const { status, problem } of data) expect({ status, problem }).toEqual({ status: "failed", problem: "nobody is there" });
+    await pass(24 * HOUR_S);
+    expect(asked).toHaveLength(4);
+    for (let n = 0; n < 2; n++) {
+      await plaza.post("/v25.0/8101/uploads", { bearer: "reader", body: { url: "https://gone.example/a.csv" } });
+      await plaza.world.work.runDue();
+    }
+    expect(asked).toHaveLength(6);
+  });
 
   test("the file is fetched at its time, again and again, until the schedule ends", async () => {
     const files = { "/feed.csv": csv(row("a")) };
