@@ -26,6 +26,7 @@ import { ownRoutes } from "#http/routes/own-routes";
 import { certificateOf } from "#http/served-certificate";
 import { type GraphServer, serveGraph } from "#http/server";
 import { openLiveIngest } from "#ingest/live-ingest";
+import { unixSeconds } from "#kernel/clock";
 import { formatVersion } from "#kernel/versions";
 import { GuardedClient } from "#outbound/client";
 import { removeRecordings } from "#recordings/read-recording";
@@ -136,7 +137,7 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
       part === "graph" ? () => {} : announceServer(config, { pid: ready.pid, base_url: ready.base_url, control_url: ready.control_url });
     return {
       ...{ ready, streaming, demo, worlds, metrics, stopAsked },
-      newestVersion: formatVersion(newestVersion(worlds.default.calendar)),
+      newestVersion: formatVersion(newestVersion(worlds.default.calendar, unixSeconds(worlds.default.clock))),
       stop: async (others) => {
         ending.abort();
         certificate?.close();
@@ -198,7 +199,7 @@ async function listenGraph(
     publicUrl: config.public_url,
     pages: pageGuardOf(config),
     extraRoutes: ownRoutes(deps, surfaceAddresses(config), {
-      version: () => formatVersion(newestVersion(worlds.default.calendar)),
+      version: () => formatVersion(newestVersion(worlds.default.calendar, unixSeconds(worlds.default.clock))),
       isCountryChosen: config.sandbox,
       countryHeader: config.country_header,
       countryFile,

@@ -1,5 +1,4 @@
 /** Responses to requests that do not reach the pipeline: preflights, too much work, bytes that are not HTTP. They look like all others. */
-
 import type { ErrorForm } from "#graph/contract/operation";
 import { type Address, segmentsOf } from "#graph/pipeline/address";
 import type { RequestDeps } from "#graph/pipeline/handle-request";
@@ -10,6 +9,7 @@ import { NO_APP_USAGE, NO_CASE_USAGE } from "#graph/response/usage";
 import { newestVersion } from "#graph/versions/resolve";
 import { fixedVersions } from "#graph/versions/surfaces";
 import type { World } from "#graph/worlds/world";
+import { unixSeconds } from "#kernel/clock";
 import { GraphError, internalError, overloaded } from "#kernel/errors";
 import { isNodeId } from "#kernel/ids";
 import { formatVersion } from "#kernel/versions";
@@ -26,7 +26,7 @@ function unreached(
   const headers = {
     "x-pf-trace-id": traceId,
     // D-83, D-22: on every response.
-    "pf-api-version": fixedVersions[surface] ?? formatVersion(newestVersion(world.calendar)),
+    "pf-api-version": fixedVersions[surface] ?? formatVersion(newestVersion(world.calendar, unixSeconds(world.clock))),
     "x-app-usage": NO_APP_USAGE,
     "x-business-use-case-usage": NO_CASE_USAGE,
     ...extra,

@@ -237,5 +237,11 @@ test("the document itself names its version, its tags and what it uses, and no m
 });
 
 test("two documents of one calendar differ where a version came or ended in between", () => {
-  expect([0, 49, 50, 99, 100, 101].map((now) => servedNow({ calendar, now }))).toEqual(["1000", "1000", "1010", "1010", "2110", "2211"]);
+  expect([0, 49, 50, 99, 100, 101].map((now) => servedNow({ calendar, now }))).toEqual(
+    ["1000", "1000", "1010", "1010", "2110", "2211"].map((marketing) => `${marketing}11`),
+  );
+  const later = { ...calendar, platform: [...calendar.platform, { version: 28, released: 100 }] };
+  expect([99, 100].map((now) => servedNow({ calendar: later, now }).slice(4))).toEqual(["110", "111"]);
+  expect([99, 100].map((now) => documentOf({ calendar: later, now }).info.version)).toEqual(["v26.0", "v28.0"]);
+  expect([99, 100].map((now) => JSON.stringify(documentOf({ calendar: later, now }).paths).includes('"v28.0"'))).toEqual([false, true]);
 });

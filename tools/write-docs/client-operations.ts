@@ -45,7 +45,7 @@ export function clientOperations(registry: Registry, calendar: VersionCalendar, 
 function versionsOf(calendar: VersionCalendar, now: number) {
   const marketing = calendar.marketing.filter(({ released, until }) => released <= now && (until === undefined || until > now));
   return {
-    platform: formatVersion(newestVersion(calendar)),
+    platform: formatVersion(newestVersion(calendar, now)),
     migrationIntents: formatVersion(calendar.migrationIntents.at(-1) ?? 0),
     marketing: formatVersion(marketing.at(-1)?.version ?? 0),
   };

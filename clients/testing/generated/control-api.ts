@@ -642,7 +642,7 @@ export type WorldFile = { [Key in keyof Entries]?: readonly Entries[Key][] } & {
       /** the endpoints that it changed, and that no request is upgraded across: operations, edges or numbers such as G2 */
       readonly affects?: readonly (string)[];
     })[];
-    /** versions of all other endpoints, beside v20.0 to v26.0; `released` decides which one is an app's default */
+    /** versions of all other endpoints, beside v20.0 to v26.0; one is served from `released` on, and is the default of apps created then */
     readonly platform?: readonly ({
       /** such as 25.0 */
       readonly version: string;

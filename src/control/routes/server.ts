@@ -4,6 +4,7 @@ import { conflict } from "#control-contract/errors";
 import { listOf } from "#control-contract/lists";
 import type { ControlRequest, ControlRoute, ServedBy } from "#control-contract/route";
 import { newestVersion } from "#graph/versions/resolve";
+import { unixSeconds } from "#kernel/clock";
 import { withoutCitations } from "#kernel/text";
 import { formatVersion } from "#kernel/versions";
 
@@ -50,7 +51,7 @@ async function readServer(request: ControlRequest): Promise<unknown> {
     ...facts,
     started_at: startedMs / 1000,
     ...deps.describeServer(new URL(url).hostname),
-    newest_version: formatVersion(newestVersion(world.calendar)),
+    newest_version: formatVersion(newestVersion(world.calendar, unixSeconds(world.clock))),
   };
 }
 

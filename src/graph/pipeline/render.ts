@@ -1,5 +1,6 @@
 /** The step `render`: to status, headers and JSON text. What a response says beside its body depends on how far its request came. */
 import { hash } from "node:crypto";
+import { unixSeconds } from "#kernel/clock";
 import type { GraphError } from "#kernel/errors";
 import { formatVersion } from "#kernel/versions";
 import type { ErrorForm } from "../contract/operation.ts";
@@ -47,7 +48,8 @@ function headersOf({ request, world, registry, traceId }: Incoming, reached: Rea
     "content-type": "application/json; charset=UTF-8",
     "x-pf-trace-id": traceId,
     // D-83: the version that served the response; where a request did not come that far the one it asked for, or else the newest.
-    "pf-api-version": fixedVersions[request.surface] ?? formatVersion(served?.version ?? address?.version ?? newestVersion(world.calendar)),
+    "pf-api-version":
+      fixedVersions[request.surface] ?? formatVersion(served?.version ?? address?.version ?? newestVersion(world.calendar, unixSeconds(world.clock))),
     "x-app-usage": appUsage(app === undefined ? 0 : world.rateLimits.appUsage(app.id)),
     "x-business-use-case-usage":
       subject === undefined

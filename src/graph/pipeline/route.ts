@@ -1,6 +1,7 @@
 /** The steps `address`, `node` and `endpoint`, and what is said where they lead nowhere (D-04, D-20, D-21). */
 import type { NodeRef } from "#auth/node-ref";
 import { principalOf } from "#auth/token";
+import { unixSeconds } from "#kernel/clock";
 import { type GraphError, invalidParameter, unknownObject404, unknownPath, unsupportedRequest } from "#kernel/errors";
 import type { NodeId } from "#kernel/ids";
 import { formatVersion, parseVersion } from "#kernel/versions";
@@ -31,7 +32,8 @@ export function readAddress({ request, registry, world }: Incoming): Address {
   const address = parseAddress(request.path, fixedVersions[request.surface] === undefined, registry);
   const { version, edge, prefix } = address;
   // D-83: a version that is on no list is none.
-  if (version !== undefined && !isNamed(world.calendar, version)) return { unknown: `/${formatVersion(version)}`, ...address, version: undefined };
+  if (version !== undefined && !isNamed(world.calendar, version, unixSeconds(world.clock)))
+    return { unknown: `/${formatVersion(version)}`, ...address, version: undefined };
   return prefix === undefined || registry.isUnder(prefix, edge) ? address : { ...address, unknown: request.path };
 }
 

@@ -100,7 +100,8 @@ export const versionsEntry = Type.Object(
     ),
     platform: Type.Optional(
       Type.Array(Type.Object({ version: versionName, released: worldTime }, closed), {
-        description: "versions of all other endpoints, beside v20.0 to v26.0; `released` decides which one is an app's default",
+        description:
+          "versions of all other endpoints, beside v20.0 to v26.0; one is served from `released` on, and is the default of apps created then",
       }),
     ),
     migration_intents: Type.Optional(Type.Array(versionName, { description: "versions of migration intents, beside v23.0 to v25.0" })),

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { GraphError } from "#kernel/errors";
 import type { VersionCalendar } from "./calendar.ts";
-import { defaultVersion, servedVersion, upgradeWarning } from "./resolve.ts";
+import { defaultVersion, isNamed, newestVersion, servedVersion, upgradeWarning } from "./resolve.ts";
 
 const marketing = (version: number, released: number, until?: number, affects: string[] = []) => ({ version, released, until, affects });
 const calendar: VersionCalendar = {
@@ -33,7 +33,25 @@ function served({ asked, now, created = 0, firstUse = 1, upgrades = true, rule =
 }
 
 test("a default version is the newest that was there in the second of the app's creation", () => {
-  expect([0, 99, 100, 199, 200, 299, 300, 999].map((time) => defaultVersion(calendar, time))).toEqual([1, 1, 1, 1, 2, 2, 3, 3]);
+  expect([0, 99, 100, 199, 200, 299, 300, 999].map((time) => defaultVersion(calendar, time, 999))).toEqual([1, 1, 1, 1, 2, 2, 3, 3]);
+  // The clock was moved back before the app's creation.
+  expect(defaultVersion(calendar, 300, 299)).toBe(2);
+});
+
+test("a version that a calendar adds is there from the second of its release; the document's own always are", () => {
+  expect([199, 200].map((now) => served({ rule: "platform", asked: 2, now }))).toEqual(["/v2.0", { version: 2 }]);
+  expect([199, 200].map((now) => isNamed({ ...calendar, migrationIntents: [], marketing: [] }, 2, now))).toEqual([false, true]);
+  expect([0, 199, 200, 299, 300].map((now) => newestVersion(calendar, now))).toEqual([1, 1, 2, 2, 3]);
+  const own = {
+    ...calendar,
+    platform: [
+      { version: 20, released: 500 },
+      { version: 21, released: 600 },
+      { version: 27, released: 700 },
+    ],
+  };
+  expect([0, 699, 700].map((now) => newestVersion(own, now))).toEqual([21, 21, 27]);
+  expect([isNamed(own, 21, 0), isNamed(own, 27, 699), isNamed(own, 27, 700)]).toEqual([true, false, true]);
 });
 
 test("each rule serves what it names", () => {
@@ -44,7 +62,7 @@ test("each rule serves what it names", () => {
   expect(
     ["2", "1", undefined].map((asked) => served({ rule: "migrationIntents", asked: asked === undefined ? asked : Number(asked), now: 999 })),
   ).toEqual([...[{ version: 2 }, "/v1.0", "/feeds"]]);
-  expect(served({ rule: "unversioned", asked: undefined, now: 0 })).toEqual({ version: 3 });
+  expect(served({ rule: "unversioned", asked: undefined, now: 300 })).toEqual({ version: 3 });
   expect([199, 200].map((now) => served({ rule: "marketingOrCurrent", asked: undefined, now }))).toEqual([{ version: 1 }, { version: 2 }]);
   expect(served({ asked: undefined, now: 200 })).toBe("A request to the marketing interface must name a version in its path");
 });

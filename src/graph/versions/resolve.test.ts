@@ -116,7 +116,9 @@ describe("marketing versions", () => {
   });
 
   test("D-03: without a version an app gets the newest when it was created", () => {
-    expect([0, Date.parse("2025-06-01") / 1000, 1_795_000_000].map((time) => defaultVersion(standardCalendar, time))).toEqual([20, 23, 26]);
+    expect([0, Date.parse("2025-06-01") / 1000, 1_795_000_000].map((time) => defaultVersion(standardCalendar, time, 1_795_000_000))).toEqual([
+      20, 23, 26,
+    ]);
   });
 });
 
@@ -145,10 +147,15 @@ describe("calendars", () => {
     const calendar = calendarWith(standardCalendar, entry);
     expect(calendar.platform.map(({ version }) => formatVersion(version)).slice(-3)).toEqual(["v25.0", "v26.0", "v26.2"]);
     expect(calendar.migrationIntents.map(formatVersion)).toEqual(["v23.0", "v24.0", "v25.0", "v27.0"]);
-    expect(defaultVersion(calendar, Date.parse("2026-08-15") / 1000)).toBe(26);
-    expect(newestVersion(calendar)).toBe(parseVersion("v26.2") as number);
-    expect(["v27.1", "v26.2", "v27.0", "v20.0"].map((text) => isNamed(calendar, parseVersion(text) as number))).toEqual([true, true, true, true]);
-    expect(isNamed(calendar, parseVersion("v26.1") as number)).toBe(false);
+    expect(defaultVersion(calendar, Date.parse("2026-08-15") / 1000, 1_795_000_000)).toBe(26);
+    expect(newestVersion(calendar, 1_795_000_000)).toBe(parseVersion("v26.2") as number);
+    expect(["v27.1", "v26.2", "v27.0", "v20.0"].map((text) => isNamed(calendar, parseVersion(text) as number, 1_795_000_000))).toEqual([
+      true,
+      true,
+      true,
+      true,
+    ]);
+    expect(isNamed(calendar, parseVersion("v26.1") as number, 1_795_000_000)).toBe(false);
     // What is stored and exported makes the same calendar again.
     expect(calendarWith(standardCalendar, entryOf(calendar))).toEqual(calendar);
     expect(entryOf(standardCalendar)).not.toHaveProperty("platform");

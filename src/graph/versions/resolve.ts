@@ -1,23 +1,30 @@
 /** The step `version`: the version that serves a request (D-03, D-80, D-81, D-83; VER-1 to VER-6). Pure: a calendar, an app, a moment. */
 import { unknownPath, versionDeprecated } from "#kernel/errors";
 import { formatVersion, type Version } from "#kernel/versions";
-import type { MarketingVersion, Release, VersionCalendar } from "./calendar.ts";
+import { type MarketingVersion, type Release, standardCalendar, type VersionCalendar } from "./calendar.ts";
 import type { VersionRule } from "./rules.ts";
-
-/** D-03: the newest version when the app was created; the oldest for an app older than the calendar. */
-export function defaultVersion(calendar: VersionCalendar, appCreatedTime: number): Version {
-  let chosen = calendar.platform[0] as Release;
-  for (const release of calendar.platform) if (release.released <= appCreatedTime) chosen = release;
-  return chosen.version;
-}
-
-export const newestVersion = (calendar: VersionCalendar): Version => (calendar.platform[calendar.platform.length - 1] as Release).version;
 
 const isOf = (releases: readonly Release[], version: Version): boolean => releases.some((release) => release.version === version);
 
-/** D-03: whether any endpoint can be asked for in the version. */
-export const isNamed = ({ platform, marketing, migrationIntents }: VersionCalendar, version: Version): boolean =>
-  isOf(platform, version) || isOf(marketing, version) || migrationIntents.includes(version);
+/** D-80: a version that a calendar adds is there from its release on. The document's own always are, also where the clock was moved back. */
+export const isReleased = ({ version, released }: Release, now: number): boolean => released <= now || isOf(standardCalendar.platform, version);
+
+/** D-03: the newest version when the app was created; the oldest for an app older than the calendar. */
+export function defaultVersion(calendar: VersionCalendar, appCreatedTime: number, now: number): Version {
+  let chosen = calendar.platform[0] as Release;
+  for (const release of calendar.platform) if (release.released <= appCreatedTime && isReleased(release, now)) chosen = release;
+  return chosen.version;
+}
+
+/** `now` in Unix seconds. */
+export const newestVersion = ({ platform }: VersionCalendar, now: number): Version =>
+  (platform.findLast((release) => isReleased(release, now)) ?? (platform[0] as Release)).version;
+
+/** D-03: whether any endpoint can be asked for in the version. One of the marketing calendar that is to come has an error of its own. */
+export const isNamed = ({ platform, marketing, migrationIntents }: VersionCalendar, version: Version, now: number): boolean =>
+  platform.some((release) => release.version === version && isReleased(release, now)) ||
+  isOf(marketing, version) ||
+  migrationIntents.includes(version);
 
 /** What the rules need to know about an app. */
 export interface VersionedApp {
@@ -51,9 +58,9 @@ export function servedVersion(input: VersionInput): ServedVersion {
   const { rule, asked, app, calendar, now, path } = input;
   switch (rule) {
     case "platform":
-      if (asked === undefined) return { version: defaultVersion(calendar, app.created_time) };
-      // One that the calendar names for other endpoints.
-      if (!isOf(calendar.platform, asked)) throw unknownPath(`/${formatVersion(asked)}`);
+      if (asked === undefined) return { version: defaultVersion(calendar, app.created_time, now) };
+      // One that the calendar names for other endpoints, or for later.
+      if (!calendar.platform.some((release) => release.version === asked && isReleased(release, now))) throw unknownPath(`/${formatVersion(asked)}`);
       return { version: asked };
     case "migrationIntents":
       // VER-1c, D-03: only with a version, and only with one of these.
@@ -61,7 +68,7 @@ export function servedVersion(input: VersionInput): ServedVersion {
       if (!calendar.migrationIntents.includes(asked)) throw unknownPath(`/${formatVersion(asked)}`);
       return { version: asked };
     case "unversioned":
-      return { version: newestVersion(calendar) };
+      return { version: newestVersion(calendar, now) };
     case "marketing":
       // VER-4a.
       if (asked === undefined) throw versionDeprecated("A request to the marketing interface must name a version in its path");

@@ -2,6 +2,7 @@
 import { formatVersion, type Version } from "#kernel/versions";
 import type { SurfaceName } from "../../pipeline/request.ts";
 import type { VersionCalendar } from "../../versions/calendar.ts";
+import { isReleased } from "../../versions/resolve.ts";
 import { fixedVersions } from "../../versions/surfaces.ts";
 import type { Profile } from "../../worlds/world.ts";
 import type { Endpoint, Registry } from "../registry.ts";
@@ -85,7 +86,7 @@ export function versionsOf(endpoints: readonly Endpoint[], options: Pick<Openapi
 function versionsOfOne({ access }: Endpoint, { calendar, now }: Pick<OpenapiOptions, "calendar" | "now">): readonly Version[] {
   switch (access.versions) {
     case "platform":
-      return calendar.platform.map(({ version }) => version);
+      return calendar.platform.filter((release) => isReleased(release, now)).map(({ version }) => version);
     case "migrationIntents":
       return calendar.migrationIntents;
     case "marketing":

@@ -7,6 +7,7 @@
 import { withoutCitations } from "#kernel/text";
 import { formatVersion } from "#kernel/versions";
 import type { SurfaceName } from "../../pipeline/request.ts";
+import { isReleased, newestVersion } from "../../versions/resolve.ts";
 import type { Endpoint, Registry } from "../registry.ts";
 import { edgeOf, type OpenapiOptions, pascal, type Served, servedAddresses, typeOf } from "./addresses.ts";
 import { bodyOf, parametersOf, sharedParameters } from "./parameters.ts";
@@ -20,7 +21,10 @@ const ABOUT = `The graph interface. An operation whose address several node type
 
 /** Two documents of one calendar whose other options are equal are equal where this is. */
 export const servedNow = ({ calendar, now }: Pick<OpenapiOptions, "calendar" | "now">): string =>
-  calendar.marketing.map(({ released, until = Number.POSITIVE_INFINITY }) => (until <= now ? 2 : released <= now ? 1 : 0)).join("");
+  [
+    ...calendar.marketing.map(({ released, until = Number.POSITIVE_INFINITY }) => (until <= now ? 2 : released <= now ? 1 : 0)),
+    ...calendar.platform.map((release) => (isReleased(release, now) ? 1 : 0)),
+  ].join("");
 
 export function openapiDocument(registry: Registry, options: OpenapiOptions): Document {
   const served = servedAddresses(registry, options);
@@ -38,7 +42,7 @@ export function openapiDocument(registry: Registry, options: OpenapiOptions): Do
     openapi: "3.1.0",
     info: {
       title: "Plaza",
-      version: formatVersion(options.calendar.platform.at(-1)?.version ?? 0),
+      version: formatVersion(newestVersion(options.calendar, options.now)),
       summary: "Pages, labels, personas, required actions, live video, messaging, media, insights, catalogs and app events.",
       description: ABOUT.replaceAll("\n", " "),
       contact: { name: "Plaza's developers" },
