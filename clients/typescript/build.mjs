@@ -19,6 +19,7 @@ function run(program, ...args) {
 
 rmSync(folder, { recursive: true, force: true });
 const bun = join(root, "node_modules/bun/bin/bun.exe");
-run(bun, "build", join(client, "src/index.ts"), "--target=browser", "--format=esm", "--minify", "--outdir", folder);
+// Not minified: an error that nobody catches is printed with its line and its class.
+run(bun, "build", join(client, "src/index.ts"), "--target=browser", "--format=esm", "--outdir", folder);
 const tsc = join(root, "node_modules/typescript-native/bin/tsc");
 run(process.execPath, tsc, "-p", join(client, "tsconfig.json"), "--outDir", folder);

@@ -1,8 +1,9 @@
 /** The examples of the guide as one program, and what it says that they print. */
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 const ROOT = join(import.meta.dir, "../..");
+const CLIENT = join(ROOT, "clients/typescript");
 const GUIDE = join(ROOT, "docs/guides/typescript-client.md");
 
 export interface Guide {
@@ -29,8 +30,15 @@ export const runnable = ({ program }: Guide, baseUrl: string, client: string): s
     .replaceAll("http://127.0.0.1:4000", baseUrl)
     .replaceAll('"plaza-graph-client"', JSON.stringify(client));
 
-/** Builds the client into the folder, as its package holds it. */
-export function buildClient(folder: string): void {
-  const { exitCode, stderr } = Bun.spawnSync(["node", join(ROOT, "clients/typescript/build.mjs"), folder]);
-  if (exitCode !== 0) throw new Error(stderr.toString());
+/** Packs the client and installs it into the folder, as `npm install plaza-graph-client` does. Returns the folder of the package. */
+export function installClient(folder: string): string {
+  const run = (cwd: string, ...args: string[]): void => {
+    const { exitCode, stdout, stderr } = Bun.spawnSync(["npm", ...args, "--no-audit", "--no-fund"], { cwd });
+    if (exitCode !== 0) throw new Error(`npm ${args.join(" ")} failed: ${stdout}${stderr}`);
+  };
+  const { version } = JSON.parse(readFileSync(join(CLIENT, "package.json"), "utf8"));
+  run(CLIENT, "pack", "--pack-destination", folder);
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true, type: "module" }));
+  run(folder, "install", "--offline", `./plaza-graph-client-${version}.tgz`);
+  return join(folder, "node_modules/plaza-graph-client");
 }

@@ -1,20 +1,43 @@
 import { beforeAll, expect, test } from "bun:test";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterThisTest } from "#harness/cleanup";
 import { openPage } from "#harness/live/browser";
 import { startServer } from "#harness/server";
-import { buildClient, readGuide, runnable } from "./guide.ts";
+import { installClient, readGuide, runnable } from "./guide.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 /** Of the module, compressed. */
 const COMPRESSED_BYTES_MAX = 10_000;
 
-const built = mkdtempSync(join(tmpdir(), "plaza-client-"));
+/** A project that has the package. */
+const project = mkdtempSync(join(tmpdir(), "plaza-client-"));
+const built = join(project, "node_modules/plaza-graph-client/dist");
 const guide = readGuide();
 
-beforeAll(() => buildClient(built), 60_000);
+beforeAll(() => void installClient(project), 120_000);
+
+test("the package holds the module, its types and its page, and nothing else", () => {
+  const files = readdirSync(join(built, ".."), { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const names = files.map(({ parentPath, name }) => join(parentPath, name).slice(join(built, "..").length + 1));
+  expect(names.filter((name) => !name.endsWith(".d.ts")).sort()).toEqual(["README.md", "dist/index.js", "package.json"]);
+});
+
+test("an error that nobody catches is printed with its class and its line, and not with the module", () => {
+  const file = join(project, "uncaught.mjs");
+  writeFileSync(
+    file,
+    `import { createClient } from "plaza-graph-client";
+    const refuse = async () => Response.json({ error: { message: "no such label", code: 100 } }, { status: 400 });
+    await createClient({ baseUrl: "http://graph.test", fetch: refuse }).readLabel("5001");`,
+  );
+  const { stderr, exitCode } = Bun.spawnSync(["node", file]);
+  expect(exitCode).toBe(1);
+  expect(stderr.toString()).toMatch(/^GraphError: no such label$/m);
+  expect(stderr.toString()).toContain("new GraphError(operation, ");
+  expect(stderr.length).toBeLessThan(1500);
+});
 
 test("the module has at most 10 kB compressed, and imports nothing", () => {
   const code = readFileSync(join(built, "index.js"));
@@ -23,17 +46,11 @@ test("the module has at most 10 kB compressed, and imports nothing", () => {
 });
 
 test("the guide's examples fit the types that the package holds", () => {
-  const folder = mkdtempSync(join(tmpdir(), "plaza-client-types-"));
-  mkdirSync(join(folder, "node_modules"), { recursive: true });
-  writeFileSync(join(folder, "guide.ts"), guide.program);
+  writeFileSync(join(project, "guide.ts"), guide.program);
   const options = { strict: true, module: "ESNext", moduleResolution: "bundler", target: "ES2022", lib: ["ES2022", "DOM", "DOM.Iterable"] };
-  const paths = { "plaza-graph-client": [join(built, "index.d.ts")] };
   // Not `skipLibCheck`: the declarations themselves are looked at as well.
-  writeFileSync(
-    join(folder, "tsconfig.json"),
-    JSON.stringify({ compilerOptions: { ...options, paths, types: [], noEmit: true }, files: ["guide.ts"] }),
-  );
-  const { stdout, exitCode } = Bun.spawnSync(["node", join(ROOT, "node_modules/typescript-native/bin/tsc"), "-p", folder]);
+  writeFileSync(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions: { ...options, types: [], noEmit: true }, files: ["guide.ts"] }));
+  const { stdout, exitCode } = Bun.spawnSync(["node", join(ROOT, "node_modules/typescript-native/bin/tsc"), "-p", project]);
   expect({ exitCode, problems: stdout.toString() }).toEqual({ exitCode: 0, problems: "" });
 }, 60_000);
 
@@ -60,14 +77,14 @@ beforeAll(installDeno, 600_000);
 const runtimes: Readonly<Record<string, readonly string[]>> = {
   Node: ["node"],
   Bun: [process.execPath],
-  Deno: ["node", join(DENO, "node_modules/deno/bin.cjs"), "run", "--no-config", "--allow-net", "--allow-read"],
+  Deno: ["node", join(DENO, "node_modules/deno/bin.cjs"), "run", "--no-config", "--node-modules-dir=manual", "--allow-net", "--allow-read"],
 };
 
 for (const [name, command] of Object.entries(runtimes)) {
   test(`the guide's examples run on ${name}, and print what it says`, async () => {
     const server = await startServer(["--data", ":memory:"]);
-    const file = join(mkdtempSync(join(tmpdir(), "plaza-client-guide-")), "guide.mjs");
-    writeFileSync(file, runnable(guide, server.base_url, join(built, "index.js")));
+    const file = join(project, `guide-${name}.mjs`);
+    writeFileSync(file, runnable(guide, server.base_url, "plaza-graph-client"));
     const child = Bun.spawn([...command, file], { stdout: "pipe", stderr: "pipe" });
     const [stdout, stderr] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
     expect({ exitCode: await child.exited, stderr }).toMatchObject({ exitCode: 0 });
