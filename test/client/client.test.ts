@@ -270,3 +270,23 @@ test("a batch has an outcome for each request, and one surface", async () => {
   );
   expect(seen).toHaveLength(1);
 });
+
+test("a host that serves the operation can be named: for a request, a client or a batch; another one is refused before anything is sent", async () => {
+  const { graph, seen } = scripted([{ body: [{ code: 200, body: '{"id":"m1"}' }] }]);
+  const message = { message: { text: "hello, me" } };
+  await graph.sendSelfMessage("6901", message);
+  await graph.sendSelfMessage("6901", message, { surface: "social_login" });
+  await graph.batch([request("sendSelfMessage", "6901", message)], { surface: "social_login" });
+  await graph.batch([request("sendSelfMessage", "6901", message, { surface: "social_login" })]);
+  expect(seen.map(({ url }) => url.pathname)).toEqual([
+    ...["/v26.0/6901/messages", "/social-login/v26.0/6901/messages", "/social-login/v26.0/", "/social-login/v26.0/"],
+  ]);
+  const ofLogin = scripted([ok], { surface: "social_login" });
+  await ofLogin.graph.readSocialAccount("6001");
+  await ofLogin.graph.readUser("3001");
+  await ofLogin.graph.sendSelfMessage("6901", message, { surface: "base" });
+  expect(ofLogin.seen.map(({ url }) => url.pathname)).toEqual(["/social-login/v26.0/6001", "/v26.0/3001", "/v26.0/6901/messages"]);
+  // @ts-expect-error: the types know where an operation is served.
+  expect(() => graph.readUser("3001", {}, { surface: "ads" })).toThrow(new TypeError("readUser is served on base, not on ads"));
+  expect(seen).toHaveLength(4);
+});

@@ -42,6 +42,33 @@ test("each operation of the client is the one that the server then runs", async 
   }
 }, 60_000);
 
+test("a batch runs on each of the hosts", async () => {
+  const server = await startServer(["--data", ":memory:"]);
+  const graph = createClient({ baseUrl: server.base_url, retries: 0 });
+  const text = { message: { text: "hello, me" } };
+  expect([
+    ...(await graph.batch([request("readLabel", "5001", { fields: "id" })], { accessToken: "demo-page-token" })),
+    ...(await graph.batch([request("listRequiredActions", "1001")], { accessToken: "demo-app-token" })),
+    ...(await graph.batch([request("readMicroblogUser", "7001", { fields: "id" })], { accessToken: "demo-microblog-token" })),
+    ...(await graph.batch([request("createCatalog", "2001", { name: "Books" })], { accessToken: "demo-user-token" })),
+    ...(await graph.batch([request("sendSelfMessage", "6901", text)], { accessToken: "demo-social-token", surface: "social_login" })),
+  ] as unknown[]).toMatchObject([
+    { value: { id: "5001" } },
+    { value: { required_action: expect.any(Array) } },
+    { value: { id: "7001" } },
+    { value: { id: expect.any(String) } },
+    { value: { id: expect.any(String) } },
+  ]);
+});
+
+test("the account's own token sends on the social login host alone", async () => {
+  const server = await startServer(["--data", ":memory:"]);
+  const graph = createClient({ baseUrl: server.base_url, accessToken: "demo-social-token", surface: "social_login", retries: 0 });
+  const text = { message: { text: "hello, me" } };
+  expect(await graph.sendSelfMessage("6901", text)).toEqual({ id: expect.any(String) });
+  await expect(graph.sendSelfMessage("6901", text, { surface: "base" })).rejects.toMatchObject({ kind: "token" });
+});
+
 describe("webhooks", () => {
   test("a delivery is verified and read, and nothing that was changed is", async () => {
     const server = await startServer(["--data", ":memory:"]);

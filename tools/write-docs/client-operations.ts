@@ -10,6 +10,7 @@ import { responseSchema } from "#graph/contract/response-schemas";
 import { askedSchema, publicSchema } from "#graph/schema/public-schema";
 import type { VersionCalendar } from "#graph/versions/calendar";
 import { newestVersion } from "#graph/versions/resolve";
+import { fixedVersions } from "#graph/versions/surfaces";
 import { withoutCitations } from "#kernel/text";
 import { formatVersion } from "#kernel/versions";
 import { surfaces } from "#surfaces/surfaces";
@@ -32,9 +33,11 @@ export function clientOperations(registry: Registry, calendar: VersionCalendar, 
     `export type Surface = ${surfaces.map(({ name }) => JSON.stringify(name)).join(" | ")};`,
     "/** Where the surfaces are below the address of the main host. */",
     `export const mounts: Readonly<Record<Surface, string>> = ${JSON.stringify(Object.fromEntries(surfaces.map(({ name, mount }) => [name, mount])))};`,
+    "/** Surfaces whose address or headers have the version. */",
+    `export const withoutVersion: ReadonlySet<string> = new Set(${JSON.stringify(surfaces.filter(({ name }) => fixedVersions[name] !== undefined).map(({ name }) => name))});`,
     "/** The versions that are asked for unless the caller names others. */",
     `export const versions = ${JSON.stringify(versionsOf(calendar, now))} as const;`,
-    "/** Method, address, surface, list of versions, places of the token, what is returned, headers. */",
+    "/** Method, address, surfaces, list of versions, places of the token, what is returned, headers. */",
     `export const operations = {\n${operations.map(({ name, row }) => `  ${name}: ${JSON.stringify(row)},`).join("\n")}\n} as const;`,
     `export interface Operations {\n${operations.map(({ type }) => type).join("\n")}\n}`,
     ...types,
@@ -59,12 +62,13 @@ function operationOf(endpoint: Endpoint, schemas: NamedSchemas): { name: string;
   const path = `${nodeType === undefined ? "" : "/{id}"}${edge === undefined ? "" : `/${edge}`}`;
   const kind = contract?.kind !== "list" ? "one" : contract.cursorsOnly === true ? "cursors" : "pages";
   const { fixed, asked } = headersOf(endpoint);
-  const row = [methodOf(endpoint), path, access.surfaces[0], access.versions, access.scheme, kind, ...fixed].join(" ");
+  const row = [methodOf(endpoint), path, access.surfaces.join(","), access.versions, access.scheme, kind, ...fixed].join(" ");
   const doc = docText(withoutCitations(contract?.summary ?? `Reads a node of the type ${nodeType}.`));
   const members = [
     `id: ${nodeType === undefined ? "undefined" : "string"};`,
     `params: ${paramsText(endpoint)};`,
     `headers: ${asked};`,
+    `surface: ${access.surfaces.map((surface) => JSON.stringify(surface)).join(" | ")};`,
     `kind: ${JSON.stringify(kind)};`,
     `returns: ${typeText(returnsOf(endpoint, schemas))};`,
   ];

@@ -1,6 +1,6 @@
 import { type Attempts, responseOf } from "./attempts.ts";
 import { GraphError } from "./errors.ts";
-import { type Operations, operations, versions } from "./generated/operations.ts";
+import { type Operations, operations, versions, withoutVersion } from "./generated/operations.ts";
 import { type List, type ListPage, listOf } from "./pages.ts";
 import {
   type Arguments,
@@ -15,6 +15,7 @@ import {
   request,
   type Settings,
   shapeOf,
+  surfaceOf,
 } from "./request.ts";
 
 /** Where the server is, which token and versions to use, and how often to try. */
@@ -80,15 +81,16 @@ interface BatchResponse {
   readonly body: string;
 }
 
-async function batch(requests: readonly GraphRequest[], options: RequestOptions, settings: ClientOptions): Promise<Outcome<OperationName>[]> {
-  const surfaces = new Set(requests.map(({ operation }) => shapeOf(operation).surface));
+async function batch(requests: readonly GraphRequest[], options: RequestOptions, given: ClientOptions): Promise<Outcome<OperationName>[]> {
+  const settings = options.surface === undefined ? given : { ...given, surface: options.surface };
+  const surfaces = new Set(requests.map((one) => surfaceOf(one, settings)));
   const [surface = "base"] = surfaces;
   if (surfaces.size > 1) throw new TypeError(`a batch is of one surface, not of ${[...surfaces].join(" and ")}`);
   for (const one of requests) expectBatchable(one);
   // In every place: each of the requests takes it from its own.
   const credentials = credentialsOf("pageMessaging", options.accessToken ?? settings.accessToken);
   const headers = Object.assign({}, ...requests.flatMap(({ operation, options: own }) => [shapeOf(operation).headers, own.headers]));
-  const version = surface === "microblog" ? "" : `/${options.version ?? settings.versions?.platform ?? versions.platform}`;
+  const version = withoutVersion.has(surface) ? "" : `/${options.version ?? settings.versions?.platform ?? versions.platform}`;
   const sent = {
     method: "POST",
     url: `${addressOf(surface, settings)}${version}/?${new URLSearchParams(credentials.query)}`,

@@ -1,5 +1,5 @@
 /** A request of the interface as a value, and what HTTP it becomes. */
-import { mounts, type Operations, operations, type Surface, versions } from "./generated/operations.ts";
+import { mounts, type Operations, operations, type Surface, versions, withoutVersion } from "./generated/operations.ts";
 
 export type OperationName = keyof Operations;
 
@@ -8,15 +8,18 @@ export interface RequestOptions {
   readonly accessToken?: string;
   /** E.g. `v25.0`, in place of the client's. */
   readonly version?: string;
+  /** The host to ask, where several serve the operation: by `social_login` a message to oneself is sent with the account's own token. */
+  readonly surface?: Surface;
   readonly headers?: Readonly<Record<string, string>>;
   /** Ends the request, its retries and its pages. */
   readonly signal?: AbortSignal;
 }
 
 type Params<N extends OperationName> = Operations[N]["params"];
+type OwnOptions<N extends OperationName> = RequestOptions & { readonly surface?: Operations[N]["surface"] };
 type OptionsOf<N extends OperationName> = Operations[N]["headers"] extends undefined
-  ? [options?: RequestOptions]
-  : [options: RequestOptions & { readonly headers: Operations[N]["headers"] }];
+  ? [options?: OwnOptions<N>]
+  : [options: OwnOptions<N> & { readonly headers: Operations[N]["headers"] }];
 type IdOf<N extends OperationName> = Operations[N]["id"] extends string ? [id: string] : [];
 type ParamsOf<N extends OperationName> = Operations[N]["headers"] extends undefined
   ? Record<never, never> extends Params<N>
@@ -47,7 +50,7 @@ export function request<N extends OperationName>(operation: N, ...args: Argument
 interface Shape {
   readonly method: string;
   readonly path: string;
-  readonly surface: Surface;
+  readonly surfaces: readonly Surface[];
   readonly rule: string;
   readonly scheme: string;
   readonly kind: "one" | "pages" | "cursors";
@@ -55,9 +58,9 @@ interface Shape {
 }
 
 export function shapeOf(operation: OperationName): Shape {
-  const [method = "", path = "", surface, rule = "", scheme = "", kind, ...headers] = operations[operation].split(" ");
+  const [method = "", path = "", surfaces = "", rule = "", scheme = "", kind, ...headers] = operations[operation].split(" ");
   return {
-    ...{ method, path, surface: surface as Surface, rule, scheme, kind: kind as Shape["kind"] },
+    ...{ method, path, surfaces: surfaces.split(",") as Surface[], rule, scheme, kind: kind as Shape["kind"] },
     headers: Object.fromEntries(headers.map((header) => header.split(":"))),
   };
 }
@@ -67,6 +70,8 @@ export interface Settings {
   readonly accessToken?: string;
   /** Addresses of surfaces that are not below `baseUrl` at their usual places. */
   readonly addresses?: Readonly<Partial<Record<Surface, string>>>;
+  /** The host to ask, of operations that several serve: `social_login` for a program that has tokens of that login. */
+  readonly surface?: Surface;
   /** The versions to ask for; `versions` of the contract unless given. */
   readonly versions?: Readonly<Partial<Record<keyof typeof versions, string>>>;
 }
@@ -81,13 +86,23 @@ export interface HttpRequest {
 export const addressOf = (surface: Surface, { addresses, baseUrl }: Settings): string =>
   (addresses?.[surface] ?? `${baseUrl.replace(/\/$/, "")}${mounts[surface]}`).replace(/\/$/, "");
 
+/** The host of a request. Throws TypeError for one that the request names and that does not serve it. */
+export function surfaceOf({ operation, options }: GraphRequest, settings: Settings): Surface {
+  const { surfaces } = shapeOf(operation);
+  const { surface } = options;
+  if (surface !== undefined && !surfaces.includes(surface))
+    throw new TypeError(`${operation} is served on ${surfaces.join(" and ")}, not on ${surface}`);
+  const [usual = "base"] = surfaces;
+  return surface ?? surfaces.find((one) => one === settings.surface) ?? usual;
+}
+
 /** Version, id and edge. */
-export function pathOf({ operation, id = "", options }: GraphRequest, settings: Settings): string {
-  const { path, rule, surface } = shapeOf(operation);
+export function pathOf(one: GraphRequest, settings: Settings): string {
+  const { operation, id = "", options } = one;
+  const { path, rule } = shapeOf(operation);
   const list = rule === "marketingOrCurrent" ? "marketing" : rule;
   const own = options.version ?? settings.versions?.[list as keyof typeof versions] ?? versions[list as keyof typeof versions];
-  // The address of the microblog host, and a header of required actions, have the version.
-  const version = own === undefined || rule === "unversioned" || surface === "microblog" ? "" : `/${own}`;
+  const version = own === undefined || rule === "unversioned" || withoutVersion.has(surfaceOf(one, settings)) ? "" : `/${own}`;
   // A reference to an earlier request of a batch stays as it is written.
   return `${version}${path.replace("{id}", () => (id.includes("{result=") ? id : encodeURIComponent(id)))}`;
 }
@@ -110,7 +125,7 @@ export function credentialsOf(scheme: string, token: string | undefined): { quer
 }
 
 export function httpRequestOf(one: GraphRequest, settings: Settings): HttpRequest {
-  const { method, surface, scheme, headers } = shapeOf(one.operation);
+  const { method, scheme, headers } = shapeOf(one.operation);
   const { query, body } = partsOf(one);
   const credentials = credentialsOf(scheme, one.options.accessToken ?? settings.accessToken);
   for (const [name, value] of Object.entries(credentials.query)) query.set(name, value);
@@ -118,7 +133,7 @@ export function httpRequestOf(one: GraphRequest, settings: Settings): HttpReques
   const isJson = body !== undefined && !Object.values(body).some((value) => value instanceof Blob);
   return {
     method,
-    url: `${addressOf(surface, settings)}${pathOf(one, settings)}${asked === "" ? "" : `?${asked}`}`,
+    url: `${addressOf(surfaceOf(one, settings), settings)}${pathOf(one, settings)}${asked === "" ? "" : `?${asked}`}`,
     headers: { ...headers, ...credentials.headers, ...(isJson ? { "content-type": "application/json" } : {}), ...one.options.headers },
     ...(body === undefined ? {} : { body: isJson ? JSON.stringify(body) : formOf(body) }),
   };
