@@ -234,6 +234,8 @@ describe("errors", () => {
     [{ status: 404, code: 803 }, "not_found"],
     [{ status: 403, code: 200 }, "permission"],
     [{ status: 400, code: 2635 }, "version"],
+    [{ status: 400, code: 2500, message: "(#2500) Unknown path components: /v19.0" }, "version"],
+    [{ status: 400, code: 2500, message: "(#2500) Unknown path components: /v26.0/cafe" }, "parameter"],
     [{ status: 500, code: 1 }, "server"],
     [{ status: 429, code: 4, is_transient: true }, "rate_limit"],
   ])("%p is of the kind %s", ({ status, ...one }, kind) =>

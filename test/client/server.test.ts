@@ -61,12 +61,16 @@ test("a batch runs on each of the hosts", async () => {
   ]);
 });
 
-test("the account's own token sends on the social login host alone", async () => {
+test("the account's own token sends on the social login host alone, and a version that is not served is the kind of error", async () => {
   const server = await startServer(["--data", ":memory:"]);
   const graph = createClient({ baseUrl: server.base_url, accessToken: "demo-social-token", surface: "social_login", retries: 0 });
   const text = { message: { text: "hello, me" } };
   expect(await graph.sendSelfMessage("6901", text)).toEqual({ id: expect.any(String) });
   await expect(graph.sendSelfMessage("6901", text, { surface: "base" })).rejects.toMatchObject({ kind: "token" });
+  const readPage = (version: string) => graph.readPage("2001", {}, { version, accessToken: "demo-page-token" });
+  await expect(readPage("v19.0")).rejects.toMatchObject({ kind: "version", code: 2500 });
+  await expect(readPage("v25.0")).resolves.toMatchObject({ id: "2001" });
+  await expect(graph.readLabel("vip", {}, { accessToken: "demo-page-token" })).rejects.toMatchObject({ kind: "parameter", code: 2500 });
 });
 
 describe("webhooks", () => {

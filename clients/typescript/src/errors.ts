@@ -23,6 +23,9 @@ const kinds: Readonly<Partial<Record<ErrorCode, ErrorKind>>> = {
 /** "No such object, or none that the caller may see", or a method that it does not have. */
 const UNAVAILABLE_SUBCODE = 33;
 
+/** What the server does not know of a path is the version alone. */
+const UNKNOWN_VERSION = /: \/v\d+\.\d+$/;
+
 interface ErrorBody {
   readonly message?: string;
   readonly type?: string;
@@ -76,6 +79,7 @@ export class GraphError extends Error {
 
   get kind(): ErrorKind {
     if (this.subcode === UNAVAILABLE_SUBCODE) return "not_found";
+    if (this.code === 2500 && UNKNOWN_VERSION.test(this.message)) return "version";
     const kind = this.code === 0 ? undefined : kinds[this.code];
     if (kind !== undefined) return kind;
     if (this.isTransient) return this.status === 429 ? "rate_limit" : "temporary";
