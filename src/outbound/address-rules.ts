@@ -47,6 +47,8 @@ export function readCallback(url: string, rules: CallbackRules): CallbackTarget 
   const scheme = (written[1] as string).toLowerCase() as "http" | "https";
   if (scheme === "http" && !rules.isSandbox) throw new CallbackRefused("it is not an https address");
   const authority = written[2] as string;
+  // Parsers take what follows more slashes for the host.
+  if (authority === "") throw new CallbackRefused("it names no host");
   if (authority.includes("@")) throw new CallbackRefused("it holds credentials");
   const parsed = URL.parse(url);
   if (parsed === null) throw new CallbackRefused("it is not a valid address");
