@@ -1,12 +1,13 @@
 import type { ListRequest, OperationRequest } from "#graph/contract/operation";
 import type { Reader, Transaction } from "#storage/database";
-import { listNumbersOfAccount, pageSubscribedApps, unsubscribeApp } from "./chatapp-accounts.store.ts";
+import { listNumbersOfAccount, lockAccount, pageSubscribedApps, unsubscribeApp } from "./chatapp-accounts.store.ts";
 
 export const handleListNumbers = (request: ListRequest, reader: Reader) => listNumbersOfAccount(reader, request.node.id, request.page);
 
 export const handleListSubscribedApps = (request: ListRequest, reader: Reader) => pageSubscribedApps(reader, request.node.id, request.page);
 
 export async function handleUnsubscribeApp({ node, caller, world }: OperationRequest, tx: Transaction) {
+  await lockAccount(tx, node.id);
   await unsubscribeApp(tx, node.id, caller.app.id);
   await world.ports.get("account_override_writes").removeAll(tx, node.id, caller.app.id);
   await world.webhooks.subscriptionsChanged(tx, caller.app.id);

@@ -68,6 +68,9 @@ export async function deleteAccount(tx: Transaction, id: NodeId): Promise<boolea
   return true;
 }
 
+/** Whoever sets an override (D-57) or takes away what it hangs on does it under this lock, so that none stays behind. */
+export const lockAccount = (tx: Transaction, account: string): Promise<void> => tx.lock("chatapp_account", account);
+
 export async function isSubscribed(reader: Reader, account: NodeId, app: NodeId): Promise<boolean> {
   const found = await reader.get(sql`SELECT 1 AS one FROM chatapp_subscribed_apps s WHERE s.account = ${account} AND s.app = ${app}`);
   return found !== undefined;

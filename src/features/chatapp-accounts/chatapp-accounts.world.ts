@@ -16,6 +16,7 @@ import {
   listAccounts,
   listAllNumbers,
   listSubscribedApps,
+  lockAccount,
   type NumberRow,
   subscribeApp,
   unsubscribeApp,
@@ -113,6 +114,7 @@ export const chatappAccountSection: WorldSection = {
   async replace(tx, given, world) {
     const entry = given as AccountEntry;
     const overrides = world.ports.get("account_override_writes");
+    await lockAccount(tx, entry.id);
     await updateAccount(tx, rowOf(entry));
     const before = await subscriptionsOf(tx, entry.id, world);
     for (const { app } of before) {
@@ -128,6 +130,7 @@ export const chatappAccountSection: WorldSection = {
     for (const { app } of before) await world.webhooks.subscriptionsChanged(tx, app);
   },
   async remove(tx, id, world) {
+    await lockAccount(tx, id);
     const before = await subscriptionsOf(tx, nodeId(id), world);
     if (!(await deleteAccount(tx, nodeId(id)))) return false;
     await reroute(tx, before, [], world);
@@ -214,6 +217,7 @@ export const phoneNumberSection: WorldSection = {
     const entry = given as NumberEntry;
     const overrides = world.ports.get("account_override_writes");
     if ((await numberOf(tx, entry.id))?.account !== entry.account) throw new WorldProblem("account", "cannot change");
+    await lockAccount(tx, entry.account);
     await updateNumber(tx, numberRowOf(entry));
     const before = await world.ports.get("account_override").listOfNumber(tx, entry.account, entry.id);
     for (const { app } of before) await overrides.remove(tx, entry.account, app, entry.id);
@@ -223,6 +227,7 @@ export const phoneNumberSection: WorldSection = {
   async remove(tx, id, world) {
     const found = await numberOf(tx, id);
     if (found === undefined) return false;
+    await lockAccount(tx, found.account);
     const overrides = await world.ports.get("account_override").listOfNumber(tx, found.account, nodeId(id));
     if (!(await deleteNumber(tx, found.account, id))) return false;
     for (const { app } of overrides) await world.ports.get("account_override_writes").remove(tx, found.account, app, nodeId(id));

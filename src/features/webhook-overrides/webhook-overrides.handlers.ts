@@ -3,6 +3,7 @@ import type { OperationRequest } from "#graph/contract/operation";
 import { parametersOf, refuseUndeclared } from "#graph/pipeline/places";
 import type { GraphRequest } from "#graph/pipeline/request";
 import { notFoundNode } from "#graph/pipeline/route";
+import { findNode } from "#graph/worlds/nodes.store";
 import { invalidParameter } from "#kernel/errors";
 import type { NodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
@@ -47,6 +48,7 @@ export async function handleSetAccountOverride(request: AccountRequest, tx: Tran
   const wanted = wantedOverride(request);
   const app = caller.app.id;
   await tx.lock("chatapp_account", node.id);
+  if (!(await isStillThere(request, tx))) throw notFoundNode(request);
   if (!(await isSubscribed(request, tx))) {
     if (wanted !== undefined || world.profile !== "clients") throw notFoundNode(request);
     await world.ports.get("chatapp_account_writes").subscribe(tx, node.id, app);
@@ -74,8 +76,8 @@ export async function handleSetNumberOverride(request: NumberRequest, tx: Transa
   const { node, caller } = request;
   const wanted = wantedNumberOverride(request);
   await tx.lock("chatapp_account", node.owner);
-  // The app may have been unsubscribed during the handshake.
-  if (!(await isSubscribed(request, tx))) throw notFoundNode(request);
+  // During the handshake the app may have been unsubscribed, or the number removed.
+  if (!(await isSubscribed(request, tx)) || !(await isStillThere(request, tx))) throw notFoundNode(request);
   if (wanted === undefined) await deleteOverride(tx, node.owner, caller.app.id, node.id);
   else await saveOverride(tx, node.owner, caller.app.id, node.id, wanted.uri);
   await reroute(request, tx, wanted?.uri);
@@ -86,6 +88,12 @@ export async function handleSetNumberOverride(request: NumberRequest, tx: Transa
 async function reroute({ caller, world }: Pick<OperationRequest, "caller" | "world">, tx: Transaction, verified: string | undefined): Promise<void> {
   if (verified !== undefined) await world.webhooks.resumeUrl(tx, caller.app.id, verified);
   await world.webhooks.routesChanged(tx, caller.app.id);
+}
+
+/** The account or number that was there when the request came. */
+async function isStillThere({ node }: Pick<OperationRequest, "node">, tx: Transaction): Promise<boolean> {
+  const stored = await findNode(tx, node.id);
+  return stored?.type === node.type && stored.owner === node.owner;
 }
 
 const isSubscribed = (

@@ -1,7 +1,9 @@
-/** What ends while the handshake of an override is under way. */
+/** What ends while an override is being set, most of all during its handshake. */
 import { expect, test } from "bun:test";
+import { openControl } from "#harness/control";
 import { onEachDatabase, openPlaza } from "#harness/plaza";
 import { startReceiver } from "#harness/receiver";
+import { insertEntry, removeEntry } from "#harness/sections";
 import { cafe } from "#harness/worlds";
 import { nodeId } from "#kernel/ids";
 
@@ -9,7 +11,10 @@ const scopes = ["chatapp_business_management"];
 const world = {
   ...cafe,
   apps: [{ id: "1001", name: "Shop", secret: "s3cret", roles: [{ user: "3001", role: "developer" }] }],
-  chatapp_accounts: [{ id: "4001", name: "Cafe chat", subscribed_apps: [{ app: "1001" }] }],
+  chatapp_accounts: [
+    { id: "4001", name: "Cafe chat", subscribed_apps: [{ app: "1001" }] },
+    { id: "4002", subscribed_apps: [{ app: "1001" }] },
+  ],
   phone_numbers: [{ id: "4101", account: "4001" }],
   tokens: [{ token: "wa", type: "system_user", app: "1001", user: "3001", scopes }],
 };
@@ -32,9 +37,76 @@ onEachDatabase("webhook overrides", (database) => {
         await plaza.world.database.write((tx) => plaza.world.ports.get("chatapp_account_writes").subscribe(tx, nodeId("4001"), nodeId("1001")));
         const refused = await plaza.post(path, { bearer, body });
         expect({ path, status: refused.status, subcode: refused.body.error.error_subcode }).toEqual({ path, status: 400, subcode: 33 });
-        expect(await plaza.dump(["webhook_overrides.override_callback_uri", "chatapp_subscribed_apps.app"])).toEqual([]);
+        expect(await plaza.dump(["webhook_overrides.override_callback_uri"])).toEqual([]);
+        expect(await plaza.world.ports.get("chatapp_account").subscribedApps(plaza.world.database.reader, nodeId("4001"))).toEqual([]);
       }
       expect(handshakes).toHaveLength(2);
+    });
+
+    const removed = [
+      { what: "a number", node: "phone_numbers/4101", path: "/v26.0/4101" },
+      { what: "a number's account", node: "chatapp_accounts/4001", path: "/v26.0/4101" },
+      { what: "an account", node: "chatapp_accounts/4001", path: "/v26.0/4001/subscribed_apps" },
+    ];
+    for (const { what, node, path } of removed) {
+      test(`D-57 [${profile}]: ${what} that is removed in mid-handshake gets no override and is not found`, async () => {
+        const { plaza, request } = await openControl({ database, world, profile });
+        const { url, handshakes } = startReceiver(async (challenge) => {
+          expect((await request("DELETE", `nodes/${node}`)).status).toBe(200);
+          return new Response(challenge);
+        });
+        const override = { override_callback_uri: url, verify_token: "v" };
+        const refused = await plaza.post(path, { bearer, body: path.endsWith("apps") ? override : { webhook_configuration: override } });
+        expect({ status: refused.status, subcode: refused.body.error.error_subcode }).toEqual({ status: 400, subcode: 33 });
+        expect(handshakes).toHaveLength(1);
+        expect(await plaza.dump(["webhook_overrides.override_callback_uri"])).toEqual([]);
+      });
+    }
+
+    test(`D-57 [${profile}]: a number that stands with another account when the handshake ends gets no override at the former one`, async () => {
+      const plaza = await openPlaza({ database, world, profile });
+      const { url } = startReceiver(async (challenge) => {
+        await removeEntry(plaza, "phone_numbers", "4101");
+        expect(await insertEntry(plaza, "phone_numbers", { id: "4101", account: "4002" })).toBe(true);
+        return new Response(challenge);
+      });
+      const set = () => plaza.post("/v26.0/4101", { bearer, body: { webhook_configuration: { override_callback_uri: url, verify_token: "v" } } });
+      expect((await set()).body.error.error_subcode).toBe(33);
+      expect(await plaza.dump(["webhook_overrides.account"])).toEqual([]);
+    });
+  }
+
+  test("D-13 [clients]: an account that is removed between the look at it and the write gets no subscription", async () => {
+    const plaza = await openPlaza({ database, world, profile: "clients" });
+    const stored = plaza.world.database;
+    const write = stored.write.bind(stored);
+    stored.write = async (body) => {
+      stored.write = write;
+      expect(await removeEntry(plaza, "chatapp_accounts", "4001")).toBe(true);
+      return write(body);
+    };
+    expect((await plaza.post("/v26.0/4001/subscribed_apps", { bearer })).body.error.error_subcode).toBe(33);
+    expect(await plaza.world.ports.get("chatapp_account").subscribedApps(stored.reader, nodeId("4001"))).toEqual([]);
+  });
+
+  const endings = { "the number": "phone_numbers/4101", "its account": "chatapp_accounts/4001", "the app's subscription": undefined };
+  for (const [what, node] of Object.entries(endings)) {
+    test(`D-57: no override stays behind where ${what} ends while it is stored`, async () => {
+      const { plaza, request } = await openControl({ database, world });
+      const { webhooks, ports, database: stored } = plaza.world;
+      let ending: Promise<{ status: number }> | undefined;
+      const resumeUrl = webhooks.resumeUrl.bind(webhooks);
+      webhooks.resumeUrl = async (...given) => {
+        ending = node === undefined ? plaza.delete("/v26.0/4001/subscribed_apps", { bearer }) : request("DELETE", `nodes/${node}`);
+        // Time enough for all that nothing holds up.
+        for (let reads = 0; reads < 100; reads++) await ports.get("chatapp_account").subscribedApps(stored.reader, nodeId("4001"));
+        await resumeUrl(...given);
+      };
+      const { url } = startReceiver();
+      const body = { webhook_configuration: { override_callback_uri: url, verify_token: "v" } };
+      expect((await plaza.post("/v26.0/4101", { bearer, body })).body).toEqual({ success: true });
+      expect((await ending)?.status).toBe(200);
+      expect(await plaza.dump(["webhook_overrides.override_callback_uri"])).toEqual([]);
     });
   }
 });
