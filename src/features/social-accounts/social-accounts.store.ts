@@ -78,7 +78,7 @@ export async function deleteSocialAccount(tx: Transaction, id: NodeId): Promise<
   return true;
 }
 
-/** Removes a page or a user that is being deleted from its accounts, which stay. */
+/** Removes a page, a user or an app that is being deleted from its accounts, which stay. */
 export async function forgetHolder(tx: Transaction, holder: NodeId): Promise<void> {
   const own = await tx.all<{ id: string }>(
     sql`SELECT CAST(a.id AS TEXT) AS id FROM social_accounts a WHERE a.page = ${holder} OR a.user_id = ${holder}`,
@@ -86,6 +86,12 @@ export async function forgetHolder(tx: Transaction, holder: NodeId): Promise<voi
   await tx.runAny(sql`UPDATE social_accounts SET page = NULL WHERE page = ${holder}`);
   await tx.runAny(sql`UPDATE social_accounts SET user_id = NULL WHERE user_id = ${holder}`);
   for (const { id } of own) tx.invalidate(socialAccountFact, id);
+  const connected = await tx.all<AccountRow>(append(selectAccounts("1", LARGEST_ID), "AND a.app_connections LIKE ?", [`%"${holder}"%`]));
+  for (const { id, app_connections } of connected.map(accountOf)) {
+    const others = app_connections.filter((app) => app !== holder);
+    await tx.runOne(sql`UPDATE social_accounts SET app_connections = ${JSON.stringify(others)} WHERE id = ${id}`);
+    tx.invalidate(socialAccountFact, id);
+  }
 }
 
 function accountOf(row: AccountRow): SocialAccountFacts {

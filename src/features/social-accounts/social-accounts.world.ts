@@ -45,7 +45,7 @@ function references(input: WorldEntry): Reference[] {
   ];
 }
 
-/** Leaves out apps that were removed. */
+/** Leaves out apps that an earlier version left there when they were removed. */
 async function entryOf(reader: Reader, account: SocialAccountFacts): Promise<WorldEntry> {
   const known = await Promise.all(account.app_connections.map(async (app) => (await findNode(reader, nodeId(app)))?.type === "app"));
   return { ...account, app_connections: account.app_connections.filter((_, index) => known[index]) };

@@ -118,7 +118,20 @@ export async function listTaggedAccounts(reader: Reader, owner: string, media: s
   return rows.map(({ account }) => account);
 }
 
+/** Its owner's albums lose it. Returns false when there was none. */
 export async function deleteMedia(tx: Transaction, owner: NodeId, id: string): Promise<boolean> {
+  if (!(await deleteAlone(tx, owner, id))) return false;
+  const albums = await tx.all<{ id: string; children: string }>(
+    sql`SELECT CAST(m.id AS TEXT) AS id, m.children FROM media m WHERE m.owner = ${owner} AND m.children LIKE ${`%"${id}"%`}`,
+  );
+  for (const album of albums) {
+    const others = (JSON.parse(album.children) as string[]).filter((child) => child !== id);
+    await tx.runOne(sql`UPDATE media SET children = ${JSON.stringify(others)} WHERE owner = ${owner} AND id = ${album.id}`);
+  }
+  return true;
+}
+
+async function deleteAlone(tx: Transaction, owner: NodeId, id: string): Promise<boolean> {
   if ((await tx.run(sql`DELETE FROM media WHERE owner = ${owner} AND id = ${id}`)) === 0) return false;
   await tx.runAny(sql`DELETE FROM media_tags WHERE owner = ${owner} AND media = ${id}`);
   await deleteNode(tx, nodeId(id));
@@ -127,6 +140,6 @@ export async function deleteMedia(tx: Transaction, owner: NodeId, id: string): P
 
 export async function deleteMediaOfAccount(tx: Transaction, account: NodeId): Promise<void> {
   const own = await tx.all<{ id: string }>(sql`SELECT CAST(m.id AS TEXT) AS id FROM media m WHERE m.owner = ${account}`);
-  for (const { id } of own) await eitherWay(deleteMedia(tx, account, id));
+  for (const { id } of own) await eitherWay(deleteAlone(tx, account, id));
   await tx.runAny(sql`DELETE FROM media_tags WHERE account = ${account}`);
 }

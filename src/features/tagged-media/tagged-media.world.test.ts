@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import { onEachDatabase, openPlaza } from "#harness/plaza";
 import { expectBounds } from "#harness/schemas/bounds";
-import { changeEntry, findEntry, insertEntry } from "#harness/sections";
+import { changeEntry, findEntry, insertEntry, removeEntry } from "#harness/sections";
+import { sql } from "#storage/sql";
 import { mediaSection } from "./tagged-media.world.ts";
 
 test("media of a world file have no fewer likes and comments than none", () => {
@@ -23,5 +24,23 @@ onEachDatabase("media of a world file", (database) => {
     await changeEntry(plaza, "media", "6101", { private: false, timestamp: undefined });
     expect(await findEntry(plaza, "media", "6101")).toEqual({ ...stored, private: false, timestamp: 1_795_000_005 });
     expect(await findEntry(plaza, "media", "6001")).toBeUndefined();
+  });
+
+  test("lose a removed child, and do not get the one that comes with its id; what earlier versions left of one is not shown", async () => {
+    const plaza = await openPlaza({ database, world: { social_accounts: [{ id: "6001" }, { id: "6002" }] } });
+    const add = (id: string, children: readonly string[] = [], owner = "6001") => insertEntry(plaza, "media", { id, owner, children });
+    for (const id of ["6101", "61011", "6102"]) expect(await add(id)).toBe(true);
+    await add("6201", ["61011", "6101", "6102"]);
+    await add("6202", ["6101"]);
+    await add("6203", ["61011"]);
+    const childrenOf = async (id: string) => (await findEntry(plaza, "media", id))?.children;
+    const albums = async () => Promise.all(["6201", "6202", "6203"].map(childrenOf));
+    expect(await removeEntry(plaza, "media", "6101")).toBe(true);
+    expect(await albums()).toEqual([["61011", "6102"], [], ["61011"]]);
+    expect(await add("6101")).toBe(true);
+    expect(await albums()).toEqual([["61011", "6102"], [], ["61011"]]);
+    expect(await add("6103", [], "6002")).toBe(true);
+    await plaza.world.database.write((tx) => tx.runAny(sql`UPDATE media SET children = '["6103","6102","6199"]' WHERE id = 6202`));
+    expect(await childrenOf("6202")).toEqual(["6102"]);
   });
 });

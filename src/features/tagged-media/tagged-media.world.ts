@@ -45,7 +45,7 @@ async function entryOf(reader: Reader, row: MediaRow): Promise<WorldEntry> {
   const { is_private, children, ...rest } = row;
   const present = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== null));
   const listed: string[] = [];
-  // A removed child is left out, even if another account's media has its id now.
+  // What an earlier version left there of a removed child is left out, even if another account's media has its id now.
   for (const child of JSON.parse(children) as string[]) if ((await findMedia(reader, nodeId(row.owner), child)) !== undefined) listed.push(child);
   return {
     ...present,
