@@ -78,6 +78,28 @@ export const fullWorld = {
   ],
 };
 
+/** The same, where everything that can refer to something does. */
+export const busyWorld = {
+  ...fullWorld,
+  businesses: [{ id: "3501", name: "Agency", people: [{ user: "3001" }] }, { id: "3502" }],
+  pages: fullWorld.pages.map((page) => ({ ...page, subscribed_apps: [{ app: "1001", subscribed_fields: ["live_videos"] }] })),
+  live_videos: [{ id: "5301", page: "2001", status: "LIVE", crossposted_pages: ["2002"] }],
+  live_comments: [
+    { id: "5401", live_video: "5301", from: "3001", message: "hi" },
+    { id: "5402", live_video: "5301", from: "2001", message: "hi" },
+  ],
+  live_reactions: [{ live_video: "5301", from: "3001", type: "LOVE" }],
+  ads: [
+    { id: "8501", app: "1001", tracked_apps: ["1002"] },
+    { id: "8503", app: "1002", tracked_apps: ["1001"] },
+  ],
+  media: [...fullWorld.media, { id: "6102", owner: "6002", tagged: ["6001"] }, { id: "6103", owner: "6001", children: ["6101"] }],
+  catalogs: [
+    ...fullWorld.catalogs,
+    { id: "8002", page: "2002", business: "3501", agencies: [{ business: "3502", permitted_tasks: ["240588526848665"] }] },
+  ],
+};
+
 /** A node of each type that operations hang on. */
 export const nodeOfType: Readonly<Record<string, string>> = {
   app: "1001",

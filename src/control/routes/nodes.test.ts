@@ -3,31 +3,9 @@ import type { WorldEntry } from "#graph/contract/feature";
 import { entryReader } from "#graph/worlds/file/entry-reader";
 import { checkReferences, exportWorld, sectionsOf } from "#graph/worlds/file/import-export";
 import { labelsOf, openControl } from "#harness/control";
-import { fullWorld } from "#harness/full-world";
+import { busyWorld, fullWorld } from "#harness/full-world";
 import { onEachDatabase } from "#harness/plaza";
 import { nodeId } from "#kernel/ids";
-
-/** Everything that can refer to something does. */
-const busyWorld = {
-  ...fullWorld,
-  businesses: [{ id: "3501", name: "Agency", people: [{ user: "3001" }] }, { id: "3502" }],
-  pages: fullWorld.pages.map((page) => ({ ...page, subscribed_apps: [{ app: "1001", subscribed_fields: ["live_videos"] }] })),
-  live_videos: [{ id: "5301", page: "2001", status: "LIVE", crossposted_pages: ["2002"] }],
-  live_comments: [
-    { id: "5401", live_video: "5301", from: "3001", message: "hi" },
-    { id: "5402", live_video: "5301", from: "2001", message: "hi" },
-  ],
-  live_reactions: [{ live_video: "5301", from: "3001", type: "LOVE" }],
-  ads: [
-    { id: "8501", app: "1001", tracked_apps: ["1002"] },
-    { id: "8503", app: "1002", tracked_apps: ["1001"] },
-  ],
-  media: [...fullWorld.media, { id: "6102", owner: "6002", tagged: ["6001"] }, { id: "6103", owner: "6001", children: ["6101"] }],
-  catalogs: [
-    ...fullWorld.catalogs,
-    { id: "8002", page: "2002", business: "3501", agencies: [{ business: "3502", permitted_tasks: ["240588526848665"] }] },
-  ],
-};
 
 onEachDatabase("nodes", (database) => {
   test("D-02: a minted id that a world file has brought along is passed over", async () => {

@@ -1,0 +1,64 @@
+/** What comes after a node that was removed: nothing of it, and nobody goes on with its successor as they did with it. */
+import { expect, test } from "bun:test";
+import { openControl } from "#harness/control";
+import { busyWorld } from "#harness/full-world";
+import { onEachDatabase, type TestPlaza } from "#harness/plaza";
+import { everyValue } from "#harness/search/stored-values";
+import { buildRegistry } from "#main";
+import { exportWorld, sectionsOf } from "./file/import-export.ts";
+
+type Entry = Readonly<Record<string, unknown>> & { readonly id: string };
+
+const sections = sectionsOf(buildRegistry()).filter(({ identity, key }) => identity === undefined && key in busyWorld);
+
+/** What is stored with one of the ids in it. What is random may hold any digits, and locks are counted. */
+async function valuesNaming({ world }: TestPlaza, ids: ReadonlySet<string>) {
+  const searched = (await everyValue(world.database)).filter(({ table, column }) => table !== "locks" && !/hash|sealed/.test(column));
+  return searched.filter(({ text }) => (text.match(/(?<![\w-])\d+(?![\w-])/g) ?? []).some((number) => ids.has(number)));
+}
+
+/** Those of nodes and of entries. */
+const idsOf = async (plaza: TestPlaza, file: Readonly<Record<string, readonly Entry[]>>): Promise<Set<string>> => {
+  const nodes = (await plaza.dump(["nodes.id"])) as { value: unknown }[];
+  const entries = Object.values(file).flatMap((list) => (Array.isArray(list) ? list : []));
+  return new Set([...nodes.map(({ value }) => String(value)), ...entries.flatMap(({ id }) => (id === undefined ? [] : [id]))]);
+};
+
+onEachDatabase("a node with the id of one that was removed", (database) => {
+  test.each(sections.map(({ key, entry }) => [key, (entry as { required?: string[] }).required ?? []] as const))(
+    "of %s is a new one: it has what a new one has, and is where a new one is",
+    async (key, required) => {
+      const { plaza, request } = await openControl({ database, world: busyWorld });
+      const exported = async () => (await exportWorld(plaza.world, plaza.registry)) as Record<string, Entry[]>;
+      const create = async (entry: object) => {
+        const made = await request("POST", `nodes/${key}`, entry);
+        expect({ key, status: made.status, body: made.body }).toMatchObject({ status: 201 });
+        return made.body as Entry;
+      };
+      const remove = async (id: string) => {
+        expect((await request("DELETE", `nodes/${key}/${id}`)).status).toBe(200);
+        await plaza.world.work.runDue();
+      };
+      const stored: Entry[] = (await request("GET", `nodes/${key}`)).body.data;
+      expect(stored).not.toEqual([]);
+      for (const entry of stored) {
+        const least = Object.fromEntries(required.flatMap((name) => (name === "id" ? [] : [[name, entry[name]]])));
+        const known = await idsOf(plaza, await exported());
+        await remove(entry.id);
+        const without = await exported();
+        const gone = known.difference(await idsOf(plaza, without));
+        expect([...gone]).toContain(entry.id);
+        expect(await valuesNaming(plaza, gone)).toEqual([]);
+        const other = await create(least);
+        await remove(other.id);
+        const { secret: _, ...made } = await create({ ...least, id: entry.id });
+        // Some have their own id in another key, too.
+        const { secret: __, ...expected } = JSON.parse(JSON.stringify(other).replaceAll(other.id, entry.id));
+        expect(made).toEqual(expected);
+        const { [key]: among = [], ...rest } = await exported();
+        const { [key]: before = [], ...others } = without;
+        expect({ ...rest, [key]: among.filter(({ id }) => id !== entry.id) }).toEqual({ ...others, [key]: before });
+      }
+    },
+  );
+});
