@@ -42,7 +42,7 @@ export const removeEntry = (plaza: TestPlaza, key: string, id: string): Promise<
 export const findEntry = (plaza: TestPlaza, key: string, id: string): Promise<WorldEntry | undefined> =>
   sectionOf(plaza, key).find(plaza.world.database.reader, id, plaza.world);
 
-/** Inserted, taken, found, listed, changed, removed, gone, and free again. */
+/** Inserted, taken, found, listed, changed, removed, gone, and free again, with nothing of what it was changed to. */
 export async function expectLifeOfEntry(
   plaza: TestPlaza,
   key: string,
@@ -52,15 +52,17 @@ export async function expectLifeOfEntry(
   const { id } = entry;
   expect(await insertEntry(plaza, key, entry)).toBe(true);
   expect(await insertEntry(plaza, key, entry)).toBe(false);
-  expect(await findEntry(plaza, key, id)).toMatchObject(entry);
+  const stored = await findEntry(plaza, key, id);
+  expect(stored).toMatchObject(entry);
   const { rows } = await sectionOf(plaza, key).list(plaza.world.database.reader, { limit: 100 }, plaza.world);
-  expect(rows.find((row) => row.id === id)).toEqual(await findEntry(plaza, key, id));
+  expect(rows.find((row) => row.id === id)).toEqual(stored);
   await changeEntry(plaza, key, id, changes);
   expect(await findEntry(plaza, key, id)).toMatchObject({ ...entry, ...changes });
   expect(await removeEntry(plaza, key, id)).toBe(true);
   expect(await removeEntry(plaza, key, id)).toBe(false);
   expect(await findEntry(plaza, key, id)).toBeUndefined();
   expect(await insertEntry(plaza, key, entry)).toBe(true);
+  expect(await findEntry(plaza, key, id)).toEqual(stored);
 }
 
 /** An exported world is the same when it is loaded into an empty one. */

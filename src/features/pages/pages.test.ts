@@ -33,6 +33,18 @@ onEachDatabase("pages", (database) => {
     expect({ ada: await status("ada"), bob: await status("bob"), cleo: await status("cleo") }).toEqual({ ada: 400, bob: 200, cleo: 403 });
   });
 
+  test("D-13: a role on a removed page is none on the page that comes with its id, also where it was just used", async () => {
+    const plaza = await open();
+    const seen = async (token: string) => {
+      const { status, body } = await plaza.get(labels, { token });
+      return status === 200 ? body.data : body.error_subcode;
+    };
+    expect(await seen("ada")).toHaveLength(1);
+    expect(await removeEntry(plaza, "pages", "2001")).toBe(true);
+    expect(await insertEntry(plaza, "pages", { id: "2001", name: "Another", roles: [{ user: "3002", tasks: ["MESSAGING"] }] })).toBe(true);
+    expect({ ada: await seen("ada"), bob: Array.isArray(await seen("bob")) }).toEqual({ ada: 33, bob: true });
+  });
+
   test("an update adds and removes people; the others keep their labels", async () => {
     const plaza = await open();
     await changeEntry(plaza, "labels", "5001", { users: ["9001", "9002"] });
