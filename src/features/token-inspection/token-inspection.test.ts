@@ -4,10 +4,23 @@ import { cafe } from "#harness/worlds";
 
 const world = {
   ...cafe,
-  apps: cafe.apps.map((app) => ({ ...app, roles: [{ microblog_user: "7001", role: "microblog_tester" }] })),
-  microblog_users: [{ id: "7001", username: "cafe_talk", user: "3001" }, { id: "7002" }],
+  apps: cafe.apps.map((app) => ({
+    ...app,
+    roles: [
+      { microblog_user: "7001", role: "microblog_tester" },
+      ...["administrator", "developer", "tester", "analyst"].map((role) => ({ microblog_user: "7002", role })),
+      // Of the other app alone.
+      ...(app.id === "1002" ? [{ microblog_user: "7003", role: "microblog_tester" }] : []),
+    ],
+  })),
+  microblog_users: [{ id: "7001", username: "cafe_talk", user: "3001" }, { id: "7002" }, { id: "7003", user: "3001" }],
+  social_accounts: [{ id: "6001", user: "3001" }],
   tokens: [
     ...cafe.tokens,
+    { token: "elsewhere", type: "microblog_user", app: "1001", microblog_user: "7003", scopes: ["microblog_basic"] },
+    { token: "social", type: "social_user", app: "1001", social_account: "6001", scopes: ["social_basic"] },
+    { token: "nobodys", type: "page", app: "1001", page: "2001" },
+    { token: "system", type: "system_user", app: "1001", user: "3002" },
     { token: "tester", type: "microblog_user", app: "1001", microblog_user: "7001", scopes: ["microblog_basic"] },
     {
       token: "stranger",
@@ -41,7 +54,21 @@ onEachDatabase("token inspection", (database) => {
       scopes: ["microblog_basic"],
       user_id: "7002",
     });
-    expect((await ask(plaza, { access_token: "tester", input_token: "1001|s3cret" })).body.data.type).toBe("APP");
+  });
+
+  test("F3-2: the owner of a token is its user, microblog user or social account; an app's token has none, nor has a page's that is nobody's", async () => {
+    const plaza = await open();
+    const ownerOf = async (input_token: string) => {
+      const { type, user_id } = (await ask(plaza, { access_token: "tester", input_token })).body.data;
+      return { type, user_id };
+    };
+    expect(await ownerOf("ada")).toEqual({ type: "USER", user_id: "3001" });
+    expect(await ownerOf("tester")).toEqual({ type: "USER", user_id: "7001" });
+    expect(await ownerOf("social")).toEqual({ type: "USER", user_id: "6001" });
+    expect(await ownerOf("system")).toEqual({ type: "SYSTEM_USER", user_id: "3002" });
+    expect(await ownerOf("page")).toEqual({ type: "PAGE", user_id: "3001" });
+    expect(await ownerOf("nobodys")).toEqual({ type: "PAGE", user_id: undefined });
+    for (const token of ["app", "1001|s3cret"]) expect(await ownerOf(token)).toEqual({ type: "APP", user_id: undefined });
   });
 
   test("F3, D-55: invalid and unknown tokens are 200 responses with is_valid false", async () => {
@@ -54,8 +81,11 @@ onEachDatabase("token inspection", (database) => {
 
   test("F3-6: a token becomes invalid when the clock passes its expiry", async () => {
     const plaza = await open();
-    plaza.time.realMs = 1_796_000_000_000;
-    expect((await ask(plaza, { access_token: "tester", input_token: "stranger" })).body.data.is_valid).toBe(false);
+    const isValid = async () => (await ask(plaza, { access_token: "tester", input_token: "stranger" })).body.data.is_valid;
+    plaza.time.realMs = 1_795_999_999_999;
+    expect(await isValid()).toBe(true);
+    plaza.time.realMs++;
+    expect(await isValid()).toBe(false);
   });
 
   test("F3-14: a token of another app is refused", async () => {
@@ -64,9 +94,10 @@ onEachDatabase("token inspection", (database) => {
     expect({ status, body }).toMatchObject({ status: 400, body: { error: { code: 100, error_data: { parameter: "input_token" } } } });
   });
 
-  test("AUTH-16: only a microblog tester may inspect tokens", async () => {
+  test("AUTH-16: only a microblog tester of the app may inspect tokens, and nobody with its other roles or with that of another app", async () => {
     const plaza = await open();
-    expect((await ask(plaza, { access_token: "stranger", input_token: "tester" })).status).toBe(403);
+    for (const access_token of ["stranger", "elsewhere"])
+      expect(await ask(plaza, { access_token, input_token: "tester" })).toMatchObject({ status: 403, body: { error: { code: 200 } } });
     // Who may not ask learns nothing of parameters.
     expect((await ask(plaza, { access_token: "stranger" })).status).toBe(403);
     expect((await ask(plaza, { access_token: "1001|s3cret" })).status).toBe(401);
