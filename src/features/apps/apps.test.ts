@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { standardCalendar } from "#graph/versions/calendar";
 import { onEachDatabase, openPlaza } from "#harness/plaza";
 import { changeEntry, expectLifeOfEntry, expectRoundTrip, findEntry, removeEntry } from "#harness/sections";
 import { cafe } from "#harness/worlds";
@@ -80,6 +81,35 @@ onEachDatabase("apps", (database) => {
       const update = await plaza.post("/v26.0/1001", { bearer: "app", query: { fields: "migrations" }, body: { migrations } });
       expect(update.body).toEqual({ id: "1001", migrations });
     }
+  });
+
+  test("VER-7e: an update leaves the switches alone that it does not name", async () => {
+    const window = (name: string) => ({ name, start: 1_790_000_000, end: 1_800_000_000 });
+    const calendar = { ...standardCalendar, migrations: [...standardCalendar.migrations, window("one"), window("two")] };
+    const plaza = await openPlaza({ database, world: cafe, calendar });
+    const update = async (migrations: object) =>
+      (await plaza.post("/v26.0/1001", { bearer: "app", query: { fields: "migrations" }, body: { migrations } })).body.migrations;
+    const off = { label_names_case_insensitive: false, one: false, two: false };
+    expect(await update({ one: true })).toEqual({ ...off, one: true });
+    expect(await update({ two: true })).toEqual({ ...off, one: true, two: true });
+    expect(await update({ one: false, label_names_case_insensitive: true })).toEqual({ label_names_case_insensitive: true, one: false, two: true });
+    expect(await update({})).toEqual({ label_names_case_insensitive: true, one: false, two: true });
+    expect((await findEntry(plaza, "apps", "1002"))?.migrations).toEqual({});
+  });
+
+  test("D-82: a switched migration is on with the next request, also of those that the app has just made, and off again", async () => {
+    const plaza = await open();
+    const create = async (token: string, page_label_name: string) =>
+      (await plaza.post("/v26.0/2001/custom_labels", { token, body: { page_label_name } })).status;
+    const turn = async (isOn: boolean) =>
+      expect((await plaza.post("/v26.0/1001", { bearer: "app", body: { migrations: { label_names_case_insensitive: isOn } } })).status).toBe(200);
+    expect(await create("page", "VIP")).toBe(200);
+    await turn(true);
+    expect(await create("page", "Vip")).toBe(400);
+    // The other app goes on as it did.
+    expect(await create("other-app", "viP")).toBe(200);
+    await turn(false);
+    expect(await create("page", "Vip")).toBe(200);
   });
 
   test("a removed app's tokens are invalid", async () => {

@@ -31,4 +31,23 @@ onEachDatabase("names of labels", (database) => {
     expect(await statusOf(plaza, "VIP")).toBe(400);
     expect(await statusOf(plaza, "vip")).toBe(200);
   });
+
+  test("D-40, D-82: the label that has the name is named, also on a page that is full; a name in another case is then one label too many", async () => {
+    // The later one was there first.
+    const labels = [
+      { id: "50012", page: "2001", name: "VIP" },
+      { id: "5003", page: "2001", name: "vip" },
+    ];
+    const plaza = await openPlaza({ database, world: { ...cafe, labels }, settings: { labels_per_page_max: 2 } });
+    const refusal = async (page_label_name: string, query: Record<string, string> = {}) => {
+      const { status, body } = await plaza.post("/v26.0/2001/custom_labels", { token: "page", query, body: { page_label_name } });
+      return { status, isFull: body.message.includes("already has 2 labels"), label_id: body.error_data.label_id };
+    };
+    expect(await refusal("vip")).toEqual({ status: 400, isFull: false, label_id: "5003" });
+    expect(await refusal("VIP")).toEqual({ status: 400, isFull: false, label_id: "50012" });
+    expect(await refusal("Vip")).toEqual({ status: 400, isFull: true, label_id: undefined });
+    const migrated = { migrations_override: '{"label_names_case_insensitive":true}' };
+    for (const name of ["vip", "VIP", "Vip"]) expect(await refusal(name, migrated)).toEqual({ status: 400, isFull: false, label_id: "5003" });
+    expect(await refusal("gold", migrated)).toEqual({ status: 400, isFull: true, label_id: undefined });
+  });
 });
