@@ -95,9 +95,8 @@ onEachDatabase("a batch of app events", (kind) => {
         { event_name_limit: 4 },
       );
     const outcomes = await store(world, [report("a", "b"), report("c", "d", "e"), report("c", "a"), report("d"), report("e"), report("b", "d")]);
-    expect(outcomes.map((outcome) => (outcome !== undefined && "refusal" in outcome ? "refused" : "stored"))).toEqual([
-      ...["stored", "refused", "stored", "stored", "refused", "stored"],
-    ]);
+    const isRefused = outcomes.map((outcome) => outcome !== undefined && "refusal" in outcome);
+    expect(isRefused).toEqual([false, true, false, false, true, false]);
     expect((await listEventNames(world, APP)).map(({ name, count }) => `${name} ${count}`)).toEqual(["a 2", "b 2", "c 1", "d 2"]);
   });
 
