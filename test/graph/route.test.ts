@@ -27,8 +27,10 @@ const requestOf = ({ method = "GET", path = "/", surface = "base", query = {}, b
     body,
     header: (name: string) => (name === "authorization" ? authorization : undefined),
   }) as unknown as GraphRequest;
+/** 18 November 2026. */
+const NOW_MS = 1_795_000_000_000;
 const incomingOf = (asked: Asked, profile = "strict"): Incoming =>
-  ({ request: requestOf(asked), registry, world: { profile, calendar: standardCalendar } }) as unknown as Incoming;
+  ({ request: requestOf(asked), registry, world: { profile, calendar: standardCalendar, clock: { nowMs: () => NOW_MS } } }) as unknown as Incoming;
 const addressOf = (parts: Partial<Record<keyof Address, unknown>>) =>
   ({ version: undefined, id: undefined, edge: undefined, prefix: undefined, ...parts }) as unknown as Address;
 const held = [{ place: "bearer", value: "t", token: { type: "page", page: "2001", app: "1001" } }];
