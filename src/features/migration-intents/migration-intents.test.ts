@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
-import { exportWorld } from "#graph/worlds/file/import-export";
+import { exportWorld, importWorld } from "#graph/worlds/file/import-export";
 import { findNode } from "#graph/worlds/nodes.store";
+import { openControl } from "#harness/control";
 import { onEachDatabase, openPlaza, type TestPlaza } from "#harness/plaza";
 import { changeEntry, expectLifeOfEntry, findEntry, removeEntry } from "#harness/sections";
 import { cafe } from "#harness/worlds";
@@ -172,5 +173,34 @@ onEachDatabase("migration intents", (database) => {
     await plaza.world.database.write((tx) => forgetParty(tx, nodeId("4001")));
     expect(await list()).toBeUndefined();
     expect(await findNode(plaza.world.database.reader, nodeId("4301"))).toBeUndefined();
+  });
+
+  test("with an app go its solutions, and intents lose what leads to them, of these alone; what is left is a whole world", async () => {
+    const { plaza, request } = await openControl({
+      database,
+      world: {
+        ...world,
+        solutions: [...world.solutions, { id: "4202", owner_app: "1003" }, { id: "4203", owner_app: "1002" }],
+        migration_intents: [
+          ...world.migration_intents,
+          { id: "4303", waba: "4003", solution: "4202" },
+          { id: "4304", waba: "4003", destination_waba: "4001", solution: "4203" },
+        ],
+      },
+    });
+    expect((await request("DELETE", "nodes/apps/1003")).status).toBe(200);
+    const file = await exportWorld(plaza.world, plaza.registry);
+    expect({ solutions: file.solutions, intents: file.migration_intents }).toEqual({
+      solutions: [{ id: "4203", name: "", owner_app: "1002" }],
+      intents: [
+        { id: "4301", waba: "4001", destination_waba: "4002", status: "INITIATED" },
+        { id: "4302", waba: "4001", status: "COMPLETED" },
+        { id: "4303", waba: "4003", status: "INITIATED" },
+        { id: "4304", waba: "4003", destination_waba: "4001", solution: "4203", status: "INITIATED" },
+      ],
+    });
+    for (const id of ["4201", "4202"]) expect(await findNode(plaza.world.database.reader, nodeId(id))).toBeUndefined();
+    const again = await openPlaza({ database });
+    await importWorld(again.world, again.registry, JSON.stringify(file), { isMerge: false });
   });
 });
