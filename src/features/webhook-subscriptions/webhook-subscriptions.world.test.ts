@@ -93,4 +93,58 @@ onEachDatabase("an app whose webhooks are replaced", (database) => {
     await laterOn(plaza);
     expect(valuesAt(receiver)).toContainEqual({ n: 3 });
   });
+
+  test("H5-4: an app that is subscribed without a callback of its own for the object shows the one for all objects", async () => {
+    const plaza = await open();
+    const shown = () =>
+      plaza.world.ports.get("webhook_subscription").findCallbackUrl(plaza.world.database.reader, nodeId("1001"), "chatapp_business_account");
+    await replace(plaza, undefined);
+    expect(await shown()).toBeUndefined();
+    await replace(plaza, "https://all.example/");
+    expect(await shown()).toBe("https://all.example/");
+    const subscriptions = [
+      { object: "chatapp_business_account", fields: ["messages"], callback: { url: "https://own.example/" } },
+      { object: "social", fields: ["messages"] },
+    ];
+    await changeEntry(plaza, "apps", "1001", { subscriptions });
+    expect(await shown()).toBe("https://own.example/");
+  });
+
+  for (const [direction, days] of [["ahead of", 3] as const, ["behind", -3] as const])
+    test(`D-132: the secret before signs beside the new one for a day of real time, also in a world whose time is ${direction} it`, async () => {
+      const plaza = await open();
+      const receiver = startReceiver();
+      await replace(plaza, receiver.url);
+      await plaza.world.clock.set(plaza.world.clock.nowMs() + days * DAY_MS, true);
+      await changeEntry(plaza, "apps", "1001", { secret: "renewed" });
+      const signatures: (number | undefined)[] = [];
+      for (const laterMs of [0, DAY_MS - 1, 1]) {
+        plaza.time.realMs += laterMs;
+        await plaza.world.work.session.beat(); // After a day a process must renew its lease before it continues.
+        await emit(plaza, {});
+        signatures.push(receiver.posts.at(-1)?.headers["webhook-signature"]?.split(" ").length);
+      }
+      expect({ signatures, posts: receiver.posts.length }).toEqual({ signatures: [2, 2, 1], posts: 3 });
+    });
+
+  test("D-137: a callback that is verified anew by the app gets what waited while it was gone", async () => {
+    const plaza = await open();
+    const [receiver, other] = [startReceiver(), startReceiver()];
+    const subscribe = async (callback_url: string, object = "chatapp_business_account") => {
+      const body = { object, callback_url, verify_token: "v", fields: ["messages"] };
+      expect((await plaza.post("/v26.0/1001/subscriptions", { bearer: "app", body })).body).toEqual({ success: true });
+      await plaza.world.work.runDue();
+    };
+    await subscribe(receiver.url);
+    receiver.response = () => new Response("", { status: 410 });
+    await emit(plaza, { n: 1 });
+    receiver.response = () => new Response("");
+    await emit(plaza, { n: 2 });
+    // Another callback says nothing about this one.
+    await subscribe(other.url, "social");
+    expect(valuesAt(receiver)).toEqual([{ n: 1 }]);
+    await subscribe(receiver.url);
+    expect(valuesAt(receiver)).toEqual([{ n: 1 }, { n: 2 }]);
+    expect(valuesAt(other)).toEqual([]);
+  });
 });
