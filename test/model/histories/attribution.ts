@@ -66,7 +66,29 @@ const installing: Arbitrary<Step> = request({
 
 const event = fc.record({ _eventName: fc.constantFrom("A", "B"), _logTime: time, advertiser_tracking_enabled: fc.constantFrom(0, 1, 1, 1) });
 
+/** A person who clicks on one device and is reported on another, so that what is due to the ad crosses devices, and campaigns too. */
+const HASHED = { em: "c".repeat(64) };
+const clicking: Arbitrary<Step> = fc.constantFrom("8502", "8502", "8501").map((ad) => ({
+  ...{ kind: "touch" as const, world: 0, what: "clicks" as const, fields: { ad, time: NOW - 7_200, advertiser_id: "c1", ud: HASHED } },
+}));
+const reportingOther: Arbitrary<Step> = request({
+  ...ofViewer,
+  ...{ operation: "reportAppEvents", method: "POST", edge: "activities", headers },
+  body: body({
+    ...{ event: fc.constant("CUSTOM_APP_EVENTS"), advertiser_id: fc.constant("c2"), ud: fc.constant(HASHED) },
+    custom_events: fc.constant([{ _eventName: "A", _logTime: NOW - 60 }]),
+  }),
+});
+const listingOther: Arbitrary<Step> = request({
+  ...{ operation: "listAttribution", method: "GET", node: fc.constant({ id: "1001" }), edge: "app_attribution" },
+  tokens: fc.constant({ header: "shop-app" }),
+  query: fc.constant({ advertiser_id: "c2" }),
+});
+
 export const attributionSteps: Arbitrary<Step> = oneOf<Step>(
+  [1, clicking],
+  [1, reportingOther],
+  [1, listingOther],
   [4, touching],
   [4, reporting({ event: fc.constant("CUSTOM_APP_EVENTS"), custom_events: fc.array(event, { minLength: 1, maxLength: 3 }) })],
   [2, reporting({ event: fc.constant("MOBILE_APP_INSTALL") })],
