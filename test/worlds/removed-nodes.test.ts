@@ -1,11 +1,11 @@
 /** What comes after a node that was removed: nothing of it, and nobody goes on with its successor as they did with it. */
 import { expect, test } from "bun:test";
+import { exportWorld, sectionsOf } from "#graph/worlds/file/import-export";
 import { openControl } from "#harness/control";
 import { busyWorld } from "#harness/full-world";
 import { onEachDatabase, type TestPlaza } from "#harness/plaza";
 import { everyValue } from "#harness/search/stored-values";
 import { buildRegistry } from "#main";
-import { exportWorld, sectionsOf } from "./file/import-export.ts";
 
 type Entry = Readonly<Record<string, unknown>> & { readonly id: string };
 
