@@ -133,7 +133,10 @@ describe("D-33: what a selection may hold", () => {
   });
 
   test("a name more than once, with all that was selected below it", () => {
-    expect(["a,a", "a{b},a", "a,a{b}", "a{b},a{c}", "a{b{c}},a{b{d},e}"].map(written)).toEqual(["a", "a{b}", "a{b}", "a{b,c}", "a{b{c,d},e}"]);
+    expect(["a,a", "a{b},a{c}", "a{b{c}},a{b{d},e}"].map(written)).toEqual(["a", "a{b,c}", "a{b{c,d},e}"]);
+    // Without braces it has what is shown where nothing is selected, too.
+    expect(["a{b},a", "a,a{b}", "a{b},a,a{c}", "x{a{b},a}"].map(written)).toEqual(["a,a{b}", "a,a{b}", "a,a{b,c}", "x{a,a{b}}"]);
+    expect(written(written("x{a{b{c},b},a}"))).toBe("x{a,a{b,b{c}}}");
   });
 
   test("eight levels and 200 names, counted on all levels", () => {

@@ -3,18 +3,33 @@
  */
 import { invalidParameter } from "./errors.ts";
 
+/** Undefined inside: what is shown where nothing is selected. */
 export type Selection = ReadonlyMap<string, Selection | undefined>;
 
-/** The text that is read as this selection. */
+/** D-33: a name of no field. In a selection it stands for what is shown without one: `a,a{b}` shows both. */
+const WITHOUT_BRACES = "";
+
+/** What a selection names, and whether what is shown without it is shown too. */
+export function named(selection: Selection): { readonly names: Selection; readonly isAlsoWhole: boolean } {
+  if (!selection.has(WITHOUT_BRACES)) return { names: selection, isAlsoWhole: false };
+  return { names: new Map([...selection].filter(([name]) => name !== WITHOUT_BRACES)), isAlsoWhole: true };
+}
+
+/** The text that is read as this selection, inside braces or as `fields`. */
 export function selectionText(selection: Selection): string {
-  return [...selection].map(([name, inner]) => (inner === undefined ? name : `${name}{${selectionText(inner)}}`)).join(",");
+  return [...selection].map(([name, inner]) => (inner === undefined ? name : nestedText(name, inner))).join(",");
+}
+
+function nestedText(name: string, inner: Selection): string {
+  const { names, isAlsoWhole } = named(inner);
+  return `${isAlsoWhole ? `${name},` : ""}${name}{${selectionText(names)}}`;
 }
 
 /** `a{b},a{c}` is `a{b,c}`. */
-function joined(one: Selection | undefined, other: Selection | undefined): Selection | undefined {
-  if (one === undefined || other === undefined) return one ?? other;
-  const both = new Map(one);
-  for (const [name, inner] of other) both.set(name, joined(both.get(name), inner));
+export function joined(one: Selection | undefined, other: Selection | undefined): Selection | undefined {
+  if (one === undefined && other === undefined) return undefined;
+  const both = new Map(one ?? [[WITHOUT_BRACES, undefined]]);
+  for (const [name, inner] of other ?? [[WITHOUT_BRACES, undefined]]) both.set(name, both.has(name) ? joined(both.get(name), inner) : inner);
   return both;
 }
 
@@ -55,7 +70,7 @@ export function parseSelection(text: string): Selection {
         at++;
         skipSpace();
       }
-      selection.set(name, joined(selection.get(name), inner));
+      selection.set(name, selection.has(name) ? joined(selection.get(name), inner) : inner);
       if (text[at] !== ",") return selection;
       at++;
     }

@@ -47,13 +47,20 @@ export function parseFields(text: string): Selection | undefined {
   return position === tokens.length ? selection : undefined;
 }
 
+/** In a selection: what is shown without one, too. */
+const WITHOUT_BRACES = "";
+
 /** D-33: a field that is named twice has what both select inside it. */
-function both(one: Selection | undefined, other: Selection | undefined): Selection | undefined {
-  return one === undefined || other === undefined ? (one ?? other) : new Map([...one, ...other]);
+function both(one: Selection | undefined, other: Selection | undefined): Map<string, Selection | undefined> | undefined {
+  if (one === undefined && other === undefined) return undefined;
+  const [first, second] = [one, other].map((selection) => selection ?? new Map([[WITHOUT_BRACES, undefined]])) as [Selection, Selection];
+  const alike = [...second].filter(([name]) => first.has(name)).map(([name, inner]) => [name, both(first.get(name), inner)] as const);
+  return new Map([...first, ...second, ...alike]);
 }
 
 export function isKnown(selection: Selection, { fields, unserved = [] }: Shape, profile: Profile): boolean {
   return [...selection].every(([name, inner]) => {
+    if (name === WITHOUT_BRACES) return true;
     if (profile === "clients" && unserved.includes(name)) return true;
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
     if (field === undefined) return false;
@@ -65,7 +72,8 @@ export function select(value: unknown, shape: Shape, selection: Selection | unde
   if (Array.isArray(value)) return value.map((item) => select(item, shape, selection));
   if (typeof value !== "object" || value === null || value instanceof Hole) return value;
   if (shape.isEdge) return { data: select((value as { data: unknown }).data, { ...shape, isEdge: undefined }, selection) };
-  const names = new Set([...(selection?.keys() ?? shape.defaults), ...shape.always]);
+  const isWhole = selection === undefined || selection.has(WITHOUT_BRACES);
+  const names = new Set([...(selection?.keys() ?? []), ...(isWhole ? shape.defaults : []), ...shape.always]);
   const shown: Record<string, unknown> = {};
   for (const name of names) {
     const inner = (value as Record<string, unknown>)[name];

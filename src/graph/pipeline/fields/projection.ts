@@ -1,7 +1,7 @@
 /** Which fields a response has, resolved before anything is read (D-33, D-37, D-38). */
 import type { Policy } from "#auth/policy";
 import { fieldUnavailable, invalidParameter } from "#kernel/errors";
-import { type Selection, selectionText } from "#kernel/selection";
+import { joined, named, type Selection, selectionText } from "#kernel/selection";
 import type { Field, FieldSet } from "../../contract/operation.ts";
 import { type Keys, keysOf } from "./keys.ts";
 
@@ -61,8 +61,14 @@ function defaultsOf(set: FieldSet, profile: "strict" | "clients"): Selection {
   return new Map(names.map((name) => [name, undefined]));
 }
 
+/** D-33: `page,page{id}` has the default fields of the page too. */
+function withDefaults(selection: Selection, defaults: Selection): Selection {
+  const { names, isAlsoWhole } = named(selection);
+  return isAlsoWhole ? (joined(defaults, names) as Selection) : names;
+}
+
 function resolve(set: FieldSet, asked: Selection | undefined, profile: "strict" | "clients", isField: IsField): Projection {
-  const selection = asked ?? defaultsOf(set, profile);
+  const selection = asked === undefined ? defaultsOf(set, profile) : withDefaults(asked, defaultsOf(set, profile));
   const chosen: Chosen[] = [];
   for (const [name, inner] of selection) {
     const field = Object.hasOwn(set.fields, name) ? set.fields[name] : undefined;
@@ -86,12 +92,16 @@ function choose(name: string, field: Field, selection: Selection | undefined, pr
   if (ofPart !== undefined) {
     // A wrong name is refused as the part's own read refuses it, before anything is read or written.
     projectionOf(ofPart, selection, profile, isField);
-    return { name, field, inner: undefined, keys: undefined, fieldsOfPart: selection === undefined ? undefined : selectionText(selection) };
+    return { name, field, inner: undefined, keys: undefined, fieldsOfPart: selection && fieldsOfPart(field, ofPart, selection, profile) };
   }
   const inner = field.nested === undefined ? undefined : projectionOf(field.nested.set(), selection, profile, isField);
   const keys = inner === undefined && selection !== undefined ? keysOf(name, field.schema, selection) : undefined;
   return { name, field, inner, keys, fieldsOfPart: undefined };
 }
+
+/** D-38: without braces an edge shows its default fields, and a reference its id. */
+const fieldsOfPart = ({ edge }: Field, ofPart: FieldSet, selection: Selection, profile: "strict" | "clients"): string =>
+  selectionText(withDefaults(selection, edge === undefined ? new Map([["id", undefined]]) : defaultsOf(ofPart, profile)));
 
 /** What can be selected inside an edge or a reference. */
 const setOfPart = ({ edge, reference }: Field): FieldSet | undefined => edge?.items ?? reference?.set?.();

@@ -167,6 +167,31 @@ onEachDatabase("selection inside fields", (database) => {
     expect(twice.body.place).toEqual({ location: { latitude: 1.5, longitude: 2 } });
   });
 
+  test("D-33: a field that is named with braces and without has what both select", async () => {
+    const plaza = await open();
+    // Links repeat the selection as it is.
+    const shown = async (path: string, fields: string) =>
+      JSON.parse(JSON.stringify((await read(plaza, path, fields)).body, (key, value) => (key === "next" ? "…" : value)));
+    const alike: [path: string, twice: string, once: string][] = [
+      ["/v26.0/5301", "page,page{id}", "page"],
+      ["/v26.0/5301", "page{id},page", "page"],
+      ["/v26.0/5301", "page{id},page{name},page", "page"],
+      ["/v26.0/5301", "place,place{location{latitude}}", "place"],
+      ["/v26.0/5301", "place{location,location{latitude}}", "place{location}"],
+      ["/v26.0/5301", "comments,comments{from{id}}", "comments{id,message,created_time,from}"],
+      ["/v26.0/5301", "comments{id},comments", "comments"],
+      ["/v26.0/5301", "comments{from,from{id}}", "comments{from}"],
+      ["/v24.0/4301", "waba,waba{name}", "waba{name}"],
+    ];
+    for (const [path, twice, once] of alike) expect({ twice, body: await shown(path, twice) }).toEqual({ twice, body: await shown(path, once) });
+    for (const [path, fields] of [
+      ["/v26.0/5301", "page,page{colour}"],
+      ["/v26.0/5301", "place,place{colour}"],
+      ["/v26.0/5301", "comments,comments{colour}"],
+    ] as const)
+      expect((await read(plaza, path, fields)).body.error).toMatchObject({ code: 100, error_data: { field: "colour" } });
+  });
+
   test("D-38: a list asks the database as often for twenty items as for two", async () => {
     const plaza = await open();
     const { reader } = plaza.world.database;
