@@ -153,3 +153,48 @@ test("each body has the name of its operation", () => {
     if (reference !== undefined) expect(reference).toBe(`#/components/schemas/${pascal(String(operation["x-plaza-operations"]))}Request`);
   }
 });
+
+test("every parameter says what it is, and so does every key of a body", () => {
+  for (const profile of ["strict", "clients"] as const) {
+    const { paths, components } = documentOf({ profile });
+    const silent: string[] = [];
+    for (const { operationId, parameters } of Object.values(paths).flatMap((item) => Object.values(item)))
+      for (const { name, description } of parameters)
+        if (name !== undefined && (description === undefined || description.startsWith("The parameter"))) silent.push(`${operationId} ${name}`);
+    for (const [name, schema] of Object.entries(components.schemas)) {
+      if (!/(Request|Form)$/.test(name)) continue;
+      const { properties } = schema as { properties: Record<string, { description?: string }> };
+      for (const [key, { description }] of Object.entries(properties)) if (description === undefined) silent.push(`${name} ${key}`);
+    }
+    expect(silent).toEqual([]);
+  }
+});
+
+test("a document is of its profile: what `clients` alone takes stands in no other", () => {
+  const requestOf = (profile: "strict" | "clients", name: string) =>
+    documentOf({ profile }).components.schemas[name] as Record<string, Record<string, object>>;
+  const strict = requestOf("strict", "CreateLabelRequest");
+  const clients = requestOf("clients", "CreateLabelRequest");
+  expect([Object.keys(strict.properties ?? {}), strict.required, strict.anyOf]).toEqual([
+    ["page_label_name"],
+    ["page_label_name"] as never,
+    undefined,
+  ]);
+  expect([Object.keys(clients.properties ?? {}), clients.required, clients.anyOf]).toEqual([
+    ...[
+      ["page_label_name", "name"],
+      undefined,
+      [
+        { required: ["page_label_name"], properties: { page_label_name: {} } },
+        { required: ["name"], properties: { name: {} } },
+      ] as never,
+    ],
+  ]);
+  const { page_label_name } = strict.properties as { page_label_name: object };
+  expect(page_label_name).toMatchObject({ minLength: 1, maxLength: 80 });
+  expect(requestOf("strict", "ReportAppEventsRequest").properties?.event).toMatchObject({ enum: ["MOBILE_APP_INSTALL", "CUSTOM_APP_EVENTS"] });
+  expect(requestOf("clients", "ReportAppEventsRequest").properties?.event).toHaveProperty("enum.2", "DEFERRED_APP_LINK");
+  const fieldsOf = (profile: "strict" | "clients") => JSON.stringify(requestOf(profile, "SubscribeToPageRequest"));
+  expect(fieldsOf("strict")).toContain('"enum":["custom_labels","live_videos"]');
+  expect(fieldsOf("clients")).toContain('"leadgen"');
+});

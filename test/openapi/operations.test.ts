@@ -106,7 +106,7 @@ test("only what is posted has a body: JSON, or a form in which lists and objects
   expect(encodings("createFeed")).toEqual([undefined, { schedule: json, update_schedule: json }, { schedule: json, update_schedule: json }]);
   expect(encodings("createPersona")).toEqual([undefined, undefined, undefined]);
   const needed = (...ids: string[]) => ids.filter((id) => named(id).requestBody?.required);
-  expect(needed("createFeed", "createPersona", "createLabel", "postNode", "createLiveVideo")).toEqual(["createFeed", "createPersona"]);
+  expect(needed("createFeed", "createPersona", "createLabel", "postNode", "createLiveVideo")).toEqual(["createFeed", "createPersona", "createLabel"]);
 });
 
 test("parameters stand in the query of what is read, and are required where all that share the address require them", () => {

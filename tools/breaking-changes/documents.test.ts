@@ -90,8 +90,8 @@ test.each<[string, (document: Loose) => void, string]>([
   ["a response without a body", ({ paths }) => delete paths[LABELS].post.responses[200], `POST ${LABELS}: response 200 is gone`],
   [
     "a key of a body that is required now",
-    ({ components }) => Object.assign(components.schemas.CreateLabelRequest, { required: ["page_label_name"] }),
-    `POST ${LABELS}: body.page_label_name: is required now`,
+    ({ components }) => Object.assign(components.schemas.CreateLiveVideoRequest, { required: ["title"] }),
+    "POST /{version}/{id}/live_videos: body.title: is required now",
   ],
   [
     "a limit that is lower",

@@ -2,12 +2,14 @@
  * `clients/typescript/src/generated/operations.ts`: every operation as types and as a line of a table, made from the contracts. The
  * types are those of the profile `strict`; the other one returns the same and more.
  */
+import type { TObject } from "typebox";
 import { edgeOf, methodOf, pascal, typeOf } from "#graph/contract/openapi/addresses";
+import { askedIn } from "#graph/contract/openapi/asked";
 import { responseName } from "#graph/contract/openapi/responses";
 import { type Document, NamedSchemas } from "#graph/contract/openapi/schemas";
 import type { Endpoint, Registry } from "#graph/contract/registry";
 import { responseSchema } from "#graph/contract/response-schemas";
-import { askedSchema, publicSchema } from "#graph/schema/public-schema";
+import { type AskedIn, askedSchema, publicSchema } from "#graph/schema/public-schema";
 import type { VersionCalendar } from "#graph/versions/calendar";
 import { newestVersion } from "#graph/versions/resolve";
 import { fixedVersions } from "#graph/versions/surfaces";
@@ -24,7 +26,8 @@ const PAGING = "readonly limit?: number; readonly before?: string; readonly afte
 /** `now`: Unix seconds; it decides which marketing version is current. */
 export function clientOperations(registry: Registry, calendar: VersionCalendar, now: number): string {
   const schemas = new NamedSchemas();
-  const operations = registry.endpoints.map((endpoint) => operationOf(endpoint, schemas)).sort((a, b) => (a.name < b.name ? -1 : 1));
+  const asked = askedIn(registry, { profile: "strict", calendar, now });
+  const operations = registry.endpoints.map((endpoint) => operationOf(endpoint, schemas, asked)).sort((a, b) => (a.name < b.name ? -1 : 1));
   const types = Object.entries(schemas.all()).map(([name, schema]) => `export type ${name} = ${typeText(schema as Document)};`);
   const codes = [...new Set([...registry.errors.values()].flatMap(({ code, flatCode }) => [code, flatCode ?? code]))].sort((a, b) => a - b);
   return [
@@ -54,20 +57,20 @@ function versionsOf(calendar: VersionCalendar, now: number) {
   };
 }
 
-function operationOf(endpoint: Endpoint, schemas: NamedSchemas): { name: string; row: string; type: string } {
+function operationOf(endpoint: Endpoint, schemas: NamedSchemas, asked: AskedIn): { name: string; row: string; type: string } {
   const { access, served, nodeType } = endpoint;
   const name = access.operation;
   const contract = served?.contract;
   const edge = edgeOf(endpoint);
   const path = `${nodeType === undefined ? "" : "/{id}"}${edge === undefined ? "" : `/${edge}`}`;
   const kind = contract?.kind !== "list" ? "one" : contract.cursorsOnly === true ? "cursors" : "pages";
-  const { fixed, asked } = headersOf(endpoint);
+  const { fixed, needed } = headersOf(endpoint);
   const row = [methodOf(endpoint), path, access.surfaces.join(","), access.versions, access.scheme, kind, ...fixed].join(" ");
   const doc = docText(withoutCitations(contract?.summary ?? `Reads a node of the type ${nodeType}.`));
   const members = [
     `id: ${nodeType === undefined ? "undefined" : "string"};`,
-    `params: ${paramsText(endpoint)};`,
-    `headers: ${asked};`,
+    `params: ${paramsText(endpoint, schemas, asked)};`,
+    `headers: ${needed};`,
     `surface: ${access.surfaces.map((surface) => JSON.stringify(surface)).join(" | ")};`,
     `kind: ${JSON.stringify(kind)};`,
     `returns: ${typeText(returnsOf(endpoint, schemas))};`,
@@ -76,26 +79,33 @@ function operationOf(endpoint: Endpoint, schemas: NamedSchemas): { name: string;
 }
 
 /** A header that has one value is sent always; another one the caller has to give. */
-function headersOf({ access }: Endpoint): { fixed: string[]; asked: string } {
+function headersOf({ access }: Endpoint): { fixed: string[]; needed: string } {
   const required = Object.entries(access.requestHeaders ?? {}).filter(([, { isRequired }]) => isRequired === true);
   const constantOf = (schema: Document): unknown => schema.const ?? (schema.enum as readonly unknown[] | undefined)?.[0];
   const fixed = required.filter(([, { schema }]) => constantOf(publicSchema(schema)) !== undefined);
-  const asked = required.filter((one) => !fixed.includes(one));
+  const open = required.filter((one) => !fixed.includes(one));
   return {
     fixed: fixed.map(([header, { schema }]) => `${header}:${constantOf(publicSchema(schema))}`),
-    asked:
-      asked.length === 0
+    needed:
+      open.length === 0
         ? "undefined"
-        : `{ ${asked.map(([header, { description }]) => `${docText(description)}${JSON.stringify(header)}: string;`).join(" ")} }`,
+        : `{ ${open.map(([header, { description }]) => `${docText(description)}${JSON.stringify(header)}: string;`).join(" ")} }`,
   };
 }
 
-function paramsText({ served, reading }: Endpoint): string {
+function paramsText({ served, reading }: Endpoint, schemas: NamedSchemas, asked: AskedIn): string {
   const contract = served?.contract;
   const takesFields = reading !== undefined || contract?.kind === "list" || (contract?.kind === "write" && contract.readBack !== undefined);
-  const own = contract === undefined ? "" : typeText(askedSchema(contract.params)).replace(/^Readonly<Record<string, unknown>>$|^\{ | \}$/g, "");
+  const own =
+    contract === undefined ? "" : typeText(ownOf(contract.params, schemas, asked)).replace(/^Readonly<Record<string, unknown>>$|^\{ | \}$/g, "");
   const parts = [own, takesFields ? FIELDS : "", contract?.kind === "list" ? PAGING : ""].filter((part) => part !== "");
   return parts.length === 0 ? "Readonly<Record<string, never>>" : `{ ${parts.join(" ")} }`;
+}
+
+/** Its keys alone: what they say of each other no type says. */
+function ownOf(params: TObject, schemas: NamedSchemas, asked: AskedIn): Document {
+  const { type, properties, required } = schemas.referred(askedSchema(params, asked));
+  return { type, properties, required };
 }
 
 /** Named as in the OpenAPI document. */

@@ -35,7 +35,9 @@ function objectText({ properties, required = [], additionalProperties }: Schema)
   const entries = Object.entries((properties ?? {}) as Record<string, Schema>);
   const others = typeof additionalProperties === "object" ? (additionalProperties as Schema) : undefined;
   if (entries.length === 0) return others === undefined ? "Readonly<Record<string, unknown>>" : `Readonly<Record<string, ${typeText(others)}>>`;
-  return `{ ${entries.map(([name, schema]) => propertyText(name, schema, (required as readonly string[]).includes(name))).join(" ")} }`;
+  const named = entries.map(([name, schema]) => propertyText(name, schema, (required as readonly string[]).includes(name)));
+  // Their own type would have to hold for the named keys too.
+  return `{ ${[...named, ...(others === undefined ? [] : ["readonly [name: string]: unknown;"])].join(" ")} }`;
 }
 
 function propertyText(name: string, schema: Schema, isRequired: boolean): string {

@@ -211,6 +211,7 @@ export interface Entries {
       readonly interval: "HOURLY" | "DAILY" | "WEEKLY" | "MONTHLY";
       /** every so many hours, days, weeks or months */
       readonly interval_count?: number;
+      /** the address of the file */
       readonly url: string;
       readonly hour?: number;
       readonly minute?: number;
@@ -225,6 +226,7 @@ export interface Entries {
       readonly interval: "HOURLY" | "DAILY" | "WEEKLY" | "MONTHLY";
       /** every so many hours, days, weeks or months */
       readonly interval_count?: number;
+      /** the address of the file */
       readonly url: string;
       readonly hour?: number;
       readonly minute?: number;
@@ -512,6 +514,7 @@ export interface Nodes {
       readonly interval: "HOURLY" | "DAILY" | "WEEKLY" | "MONTHLY";
       /** every so many hours, days, weeks or months */
       readonly interval_count: number;
+      /** the address of the file */
       readonly url: string;
       readonly hour: number;
       readonly minute: number;
@@ -526,6 +529,7 @@ export interface Nodes {
       readonly interval: "HOURLY" | "DAILY" | "WEEKLY" | "MONTHLY";
       /** every so many hours, days, weeks or months */
       readonly interval_count: number;
+      /** the address of the file */
       readonly url: string;
       readonly hour: number;
       readonly minute: number;

@@ -10,7 +10,7 @@ test("every operation of the graph is listed once, as it has to be asked for", a
   expect(data.find(({ operation }: { operation: string }) => operation === "createLabel")).toMatchObject({
     ...{ node_type: "page", method: "POST", surface: "base", path: "/{version}/{id}/custom_labels" },
     ...{ token_places: ["access_token", "oauth_token", "bearer"], all_places: true, scopes: ["pages_messaging"] },
-    parameters: expect.arrayContaining([expect.objectContaining({ name: "page_label_name", in: "body", schema: { type: "string" } })]),
+    parameters: [{ name: "page_label_name", in: "body", required: true, schema: { type: "string", minLength: 1, maxLength: 80 } }],
   });
 });
 

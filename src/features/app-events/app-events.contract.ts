@@ -1,7 +1,10 @@
 /** The contracts of I1 and of reading attribution. */
 import { type Static, Type } from "typebox";
 import { type Access, type Field, type FieldSet, listOperation, writeOperation } from "#graph/contract/operation";
+import { asked } from "#graph/schema/asked";
+import { ONLY_IN } from "#graph/schema/schema-node";
 import { appEventsPolicy } from "./app-events.policies.ts";
+import { cookieWords, deviceIdWords, eventsWords, extinfoWords, flagWords, neededByKind, userDataWords } from "./app-events.words.ts";
 import type { AttributedRow } from "./attribution/attributed-row.ts";
 import { standardEvents } from "./standard-events.contract.ts";
 
@@ -27,8 +30,15 @@ const discouraged = {
 } as const;
 
 const kind = Type.Unsafe<EventKind>({ anyOf: eventKinds.map((name) => Type.Literal(name)) });
+/** D-70: the links are for the clients profile. */
+const wantedKind = (description: string) =>
+  Type.Unsafe<EventKind>({
+    anyOf: eventKinds.map((name) => Type.Literal(name, name === "DEFERRED_APP_LINK" ? { [ONLY_IN]: "clients" } : {})),
+    description,
+  });
 /** D-162: the booleans are for the clients profile. */
-const flag = Type.Union([Type.Union([Type.Literal(0), Type.Literal(1)]), Type.Boolean()]);
+const flag = (description: string) =>
+  Type.Optional(Type.Union([Type.Union([Type.Literal(0), Type.Literal(1)]), Type.Boolean()], { description, ...asked(flagWords) }));
 /** The handler parses the value, because the lists are large and an error names the event. */
 const parsedByHandler = { "x-plaza-raw": true };
 
@@ -95,18 +105,29 @@ export const reportAppEvents = writeOperation({
     },
   },
   tokenless: (app) => app.allow_tokenless_events,
-  params: Type.Object({
-    event: kind,
-    application_tracking_enabled: Type.Optional(flag),
-    advertiser_tracking_enabled: Type.Optional(flag),
-    advertiser_id: Type.Optional(Type.String({ description: "advertising id of the device" })),
-    attribution: Type.Optional(Type.String({ description: "mobile cookie: 22 alphanumerics, or a UUID" })),
-    custom_events: Type.Optional(Type.Unknown({ ...parsedByHandler, description: "list of events, or its JSON text" })),
-    custom_events_file: Type.Optional(Type.Unknown({ ...parsedByHandler, description: "the same list as a file of multipart/form-data" })),
-    ud: Type.Optional(Type.Unknown({ ...parsedByHandler, description: "SHA-256 hashed user data by key" })),
-    extinfo: Type.Optional(Type.Unknown({ ...parsedByHandler, description: "16 values, separated by commas or as a JSON list" })),
-    consider_views: Type.Optional(Type.Boolean()),
-  }),
+  params: Type.Object(
+    {
+      event: wantedKind("what is reported"),
+      application_tracking_enabled: flag("1 unless the person switched off the app's tracking; then neither address nor user data is kept"),
+      advertiser_tracking_enabled: flag("1 if the device allows tracking for ads; 1 unless given"),
+      advertiser_id: Type.Optional(Type.String({ description: "advertising id of the device", ...asked(deviceIdWords) })),
+      attribution: Type.Optional(Type.String({ description: "mobile cookie: 22 alphanumerics, or a UUID", ...asked(cookieWords) })),
+      custom_events: Type.Optional(Type.Unknown({ ...parsedByHandler, description: "list of events, or its JSON text", ...asked(eventsWords) })),
+      custom_events_file: Type.Optional(
+        Type.Unknown({ ...parsedByHandler, format: "binary", description: "the same list as a file of multipart/form-data" }),
+      ),
+      ud: Type.Optional(Type.Unknown({ ...parsedByHandler, description: "SHA-256 hashed user data by key", ...asked(userDataWords) })),
+      extinfo: Type.Optional(
+        Type.Unknown({
+          ...parsedByHandler,
+          description: "16 values as a list, or separated by commas; the first is a2 or i2",
+          ...asked(extinfoWords),
+        }),
+      ),
+      consider_views: Type.Optional(Type.Boolean({ description: "true: the response attributes to impressions, too" })),
+    },
+    asked(neededByKind),
+  ),
   returns: Type.Object({ success: Type.Boolean(), data: Type.Optional(Type.Array(attributionRow)) }),
   errors: ["invalidParameter"],
 });
@@ -120,10 +141,10 @@ export const listAttribution = listOperation({
   on: "app",
   edge: "app_attribution",
   params: Type.Object({
-    advertiser_id: Type.Optional(Type.String()),
-    attribution: Type.Optional(Type.String()),
-    event: Type.Optional(kind),
-    consider_views: Type.Optional(Type.Boolean()),
+    advertiser_id: Type.Optional(Type.String({ description: "advertising id of the device; it or attribution is needed" })),
+    attribution: Type.Optional(Type.String({ description: "mobile cookie of the device: 22 alphanumerics, or a UUID", ...asked(cookieWords) })),
+    event: Type.Optional(wantedKind("events of this kind alone")),
+    consider_views: Type.Optional(Type.Boolean({ description: "true: impressions count too" })),
   }),
   items: attributionItem,
   keyColumns: 2,

@@ -2,6 +2,8 @@
  * EVT-42: the active codes of ISO 4217 (list one, including funds, metals and testing), and those withdrawn since 2015,
  * because goods may still be priced in them.
  */
+import { SHAPE_OF } from "#graph/schema/schema-node";
+
 const CODES = `
   AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BOV BRL BSD BTN BWP BYN BZD CAD CDF CHE CHF CHW CLF CLP CNY COP COU
   CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GNF GTQ GYD HKD HNL HTG HUF IDR ILS INR IQD IRR ISK JMD JOD JPY
@@ -12,3 +14,6 @@ const CODES = `
   ANG BYR CUC HRK LTL MRO SLL STD VEF ZWL`;
 
 export const currencies: ReadonlySet<string> = new Set(CODES.trim().split(/\s+/));
+
+/** As documents say it. */
+export const currencyCode = { type: "string", enum: [...currencies], [SHAPE_OF]: "currency" } as const;

@@ -2,6 +2,8 @@ import { Type } from "typebox";
 import { ownApp } from "#auth/app-policies";
 import { type Access, type Field, type FieldSet, writeOperation } from "#graph/contract/operation";
 import { unservedFields } from "#graph/contract/unserved-fields";
+import { asked } from "#graph/schema/asked";
+import { NAMES_OF } from "#graph/schema/schema-node";
 import type { AppRow } from "./apps.store.ts";
 
 const access = {
@@ -45,7 +47,16 @@ export const updateApp = writeOperation({
   on: "app",
   method: "POST",
   edge: null,
-  params: Type.Object({ migrations: Type.Object({}, { additionalProperties: true }) }),
+  params: Type.Object({
+    migrations: Type.Object(
+      {},
+      {
+        additionalProperties: true,
+        description: "whether each is on; those whose window is open can be switched",
+        ...asked({ additionalProperties: { type: "boolean" }, [NAMES_OF]: "migrations" }),
+      },
+    ),
+  }),
   returns: Type.Object({ success: Type.Boolean() }),
   readBack: { type: "app", set: appNode },
   errors: ["invalidParameter"],

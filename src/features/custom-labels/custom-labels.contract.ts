@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import { pageField, pageMessaging } from "#features/pages/api";
 import { type Access, type Field, type FieldSet, listOperation, writeOperation } from "#graph/contract/operation";
+import { asked, filledText } from "#graph/schema/asked";
 import { unknownUserError } from "./custom-labels.errors.ts";
 import type { LabelRow } from "./custom-labels.store.ts";
 
@@ -81,11 +82,13 @@ export const createLabel = writeOperation({
   method: "POST",
   edge: "custom_labels",
   params: Type.Object({
-    page_label_name: Type.Optional(Type.String()),
-    /** D-40 [clients]: the same as `page_label_name`. */
-    name: Type.Optional(Type.String()),
+    page_label_name: Type.String({
+      description: "the label's name; no other label of the page has it",
+      ...asked(filledText(LABEL_NAME_CHARACTERS_MAX)),
+    }),
   }),
   places: { page_label_name: "body" },
+  aliases: { name: "page_label_name" },
   returns: Type.Object({ id: Type.String(), name: Type.String(), page_label_name: Type.Optional(Type.String()) }),
   readBack: { type: "label", set: labelInList },
   errors: ["invalidParameter"],
@@ -106,7 +109,7 @@ export const deleteLabelOperation = writeOperation({
 });
 
 /** D-40: as a string or a number. */
-const user = Type.String();
+const user = Type.String({ description: "the page-scoped id of the person" });
 
 export const attachLabelOperation = writeOperation({
   ...access,

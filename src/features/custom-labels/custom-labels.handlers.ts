@@ -52,11 +52,9 @@ export async function handleCreateLabel(request: CreateLabel, tx: Transaction) {
   return world.profile === "clients" ? { id, name, page_label_name: name } : { id, name };
 }
 
-/** D-40: the trimmed name, of 1 to 80 characters; in the `clients` profile `name` is accepted too. */
-function labelName({ params, world }: CreateLabel): string {
-  const input = params.page_label_name ?? (world.profile === "clients" ? params.name : undefined);
-  if (input === undefined) throw invalidParameter("page_label_name", "is required");
-  const name = input.trim();
+/** D-40: the trimmed name, of 1 to 80 characters. */
+function labelName({ params }: CreateLabel): string {
+  const name = params.page_label_name.trim();
   const length = codePointCount(name);
   if (length === 0) throw invalidParameter("page_label_name", "must not be empty");
   if (length > LABEL_NAME_CHARACTERS_MAX) throw invalidParameter("page_label_name", `must have at most ${LABEL_NAME_CHARACTERS_MAX} characters`);

@@ -2,11 +2,15 @@ import { type TSchema, Type } from "typebox";
 import { pageSet } from "#features/pages/api";
 import { type Access, type Field, type FieldSet, listOperation, writeOperation } from "#graph/contract/operation";
 import { unservedFields } from "#graph/contract/unserved-fields";
+import { asked, having, idText } from "#graph/schema/asked";
+import { worldTime } from "#graph/worlds/file/schema-words";
 import { endReasons, noticeEndOf, statuses, statusOf, takedownReasons } from "./lifecycle/states.ts";
 import { CROSSPOSTED_PAGES_MAX, DESCRIPTION_CHARACTERS_MAX, TITLE_CHARACTERS_MAX } from "./live-videos.limits.ts";
 import { liveMap, liveVideo, liveVideoReading } from "./live-videos.policies.ts";
 import type { LiveVideoRow } from "./live-videos.store.ts";
 import { embedHtml, playerUrl, shownTo } from "./viewing/addresses.ts";
+import { countryCode } from "./viewing/countries.ts";
+import { placeWords } from "./viewing/place.ts";
 import { targetingOf } from "./viewing/targeting.ts";
 
 const access = {
@@ -151,7 +155,11 @@ export const listLiveMap = listOperation({
   decisions: ["D-51", "D-114"],
   on: null,
   edge: "live_map",
-  params: Type.Object({ country: Type.Optional(Type.String()) }),
+  params: Type.Object({
+    country: Type.Optional(
+      Type.String({ description: "of the viewer, ISO 3166-1 alpha-2; without it, what is shown in every country", ...asked(countryCode) }),
+    ),
+  }),
   items: onMapSet,
   itemType: "live_video",
   errors: ["invalidParameter"],
@@ -159,37 +167,61 @@ export const listLiveMap = listOperation({
 
 /** Unknown properties reach the handler, which refuses them, so that a misspelling does not open a video to every country. */
 const open = { additionalProperties: true };
+const closed = { additionalProperties: false };
+
+const countries = (description: string) => Type.Optional(Type.Array(Type.String(asked(countryCode)), { description }));
 
 const common = {
-  title: Type.Optional(Type.String({ maxLength: TITLE_CHARACTERS_MAX })),
-  description: Type.Optional(Type.String({ maxLength: DESCRIPTION_CHARACTERS_MAX })),
-  /** Unix seconds or ISO 8601. */
-  planned_start_time: Type.Optional(Type.String()),
-  embeddable: Type.Optional(Type.Boolean()),
+  title: Type.Optional(Type.String({ maxLength: TITLE_CHARACTERS_MAX, description: "the video's title" })),
+  description: Type.Optional(Type.String({ maxLength: DESCRIPTION_CHARACTERS_MAX, description: "what the video is about" })),
+  planned_start_time: Type.Optional(
+    Type.String({ description: "when the broadcast is planned: Unix seconds or ISO 8601, in the future", ...asked(worldTime) }),
+  ),
+  embeddable: Type.Optional(Type.Boolean({ description: "whether other sites may embed the video" })),
   /** C1-6, D-51: the id of a place or page, or `{id}` or `{location{latitude,longitude}}`; null or an empty text removes the place. */
-  place: Type.Optional(Type.Union([Type.Unknown({ description: "an id, an object with an id or a location, or either as text" }), Type.Null()])),
+  place: Type.Optional(
+    Type.Union([Type.Unknown(), Type.Null()], {
+      description: "where the video is shown on the live map; null or an empty text removes it",
+      ...asked(placeWords),
+    }),
+  ),
   targeting: Type.Optional(
     Type.Object(
       {
-        geo_locations: Type.Optional(Type.Object({ countries: Type.Optional(Type.Array(Type.String())) }, open)),
-        excluded_countries: Type.Optional(Type.Array(Type.String())),
+        geo_locations: Type.Optional(
+          Type.Object({ countries: countries("where the video may be watched; everywhere when empty") }, { ...open, ...asked(closed) }),
+        ),
+        excluded_countries: countries("where it may not be watched"),
       },
-      open,
+      { ...open, description: "the countries where the video may be watched", ...asked(closed) },
     ),
   ),
   crossposting_actions: Type.Optional(
     Type.Array(
       Type.Object({
-        page_id: Type.String(),
+        page_id: Type.String({ description: "another page, on which the caller may publish", ...asked(idText) }),
         action: Type.Optional(Type.Union([Type.Literal("enable_crossposting"), Type.Literal("disable_crossposting")])),
       }),
-      { maxItems: CROSSPOSTED_PAGES_MAX },
+      { maxItems: CROSSPOSTED_PAGES_MAX, description: "the pages that share the video from now on, or no longer" },
     ),
   ),
 };
 
 /** `LIVE` and `LIVE_NOW` both publish. */
 const publishing = ["LIVE_NOW", "LIVE", "SCHEDULED_UNPUBLISHED", "SCHEDULED_LIVE"] as const;
+export const planning: readonly string[] = ["SCHEDULED_UNPUBLISHED", "SCHEDULED_LIVE"];
+/** D-111: a plan has a time, and another status has none. */
+const withPlan = asked({
+  if: { required: ["status"], properties: { status: { enum: planning } } },
+  // biome-ignore lint/suspicious/noThenProperty: a word of JSON Schema.
+  then: having("planned_start_time"),
+  else: { not: having("status", "planned_start_time") },
+});
+const wantedStatus = (...names: readonly string[]) =>
+  Type.Union(
+    names.map((one) => Type.Literal(one)),
+    { description: "what is to become of the video; a plan needs planned_start_time" },
+  );
 
 const streamAddress = {
   stream_url: Type.Optional(Type.String()),
@@ -206,7 +238,7 @@ export const createLiveVideo = writeOperation({
   on: "page",
   method: "POST",
   edge: "live_videos",
-  params: Type.Object({ ...common, status: Type.Optional(Type.Union(["UNPUBLISHED", ...publishing].map((one) => Type.Literal(one)))) }),
+  params: Type.Object({ ...common, status: Type.Optional(wantedStatus("UNPUBLISHED", ...publishing)) }, withPlan),
   returns: Type.Object({ id: Type.String(), ...streamAddress }),
   readBack: { type: "live_video", set: liveVideoOfPage as FieldSet },
   errors: ["invalidParameter"],
@@ -222,12 +254,15 @@ export const updateLiveVideo = writeOperation({
   method: "POST",
   edge: null,
   visibility: liveVideo,
-  params: Type.Object({
-    ...common,
-    status: Type.Optional(Type.Union([...publishing, "SCHEDULED_CANCELED"].map((one) => Type.Literal(one)))),
-    end_live_video: Type.Optional(Type.Boolean()),
-    regenerate_stream_key: Type.Optional(Type.Boolean()),
-  }),
+  params: Type.Object(
+    {
+      ...common,
+      status: Type.Optional(wantedStatus(...publishing, "SCHEDULED_CANCELED")),
+      end_live_video: Type.Optional(Type.Boolean({ description: "true ends the broadcast" })),
+      regenerate_stream_key: Type.Optional(Type.Boolean({ description: "true gives a new stream key, which the response contains" })),
+    },
+    withPlan,
+  ),
   returns: Type.Object({ id: Type.String(), success: Type.Boolean(), ...streamAddress }),
   readBack: { type: "live_video", set: liveVideoOfPage as FieldSet },
   errors: ["invalidParameter"],

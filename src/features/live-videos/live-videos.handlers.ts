@@ -11,7 +11,7 @@ import type { Reader, Transaction } from "#storage/database";
 import { certain } from "#storage/outcomes";
 import { isTakenDown, type LiveEvent, statusOf } from "./lifecycle/states.ts";
 import { hashOfKey, holdVideo, mintKey, moveVideo, newVideo, onMap } from "./lifecycle/transitions.ts";
-import type { createLiveVideo, listLiveMap, updateLiveVideo } from "./live-videos.contract.ts";
+import { type createLiveVideo, type listLiveMap, planning, type updateLiveVideo } from "./live-videos.contract.ts";
 import { refuseForeignParameters, takenDown, unknownPlace, wrongPage, wrongStatus } from "./live-videos.errors.ts";
 import { CROSSPOSTED_PAGES_MAX, START_DELAY_MS } from "./live-videos.limits.ts";
 import {
@@ -119,7 +119,7 @@ function readPlan({ params, world }: Create | Update): Plan {
   const time = params.planned_start_time === undefined ? undefined : futureSeconds(params.planned_start_time, unixSeconds(world.clock));
   const { status } = params as { status?: keyof typeof eventOf };
   if (status === undefined) return { event: time === undefined ? undefined : "planned_unpublished", time };
-  const isPlan = status === "SCHEDULED_UNPUBLISHED" || status === "SCHEDULED_LIVE";
+  const isPlan = planning.includes(status);
   if (isPlan && time === undefined) throw invalidParameter("planned_start_time", `is required for the status ${status}`);
   if (!isPlan && time !== undefined) throw invalidParameter("planned_start_time", `cannot be combined with the status ${status}`);
   return { event: eventOf[status], time };

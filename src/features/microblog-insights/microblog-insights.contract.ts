@@ -1,5 +1,7 @@
 import { type TSchema, Type } from "typebox";
 import { type Access, readOperation } from "#graph/contract/operation";
+import { asked } from "#graph/schema/asked";
+import { ONLY_IN } from "#graph/schema/schema-node";
 import { type Breakdown, breakdowns, type MediaMetric, mediaMetrics, type UserMetric, userMetrics } from "./microblog-insights.metrics.ts";
 import { microblogInsightsPolicy } from "./microblog-insights.policies.ts";
 
@@ -13,7 +15,7 @@ const access = {
 } as const satisfies Partial<Access>;
 
 const oneOf = <T extends string>(values: readonly T[]) => Type.Unsafe<T>(Type.Union(values.map((value) => Type.Literal(value))));
-const listOf = <T extends string>(values: readonly T[]) => Type.Array(oneOf(values), { minItems: 1 });
+const listOf = <T extends string>(values: readonly T[]) => Type.Array(oneOf(values), { minItems: 1, description: "the metrics to read" });
 
 const insight = (shape: Record<string, TSchema>) =>
   Type.Object({ name: Type.String(), period: Type.String(), ...shape, title: Type.String(), description: Type.String(), id: Type.String() });
@@ -35,6 +37,13 @@ export const readMediaInsights = readOperation({
 /** D-54 [clients]: no insights from before 2024-04-13T07:00:00Z. */
 export const EARLIEST_SECONDS = 1_712_991_600;
 
+const moment = {
+  anyOf: [
+    { type: "integer", minimum: 0, [ONLY_IN]: "strict" },
+    { type: "integer", minimum: EARLIEST_SECONDS, [ONLY_IN]: "clients" },
+  ],
+};
+
 export const readUserInsights = readOperation({
   ...access,
   operation: "readUserInsights",
@@ -45,9 +54,14 @@ export const readUserInsights = readOperation({
   edge: "microblog_insights",
   params: Type.Object({
     metric: listOf<UserMetric>(userMetrics),
-    since: Type.Optional(Type.Integer()),
-    until: Type.Optional(Type.Integer()),
-    breakdown: Type.Optional(oneOf<Breakdown>(breakdowns)),
+    since: Type.Optional(Type.Integer({ description: "Unix seconds: what counts begins there, before `until`", ...asked(moment) })),
+    until: Type.Optional(Type.Integer({ description: "Unix seconds: what counts ends before it", ...asked(moment) })),
+    breakdown: Type.Optional(
+      Type.Unsafe<Breakdown>({
+        ...oneOf<Breakdown>(breakdowns),
+        description: "by what `follower_demographics` is divided; without it, by each in turn",
+      }),
+    ),
   }),
   returns: Type.Object({
     data: Type.Array(

@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import { chatappAccount } from "#features/chatapp-accounts/api";
 import { type Access, type Field, type FieldSet, writeOperation } from "#graph/contract/operation";
+import { asked, idText } from "#graph/schema/asked";
 import { migrationIntent } from "./migration-intents.policies.ts";
 import { type Status, statuses } from "./migration-intents.states.ts";
 import type { IntentRow } from "./migration-intents.store.ts";
@@ -70,7 +71,10 @@ export const setSolutionMigrationIntent = writeOperation({
   scheme: "bearer",
   policy: chatappAccount,
   errorForm: "wrapped",
-  params: Type.Object({ solution_id: Type.String(), destination_waba: Type.Optional(Type.String()) }),
+  params: Type.Object({
+    solution_id: Type.String({ description: "the multi-partner solution", ...asked(idText) }),
+    destination_waba: Type.Optional(Type.String({ description: "another account that the app is subscribed on", ...asked(idText) })),
+  }),
   returns: Type.Object({ id: Type.String() }),
   errors: ["invalidParameter"],
 });

@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import { pageField, pageMessaging } from "#features/pages/api";
 import { type Access, type Field, type FieldSet, listOperation, writeOperation } from "#graph/contract/operation";
+import { asked, filledText, webAddress } from "#graph/schema/asked";
 import type { PersonaRow } from "./personas.store.ts";
 
 /** D-41. */
@@ -49,7 +50,10 @@ export const createPersona = writeOperation({
   on: "page",
   method: "POST",
   edge: "personas",
-  params: Type.Object({ name: Type.String(), profile_picture_url: Type.String({ maxLength: PICTURE_URL_CHARACTERS_MAX }) }),
+  params: Type.Object({
+    name: Type.String({ description: "the persona's name", ...asked(filledText(PERSONA_NAME_CHARACTERS_MAX)) }),
+    profile_picture_url: Type.String({ maxLength: PICTURE_URL_CHARACTERS_MAX, description: "the address of its picture", ...asked(webAddress) }),
+  }),
   returns: Type.Object({ id: Type.String() }),
   readBack: { type: "persona", set: personaNode },
   errors: ["invalidParameter"],

@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import { type Access, type Field, type FieldSet, writeOperation } from "#graph/contract/operation";
 import { unservedFields } from "#graph/contract/unserved-fields";
+import { asked, filledText, idText } from "#graph/schema/asked";
 import { catalogCreation, catalogDeletion, catalogReading } from "./product-catalogs.policies.ts";
 import type { ShownCatalog } from "./product-catalogs.store.ts";
 
@@ -16,8 +17,8 @@ const permittedTask = Type.Unsafe<"240588526848665" | "2015469438531460">({ enum
 
 const agency = Type.Object({
   /** G1-17, ERR-33: both properties of an agency are required. */
-  business_id: Type.String(),
-  permitted_tasks: Type.Array(permittedTask, { minItems: 1 }),
+  business_id: Type.String({ description: "the agency's business", ...asked(idText) }),
+  permitted_tasks: Type.Array(permittedTask, { minItems: 1, description: "the ids of the tasks that it may do" }),
 });
 
 const text: Field<ShownCatalog> = { schema: Type.String(), policy: catalogReading };
@@ -74,14 +75,19 @@ export const createCatalog = writeOperation({
   edge: "owned_product_catalogs",
   alsoUnder: "pages",
   params: Type.Object({
-    name: Type.String(),
-    vertical: Type.Optional(Type.String()),
-    business_id: Type.Optional(Type.String()),
+    name: Type.String({ description: "the catalog's name", ...asked(filledText(CATALOG_NAME_CHARACTERS_MAX)) }),
+    vertical: Type.Optional(Type.String({ description: "what the catalog holds", ...asked({ enum: [CATALOG_VERTICAL] }) })),
+    business_id: Type.Optional(Type.String({ description: "the business that owns it, which the caller belongs to", ...asked(idText) })),
     business_metadata: Type.Optional(
-      Type.Object({
-        external_business_id: Type.Optional(Type.String({ maxLength: EXTERNAL_BUSINESS_ID_CHARACTERS_MAX })),
-        agency: Type.Optional(agency),
-      }),
+      Type.Object(
+        {
+          external_business_id: Type.Optional(
+            Type.String({ maxLength: EXTERNAL_BUSINESS_ID_CHARACTERS_MAX, description: "your own id of the business" }),
+          ),
+          agency: Type.Optional(agency),
+        },
+        { description: "the business as you know it, and an agency that the catalog is shared with" },
+      ),
     ),
   }),
   returns: Type.Object({ id: Type.String() }),

@@ -3,6 +3,7 @@ import type { Policy } from "#auth/policy";
 import { catalogFilling } from "#features/product-catalogs/api";
 import { type Access, type Field, type FieldSet, listOperation, writeOperation } from "#graph/contract/operation";
 import { unservedFields } from "#graph/contract/unserved-fields";
+import { asked, filledText } from "#graph/schema/asked";
 import type { ItemRow } from "./items.store.ts";
 import { FEED_NAME_CHARACTERS_MAX } from "./product-feeds.limits.ts";
 import { productFeed } from "./product-feeds.policies.ts";
@@ -119,8 +120,11 @@ export const listFeeds = listOperation({
   itemType: "product_feed",
 });
 
-const name = Type.String({ maxLength: FEED_NAME_CHARACTERS_MAX });
-const schedules = { schedule: scheduleParameter, update_schedule: scheduleParameter };
+const name = Type.String({ maxLength: FEED_NAME_CHARACTERS_MAX, description: "the feed's name", ...asked(filledText(FEED_NAME_CHARACTERS_MAX)) });
+const schedules = {
+  schedule: scheduleParameter("when the file is fetched that replaces all items; null or an empty text ends it"),
+  update_schedule: scheduleParameter("when the file is fetched that adds and changes items; null or an empty text ends it"),
+};
 
 const writing = {
   ...access,
@@ -182,7 +186,7 @@ export const listArticlesAndPublications = listOperation({
   errorForm: "wrapped",
   on: "product_feed",
   edge: "articles_and_publications",
-  params: Type.Object({ summary: Type.Optional(Type.Boolean()) }),
+  params: Type.Object({ summary: Type.Optional(Type.Boolean({ description: "true: also the number of all items" })) }),
   items: articleOrPublication,
   extras: Type.Object({ summary: Type.Object({ total_count: Type.Integer() }, { additionalProperties: false }) }),
   errors: ["versionDeprecated"],

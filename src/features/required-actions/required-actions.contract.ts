@@ -26,7 +26,7 @@ export const listRequiredActions = readOperation({
   scheme: "bearer",
   policy: ownApp,
   errorForm: "wrapped",
-  params: Type.Object({ statuses: Type.Optional(Type.Array(status, { minItems: 1 })) }),
+  params: Type.Object({ statuses: Type.Optional(Type.Array(status, { minItems: 1, description: "only actions in these states" })) }),
   requestHeaders: { "X-API-Version": { description: "The version of the interface.", schema: Type.Literal(API_VERSION) } },
   // D-50: a misspelt filter would return every action.
   isClosed: true,

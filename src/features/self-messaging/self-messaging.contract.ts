@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import { writeOperation } from "#graph/contract/operation";
+import { asked } from "#graph/schema/asked";
 import { selfMessagingPolicy } from "./self-messaging.policies.ts";
 
 /** D-52. */
@@ -25,11 +26,16 @@ export const sendSelfMessage = writeOperation({
   visibility: selfMessagingPolicy,
   errorForm: "wrapped",
   params: Type.Object({
-    message: Type.Object({
-      text: Type.String({ minLength: 1, maxLength: TEXT_CHARACTERS_MAX }),
-      /** Declared so that it can be refused (D1-10). */
-      quick_replies: Type.Optional(Type.Unknown()),
-    }),
+    message: Type.Object(
+      {
+        text: Type.String({ minLength: 1, maxLength: TEXT_CHARACTERS_MAX, description: "what is sent" }),
+        /** Declared so that it can be refused (D1-10). */
+        quick_replies: Type.Optional(
+          Type.Unknown({ description: "not supported in a message to oneself", ...asked({ type: "array", items: {}, maxItems: 0 }) }),
+        ),
+      },
+      { description: "the message" },
+    ),
   }),
   returns: Type.Object({ id: Type.String() }),
   errors: ["invalidParameter"],

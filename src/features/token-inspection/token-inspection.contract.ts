@@ -16,7 +16,7 @@ export const inspectToken = readOperation({
   scheme: "query",
   policy: inspection,
   errorForm: "wrapped",
-  params: Type.Object({ input_token: Type.String({ minLength: 1 }) }),
+  params: Type.Object({ input_token: Type.String({ minLength: 1, description: "the token to inspect" }) }),
   returns: Type.Object({
     data: Type.Object({
       type: Type.Optional(Type.String()),

@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import { chatappAccount, chatappRedirection, chatappSubscription } from "#features/chatapp-accounts/api";
 import { type Access, type Field, writeOperation } from "#graph/contract/operation";
+import { asked, webAddress } from "#graph/schema/asked";
 
 /** H1-4, H4-4. */
 const OVERRIDE_URI_CHARACTERS_MAX = 200;
@@ -13,9 +14,12 @@ const access = {
   errorForm: "wrapped",
 } as const satisfies Partial<Access>;
 
-const uri = Type.String({ maxLength: OVERRIDE_URI_CHARACTERS_MAX });
+const uri = Type.String({ maxLength: OVERRIDE_URI_CHARACTERS_MAX, description: "the address of the alternate callback", ...asked(webAddress) });
 /** H1-6, H4-6: no maximum length except that of the body. */
-const verifyToken = Type.String({ minLength: 1 });
+const tokenOf = { description: "what the callback is asked to know, before it is stored" };
+const verifyToken = Type.String({ minLength: 1, ...tokenOf });
+const removal = Type.Object({ override_callback_uri: Type.Literal(""), verify_token: Type.Optional(Type.String(tokenOf)) });
+const setting = Type.Object({ override_callback_uri: uri, verify_token: verifyToken });
 const success = Type.Object({ success: Type.Boolean() });
 
 export const setAccountOverride = writeOperation({
@@ -48,7 +52,10 @@ export const setAccountOverride = writeOperation({
   // D-13 [clients]: H3 by an app that is not subscribed subscribes it.
   visibility: chatappSubscription,
   policy: chatappSubscription,
-  params: Type.Object({ override_callback_uri: Type.Optional(uri), verify_token: Type.Optional(verifyToken) }),
+  params: Type.Object(
+    { override_callback_uri: Type.Optional(uri), verify_token: Type.Optional(verifyToken) },
+    asked({ dependentRequired: { override_callback_uri: ["verify_token"], verify_token: ["override_callback_uri"] } }),
+  ),
   returns: success,
   errors: ["invalidParameter", "handshakeFailed", "challengeMismatch"],
 });
@@ -63,7 +70,12 @@ export const setNumberOverride = writeOperation({
   method: "POST",
   edge: null,
   policy: chatappRedirection,
-  params: Type.Object({ webhook_configuration: Type.Object({ override_callback_uri: uri, verify_token: Type.Optional(Type.String()) }) }),
+  params: Type.Object({
+    webhook_configuration: Type.Object(
+      { override_callback_uri: uri, verify_token: Type.Optional(Type.String()) },
+      { description: "the alternate callback; an empty address removes it", ...asked({ anyOf: [removal, setting] }) },
+    ),
+  }),
   returns: success,
   errors: ["invalidParameter", "handshakeFailed", "challengeMismatch"],
 });

@@ -1,8 +1,12 @@
 import { Type } from "typebox";
 import { type Access, type FieldSet, listOperation, writeOperation } from "#graph/contract/operation";
 import { unservedFields } from "#graph/contract/unserved-fields";
+import { asked, webAddress } from "#graph/schema/asked";
+import { NAMES_OF, ONLY_IN } from "#graph/schema/schema-node";
+import type { WebhookObject } from "#webhooks/catalogue/field";
 import { appSubscriptions, pageSubscriptions } from "./webhook-subscriptions.policies.ts";
 import type { PageSubscriptionRow, ShownSubscriptionRow } from "./webhook-subscriptions.store.ts";
+import { unservedPageFields } from "./webhook-subscriptions.unserved.ts";
 
 /** Many servers refuse longer addresses. */
 const CALLBACK_URL_CHARACTERS_MAX = 2_048;
@@ -12,9 +16,30 @@ const ofApp = { ...access, policy: appSubscriptions, on: "app", edge: "subscript
 const ofPage = { ...access, policy: pageSubscriptions, on: "page", edge: "subscribed_apps" } as const;
 
 /** D-60. */
-const object = Type.Union([Type.Literal("social"), Type.Literal("chatapp_business_account"), Type.Literal("page"), Type.Literal("catalog")]);
+const object = Type.Union([Type.Literal("social"), Type.Literal("chatapp_business_account"), Type.Literal("page"), Type.Literal("catalog")], {
+  description: "of which kind of nodes the events are",
+});
+const objects = object.anyOf.map(({ const: name }) => name);
 const names = Type.Array(Type.String());
-const someNames = Type.Array(Type.String(), { minItems: 1 });
+
+/** D-164: of pages, `clients` takes names that are never sent. */
+const fieldNames = (of: readonly WebhookObject[]) => [
+  ...of.map((one) => ({ type: "string", [NAMES_OF]: one })),
+  ...(of.includes("page") ? [{ type: "string", enum: [...unservedPageFields], [ONLY_IN]: "clients" }] : []),
+];
+const fieldsOf = (...of: readonly WebhookObject[]) =>
+  Type.Array(Type.String(asked({ anyOf: fieldNames(of) })), { minItems: 1, description: "the fields whose events are sent" });
+
+/** What `fields` may be depends on the object. In this form those who make types of documents do not see it. */
+const ofTheirObject = objects.reduceRight<object>(
+  (otherwise, one) => ({
+    if: { properties: { object: { const: one } } },
+    // biome-ignore lint/suspicious/noThenProperty: a word of JSON Schema.
+    then: { properties: { fields: { items: { anyOf: fieldNames([one]) } } } },
+    else: otherwise,
+  }),
+  {},
+);
 const success = Type.Object({ success: Type.Boolean() });
 
 const subscription: FieldSet<ShownSubscriptionRow> = {
@@ -47,12 +72,20 @@ export const subscribeApp = writeOperation({
   clauses: ["HOOK-1", "SELF-19"],
   decisions: ["D-60", "D-61", "D-64", "D-130"],
   method: "POST",
-  params: Type.Object({
-    object,
-    callback_url: Type.String({ minLength: 1, maxLength: CALLBACK_URL_CHARACTERS_MAX }),
-    fields: someNames,
-    verify_token: Type.String({ minLength: 1 }),
-  }),
+  params: Type.Object(
+    {
+      object,
+      callback_url: Type.String({
+        minLength: 1,
+        maxLength: CALLBACK_URL_CHARACTERS_MAX,
+        description: "where the events are sent",
+        ...asked(webAddress),
+      }),
+      fields: fieldsOf(...objects),
+      verify_token: Type.String({ minLength: 1, description: "what the callback is asked to know, before it is stored" }),
+    },
+    asked(ofTheirObject),
+  ),
   returns: success,
   errors: ["invalidParameter", "handshakeFailed", "challengeMismatch"],
 });
@@ -64,7 +97,7 @@ export const unsubscribeApp = writeOperation({
   clauses: [],
   decisions: ["D-60", "D-130", "D-138"],
   method: "DELETE",
-  params: Type.Object({ object: Type.Optional(object), fields: Type.Optional(someNames) }),
+  params: Type.Object({ object: Type.Optional(object), fields: Type.Optional(fieldsOf(...objects)) }),
   returns: success,
   errors: ["invalidParameter"],
 });
@@ -113,7 +146,7 @@ export const subscribeToPage = writeOperation({
   clauses: [],
   decisions: ["D-60", "D-131", "D-164"],
   method: "POST",
-  params: Type.Object({ subscribed_fields: someNames }),
+  params: Type.Object({ subscribed_fields: fieldsOf("page") }),
   returns: success,
   errors: ["invalidParameter"],
 });

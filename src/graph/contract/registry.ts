@@ -203,7 +203,7 @@ export class Registry {
       nodeType: contract.on ?? undefined,
       readParams: parametersReader(contract.params),
       names: namesOf(contract, contract.edge ?? undefined),
-      paramNames: Object.keys(contract.params.properties),
+      paramNames: [...Object.keys(contract.params.properties), ...Object.keys(contract.aliases ?? {})],
       visibility: contract.visibility ?? type?.policy ?? contract.policy,
     });
   }

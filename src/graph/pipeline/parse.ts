@@ -11,7 +11,7 @@ import { readPageRequest } from "../response/paging.ts";
 import type { FieldAccess } from "./fields/field-policies.ts";
 import { type Projection, projectionOf } from "./fields/projection.ts";
 import { isYes } from "./parameters.ts";
-import { checkPlaces, parametersOf, refuseUndeclared } from "./places.ts";
+import { checkPlaces, parametersOf, refuseUndeclared, withoutAliases } from "./places.ts";
 import type { Incoming, Versioned } from "./stages.ts";
 import { migrationsOf } from "./version.ts";
 
@@ -75,8 +75,8 @@ export function parse(incoming: Incoming, versioned: Versioned, check: readonly 
     return { kind: "node", request, reading, projection, access, hasMetadata: isYes(source.metadata) };
   }
   if (served === undefined) throw new Error(`${endpoint.access.operation} has neither a handler nor declared fields`);
-  const params = endpoint.readParams(source);
   const { contract } = served;
+  const params = endpoint.readParams(world.profile === "clients" ? withoutAliases(source, contract.aliases) : source);
   if (contract.kind === "list") {
     const name = `${contract.operation} ${node.id}`;
     const projection = projectionOf(contract.items, selection, world.profile, registry.isField);

@@ -30,6 +30,14 @@ export function checkPlaces({ query, body }: GraphRequest, places: Readonly<Reco
   }
 }
 
+/** The parameters under the interface's own names. */
+export function withoutAliases(parameters: Parameters, aliases: Readonly<Record<string, string>> = {}): Parameters {
+  const given = Object.entries(aliases).filter(
+    ([alias, name]) => (parameters[alias] ?? undefined) !== undefined && (parameters[name] ?? undefined) === undefined,
+  );
+  return given.length === 0 ? parameters : { ...parameters, ...Object.fromEntries(given.map(([alias, name]) => [name, parameters[alias]])) };
+}
+
 /** What every operation takes: credentials, and what says how a request is served or a response shown, but not of what. */
 export const parametersOfAll: ReadonlySet<string> = new Set([
   ...["access_token", "oauth_token", "appsecret_proof", "method", "metadata", "debug", "migrations_override", "pretty", "locale"],

@@ -1,15 +1,55 @@
 /** Schemas of contracts in the words of JSON Schema alone, for documents that others read. */
-import { READ_AS } from "./schema-node.ts";
+import { ASKED, NAMES_OF, ONLY_IN, READ_AS, SHAPE_OF } from "./schema-node.ts";
 
 export type PlainSchema = Record<string, unknown>;
 
-const ownWords: ReadonlySet<string> = new Set(["x-plaza-raw", READ_AS]);
+const ownWords: ReadonlySet<string> = new Set(["x-plaza-raw", READ_AS, ASKED, NAMES_OF, ONLY_IN]);
 
 /** A choice of constants is an `enum`. */
 export const publicSchema = (schema: unknown): PlainSchema => plain(schema, (one) => one);
 
+/** What a request may be in one world. */
+export interface AskedIn {
+  readonly profile: "strict" | "clients";
+  /** By what `x-plaza-names-of` says. */
+  namesOf(what: string): readonly string[];
+}
+
 /** Of a graph request: a key with a default may be left out, and a file is text of bytes, as generators know it. */
-export const askedSchema = (schema: unknown): PlainSchema => plain(schema, (one) => withDefaults(isFile(one) ? { type: "string", ...one } : one));
+export const askedSchema = (schema: unknown, where: AskedIn): PlainSchema =>
+  plain(schema, (given) => {
+    const one = withNames(inProfile(withAsked(given), where), where);
+    return withDefaults(isFile(one) ? { type: "string", ...one } : one);
+  });
+
+/** For those who read one schema alone. */
+export const withoutShapes = (schema: PlainSchema): PlainSchema =>
+  JSON.parse(JSON.stringify(schema, (word, value) => (word === SHAPE_OF ? undefined : value)));
+
+/** The alternatives that the profile takes; several lists of texts are one. */
+function inProfile(schema: PlainSchema, where: AskedIn): PlainSchema {
+  const { anyOf, ...rest } = schema as { anyOf?: readonly PlainSchema[] };
+  if (anyOf === undefined) return schema;
+  const served = anyOf
+    .filter(({ [ONLY_IN]: only }) => only === undefined || only === where.profile)
+    .map(({ [ONLY_IN]: _, ...one }) => withNames(one, where));
+  const texts = served.flatMap(({ type, enum: values }) => (type === "string" && Array.isArray(values) ? [values as string[]] : []));
+  if (texts.length === served.length) return { ...rest, type: "string", enum: [...new Set(texts.flat())] };
+  return served.length === 1 ? { ...rest, ...served[0] } : { ...rest, anyOf: served };
+}
+
+function withAsked({ [ASKED]: asked, ...schema }: PlainSchema): PlainSchema {
+  if (!isSchema(asked)) return schema;
+  if (asked.type === undefined && asked.anyOf === undefined) return { ...schema, ...asked };
+  return { ...(schema.description === undefined ? {} : { description: schema.description }), ...asked };
+}
+
+function withNames({ [NAMES_OF]: what, ...schema }: PlainSchema, { namesOf }: AskedIn): PlainSchema {
+  if (typeof what !== "string") return schema;
+  const names = namesOf(what);
+  if (schema.type !== "object") return { ...schema, enum: names };
+  return { ...schema, properties: Object.fromEntries(names.map((name) => [name, schema.additionalProperties])), additionalProperties: false };
+}
 
 /** A value of any kind for those who read it: a file of multipart/form-data stands beside the parameters. */
 export const isFile = (schema: PlainSchema): boolean => schema.format === "binary";

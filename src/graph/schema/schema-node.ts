@@ -22,6 +22,9 @@ export interface SchemaNode {
   readonly default?: unknown;
   /** The feature reads it itself, numbers that keep their digits included: large lists, or errors that name more than a parameter. */
   readonly "x-plaza-raw"?: boolean;
+  readonly [ASKED]?: object;
+  readonly [NAMES_OF]?: string;
+  readonly [ONLY_IN]?: string;
   /** The name of a reading that the dialect has, in place of all other words. */
   readonly [READ_AS]?: string;
 }
@@ -29,12 +32,24 @@ export interface SchemaNode {
 /** Names what a schema is a shape of, for documents, where it is that of a node. */
 export const SHAPE_OF = "x-plaza-shape-of";
 
+/**
+ * What documents say of a value that the feature checks itself, with errors of its own: these words beside those of the schema, or, where they
+ * name a type or alternatives, in place of them.
+ */
+export const ASKED = "x-plaza-asked";
+
+/** The names that a text may be, or that the keys of an object may have, where they are known only to a registry or a calendar. */
+export const NAMES_OF = "x-plaza-names-of";
+
+/** Alternatives that one profile alone takes. */
+export const ONLY_IN = "x-plaza-only-in";
+
 /** Marks a schema whose values are read in a way of their own: ids and times of world files. */
 export const READ_AS = "x-plaza-read-as";
 
 const words = new Set(
   `type enum const anyOf minLength maxLength pattern minimum maximum minItems maxItems items properties required additionalProperties
-   patternProperties default x-plaza-raw ${READ_AS} description title examples format`.split(/\s+/),
+   patternProperties default x-plaza-raw ${READ_AS} ${ASKED} ${NAMES_OF} ${ONLY_IN} ${SHAPE_OF} description title examples format`.split(/\s+/),
 );
 
 /** Throws an ordinary `Error` for a word that no reader knows: a contract would promise what nothing checks. */

@@ -5,6 +5,7 @@ import { invalidParameter } from "#kernel/errors";
 import { isStorableText } from "#kernel/text";
 import { eventPath } from "../app-events.errors.ts";
 import { LOG_TIME_MAX, PARAMETER_NAME_CHARACTERS_MAX, PARAMETERS_MAX } from "../app-events.limits.ts";
+import { EVENT_NAME } from "../app-events.words.ts";
 import { keyFingerprint } from "../dedup-index/fingerprints.ts";
 import { ACTIVATE_APP, isPriced } from "../standard-events.contract.ts";
 import { readAmount } from "./amounts.ts";
@@ -44,8 +45,8 @@ export function readEvents(events: readonly unknown[], context: EventContext): R
   return read;
 }
 
-/** EVT-1, D-70: 1 to 40 characters. */
-const NAME = /^[0-9A-Za-z_][0-9A-Za-z _-]{0,39}$/;
+/** EVT-1. */
+const NAME = new RegExp(EVENT_NAME);
 
 /** The properties of an event that are not parameters: they are neither counted nor stored as parameters (D-70). */
 interface Properties {

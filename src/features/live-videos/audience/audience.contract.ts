@@ -69,7 +69,7 @@ export const createComment = writeOperation({
   on: "live_video",
   method: "POST",
   edge: "comments",
-  params: Type.Object({ message: Type.String({ minLength: 1, maxLength: COMMENT_CHARACTERS_MAX }) }),
+  params: Type.Object({ message: Type.String({ minLength: 1, maxLength: COMMENT_CHARACTERS_MAX, description: "the comment" }) }),
   returns: Type.Object({ id: Type.String() }),
   errors: ["invalidParameter"],
 });
@@ -97,7 +97,7 @@ export const createReaction = writeOperation({
   on: "live_video",
   method: "POST",
   edge: "reactions",
-  params: Type.Object({ type: reactionType }),
+  params: Type.Object({ type: Type.Unsafe<(typeof reactionTypes)[number]>({ ...reactionType, description: "how" }) }),
   returns: Type.Object({ success: Type.Boolean() }),
   errors: ["invalidParameter"],
 });

@@ -1,3 +1,5 @@
+import { SHAPE_OF } from "#graph/schema/schema-node";
+
 /** ISO 3166-1 alpha-2, as of 2024. Unknown codes are refused, because nobody would notice that they have no effect (D-113). */
 const CODES = `
   AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ CA CC CD CF CG CH CI CK CL CM CN CO CR
@@ -7,6 +9,9 @@ const CODES = `
   SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW`;
 
 const countries: ReadonlySet<string> = new Set(CODES.trim().split(/\s+/));
+
+/** As documents say it; small letters are taken too. */
+export const countryCode = { type: "string", enum: [...countries], [SHAPE_OF]: "country" } as const;
 
 /** The code in capitals, or undefined when it is no country's. */
 export function countryOf(text: string): string | undefined {

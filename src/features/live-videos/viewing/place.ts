@@ -1,6 +1,7 @@
 /** The place of a live video on the live map (C1-3, C1-6, D-51): the id of a place or page, a point, or both. */
 import { textOf } from "#graph/pipeline/parameters";
 import { JsonNumber } from "#graph/pipeline/request";
+import { having, idText } from "#graph/schema/asked";
 import { type GraphError, invalidParameter } from "#kernel/errors";
 import { isNodeId, type NodeId } from "#kernel/ids";
 
@@ -12,6 +13,30 @@ export interface Place {
 /** Degrees. */
 const LATITUDE_MAX = 90;
 const LONGITUDE_MAX = 180;
+
+/** As documents say it. */
+export const placeWords = {
+  anyOf: [
+    { type: "string", pattern: `${idText.pattern}|^$`, description: "the id of a place or page" },
+    {
+      type: "object",
+      properties: {
+        id: { type: "string", ...idText, description: "the id of a place or page" },
+        location: {
+          type: "object",
+          required: ["latitude", "longitude"],
+          properties: {
+            latitude: { type: "number", minimum: -LATITUDE_MAX, maximum: LATITUDE_MAX },
+            longitude: { type: "number", minimum: -LONGITUDE_MAX, maximum: LONGITUDE_MAX },
+          },
+        },
+      },
+      if: having("id"),
+      else: having("location"),
+    },
+    { type: "null" },
+  ],
+} as const;
 
 /**
  * `parse` reads an object that was sent as JSON text. Undefined: null, `null` in a form, or an empty text removes the place. Whether

@@ -1,14 +1,17 @@
 /** Schedules as callers write them. */
 import { Type } from "typebox";
+import { asked, neverGiven } from "#graph/schema/asked";
 import type { World } from "#graph/worlds/world";
 import { CallbackRefused } from "#outbound/address-rules";
 import { isTimezone, type Schedule, scheduleWords } from "./schedule.ts";
 
 /** D-147: what Plaza refuses, and does not leave out, since a fetch without them would fail for no reason that the caller could see. */
-const credentials = { username: Type.Optional(Type.Unknown()), password: Type.Optional(Type.Unknown()) };
+const refused = Type.Optional(Type.Unknown({ description: "not supported: files are fetched without credentials", ...asked(neverGiven) }));
+export const credentials = { username: refused, password: refused };
 
 /** Null, or an empty text in a form, removes it. */
-export const scheduleParameter = Type.Optional(Type.Union([Type.Object({ ...scheduleWords, ...credentials }), Type.Null(), Type.Literal("")]));
+export const scheduleParameter = (description: string) =>
+  Type.Optional(Type.Union([Type.Object({ ...scheduleWords, ...credentials }), Type.Null(), Type.Literal("")], { description }));
 
 export interface GivenSchedule extends Schedule {
   readonly username?: unknown;

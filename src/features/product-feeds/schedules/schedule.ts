@@ -1,5 +1,6 @@
 /** D-146: when the file of a feed is fetched. A feed has two schedules: one replaces its items, the other adds to them (D-148). */
 import { type Static, Type } from "typebox";
+import { asked, webAddress } from "#graph/schema/asked";
 import { FETCHED_URL_CHARACTERS_MAX } from "../product-feeds.limits.ts";
 
 export const scheduleKinds = ["schedule", "update_schedule"] as const;
@@ -19,12 +20,17 @@ const oneOf = <Value extends string>(values: readonly Value[], words: object = {
 export const scheduleWords = {
   interval: oneOf(intervals),
   interval_count: Type.Integer({ minimum: 1, maximum: INTERVAL_COUNT_MAX, default: 1, description: "every so many hours, days, weeks or months" }),
-  url: Type.String({ minLength: 1, maxLength: FETCHED_URL_CHARACTERS_MAX }),
+  url: Type.String({ minLength: 1, maxLength: FETCHED_URL_CHARACTERS_MAX, description: "the address of the file", ...asked(webAddress) }),
   hour: Type.Integer({ minimum: 0, maximum: 23, default: 0 }),
   minute: Type.Integer({ minimum: 0, maximum: 59, default: 0 }),
   day_of_week: oneOf(weekdays, { default: "MONDAY", description: "of WEEKLY" }),
   day_of_month: Type.Integer({ minimum: 1, maximum: 31, default: 1, description: "of MONTHLY; in a shorter month its last day" }),
-  timezone: Type.String({ maxLength: TIMEZONE_CHARACTERS_MAX, default: "UTC", description: "a name of the time zone database, e.g. Europe/Berlin" }),
+  timezone: Type.String({
+    maxLength: TIMEZONE_CHARACTERS_MAX,
+    default: "UTC",
+    description: "a name of the time zone database, e.g. Europe/Berlin",
+    ...asked({ minLength: 1 }),
+  }),
 };
 
 const words = Type.Object(scheduleWords);

@@ -4,6 +4,7 @@ import type { Policy } from "#auth/policy";
 import { catalogFilling } from "#features/product-catalogs/api";
 import { type Access, type Field, type FieldSet, listOperation, writeOperation } from "#graph/contract/operation";
 import { unservedFields } from "#graph/contract/unserved-fields";
+import { asked, having, webAddress } from "#graph/schema/asked";
 import { utcText } from "#kernel/clock";
 import { feedFormats } from "../formats/rows.ts";
 import { uploadStatuses } from "../ingestion/upload-statuses.ts";
@@ -11,6 +12,7 @@ import type { UploadRow } from "../ingestion/uploads.store.ts";
 import { itemFields } from "../product-feeds.items.ts";
 import { FETCHED_URL_CHARACTERS_MAX, REQUEST_BYTES_MAX } from "../product-feeds.limits.ts";
 import { productFeed } from "../product-feeds.policies.ts";
+import { credentials } from "../schedules/parameters.ts";
 import type { UploadErrorRow } from "./errors.ts";
 
 const oneOf = (values: readonly string[]): TSchema => Type.Unsafe<string>({ enum: [...values] });
@@ -108,13 +110,27 @@ export const createUpload = writeOperation({
   method: "POST",
   edge: "uploads",
   multipartBytesMax: REQUEST_BYTES_MAX,
-  params: Type.Object({
-    file: Type.Optional(Type.Unknown({ format: "binary", description: "a file of multipart/form-data" })),
-    url: Type.Optional(Type.String({ minLength: 1, maxLength: FETCHED_URL_CHARACTERS_MAX })),
-    update_only: Type.Optional(Type.Boolean()),
-    username: Type.Optional(Type.Unknown({ description: "refused" })),
-    password: Type.Optional(Type.Unknown({ description: "refused" })),
-  }),
+  params: Type.Object(
+    {
+      file: Type.Optional(Type.Unknown({ format: "binary", description: "a file of multipart/form-data" })),
+      url: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: FETCHED_URL_CHARACTERS_MAX,
+          description: "the address of the file, in place of `file`",
+          ...asked(webAddress),
+        }),
+      ),
+      update_only: Type.Optional(Type.Boolean({ description: "true: items that the file does not name stay" })),
+      ...credentials,
+    },
+    asked({
+      if: having("file"),
+      // biome-ignore lint/suspicious/noThenProperty: a word of JSON Schema.
+      then: { not: having("url") },
+      else: having("url"),
+    }),
+  ),
   returns: Type.Object({ id: Type.String() }),
   errors: ["versionDeprecated", "invalidParameter", "edgeRateLimited"],
 });

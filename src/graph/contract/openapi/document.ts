@@ -10,6 +10,7 @@ import type { SurfaceName } from "../../pipeline/request.ts";
 import { isReleased, newestVersion } from "../../versions/resolve.ts";
 import type { Endpoint, Registry } from "../registry.ts";
 import { edgeOf, type OpenapiOptions, pascal, type Served, servedAddresses, typeOf } from "./addresses.ts";
+import { askedIn, openMigrations } from "./asked.ts";
 import { bodyOf, parametersOf, sharedParameters } from "./parameters.ts";
 import { responseHeaders, responsesOf } from "./responses.ts";
 import { type Document, NamedSchemas } from "./schemas.ts";
@@ -24,6 +25,7 @@ export const servedNow = ({ calendar, now }: Pick<OpenapiOptions, "calendar" | "
   [
     ...calendar.marketing.map(({ released, until = Number.POSITIVE_INFINITY }) => (until <= now ? 2 : released <= now ? 1 : 0)),
     ...calendar.platform.map((release) => (isReleased(release, now) ? 1 : 0)),
+    ...openMigrations({ calendar, now }),
   ].join("");
 
 export function openapiDocument(registry: Registry, options: OpenapiOptions): Document {
@@ -72,7 +74,8 @@ const serversOf = (surfaces: Iterable<SurfaceName>, { addresses }: OpenapiOption
 function operationOf(served: Served, registry: Registry, schemas: NamedSchemas, main: SurfaceName, options: OpenapiOptions): Document {
   const { endpoints, surfaces, method } = served;
   const summaries = [...new Set(endpoints.map(summaryOf))];
-  const requestBody = bodyOf(served, schemas, options);
+  const asked = askedIn(registry, options);
+  const requestBody = bodyOf(served, schemas, asked);
   const isOfMain = surfaces.size === 1 && surfaces.has(main);
   return {
     operationId: nameOf(served),
@@ -82,7 +85,7 @@ function operationOf(served: Served, registry: Registry, schemas: NamedSchemas, 
     ...(isOfMain ? {} : { servers: serversOf(surfaces, options) }),
     ...(endpoints.some(({ access }) => access.headers?.deprecation !== undefined) ? { deprecated: true } : {}),
     security: securityOf(endpoints, options.profile),
-    parameters: parametersOf(served, options),
+    parameters: parametersOf(served, schemas, asked, options),
     ...(requestBody === undefined ? {} : { requestBody }),
     responses: responsesOf(endpoints, registry, schemas, options),
     "x-plaza-operations": endpoints.map(({ access }) => access.operation),

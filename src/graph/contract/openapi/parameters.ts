@@ -3,7 +3,8 @@ import type { TSchema } from "typebox";
 import { principalTypes } from "#auth/token";
 import { formatVersion } from "#kernel/versions";
 import { parametersOfAll } from "../../pipeline/places.ts";
-import { askedSchema, isFile, publicSchema } from "../../schema/public-schema.ts";
+import { having } from "../../schema/asked.ts";
+import { type AskedIn, askedSchema, isFile, publicSchema } from "../../schema/public-schema.ts";
 import { SHAPE_OF } from "../../schema/schema-node.ts";
 import { isMarketing } from "../../versions/rules.ts";
 import type { Endpoint } from "../registry.ts";
@@ -34,7 +35,7 @@ function query(name: string, description: string, schema: Document): Document {
 
 const shared = (name: string): Document => ({ $ref: `#/components/parameters/${name}` });
 
-export function parametersOf({ path, method, endpoints }: Served, options: OpenapiOptions): Document[] {
+export function parametersOf({ path, method, endpoints }: Served, schemas: NamedSchemas, asked: AskedIn, options: OpenapiOptions): Document[] {
   const isOf = (is: (endpoint: Endpoint) => boolean): boolean => endpoints.some(is);
   const isList = isOf(({ served }) => served?.contract.kind === "list");
   const names = [
@@ -43,7 +44,12 @@ export function parametersOf({ path, method, endpoints }: Served, options: Opena
     "appsecret_proof",
     ...(method === "GET" ? ["if_none_match"] : []),
   ];
-  return [...pathParameters(path, endpoints, options), ...ownParameters(endpoints), ...headerParameters(endpoints), ...names.map(shared)];
+  return [
+    ...pathParameters(path, endpoints, options),
+    ...ownParameters(endpoints, schemas, asked),
+    ...headerParameters(endpoints),
+    ...names.map(shared),
+  ];
 }
 
 /** D-33, D-38. */
@@ -96,20 +102,22 @@ export function paramsIn(place: "query" | "body", endpoint: Endpoint): OwnParame
 }
 
 /** Where node types share an address, a parameter is required if all of them require it. */
-function ownParameters(endpoints: readonly Endpoint[]): Document[] {
+function ownParameters(endpoints: readonly Endpoint[], schemas: NamedSchemas, asked: AskedIn): Document[] {
   const byName = Map.groupBy(
     endpoints.flatMap((endpoint) => paramsIn("query", endpoint)),
     ({ name }) => name,
   );
   return [...byName].map(([name, found]) => {
-    const texts = new Map(found.map(({ schema }) => [JSON.stringify(askedSchema(schema)), askedSchema(schema)]));
-    const schema = anyOf([...texts.values()].map((one) => ({ schema: one })));
+    const own = found.map((one) => askedSchema(one.schema, asked));
+    const texts = new Map(own.map((one) => [JSON.stringify(one), one]));
+    const schema = anyOf([...texts.values()].map((one) => ({ schema: schemas.referred(one) })));
     const required = found.length === endpoints.length && found.every(({ isRequired }) => isRequired);
     // D-161: of the ways to write a list of plain values, the one that needs one parameter.
     const isSeparated = found.every(({ schema: one }) => isListOfPlainValues(one));
-    const description = found.map(({ schema: one }) => (one as { description?: string }).description).find((text) => text !== undefined);
+    // Where they differ, each alternative has its own.
+    const [description = `The parameter \`${name}\`.`] = own.flatMap((one) => (typeof one.description === "string" ? [one.description] : []));
     return {
-      ...query(name, description ?? `The parameter \`${name}\`.`, schema),
+      ...query(name, description, schema),
       required,
       ...(isSeparated ? { style: "form", explode: false } : {}),
     };
@@ -135,10 +143,10 @@ function asEnum({ const: constant, ...schema }: Document): Document {
 }
 
 /** JSON, or a form whose lists and objects are JSON text (D-34), with files where it has parts. Undefined where the method has no body. */
-export function bodyOf({ method, endpoints }: Served, schemas: NamedSchemas, { profile }: OpenapiOptions): Document | undefined {
+export function bodyOf({ method, endpoints }: Served, schemas: NamedSchemas, asked: AskedIn): Document | undefined {
   if (method !== "POST") return undefined;
   const bodiesWith = (takesFiles: boolean) =>
-    endpoints.map((endpoint) => ({ ...bodyOfOne(endpoint, schemas, { isStrict: profile === "strict", takesFiles }), type: typeOf(endpoint) }));
+    endpoints.map((endpoint) => ({ ...bodyOfOne(endpoint, schemas, asked, takesFiles), type: typeOf(endpoint) }));
   const bodies = bodiesWith(false);
   const schema = anyOf(bodies);
   const structured = new Set(bodies.flatMap(({ structured: names }) => names));
@@ -158,14 +166,32 @@ export function bodyOf({ method, endpoints }: Served, schemas: NamedSchemas, { p
 const withProperties = (schema: Document, names: ReadonlySet<string>): Document =>
   schema.anyOf === undefined ? schema : { type: "object", properties: Object.fromEntries([...names].map((name) => [name, {}])), ...schema };
 
-function bodyOfOne(endpoint: Endpoint, schemas: NamedSchemas, { isStrict, takesFiles }: { isStrict: boolean; takesFiles: boolean }) {
-  const asked = paramsIn("body", endpoint).map((one) => ({ ...one, schema: askedSchema(one.schema) }));
+function bodyOfOne(endpoint: Endpoint, schemas: NamedSchemas, where: AskedIn, takesFiles: boolean) {
+  const contract = endpoint.served?.contract;
+  const asked = paramsIn("body", endpoint).map((one) => ({ ...one, schema: askedSchema(one.schema, where) }));
   const params = takesFiles ? asked : asked.filter(({ schema }) => !isFile(schema));
-  const properties: Document = Object.fromEntries(params.map(({ name, schema }) => [name, schema]));
-  const required = params.filter(({ isRequired }) => isRequired).map(({ name }) => name);
-  const schema: Document = { type: "object", properties, ...(required.length === 0 ? {} : { required }) };
+  const { properties: _, required: __, type: ___, ...together } = askedSchema(contract?.params, where);
+  // What else is asked where no file comes counts where none can come.
+  const { else: withoutFile, if: isWithFile, then: withFile, ...others } = together as { else?: { required?: string[] }; if?: object; then?: object };
+  const isOfFile = (isWithFile as { required?: string[] } | undefined)?.required?.some((name) => !params.some((one) => one.name === name));
+  const isAlwaysWithout = withoutFile !== undefined && isOfFile === true;
+  const more: Document = isAlwaysWithout ? others : together;
+  const aliases = where.profile === "clients" ? Object.entries(contract?.aliases ?? {}) : [];
+  const named = new Map(params.map(({ name, schema }) => [name, schema]));
+  const properties: Document = { ...Object.fromEntries(named), ...Object.fromEntries(aliases.map(([alias, name]) => [alias, named.get(name)])) };
+  const required = [
+    ...params.filter(({ isRequired }) => isRequired).map(({ name }) => name),
+    ...(isAlwaysWithout ? (withoutFile.required ?? []) : []),
+  ];
+  const firm = required.filter((name) => !aliases.some(([, own]) => own === name));
+  const either = aliases.flatMap(([alias, name]) => (required.includes(name) ? [having(name), having(alias)] : []));
+  const schema: Document = {
+    ...{ type: "object", properties, ...(firm.length === 0 ? {} : { required: firm }) },
+    ...(either.length === 0 ? {} : { anyOf: either }),
+    ...more,
+  };
   // D-50: only what every operation takes may stand beside them.
-  if (isStrict && endpoint.served?.contract.isClosed === true) {
+  if (where.profile === "strict" && contract?.isClosed === true) {
     for (const name of parametersOfAll) properties[name] ??= {};
     schema.additionalProperties = false;
   }

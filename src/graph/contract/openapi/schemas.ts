@@ -46,6 +46,11 @@ export class NamedSchemas {
     return ordered;
   }
 
+  /** The schema as it stands in a document outside of a named one. */
+  referred(schema: Document): Document {
+    return this.#referred(schema) as Document;
+  }
+
   #inside(value: object): unknown {
     if (Array.isArray(value)) return value.map((item) => this.#referred(item));
     return Object.fromEntries(Object.entries(value).flatMap(([key, inner]) => (key === SHAPE_OF ? [] : [[key, this.#referred(inner)]])));
@@ -54,7 +59,10 @@ export class NamedSchemas {
   #referred(value: unknown): unknown {
     if (typeof value !== "object" || value === null) return value;
     const node = (value as Document)[SHAPE_OF];
-    if (typeof node === "string") return this.add(pascal(node), value as Document);
+    if (typeof node === "string") {
+      const { description, ...shape } = value as Document;
+      return { ...this.add(pascal(node), shape), ...(description === undefined ? {} : { description }) };
+    }
     // Only such schemas have names; text is made of no others.
     const name = "properties" in value || "anyOf" in value ? this.#names.get(JSON.stringify(value)) : undefined;
     return name === undefined ? this.#inside(value) : schemaRef(name);
