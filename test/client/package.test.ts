@@ -11,12 +11,12 @@ const ROOT = join(import.meta.dir, "../..");
 /** Of the module, compressed. */
 const COMPRESSED_BYTES_MAX = 10_000;
 
-/** A project that has the package. */
-const project = mkdtempSync(join(tmpdir(), "plaza-client-"));
-const built = join(project, "node_modules/plaza-graph-client/dist");
+/** The folder of a program that has the package. */
+const folder = mkdtempSync(join(tmpdir(), "plaza-client-"));
+const built = join(folder, "node_modules/plaza-graph-client/dist");
 const guide = readGuide();
 
-beforeAll(() => void installClient(project), 120_000);
+beforeAll(() => void installClient(folder), 120_000);
 
 test("the package holds the module, its types and its page, and nothing else", () => {
   const files = readdirSync(join(built, ".."), { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
@@ -25,7 +25,7 @@ test("the package holds the module, its types and its page, and nothing else", (
 });
 
 test("an error that nobody catches is printed with its class and its line, and not with the module", () => {
-  const file = join(project, "uncaught.mjs");
+  const file = join(folder, "uncaught.mjs");
   writeFileSync(
     file,
     `import { createClient } from "plaza-graph-client";
@@ -46,11 +46,11 @@ test("the module has at most 10 kB compressed, and imports nothing", () => {
 });
 
 test("the guide's examples fit the types that the package holds", () => {
-  writeFileSync(join(project, "guide.ts"), guide.program);
+  writeFileSync(join(folder, "guide.ts"), guide.program);
   const options = { strict: true, module: "ESNext", moduleResolution: "bundler", target: "ES2022", lib: ["ES2022", "DOM", "DOM.Iterable"] };
   // Not `skipLibCheck`: the declarations themselves are looked at as well.
-  writeFileSync(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions: { ...options, types: [], noEmit: true }, files: ["guide.ts"] }));
-  const { stdout, exitCode } = Bun.spawnSync(["node", join(ROOT, "node_modules/typescript-native/bin/tsc"), "-p", project]);
+  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions: { ...options, types: [], noEmit: true }, files: ["guide.ts"] }));
+  const { stdout, exitCode } = Bun.spawnSync(["node", join(ROOT, "node_modules/typescript-native/bin/tsc"), "-p", folder]);
   expect({ exitCode, problems: stdout.toString() }).toEqual({ exitCode: 0, problems: "" });
 }, 60_000);
 
@@ -83,7 +83,7 @@ const runtimes: Readonly<Record<string, readonly string[]>> = {
 for (const [name, command] of Object.entries(runtimes)) {
   test(`the guide's examples run on ${name}, and print what it says`, async () => {
     const server = await startServer(["--data", ":memory:"]);
-    const file = join(project, `guide-${name}.mjs`);
+    const file = join(folder, `guide-${name}.mjs`);
     writeFileSync(file, runnable(guide, server.base_url, "plaza-graph-client"));
     const child = Bun.spawn([...command, file], { stdout: "pipe", stderr: "pipe" });
     const [stdout, stderr] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
