@@ -25,9 +25,9 @@ const idsOf = async (plaza: TestPlaza, file: Readonly<Record<string, readonly En
 };
 
 onEachDatabase("a node with the id of one that was removed", (database) => {
-  test.each(sections.map(({ key, entry }) => [key, (entry as { required?: string[] }).required ?? []] as const))(
-    "of %s is a new one: it has what a new one has, and is where a new one is",
-    async (key, required) => {
+  for (const { key, entry: schema } of sections) {
+    const { required = [] } = schema as { readonly required?: readonly string[] };
+    test(`of ${key} is a new one: it has what a new one has, and is where a new one is`, async () => {
       const { plaza, request } = await openControl({ database, world: busyWorld });
       const exported = async () => (await exportWorld(plaza.world, plaza.registry)) as Record<string, Entry[]>;
       const create = async (entry: object) => {
@@ -59,6 +59,6 @@ onEachDatabase("a node with the id of one that was removed", (database) => {
         const { [key]: before = [], ...others } = without;
         expect({ ...rest, [key]: among.filter(({ id }) => id !== entry.id) }).toEqual({ ...others, [key]: before });
       }
-    },
-  );
+    });
+  }
 });

@@ -52,8 +52,7 @@ async function serve(deps: RequestDeps, world: World, request: GraphRequest): Pr
     // 1 Address: version, id and edge; then the method, which a parameter may override.
     const address = readAddress(incoming);
     reached = { address };
-    checkAddress(address);
-    const addressed = { address, method: readMethod(request) };
+    const addressed = { address: checkAddress(address), method: readMethod(request) };
     reached = addressed;
 
     // 2 Authenticate: every token that the request brings. D-93: before anything else about the request can show.

@@ -38,8 +38,9 @@ export function readAddress({ request, registry, world }: Incoming): Address {
 }
 
 /** Throws `unknownPath`. */
-export function checkAddress({ unknown }: Address): void {
-  if (unknown !== undefined) throw unknownPath(unknown);
+export function checkAddress(address: Address): Address {
+  if (address.unknown !== undefined) throw unknownPath(address.unknown);
+  return address;
 }
 
 /**

@@ -48,7 +48,7 @@ export function parseFields(text: string): Selection | undefined {
 }
 
 /** In a selection: what is shown without one, too. */
-const WITHOUT_BRACES = "";
+export const WITHOUT_BRACES = "";
 
 /** D-33: a field that is named twice has what both select inside it. */
 function both(one: Selection | undefined, other: Selection | undefined): Map<string, Selection | undefined> | undefined {

@@ -1,7 +1,7 @@
 /** Migration intents (H7, D-58, D-121). */
 
 import type { Failure } from "../errors.ts";
-import { objectShape, parseFields, type Selection, type Shape, select } from "../fields.ts";
+import { objectShape, parseFields, type Selection, type Shape, select, WITHOUT_BRACES } from "../fields.ts";
 import type { MigrationIntent } from "../nodes.ts";
 import type { Operation, Turn } from "../operations.ts";
 import { type Reply, success } from "../replies.ts";
@@ -22,6 +22,7 @@ const OF_OTHER_NODES: ReadonlySet<string> = new Set(["name", "username", "title"
 /** What is wrong with a selection at this depth and below. */
 function problemsOf(selection: Selection, { fields }: Shape, isAccount = false): ("fieldUnavailable" | "invalidParameter")[] {
   return [...selection].flatMap(([name, inner]) => {
+    if (name === WITHOUT_BRACES) return [];
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
     // D-38: inside an account a name is refused as its own read denies it.
     if (field === undefined) return [OF_OTHER_NODES.has(name) && !isAccount ? ("fieldUnavailable" as const) : ("invalidParameter" as const)];
