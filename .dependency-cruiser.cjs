@@ -133,12 +133,14 @@ const rules = [
   },
   {
     name: "contracts-are-data",
-    comment: "a contract imports kernel, graph/contract, schemes, policies, typebox and its own feature's data, nothing that acts",
+    comment: "a contract imports kernel, graph/contract, words of schemas, schemes, policies, typebox and its own feature's data, nothing that acts",
     from: { path: "\\.contract\\.ts$" },
     to: {
       pathNot: [
         "^src/kernel/",
         "^src/graph/(contract/(operation|unserved-fields)|versions/rules|pipeline/request)\\.ts$",
+        // What documents say of a schema, and the fields that can be subscribed to.
+        "^src/(graph/schema/(asked|schema-node)|graph/worlds/file/schema-words|webhooks/catalogue/field)\\.ts$",
         "^src/auth/(policy|app-policies|page-policies|schemes|page-tasks)\\.ts$",
         "^node_modules/typebox/",
         // Its own feature's data: policies, limits, states, metrics. The next two rules say which files of it are none.

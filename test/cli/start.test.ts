@@ -213,10 +213,7 @@ describe("without the sandbox", () => {
   test("LIVE-24: a viewer chooses no country, which one of a sandbox does", async () => {
     const video = { id: "5303", page: "2001", status: "VOD", embeddable: true, targeting: { geo_locations: { countries: ["DE"] } } };
     const world = fileWith(JSON.stringify({ pages: [{ id: "2001" }], live_videos: [video] }));
-    for (const [flags, status] of [
-      [[], 200],
-      [["--no-sandbox"], 403],
-    ] as const) {
+    for (const [status, ...flags] of [[200], [403, "--no-sandbox"]] as const) {
       const { ready } = await startPlaza(["--data", ":memory:", "--world", world, ...flags], { env });
       expect((await fetch(`${ready.base_url}/player/5303?country=DE`)).status).toBe(status);
     }

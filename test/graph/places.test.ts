@@ -51,8 +51,13 @@ describe("D-40: parameters with a place of their own", () => {
   });
 });
 
-test("D-50: what is neither declared nor general is refused, with the name that was meant", () => {
-  expect(() => refuseUndeclared({ name: "a", fields: "id", access_token: "t", locale: "de" }, ["name"])).not.toThrow();
+test("D-50, D-57: what is neither declared nor a parameter of every operation is refused, with the name that was meant", () => {
+  const ofAll = { access_token: "t", oauth_token: "t", appsecret_proof: "p", method: "get", metadata: "1", debug: "all", pretty: "1", locale: "de" };
+  expect(() => refuseUndeclared({ name: "a", ...ofAll, migrations_override: "{}" }, ["name"])).not.toThrow();
+  for (const name of ["fields", "limit", "before", "after", "ids"]) {
+    expect(() => refuseUndeclared({ [name]: "1" }, ["name"])).toThrow(`${name} is not known here`);
+    expect(() => refuseUndeclared({ [name]: "1" }, [name])).not.toThrow();
+  }
   expect(() => refuseUndeclared({ nam: "a" }, ["name"])).toThrow("nam is not known here; did you mean name?");
   expect(() => refuseUndeclared({ zzz: "a" }, ["name"])).toThrow(/zzz is not known here$/);
 });

@@ -72,16 +72,16 @@ onEachDatabase("faults", (database) => {
 
   test("D-150: a fault with a status and a body is an error that looks as the body does, and one that resets resets an error as well", async () => {
     const plaza = await openPlaza({ database, world: cafe });
-    const call = async (token: string) => {
+    const request = async (token: string) => {
       const deps = { registry: plaza.registry, traceId: () => "t", monotonicMs: () => 0, onUnexpected: () => {} };
       const { status, body, damage } = await handleRequest(deps, plaza.world, requestOf("GET", labels, { token }));
       return { status, body, isReset: damage?.reset === true };
     };
     plaza.world.faults.add({ operation: "listLabels", status: 503, body: "<html>", times: 1 });
-    expect(await call("page")).toEqual({ status: 503, body: "<html>", isReset: false });
+    expect(await request("page")).toEqual({ status: 503, body: "<html>", isReset: false });
     plaza.world.faults.add({ operation: "listLabels", status: 500, reset: true, times: 1 });
-    expect(await call("page")).toMatchObject({ status: 500, isReset: true });
-    expect(await call("page")).toMatchObject({ status: 200, isReset: false });
+    expect(await request("page")).toMatchObject({ status: 500, isReset: true });
+    expect(await request("page")).toMatchObject({ status: 200, isReset: false });
   });
 
   test("D-150: an error meets the requests of a batch one by one; what damages a response leaves them alone", async () => {

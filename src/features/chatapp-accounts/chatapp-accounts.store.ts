@@ -68,7 +68,7 @@ export async function deleteAccount(tx: Transaction, id: NodeId): Promise<boolea
   return true;
 }
 
-/** Whoever sets an override (D-57) or takes away what it hangs on does it under this lock, so that none stays behind. */
+/** An override is set (D-57), and what it hangs on is taken away, under this lock, so that none stays behind. */
 export const lockAccount = (tx: Transaction, account: string): Promise<void> => tx.lock("chatapp_account", account);
 
 export async function isSubscribed(reader: Reader, account: NodeId, app: NodeId): Promise<boolean> {

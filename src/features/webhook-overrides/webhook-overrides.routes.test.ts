@@ -72,7 +72,9 @@ onEachDatabase("webhook overrides", (database) => {
       expect(receiver.posts.map(({ body }) => JSON.parse(body).entry[0].changes)).toEqual([[{ field: "messages", value: { n: 1 } }]]);
     });
   }
+});
 
+onEachDatabase("webhook overrides of what is deleted", (database) => {
   for (const { node, left } of [
     { node: "apps/1001", left: ["4001 1002 0", "4002 1002 0", "4002 1002 4102"] },
     { node: "chatapp_accounts/4002", left: ["4001 1001 0", "4001 1001 4101", "4001 1002 0"] },

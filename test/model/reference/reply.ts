@@ -283,8 +283,7 @@ function repliesToKnownCaller({
     observedId: () => observedText(observed, "id"),
     observed: (name) => observedText(observed, name),
   };
-  const reply = operation.reply(turn);
-  const plain: readonly Reply[] = Array.isArray(reply) ? reply : [reply as Reply];
+  const plain: readonly Reply[] = [operation.reply(turn)].flat();
   if (marketing?.upgradedFrom !== undefined) world.reach("marketingUpgraded");
   const replies = marketing === undefined ? plain : plain.map((one) => withWarning(one, marketing));
   return tokens.some((token) => isDataOver(world, token)) ? replies.map(withoutStored) : replies;
