@@ -5,6 +5,7 @@ export interface ErasableRow extends Row {
   id: string;
   /** The delivery in whose POST it travels. */
   head: string | null;
+  /** Above 0: it is being sent, or the one in whose POST it travels. */
   fence: number;
   /** JSON, see `attempts.ts`. */
   attempts: string;
@@ -18,9 +19,10 @@ export interface ErasableRow extends Row {
 /** Every delivery with its event, by id. */
 export function listErasable(reader: Reader, after: string, limit: number): Promise<ErasableRow[]> {
   return reader.all<ErasableRow>(sql`
-    SELECT CAST(d.id AS TEXT) AS id, CAST(d.head AS TEXT) AS head, d.fence, d.attempts, CAST(d.event AS TEXT) AS event,
+    SELECT CAST(d.id AS TEXT) AS id, CAST(d.head AS TEXT) AS head, COALESCE(h.fence, d.fence) AS fence, d.attempts, CAST(d.event AS TEXT) AS event,
       CAST(e.entity AS TEXT) AS entity, CAST(e.phone AS TEXT) AS phone, e.payload
-    FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event WHERE d.id > ${after} ORDER BY d.id LIMIT ${limit}`);
+    FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event LEFT JOIN webhook_deliveries h ON h.id = d.head
+    WHERE d.id > ${after} ORDER BY d.id LIMIT ${limit}`);
 }
 
 /** The event stays as one about nobody: its account may be a person as well. */
@@ -37,7 +39,7 @@ export async function findAttempts(reader: Reader, delivery: string): Promise<st
   return (await reader.get<{ attempts: string }>(sql`SELECT d.attempts FROM webhook_deliveries d WHERE d.id = ${delivery}`))?.attempts;
 }
 
-/** Of a delivery that nobody sends. */
-export async function saveAttempts(tx: Transaction, delivery: string, attempts: string): Promise<void> {
-  await tx.runAny(sql`UPDATE webhook_deliveries SET attempts = ${attempts} WHERE id = ${delivery} AND fence = 0`);
+/** Of a delivery that nobody sends. Returns whether this is one. */
+export async function saveAttempts(tx: Transaction, delivery: string, attempts: string): Promise<boolean> {
+  return (await tx.run(sql`UPDATE webhook_deliveries SET attempts = ${attempts} WHERE id = ${delivery} AND fence = 0`)) > 0;
 }

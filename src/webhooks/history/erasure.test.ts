@@ -19,6 +19,9 @@ onBothDatabases("erasure from deliveries", (kind) => {
   }
   const setEvent = (database: Database, id: number, payload: string, phone: string | null = null) =>
     database.write((tx) => tx.runOne(sql`UPDATE webhook_events SET payload = ${payload}, phone = ${phone} WHERE id = ${id}`));
+  /** The attempt that was under way has ended, with a response. */
+  const end = (database: Database, id: number) =>
+    database.write((tx) => tx.runOne(sql`UPDATE webhook_deliveries SET fence = 0, attempts = ${respondedWith("hello")} WHERE id = ${id}`));
   const shown = async ({ reader }: Database) =>
     (await listErasable(reader, "0", 1_000)).map(({ id, entity, phone, payload, attempts }) => ({
       id: Number(id),
@@ -75,8 +78,26 @@ onBothDatabases("erasure from deliveries", (kind) => {
     for (const id of [9, 10]) await setEvent(database, id, `{"from":"${PERSON}"}`);
     await expect(eraseFromDeliveries(database, [PERSON])).rejects.toThrow("1 deliveries about the person are being sent");
     expect((await shown(database)).map(({ payload }) => payload)).toEqual(["", "", "{}"]);
-    await database.write((tx) => tx.runAny(sql`UPDATE webhook_deliveries SET fence = 0 WHERE id > 0`));
+    await end(database, 9);
+    expect(await eraseFromDeliveries(database, [PERSON])).toEqual({ "webhook events": 0, "webhook responses": 1 });
+    expect((await shown(database)).map(({ attempts }) => attempts)).toEqual(['[{"n":1},{"n":2}]', "[]", "[]"]);
     expect(await eraseFromDeliveries(database, [PERSON])).toEqual({ "webhook events": 0, "webhook responses": 0 });
+  });
+
+  test("so is one that travels in a POST that is being sent: what the receiver responds to that is still to come", async () => {
+    const database = await withRows([
+      { id: 9, fence: 7, status: 1, members: 2, attempts: respondedWith("before") },
+      { id: 10, head: 9, status: 4 },
+      { id: 11, head: 9, status: 4 },
+      { id: 12, head: 13, status: 4 },
+      { id: 13, members: 1 },
+    ]);
+    for (const id of [11, 12]) await setEvent(database, id, `{"from":"${PERSON}"}`);
+    await expect(eraseFromDeliveries(database, [PERSON])).rejects.toThrow("1 deliveries about the person are being sent");
+    expect((await shown(database)).map(({ payload }) => payload)).toEqual(["{}", "{}", "", "", "{}"]);
+    await end(database, 9);
+    expect(await eraseFromDeliveries(database, [PERSON])).toEqual({ "webhook events": 0, "webhook responses": 1 });
+    expect((await shown(database)).map(({ attempts }) => attempts)).toEqual(['[{"n":1},{"n":2}]', "[]", "[]", "[]", "[]"]);
   });
 
   for (const count of [499, 500, 501, 1_001]) {

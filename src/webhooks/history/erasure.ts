@@ -46,8 +46,7 @@ async function eraseRows(tx: Transaction, rows: readonly ErasableRow[], ids: Rea
       const attempts = await findAttempts(tx, delivery);
       const silent = attempts === undefined ? undefined : withoutResponses(attempts);
       if (silent === undefined || silent === attempts) continue;
-      await saveAttempts(tx, delivery, silent);
-      responses++;
+      if (await saveAttempts(tx, delivery, silent)) responses++;
     }
   }
   return { events, responses };
