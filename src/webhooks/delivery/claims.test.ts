@@ -90,6 +90,45 @@ onBothDatabases("what a claim takes", (kind) => {
     expect(await asked(2 * PROBE_EVERY_MS)).toEqual({ taken: [], nextRetryMs: undefined, hasMore: false });
   });
 
+  test("D-137: where a first attempt and a retry wait for a paused callback, one of the two is taken each hour, the first attempt before the retry", async () => {
+    const { fixture, run, requestOf } = await open();
+    const [callback] = (await listCallbacks(fixture.database.reader, { limit: 1 })).rows;
+    const [tried] = (await run({})).claimed;
+    if (tried === undefined) throw new Error("nothing was claimed");
+    await emit(fixture, 40_001, ["messages"]);
+    await fixture.database.write(async (tx) => {
+      await saveMove(tx, tried.row, false, tried.fence, tried.row.lane, -1);
+      await pauseCallback(tx, callback?.id ?? "", -PROBE_EVERY_MS);
+    });
+    const taken = async (nowMs: number) => {
+      const request = requestOf({ firsts: 1, retries: 1, isProbe: true });
+      const { claimed } = await fixture.database.write((tx) => claim(tx, [request], { fence: 1, nowMs, fields }));
+      return claimed.map(({ row, isRetry }) => ({ entity: row.entity, isRetry }));
+    };
+    expect(await taken(0)).toEqual([{ entity: "40001", isRetry: false }]);
+    expect(await taken(PROBE_EVERY_MS - 1)).toEqual([]);
+    expect(await taken(PROBE_EVERY_MS)).toEqual([{ entity: "40000", isRetry: true }]);
+  });
+
+  test("D-62: the table of retries begins with the attempt that was made first, not with one that was claimed and came back unsent", async () => {
+    const { fixture, requestOf } = await open();
+    const claimAt = async (nowMs: number, isRetry: boolean) => {
+      const request = requestOf({ firsts: isRetry ? 0 : 1, retries: isRetry ? 1 : 0 });
+      const [claimed] = (await fixture.database.write((tx) => claim(tx, [request], { fence: 1, nowMs, fields }))).claimed;
+      if (claimed === undefined) throw new Error("nothing was claimed");
+      return claimed;
+    };
+    const moveBack = ({ row, fence }: Claimed, isFirst: boolean) => fixture.database.write((tx) => saveMove(tx, row, isFirst, fence, row.lane, 0));
+    const begun: number[] = [];
+    for (const [nowMs, isRetry, comesAsFirst] of [[1_000, false, true] as const, [5_000, false, false] as const, [9_000, true, false] as const]) {
+      const claimed = await claimAt(nowMs, isRetry);
+      begun.push(claimed.firstMs);
+      await moveBack(claimed, comesAsFirst);
+    }
+    expect(begun).toEqual([1_000, 5_000, 5_000]);
+    expect((await claimAt(99_000, true)).firstMs).toBe(5_000);
+  });
+
   test("D-62: a batch that came back unsent joins no other", async () => {
     const { fixture, run } = await open();
     const { database } = fixture;
@@ -155,18 +194,25 @@ onBothDatabases("what a claim takes", (kind) => {
   });
 
   test.each([
-    { title: "of half a megabyte travel together", more: 0, members: 2 },
-    { title: "of a character more do not", more: 1, members: 1 },
-  ])("D-62: events $title", async ({ more, members }) => {
+    { title: "of half a megabyte travel together", text: "x", more: 0, members: 2 },
+    { title: "of a byte more do not", text: "x", more: 1, members: 1 },
+    // In a body each takes six bytes for a UTF-16 unit, whatever it takes elsewhere.
+    { title: "of half a megabyte outside ASCII travel together", text: "ü𝄞", more: 0, members: 2 },
+    { title: "of a byte more outside ASCII do not", text: "ü𝄞", more: 1, members: 1 },
+  ])("D-62: events $title", async ({ text, more, members }) => {
     const { fixture, run } = await open();
-    // As many characters as the text of its payload has.
-    const payload = (characters: number) => ({ t: "x".repeat(characters - JSON.stringify({ t: "" }).length) });
+    /** As many bytes as the payload has in a body. */
+    const payload = (bytes: number) => {
+      const left = bytes - JSON.stringify({ t: "" }).length;
+      const each = text === "x" ? 1 : 18;
+      return { t: text.repeat(Math.floor(left / each)) + "x".repeat(left % each) };
+    };
     const sizes = [200 * 1_024, 200 * 1_024, 112 * 1_024 + more];
     await fixture.database.write(async (tx) => {
       for (const size of sizes) await fixture.webhooks.emit(tx, chatappField("messages"), { entity: nodeId("40001"), payload: payload(size) });
     });
     const batch = (await run({})).claimed.find(({ row }) => row.entity === "40001");
-    expect(batch?.members.map(({ payload }) => payload.length)).toEqual(sizes.slice(1, 1 + members));
+    expect([batch?.row, ...(batch?.members ?? [])].map((one) => Buffer.byteLength(one?.payload ?? ""))).toEqual(sizes.slice(0, 1 + members));
   });
 
   test("D-62: a thousand events travel together, and no more", async () => {

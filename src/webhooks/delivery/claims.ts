@@ -78,8 +78,8 @@ export const FIRST_ENTITY = "0";
 
 /** D-62: updates in a POST. */
 const UPDATES_MAX = 1_000;
-/** And their size, so that a receiver with a usual limit on bodies takes them. */
-const BATCH_CHARACTERS_MAX = 512 * 1024;
+/** And the size of their payloads, so that a receiver with a usual limit on bodies takes them. */
+const BATCH_BYTES_MAX = 512 * 1024;
 /** In all batches of a turn, so that a backlog is not taken into memory at once. */
 const JOINED_MAX = 4_000;
 /** Deliveries that are looked at beyond what may be claimed, since some may wait behind one of their entity. */
@@ -240,10 +240,11 @@ async function joinAll(tx: Transaction, fields: FieldCatalogue, heads: readonly 
 
 function alike(fields: FieldCatalogue, head: ClaimedRow, followers: readonly EventRow[]): EventRow[] {
   const rows: EventRow[] = [];
-  let characters = head.payload.length;
+  // Payloads are stored in ASCII, as they are sent (D-62): each character is a byte.
+  let bytes = head.payload.length;
   for (const follower of followers) {
-    characters += follower.payload.length;
-    if (!isSameRoute(fields, head, follower) || characters > BATCH_CHARACTERS_MAX) break;
+    bytes += follower.payload.length;
+    if (!isSameRoute(fields, head, follower) || bytes > BATCH_BYTES_MAX) break;
     rows.push(follower);
   }
   return rows;
