@@ -41,6 +41,34 @@ onBothDatabases("the dispatcher", (kind) => {
     expect(valuesAt(receiver)).toEqual([{ n: 1 }]);
   });
 
+  test("results that could not be stored are stored by the next turn that finds the database, without another attempt", async () => {
+    const { receiver, database, fixture } = await open();
+    const { dispatcher } = fixture.webhooks;
+    const { session } = fixture.loop;
+    const turn = () => dispatcher.turn({ nowMs: fixture.clock.ms, storedNowMs: async () => 0, session, isHurried: false, isLast: false });
+    const statuses = async () => (await listDeliveries(database.reader, {}, { limit: 10 })).rows.map(({ status }) => status);
+    for (const account of ["4001", "4002"]) await fixture.emit(account, {});
+    const write = database.write.bind(database);
+    let isAway = false;
+    database.write = (body) => (isAway ? Promise.reject(new Error("away")) : write(body));
+    receiver.response = () => {
+      isAway = true;
+      return new Response("ok");
+    };
+    expect((await turn()).didWork).toBe(true);
+    await dispatcher.settled();
+    // By now the results have nowhere to go, and nothing more is attempted.
+    while (fixture.errors.length < 2) await Bun.sleep(1);
+    await expect(turn()).rejects.toThrow("away");
+    expect({ statuses: await statuses(), isBusy: dispatcher.isBusy(fixture.clock.ms) }).toEqual({ statuses: [1, 1], isBusy: true });
+    isAway = false;
+    await turn();
+    expect({ statuses: await statuses(), posts: receiver.posts.length }).toEqual({ statuses: [2, 2], posts: 2 });
+    expect(fixture.errors.splice(0).map(String)).toEqual(["Error: away", "Error: away"]);
+    await turn();
+    expect(dispatcher.isBusy(fixture.clock.ms)).toBe(false);
+  });
+
   test("each attempt is reported with the number of events in its POST", async () => {
     const { receiver, fixture } = await open();
     receiver.response = (_post, count) => new Response(null, { status: count === 1 ? 500 : 200 });

@@ -42,19 +42,27 @@ onBothDatabases("D-62: deliveries", (kind) => {
 
   test("an event whose cause is rolled back never was", async () => {
     const { fixture, receiver } = await open();
+    const { dispatcher } = fixture.webhooks;
+    const arrived = dispatcher.arrived.bind(dispatcher);
+    let arrivals = 0;
+    dispatcher.arrived = (stored) => {
+      arrivals++;
+      arrived(stored);
+    };
     const refused = fixture.database.write(async (tx) => {
       await fixture.webhooks.emit(tx, chatappField("messages"), { entity: "4001" as never, payload: {} });
+      expect(arrivals).toBe(0);
       throw new Error("refused");
     });
     await expect(refused).rejects.toThrow("refused");
     await fixture.loop.runDue();
     expect(receiver.posts).toEqual([]);
-    expect(await states(fixture)).toEqual([]);
+    expect({ states: await states(fixture), arrivals }).toEqual({ states: [], arrivals: 0 });
     // Nor is what it would have stored beside itself taken as stored: the callback of the app.
     await fixture.emit("4001", { n: 1 });
     await fixture.loop.runDue();
     expect(valuesAt(receiver)).toEqual([{ n: 1 }]);
-    expect(await states(fixture)).toEqual([2]);
+    expect({ states: await states(fixture), arrivals }).toEqual({ states: [2], arrivals: 1 });
   });
 
   test("each subscribed app gets it, signed with its own secret; nobody subscribed, nothing stored", async () => {
