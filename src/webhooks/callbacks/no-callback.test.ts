@@ -1,10 +1,12 @@
 import { expect, test } from "bun:test";
 import { type Receiver, startReceiver, valuesAt } from "#harness/receiver";
-import { fixtureMigrations, newFeatures, openWebhooks, type WebhookFixture } from "#harness/webhooks";
+import { fixtureMigrations, newFeatures, openWebhooks, pauseCallback, type WebhookFixture } from "#harness/webhooks";
 import { newWorkStore, onBothDatabases } from "#harness/work-database";
 import { sql } from "#storage/sql";
 import { listDeliveries } from "../history/list.store.ts";
+import { viewOf } from "../history/view.ts";
 import { webhookMigrations } from "../webhooks.migrations.ts";
+import { listCallbacks } from "./callbacks.store.ts";
 
 const HOUR = 3_600;
 
@@ -31,6 +33,41 @@ onBothDatabases("events of an app without a working callback", (kind) => {
     await rerouted(fixture);
     await fixture.loop.runDue();
     expect(valuesAt(receiver)).toEqual([{ n: 1 }, { n: 2 }]);
+  });
+
+  test("D-63, D-137: what waits for a paused callback that the app gives up leads nowhere, says so, and goes to the next one; the pause ends", async () => {
+    const { fixture, receiver } = await open();
+    const other = startReceiver();
+    const { features, database, clock } = fixture;
+    const use = async (url?: string) => {
+      features.apps.set("1001", url === undefined ? { secret: "s" } : { url, secret: "s" });
+      await database.write(async (tx) => tx.invalidate("app", "1001"));
+      await rerouted(fixture);
+      await fixture.loop.runDue();
+    };
+    const shown = async () => (await deliveries(fixture)).map(viewOf).map(({ status, reason }) => [status, reason]);
+    await use(receiver.url);
+    receiver.response = () => new Response(null, { status: 500 });
+    await fixture.emit("4001", { n: 1 });
+    await fixture.loop.runDue();
+    const paused = (await listCallbacks(database.reader, { limit: 1 })).rows[0]?.id ?? "";
+    await database.write((tx) => pauseCallback(tx, paused, clock.ms));
+    // A retry and a first attempt.
+    await fixture.emit("4002", { n: 2 });
+    await fixture.loop.runDue();
+    expect(await shown()).toEqual([
+      ["waiting", "callback_paused"],
+      ["waiting", "callback_paused"],
+    ]);
+    await use();
+    expect(await shown()).toEqual([
+      ["waiting", "no_callback"],
+      ["waiting", "no_callback"],
+    ]);
+    expect((await listCallbacks(database.reader, { limit: 1 })).rows).toMatchObject([{ id: paused, paused_ms: null, failing_since_ms: null }]);
+    await use(other.url);
+    expect(valuesAt(other)).toContainAllValues([{ n: 1 }, { n: 2 }]);
+    expect(valuesAt(receiver)).toEqual([{ n: 1 }]);
   });
 
   test("D-62: what leads nowhere for one app never travels with another app's delivery", async () => {

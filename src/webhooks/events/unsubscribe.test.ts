@@ -1,10 +1,12 @@
 /** D-138: what waits for an app that unsubscribed ends. */
 import { expect, test } from "bun:test";
+import { Type } from "typebox";
 import { type Receiver, startReceiver, valuesAt } from "#harness/receiver";
 import { chatappField, fixtureMigrations, newFeatures, openWebhooks, pauseCallback, type WebhookFixture } from "#harness/webhooks";
 import { newWorkStore, onBothDatabases } from "#harness/work-database";
 import { nodeId } from "#kernel/ids";
 import { listCallbacks } from "../callbacks/callbacks.store.ts";
+import { defineWebhookField, type WebhookField } from "../catalogue/field.ts";
 import { listDeliveries } from "../history/list.store.ts";
 import { viewOf } from "../history/view.ts";
 
@@ -73,6 +75,39 @@ onBothDatabases("unsubscribing", (kind) => {
       ...["1003 history waiting", "1003 messages waiting", "1003 messages waiting"],
     ]);
     expect(valuesAt(receiver)).toEqual([{ n: 0 }]);
+  });
+
+  test("each account, each of its numbers and each object is asked about by itself", async () => {
+    const receiver = startReceiver();
+    receiver.response = () => new Response(null, { status: 500 });
+    const ofPages: WebhookField = defineWebhookField({
+      ...{ object: "page", field: "messages", payload: Type.Object({}), example: () => ({}), summary: "a field with the name of another" },
+    });
+    const database = await (await newWorkStore(kind, fixtureMigrations)).open();
+    const fixture = openWebhooks(database, { features: newFeatures(receiver.url), fields: [ofPages] });
+    const wanted = ["4002", "4102", "page"];
+    await fixture.emit("4001", {});
+    await fixture.emit("4002", {});
+    for (const phone of ["4101", "4102"]) await fixture.emit("4003", {}, { phone });
+    await fixture.emit("4004", {});
+    await database.write((tx) => fixture.webhooks.emit(tx, ofPages, { entity: nodeId("4004"), payload: {} }));
+    await fixture.loop.runDue();
+    fixture.features.subscribers = ({ object, entity, phone }) =>
+      [object, entity, phone].some((one) => one !== undefined && wanted.includes(one)) ? ["1001"] : [];
+    await database.write((tx) => fixture.webhooks.subscriptionsChanged(tx, "1001"));
+    await fixture.loop.runDue();
+    const states = (await rows(fixture)).toReversed().map((row) => {
+      const { object, entity, phone_number, status } = viewOf(row);
+      return [object === "page" ? object : (phone_number ?? entity), status];
+    });
+    expect(states).toEqual([
+      ["4001", "unsubscribed"],
+      ["4002", "waiting"],
+      ["4101", "unsubscribed"],
+      ["4102", "waiting"],
+      ["4004", "unsubscribed"],
+      ["page", "waiting"],
+    ]);
   });
 
   test("what was behind an ended delivery of its entity is sent", async () => {

@@ -7,8 +7,8 @@ import type { DeliveryRow } from "./list.store.ts";
 import { ATTEMPT_EDGES_MS, DeliveryMetrics } from "./metrics.ts";
 import { viewOf } from "./view.ts";
 
-const claimed = (more: { lane?: string; field?: string } = {}) => {
-  const event = { id: "1", object: "page", field: more.field ?? "feed", entity: "2001", phone: null, time_ms: 0, payload: "{}" };
+const claimed = (more: { lane?: string; object?: string; field?: string } = {}) => {
+  const event = { id: "1", object: more.object ?? "page", field: more.field ?? "feed", entity: "2001", phone: null, time_ms: 0, payload: "{}" };
   return { ...event, event: "1", app: "1001", lane: more.lane ?? "7", members: 0, first_attempt_ms: 0, tries: 0, attempts: NO_ATTEMPTS };
 };
 const outcomeOf = (kind: AttemptedOutcome["kind"], latency_ms?: number): AttemptedOutcome => {
@@ -32,6 +32,20 @@ test("attempts are counted by how they ended, and events where the POST was take
     { callback: "7", field: "messages", failed: 1, updates: 0, durationSumMs: 0 },
     { callback: "8", field: "feed", failed: 0, updates: 1, durationSumMs: 0 },
   ]);
+});
+
+test("fields of one name are counted by their objects", () => {
+  const metrics = new DeliveryMetrics();
+  const objects = ["social", "chatapp_business_account", "page"];
+  for (const [at, object] of objects.entries()) {
+    for (let n = 0; n <= at; n++) metrics.record({ row: claimed({ object, field: "messages" }), updates: 1, outcome: outcomeOf("delivered") });
+    metrics.recordUnsubscribed(claimed({ object, field: "messages" }));
+    for (let n = 0; n <= at; n++) metrics.recordBroken({ object, field: "messages", entity: "1", path: "", problem: "" });
+  }
+  expect([...metrics.entries()].map(({ object, delivered, unsubscribed }) => ({ object, delivered, unsubscribed }))).toEqual(
+    objects.map((object, at) => ({ object, delivered: at + 1, unsubscribed: 1 })),
+  );
+  expect([...metrics.brokenPayloads()]).toEqual(objects.map((object, at) => ({ object, field: "messages", count: at + 1 })));
 });
 
 test("a latency counts up to its edge, and one above all edges by itself", () => {

@@ -1,0 +1,60 @@
+/** D-137: a callback that has failed for an hour is an alert, once for each series of failures. */
+import { expect, test } from "bun:test";
+import { startReceiver } from "#harness/receiver";
+import { fixtureMigrations, newFeatures, openWebhooks } from "#harness/webhooks";
+import { newWorkStore, onBothDatabases } from "#harness/work-database";
+
+const HOUR = 3_600;
+
+onBothDatabases("alerts about a callback that fails", (kind) => {
+  async function open() {
+    const receiver = startReceiver();
+    receiver.response = () => new Response(null, { status: 500 });
+    const fixture = openWebhooks(await (await newWorkStore(kind, fixtureMigrations)).open(), { features: newFeatures(receiver.url) });
+    const fail = async () => {
+      await fixture.emit("4001", {});
+      await fixture.loop.runDue();
+    };
+    /** Each with its series and how many seconds of it had passed. */
+    const alerts: { since: number; after: number }[] = [];
+    const startMs = fixture.clock.ms;
+    const push = fixture.alerts.push.bind(fixture.alerts);
+    fixture.alerts.push = (...callbacks) => {
+      for (const { failing_since_ms } of callbacks)
+        alerts.push({ since: ((failing_since_ms ?? 0) - startMs) / 1_000, after: (fixture.clock.ms - (failing_since_ms ?? 0)) / 1_000 });
+      return push(...callbacks);
+    };
+    return { fixture, fail, alerts };
+  }
+
+  test("a series that begins anew after a silence has an alert of its own, an hour later", async () => {
+    const { fixture, fail, alerts } = await open();
+    await fail();
+    const first = { since: 0, after: HOUR };
+    await fixture.advance(HOUR - 1);
+    expect(alerts).toEqual([]);
+    await fixture.advance(1);
+    expect(alerts).toEqual([first]);
+    // The retries of the delivery end after a day and a half; nobody says meanwhile that the callback works again.
+    await fixture.advance(99 * HOUR);
+    expect(alerts).toEqual([first]);
+    await fail();
+    await fixture.advance(HOUR - 1);
+    expect(alerts).toEqual([first]);
+    await fixture.advance(1);
+    expect(alerts).toEqual([first, { since: 100 * HOUR, after: HOUR }]);
+  });
+
+  test("a series that begins anew because the clock was moved back is an alert after an hour of its own", async () => {
+    const { fixture, fail, alerts } = await open();
+    await fail();
+    fixture.clock.ms -= 10 * HOUR * 1_000;
+    await fail();
+    await fixture.advance(HOUR - 1);
+    expect(alerts).toEqual([]);
+    await fixture.advance(1);
+    expect(alerts).toEqual([{ since: -10 * HOUR, after: HOUR }]);
+    await fixture.advance(12 * HOUR);
+    expect(alerts).toHaveLength(1);
+  });
+});
