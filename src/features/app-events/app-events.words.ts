@@ -39,7 +39,7 @@ const forms: Readonly<Record<ParameterForm, object>> = {
   "content ids": { type: "string", description: "one id, or a JSON list of ids as text" },
   "content list": { type: "string", description: "a JSON list of objects with id and quantity, as text" },
   integer: { type: "integer", minimum: 0 },
-  boolean: { enum: [0, 1, "0", "1", true, false, "true", "false"] },
+  boolean: { anyOf: [{ type: "integer", enum: [0, 1] }, { type: "boolean" }, { type: "string", enum: ["0", "1", "true", "false"] }] },
 };
 
 /** EVT-1, D-70: 1 to 40 characters. */
