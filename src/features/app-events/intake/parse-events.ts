@@ -46,6 +46,7 @@ export function readEvents(events: readonly unknown[], context: EventContext): R
 }
 
 /** EVT-1. */
+// linear: tidy checks it where it is written.
 const NAME = new RegExp(EVENT_NAME);
 
 /** The properties of an event that are not parameters: they are neither counted nor stored as parameters (D-70). */
