@@ -20,6 +20,8 @@ const incomingOf = ({ method = "GET", surface = "base", known, query = {} }: Ask
     request: { method, surface, query, header: (name: string) => (name === "if-none-match" ? known : undefined) },
     world: {
       calendar: standardCalendar,
+      // 18 November 2026.
+      clock: { nowMs: () => 1_795_000_000_000 },
       profile: "strict",
       rateLimits: { appUsage: (id: string) => (id === "1" ? 40 : 0), pageUsage: () => 30, pageWaitMinutes: () => 2 },
     },

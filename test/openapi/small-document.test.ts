@@ -70,9 +70,13 @@ test("a write has its parameters in the body or where they belong, and takes no 
   const { schemas } = strict.components;
   expect(schemas.CreateNoteRequest).toMatchObject({
     required: ["name"],
-    properties: { name: text, fields: {}, locale: {} },
+    properties: { name: text, metadata: {}, locale: {} },
     additionalProperties: false,
   });
+  // D-50: nothing is selected from what takes no other parameters.
+  expect(Object.keys(schemas.CreateNoteRequest.properties).filter((name) => ["fields", "limit", "before", "after", "ids"].includes(name))).toEqual(
+    [],
+  );
   const open = documentOf({ profile: "clients" }).components.schemas.CreateNoteRequest;
   expect(open).toEqual({ type: "object", properties: { name: text, tags: { type: "array", items: text } }, required: ["name"] });
   expect(schemas.CreateNoteResponse).toEqual({ anyOf: [{ type: "object", required: ["id"], properties: { id: text } }, schema("BlueNote")] });

@@ -2,10 +2,12 @@
 import type { ManyStep } from "../histories/steps.ts";
 import { credentialsOf } from "../reference/credentials.ts";
 import { type Failure, failure } from "../reference/errors.ts";
+import { versionIn } from "../reference/paths.ts";
 import { bothForms, PAGE_MESSAGING_EDGES } from "../reference/refusals.ts";
 import { isFailure } from "../reference/replies.ts";
-import { replyTo } from "../reference/reply.ts";
+import { EDGES, replyTo, toUnknownPath } from "../reference/reply.ts";
 import type { GraphRequest } from "../reference/requests.ts";
+import { isPlatformVersion } from "../reference/versions.ts";
 import { compare } from "./compare.ts";
 import { type Filling, idOf, resolve } from "./resolve.ts";
 import type { Scene, Stage } from "./scene.ts";
@@ -19,13 +21,22 @@ export async function askForMany(stage: Stage, { world, place }: Scene, { step, 
   const path = ["", step.version, step.edge].filter((segment) => segment !== null && segment !== "").join("/") || "/";
   const whole: GraphRequest = { ...alike, path: path.startsWith("/") ? path : `/${path}`, query: [["ids", ids.join(",")], ...alike.query] };
   const received = await send(address, whole);
-  const difference = isAnybody(world, whole)
-    ? differenceOfMany(
-        ids.map((id) => [id, { ...alike, path: single(id).path }]),
-        { world, address, received },
-      )
-    : compare({ operation: undefined, replies: refusals(world, whole, step.edge), version: undefined }, world.profile, received).difference;
+  const difference = leadsNowhere(whole, step)
+    ? compare(toUnknownPath(world, whole), world.profile, received).difference
+    : isAnybody(world, whole)
+      ? differenceOfMany(
+          ids.map((id) => [id, { ...alike, path: single(id).path }]),
+          { world, address, received },
+        )
+      : compare({ operation: undefined, replies: refusals(world, whole, step.edge), version: undefined }, world.profile, received).difference;
   return difference === undefined ? undefined : `GET ${JSON.stringify(whole)}: ${received.status} ${JSON.stringify(received.body)}\n  ${difference}`;
+}
+
+/** D-20: an edge that nothing has, or a version that is none, is refused before any of the nodes is looked at. */
+function leadsNowhere(whole: GraphRequest, { version, edge }: ManyStep["step"]): boolean {
+  const asked = versionIn(whole);
+  const isVersion = asked === undefined ? version === null || version === "" : isPlatformVersion(asked);
+  return !isVersion || (edge !== "" && !EDGES.has(edge));
 }
 
 const isAnybody = (world: Scene["world"], whole: GraphRequest): boolean => credentialsOf(world, whole).some(({ problem }) => problem === undefined);

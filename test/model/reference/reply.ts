@@ -68,10 +68,10 @@ export interface Replied {
   readonly unserved?: string;
 }
 
-const EDGES: ReadonlySet<string> = new Set(operations.map(({ edge }) => edge));
+export const EDGES: ReadonlySet<string> = new Set(operations.map(({ edge }) => edge));
 
 /** D-20: the path alone decides, and `oauth_token` where it names no edge, whether that is live or not. */
-function toUnknownPath(world: World, request: GraphRequest): Replied {
+export function toUnknownPath(world: World, request: GraphRequest): Replied {
   world.reach("version");
   const edge = edgeIn(request, EDGES);
   const isFlat = edge === undefined ? inQuery(request, "oauth_token") !== undefined : PAGE_MESSAGING_EDGES.has(edge);

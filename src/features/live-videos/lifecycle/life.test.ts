@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { onEachDatabase, openPlaza, type TestPlaza } from "#harness/plaza";
 import { cafe } from "#harness/worlds";
 import { nodeId } from "#kernel/ids";
+import { sql } from "#storage/sql";
 import { findVideoById } from "../live-videos.store.ts";
 import { readLiveState, setSealing, transitionLiveVideo } from "./control-transitions.ts";
 import { feedEnded, feedLost, feedStarted, noAudio } from "./feed.ts";
@@ -224,8 +225,8 @@ onEachDatabase("the life of a live video", (database) => {
     await update(plaza, id, { title: "same status" });
     await update(plaza, id, { end_live_video: true });
     await advance(plaza, 0);
-    const payloads = (await plaza.dump(["webhook_events.payload"])) as { value: string }[];
-    expect(payloads.map(({ value }) => JSON.parse(value))).toEqual(["LIVE", "LIVE_STOPPED", "PROCESSING", "VOD"].map((status) => ({ id, status })));
+    const sent = await plaza.world.database.reader.all<{ payload: string }>(sql`SELECT e.payload FROM webhook_events e ORDER BY e.id`);
+    expect(sent.map(({ payload }) => JSON.parse(payload))).toEqual(["LIVE", "LIVE_STOPPED", "PROCESSING", "VOD"].map((status) => ({ id, status })));
   });
 
   const pageToken = (plaza: TestPlaza) =>
