@@ -64,7 +64,7 @@ const installing: Arbitrary<Step> = request({
   body: body({ event: fc.constant("MOBILE_APP_INSTALL"), advertiser_id: viewer, consider_views: fc.constantFrom(true, true, false) }),
 });
 
-const event = fc.record({ _eventName: fc.constantFrom("A", "B"), _logTime: time, advertiser_tracking_enabled: fc.constantFrom(0, 1, 1, 1) });
+const event = fc.record({ _eventName: fc.constantFrom("A", "B"), _logTime: time, advertiser_tracking_enabled: fc.constantFrom(0, 0, 1, 1) });
 
 /** A person who clicks on one device and is reported on another, so that what is due to the ad crosses devices, and campaigns too. */
 const HASHED = { em: "c".repeat(64) };

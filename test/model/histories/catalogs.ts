@@ -186,8 +186,8 @@ export const catalogSteps: Arbitrary<Step> = oneOf<Step>(
   ],
   [8, uploading],
   [6, scheduled],
-  [1, sharing],
-  [2, byAgency],
+  [4, sharing],
+  [6, byAgency],
   [
     3,
     request({

@@ -88,10 +88,10 @@ const history = (steps: number, own: string, among: readonly string[]): Arbitrar
   });
 
 /** The same seed draws the same history; seeds one after the other take turns with the areas. */
-export function drawHistory(seed: number, steps: number, among: readonly string[] = Object.keys(areas)): History {
+export function drawHistory(seed: number, steps: number, among: readonly string[] = Object.keys(areas), mayRestart = true): History {
   const own = among[seed % among.length] as string;
   const plain = fc.sample(history(steps, own, among), { seed, numRuns: 1 })[0] as History;
   const drawn = own === VERSIONS ? { ...plain, ...(fc.sample(beginnings, { seed, numRuns: 1 })[0] as Partial<History>) } : plain;
-  if (seed % RESTARTS_EVERY !== 0) return drawn;
+  if (!mayRestart || seed % RESTARTS_EVERY !== 0) return drawn;
   return withRestarts(drawn, fc.sample(restarts, { seed, numRuns: 1 })[0] as readonly RestartStep[]);
 }

@@ -23,6 +23,13 @@ const reasons = (title: string, given: Readonly<Record<string, string>>): string
 ];
 
 export class Coverage {
+  /** What this run has no way to reach. */
+  readonly #beyond: ReadonlySet<Rule>;
+
+  constructor(beyond: readonly Rule[] = []) {
+    this.#beyond = new Set(beyond);
+  }
+
   readonly #operations = new Map<string, number>();
   readonly #errors = new Map<string, number>();
   readonly #rules = new Map<Rule, number>();
@@ -47,7 +54,7 @@ export class Coverage {
       ...Object.keys(catalogue)
         .filter((error) => !this.#errors.has(error))
         .map((error) => `error ${error}`),
-      ...(Object.keys(rules) as Rule[]).filter((rule) => !this.#rules.has(rule)).map((rule) => rules[rule]),
+      ...(Object.keys(rules) as Rule[]).filter((rule) => !this.#rules.has(rule) && !this.#beyond.has(rule)).map((rule) => rules[rule]),
     ];
   }
 
