@@ -194,6 +194,18 @@ onEachDatabase("attribution", (database) => {
     expect(await ask(plaza, { advertiser_id: "b" })).toEqual([]);
   });
 
+  test("D-76: an untracked request ties the two ids of its device, and the device to no person", async () => {
+    const plaza = await open();
+    const attribution = "A".repeat(22);
+    await post(plaza, { event: "MOBILE_APP_INSTALL", advertiser_id: "a", attribution, ud: { em: EM }, advertiser_tracking_enabled: 0 });
+    // A touch of that person elsewhere is none of this device's; one that names its other id is.
+    await click(plaza, { advertiser_id: "b", ud: { em: EM } });
+    await buy(plaza, NOW);
+    expect(await ask(plaza)).toEqual([]);
+    await click(plaza, { attribution, time: NOW - 60 });
+    expect(await ask(plaza)).toMatchObject([{ event: "CUSTOM_APP_EVENTS", click_time: NOW - 60 }]);
+  });
+
   test("D-74: reading attribution needs a device and the app's own token", async () => {
     const plaza = await open();
     const read = (query: Record<string, unknown>, bearer = "1001|s") => plaza.get("/v26.0/1001/app_attribution", { bearer, query });
