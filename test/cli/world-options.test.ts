@@ -1,7 +1,7 @@
 /** `plaza start` with a world file that changes, an export at the end, a handler of one's own, and a config file of another name. */
 import { afterEach, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
-import { basename, dirname, join, relative } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { sharedPostgres } from "#harness/postgres-cluster";
 import { startReceiver } from "#harness/receiver";
 import { endAll, newFolder, type RunningPlaza, runPlaza, startPlaza } from "./plaza-process.ts";
@@ -111,7 +111,7 @@ describe("--export", () => {
     const alone = await runPlaza(["start", "--data", ":memory:", "--export-secrets"]);
     expect(alone).toMatchObject({ code: 2, stderr: "plaza: --export-secrets: requires --export FILE\n" });
     const file = worldFile(CAFE);
-    for (const name of [file, relative(process.cwd(), file), join(dirname(file), "..", basename(dirname(file)), basename(file))]) {
+    for (const name of [file, `${dirname(file)}/./${basename(file)}`]) {
       const same = await runPlaza(["start", "--data", ":memory:", "--world", file, "--export", name]);
       expect(same).toMatchObject({ code: 2, stderr: expect.stringContaining("is the file of --world") });
     }
