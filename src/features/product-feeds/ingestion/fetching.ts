@@ -33,7 +33,8 @@ function unreachableIn(move: object): Map<string, string> {
 
 /** Returns the reason why the file could not be fetched, or undefined when it is stored. */
 export async function fetchFile(world: World, { feed, n }: RunningUpload, url: string): Promise<string | undefined> {
-  const { origin } = new URL(url);
+  // What is no address at all is refused below, with its reason.
+  const origin = URL.parse(url)?.origin ?? url;
   const move = moveOf(world.work);
   const silent = move === undefined ? undefined : unreachableIn(move);
   const problem = silent?.get(origin);
