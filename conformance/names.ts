@@ -26,6 +26,7 @@ const functions: Readonly<Record<string, (first: string, second: string) => stri
   nested_json: (depth, text) => `${'{"a":'.repeat(Number(depth))}${text}${"}".repeat(Number(depth))}`,
   parameters: (count, text) => Array.from({ length: Number(count) }, (_, i) => `${text}${i}=1`).join("&"),
   batch_of: (count, path) => JSON.stringify(Array.from({ length: Number(count) }, () => ({ method: "GET", relative_url: path }))),
+  labels_of: (count, page) => JSON.stringify(Array.from({ length: Number(count) }, (_, i) => ({ id: freshId(), page, name: `label ${i + 1}` }))),
   percent_encoded: (text) => encodeURIComponent(text),
   base64: (text) => Buffer.from(text).toString("base64"),
 };
