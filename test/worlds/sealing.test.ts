@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import { temporaryFolder } from "#harness/server";
 import { startOwnServer } from "./own-server.ts";
-import { addressOf, makeWorld, worldOf } from "./server-of-worlds.ts";
+import { addressOf, listLabels, makeWorld, worldOf } from "./server-of-worlds.ts";
 
 test("D-171: after the sealing key was replaced, a world that rested and a restored snapshot still open their secrets", async () => {
   const data = temporaryFolder();
@@ -34,4 +34,17 @@ test("D-171: after the sealing key was replaced, a world that rested and a resto
   for (const name of ["open", "resting"]) await control("DELETE", `worlds/${name}`);
   await plaza.worlds.default.keys.retire(Date.now() + 120_000);
   expect((await control("GET", "sealing-key")).body.previous).toEqual([]);
+});
+
+test("after the sealing key was replaced, cursors of before lead on, and those of one world are none of another", async () => {
+  const server = await startOwnServer({ data: temporaryFolder() });
+  for (const name of ["a", "b"]) await makeWorld(server, name);
+  const nextOf = async (name: string) => (await listLabels(addressOf(server, name), "&limit=1")).next ?? "";
+  const before = await nextOf("a");
+  expect((await server.control("POST", "sealing-key/rotate", { overlap_seconds: 60 })).status).toBe(200);
+  const after = await nextOf("a");
+  for (const link of [before, after]) {
+    expect((await listLabels(link)).names).toEqual(["5002 of a"]);
+    expect((await listLabels(link.replace(addressOf(server, "a"), addressOf(server, "b")))).status).toBe(400);
+  }
 });

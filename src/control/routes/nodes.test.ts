@@ -33,6 +33,20 @@ onEachDatabase("nodes", (database) => {
     expect((await labelsOf(plaza)).body.data).toHaveLength(3);
   });
 
+  test("an id whose node was deleted is that of the next one that has it, of another kind", async () => {
+    const { plaza, request } = await openControl({ database });
+    const { id } = (await request("POST", "nodes/labels", { page: "2001", name: "first" })).body;
+    const read = async () => (await plaza.get(`/v26.0/${id}`, { token: "page-token" })).operation;
+    expect(await read()).toBe("readLabel");
+    await request("DELETE", `nodes/labels/${id}`);
+    expect(
+      await request("POST", "nodes/personas", { id, page: "2001", name: "Later", profile_picture_url: "https://x.example/p.png" }),
+    ).toMatchObject({
+      status: 201,
+    });
+    expect(await read()).toBe("readPersona");
+  });
+
   test("what hangs on a page goes with it, in every feature", async () => {
     const { plaza, request } = await openControl({ database });
     expect((await request("DELETE", "nodes/pages/2001")).status).toBe(200);

@@ -112,6 +112,17 @@ onEachDatabase("D-172: a person is erased", (database) => {
     for (const id of ids) expect((await held(id)).length).toBeGreaterThan(0);
     expect((await held(sha256(ada.user))).length).toBeGreaterThan(0);
     const of = { bob: await held(BOB), sent: receiver.posts.length };
+    plaza.world.requests.add({
+      ...{ trace_id: "t", operation: "sendMessage", method: "POST", surface: "base", path: "/v26.0/2001/messages", query: "", status: 200 },
+      ...{
+        time: 1_795_000_000_000,
+        duration_ms: 1,
+        app: "1001",
+        request_body: JSON.stringify({ recipient: ada.psid, text: ADA }),
+        response_body: "{}",
+      },
+    });
+    expect(JSON.stringify((await request("GET", "requests")).body)).toContain(ADA);
 
     expect((await erase(ada.user)).erased).toEqual({ users: 1, "app events": 1 });
     expect((await erase(ada.psid)).erased).toEqual({ people: 1 });
