@@ -27,7 +27,7 @@ import type { KeyRing } from "#storage/sealing";
 import { monotonicMs, randomFraction, randomSecret, SeededIds, sleepMs, TimeOrderedIds, traceId } from "#system";
 import { type BrokenPayload, silentObserver } from "#webhooks/observer";
 import { afterThisTest } from "./cleanup.ts";
-import { leaveSchema, noteNewSchema, takeSchema } from "./postgres/left-worlds.ts";
+import { leaveSchema, noteNewSchema, openBeside, takeSchema } from "./postgres/left-worlds.ts";
 import { sharedPostgres } from "./postgres-cluster.ts";
 
 export type DatabaseKind = "sqlite" | "postgres";
@@ -120,7 +120,8 @@ async function openData({ database: kind, registry: own }: PlazaOptions, registr
   const data = kind === "postgres" ? (await sharedPostgres()).url : ":memory:";
   const taken = isShared ? await takeSchema(data) : undefined;
   const name = taken ?? `t${process.pid}_${++schemaCount}`;
-  const database = await openDatabase({ data, world: name, migrations: migrationsOf(registry) });
+  const migrations = migrationsOf(registry);
+  const database = isShared ? await openBeside(data, name, migrations) : await openDatabase({ data, world: name, migrations });
   if (isShared && taken === undefined) await noteNewSchema(data, name);
   if (isShared) afterThisTest(() => leaveSchema(name));
   return { name, database };

@@ -8,23 +8,32 @@ import { LOCK_SLOTS, lockKey } from "./lock-key.ts";
 import { STATE_TABLES } from "./saved-states.ts";
 import type { Server } from "./server.ts";
 
-export async function migratePostgres(server: Server, features: readonly FeatureMigrations[]): Promise<void> {
-  const { schema } = server;
+/** `first` is done before, on the same connection. */
+export async function migratePostgres(
+  server: Server,
+  features: readonly FeatureMigrations[],
+  first?: (client: Client) => Promise<void>,
+): Promise<void> {
   // A separate connection, because migrating much data can take longer than the time limit of a request.
   const client = await server.connect();
   try {
-    const { rows } = await client.query<{ server_encoding: string }>("SHOW server_encoding");
-    if (rows[0]?.server_encoding !== "UTF8") throw new Error(`the encoding of the database must be UTF8, but is ${rows[0]?.server_encoding}`);
-    await begin(client, schema);
-    if ((await isThere(client, schema)) || !(await makeAtOnce(client, schema, features))) {
-      await prepare(client);
-      await migrate(targetOf(client), features);
-    }
-    await client.query("COMMIT");
+    await first?.(client);
+    await migrateOn(client, server.schema, features);
   } finally {
     // Also rolls back what is not committed.
     await client.end().catch(() => {});
   }
+}
+
+async function migrateOn(client: Client, schema: string, features: readonly FeatureMigrations[]): Promise<void> {
+  const { rows } = await client.query<{ server_encoding: string }>("SHOW server_encoding");
+  if (rows[0]?.server_encoding !== "UTF8") throw new Error(`the encoding of the database must be UTF8, but is ${rows[0]?.server_encoding}`);
+  await begin(client, schema);
+  if ((await isThere(client, schema)) || !(await makeAtOnce(client, schema, features))) {
+    await prepare(client);
+    await migrate(targetOf(client), features);
+  }
+  await client.query("COMMIT");
 }
 
 async function begin(client: Client, schema: string): Promise<void> {

@@ -35,8 +35,7 @@ export async function openPostgres({ url, schema, migrations, poolSize = POOL_SI
   if (!SCHEMA.test(schema)) throw new RangeError(`not a schema name: ${schema}`);
   const server = new Server(url, schema);
   try {
-    await server.refuseSharedSessions();
-    await migratePostgres(server, migrations);
+    await migratePostgres(server, migrations, (client) => server.refuseSharedSessions(client));
     const pool = new Pool(server, poolSize);
     const database = new PostgresDatabase({ schema, pool, migrations, end: async () => void (await Promise.all([pool.end(), onClosed?.()])) });
     database.channel = await FactChannel.open(server, database.emit);

@@ -75,14 +75,13 @@ export class Server {
 
   /**
    * Throws `WrongAddress` where a pooler gives each transaction another session (pgbouncer's pool_mode transaction or statement): what
-   * is set for a session, prepared in it, or listened to would be somebody else's.
+   * is set for a session, prepared in it, or listened to would be somebody else's. `one`: a session outside a transaction.
    */
-  async refuseSharedSessions(): Promise<void> {
-    const one = await this.connect();
+  async refuseSharedSessions(one: Client): Promise<void> {
     // A pooler speaks for the server and gives a number of its own.
     const mark = String((one as unknown as { processID: number }).processID);
     const { rows: own } = await one.query<{ pid: number }>("SELECT pg_backend_pid() AS pid").catch(() => ({ rows: [] }));
-    if (String(own[0]?.pid) === mark) return void (await one.end());
+    if (String(own[0]?.pid) === mark) return;
     const other = await this.connect();
     try {
       // A pooler that shares gives the session back at the end of a transaction, and lends the one that came back last.
@@ -95,7 +94,7 @@ export class Server {
       await one.query("COMMIT");
       if (rows[0]?.mark !== mark || later[0]?.mark !== mark) throw new WrongAddress(SHARED_SESSIONS);
     } finally {
-      await Promise.all([one.end().catch(() => {}), other.end().catch(() => {})]);
+      await other.end().catch(() => {});
     }
   }
 }

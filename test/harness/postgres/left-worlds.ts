@@ -3,6 +3,8 @@
  * a tenth of that.
  */
 import { Client } from "pg";
+import type { Database, FeatureMigrations } from "#storage/database";
+import { PostgresDatabases } from "#storage/postgres/databases";
 
 const left: string[] = [];
 /** What a new schema holds rows of, which stay. */
@@ -31,15 +33,37 @@ export async function noteNewSchema(url: string, name: string): Promise<void> {
   });
 }
 
+let databases: Promise<PostgresDatabases> | undefined;
+
+/** As a server opens its further worlds, on the connections that earlier tests have opened: new ones for each test would cost as much again. */
+export async function openBeside(url: string, name: string, migrations: readonly FeatureMigrations[]): Promise<Database> {
+  databases ??= openFirst(url, migrations);
+  return (await databases).open(name);
+}
+
+async function openFirst(url: string, migrations: readonly FeatureMigrations[]): Promise<PostgresDatabases> {
+  const opened = new PostgresDatabases(url, migrations);
+  await opened.open(`first_${process.pid}`);
+  return opened;
+}
+
+/** One for each cluster, whose connection knows the tables of the schemas that it has emptied. */
+const clients = new Map<string, Promise<Client>>();
+
 async function withClient(url: string, schema: string, use: (client: Client) => Promise<void>): Promise<void> {
+  const connecting = clients.get(url) ?? connect(url);
+  clients.set(url, connecting);
+  const client = await connecting;
+  await client.query(`SET search_path TO "plaza_${schema}"`);
+  await use(client);
+}
+
+async function connect(url: string): Promise<Client> {
   const client = new Client({ connectionString: url });
+  // A cluster that restarts ends it.
+  client.on("error", () => clients.delete(url));
   await client.connect();
-  try {
-    await client.query(`SET search_path TO "plaza_${schema}"`);
-    await use(client);
-  } finally {
-    await client.end();
-  }
+  return client;
 }
 
 async function tablesOf(client: Client): Promise<string[]> {
