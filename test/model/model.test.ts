@@ -26,7 +26,7 @@ import { rules } from "./reference/rules.ts";
 
 const STEPS = 100;
 /** Histories wait for their webhooks and worlds, so a few of them share the processors. */
-const AT_ONCE = 6;
+const AT_ONCE = 3;
 
 /** So many reach nearly everything. */
 const HISTORIES = 100;
