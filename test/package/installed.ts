@@ -5,6 +5,9 @@ import { delimiter, join } from "node:path";
 
 const ROOT = join(import.meta.dir, "../..");
 
+/** The next run replaces what this one has packed. */
+const PACKED = join(ROOT, "node_modules/.cache/packed");
+
 const folders: string[] = [];
 
 export function removeFolders(): void {
@@ -50,11 +53,19 @@ export interface Packed {
   readonly files: readonly string[];
 }
 
-export async function pack(): Promise<Packed> {
-  const folder = newFolder();
-  const printed = await run(ROOT, ["npm", "pack", "--json", "--pack-destination", folder]);
+let packing: Promise<Packed> | undefined;
+
+/** Packed once, for all files of tests. */
+export function packed(): Promise<Packed> {
+  packing ??= pack();
+  return packing;
+}
+
+async function pack(): Promise<Packed> {
+  mkdirSync(PACKED, { recursive: true });
+  const printed = await run(ROOT, ["npm", "pack", "--json", "--pack-destination", PACKED]);
   const [{ filename, files }] = JSON.parse(printed.slice(printed.indexOf("["))) as [{ filename: string; files: { path: string }[] }];
-  return { tarball: join(folder, filename), files: files.map(({ path }) => path) };
+  return { tarball: join(PACKED, filename), files: files.map(({ path }) => path) };
 }
 
 /** Without scripts Bun's package is left with a placeholder, which the launcher has to get around. */

@@ -2,16 +2,11 @@ import { afterAll, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isProving } from "#harness/proof";
-import { install, newFolder, type Packed, pack, pathWith, removeFolders, run, startAndAsk } from "./installed.ts";
+import { install, newFolder, packed, pathWith, removeFolders, run, startAndAsk } from "./installed.ts";
 
 /** npm installs some 100 MB, on a machine that does other things. */
 const INSTALL_MS_MAX = 180_000;
 
-let packing: Promise<Packed> | undefined;
-const packed = (): Promise<Packed> => {
-  packing ??= pack();
-  return packing;
-};
 afterAll(removeFolders);
 
 test(

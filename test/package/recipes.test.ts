@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isProving } from "#harness/proof";
-import { install, newFolder, pack, pathWith, removeFolders, run, userEnvironment } from "./installed.ts";
+import { install, newFolder, packed, pathWith, removeFolders, run, userEnvironment } from "./installed.ts";
 import { commandOf, writeRecipe } from "./recipes.ts";
 
 const ROOT = join(import.meta.dir, "../..");
@@ -16,7 +16,7 @@ const PYTEST = "pytest==9.2.0";
 let consumer = "";
 
 beforeAll(async () => {
-  consumer = await install((await pack()).tarball, { beside: RUNNERS });
+  consumer = await install((await packed()).tarball, { beside: RUNNERS });
 }, INSTALL_MS_MAX);
 afterAll(removeFolders, INSTALL_MS_MAX);
 
