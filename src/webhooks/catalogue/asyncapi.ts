@@ -40,6 +40,7 @@ export function asyncapiDocument(catalogue: FieldCatalogue, version: string, now
       title: "Plaza's webhooks",
       version,
       description: ABOUT,
+      contact: { name: "Plaza's developers" },
       license: { name: "Apache-2.0", url: "https://www.apache.org/licenses/LICENSE-2.0" },
       tags: [{ name: "webhooks", description: "Deliveries to the callbacks of apps." }],
     },
