@@ -17,8 +17,11 @@ interface Delivery {
   readonly id: string;
   readonly webhook_id: string;
   readonly status: string;
-  readonly attempts: readonly unknown[];
+  readonly attempts: readonly { readonly error?: string }[];
 }
+
+/** One that a killed process had under way is noted as such, and made again when another one takes over. */
+const attemptsOf = ({ attempts }: Delivery): number => attempts.filter(({ error }) => error !== "interrupted").length;
 
 /** What was refused and is written down as such. */
 async function refusedDeliveries({ servers, ledger }: Stage, { world, place }: Scene, becomes: string): Promise<Delivery[] | undefined> {
@@ -28,9 +31,7 @@ async function refusedDeliveries({ servers, ledger }: Stage, { world, place }: S
     if (refused.paths.size < addresses.size) continue;
     const { body } = await servers.control("GET", `worlds/${place}/deliveries?limit=20`);
     const { data } = body as { data: readonly Delivery[] };
-    const known = data.filter(
-      ({ webhook_id, status, attempts }) => refused.webhookIds.has(webhook_id) && status === becomes && attempts.length === 1,
-    );
+    const known = data.filter((one) => refused.webhookIds.has(one.webhook_id) && one.status === becomes && attemptsOf(one) === 1);
     if (known.length === refused.webhookIds.size) return known;
   }
   return undefined;
