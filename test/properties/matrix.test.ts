@@ -116,7 +116,9 @@ for (const database of databaseKinds) {
             const isFlat = access.errorForm === "flat";
             const expected = { operation: access.operation, kind, status: isFlat ? 403 : 401, code: 190, error_subcode: 463, isFlat };
             expect(await read(1_794_999_999)).toEqual(expected);
-            expect((await read(0)).error_subcode).not.toBe(463);
+            const unlimited = await read(0);
+            expect(unlimited.error_subcode).not.toBe(463);
+            expect(unlimited).toEqual(await read(1_795_000_001));
           }
         }
       }));

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { KEY, openControl } from "#harness/control";
 import { onEachDatabase } from "#harness/plaza";
+import { secondsAround } from "#harness/time/seconds";
 import { nodeId } from "#kernel/ids";
 import { saveRetentionDays } from "./app-events.jobs.ts";
 import { appEvents } from "./index.ts";
@@ -32,7 +33,7 @@ const event = fc.record({
   _eventName: fc.constantFrom("buy", "menu opened", "third"),
   event_id: fc.constantFrom("1", "2", undefined),
   _valueToSum: fc.constantFrom(1, "0.5", undefined),
-  _logTime: fc.integer({ min: NOW - 2 * DAY, max: NOW }),
+  _logTime: secondsAround(NOW, DAY, [NOW - 2 * DAY, NOW]),
 });
 /** What happens to one app, or to both: time passes for all. */
 const step = fc.oneof(

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { onEachDatabase, openPlaza } from "#harness/plaza";
+import { secondsAround } from "#harness/time/seconds";
 import { cafe } from "#harness/worlds";
 import type { GraphError } from "#kernel/errors";
 import { formatVersion, parseVersion } from "#kernel/versions";
@@ -20,6 +21,8 @@ import { ChangeLog, type VersionChange } from "./changes.ts";
 import { defaultVersion, isNamed, newestVersion, servedVersion, type VersionedApp } from "./resolve.ts";
 
 const DAY = 86_400;
+/** All dates of the versions below are multiples of it. */
+const STEP = 20 * DAY;
 
 /** Ten made-up versions, 120 days apart, each supported until 100 days after the next. */
 const tenVersions = fc.array(fc.subarray(["readFeed", "createThing"]), { minLength: 10, maxLength: 10 }).map((affected): VersionCalendar => {
@@ -35,8 +38,8 @@ const tenVersions = fc.array(fc.subarray(["readFeed", "createThing"]), { minLeng
 });
 
 const anyApp = fc.record({
-  created_time: fc.integer({ min: 0, max: 1300 * DAY }),
-  marketing_first_used_time: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 1300 * DAY })),
+  created_time: secondsAround(0, STEP, [0, 1300 * DAY]),
+  marketing_first_used_time: fc.oneof(fc.constant(0), secondsAround(0, STEP, [1, 1300 * DAY])),
   auto_upgrade: fc.boolean(),
 });
 
@@ -58,7 +61,7 @@ function oracle(versions: readonly MarketingVersion[], asked: number, app: Versi
 
 describe("marketing versions", () => {
   test("VER-5, VER-6: never backwards, never across an affected version, never for an app that switched it off", () => {
-    const moments = fc.integer({ min: 0, max: 1400 * DAY });
+    const moments = secondsAround(0, STEP, [0, 1400 * DAY]);
     fc.assert(
       fc.property(
         tenVersions,

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { onEachDatabase, openPlaza, type TestPlaza } from "#harness/plaza";
+import { secondsAround } from "#harness/time/seconds";
 import { nodeId } from "#kernel/ids";
 import { reportOf } from "./report.handlers.ts";
 import { recordTouch } from "./touches.ts";
@@ -26,7 +27,7 @@ const names = fc.record({
   attribution: fc.constantFrom(undefined, undefined, COOKIE, COOKIE.toUpperCase(), "x".repeat(22), "X".repeat(22)),
   em: fc.constantFrom(undefined, undefined, sha256("p"), sha256("p").toUpperCase(), sha256("q")),
 });
-const at = fc.integer({ min: NOW - 40 * DAY, max: NOW });
+const at = secondsAround(NOW, DAY, [NOW - 40 * DAY, NOW]);
 /** Of a click, the app whose ad it is on. */
 const app = fc.constantFrom(...APPS);
 const step = fc.oneof(
