@@ -252,11 +252,19 @@ test("one that failed is put off as soon as it can be, by the time at which it r
 
 test("the end of the program waits for no database: who comes next runs the job again", async () => {
   const { timeouts } = catchTimers();
-  const { worker, database } = await runOutage(false);
+  const { worker, database, outage } = await runOutage(false);
   const run = worker.loop.runDue();
   await turns();
   const stopping = worker.loop.stop();
   timeouts.find(({ ms }) => ms === 500)?.fire();
   await Promise.all([run, stopping]).catch(() => {});
-  expect(await database.reader.all(sql`SELECT j.kind, j.fence FROM jobs j`)).toMatchObject([{ kind: "away" }]);
+  outage.left = 0;
+  const again: JobKind<JobWorker> = {
+    kind: "away",
+    run: async ({ ran }, key, payload, { attempt }) => void ran.push({ kind: "away", key, payload, attempt }),
+  };
+  const next = jobWorkerOn(database, [again]);
+  await next.loop.runDue();
+  expect(next.ran).toMatchObject([{ kind: "away", key: "k" }]);
+  expect(await database.reader.all(sql`SELECT j.kind, j.key FROM jobs j`)).toEqual([]);
 });
