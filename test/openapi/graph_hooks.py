@@ -11,7 +11,7 @@ from schemathesis.specs.openapi import checks
 from schemathesis.specs.openapi.coverage import _schema as coverage
 from schemathesis.transport.serialization import Binary
 
-judge_of = coverage._judge
+judges_of = coverage._judges
 
 
 def without_files(value):
@@ -20,13 +20,17 @@ def without_files(value):
     return {key: without_files(one) for key, one in value.items()} if isinstance(value, dict) else value
 
 
-def judge_with_files(schema, context):
+class JudgeOfForms:
     """Its own judge of a form ends the run where the form holds a file and conditions about it. What is in a file no schema says."""
-    judge = judge_of(schema, context)
-    return None if judge is None else lambda value: judge(without_files(value))
+
+    def __init__(self, judge):
+        self.judge = judge
+
+    def is_valid(self, value):
+        return self.judge.is_valid(without_files(value))
 
 
-coverage._judge = judge_with_files
+coverage._judges = lambda schema, context: [JudgeOfForms(judge) for judge in judges_of(schema, context)]
 
 INTEGER = re.compile(r"^-?\d{1,17}$")
 DECIMAL = re.compile(r"^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$")
