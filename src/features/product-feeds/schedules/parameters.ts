@@ -25,14 +25,18 @@ export type Refuse = (place: string, problem: string) => Error;
 export function storedSchedule(given: GivenSchedule | null | "", world: World, refuse: Refuse): string | null {
   if (given === null || given === "") return null;
   const { username, password, ...schedule } = given;
-  checkFetch(schedule.url, { username, password }, world, refuse);
+  refuseCredentials({ username, password }, refuse);
+  refuseAddress(schedule.url, world, refuse);
   if (!isTimezone(schedule.timezone)) throw refuse("timezone", "is not a name of the time zone database, e.g. Europe/Berlin");
   return JSON.stringify(schedule);
 }
 
-export function checkFetch(url: string, sent: { readonly username?: unknown; readonly password?: unknown }, world: World, refuse: Refuse): void {
+export function refuseCredentials(sent: Pick<GivenSchedule, "username" | "password">, refuse: Refuse): void {
   for (const name of ["username", "password"] as const)
     if (sent[name] !== undefined) throw refuse(name, "is not supported; Plaza fetches files without credentials");
+}
+
+export function refuseAddress(url: string, world: World, refuse: Refuse): void {
   const problem = addressProblem(world, url);
   if (problem !== undefined) throw refuse("url", `cannot be fetched: ${problem}`);
 }

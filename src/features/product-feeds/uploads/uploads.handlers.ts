@@ -10,7 +10,7 @@ import { FeedFileProblem } from "../formats/rows.ts";
 import { findUploadNode, listUploadNodes, type UploadKey } from "../ingestion/uploads.store.ts";
 import { receiveFile, receiveUrl } from "../ingestion/uploads.ts";
 import { UPLOADS_WAITING_MAX } from "../product-feeds.limits.ts";
-import { checkFetch } from "../schedules/parameters.ts";
+import { refuseAddress, refuseCredentials } from "../schedules/parameters.ts";
 import { errorsOf, type UploadErrorRow } from "./errors.ts";
 import type { createUpload } from "./uploads.contract.ts";
 
@@ -19,6 +19,7 @@ type CreateUpload = OperationRequest<Static<typeof createUpload.params>>;
 /** Not in one transaction: each part of a file is stored in a write of its own. */
 export async function submitUpload(request: CreateUpload): Promise<{ id: string }> {
   const { params, graphRequest } = request;
+  refuseCredentials(params, invalidParameter);
   const file = graphRequest.files.get("file");
   if (file !== undefined && params.url !== undefined) throw invalidParameter("url", "and file exclude each other");
   const key = file === undefined ? await fetchLater(request) : await take(request, file);
@@ -45,7 +46,7 @@ function fetchLater(request: CreateUpload): Promise<UploadKey | undefined> {
   const { params, world, node } = request;
   const { url } = params;
   if (url === undefined) throw invalidParameter("file", "must be a file of multipart/form-data, unless url is given");
-  checkFetch(url, params, world, invalidParameter);
+  refuseAddress(url, world, invalidParameter);
   return world.database.write((tx) => receiveUrl(tx, world, node.id, url, inputOf(request)));
 }
 

@@ -150,6 +150,8 @@ onEachDatabase("D-147: uploads over the graph", (database) => {
     }
     const both = await post({ url: "https://a.example/x" }, fileOf("x"));
     expect(both.body.error.error_data).toEqual({ parameter: "url" });
+    const withPassword = await post({ password: "{}" }, fileOf("x"));
+    expect({ status: withPassword.status, ...withPassword.body.error.error_data }).toEqual({ status: 400, parameter: "password" });
     for (const column of ["feed_uploads.n", "feed_upload_parts.n", "jobs.key"]) expect(await plaza.dump([column])).toEqual([]);
   });
 
