@@ -102,10 +102,11 @@ def is_the_same(case):
     if any(case.meta.is_negative_at(location) for location in ParameterLocation if location != ParameterLocation.BODY):
         return False
     document = case.operation.schema.raw_schema
-    schema = case.operation.definition.raw["requestBody"]["content"]["application/json"]["schema"]
+    content = case.operation.definition.raw["requestBody"]["content"]
+    schema = content.get(case.media_type, content["application/json"])["schema"]
     # A form that holds no parameters is a request without any.
     is_empty = case.media_type != "application/json" and not isinstance(case.body, dict)
-    body = {} if is_empty else case.body
+    body = {} if is_empty else without_files(case.body)
     return isinstance(body, dict) and fits(read(body, schema, document), schema, document)
 
 
