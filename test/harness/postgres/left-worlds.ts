@@ -50,12 +50,19 @@ async function openFirst(url: string, migrations: readonly FeatureMigrations[]):
 /** One for each cluster, whose connection knows the tables of the schemas that it has emptied. */
 const clients = new Map<string, Promise<Client>>();
 
-async function withClient(url: string, schema: string, use: (client: Client) => Promise<void>): Promise<void> {
-  const connecting = clients.get(url) ?? connect(url);
-  clients.set(url, connecting);
-  const client = await connecting;
-  await client.query(`SET search_path TO "plaza_${schema}"`);
-  await use(client);
+let lastUse: Promise<void> = Promise.resolve();
+
+/** One after the other: a test may open several worlds at once, and each looks into its own schema. */
+function withClient(url: string, schema: string, use: (client: Client) => Promise<void>): Promise<void> {
+  const turn = lastUse.then(async () => {
+    const connecting = clients.get(url) ?? connect(url);
+    clients.set(url, connecting);
+    const client = await connecting;
+    await client.query(`SET search_path TO "plaza_${schema}"`);
+    await use(client);
+  });
+  lastUse = turn.catch(() => {});
+  return turn;
 }
 
 async function connect(url: string): Promise<Client> {
