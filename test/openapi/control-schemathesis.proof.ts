@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { type Server, startServer } from "#harness/server";
 import { expectNoFault, type Known } from "./schemathesis.ts";
 
-const TIMEOUT_MS = 7_200_000;
+const TIMEOUT_MS = 3_000_000;
 
 /** Operations without a response that a fuzzer could wait for. They have tests of their own. */
 const leftOut = [

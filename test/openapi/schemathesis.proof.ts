@@ -9,7 +9,7 @@ import { demoNodes } from "../client/demo-nodes.ts";
 import type { OpenapiDocument, Operation } from "./documents.ts";
 import { expectNoFault, type LeftOut } from "./schemathesis.ts";
 
-const TIMEOUT_MS = 3_600_000;
+const TIMEOUT_MS = 1_800_000;
 
 const leftOut: readonly LeftOut[] = [
   { check: "unsupported_method", because: "D-04: a method that an address does not have is 400, in the words that hide objects, and not 405" },
