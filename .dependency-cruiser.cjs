@@ -138,7 +138,7 @@ const rules = [
     to: {
       pathNot: [
         "^src/kernel/",
-        "^src/graph/(contract/(operation|unserved-fields)|versions/rules|pipeline/request)\\.ts$",
+        "^src/graph/(contract/(operation|general-parameters|unserved-fields)|versions/rules|pipeline/request)\\.ts$",
         // What documents say of a schema, and the fields that can be subscribed to.
         "^src/(graph/schema/(asked|schema-node)|graph/worlds/file/schema-words|webhooks/catalogue/field)\\.ts$",
         "^src/auth/(policy|app-policies|page-policies|schemes|page-tasks)\\.ts$",
@@ -287,6 +287,8 @@ const rules = [
 module.exports = {
   forbidden: [...floors, ...rules],
   options: {
+    // Of these the sources are in the same folders.
+    exclude: { path: "^clients/[^/]+/dist/" },
     doNotFollow: { path: npm, dependencyTypes: PACKAGES },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: "tsconfig.json" },

@@ -66,7 +66,8 @@ const taken = (callback: string): Readonly<Record<string, readonly Json[]>> => {
     updateFeed: [{ name: "books", schedule, update_schedule: null }],
     createUpload: [{ url: "https://example.com/books.csv", update_only: true, username: null, password: null }],
     listArticlesAndPublications: [{ summary: true }],
-    setAccountOverride: [{ override_callback_uri: callback, verify_token: "secret" }],
+    // H3 has no parameters.
+    setAccountOverride: [{ override_callback_uri: callback, verify_token: "secret" }, {}],
     setNumberOverride: [
       { webhook_configuration: { override_callback_uri: callback, verify_token: "secret" } },
       { webhook_configuration: { override_callback_uri: "" } },

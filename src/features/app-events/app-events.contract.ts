@@ -116,11 +116,13 @@ export const reportAppEvents = writeOperation({
       custom_events_file: Type.Optional(
         Type.Unknown({ ...parsedByHandler, format: "binary", description: "the same list as a file of multipart/form-data" }),
       ),
-      ud: Type.Optional(Type.Unknown({ ...parsedByHandler, description: "SHA-256 hashed user data by key", ...asked(userDataWords) })),
+      ud: Type.Optional(
+        Type.Unknown({ ...parsedByHandler, description: "SHA-256 hashed user data by key, or its JSON text", ...asked(userDataWords) }),
+      ),
       extinfo: Type.Optional(
         Type.Unknown({
           ...parsedByHandler,
-          description: "16 values as a list, or separated by commas; the first is a2 or i2",
+          description: "16 values as a list, its JSON text, or separated by commas; the first is a2 or i2",
           ...asked(extinfoWords),
         }),
       ),

@@ -68,7 +68,7 @@ const event = {
   [SHAPE_OF]: "app_event",
 };
 
-/** A list, or its text in a form. */
+/** A list; its JSON text serves as well (D-34). */
 export const eventsWords = { type: "array", items: event, minItems: 1, maxItems: EVENTS_PER_REQUEST_MAX };
 
 /** UD-3, D-73: nothing of it is refused. */

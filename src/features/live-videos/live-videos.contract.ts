@@ -181,7 +181,7 @@ const common = {
   /** C1-6, D-51: the id of a place or page, or `{id}` or `{location{latitude,longitude}}`; null or an empty text removes the place. */
   place: Type.Optional(
     Type.Union([Type.Unknown(), Type.Null()], {
-      description: "where the video is shown on the live map; null or an empty text removes it",
+      description: "where the video is shown on the live map, an object or its JSON text; null or an empty text removes it",
       ...asked(placeWords),
     }),
   ),

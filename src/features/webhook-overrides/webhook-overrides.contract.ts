@@ -1,7 +1,8 @@
 import { Type } from "typebox";
 import { chatappAccount, chatappRedirection, chatappSubscription } from "#features/chatapp-accounts/api";
+import { noOthers } from "#graph/contract/general-parameters";
 import { type Access, type Field, writeOperation } from "#graph/contract/operation";
-import { asked, webAddress } from "#graph/schema/asked";
+import { asked, having, webAddress } from "#graph/schema/asked";
 
 /** H1-4, H4-4. */
 const OVERRIDE_URI_CHARACTERS_MAX = 200;
@@ -54,7 +55,12 @@ export const setAccountOverride = writeOperation({
   policy: chatappSubscription,
   params: Type.Object(
     { override_callback_uri: Type.Optional(uri), verify_token: Type.Optional(verifyToken) },
-    asked({ dependentRequired: { override_callback_uri: ["verify_token"], verify_token: ["override_callback_uri"] } }),
+    asked({
+      dependentRequired: { override_callback_uri: ["verify_token"], verify_token: ["override_callback_uri"] },
+      // H3, D-57: there an unknown parameter may be a misspelt one.
+      if: having("override_callback_uri"),
+      else: noOthers,
+    }),
   ),
   returns: success,
   errors: ["invalidParameter", "handshakeFailed", "challengeMismatch"],

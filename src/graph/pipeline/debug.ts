@@ -1,9 +1,9 @@
 /** D-34: what `debug=all` adds to a response: what was ignored, and which version served. */
 import { invalidParameter } from "#kernel/errors";
 import { formatVersion } from "#kernel/versions";
+import { generalParameters } from "../contract/general-parameters.ts";
 import { upgradeWarning } from "../versions/resolve.ts";
 import type { Handled } from "./handle.ts";
-import { generalParameters } from "./places.ts";
 import type { Incoming, Versioned } from "./stages.ts";
 
 interface DebugMessage {

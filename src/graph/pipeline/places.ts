@@ -1,6 +1,7 @@
 /** D-34, D-40, D-41, D-50: which parameters a request may have, and where each is read from, the query or the body. */
 import { invalidParameter } from "#kernel/errors";
 import { suggestion } from "#kernel/suggestion";
+import { parametersOfAll } from "../contract/general-parameters.ts";
 import type { Place } from "../contract/operation.ts";
 import type { Profile } from "../worlds/world.ts";
 import { textOf } from "./parameters.ts";
@@ -37,14 +38,6 @@ export function withoutAliases(parameters: Parameters, aliases: Readonly<Record<
   );
   return given.length === 0 ? parameters : { ...parameters, ...Object.fromEntries(given.map(([alias, name]) => [name, parameters[alias]])) };
 }
-
-/** What every operation takes: credentials, and what says how a request is served or a response shown, but not of what. */
-export const parametersOfAll: ReadonlySet<string> = new Set([
-  ...["access_token", "oauth_token", "appsecret_proof", "method", "metadata", "debug", "migrations_override", "pretty", "locale"],
-]);
-
-/** Beside those, what selects, where an operation has something to select from. */
-export const generalParameters: ReadonlySet<string> = new Set([...parametersOfAll, "fields", "limit", "before", "after", "ids"]);
 
 /** D-50, D-57: throws `invalidParameter` for a parameter that is neither one of every operation nor one of `names`. */
 export function refuseUndeclared(parameters: Parameters, names: readonly string[]): void {

@@ -18,7 +18,9 @@ import { securityNotes, securityOf, securitySchemes } from "./security.ts";
 
 const ABOUT = `The graph interface. An operation whose address several node types share has a schema for each of them, marked \`x-plaza-type\`;
 \`?type=label\` gives the document of one node type, \`?surface=ads\` that of one surface. A batch, a read of several \`ids\`, and the keys that
-\`metadata\` and \`debug\` add to a response are not described here. Parameters that an operation does not name are ignored unless it says otherwise.`;
+\`metadata\` and \`debug\` add to a response are not described here. Parameters that an operation does not name are ignored unless it says otherwise. A body means the same as JSON and as a
+form, which has only texts: in both, a number, true or false may be a text too, and a list or an object its JSON text. Schemas name the plain
+form.`;
 
 /** Two documents of one calendar whose other options are equal are equal where this is. */
 export const servedNow = ({ calendar, now }: Pick<OpenapiOptions, "calendar" | "now">): string =>
