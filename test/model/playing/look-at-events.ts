@@ -21,7 +21,7 @@ function millionths(text: string): bigint {
 }
 
 /** The end of all times that histories use. */
-const LATE = 4_000_000_000;
+const LATE = 253_402_300_799; // 9999-12-31
 
 /** What the operator sees of an app's events, after a name was deactivated. */
 export async function lookAtEvents(stage: Stage, scene: Scene, { app, deactivate, since }: EventsStep): Promise<string | undefined> {
