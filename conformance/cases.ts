@@ -1,8 +1,8 @@
 /** Case files into cases. Whatever the format does not know is an error here, so that a misspelt expectation cannot pass unseen. */
 import { basename } from "node:path";
-import { parse } from "yaml";
 import { caseTexts } from "./files.ts";
 import { parseStep, type Step } from "./step-format.ts";
+import { readYaml } from "./yaml.ts";
 
 type Profile = "strict" | "clients";
 
@@ -52,11 +52,11 @@ class CaseFormatError extends Error {}
 
 export function loadCases(texts: Readonly<Record<string, string>> = caseTexts): Case[] {
   const files = Object.keys(texts);
-  const sharedBlocks = files.includes("_blocks.yaml") ? readYaml(texts, "_blocks.yaml") : {};
+  const sharedBlocks = files.includes("_blocks.yaml") ? readMapping(texts, "_blocks.yaml") : {};
   const cases = files
     .filter((path) => !basename(path).startsWith("_"))
     .sort()
-    .flatMap((path) => casesOf(readYaml(texts, path), path, sharedBlocks));
+    .flatMap((path) => casesOf(readMapping(texts, path), path, sharedBlocks));
   const titles = new Set<string>();
   for (const { title, file } of cases) {
     if (titles.has(title)) throw new CaseFormatError(`${file}: two cases have the title "${title}"`);
@@ -65,8 +65,8 @@ export function loadCases(texts: Readonly<Record<string, string>> = caseTexts): 
   return cases;
 }
 
-function readYaml(texts: Readonly<Record<string, string>>, path: string): Raw {
-  const read: unknown = parse(texts[path] ?? "", { merge: true });
+function readMapping(texts: Readonly<Record<string, string>>, path: string): Raw {
+  const read = readYaml(texts[path] ?? "");
   if (!isRaw(read)) throw new CaseFormatError(`${path}: not a mapping`);
   return read;
 }

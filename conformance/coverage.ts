@@ -1,7 +1,8 @@
 /** Which clauses of the interface have a passing case. */
-import { parse } from "yaml";
+
 import type { Case } from "./cases.ts";
 import { specTexts } from "./files.ts";
+import { readYaml } from "./yaml.ts";
 
 export interface Clause {
   readonly id: string;
@@ -13,7 +14,7 @@ export interface Clause {
 /** The kinds that a server can show; `open` is left out by the document, `info` is about other things. */
 export const showableKinds: ReadonlySet<string> = new Set(["rule", "shape", "limit", "state"]);
 
-export const readClauses = (): Clause[] => parse(specTexts["clauses.yaml"] ?? "") as Clause[];
+export const readClauses = (): Clause[] => readYaml(specTexts["clauses.yaml"] ?? "") as Clause[];
 
 /** Cases that cite what is no clause, or nothing at all. */
 export function wrongCitations(cases: readonly Case[], clauses: readonly Clause[]): string[] {

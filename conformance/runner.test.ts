@@ -2,11 +2,12 @@
 import { describe, expect, test } from "bun:test";
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
+import { parse } from "yaml";
 import { type Case, loadCases } from "./cases.ts";
 import { checkResponse, type Expectation } from "./checks/expectations.ts";
 import { matches } from "./checks/matchers.ts";
 import { valueAt } from "./checks/paths.ts";
-import { worldTexts } from "./files.ts";
+import { caseTexts, specTexts, worldTexts } from "./files.ts";
 import { Receiver } from "./http/receiver.ts";
 import { curlLine, exchange } from "./http/requests.ts";
 import { jsonOf } from "./http/response.ts";
@@ -14,6 +15,7 @@ import { fill } from "./names.ts";
 import { runCase } from "./session.ts";
 import { parseStep } from "./step-format.ts";
 import { buildWorld, nodesInOrder } from "./worlds.ts";
+import { readYaml } from "./yaml.ts";
 
 const cases = loadCases();
 
@@ -24,6 +26,12 @@ const responseOf = (status: number, body: unknown, headers: Record<string, strin
 
 const problemsOf = (body: unknown, expected: Expectation, profile = "strict", headers: Record<string, string> = { "x-pf-trace-id": "t" }) =>
   checkResponse(responseOf(400, body, headers), expected, { profile, kept: new Map() }).length;
+
+test("cases, worlds and clauses read as the npm package reads them, which refuses a key that stands twice", () => {
+  const texts = { ...caseTexts, ...worldTexts, "clauses.yaml": specTexts["clauses.yaml"] ?? "" };
+  for (const [path, text] of Object.entries(texts)) expect({ path, read: readYaml(text) }).toEqual({ path, read: parse(text, { merge: true }) });
+  expect(() => readYaml("a: 1\nb: [2\nc: 3\n")).toThrow("line 3");
+});
 
 test("each operator tells what satisfies it from what does not", () => {
   const table: [unknown, unknown, unknown][] = [

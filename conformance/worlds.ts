@@ -1,9 +1,10 @@
 /** World files: reading, adding a case's fragment, and putting one into a server that already runs. */
-import { parse } from "yaml";
+
 import { worldTexts } from "./files.ts";
 import { exchange } from "./http/requests.ts";
 import { fill } from "./names.ts";
 import type { Target } from "./session.ts";
+import { readYaml } from "./yaml.ts";
 
 export type World = Readonly<Record<string, unknown>>;
 
@@ -28,7 +29,7 @@ function readWorld(name: string): World {
   if (known !== undefined) return known;
   const text = worldTexts[`${name}.yaml`];
   if (text === undefined) throw new Error(`no world is named ${name}`);
-  const world = parse(text, { merge: true }) as World;
+  const world = readYaml(text) as World;
   worldsRead.set(name, world);
   return world;
 }
