@@ -57,12 +57,15 @@ export function deadOnes(
   return problemsOfPlaces(world, scheme, counting).map((error) => failure(form, error));
 }
 
+/** D-16: a token of another kind may also receive what a stranger receives. */
+export const isOfServedKind = ({ profile }: World, { kinds, kindsOfClients = [] }: Operation, { type }: Token): boolean =>
+  kinds.includes(type) || (profile === "clients" && kindsOfClients.includes(type));
+
 /** What a caller who knows of the node and has the tokens in their places may still lack (D-91, D-11). */
 export function lacks(world: World, operation: Operation, tokens: readonly Token[], node: string): ErrorName[] {
-  const { kinds, kindsOfClients = [], scopes, lacksScope, hasTask, method, isOfNoPerson } = operation;
-  const served = world.profile === "clients" ? [...kinds, ...kindsOfClients] : kinds;
+  const { scopes, lacksScope, hasTask, method, isOfNoPerson } = operation;
   const reasons: [boolean, ErrorName][] = [
-    [tokens.some(({ type }) => !served.includes(type)), "tokenInvalid"],
+    [tokens.some((token) => !isOfServedKind(world, operation, token)), "tokenInvalid"],
     [tokens.some((token) => scopes.some((scope) => !token.scopes.includes(scope)) || lacksScope?.(world, token, node)), "permissionMissing"],
     [tokens.some((token) => !hasTask(world, token, node)), "taskMissing"],
     [method === "GET" && isOfNoPerson === undefined && tokens.some((token) => isDataOver(world, token)), "tokenExpired"],

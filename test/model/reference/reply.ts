@@ -20,7 +20,7 @@ import { type Failure, failure } from "./errors.ts";
 import type { Token } from "./nodes.ts";
 import { failIn, type Operation, type Turn } from "./operations.ts";
 import { type Address, edgeIn, isId, readPath, servedBy, versionIn } from "./paths.ts";
-import { bothForms, deadOnes, isDataOver, lacks, missingNode, PAGE_MESSAGING_EDGES, withoutToken } from "./refusals.ts";
+import { bothForms, deadOnes, isDataOver, isOfServedKind, lacks, missingNode, PAGE_MESSAGING_EDGES, withoutToken } from "./refusals.ts";
 import { Hole, isFailure, type Reply } from "./replies.ts";
 import { type GraphRequest, hasBadText, inQuery } from "./requests.ts";
 import {
@@ -161,7 +161,8 @@ function repliesOf(world: World, request: GraphRequest, address: string, observe
   if (problems.length > 0 && new Set(schemes).size === 1) {
     // Whether the token or a version that is refused is named is not decided.
     const ofVersion = operation?.marketing !== undefined && marketing === undefined ? bothForms("versionDeprecated") : [];
-    const refusals = [...problems, ...(isStranger || operation === undefined ? [missing] : ofVersion)];
+    const mayBeStranger = isStranger || operation === undefined || !live.some((token) => isOfServedKind(world, operation, token));
+    const refusals = [...problems, ...(mayBeStranger ? [missing] : ofVersion)];
     // Whether the token is refused before or after the version is decided is not said.
     return { operation, replies: refusals, version: version === undefined || marketing !== undefined ? undefined : unserved };
   }
