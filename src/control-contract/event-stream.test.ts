@@ -117,6 +117,24 @@ test("nothing is looked at any more once the reader is gone, the server ends, or
   }
 });
 
+test("one look is made at a time, however long it takes", async () => {
+  let looks = 0;
+  let atOnce = 0;
+  const goesOn = Promise.withResolvers<void>();
+  const { reader, next } = watch(async () => {
+    looks++;
+    atOnce++;
+    await goesOn.promise;
+    return atOnce--;
+  });
+  await next();
+  await Bun.sleep(20);
+  expect({ looks, atOnce }).toEqual({ looks: 1, atOnce: 1 });
+  goesOn.resolve();
+  expect(await next()).toBe("event: state\ndata: 1\n\n");
+  await reader.cancel();
+});
+
 test("only who asks for events gets them", () => {
   expect(wantsEvents(requestOf(undefined))).toBeTrue();
   expect(wantsEvents(requestOf(undefined, "application/json"))).toBeFalse();

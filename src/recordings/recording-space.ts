@@ -21,17 +21,24 @@ const LOOK_EVERY_BYTES = 16 * 1024 * 1024;
 /** Of the whole folder: recordings that were deleted no longer count. */
 const COUNT_EVERY_BYTES = 1024 * 1024 * 1024;
 
+async function freeBytesOf(folder: string): Promise<number> {
+  const { bavail, bsize } = await statfs(folder);
+  return bavail * bsize;
+}
+
 export class RecordingSpace {
   readonly #root: string;
   readonly #limits: SpaceLimits;
+  readonly #freeBytesOf: (folder: string) => Promise<number>;
   #usedBytes: number | undefined;
   #freeBytes: number | undefined;
   #sinceLook = 0;
   #sinceCount = 0;
 
-  constructor(root: string, limits: SpaceLimits) {
+  constructor(root: string, limits: SpaceLimits, freeOf = freeBytesOf) {
     this.#root = root;
     this.#limits = limits;
+    this.#freeBytesOf = freeOf;
   }
 
   /** Before `byteCount` bytes are written. Throws `NoSpace`. */
@@ -55,8 +62,7 @@ export class RecordingSpace {
 
   async #look(): Promise<void> {
     if (this.#freeBytes === undefined || this.#sinceLook >= LOOK_EVERY_BYTES) {
-      const { bavail, bsize } = await statfs(this.#root);
-      this.#freeBytes = bavail * bsize;
+      this.#freeBytes = await this.#freeBytesOf(this.#root);
       this.#sinceLook = 0;
     }
     if (this.#limits.bytesMax > 0 && (this.#usedBytes === undefined || this.#sinceCount >= COUNT_EVERY_BYTES)) {

@@ -140,6 +140,24 @@ test("the whole is counted again after a GiB was taken, and not a byte before", 
   await expect(space.take(12)).rejects.toMatchObject({ name: "NoSpace" });
 });
 
+test("the disk is looked at again after 16 MiB were taken: what others write there counts, and what they remove", async () => {
+  let free = 100 * MIB;
+  let looks = 0;
+  const space = new RecordingSpace(temporaryFolder(), { bytesMax: 0, reserveBytes: 10 * MIB }, async () => {
+    looks++;
+    return free;
+  });
+  await space.take(16 * MIB - 1);
+  await space.take(1);
+  expect(looks).toBe(1);
+  free = 11 * MIB;
+  await space.take(MIB);
+  expect(looks).toBe(2);
+  await expect(space.take(1)).rejects.toThrow(`the disk has ${10 * MIB - 1} bytes free, and ${10 * MIB} stay in reserve`);
+  free = 12 * MIB;
+  await space.take(2 * MIB);
+});
+
 test("without a bound nothing is counted, and the reserve of the disk stays free", async () => {
   const root = temporaryFolder();
   const { bavail, bsize } = statfsSync(root);

@@ -181,6 +181,10 @@ test("what is null counts as absent: an event has the request's time and flag, a
   expect(read({ _eventName: "x" })).toMatchObject({ event_id: undefined, fingerprint: 0, value: undefined, parameters: "" });
 });
 
+test("a parameter that is null is not kept, also where all others are texts and numbers", () => {
+  expect(read({ _eventName: "x", a: "b", no: null, n: 1 }).parameters).toBe('{"a":"b","n":1}');
+});
+
 test("EVT-34: pf_mobile_activate_app is refused while the app logs events automatically", () => {
   expect(refusedAt([{ _eventName: "pf_mobile_activate_app" }], { automatic_event_logging: true })).toBe("custom_events[0]._eventName");
   expect(refusedAt([{ _eventName: "pf_mobile_activate_app" }])).toBeUndefined();
