@@ -153,6 +153,19 @@ describe("what a head says", () => {
     expect(said("Content-Length: 999999999999999").framing).toBe(999_999_999_999_999);
   });
 
+  test("nothing where it is not clear how its body ends, by which requests are smuggled past a proxy", () => {
+    const problem = (lines: string, version = "1.1") => shown(parseHead(`POST / HTTP/${version}\r\nHost: h\r\n${lines}`));
+    const unclear = [
+      ...["Content-Length: 4\r\nTransfer-Encoding: chunked", "Transfer-Encoding: chunked\r\nContent-Length: 4", "Transfer-Encoding: gzip"],
+      ...["Content-Length: 4\r\nTransfer-Encoding: gzip", "Transfer-Encoding: gzip, chunked", "Transfer-Encoding: chunked, chunked"],
+      ...["Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked", "Content-Length: 4\r\nContent-Length: 4", "Content-Length: +4"],
+      ...["Content-Length: 0x4", "Content-Length: 4, 4", "Content-Length:", "Transfer-Encoding:"],
+    ];
+    for (const lines of unclear) expect({ lines, problem: problem(lines) }).toEqual({ lines, problem: "malformed-head" });
+    for (const lines of ["Transfer-Encoding: chunked", "Content-Length: 4\r\nTransfer-Encoding: chunked"])
+      expect({ lines, problem: problem(lines, "1.0") }).toEqual({ lines, problem: "malformed-head" });
+  });
+
   test("whether the connection is kept", () => {
     const kept = (lines: string, version = "1.1") => said(lines, { version }).isKept;
     expect([kept(""), kept("Connection: close"), kept("Connection: Keep-Alive , CLOSE"), kept("connection: x\r\nConnection: close")]).toEqual([
