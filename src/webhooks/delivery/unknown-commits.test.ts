@@ -3,7 +3,8 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { startReceiver, valuesAt } from "#harness/receiver";
 import { fixtureMigrations, newFeatures, openWebhooks } from "#harness/webhooks";
-import { jobWorkerOn, newWorkStore, onBothDatabases } from "#harness/work-database";
+import { type JobWorker, jobWorkerOn, newWorkStore, onBothDatabases } from "#harness/work-database";
+import type { JobKind } from "#jobs/job-kind";
 import { jobMigrations } from "#jobs/jobs.migrations";
 import { databaseUnreachable } from "#kernel/errors";
 import type { Database } from "#storage/database";
@@ -69,6 +70,37 @@ test("so do jobs", async () => {
   expect(worker.ran).toHaveLength(0);
   await worker.loop.runDue();
   expect(worker.ran.map(({ key }) => key)).toEqual(["k"]);
+});
+
+test("a job that runs meanwhile is not given back with those of that commit", async () => {
+  const database = await (await newWorkStore("postgres", [jobMigrations])).open();
+  const [begun, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let runs = 0;
+  const slow: JobKind<JobWorker> = {
+    kind: "slow",
+    async run() {
+      runs++;
+      begun.resolve();
+      await end.promise;
+    },
+  };
+  const { jobs, loop, ran } = jobWorkerOn(database, [slow]);
+  const schedule = (kind: string) => database.write((tx) => jobs.schedule(tx, { kind, key: "k", dueMs: 0 }));
+  await schedule("slow");
+  loop.start();
+  await begun.promise;
+  await schedule("noted");
+  let lost = 0;
+  losing(database, (write) => write === 0 && ++lost === 1);
+  while (ran.length === 0) {
+    loop.wake();
+    await Bun.sleep(5);
+  }
+  end.resolve();
+  await loop.runDue();
+  expect({ lost, runs, ran: ran.map(({ kind }) => kind), left: await jobs.dueTimeOf(database.reader, "slow", "k") }).toEqual({
+    ...{ lost: 1, runs: 1, ran: ["noted"], left: undefined },
+  });
 });
 
 onBothDatabases("a commit that was undone", (kind) => {
