@@ -112,6 +112,17 @@ onEachDatabase("a world file that changed", (database) => {
     expect(await exportWorld(plaza.world, plaza.registry)).toMatchObject({ clock: { now: 1_900_000_000 } });
   });
 
+  test("D-195: versions that the file names as before stay as they were set since", async () => {
+    const plaza = await loaded(database);
+    const versionsOf = async () => (await exportWorld(plaza.world, plaza.registry)).versions;
+    const file = (version: string) => `versions: {migration_intents: [${version}]}\n${BEFORE}`;
+    await reload(plaza, file("v24.0"));
+    expect(await versionsOf()).toMatchObject({ migration_intents: ["24.0"] });
+    await importWorld(plaza.world, plaza.registry, "versions: {migration_intents: [v23.0]}", { isMerge: true, parseYaml });
+    await reload(plaza, file("v24.0").replace("name: vip", "name: gold"), file("v24.0"));
+    expect(await versionsOf()).toMatchObject({ migration_intents: ["23.0"] });
+  });
+
   test("D-195: what apps have removed meanwhile hinders no reload of something else", async () => {
     const plaza = await loaded(database);
     await plaza.world.database.write(async (tx) => {
