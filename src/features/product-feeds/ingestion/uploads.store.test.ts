@@ -179,18 +179,6 @@ onEachDatabase("stored uploads", (database) => {
     expect([await findPart(reader, FEED, 2, 0), await findPart(reader, OTHER, 9, 0)]).not.toContain(undefined);
   });
 
-  test("no two generations have one number, whatever the ids of their feeds", async () => {
-    const { write } = await open();
-    const feeds = Array.from({ length: 200 }, (_, at) => String(17_000_000_000_000_000n + BigInt(at) * 987_654_321n));
-    const numbers = await write(async (tx) => {
-      const begun: number[] = [];
-      for (const feed of [...feeds, ...feeds]) begun.push(await beginGeneration(tx, feed));
-      return begun;
-    });
-    expect(new Set(numbers).size).toBe(400);
-    expect(Math.min(...numbers)).toBeGreaterThan(0);
-  });
-
   test("a generation is spare when no feed shows it and no run writes it", async () => {
     const { add, set, write, reader } = await open();
     await add();

@@ -114,13 +114,17 @@ onEachDatabase("a world file that changed", (database) => {
 
   test("D-195: versions that the file names as before stay as they were set since", async () => {
     const plaza = await loaded(database);
-    const versionsOf = async () => (await exportWorld(plaza.world, plaza.registry)).versions;
-    const file = (version: string) => `versions: {migration_intents: [${version}]}\n${BEFORE}`;
-    await reload(plaza, file("v24.0"));
-    expect(await versionsOf()).toMatchObject({ migration_intents: ["24.0"] });
-    await importWorld(plaza.world, plaza.registry, "versions: {migration_intents: [v23.0]}", { isMerge: true, parseYaml });
-    await reload(plaza, file("v24.0").replace("name: vip", "name: gold"), file("v24.0"));
-    expect(await versionsOf()).toMatchObject({ migration_intents: ["23.0"] });
+    const versions = (end: number) => `versions: {migrations: [{name: own, start: 1700000000, end: ${end}}]}\n`;
+    const storedEnd = async () => {
+      const { versions: stored } = (await exportWorld(plaza.world, plaza.registry)) as { versions: { migrations: { name: string; end: number }[] } };
+      return stored.migrations.find(({ name }) => name === "own")?.end;
+    };
+    const file = versions(1_800_000_000) + BEFORE;
+    await reload(plaza, file);
+    expect(await storedEnd()).toBe(1_800_000_000);
+    await importWorld(plaza.world, plaza.registry, versions(1_900_000_000), { isMerge: true, parseYaml });
+    await reload(plaza, file.replace("name: vip", "name: gold"), file);
+    expect(await storedEnd()).toBe(1_900_000_000);
   });
 
   test("D-195: what apps have removed meanwhile hinders no reload of something else", async () => {
