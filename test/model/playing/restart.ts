@@ -9,6 +9,9 @@ import { noteNodes, resolve } from "./resolve.ts";
 import type { Scene, Stage } from "./scene.ts";
 import { send } from "./send.ts";
 
+/** A process that ends takes no request that has not begun (docs/operating.md: Start). */
+const TURNED_AWAY = 503;
+
 export async function playRestart(stage: Stage, scene: Scene, step: RestartStep): Promise<string | undefined> {
   const { servers } = stage;
   const request = resolve(step.request, scene.world, fillingOf(stage, scene));
@@ -18,6 +21,11 @@ export async function playRestart(stage: Stage, scene: Scene, step: RestartStep)
   else await Bun.sleep(step.afterMs);
   await servers.restart(scene.place, step.how);
   const received = await response;
+  if (step.how === "stop" && received?.status === TURNED_AWAY) {
+    const difference = differenceOf(inModel(scene.world), await inServer(stage, scene.place), "what is kept after a write that was turned away");
+    if (difference === undefined) stage.coverage.happens("a write that a process turned away at its end");
+    return difference;
+  }
   // What was acknowledged is there: what follows in the history would show that it is not.
   if (received !== undefined) return takeResponse(stage, scene, step.request, { address, request, received });
   return findOut(stage, scene, { address, request });
