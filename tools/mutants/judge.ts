@@ -21,6 +21,9 @@ const FILES_AT_ONCE = 10;
 /** It looks at all files and imports none. */
 const OF_AWAITS = "tools/tidy/promises.test.ts";
 
+/** It stands near to nothing, and a second of it compares all that documents say. */
+const OF_PAGES = "tools/write-docs/pages.test.ts";
+
 /** A test that hangs by a mutant keeps the run waiting so long; those of the project take less, also on a busy machine. */
 const TEST_TIMEOUT_MS = 20_000;
 
@@ -81,6 +84,8 @@ export class Judge {
       if (lint.outcome !== "survived") return { ...lint, ran: near.ran + 1 };
     }
     if (this.#limits.restMs === 0) return near;
+    const pages = await this.#byTests(tests.includes(OF_PAGES) ? [OF_PAGES] : [], asMutant);
+    if (pages.outcome !== "survived") return { ...pages, ran: near.ran + 1 };
     const conformance = await this.#byConformance(mutant.path, asMutant);
     if (conformance !== undefined) return { ...conformance, ran: near.ran };
     let { ran } = near;

@@ -143,12 +143,7 @@ function repliesOf(world: World, request: GraphRequest, address: string, observe
   const live = given.flatMap(({ token, problem }) => (problem === undefined && token !== undefined ? [token] : []));
   const isOneApp = new Set(live.map(({ app }) => app)).size === 1;
   const served = version ?? (live[0] === undefined ? NEWEST : defaultVersion(world, live[0].app));
-  if (live.length === 0)
-    return {
-      operation: undefined,
-      replies: withoutToken(world, request, path, given, schemes[0]),
-      version: unserved,
-    };
+  if (live.length === 0) return { operation: undefined, replies: withoutToken(world, request, path, given, schemes[0]), version: unserved };
   if (version === undefined) world.reach("defaultVersion");
   const node = nodeOf(world, path, live);
   if (request.body?.kind === "multipart") world.reach("multipart");
