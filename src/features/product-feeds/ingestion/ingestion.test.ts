@@ -118,6 +118,30 @@ onEachDatabase("what becomes of a feed file", (database) => {
     expect(await plaza.dump(["feed_items.position"])).toHaveLength(3 * ROWS_PER_WRITE);
   });
 
+  test("a file that comes while another one is read waits for it, and hinders it in nothing", async () => {
+    const { plaza, send, request, idsOf } = await openFeeds(database);
+    await send(csv(row("a")));
+    const { database: store } = plaza.world;
+    const { write } = store;
+    const [isHeld, goesOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    let writes = 0;
+    store.write = (async (body) => {
+      if (++writes === 3) {
+        isHeld.resolve();
+        await goesOn.promise;
+      }
+      return write.call(store, body);
+    }) as typeof write;
+    const run = plaza.world.work.runDue();
+    await isHeld.promise;
+    expect((await send(csv(row("b")))).status).toBe(201);
+    goesOn.resolve();
+    await run;
+    const statusOf = async (n: number) => (await request("GET", `feeds/8101/uploads/${n}`)).body.status;
+    // A run that fails is made again half a minute later, and no time goes by here.
+    expect([await statusOf(1), await statusOf(2), await idsOf()]).toEqual(["done", "done", ["b"]]);
+  });
+
   test("while a file is read the feed shows the one before, whole", async () => {
     const { plaza, upload, send } = await openFeeds(database);
     await upload(csv(...Array.from({ length: 50 }, (_, at) => row(`old${at}`))));
