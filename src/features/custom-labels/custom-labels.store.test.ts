@@ -32,6 +32,13 @@ onEachDatabase("names of labels", (database) => {
     expect(await statusOf(plaza, "vip")).toBe(200);
   });
 
+  test("D-40: a page without labels takes as many as it may have, and not one fewer or more", async () => {
+    const plaza = await openPlaza({ database, world: { ...cafe, labels: [] }, settings: { labels_per_page_max: 3 } });
+    const statuses: number[] = [];
+    for (const name of ["a", "b", "c", "d"]) statuses.push(await statusOf(plaza, name));
+    expect(statuses).toEqual([200, 200, 200, 400]);
+  });
+
   test("D-40, D-82: the label that has the name is named, also on a page that is full; a name in another case is then one label too many", async () => {
     // The later one was there first.
     const labels = [

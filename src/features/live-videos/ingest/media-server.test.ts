@@ -71,6 +71,19 @@ onEachDatabase("a media server that calls an address", (database) => {
     expect(await state()).toMatchObject({ feed: { is_sending: true, session: 2 } });
   });
 
+  test("a key that is replaced while its publisher is looked at lets nobody in", async () => {
+    const { callback, state, plaza } = await open();
+    const { database: store } = plaza.world;
+    const { write } = store;
+    store.write = (async (body) => {
+      store.write = write;
+      expect((await plaza.post("/v26.0/5301", { bearer: "author", body: { regenerate_stream_key: true } })).status).toBe(200);
+      return write.call(store, body);
+    }) as typeof write;
+    expect(await callback(publish)).toBe(403);
+    expect(await state()).toMatchObject({ feed: { is_sending: false } });
+  });
+
   test("what a feed of this server's own ingest sends, no callback ends or takes over", async () => {
     const { callback, state, plaza } = await open();
     const registry = new FeedRegistry(plaza.world);
