@@ -121,13 +121,16 @@ export class Ledger {
   #difference({ name, apps, updates }: World): string | undefined {
     if (this.#wrong[0] !== undefined) return this.#wrong[0];
     const ofWorld = this.#posts.filter(({ path }) => path.startsWith(`/${name}/`));
-    const signed = ofWorld.map((post) => ({ post, app: [...apps.values()].find((app) => isSignedBy(post, app))?.id }));
-    const stray = signed.find(({ app }) => app === undefined);
+    // Apps that have one secret sign alike.
+    const signed = ofWorld.map((post) => ({ post, by: [...apps.values()].filter((app) => isSignedBy(post, app)).map(({ id }) => id) }));
+    const stray = signed.find(({ by }) => by.length === 0);
     if (stray !== undefined) return `${stray.post.webhookId} has no right signature`;
-    const left = signed.flatMap(({ post, app }) => updatesIn(post.body).map((update) => ({ path: post.path, app, ...update })));
-    const missing = updates.filter(({ callback, route: _, times: { from, until }, ...update }) => {
+    const left = signed.flatMap(({ post, by }) => updatesIn(post.body).map((update) => ({ path: post.path, by, ...update })));
+    const missing = updates.filter(({ callback, route: _, times: { from, until }, app, ...update }) => {
       const expected = { path: new URL(callback).pathname, ...update };
-      const place = left.findIndex(({ time, ...actual }) => time >= from && time <= until && differenceOf(expected, actual) === undefined);
+      const place = left.findIndex(
+        ({ time, by, ...actual }) => by.includes(app) && time >= from && time <= until && differenceOf(expected, actual) === undefined,
+      );
       if (place !== -1) left.splice(place, 1);
       return place === -1;
     });
