@@ -122,6 +122,11 @@ test("a test that fails without the mutant notices nothing", async () => {
   expect(output).toContain("fails on the unchanged project, and does not count");
 });
 
+test("--match takes those whose change holds a text", async () => {
+  const { tool } = start(madeUp(), "--match", "8 →", "--list");
+  expect((await tool.stdout.text()).trim().split("\n")).toEqual(["src/age/age.ts:1: constant: 18 → 19", "1 mutants"]);
+});
+
 test("--changed takes the lines that differ from the main branch, and new files", async () => {
   const root = madeUp();
   git(root, "checkout", "--quiet", "-b", "change");

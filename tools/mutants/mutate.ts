@@ -16,6 +16,7 @@ const HELP = `Makes small mistakes in the code, one at a time, and runs the test
   --changed           only lines that differ from the main branch
   --since REF         only lines that differ from where the branch left REF
   --only PATH         only files below this path (repeatable); src unless given
+  --match TEXT        only mutants whose change holds this text, such as "ORDER BY"
   --sample N          N of the mutants, any of them
   --seed S            the same sample again (default 1)
   --rest-seconds N    how long the other tests try to notice what the nearest did not (default 120); 0 leaves out the conformance cases too
@@ -32,6 +33,7 @@ const { values: options } = parseArgs({
     changed: { type: "boolean" },
     since: { type: "string" },
     only: { type: "string", multiple: true, default: ["src"] },
+    match: { type: "string", default: "" },
     sample: { type: "string" },
     seed: { type: "string", default: "1" },
     "rest-seconds": { type: "string", default: "120" },
@@ -60,7 +62,8 @@ function chosen(paths: readonly string[]): Mutant[] {
   const mutants = paths
     .filter((path) => isMutable(path) && isBelow(path) && (changed?.has(path) ?? true) && existsSync(join(root, path)))
     .flatMap((path) => mutantsOf(path, readFileSync(join(root, path), "utf8")))
-    .filter(({ path, line }) => changed?.get(path)?.(line) ?? true);
+    .filter(({ path, line }) => changed?.get(path)?.(line) ?? true)
+    .filter(({ change }) => change.includes(options.match));
   return options.sample === undefined ? mutants : sampleOf(mutants, whole("sample"), whole("seed"));
 }
 
