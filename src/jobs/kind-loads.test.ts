@@ -122,15 +122,15 @@ test("what has waited for its turn goes before what has not begun, also when sev
   expect(loads.fitting([row], 1)).toEqual([]);
 });
 
-test("each end of a run makes room for one of its share, and not for two", () => {
+test("each end of a run lets one more of its share begin, and not two", () => {
   const loads = new KindLoads([{ kind: "limited", atOnceMax: { running: 9, waiting: 9, ofShare: 3 } }]);
   const rows = Array.from({ length: 9 }, () => ({ kind: "limited", share: "a" }));
   const [row] = rows as [(typeof rows)[number]];
   for (let n = 0; n < 3; n++) loads.begin(row);
-  const room: number[] = [loads.fitting(rows, 9).length];
+  const begins: number[] = [loads.fitting(rows, 9).length];
   for (let n = 0; n < 3; n++) {
     loads.end(row);
-    room.push(loads.fitting(rows, 9).length);
+    begins.push(loads.fitting(rows, 9).length);
   }
-  expect(room).toEqual([0, 1, 2, 3]);
+  expect(begins).toEqual([0, 1, 2, 3]);
 });
