@@ -21,8 +21,8 @@ const FILES_AT_ONCE = 10;
 /** It looks at all files and imports none. */
 const OF_AWAITS = "tools/tidy/promises.test.ts";
 
-/** It stands near to nothing, and a second of it compares all that documents say. */
-const OF_PAGES = "tools/write-docs/pages.test.ts";
+/** They stand near to nothing, and in a second or two compare all that documents say, and the order of all that a world exports. */
+const OF_ALL = ["tools/write-docs/pages.test.ts", "test/worlds/export-order.test.ts"];
 
 /** A test that hangs by a mutant keeps the run waiting so long; those of the project take less, also on a busy machine. */
 const TEST_TIMEOUT_MS = 20_000;
@@ -84,8 +84,9 @@ export class Judge {
       if (lint.outcome !== "survived") return { ...lint, ran: near.ran + 1 };
     }
     if (this.#limits.restMs === 0) return near;
-    const pages = await this.#byTests(tests.includes(OF_PAGES) ? [OF_PAGES] : [], asMutant);
-    if (pages.outcome !== "survived") return { ...pages, ran: near.ran + 1 };
+    const ofAll = OF_ALL.filter((file) => tests.includes(file));
+    const wide = await this.#byTests(ofAll, asMutant);
+    if (wide.outcome !== "survived") return { ...wide, ran: near.ran + ofAll.length };
     const conformance = await this.#byConformance(mutant.path, asMutant);
     if (conformance !== undefined) return { ...conformance, ran: near.ran };
     let { ran } = near;

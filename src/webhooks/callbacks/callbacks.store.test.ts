@@ -61,6 +61,16 @@ onBothDatabases("callbacks", (kind) => {
     expect(await store.countCallbacks(database.reader)).toEqual({ failing: 2, alerted: 2, paused: 1 });
   });
 
+  test("those that fail or are paused are listed from the oldest on", async () => {
+    const failing = { ...WELL, failing_since_ms: 1 };
+    const database = await withCallbacks({ "7": WELL, "9": failing, "10": PAUSED, "100": { ...WELL, paused_ms: 4 }, "101": failing });
+    const idsOf = async (limit: number) => (await store.listTroubled(database.reader, limit)).map(({ id }) => id);
+    expect([await idsOf(10), await idsOf(2)]).toEqual([
+      ["9", "10", "100", "101"],
+      ["9", "10"],
+    ]);
+  });
+
   test("D-137: of a paused callback the probe is taken from the millisecond on that it is due, and once", async () => {
     const database = await withCallbacks({ "7": PAUSED, "8": { ...WELL, probe_due_ms: NOW }, "9": PAUSED });
     const take = (id: string, nowMs: number) => database.write((tx) => store.takeProbe(tx, id, nowMs, nowMs + 50));
