@@ -2,7 +2,7 @@
 import type { ManyStep } from "../histories/steps.ts";
 import { credentialsOf } from "../reference/credentials.ts";
 import { type Failure, failure } from "../reference/errors.ts";
-import { versionIn } from "../reference/paths.ts";
+import { readPath, versionIn } from "../reference/paths.ts";
 import { bothForms, PAGE_MESSAGING_EDGES } from "../reference/refusals.ts";
 import { isFailure } from "../reference/replies.ts";
 import { EDGES, replyTo, toUnknownPath } from "../reference/reply.ts";
@@ -26,7 +26,7 @@ export async function askForMany(stage: Stage, { world, place }: Scene, { step, 
     : isAnybody(world, whole)
       ? differenceOfMany(
           ids.map((id) => [id, { ...alike, path: single(id).path }]),
-          { world, address, received },
+          { world, address, received, ofTokens: tokenProblems(world, whole, step.edge) },
         )
       : compare({ operation: undefined, replies: refusals(world, whole, step.edge), version: undefined }, world.profile, received).difference;
   return difference === undefined ? undefined : `GET ${JSON.stringify(whole)}: ${received.status} ${JSON.stringify(received.body)}\n  ${difference}`;
@@ -43,29 +43,32 @@ const isAnybody = (world: Scene["world"], whole: GraphRequest): boolean => crede
 
 /** D-90: who has no live token learns nothing of ids; without an edge, and without an id in the path, the form is the wrapped one. */
 function refusals(world: Scene["world"], whole: GraphRequest, edge: string): Failure[] {
-  const form = PAGE_MESSAGING_EDGES.has(edge) ? "flat" : "wrapped";
-  const given = credentialsOf(world, whole);
-  return [
-    ...bothForms("unknownPath"),
-    failure(form, "tokenMissing"),
-    failure(form, "invalidParameter"),
-    ...given.map(({ problem }) => failure(form, problem ?? "tokenMissing")),
-  ];
+  const form = formOf(edge);
+  return [...bothForms("unknownPath"), failure(form, "tokenMissing"), failure(form, "invalidParameter"), ...tokenProblems(world, whole, edge)];
 }
+
+const formOf = (edge: string) => (PAGE_MESSAGING_EDGES.has(edge) ? "flat" : "wrapped");
+
+const tokenProblems = (world: Scene["world"], whole: GraphRequest, edge: string): Failure[] =>
+  credentialsOf(world, whole).flatMap(({ problem }) => (problem === undefined ? [] : [failure(formOf(edge), problem)]));
 
 interface Asked {
   readonly world: Scene["world"];
   readonly address: string;
   readonly received: Received;
+  readonly ofTokens: readonly Failure[];
 }
 
-function differenceOfMany(requests: readonly (readonly [string, GraphRequest])[], { world, address, received }: Asked): string | undefined {
+function differenceOfMany(requests: readonly (readonly [string, GraphRequest])[], { world, address, received, ofTokens }: Asked): string | undefined {
   const bodies = received.body as Readonly<Record<string, unknown>>;
   const isWhole = received.status === 200;
   for (const [id, request] of requests) {
     const part: Received = isWhole ? { ...received, body: bodies[id] } : received;
     const replied = replyTo(world, request, address, part);
-    const { difference, reply } = compare({ ...replied, version: undefined }, world.profile, part);
+    // Whether a token that is dead or an id that is none is named is not decided.
+    const others = !isWhole && readPath(request) === undefined ? ofTokens : [];
+    const replies = [...replied.replies, ...others];
+    const { difference, reply } = compare({ ...replied, replies, version: undefined }, world.profile, part);
     if (isWhole && difference !== undefined) return `${id}: ${difference}`;
     if (isWhole) continue;
     // The first that fails is the reply to all.
