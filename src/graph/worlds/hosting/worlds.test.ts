@@ -158,8 +158,7 @@ test("a minute after a world has opened it is looked at; for the first one alone
   const { setTimeout } = globalThis;
   const looks: (() => void)[] = [];
   const setTimer = spyOn(globalThis, "setTimeout").mockImplementation(((look: () => void, ms?: number) => {
-    // Loops that work for other tests' worlds sleep as long.
-    if (ms === 60_000 && new Error().stack?.includes("hosting/resting.ts")) looks.push(look);
+    if (ms === 60_000 && new Error().stack?.includes("hosting/resting.ts")) looks.push(look); // Loops of other tests' worlds sleep as long.
     return setTimeout(look, ms);
   }) as typeof setTimeout);
   try {
