@@ -1,9 +1,8 @@
 /** Responses to requests that do not reach the pipeline: preflights, too much work, bytes that are not HTTP. They look like all others. */
 import type { ErrorForm } from "#graph/contract/operation";
-import { type Address, segmentsOf } from "#graph/pipeline/address";
 import type { RequestDeps } from "#graph/pipeline/handle-request";
 import type { GraphRequest, GraphResponse, SurfaceName } from "#graph/pipeline/request";
-import { formByShape } from "#graph/pipeline/route";
+import { formByShape, readAddress } from "#graph/pipeline/route";
 import { renderError } from "#graph/response/error-forms";
 import { NO_APP_USAGE, NO_CASE_USAGE } from "#graph/response/usage";
 import { newestVersion } from "#graph/versions/resolve";
@@ -11,8 +10,7 @@ import { fixedVersions } from "#graph/versions/surfaces";
 import type { World } from "#graph/worlds/world";
 import { unixSeconds } from "#kernel/clock";
 import { GraphError, internalError, overloaded } from "#kernel/errors";
-import { isNodeId } from "#kernel/ids";
-import { formatVersion } from "#kernel/versions";
+import { formatVersion, type Version } from "#kernel/versions";
 
 function unreached(
   deps: RequestDeps,
@@ -20,22 +18,23 @@ function unreached(
   surface: SurfaceName,
   status: number,
   extra: Readonly<Record<string, string>>,
-  body: string,
+  asked?: Version,
 ): GraphResponse {
   const traceId = deps.traceId();
   const headers = {
     "x-pf-trace-id": traceId,
     // D-83, D-22: on every response.
-    "pf-api-version": fixedVersions[surface] ?? formatVersion(newestVersion(world.calendar, unixSeconds(world.clock))),
+    "pf-api-version": fixedVersions[surface] ?? formatVersion(asked ?? newestVersion(world.calendar, unixSeconds(world.clock))),
     "x-app-usage": NO_APP_USAGE,
     "x-business-use-case-usage": NO_CASE_USAGE,
     ...extra,
   };
-  return { status, headers, body, operation: "unknown", traceId, app: undefined };
+  return { status, headers, body: "", operation: "unknown", traceId, app: undefined };
 }
 
-export function refusal(deps: RequestDeps, world: World, surface: SurfaceName, error: GraphError, form: ErrorForm): GraphResponse {
-  const bare = unreached(deps, world, surface, 0, { "content-type": "application/json; charset=UTF-8" }, "");
+/** `asked`: the version of the address, where it is known. */
+export function refusal(deps: RequestDeps, world: World, surface: SurfaceName, error: GraphError, form: ErrorForm, asked?: Version): GraphResponse {
+  const bare = unreached(deps, world, surface, 0, { "content-type": "application/json; charset=UTF-8" }, asked);
   const { status, headers, body } = renderError(error, form, world.profile, bare.traceId);
   return { ...bare, status, headers: { ...bare.headers, ...headers }, body: JSON.stringify(body) };
 }
@@ -49,7 +48,7 @@ export function failure(deps: RequestDeps, world: World, surface: SurfaceName, e
 }
 
 export const preflight = (deps: RequestDeps, world: World, surface: SurfaceName, headers: Readonly<Record<string, string>>): GraphResponse =>
-  unreached(deps, world, surface, 204, headers, "");
+  unreached(deps, world, surface, 204, headers);
 
 /** D-97. */
 export const turnedAway = (deps: RequestDeps, world: World, request: GraphRequest, seconds: number): GraphResponse =>
@@ -57,10 +56,8 @@ export const turnedAway = (deps: RequestDeps, world: World, request: GraphReques
 
 /** In the form (D-20), and with the headers, of every request of its shape; it is not looked at any further than that. */
 export function refusalByShape(deps: RequestDeps, world: World, request: GraphRequest, error: GraphError): GraphResponse {
-  const last = segmentsOf(request.path).at(-1) ?? "";
-  const id = isNodeId(last) || last === "me" ? last : undefined;
-  const edge = id === undefined ? last : undefined;
-  const address: Address = { version: undefined, id, edge, prefix: undefined };
-  const response = refusal(deps, world, request.surface, error, formByShape(request, { address }, deps.registry));
-  return { ...response, headers: { ...response.headers, ...deps.registry.headersOf(request.method, edge) } };
+  const { registry } = deps;
+  const address = readAddress({ request, registry, world });
+  const response = refusal(deps, world, request.surface, error, formByShape(request, { address }, registry), address.version);
+  return { ...response, headers: { ...response.headers, ...registry.headersOf(request.method, address.edge) } };
 }

@@ -16,7 +16,7 @@ export const echoWorld = (name: string): World =>
     profile: "strict",
     clock: { nowMs: () => 1_795_000_000_000 },
     requests: new RequestLog(),
-    calendar: { platform: [{ version: 26, released: 0 }] },
+    calendar: { platform: [24, 26].map((version) => ({ version, released: 0 })), marketing: [], migrationIntents: [] },
     tokens: { peekAppOf },
   }) as unknown as World;
 

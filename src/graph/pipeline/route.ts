@@ -28,7 +28,7 @@ export function readMethod(request: GraphRequest): string {
 }
 
 /** A path that leads nowhere by its shape or its version has an address too: `checkAddress` refuses it. */
-export function readAddress({ request, registry, world }: Incoming): Address {
+export function readAddress({ request, registry, world }: Pick<Incoming, "request" | "registry" | "world">): Address {
   const address = parseAddress(request.path, fixedVersions[request.surface] === undefined, registry);
   const { version, edge, prefix } = address;
   // D-83: a version that is on no list is none.
