@@ -12,7 +12,7 @@ const version: Arbitrary<string | null> = oneOf<string | null>(
 const people = ["ada-user", "ada-user", "ada-user", "old-ada-user", "stubborn-ada-user", "other-ada-user", "new-ada-user"];
 const tokens = callers("any", [...people, "cafe-page", "ben-user-without-messaging", "cleo-user-without-role", "ada-system-user", "biz-user"]);
 const catalog: Arbitrary<NodeName> = oneOf<NodeName>([3, fc.constant({ id: "8001" })], [4, node("product_catalog")]);
-const feed: Arbitrary<NodeName> = oneOf<NodeName>([4, fc.constant({ id: "8101" })], [2, node("product_feed")]);
+const feed: Arbitrary<NodeName> = oneOf<NodeName>([12, fc.constant({ id: "8101" })], [6, node("product_feed")], [1, node("feed_item")]);
 const page: Arbitrary<NodeName> = fc.constantFrom("2001", "2001", "pages/2001", "2002", "me").map((id) => ({ id }));
 
 const name: Arbitrary<Value> = oneOf<Value>([8, text(20)], [1, fc.constantFrom<Value>("", "  ", "x".repeat(200), "x".repeat(201), undefined, 12)]);

@@ -34,6 +34,7 @@ const worldSteps: Arbitrary<Step> = oneOf<Step>(
     }),
   ],
   [1, fc.record({ kind: fc.constant("move" as const), world })],
+  [4, fc.record({ kind: fc.constant("snapshot" as const), world, what: fc.constantFrom("take" as const, "restore" as const) })],
   [6, fc.record({ kind: fc.constant("advance" as const), world, seconds: fc.constantFrom(1, MINUTE, 30 * MINUTE, 3600, DAY) })],
   [1, fc.record({ kind: fc.constant("revoke" as const), world, token: fc.constantFrom("ada-user", "cafe-page-of-other-app", "bar-page") })],
   [
@@ -68,11 +69,21 @@ const areas: Readonly<Record<string, Arbitrary<Step>>> = {
 /** Its steps name times around the usual one alone where an area asks for them, so it stands alone. */
 const VERSIONS = "versions";
 
-/** Some verbs come as a parameter, and some reads again as HEAD. */
-const withVerb = (steps: Arbitrary<Step>): Arbitrary<Step> =>
+type Unusual = Pick<RequestStep, "verb" | "sent">;
+
+/** Some verbs come as a parameter, some reads again as HEAD, and some requests are sent in other ways than most. */
+const withUnusual = (steps: Arbitrary<Step>): Arbitrary<Step> =>
   fc
-    .tuple(steps, oneOf<RequestStep["verb"]>([30, fc.constant(undefined)], [1, fc.constantFrom("parameter", "head", "options")]))
-    .map(([step, verb]) => (step.kind !== "request" || verb === undefined ? step : { ...step, verb }));
+    .tuple(
+      steps,
+      oneOf<Unusual>(
+        [60, fc.constant({})],
+        [2, fc.record({ verb: fc.constantFrom("parameter" as const, "head" as const, "options" as const) })],
+        [3, fc.record({ sent: fc.constantFrom("twice" as const, "in the body" as const) })],
+        [1, fc.record({ sent: fc.constantFrom("by a page" as const, "large head" as const, "large body" as const) })],
+      ),
+    )
+    .map(([step, unusual]) => (step.kind === "request" ? { ...step, ...unusual } : step));
 
 const besides = (own: string, among: readonly string[]): string[] => (own === VERSIONS ? [] : among.filter((name) => name !== VERSIONS));
 
@@ -83,7 +94,7 @@ const history = (steps: number, own: string, among: readonly string[]): Arbitrar
     const profile = fc.constantFrom("strict" as const, "strict" as const, "clients" as const);
     return fc.record({
       worlds: fc.tuple(profile, profile),
-      steps: fc.array(withVerb(oneOf<Step>(...ofAreas, [ofAreas.length * 2, worldSteps])), { minLength: steps, maxLength: steps }),
+      steps: fc.array(withUnusual(oneOf<Step>(...ofAreas, [ofAreas.length * 2, worldSteps])), { minLength: steps, maxLength: steps }),
     });
   });
 

@@ -31,7 +31,7 @@ export const node = (type: NodeType): Arbitrary<NodeName> =>
 
 export const strayNode: Arbitrary<NodeName> = oneOf<NodeName>(
   [2, fc.constantFrom("9999999", "abc", "0", "9223372036854775808", "007").map((id) => ({ id }))],
-  [3, fc.constantFrom<NodeType>("page", "label", "persona", "app", "user", "page_person").chain(node)],
+  [3, fc.constantFrom<NodeType>("page", "label", "persona", "app", "user", "page_person", "feed_item").chain(node)],
 );
 
 const placesByScheme: Readonly<Record<Scheme, readonly Place[]>> = {

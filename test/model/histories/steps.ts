@@ -33,6 +33,8 @@ export interface RequestStep {
   readonly proof?: Proof;
   /** D-04: the verb in the parameter `method` of a POST; or, after a GET, the same by HEAD; or, after any, the address by OPTIONS. */
   readonly verb?: "parameter" | "head" | "options";
+  /** Each parameter of the query twice (D-160); those of a read in its body (D-34); by a page of another site (D-240); with too large a head or body. */
+  readonly sent?: "twice" | "in the body" | "by a page" | "large head" | "large body";
   /** `own`: a cursor of the list that is asked, newest first; `any`: of any list. */
   readonly cursor?: { readonly name: "before" | "after"; readonly pick: number; readonly from: "own" | "any" };
 }
@@ -215,8 +217,16 @@ export interface MoveStep {
   readonly into?: "server";
 }
 
+/** The world is kept as it is, or is again as it was kept last (D-262). */
+interface SnapshotStep {
+  readonly kind: "snapshot";
+  readonly world: number;
+  readonly what: "take" | "restore";
+}
+
 /** What the control API does. */
 export type ChangeStep =
+  | SnapshotStep
   | SecretStep
   | EventsStep
   | TouchStep

@@ -1,10 +1,11 @@
 /** A request: it is sent, and its response is the model's. */
 import type { RequestStep } from "../histories/steps.ts";
+import { operations } from "../reference/all-operations.ts";
 import { isAnythingDue } from "../reference/areas/live-states.ts";
 import type { Operation } from "../reference/operations.ts";
 import { readPath } from "../reference/paths.ts";
 import { isFailure, type Reply } from "../reference/replies.ts";
-import { operations, replyTo } from "../reference/reply.ts";
+import { replyTo } from "../reference/reply.ts";
 import type { GraphRequest } from "../reference/requests.ts";
 import type { World } from "../reference/world.ts";
 import { letTimePass } from "./change-video.ts";

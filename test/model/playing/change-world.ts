@@ -26,6 +26,7 @@ import { fillFeed, playFetches } from "./fill-feed.ts";
 import { lookAtEvents } from "./look-at-events.ts";
 import { idOf } from "./resolve.ts";
 import { newName, type Scene, type Stage } from "./scene.ts";
+import { restoreSnapshot, takeSnapshot } from "./snapshots.ts";
 
 /** Undefined if the control API did what it was asked, which changes a fact that processes keep. */
 async function orderFact(stage: Stage, scene: Scene, method: string, path: string, body?: unknown): Promise<string | undefined> {
@@ -61,6 +62,8 @@ export async function changeWorld(stage: Stage, scene: Scene, step: ChangeStep):
       return touch(stage, scene, step);
     case "move":
       return move(stage, scene, step);
+    case "snapshot":
+      return step.what === "take" ? takeSnapshot(stage, scene) : restoreSnapshot(stage, scene);
     case "in app":
       return actInApp(stage, scene, step);
     case "move intent":
@@ -193,6 +196,8 @@ async function move(stage: Stage, scene: Scene, { into }: MoveStep): Promise<str
   } else if (place !== world.name) await servers.control("DELETE", `worlds/${place}`);
   // The first one stays as it is until another history resets it.
   scene.place = name;
+  // Snapshots are of the world that was exported.
+  delete scene.kept;
   servers.noteFact(name);
   // D-261: a cursor of one world means nothing in another. The statuses of a world file are written when it is loaded.
   world.cursors.clear();

@@ -1,8 +1,8 @@
 /** What histories have reached of the model: operations, errors, and the rules of decisions. */
 
+import { operations } from "../reference/all-operations.ts";
 import { errorsNotDrawn, notDrawn, withoutRule } from "../reference/decisions.ts";
 import { catalogue, type ErrorName } from "../reference/errors.ts";
-import { operations } from "../reference/reply.ts";
 import { type Rule, rules } from "../reference/rules.ts";
 
 const lines = (title: string, counts: Iterable<readonly [string, number]>): string[] => [

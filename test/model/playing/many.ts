@@ -1,11 +1,12 @@
 /** One read of several nodes: an object of the replies by id, or the reply of the first that fails (D-34, D-39). */
 import type { ManyStep } from "../histories/steps.ts";
+import { EDGES } from "../reference/all-operations.ts";
 import { credentialsOf } from "../reference/credentials.ts";
 import { type Failure, failure } from "../reference/errors.ts";
 import { readPath, versionIn } from "../reference/paths.ts";
 import { bothForms, PAGE_MESSAGING_EDGES } from "../reference/refusals.ts";
 import { isFailure } from "../reference/replies.ts";
-import { EDGES, replyTo, toUnknownPath } from "../reference/reply.ts";
+import { replyTo, toUnknownPath } from "../reference/reply.ts";
 import type { GraphRequest } from "../reference/requests.ts";
 import { isPlatformVersion } from "../reference/versions.ts";
 import { compare } from "./compare.ts";

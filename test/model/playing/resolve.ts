@@ -2,7 +2,7 @@
 
 import type { NodeName, RequestStep, Value } from "../histories/steps.ts";
 import { findToken, type Place, proofOf } from "../reference/credentials.ts";
-import type { FeedFile, GraphRequest } from "../reference/requests.ts";
+import { CREDENTIAL_NAMES, type FeedFile, type GraphRequest } from "../reference/requests.ts";
 import { type NodeType, nodesByType, type World } from "../reference/world.ts";
 
 /** Every node of a world that there ever was, the oldest first. */
@@ -71,7 +71,50 @@ export function provenBy(world: World, value: string | undefined, proof: Request
 
 const CREDENTIALS: readonly Place[] = ["access_token", "oauth_token"];
 
-export function resolve(step: RequestStep, world: World, filling: Filling): GraphRequest {
+/** More than the 16 KiB of a head, and than the MiB of a body. */
+const PADDING = { head: "x".repeat(17_000), body: "x".repeat(1_100_000) };
+
+/** A name that stands once, twice. */
+const twice = (query: GraphRequest["query"]): GraphRequest["query"] =>
+  query.flatMap((pair) => (query.filter(([name]) => name === pair[0]).length === 1 ? [pair, pair] : [pair]));
+
+/** Its parameters in its body, but for credentials, whose place means something, and a name that stands several times. */
+function inItsBody(request: GraphRequest): GraphRequest {
+  const isMoved = (name: string): boolean =>
+    !CREDENTIAL_NAMES.has(name) && request.query.filter(([other]) => other === name).length === 1 && !name.includes("[");
+  return {
+    ...request,
+    query: request.query.filter(([name]) => !isMoved(name)),
+    body: { kind: "form", fields: Object.fromEntries(request.query.filter(([name]) => isMoved(name))) },
+  };
+}
+
+/** What differs from how most requests are sent. */
+function sentAs(sent: RequestStep["sent"], request: GraphRequest, world: World): GraphRequest {
+  const { query, headers, body, method, surface } = request;
+  switch (sent) {
+    case undefined:
+      return request;
+    case "twice":
+      world.reach("twice");
+      return { ...request, query: twice(query) };
+    case "in the body":
+      // D-50: the endpoint of required actions takes its parameters from the query.
+      if (body !== undefined || method === "POST" || surface === "app" || query.length === 0) return request;
+      world.reach("readInBody");
+      return inItsBody(request);
+    case "by a page":
+      return { ...request, headers: { ...headers, origin: "https://pages.example" } };
+    case "large head":
+      return { ...request, headers: { ...headers, "x-padding": PADDING.head } };
+    case "large body":
+      return body?.kind === "json" ? { ...request, body: { ...body, fields: { ...body.fields, padding: PADDING.body } } } : request;
+  }
+}
+
+export const resolve = (step: RequestStep, world: World, filling: Filling): GraphRequest => sentAs(step.sent, usual(step, world, filling), world);
+
+function usual(step: RequestStep, world: World, filling: Filling): GraphRequest {
   const node = idOf(filling.ever, step.node);
   const hasBody = step.method !== "GET" && (step.body !== undefined || step.tokens.body !== undefined);
   const proof = provenBy(world, Object.values(step.tokens)[0], step.proof);

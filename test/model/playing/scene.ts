@@ -30,6 +30,8 @@ export interface Scene {
   readonly isUsual: boolean;
   /** The last read that was a success, with its entity tag. */
   last?: { readonly request: GraphRequest; readonly etag: string; readonly body: unknown };
+  /** What was kept of the world last. */
+  kept?: World;
   /** The last page that had links. */
   links?: { readonly request: GraphRequest; readonly next?: string; readonly previous?: string };
 }

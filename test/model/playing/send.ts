@@ -1,4 +1,5 @@
 /** Sends what a step means, and keeps what came back. */
+import { request } from "node:http";
 import { itemOf } from "../reference/areas/uploads.ts";
 import type { FeedFile, GraphRequest } from "../reference/requests.ts";
 
@@ -38,17 +39,30 @@ function writtenBody({ kind, fields, file }: NonNullable<GraphRequest["body"]>):
   }
 }
 
-export async function send(address: string, { method, path, query, body, headers }: GraphRequest): Promise<Received> {
-  const text = new URLSearchParams(query.map(([name, value]): [string, string] => [name, value])).toString();
-  const written = body === undefined ? undefined : writtenBody(body);
-  const response = await fetch(`${address}${path}${text === "" ? "" : `?${text}`}`, {
-    method,
-    headers: {
-      ...headers,
-      ...(written === undefined ? {} : { "content-type": written.type }),
-    },
-    ...(written === undefined ? {} : { body: written.text }),
+/** `fetch` sends no body with a GET. */
+async function getWithBody(url: string, headers: Readonly<Record<string, string>>, text: string): Promise<Received> {
+  const { promise, resolve, reject } = Promise.withResolvers<Received>();
+  const asked = request(url, { method: "GET", headers: { ...headers, "content-length": Buffer.byteLength(text) } }, (response) => {
+    const pieces: Buffer[] = [];
+    response.on("data", (piece: Buffer) => pieces.push(piece));
+    response.on("error", reject);
+    response.on("end", () => {
+      const { statusCode: status = 0, headers: received } = response;
+      resolve({ status, headers: received as Record<string, string>, body: parsed(Buffer.concat(pieces).toString()) });
+    });
   });
+  asked.on("error", reject);
+  asked.end(text);
+  return promise;
+}
+
+export async function send(address: string, { method, path, query, body, headers: given }: GraphRequest): Promise<Received> {
+  const text = new URLSearchParams(query.map(([name, value]): [string, string] => [name, value])).toString();
+  const url = `${address}${path}${text === "" ? "" : `?${text}`}`;
+  const written = body === undefined ? undefined : writtenBody(body);
+  const headers = { ...given, ...(written === undefined ? {} : { "content-type": written.type }) };
+  if (method === "GET" && written !== undefined) return getWithBody(url, headers, written.text);
+  const response = await fetch(url, { method, headers, ...(written === undefined ? {} : { body: written.text }) });
   const received = await response.text();
   return { status: response.status, headers: Object.fromEntries(response.headers), body: parsed(received) };
 }

@@ -48,18 +48,14 @@ export const notDrawn: Readonly<Record<string, string>> = {
   "D-117": "streams of web pages",
   "D-118": "media servers",
   "D-136": "a payload that breaks its contract needs a fault in the program",
-  "D-143": "items are listed and never asked for by their ids",
   "D-150": "faults on purpose; the receivers fail by themselves",
-  "D-160": "a parameter that is repeated with the same value",
   "D-170": "keys of the control API",
   "D-171": "another sealing key for the same data",
   "D-172": "erasing a person",
   "D-186": "expectations are of the control API",
   "D-187": "the test kit",
   "D-195": "a world file that is watched",
-  "D-240": "pages of other sites",
   "D-260": "worlds by their paths alone, not by host names",
-  "D-262": "snapshots; resets are only what a world of an earlier history begins again with",
   "D-265": "the document of the control API",
   "D-270": "copies of tokens",
   "D-271": "the console",
@@ -72,8 +68,12 @@ export const notDrawn: Readonly<Record<string, string>> = {
   "D-279": "alerts",
 };
 
-/** No history causes them: what is broken, too much, too large or too slow, and what comes from pages of other sites. */
+/** No history causes them: what is broken, too much or too slow. */
 export const errorsNotDrawn: readonly string[] = [
-  ...["internalError", "databaseUnreachable", "overloaded", "appRateLimited", "edgeRateLimited"],
-  ...["foreignPage", "bodyTooLarge", "headersTooLarge", "requestTooSlow"],
+  "internalError",
+  "databaseUnreachable",
+  "overloaded",
+  "appRateLimited",
+  "edgeRateLimited",
+  "requestTooSlow",
 ];

@@ -25,6 +25,9 @@ export const catalogue = {
   versionDeprecated: { status: 400, code: 2635 },
   handshakeFailed: { status: 400, code: 2200 },
   challengeMismatch: { status: 400, code: 2201 },
+  foreignPage: { status: 403, code: 200 },
+  bodyTooLarge: { status: 413, code: 100 },
+  headersTooLarge: { status: 431, code: 100 },
   unknownUser: { status: 400, code: 100, subcode: 2018001 },
 } as const satisfies Record<string, CatalogueEntry>;
 

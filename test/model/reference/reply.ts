@@ -1,28 +1,13 @@
 /** What the interface says to a request: every reply that it allows. The first one is what happens in the model. */
-import { accountOperations } from "./areas/accounts.ts";
-import { eventOperations } from "./areas/app-events.ts";
-import { appOperations } from "./areas/apps.ts";
-import { catalogOperations } from "./areas/catalogs.ts";
-import { chatappOperations } from "./areas/chatapp.ts";
-import { insightOperations } from "./areas/insights.ts";
-import { labelOperations } from "./areas/labels.ts";
-import { audienceOperations } from "./areas/live-audience.ts";
-import { liveOperations } from "./areas/live-videos.ts";
-import { intentOperations } from "./areas/migration-intents.ts";
-import { personaOperations } from "./areas/personas.ts";
-import { plainOperations } from "./areas/plain-nodes.ts";
-import { actionOperations } from "./areas/required-actions.ts";
-import { subscriptionOperations } from "./areas/subscriptions.ts";
-import { mediaOperations } from "./areas/tagged-media.ts";
-import { inspectionOperations } from "./areas/token-inspection.ts";
+import { EDGES, operations } from "./all-operations.ts";
 import { credentialsOf, inPlaces, lacksProof, placesOf, problemsOfPlaces } from "./credentials.ts";
-import { type Failure, failure } from "./errors.ts";
+import { type Failure, type Form, failure } from "./errors.ts";
 import type { Token } from "./nodes.ts";
 import { failIn, type Operation, type Turn } from "./operations.ts";
 import { type Address, edgeIn, isId, readPath, servedBy, versionIn } from "./paths.ts";
 import { bothForms, deadOnes, isDataOver, isOfServedKind, lacks, missingNode, PAGE_MESSAGING_EDGES, withoutToken } from "./refusals.ts";
 import { Hole, isFailure, type Reply } from "./replies.ts";
-import { type GraphRequest, hasBadText, inQuery } from "./requests.ts";
+import { defectOf, type GraphRequest, inQuery } from "./requests.ts";
 import {
   currentMarketingVersion,
   defaultVersion,
@@ -33,31 +18,14 @@ import {
   NEWEST,
 } from "./versions.ts";
 import { mayKnowOf } from "./visibility.ts";
-import { nodeTypeOf, type World } from "./world.ts";
-
-export const operations: readonly Operation[] = [
-  ...labelOperations,
-  ...personaOperations,
-  ...plainOperations,
-  ...appOperations,
-  ...eventOperations,
-  ...actionOperations,
-  ...catalogOperations,
-  ...liveOperations,
-  ...insightOperations,
-  ...subscriptionOperations,
-  ...audienceOperations,
-  ...mediaOperations,
-  ...inspectionOperations,
-  ...accountOperations,
-  ...chatappOperations,
-  ...intentOperations,
-];
+import { itemsOf, nodeTypeOf, type World } from "./world.ts";
 
 /** What the server said, as far as the model needs it: the id that it gave out. */
 export interface Observed {
   readonly body: unknown;
 }
+
+type Defect = ReturnType<typeof defectOf>;
 
 export interface Replied {
   readonly operation: Operation | undefined;
@@ -68,16 +36,28 @@ export interface Replied {
   readonly unserved?: string;
 }
 
-export const EDGES: ReadonlySet<string> = new Set(operations.map(({ edge }) => edge));
-
 /** D-20: the path alone decides, and `oauth_token` where it names no edge, whether that is live or not. */
-export function toUnknownPath(world: World, request: GraphRequest): Replied {
-  world.reach("version");
+function formOfPath(request: GraphRequest): Form {
   const edge = edgeIn(request, EDGES);
   const isFlat = edge === undefined ? inQuery(request, "oauth_token") !== undefined : PAGE_MESSAGING_EDGES.has(edge);
+  return isFlat ? "flat" : "wrapped";
+}
+
+/** D-83: of what is refused before it is known what serves it. */
+function versionOfAddress(request: GraphRequest): string {
   const asked = versionIn(request);
-  const version = servedBy(request, asked !== undefined && isPlatformVersion(asked) ? asked : NEWEST);
-  return { operation: undefined, replies: [failure(isFlat ? "flat" : "wrapped", "unknownPath")], version };
+  return servedBy(request, asked !== undefined && isPlatformVersion(asked) ? asked : NEWEST);
+}
+
+export function toUnknownPath(world: World, request: GraphRequest): Replied {
+  world.reach("version");
+  return { operation: undefined, replies: [failure(formOfPath(request), "unknownPath")], version: versionOfAddress(request) };
+}
+
+/** D-240: whatever it asks for. */
+function toForeignPage({ reach }: World, request: GraphRequest): Replied {
+  reach("foreignPage");
+  return { operation: undefined, replies: [failure(formOfPath(request), "foreignPage")], version: versionOfAddress(request) };
 }
 
 function nodeOf(world: World, { id }: Address, [token]: readonly Token[]): string {
@@ -125,7 +105,7 @@ function mintOf(world: World, observed: Observed): string {
   return id;
 }
 
-function repliesOf(world: World, request: GraphRequest, address: string, observed: Observed, isBad: boolean): Replied {
+function repliesOf(world: World, request: GraphRequest, address: string, observed: Observed, defect: Defect): Replied {
   const path = readPath(request);
   const version = path?.version;
   if (path === undefined || (version !== undefined && !isPlatformVersion(version))) return toUnknownPath(world, request);
@@ -149,6 +129,7 @@ function repliesOf(world: World, request: GraphRequest, address: string, observe
   if (request.body?.kind === "multipart") world.reach("multipart");
   const operation = atEdge.find(({ on, method }) => on === typeOf(world, node) && method === request.method);
   const missing = missingNode(world, request, path);
+  if (itemsOf(world).includes(node)) world.reach("itemAddress");
   const problems = deadOnes(world, request, path, given, schemes);
   const isStranger = !live.some((token) => knowsOf(world, token, node, operation) || subscribesItself(world, request, operation));
   const marketing = operation && marketingOf(world, operation, live[0]?.app ?? "", version);
@@ -172,7 +153,7 @@ function repliesOf(world: World, request: GraphRequest, address: string, observe
   const isOtherVersion = operation.versions?.includes(path.version ?? "") === false;
   // Whether the version or what else is wrong is named is not decided.
   const ofVersion = isOtherVersion ? [failIn(operation.form)("unknownPath")] : [];
-  const known = { world, request, operation, node, address, observed, missing, isBad, marketing, isOtherVersion, app: live[0]?.app ?? "" };
+  const known = { world, request, operation, node, address, observed, missing, defect, marketing, isOtherVersion, app: live[0]?.app ?? "" };
   return {
     operation,
     replies: [...repliesToKnownCaller(known), ...ofVersion],
@@ -204,8 +185,8 @@ interface Known {
   readonly address: string;
   readonly observed: Observed;
   readonly missing: Failure;
-  /** It holds text that is refused, so nothing happens. */
-  readonly isBad: boolean;
+  /** With one nothing happens. */
+  readonly defect: Defect;
   readonly marketing: MarketingVersion | undefined;
   readonly isOtherVersion: boolean;
   /** That of the first live token. */
@@ -229,7 +210,7 @@ function repliesToKnownCaller({
   address,
   observed,
   missing,
-  isBad,
+  defect,
   marketing,
   isOtherVersion,
   app,
@@ -257,7 +238,7 @@ function repliesToKnownCaller({
   if (lacking.length > 0) return lacking;
   const [first, ...rest] = tokens;
   if (first === undefined) return [fail("tokenMissing")];
-  if (isBad) return [fail("invalidParameter")];
+  if (defect !== undefined) return [fail(defect)];
   if (operation.marketing !== undefined) noteMarketingUse(world, app);
   if (isOverrideWrong(world, request)) {
     world.reach("badMigrationsOverride");
@@ -287,10 +268,13 @@ function repliesToKnownCaller({
 
 /** `address`: that of the world on the request's surface. */
 export function replyTo(world: World, request: GraphRequest, address: string, observed: Observed): Replied {
-  const isBad = hasBadText(request.query.flat()) || hasBadText(request.body?.fields);
-  const replied = repliesOf(world, request, address, observed, isBad);
-  if (!isBad) return replied;
-  world.reach("badText");
-  // Whether the text or what else is wrong is noticed first is not decided.
-  return { ...replied, replies: [...replied.replies, ...bothForms("invalidParameter")] };
+  if (request.headers.origin !== undefined) return toForeignPage(world, request);
+  const defect = defectOf(request);
+  const { body: _, ...withoutBody } = request;
+  // A body that is too large is not read, with what stands in it.
+  const replied = repliesOf(world, defect === "bodyTooLarge" ? withoutBody : request, address, observed, defect);
+  if (defect === undefined) return replied;
+  if (defect === "invalidParameter") world.reach("badText");
+  // Whether the defect or what else is wrong is noticed first is not decided.
+  return { ...replied, replies: [...replied.replies, ...bothForms(defect)] };
 }

@@ -28,6 +28,9 @@ export interface GraphRequest {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+const HEAD_BYTES_MAX = 16_384;
+const BODY_BYTES_MAX = 1_048_576;
+
 /** Tokens, and what proves them. */
 export const CREDENTIAL_NAMES: ReadonlySet<string> = new Set(["access_token", "oauth_token", "appsecret_proof"]);
 
@@ -48,6 +51,13 @@ export function asText(value: unknown): string | undefined {
   return typeof value === "number" ? String(value) : undefined;
 }
 
+/** Of a request whose head or body is larger than it may be, or holds text that is refused: what is said of it once its caller is known. */
+export function defectOf({ query, headers, body }: GraphRequest): "headersTooLarge" | "bodyTooLarge" | "invalidParameter" | undefined {
+  if (Object.values(headers).join().length > HEAD_BYTES_MAX) return "headersTooLarge";
+  if (body?.kind === "json" && JSON.stringify(body.fields).length > BODY_BYTES_MAX) return "bodyTooLarge";
+  return hasBadText(query.flat()) || hasBadText(body?.fields) ? "invalidParameter" : undefined;
+}
+
 /** D-21: U+0000 and lone surrogates are refused, wherever they stand. */
 export function hasBadText(value: unknown): boolean {
   if (typeof value === "string") return value.includes("\0") || !value.isWellFormed();
@@ -60,7 +70,10 @@ export const characters = (text: string): number => [...text].length;
 
 /** D-161: JSON, a repeated name, `a[]=x`, or values with commas. Undefined: it is not there; null: it is no list of texts. */
 export function asList({ query, body }: GraphRequest, name: string): string[] | null | undefined {
-  const ofQuery = query.filter(([key]) => key === name || key === `${name}[]`).map(([, value]): unknown => value);
+  const ofName = query.filter(([key]) => key === name).map(([, value]): unknown => value);
+  // D-160: what is given twice with one value has this value, unless it is written with brackets.
+  const isOne = new Set(ofName).size === 1;
+  const ofQuery = [...(isOne ? ofName.slice(0, 1) : ofName), ...query.filter(([key]) => key === `${name}[]`).map(([, value]): unknown => value)];
   const ofBody =
     body === undefined ? [] : [body.fields[name], body.fields[`${name}[]`]].flat().filter((value) => value !== undefined && value !== null);
   const all = ofBody.length > 0 ? ofBody : ofQuery;

@@ -127,7 +127,7 @@ const MAPS = {
   migration_intent: "migration_intents",
 } as const satisfies Record<string, keyof World>;
 
-export type NodeType = keyof typeof MAPS | "page_person" | "social_scoped_account" | "nothing";
+export type NodeType = keyof typeof MAPS | "page_person" | "social_scoped_account" | "feed_item" | "nothing";
 
 export function nodeTypeOf(world: World, id: string): NodeType | undefined {
   for (const [type, map] of Object.entries(MAPS)) if (world[map].has(id)) return type as NodeType;
@@ -135,13 +135,18 @@ export function nodeTypeOf(world: World, id: string): NodeType | undefined {
   return pageOfPerson(world, id) === undefined ? undefined : "page_person";
 }
 
-/** All nodes of the types that a path can name. */
+/** D-143: no path can name them. */
+export const itemsOf = ({ product_feeds }: World): string[] =>
+  [...product_feeds.values()].flatMap(({ items }) => [...items.values()].map(({ id = "" }) => id));
+
+/** All nodes of the types that a path can name, and what looks like one. */
 export function nodesByType(world: World): Map<NodeType, string[]> {
   const byType = new Map<NodeType, string[]>(Object.entries(MAPS).map(([type, map]) => [type as NodeType, [...world[map].keys()]]));
   byType.set(
     "page_person",
     [...world.pages.values()].flatMap(({ people }) => people.map(({ psid }) => psid)),
   );
+  byType.set("feed_item", itemsOf(world));
   byType.set(
     "social_scoped_account",
     [...world.social_accounts.values()].flatMap(({ social_scoped_id: id }) => (id === undefined ? [] : [id])),

@@ -1,0 +1,53 @@
+/** A world that is kept as it is, and is again so later (D-262). */
+import type { Scene, Stage } from "./scene.ts";
+
+const NAME = "kept";
+
+/** What stands in two places stands in both of the copy; what an answer has to be, which is a function, is the same in it. */
+function copyOf<Value>(value: Value, copies = new Map<unknown, unknown>()): Value {
+  const known = copies.get(value);
+  if (known !== undefined) return known as Value;
+  const noted = <Copy>(copy: Copy): Copy => {
+    copies.set(value, copy);
+    return copy;
+  };
+  const inner = <Item>(item: Item): Item => copyOf(item, copies);
+  if (value instanceof Map) {
+    const copy = noted(new Map());
+    for (const [key, one] of value) copy.set(key, inner(one));
+    return copy as Value;
+  }
+  if (value instanceof Set) return noted(new Set(value)) as Value;
+  if (Array.isArray(value)) {
+    const copy = noted<unknown[]>([]);
+    for (const one of value) copy.push(inner(one));
+    return copy as Value;
+  }
+  if (typeof value !== "object" || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value;
+  const copy = noted<Record<string, unknown>>({});
+  for (const [key, one] of Object.entries(value)) copy[key] = inner(one);
+  return copy as Value;
+}
+
+export async function takeSnapshot({ servers }: Stage, scene: Scene): Promise<string | undefined> {
+  const { world, place } = scene;
+  const { status, body } = await servers.control("POST", `worlds/${place}/snapshots`, { name: NAME });
+  if (status !== 201) return `the snapshot is refused: ${JSON.stringify(body)}`;
+  scene.kept = copyOf(world);
+  return undefined;
+}
+
+/** Once it was taken, any number of times. What came since is gone, and its ids are those of nothing. */
+export async function restoreSnapshot({ servers }: Stage, scene: Scene): Promise<string | undefined> {
+  const { world, place, kept } = scene;
+  if (kept === undefined) return undefined;
+  const { status, body } = await servers.control("POST", `worlds/${place}/snapshots/${NAME}/restore`);
+  if (status !== 200) return `the snapshot is not restored: ${JSON.stringify(body)}`;
+  servers.noteFact(place);
+  const { idsSeen, lastMinted } = world;
+  Object.assign(world, copyOf(kept), { idsSeen, lastMinted });
+  // A link of a page that came since has a cursor that the model no longer knows.
+  delete scene.links;
+  world.reach("restored");
+  return undefined;
+}
