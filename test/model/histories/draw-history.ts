@@ -39,6 +39,14 @@ const worldSteps: Arbitrary<Step> = oneOf<Step>(
   [1, fc.record({ kind: fc.constant("revoke" as const), world, token: fc.constantFrom("ada-user", "cafe-page-of-other-app", "bar-page") })],
   [
     1,
+    fc.record({
+      kind: fc.constant("copy" as const),
+      world,
+      token: fc.constantFrom("ada-user", "ada-user", "cafe-page", "shop-app", "cafe-page-expires-soon"),
+    }),
+  ],
+  [
+    1,
     fc
       .record({
         world,

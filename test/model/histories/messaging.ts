@@ -87,7 +87,7 @@ export const selfMessagingSteps: Arbitrary<Step> = oneOf<Step>(
   [2, inApp("self-message", { social_account: account, text: text(30) })],
   [1, inApp("postback", { social_account: account, title: text(10), payload: text(10), mid: fc.constantFrom("m_1", "m_2") })],
   [2, comments],
-  [1, inOutage(comments, fc.constantFrom(500, 500, 410), subscribing("social", ["messages", "comments"]))],
+  [1, inOutage(comments, fc.constantFrom<OutageStep["response"]>(500, 500, 410, "paused"), subscribing("social", ["messages", "comments"]))],
   [1, inOutage(lonely, fc.constant(500), oneOf<Meanwhile>([1, revoking], [1, subscribing("social", ["messages", "comments"])]))],
 );
 
@@ -202,7 +202,14 @@ export const chatappSteps: Arbitrary<Step> = oneOf<Step>(
   [1, list({ operation: "listPhoneNumbers", node: waba, edge: "phone_numbers", tokens }, { fields: fields("id", "verified_name") })],
   [1, request({ operation: "readChatappAccount", method: "GET", node: waba, edge: "", tokens, query: fc.record({ fields: fields("id", "name") }) })],
   [5, chatting],
-  [2, inOutage(chatting, oneOf<OutageStep["response"]>([8, fc.constantFrom(500, 500, 410)], [1, fc.constant("days")]), rerouting)],
+  [
+    2,
+    inOutage(
+      chatting,
+      oneOf<OutageStep["response"]>([8, fc.constantFrom<OutageStep["response"]>(500, 500, 410, "paused")], [1, fc.constant("days")]),
+      rerouting,
+    ),
+  ],
 );
 
 const intentFields = fields("id", "status", "waba", "waba{name}", "destination_waba", "destination_waba{id,name}", "solution", "solution{id}");

@@ -94,6 +94,13 @@ interface RevokeStep {
   readonly token: string;
 }
 
+/** From then on requests of the world bring a copy of the token in its place (D-270). */
+interface CopyStep {
+  readonly kind: "copy";
+  readonly world: number;
+  readonly token: string;
+}
+
 export interface RolesStep {
   readonly kind: "roles";
   readonly world: number;
@@ -130,12 +137,12 @@ export interface InAppStep {
 
 /**
  * What the callbacks of the world respond while this happens: 500 comes again after a while, 410 when it is replayed. `days`: they fail for
- * six days, on each of which it happens.
+ * six days, on each of which it happens. `paused`: they work, and a person has paused them (D-273).
  */
 export interface OutageStep {
   readonly kind: "outage";
   readonly world: number;
-  readonly response: 500 | 410 | "days";
+  readonly response: 500 | 410 | "days" | "paused";
   readonly cause: InAppStep;
   /** While what it caused waits to come again. */
   readonly meanwhile?: readonly (RequestStep | ChangeStep)[];
@@ -238,6 +245,7 @@ export type ChangeStep =
   | MoveIntentStep
   | AdvanceStep
   | RevokeStep
+  | CopyStep
   | RolesStep
   | MoveActionStep
   | AddMediaStep;

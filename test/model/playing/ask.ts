@@ -39,8 +39,8 @@ export const changesFact = (operation: Operation | undefined, reply: Reply | und
   !isFailure(reply) &&
   (CHANGING.has(operation.name) || (operation.method === "DELETE" && operation.edge === ""));
 
-export const fillingOf = ({ ledger }: Stage, { world, ever }: Scene): Filling => ({
-  ...{ ever, callback: (name) => ledger.callback(world.name, name), file: (rows) => ledger.file(rows) },
+export const fillingOf = ({ ledger }: Stage, { world, ever, copies }: Scene): Filling => ({
+  ...{ ever, copies, callback: (name) => ledger.callback(world.name, name), file: (rows) => ledger.file(rows) },
 });
 
 export async function follow(stage: Stage, scene: Scene, which: "next" | "previous"): Promise<string | undefined> {

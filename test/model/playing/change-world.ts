@@ -18,6 +18,7 @@ import { passDeadlines } from "../reference/areas/live-states.ts";
 import { INTENT_MOVES } from "../reference/areas/migration-intents.ts";
 import { ACTION_MOVES, passDueDates } from "../reference/areas/required-actions.ts";
 import { devicesOf, personsOf } from "../reference/attribution.ts";
+import { problemOf } from "../reference/credentials.ts";
 import type { Ad, App, Page } from "../reference/nodes.ts";
 import { planAgain } from "../reference/schedules.ts";
 import { loseRole } from "../reference/world.ts";
@@ -51,6 +52,8 @@ export async function changeWorld(stage: Stage, scene: Scene, step: ChangeStep):
       return advance(stage, scene, step.seconds);
     case "revoke":
       return revoke(stage, scene, step.token);
+    case "copy":
+      return copyToken(stage, scene, step.token);
     case "secret":
       return changeSecret(stage, scene, step);
     case "roles":
@@ -91,16 +94,36 @@ async function advance(stage: Stage, scene: Scene, seconds: number): Promise<str
   return problem;
 }
 
-/** The list of tokens is newest first and shows no values, so a token's id is found by its place in the file. */
-async function revoke(stage: Stage, scene: Scene, value: string): Promise<string | undefined> {
-  const { world } = scene;
-  const token = world.tokens.get(value);
-  if (token === undefined) return undefined;
-  const { body } = await stage.servers.control("GET", `worlds/${scene.place}/tokens?limit=100`);
+/** The list of tokens is newest first and shows no values and no copies, so a token's id is found by its place in the file. */
+async function idOfToken({ servers }: Stage, { place, world }: Scene, value: string): Promise<string | undefined> {
+  const { body } = await servers.control("GET", `worlds/${place}/tokens?limit=100`);
   const listed = (body as { data: { id: string }[] }).data.toReversed();
-  const place = [...world.tokens.keys()].indexOf(value);
-  token.revoked = true;
-  return orderFact(stage, scene, "DELETE", `tokens/${listed[place]?.id}`);
+  const originals = [...world.tokens.values()].filter(({ copyOf }) => copyOf === undefined);
+  return listed[originals.findIndex((token) => token.value === value)]?.id;
+}
+
+async function revoke(stage: Stage, scene: Scene, value: string): Promise<string | undefined> {
+  const id = await idOfToken(stage, scene, value);
+  for (const token of scene.world.tokens.values()) if (token.value === value || token.copyOf === value) token.revoked = true;
+  return orderFact(stage, scene, "DELETE", `tokens/${id}`);
+}
+
+const COPY_SECONDS = 600;
+
+/** D-270. */
+async function copyToken(stage: Stage, scene: Scene, value: string): Promise<string | undefined> {
+  const { world, copies, place } = scene;
+  const token = world.tokens.get(value);
+  if (token === undefined || problemOf(world, token) !== undefined) return undefined;
+  const { status, body } = await stage.servers.control("POST", `worlds/${place}/tokens/${await idOfToken(stage, scene, value)}/copy`);
+  const { token: copy } = body as { token: string };
+  if (status !== 201 || world.tokens.has(copy)) return `the copy of ${value} is ${status} ${JSON.stringify(body)}`;
+  const ends = world.now + COPY_SECONDS;
+  const expires_at = token.expires_at === 0 ? ends : Math.min(ends, token.expires_at);
+  world.tokens.set(copy, { ...token, value: copy, copyOf: value, issued_at: world.now, expires_at });
+  copies.set(value, copy);
+  world.reach("tokenCopied");
+  return undefined;
 }
 
 /** D-132: the new one signs at once, and the old one beside it. */
@@ -199,6 +222,8 @@ async function move(stage: Stage, scene: Scene, { into }: MoveStep): Promise<str
   // Snapshots are of the world that was exported.
   delete scene.kept;
   servers.noteFact(name);
+  for (const { value, copyOf } of world.tokens.values()) if (copyOf !== undefined) world.tokens.delete(value);
+  scene.copies.clear();
   // D-261: a cursor of one world means nothing in another. The statuses of a world file are written when it is loaded.
   world.cursors.clear();
   for (const action of world.required_actions.values()) action.written = world.now;

@@ -80,6 +80,37 @@ async function playDays(stage: Stage, scene: Scene, { cause, world: of }: Outage
   return ledger.settle(world);
 }
 
+/** In which what is sent all the same arrives. */
+const HELD_MS = 150;
+
+/** A person pauses all callbacks that something was made for, while it happens (D-273). */
+async function playPause(stage: Stage, scene: Scene, { cause }: OutageStep): Promise<string | undefined> {
+  const { servers, ledger } = stage;
+  const { world, place } = scene;
+  const callbacks = async () => {
+    const { body } = await servers.control("GET", `worlds/${place}/callbacks?limit=100`);
+    return (body as { data: readonly { readonly id: string; readonly app: string; readonly url: string; readonly status: string }[] }).data;
+  };
+  const working = (await callbacks()).filter(({ status }) => status === "working");
+  for (const { id } of working) await servers.control("POST", `worlds/${place}/callbacks/${id}/pause`);
+  servers.noteFact(place);
+  const problem = await changeWorld(stage, scene, cause);
+  if (problem !== undefined) return problem;
+  const isHeld = ({ app, callback }: ExpectedUpdate): boolean => working.some((one) => one.app === app && one.url === callback);
+  const held = world.updates.filter(isHeld);
+  world.updates.splice(0, Number.POSITIVE_INFINITY, ...world.updates.filter((update) => !isHeld(update)));
+  const wrong = await ledger.settle(world);
+  if (wrong !== undefined) return wrong;
+  await Bun.sleep(HELD_MS);
+  const early = ledger.late(world.name);
+  if (early !== undefined) return `a callback is paused, and got ${early}`;
+  if ((await callbacks()).some(({ id, status }) => working.some((one) => one.id === id) && status !== "paused")) return "a pause has ended by itself";
+  for (const { id } of working) await servers.control("POST", `worlds/${place}/callbacks/${id}/resume`);
+  if (held.length > 0) world.reach("callbackHeld");
+  world.updates.push(...held);
+  return ledger.settle(world);
+}
+
 /** D-63, D-138: where what waits goes by what holds when it is tried again, if anywhere. */
 function byNow(update: ExpectedUpdate): ExpectedUpdate[] {
   const callback = update.route();
@@ -129,6 +160,7 @@ export async function playOutage(stage: Stage, scene: Scene, step: OutageStep): 
   const { ledger, servers } = stage;
   const missing = await ledger.settle(world);
   if (missing !== undefined) return missing;
+  if (response === "paused") return playPause(stage, scene, step);
   ledger.refuse(world.name, response === "days" ? 500 : response);
   try {
     if (response === "days") return await playDays(stage, scene, step);

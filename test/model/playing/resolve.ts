@@ -27,6 +27,8 @@ export function idOf(ever: EverNodes, name: NodeName): string {
 export interface Filling {
   readonly ever: EverNodes;
   readonly callback: (name: string) => string;
+  /** Copies of tokens, by the values of their originals. */
+  readonly copies: ReadonlyMap<string, string>;
   /** The address at which these rows are served; null: what is no file of a feed; undefined: nothing. */
   readonly file: (rows: FeedFile["rows"] | undefined) => string;
 }
@@ -114,7 +116,9 @@ function sentAs(sent: RequestStep["sent"], request: GraphRequest, world: World):
 
 export const resolve = (step: RequestStep, world: World, filling: Filling): GraphRequest => sentAs(step.sent, usual(step, world, filling), world);
 
-function usual(step: RequestStep, world: World, filling: Filling): GraphRequest {
+function usual(given: RequestStep, world: World, filling: Filling): GraphRequest {
+  const copied = Object.entries(given.tokens).map(([place, value]) => [place, filling.copies.get(value) ?? value]);
+  const step: RequestStep = { ...given, tokens: Object.fromEntries(copied) };
   const node = idOf(filling.ever, step.node);
   const hasBody = step.method !== "GET" && (step.body !== undefined || step.tokens.body !== undefined);
   const proof = provenBy(world, Object.values(step.tokens)[0], step.proof);

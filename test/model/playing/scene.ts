@@ -30,6 +30,8 @@ export interface Scene {
   readonly isUsual: boolean;
   /** The last read that was a success, with its entity tag. */
   last?: { readonly request: GraphRequest; readonly etag: string; readonly body: unknown };
+  /** Copies of tokens, by the values of their originals. */
+  readonly copies: Map<string, string>;
   /** What was kept of the world last. */
   kept?: World;
   /** The last page that had links. */
@@ -55,7 +57,7 @@ export async function openScene({ servers, ledger, coverage, used }: Stage, plan
   const world = loadWorld(name, file, coverage.reach);
   const ever: EverNodes = new Map();
   noteNodes(world, ever);
-  return { world, place: name, ever, isUsual: isUsual(plan) };
+  return { world, place: name, ever, copies: new Map(), isUsual: isUsual(plan) };
 }
 
 /** A world in which something went wrong is not used again, nor one that was made of an export: its file is another. */

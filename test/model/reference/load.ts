@@ -48,7 +48,9 @@ type LiveEntry = Pick<nodes.LiveVideo, "id" | "page" | "title" | "stream_key" | 
   readonly crossposted_pages?: readonly string[];
 };
 
-export type TokenEntry = Loose<Omit<nodes.Token, "value" | "revoked">, "type" | "app" | "scopes" | "issued_at"> & { readonly token: string };
+export type TokenEntry = Loose<Omit<nodes.Token, "value" | "revoked" | "copyOf">, "type" | "app" | "scopes" | "issued_at"> & {
+  readonly token: string;
+};
 
 const byId = <Node extends { readonly id: string }>(all: readonly Node[]): Map<string, Node> => new Map(all.map((node) => [node.id, node]));
 

@@ -16,6 +16,8 @@ export interface Token {
   /** 0: never. */
   readonly expires_at: number;
   readonly data_access_expires_at: number;
+  /** The value of the token that it is a copy of (D-270). */
+  readonly copyOf?: string;
   revoked: boolean;
 }
 
