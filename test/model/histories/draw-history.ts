@@ -4,7 +4,7 @@ import { appEventSteps } from "./app-events.ts";
 import { attributionSteps } from "./attribution.ts";
 import { batchSteps } from "./batches.ts";
 import { catalogSteps } from "./catalogs.ts";
-import { oneOf, world } from "./drawing.ts";
+import { node, oneOf, world } from "./drawing.ts";
 import { insightSteps } from "./insights.ts";
 import { audienceSteps, liveSteps } from "./live.ts";
 import { manySteps } from "./many.ts";
@@ -36,6 +36,7 @@ const worldSteps: Arbitrary<Step> = oneOf<Step>(
   [1, fc.record({ kind: fc.constant("move" as const), world })],
   [4, fc.record({ kind: fc.constant("snapshot" as const), world, what: fc.constantFrom("take" as const, "restore" as const) })],
   [6, fc.record({ kind: fc.constant("advance" as const), world, seconds: fc.constantFrom(1, MINUTE, 30 * MINUTE, 3600, DAY) })],
+  [1, fc.record({ kind: fc.constant("erase" as const), world, person: node("page_person") })],
   [1, fc.record({ kind: fc.constant("revoke" as const), world, token: fc.constantFrom("ada-user", "cafe-page-of-other-app", "bar-page") })],
   [
     1,

@@ -101,6 +101,13 @@ interface CopyStep {
   readonly token: string;
 }
 
+/** A person of a page is erased. */
+interface EraseStep {
+  readonly kind: "erase";
+  readonly world: number;
+  readonly person: NodeName;
+}
+
 export interface RolesStep {
   readonly kind: "roles";
   readonly world: number;
@@ -246,6 +253,7 @@ export type ChangeStep =
   | AdvanceStep
   | RevokeStep
   | CopyStep
+  | EraseStep
   | RolesStep
   | MoveActionStep
   | AddMediaStep;

@@ -23,6 +23,7 @@ import type { Ad, App, Page } from "../reference/nodes.ts";
 import { planAgain } from "../reference/schedules.ts";
 import { loseRole } from "../reference/world.ts";
 import { changeVideo, videosWithoutFeeds } from "./change-video.ts";
+import { erasePerson } from "./erase-person.ts";
 import { fillFeed, playFetches } from "./fill-feed.ts";
 import { lookAtEvents } from "./look-at-events.ts";
 import { idOf } from "./resolve.ts";
@@ -52,6 +53,8 @@ export async function changeWorld(stage: Stage, scene: Scene, step: ChangeStep):
       return advance(stage, scene, step.seconds);
     case "revoke":
       return revoke(stage, scene, step.token);
+    case "erase":
+      return erasePerson(stage, scene, idOf(scene.ever, step.person));
     case "copy":
       return copyToken(stage, scene, step.token);
     case "secret":

@@ -26,8 +26,8 @@ export interface Scene {
   /** The server that the world has moved to, if it has. */
   elsewhere?: Servers;
   readonly ever: EverNodes;
-  /** Its world has the usual file. */
-  readonly isUsual: boolean;
+  /** Its world has the usual file, to which a reset leads back. */
+  isUsual: boolean;
   /** The last read that was a success, with its entity tag. */
   last?: { readonly request: GraphRequest; readonly etag: string; readonly body: unknown };
   /** Copies of tokens, by the values of their originals. */

@@ -19,6 +19,8 @@ export interface Servers {
   address(world: string, surface: Surface): string;
   /** What was asked of the world last has changed a fact that processes keep: until the other one has seen it, it is not asked. */
   noteFact(world: string): void;
+  /** Waits until every process has seen what another one has changed. */
+  seeFacts(): Promise<void>;
   /** By the processes in turn, like requests. */
   control(method: string, path: string, body?: unknown): Promise<ControlReply>;
   /** A file, to the control API. */
@@ -75,6 +77,7 @@ export async function startServers(data: string, count: 1 | 2): Promise<Servers>
     noteFact(world) {
       turnOf(world).heldUntilMs = performance.now() + SEEN_WITHIN_MS;
     },
+    seeFacts: () => Bun.sleep(count === 1 ? 0 : SEEN_WITHIN_MS),
     control: (method, path, body) => askControl(nextOf(worldOf(path, body)), method, path, body),
     upload: (path, file) => askControl(nextOf(worldOf(path)), "POST", path, file, "text/csv"),
     async restart(world, how) {

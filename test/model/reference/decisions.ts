@@ -51,7 +51,6 @@ export const notDrawn: Readonly<Record<string, string>> = {
   "D-150": "faults on purpose; the receivers fail by themselves",
   "D-170": "keys of the control API",
   "D-171": "another sealing key for the same data",
-  "D-172": "erasing a person",
   "D-186": "expectations are of the control API",
   "D-187": "the test kit",
   "D-195": "a world file that is watched",

@@ -86,7 +86,7 @@ export interface AppEvents {
 export interface Page {
   readonly id: string;
   readonly name: string;
-  readonly people: readonly { readonly psid: string; readonly name?: string }[];
+  people: readonly { readonly psid: string; readonly name?: string }[];
   roles: readonly { readonly user: string; readonly tasks: readonly string[]; readonly via_business?: boolean }[];
   /** Who is subscribed to its webhooks, with the fields. */
   readonly subscribed_apps: Map<string, readonly string[]>;

@@ -170,6 +170,7 @@ export const rules = {
   importedElsewhere: "D-263: a world goes on in another server that has its export, with its tokens and secrets",
   tokenCopied: "D-270: a copy of a token serves for ten minutes, and no longer than its original",
   callbackHeld: "D-273: what is made for a callback that a person paused comes when they resume it",
+  personErased: "D-172: a person of a page is erased, with their labels and with what was kept of the world before",
   restored: "D-262: a world is again as its snapshot kept it, its time included",
   writeUnanswered: "D-62: a write whose process ended before its response was done with its webhooks, or not at all",
   fieldOfOthers: "D-58: a field of other nodes is 422",
