@@ -151,7 +151,7 @@ for (const { kind, data, processes } of databases) {
         const ledger = new Ledger();
         afterThisTest(() => ledger.stop());
         const mayRestart = processes === 1 || tries(0, 1) === 1;
-        const coverage = new Coverage(mayRestart ? [] : ["writeUnanswered", "importedElsewhere"]);
+        const coverage = new Coverage(mayRestart ? [] : ["writeUnanswered", "importedElsewhere", "readingInterrupted"]);
         const newStage = async (): Promise<Stage> => ({
           ...{
             servers: await startServers(await data(), processes),

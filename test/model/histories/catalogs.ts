@@ -2,7 +2,7 @@
 import fc, { type Arbitrary } from "fast-check";
 import type { FeedFile } from "../reference/requests.ts";
 import { body, callers, fields, list, node, oneOf, request, text, world } from "./drawing.ts";
-import type { NodeName, RequestStep, Step, Value } from "./steps.ts";
+import type { FeedFileStep, NodeName, RequestStep, Step, Value } from "./steps.ts";
 
 const version: Arbitrary<string | null> = oneOf<string | null>(
   [12, fc.constant("v25.0")],
@@ -171,6 +171,12 @@ const uploading: Arbitrary<Step> = oneOf<Step>(
   ],
 );
 
+const feedFile = (drawn: { readonly [Name in "feed" | "updateOnly" | "rows"]: Arbitrary<FeedFileStep[Name]> }): Arbitrary<FeedFileStep> =>
+  fc.record({ kind: fc.constant("feed file" as const), world, ...drawn });
+
+/** More than a page of a list shows. */
+export const manyRows: Arbitrary<FeedFileStep> = feedFile({ feed: fc.constant({ id: "8101" }), updateOnly: fc.constant(true), rows: many });
+
 export const catalogSteps: Arbitrary<Step> = oneOf<Step>(
   [
     5,
@@ -225,13 +231,8 @@ export const catalogSteps: Arbitrary<Step> = oneOf<Step>(
       { fields: fields("id", "retailer_id", "name", "brand", "price"), summary: maybe(fc.constantFrom<Value>("true", "1", "false", "much"), 2) },
     ),
   ],
-  [
-    3,
-    fc.record({
-      ...{ kind: fc.constant("feed file" as const), world, feed, updateOnly: fc.boolean(), rows },
-    }),
-  ],
-  [1, fc.record({ kind: fc.constant("feed file" as const), world, feed: fc.constant({ id: "8101" }), updateOnly: fc.constant(true), rows: many })],
+  [3, feedFile({ feed, updateOnly: fc.boolean(), rows })],
+  [1, manyRows],
   [
     1,
     request({

@@ -14,7 +14,7 @@ import { labelSteps, personaSteps } from "./page-messaging.ts";
 import { proofSteps } from "./proofs.ts";
 import { actionSteps, inspectionSteps, mediaSteps } from "./reading.ts";
 import { restarts, withRestarts } from "./restarts.ts";
-import type { History, RequestStep, RestartStep, Step } from "./steps.ts";
+import type { History, InterruptStep, RequestStep, RestartStep, Step } from "./steps.ts";
 import { subscriptionSteps } from "./subscriptions.ts";
 import { beginnings, versionSteps } from "./versions.ts";
 
@@ -113,5 +113,5 @@ export function drawHistory(seed: number, steps: number, among: readonly string[
   const plain = fc.sample(history(steps, own, among), { seed, numRuns: 1 })[0] as History;
   const drawn = own === VERSIONS ? { ...plain, ...(fc.sample(beginnings, { seed, numRuns: 1 })[0] as Partial<History>) } : plain;
   if (!mayRestart || seed % RESTARTS_EVERY !== 0) return drawn;
-  return withRestarts(drawn, fc.sample(restarts, { seed, numRuns: 1 })[0] as readonly RestartStep[]);
+  return withRestarts(drawn, fc.sample(restarts, { seed, numRuns: 1 })[0] as readonly (RestartStep | InterruptStep)[]);
 }

@@ -1,8 +1,9 @@
-/** Processes that end, and are killed, with a write under way. */
+/** Processes that end, and are killed, with a write under way or a file to read. */
 import fc, { type Arbitrary } from "fast-check";
+import { manyRows } from "./catalogs.ts";
 import { oneOf } from "./drawing.ts";
 import { labelSteps, personaSteps } from "./page-messaging.ts";
-import type { History, RequestStep, RestartStep, Step } from "./steps.ts";
+import type { History, InterruptStep, RequestStep, RestartStep, Step } from "./steps.ts";
 
 /** What the control API shows whole, so that what became of it can be found out. */
 const write: Arbitrary<RequestStep> = oneOf<Step>([4, labelSteps], [1, personaSteps]).filter(
@@ -12,16 +13,21 @@ const write: Arbitrary<RequestStep> = oneOf<Step>([4, labelSteps], [1, personaSt
 /** A write takes a few milliseconds. */
 const afterMs: Arbitrary<number | null> = fc.constantFrom(0, 1, 2, 3, 4, 5, 6, null, null);
 
-export const restarts: Arbitrary<readonly RestartStep[]> = fc.array(
-  fc.record({ how: oneOf<RestartStep["how"]>([3, fc.constant("kill")], [1, fc.constant("stop")]), request: write, afterMs }).map((drawn) => ({
-    ...{ kind: "restart" as const, world: drawn.request.world },
-    ...drawn,
-  })),
+const how = oneOf<RestartStep["how"]>([3, fc.constant("kill")], [1, fc.constant("stop")]);
+
+export const restarts: Arbitrary<readonly (RestartStep | InterruptStep)[]> = fc.array(
+  oneOf<RestartStep | InterruptStep>(
+    [3, fc.record({ how, request: write, afterMs }).map((drawn) => ({ kind: "restart", world: drawn.request.world, ...drawn }))],
+    [
+      1,
+      fc.record({ how, upload: manyRows, afterMs: fc.nat({ max: 12 }) }).map((drawn) => ({ kind: "interrupt", world: drawn.upload.world, ...drawn })),
+    ],
+  ),
   { minLength: 3, maxLength: 5 },
 );
 
 /** Spread over the history. Before the last of them the first world moves into another server. */
-export function withRestarts({ steps, ...rest }: History, drawn: readonly RestartStep[]): History {
+export function withRestarts({ steps, ...rest }: History, drawn: readonly (RestartStep | InterruptStep)[]): History {
   const every = Math.ceil(steps.length / (drawn.length + 1));
   return {
     ...rest,
@@ -33,4 +39,4 @@ export function withRestarts({ steps, ...rest }: History, drawn: readonly Restar
   };
 }
 
-export const hasRestarts = ({ steps }: History): boolean => steps.some(({ kind }) => kind === "restart");
+export const hasRestarts = ({ steps }: History): boolean => steps.some(({ kind }) => kind === "restart" || kind === "interrupt");

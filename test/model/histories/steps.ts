@@ -223,6 +223,16 @@ export interface RestartStep {
   readonly afterMs: number | null;
 }
 
+/** A file comes for a feed, and the process that took it ends while it may be read. */
+export interface InterruptStep {
+  readonly kind: "interrupt";
+  readonly world: number;
+  readonly how: "stop" | "kill";
+  readonly upload: FeedFileStep;
+  /** After the file was taken. */
+  readonly afterMs: number;
+}
+
 /** The world is exported, and the history goes on in a fresh one that is loaded from it. */
 export interface MoveStep {
   readonly kind: "move";
@@ -258,7 +268,7 @@ export type ChangeStep =
   | MoveActionStep
   | AddMediaStep;
 
-export type Step = RequestStep | BatchStep | ManyStep | AgainStep | FollowStep | OutageStep | RestartStep | ChangeStep;
+export type Step = RequestStep | BatchStep | ManyStep | AgainStep | FollowStep | OutageStep | RestartStep | InterruptStep | ChangeStep;
 
 export interface History {
   readonly worlds: readonly Profile[];

@@ -42,7 +42,13 @@ export async function finishUpload(stage: Stage, scene: Scene, { n, feed: id, af
   return problem;
 }
 
-export async function fillFeed(stage: Stage, scene: Scene, { feed: name, rows, updateOnly }: FeedFileStep): Promise<string | undefined> {
+/** `meanwhile`: once the file is taken, and while it may be read. */
+export async function fillFeed(
+  stage: Stage,
+  scene: Scene,
+  { feed: name, rows, updateOnly }: FeedFileStep,
+  meanwhile = async (): Promise<void> => {},
+): Promise<string | undefined> {
   const { world, ever, place } = scene;
   const feed = world.product_feeds.get(idOf(ever, name));
   if (feed === undefined) return undefined;
@@ -51,6 +57,7 @@ export async function fillFeed(stage: Stage, scene: Scene, { feed: name, rows, u
   if (status >= 300) return `the file is refused: ${JSON.stringify(body)}`;
   const upload = addUpload(world, feed, { rows, isUpdate: updateOnly }, { id: undefined, filename: undefined, format: "csv" });
   const { n } = body as { n: number };
+  await meanwhile();
   return n === upload.n ? finishUpload(stage, scene, upload) : `the upload is number ${n}, not ${upload.n}`;
 }
 

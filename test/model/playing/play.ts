@@ -7,7 +7,7 @@ import { changeWorld } from "./change-world.ts";
 import { askForMany } from "./many.ts";
 import { playOutage } from "./outage.ts";
 import { resolve } from "./resolve.ts";
-import { playRestart } from "./restart.ts";
+import { playInterruption, playRestart } from "./restart.ts";
 import { closeScene, openScene, type Scene, type Stage } from "./scene.ts";
 
 /** Where server and model part: the step's place in the history, or its end. */
@@ -40,7 +40,7 @@ export async function play(stage: Stage, history: History): Promise<Parting | un
 }
 
 function happeningOf(step: Exclude<Step, RequestStep>): string {
-  if (step.kind === "restart") return `${step.kind} (${step.how})`;
+  if (step.kind === "restart" || step.kind === "interrupt") return `${step.kind} (${step.how})`;
   return step.kind === "move" && step.into !== undefined ? `${step.kind} (into another ${step.into})` : step.kind;
 }
 
@@ -54,5 +54,6 @@ async function take(stage: Stage, scene: Scene, step: Step): Promise<string | un
   if (step.kind === "again") return askAgain(stage, scene, step);
   if (step.kind === "follow") return follow(stage, scene, step.link);
   if (step.kind === "restart") return playRestart(stage, scene, step);
+  if (step.kind === "interrupt") return playInterruption(stage, scene, step);
   return step.kind === "outage" ? playOutage(stage, scene, step) : changeWorld(stage, scene, step);
 }

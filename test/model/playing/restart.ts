@@ -1,10 +1,11 @@
 /** A process that ends, or is killed, while it has a write and while webhooks of it are on their way. */
-import type { RestartStep } from "../histories/steps.ts";
+import type { InterruptStep, RestartStep } from "../histories/steps.ts";
 import { replyTo } from "../reference/reply.ts";
 import type { GraphRequest } from "../reference/requests.ts";
 import type { World } from "../reference/world.ts";
 import { fillingOf, takeResponse } from "./ask.ts";
 import { differenceOf } from "./compare.ts";
+import { fillFeed } from "./fill-feed.ts";
 import { noteNodes, resolve } from "./resolve.ts";
 import type { Scene, Stage } from "./scene.ts";
 import { send } from "./send.ts";
@@ -29,6 +30,19 @@ export async function playRestart(stage: Stage, scene: Scene, step: RestartStep)
   // What was acknowledged is there: what follows in the history would show that it is not.
   if (received !== undefined) return takeResponse(stage, scene, step.request, { address, request, received });
   return findOut(stage, scene, { address, request });
+}
+
+/** A file that was taken is read, by another process if need be. */
+export async function playInterruption(stage: Stage, scene: Scene, { how, upload, afterMs }: InterruptStep): Promise<string | undefined> {
+  const { ledger, servers } = stage;
+  return (
+    (await ledger.settle(scene.world)) ??
+    fillFeed(stage, scene, upload, async () => {
+      await Bun.sleep(afterMs);
+      await servers.restart(scene.place, how);
+      scene.world.reach("readingInterrupted");
+    })
+  );
 }
 
 type Entry = Readonly<Record<string, unknown>> & { readonly id: string };

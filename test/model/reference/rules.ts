@@ -172,6 +172,7 @@ export const rules = {
   callbackHeld: "D-273: what is made for a callback that a person paused comes when they resume it",
   personErased: "D-172: a person of a page is erased, with their labels and with what was kept of the world before",
   restored: "D-262: a world is again as its snapshot kept it, its time included",
+  readingInterrupted: "D-142: a file that was taken is read, also if the process that takes it ends",
   writeUnanswered: "D-62: a write whose process ended before its response was done with its webhooks, or not at all",
   fieldOfOthers: "D-58: a field of other nodes is 422",
   intentSolution: "D-121: solution_id must be a solution",
