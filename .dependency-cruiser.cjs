@@ -244,8 +244,8 @@ const rules = [
   {
     name: "reference-stands-alone",
     comment: "the reference of the model is plain maps and lists: it imports nothing but itself, and the HMAC of the proof",
-    from: { path: "^test/model/reference/" },
-    to: { pathNot: "^(test/model/reference/|(node:)?crypto$)" },
+    from: { path: "^test/model/(reference|rules)/" },
+    to: { pathNot: "^(test/model/(reference|rules)/|(node:)?crypto$)" },
   },
   {
     name: "client-stands-alone",

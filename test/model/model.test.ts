@@ -20,9 +20,9 @@ import { play } from "./playing/play.ts";
 import type { Stage } from "./playing/scene.ts";
 import { startServers } from "./playing/servers.ts";
 import { shrink } from "./playing/shrink.ts";
-import { errorsNotDrawn, notDrawn, withoutRule } from "./reference/decisions.ts";
 import { catalogue } from "./reference/errors.ts";
-import { rules } from "./reference/rules.ts";
+import { errorsNotDrawn, notDrawn, withoutRule } from "./rules/decisions.ts";
+import { rules } from "./rules/rules.ts";
 
 const STEPS = 100;
 /** Histories wait for their webhooks and worlds, so a few of them share the processors. */

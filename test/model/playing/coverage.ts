@@ -1,9 +1,9 @@
 /** What histories have reached of the model: operations, errors, and the rules of decisions. */
 
 import { operations } from "../reference/all-operations.ts";
-import { errorsNotDrawn, notDrawn, withoutRule } from "../reference/decisions.ts";
 import { catalogue, type ErrorName } from "../reference/errors.ts";
-import { type Rule, rules } from "../reference/rules.ts";
+import { errorsNotDrawn, notDrawn, withoutRule } from "../rules/decisions.ts";
+import { type Rule, rules } from "../rules/rules.ts";
 
 const lines = (title: string, counts: Iterable<readonly [string, number]>): string[] => [
   title,

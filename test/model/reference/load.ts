@@ -1,6 +1,7 @@
 /** A world as its file says it. */
+
+import type { Rule } from "../rules/rules.ts";
 import type * as nodes from "./nodes.ts";
-import type { Rule } from "./rules.ts";
 import { calendarOf } from "./versions.ts";
 import type { Profile, VersionsEntry, World } from "./world.ts";
 

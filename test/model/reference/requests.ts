@@ -59,7 +59,7 @@ export function defectOf({ query, headers, body }: GraphRequest): "headersTooLar
 }
 
 /** D-21: U+0000 and lone surrogates are refused, wherever they stand. */
-export function hasBadText(value: unknown): boolean {
+function hasBadText(value: unknown): boolean {
   if (typeof value === "string") return value.includes("\0") || !value.isWellFormed();
   if (Array.isArray(value)) return value.some(hasBadText);
   if (typeof value !== "object" || value === null) return false;

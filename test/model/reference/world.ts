@@ -1,6 +1,7 @@
 /** The state of one world, in plain maps and lists. Ids of nodes are their keys. */
+
+import type { Rule } from "../rules/rules.ts";
 import type * as nodes from "./nodes.ts";
-import type { Rule } from "./rules.ts";
 
 export type Profile = "strict" | "clients";
 

@@ -1,6 +1,6 @@
 /** The erasure of a person of a page (D-172), in the server and in the model. */
-import { pageOfPerson } from "../reference/world.ts";
-import type { Scene, Stage } from "./scene.ts";
+import { pageOfPerson } from "../../reference/world.ts";
+import type { Scene, Stage } from "../scene.ts";
 
 /** Within which the job has ended, also on a machine under load. */
 const ERASED_WITHIN_MS = 20_000;

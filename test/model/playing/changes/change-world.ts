@@ -11,23 +11,23 @@ import type {
   RolesStep,
   SecretStep,
   TouchStep,
-} from "../histories/steps.ts";
-import { emitComment, emitEcho, emitPostback } from "../reference/areas/accounts.ts";
-import { emitOfChatapp } from "../reference/areas/chatapp.ts";
-import { passDeadlines } from "../reference/areas/live-states.ts";
-import { INTENT_MOVES } from "../reference/areas/migration-intents.ts";
-import { ACTION_MOVES, passDueDates } from "../reference/areas/required-actions.ts";
-import { devicesOf, personsOf } from "../reference/attribution.ts";
-import { problemOf } from "../reference/credentials.ts";
-import type { Ad, App, Page } from "../reference/nodes.ts";
-import { planAgain } from "../reference/schedules.ts";
-import { loseRole } from "../reference/world.ts";
+} from "../../histories/steps.ts";
+import { emitComment, emitEcho, emitPostback } from "../../reference/areas/accounts.ts";
+import { emitOfChatapp } from "../../reference/areas/chatapp.ts";
+import { passDeadlines } from "../../reference/areas/live-states.ts";
+import { INTENT_MOVES } from "../../reference/areas/migration-intents.ts";
+import { ACTION_MOVES, passDueDates } from "../../reference/areas/required-actions.ts";
+import { devicesOf, personsOf } from "../../reference/attribution.ts";
+import { problemOf } from "../../reference/credentials.ts";
+import type { Ad, App, Page } from "../../reference/nodes.ts";
+import { planAgain } from "../../reference/schedules.ts";
+import { loseRole } from "../../reference/world.ts";
+import { idOf } from "../resolve.ts";
+import { newName, type Scene, type Stage } from "../scene.ts";
 import { changeVideo, videosWithoutFeeds } from "./change-video.ts";
 import { erasePerson } from "./erase-person.ts";
 import { fillFeed, playFetches } from "./fill-feed.ts";
 import { lookAtEvents } from "./look-at-events.ts";
-import { idOf } from "./resolve.ts";
-import { newName, type Scene, type Stage } from "./scene.ts";
 import { restoreSnapshot, takeSnapshot } from "./snapshots.ts";
 
 /** Undefined if the control API did what it was asked, which changes a fact that processes keep. */

@@ -1,9 +1,9 @@
 /** What operators see of an app's events, in the server and in the model. */
-import type { EventsStep } from "../histories/steps.ts";
-import { eventsOf } from "../reference/areas/app-events.ts";
-import { type ReportRow, reportOf } from "../reference/attribution.ts";
-import { differenceOf } from "./compare.ts";
-import type { Scene, Stage } from "./scene.ts";
+import type { EventsStep } from "../../histories/steps.ts";
+import { eventsOf } from "../../reference/areas/app-events.ts";
+import { type ReportRow, reportOf } from "../../reference/attribution.ts";
+import { differenceOf } from "../compare.ts";
+import type { Scene, Stage } from "../scene.ts";
 
 interface DaySum {
   readonly day: string;

@@ -1,11 +1,11 @@
 /** What encoders and operators do to live videos, in the server and in the model. */
-import type { LiveStep } from "../histories/steps.ts";
-import { announce, isAnythingDue, type LiveEvent, move, passDeadlines, restoreNotice, takesFeed } from "../reference/areas/live-states.ts";
-import type { LiveVideo } from "../reference/nodes.ts";
-import type { World } from "../reference/world.ts";
-import { idOf } from "./resolve.ts";
-import type { Scene, Stage } from "./scene.ts";
-import type { Servers } from "./servers.ts";
+import type { LiveStep } from "../../histories/steps.ts";
+import { announce, isAnythingDue, type LiveEvent, move, passDeadlines, restoreNotice, takesFeed } from "../../reference/areas/live-states.ts";
+import type { LiveVideo } from "../../reference/nodes.ts";
+import type { World } from "../../reference/world.ts";
+import { idOf } from "../resolve.ts";
+import type { Scene, Stage } from "../scene.ts";
+import type { Servers } from "../servers.ts";
 
 const FEED_EVENTS: Readonly<Record<string, LiveEvent>> = {
   started: "feed_started",

@@ -1,14 +1,14 @@
 /** A file for a product feed, in the server and in the model. */
-import type { FeedFileStep } from "../histories/steps.ts";
-import { emitOfCatalog } from "../reference/areas/catalogs.ts";
-import { addFetched, addUpload } from "../reference/areas/uploads.ts";
-import type { Feed, Upload } from "../reference/nodes.ts";
-import { type DueFetches, takeDueFetches } from "../reference/schedules.ts";
+import type { FeedFileStep } from "../../histories/steps.ts";
+import { emitOfCatalog } from "../../reference/areas/catalogs.ts";
+import { addFetched, addUpload } from "../../reference/areas/uploads.ts";
+import type { Feed, Upload } from "../../reference/nodes.ts";
+import { type DueFetches, takeDueFetches } from "../../reference/schedules.ts";
+import { differenceOf } from "../compare.ts";
+import { idOf } from "../resolve.ts";
+import type { Scene, Stage } from "../scene.ts";
+import { textOf } from "../send.ts";
 import { letTimePass } from "./change-video.ts";
-import { differenceOf } from "./compare.ts";
-import { idOf } from "./resolve.ts";
-import type { Scene, Stage } from "./scene.ts";
-import { textOf } from "./send.ts";
 
 type Item = Readonly<Record<string, string>>;
 

@@ -1,10 +1,10 @@
 /** A receiver that is down, or gone, while something happens, and gets it all the same (D-62, D-137). */
-import type { OutageStep } from "../histories/steps.ts";
-import type { ExpectedUpdate } from "../reference/world.ts";
-import { ask, fillingOf } from "./ask.ts";
+import type { OutageStep } from "../../histories/steps.ts";
+import type { ExpectedUpdate } from "../../reference/world.ts";
+import { ask, fillingOf } from "../ask.ts";
+import { resolve } from "../resolve.ts";
+import type { Scene, Stage } from "../scene.ts";
 import { changeWorld } from "./change-world.ts";
-import { resolve } from "./resolve.ts";
-import type { Scene, Stage } from "./scene.ts";
 
 /** Within which a first attempt is made and written down, also on a machine under load. */
 const ATTEMPTED_WITHIN_MS = 20_000;

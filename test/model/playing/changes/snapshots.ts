@@ -1,9 +1,9 @@
 /** A world that is kept as it is, and is again so later (D-262). */
-import type { Scene, Stage } from "./scene.ts";
+import type { Scene, Stage } from "../scene.ts";
 
 const NAME = "kept";
 
-/** What stands in two places stands in both of the copy; what an answer has to be, which is a function, is the same in it. */
+/** What stands in two places stands in both of the copy; what a response has to be, which is a function, is the same in it. */
 function copyOf<Value>(value: Value, copies = new Map<unknown, unknown>()): Value {
   const known = copies.get(value);
   if (known !== undefined) return known as Value;
