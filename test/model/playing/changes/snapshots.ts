@@ -44,10 +44,9 @@ export async function restoreSnapshot({ servers }: Stage, scene: Scene): Promise
   const { status, body } = await servers.control("POST", `worlds/${place}/snapshots/${NAME}/restore`);
   if (status !== 200) return `the snapshot is not restored: ${JSON.stringify(body)}`;
   servers.noteFact(place);
-  const { idsSeen, lastMinted } = world;
-  Object.assign(world, copyOf(kept), { idsSeen, lastMinted });
-  // A link of a page that came since has a cursor that the model no longer knows.
-  delete scene.links;
+  // No id comes twice, and cursors that came since mean what they meant.
+  const { idsSeen, lastMinted, cursors } = world;
+  Object.assign(world, copyOf(kept), { idsSeen, lastMinted, cursors });
   world.reach("restored");
   return undefined;
 }
