@@ -218,5 +218,8 @@ onEachDatabase("tokens that are checked", (database) => {
     for (const wrong of [proofOf("s3cret", "ada"), proofOf("0ther", "page"), right.slice(1), "", null, [right]])
       expect([problem(wrong, page), problem(wrong, page, true)]).toEqual(Array(2).fill("is not the proof of this token"));
     expect([problem(undefined, ofApp, true), problem("wrong", ofApp, true)]).toEqual(["none", "none"]);
+    // One of another app is refused as such.
+    const ofOther: Token = { ...page, app: nodeId("1002") };
+    expect([problem(right, ofOther), problem(undefined, ofOther, true)]).toEqual(["none", "none"]);
   });
 });

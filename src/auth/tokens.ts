@@ -122,9 +122,12 @@ export class Tokens {
     return tokenOfApp(app);
   }
 
-  /** D-15. Throws `invalidParameter` (code 100) when the proof is demanded and missing, or wrong. */
+  /**
+   * D-15. Throws `invalidParameter` (code 100) when the proof is demanded and missing, or wrong. The secret of `app` says nothing of a
+   * token of another app, which the operation's policy refuses for that.
+   */
   checkProof(proof: unknown, value: string, token: Token, app: AppFacts): void {
-    if (token.type === "app") return;
+    if (token.type === "app" || token.app !== app.id) return;
     if (proof === undefined) {
       if (app.require_appsecret_proof) throw invalidParameter("appsecret_proof", "is required by the app");
       return;
