@@ -116,7 +116,7 @@ describe.each(httpListeners)("--http %s", (http) => {
 
     test("a client that waits for 100 Continue receives it", async () => {
       const { text } = await exchange(graph.port, ["POST /1 HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n", "a=1"], {
-        gapMs: 50,
+        awaits: "100 Continue",
       });
       expect(text).toStartWith("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n");
       const other = "POST /1 HTTP/1.1\r\nHost: h\r\nExpect: a-miracle\r\nContent-Length: 3\r\n\r\na=1";

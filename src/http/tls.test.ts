@@ -91,7 +91,7 @@ describe.each(httpListeners)("TLS with --http %s", (http) => {
       post("Content-Length: 3\r\nExpect: 100-continue\r\n", ""),
       "a=1",
     ];
-    const { responses, text } = await exchange(graph.port, parts, { isTls: true, responses: 3, gapMs: 50 });
+    const { responses, text } = await exchange(graph.port, parts, { isTls: true, responses: 3, gapMs: 50, awaits: "100 Continue" });
     expect(responses.map(({ status, body }) => [status, (JSON.parse(body) as Echo).body])).toEqual(new Array(3).fill([200, { a: "1" }]));
     expect(text).toContain("HTTP/1.1 100 Continue");
   });

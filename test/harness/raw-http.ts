@@ -20,6 +20,8 @@ export interface Exchange {
 export interface ExchangeOptions {
   /** Between two parts. */
   readonly gapMs?: number;
+  /** The last part is sent once this has come. */
+  readonly awaits?: string;
   /** Ends the exchange when so many responses are complete. */
   readonly responses?: number;
   /** The responses are to HEAD: a length and no body. */
@@ -32,12 +34,13 @@ export interface ExchangeOptions {
 
 /** Sends the parts one after the other and collects what comes. */
 export function exchange(port: number, parts: readonly (string | Uint8Array)[], options: ExchangeOptions = {}): Promise<Exchange> {
-  const { gapMs = 0, responses: responseCount = 1, isHead = false, waitMs = 5_000, isTls = false } = options;
+  const { gapMs = 0, awaits, responses: responseCount = 1, isHead = false, waitMs = 5_000, isTls = false } = options;
   return new Promise((resolve) => {
     const startedMs = performance.now();
     const socket = isTls ? connectTls({ host: "127.0.0.1", port, rejectUnauthorized: false }) : connect(port, "127.0.0.1");
     let text = "";
     let isClosedByServer = true;
+    const awaited = Promise.withResolvers<void>();
     const timer = setTimeout(() => end(), waitMs);
     const end = (): void => {
       isClosedByServer = false;
@@ -45,6 +48,7 @@ export function exchange(port: number, parts: readonly (string | Uint8Array)[], 
     };
     socket.on("data", (chunk: Buffer) => {
       text += chunk.toString("latin1");
+      if (awaits !== undefined && text.includes(awaits)) awaited.resolve();
       if (respondsIn(text, isHead).length >= responseCount) end();
     });
     // What it means is seen in what came before.
@@ -53,7 +57,9 @@ export function exchange(port: number, parts: readonly (string | Uint8Array)[], 
       clearTimeout(timer);
       resolve({ text, responses: respondsIn(text, isHead), isClosedByServer, durationMs: performance.now() - startedMs });
     });
-    void sendParts(socket, parts, gapMs);
+    void sendParts(socket, parts.slice(0, -1), gapMs)
+      .then(() => (awaits === undefined ? undefined : awaited.promise))
+      .then(() => sendParts(socket, parts.slice(-1), 0));
   });
 }
 

@@ -20,7 +20,7 @@ describe("what only the own listener promises", () => {
     await usingServer({ arrivingBytesMax: 0 }, async ({ port }) => {
       const head = post("Content-Length: 3\r\n");
       expect((await exchange(port, [`${head}a=1`])).responses[0]?.status).toBe(200);
-      expect((await exchange(port, [head, "a=1"], { gapMs: 20 })).responses[0]?.status).toBe(503);
+      expect((await exchange(port, [`${head}a=`])).responses[0]?.status).toBe(503);
     });
   });
 

@@ -82,7 +82,9 @@ describe.each(proxyNames)("behind %s", (proxy) => {
         { responses: 3, gapMs: 100 },
       );
       expect(kept.responses.map(({ status }) => status)).toEqual([200, 200, 200]);
-      const continued = await exchange(port, [post(`Content-Length: ${three.length}\r\nExpect: 100-continue\r\n`), three], { gapMs: 100 });
+      const continued = await exchange(port, [post(`Content-Length: ${three.length}\r\nExpect: 100-continue\r\n`), three], {
+        awaits: "100 Continue",
+      });
       expect(continued.text).toContain("100 Continue");
       expect(continued.responses[0]?.status).toBe(200);
       const logged = (await control(server, "app-events/1001")).data as { event_id: string }[];
