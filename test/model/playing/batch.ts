@@ -24,7 +24,8 @@ interface Outcome {
   readonly id: string | undefined;
 }
 
-export async function askInBatch(stage: Stage, scene: Scene, step: BatchStep, filling: Filling): Promise<string | undefined> {
+export async function askInBatch(stage: Stage, scene: Scene, given: BatchStep, filling: Filling): Promise<string | undefined> {
+  const step: BatchStep = { ...given, token: filling.copies.get(given.token) ?? given.token };
   const { world } = scene;
   const address = stage.servers.address(scene.place, "base");
   const requests = step.parts.map((part) => resolve(part.step, world, filling));

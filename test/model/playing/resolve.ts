@@ -76,14 +76,14 @@ const CREDENTIALS: readonly Place[] = ["access_token", "oauth_token"];
 /** More than the 16 KiB of a head, and than the MiB of a body. */
 const PADDING = { head: "x".repeat(17_000), body: "x".repeat(1_100_000) };
 
+const standsOnce = (query: GraphRequest["query"], name: string): boolean => query.filter(([other]) => other === name).length === 1;
+
 /** A name that stands once, twice. */
-const twice = (query: GraphRequest["query"]): GraphRequest["query"] =>
-  query.flatMap((pair) => (query.filter(([name]) => name === pair[0]).length === 1 ? [pair, pair] : [pair]));
+const twice = (query: GraphRequest["query"]): GraphRequest["query"] => query.flatMap((pair) => (standsOnce(query, pair[0]) ? [pair, pair] : [pair]));
 
 /** Its parameters in its body, but for credentials, whose place means something, and a name that stands several times. */
 function inItsBody(request: GraphRequest): GraphRequest {
-  const isMoved = (name: string): boolean =>
-    !CREDENTIAL_NAMES.has(name) && request.query.filter(([other]) => other === name).length === 1 && !name.includes("[");
+  const isMoved = (name: string): boolean => !CREDENTIAL_NAMES.has(name) && standsOnce(request.query, name) && !name.includes("[");
   return {
     ...request,
     query: request.query.filter(([name]) => !isMoved(name)),

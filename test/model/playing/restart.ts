@@ -37,10 +37,11 @@ export async function playInterruption(stage: Stage, scene: Scene, { how, upload
   const { ledger, servers } = stage;
   return (
     (await ledger.settle(scene.world)) ??
-    fillFeed(stage, scene, upload, async () => {
+    fillFeed(stage, scene, upload, async (path) => {
       await Bun.sleep(afterMs);
+      const { body } = await servers.control("GET", path);
       await servers.restart(scene.place, how);
-      scene.world.reach("readingInterrupted");
+      if ((body as { readonly ended_time?: number }).ended_time === undefined) scene.world.reach("readingInterrupted");
     })
   );
 }

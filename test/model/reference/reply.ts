@@ -54,10 +54,12 @@ export function toUnknownPath(world: World, request: GraphRequest): Replied {
   return { operation: undefined, replies: [failure(formOfPath(request), "unknownPath")], version: versionOfAddress(request) };
 }
 
-/** D-240: whatever it asks for. */
+/** D-240: whatever it asks for. The form below an edge that nothing has is that of its tokens (D-20), which are not looked at. */
 function toForeignPage({ reach }: World, request: GraphRequest): Replied {
   reach("foreignPage");
-  return { operation: undefined, replies: [failure(formOfPath(request), "foreignPage")], version: versionOfAddress(request) };
+  const { edge = "" } = readPath(request) ?? {};
+  const replies = edge === "" || EDGES.has(edge) ? [failure(formOfPath(request), "foreignPage")] : bothForms("foreignPage");
+  return { operation: undefined, replies, version: versionOfAddress(request) };
 }
 
 function nodeOf(world: World, { id }: Address, [token]: readonly Token[]): string {

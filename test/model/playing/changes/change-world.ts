@@ -113,7 +113,7 @@ async function revoke(stage: Stage, scene: Scene, value: string): Promise<string
 
 const COPY_SECONDS = 600;
 
-/** D-270. */
+/** D-270: the copies of the token that have ended are deleted. */
 async function copyToken(stage: Stage, scene: Scene, value: string): Promise<string | undefined> {
   const { world, copies, place } = scene;
   const token = world.tokens.get(value);
@@ -121,6 +121,7 @@ async function copyToken(stage: Stage, scene: Scene, value: string): Promise<str
   const { status, body } = await stage.servers.control("POST", `worlds/${place}/tokens/${await idOfToken(stage, scene, value)}/copy`);
   const { token: copy } = body as { token: string };
   if (status !== 201 || world.tokens.has(copy)) return `the copy of ${value} is ${status} ${JSON.stringify(body)}`;
+  for (const one of world.tokens.values()) if (one.copyOf === value && one.expires_at <= world.now) world.tokens.delete(one.value);
   const ends = world.now + COPY_SECONDS;
   const expires_at = token.expires_at === 0 ? ends : Math.min(ends, token.expires_at);
   world.tokens.set(copy, { ...token, value: copy, copyOf: value, issued_at: world.now, expires_at });

@@ -42,12 +42,12 @@ export async function finishUpload(stage: Stage, scene: Scene, { n, feed: id, af
   return problem;
 }
 
-/** `meanwhile`: once the file is taken, and while it may be read. */
+/** `meanwhile`: once the file is taken, and while it may be read; it gets the path of the upload in the control API. */
 export async function fillFeed(
   stage: Stage,
   scene: Scene,
   { feed: name, rows, updateOnly }: FeedFileStep,
-  meanwhile = async (): Promise<void> => {},
+  meanwhile = async (_path: string): Promise<void> => {},
 ): Promise<string | undefined> {
   const { world, ever, place } = scene;
   const feed = world.product_feeds.get(idOf(ever, name));
@@ -57,7 +57,7 @@ export async function fillFeed(
   if (status >= 300) return `the file is refused: ${JSON.stringify(body)}`;
   const upload = addUpload(world, feed, { rows, isUpdate: updateOnly }, { id: undefined, filename: undefined, format: "csv" });
   const { n } = body as { n: number };
-  await meanwhile();
+  await meanwhile(`worlds/${place}/feeds/${feed.id}/uploads/${n}`);
   return n === upload.n ? finishUpload(stage, scene, upload) : `the upload is number ${n}, not ${upload.n}`;
 }
 

@@ -1,4 +1,4 @@
-/** A receiver that is down, or gone, while something happens, and gets it all the same (D-62, D-137). */
+/** A receiver that is down, or gone, while something happens, and gets it all the same (D-62, D-137), or that a person has paused (D-273). */
 import type { OutageStep } from "../../histories/steps.ts";
 import type { ExpectedUpdate } from "../../reference/world.ts";
 import { ask, fillingOf } from "../ask.ts";
@@ -37,6 +37,19 @@ async function refusedDeliveries({ servers, ledger }: Stage, { world, place }: S
   return undefined;
 }
 
+interface Callback {
+  readonly id: string;
+  readonly app: string;
+  readonly url: string;
+  readonly status: string;
+}
+
+/** Those that something was made for. */
+async function callbacksOf({ servers }: Stage, { place }: Scene): Promise<readonly Callback[]> {
+  const { body } = await servers.control("GET", `worlds/${place}/callbacks?limit=100`);
+  return (body as { readonly data: readonly Callback[] }).data;
+}
+
 /** Of D-137 the five days, with more than a day between the deliveries: each is tried for a day and a half. */
 const DAYS_OF_FAILING = 5;
 const SECONDS_BETWEEN = 30 * 3_600;
@@ -51,7 +64,7 @@ async function replayFailed({ servers }: Stage, { place }: Scene): Promise<void>
 
 async function playDays(stage: Stage, scene: Scene, { cause, world: of }: OutageStep): Promise<string | undefined> {
   const { ledger, servers } = stage;
-  const { world, place } = scene;
+  const { world } = scene;
   const advance = (seconds: number) => changeWorld(stage, scene, { kind: "advance", world: of, seconds });
   // Nothing of it comes before the end, so it is not waited for.
   const due = [];
@@ -66,8 +79,7 @@ async function playDays(stage: Stage, scene: Scene, { cause, world: of }: Outage
     if (moved !== undefined) return moved;
     due.push(...world.updates.splice(0));
   }
-  const { body } = await servers.control("GET", `worlds/${place}/callbacks`);
-  const shown = (body as { data: readonly { readonly app: string; readonly url: string; readonly status: string }[] }).data;
+  const shown = await callbacksOf(stage, scene);
   // A process that is late with an attempt leaves longer between two of them than may be between those of a failing callback.
   const working = shown.find(({ app, url, status }) => first.has(`${app} ${url}`) && status !== "paused");
   if (working !== undefined && servers.count === 1) return `${working.url} is ${working.status} after days of failing`;
@@ -87,25 +99,23 @@ const HELD_MS = 150;
 async function playPause(stage: Stage, scene: Scene, { cause }: OutageStep): Promise<string | undefined> {
   const { servers, ledger } = stage;
   const { world, place } = scene;
-  const callbacks = async () => {
-    const { body } = await servers.control("GET", `worlds/${place}/callbacks?limit=100`);
-    return (body as { data: readonly { readonly id: string; readonly app: string; readonly url: string; readonly status: string }[] }).data;
-  };
-  const working = (await callbacks()).filter(({ status }) => status === "working");
+  const working = (await callbacksOf(stage, scene)).filter(({ status }) => status === "working");
   for (const { id } of working) await servers.control("POST", `worlds/${place}/callbacks/${id}/pause`);
   servers.noteFact(place);
   const problem = await changeWorld(stage, scene, cause);
   if (problem !== undefined) return problem;
   const isHeld = ({ app, callback }: ExpectedUpdate): boolean => working.some((one) => one.app === app && one.url === callback);
-  const held = world.updates.filter(isHeld);
-  world.updates.splice(0, Number.POSITIVE_INFINITY, ...world.updates.filter((update) => !isHeld(update)));
+  const due = world.updates.splice(0);
+  world.updates.push(...due.filter((update) => !isHeld(update)));
   const wrong = await ledger.settle(world);
   if (wrong !== undefined) return wrong;
   await Bun.sleep(HELD_MS);
   const early = ledger.late(world.name);
   if (early !== undefined) return `a callback is paused, and got ${early}`;
-  if ((await callbacks()).some(({ id, status }) => working.some((one) => one.id === id) && status !== "paused")) return "a pause has ended by itself";
+  const ended = (await callbacksOf(stage, scene)).some(({ id, status }) => working.some((one) => one.id === id) && status !== "paused");
+  if (ended) return "a pause has ended by itself";
   for (const { id } of working) await servers.control("POST", `worlds/${place}/callbacks/${id}/resume`);
+  const held = due.filter(isHeld);
   if (held.length > 0) world.reach("callbackHeld");
   world.updates.push(...held);
   return ledger.settle(world);

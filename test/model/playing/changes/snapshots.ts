@@ -44,9 +44,9 @@ export async function restoreSnapshot({ servers }: Stage, scene: Scene): Promise
   const { status, body } = await servers.control("POST", `worlds/${place}/snapshots/${NAME}/restore`);
   if (status !== 200) return `the snapshot is not restored: ${JSON.stringify(body)}`;
   servers.noteFact(place);
-  // No id comes twice, and cursors that came since mean what they meant.
-  const { idsSeen, lastMinted, cursors } = world;
-  Object.assign(world, copyOf(kept), { idsSeen, lastMinted, cursors });
+  // New ids are still larger than all that were made, and cursors that came since mean what they meant.
+  const { lastMinted, cursors } = world;
+  Object.assign(world, copyOf(kept), { lastMinted, cursors });
   world.reach("restored");
   return undefined;
 }
