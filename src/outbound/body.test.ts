@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { createServer } from "node:net";
 import { afterThisTest } from "#harness/cleanup";
+import { serveBytes } from "#harness/outbound";
 import { GuardedClient } from "./client.ts";
 import type { OutboundRequest, TakeBody } from "./request.ts";
 
@@ -22,6 +23,7 @@ const get = (url: string, takeBody: TakeBody, more: Partial<OutboundRequest> = {
   ...more,
 });
 
+const HALF = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf";
 const PATTERN = Buffer.from(Array.from({ length: 251 }, (_, at) => at));
 const bytes = (length: number): Buffer => Buffer.alloc(length, PATTERN);
 const chunked = (body: Buffer): Response =>
@@ -112,6 +114,68 @@ describe("a response that is taken as it comes", () => {
     text = "";
     expect((await client().request(get(`${base}/close`, take))).status).toBe(200);
     expect(text).toBe("whole");
+  });
+
+  test("a server that is silent for longer than it may ends the request: before its response, within it, and once what came is taken", async () => {
+    const ends = async (parts: readonly string[], busyMs: number) => {
+      const port = await serveBytes(() => parts);
+      let text = "";
+      const take: TakeBody = async (part) => {
+        await Bun.sleep(busyMs);
+        text += part;
+      };
+      const request = client().request(get(`http://127.0.0.1:${port}/`, take, { silenceMs: 1_000 }));
+      await expect(request).rejects.toMatchObject({ name: "RequestFailed", kind: "timeout", message: "nothing came for 1000 ms" });
+      return text;
+    };
+    const taken = [ends([], 0), ends([HALF.slice(0, 20)], 0), ends([HALF], 0), ends([HALF], 1_500), ends([HALF, "more"], 1_500)];
+    expect(await Promise.all(taken)).toEqual(["", "", "half", "half", "halfmore"]);
+  });
+
+  test("pauses that are short enough may come to more than one may take, and a busy taker is no pause of the server", async () => {
+    const head = ["HTTP/1.1 200 OK\r\n", ..."abcdef".split("").map((name) => `${name}: 1\r\n`), "Content-Length: 6\r\n\r\n"];
+    const server = createServer((socket) => {
+      socket.on("error", () => {});
+      socket.once("data", async () => {
+        for (const part of [...head, ..."abcdef"]) {
+          socket.write(part);
+          await Bun.sleep(200);
+        }
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    afterThisTest(() => server.close());
+    const { port } = server.address() as { port: number };
+    const taken = [0, 1_500].map(async (busyMs) => {
+      let text = "";
+      const take: TakeBody = async (part) => {
+        if (text === "") await Bun.sleep(busyMs);
+        text += part;
+      };
+      await client().request(get(`http://127.0.0.1:${port}/`, take, { silenceMs: 1_000 }));
+      return text;
+    });
+    expect(await Promise.all(taken)).toEqual(["abcdef", "abcdef"]);
+  });
+
+  test("a later request on the same connection may wait for as long as it asks for itself", async () => {
+    let requests = 0;
+    const connections = new Set<number | undefined>();
+    const server = Bun.serve({
+      ...{ port: 0, hostname: "127.0.0.1", idleTimeout: 0 },
+      fetch: async (request, self) => {
+        connections.add(self.requestIP(request)?.port);
+        await Bun.sleep(requests++ * 800);
+        return new Response("ok");
+      },
+    });
+    afterThisTest(() => server.stop(true));
+    const caller = client();
+    for (const silenceMs of [500, undefined]) {
+      const request = get(`http://127.0.0.1:${server.port}/`, async () => {}, silenceMs === undefined ? {} : { silenceMs });
+      expect((await caller.request(request)).status).toBe(200);
+    }
+    expect(connections.size).toBe(1);
   });
 
   test("other statuses are kept and not taken, and a longer response than is wanted is cut", async () => {

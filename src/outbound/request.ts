@@ -12,6 +12,8 @@ export interface OutboundRequest {
   readonly deadlineMs: number;
   /** For a connection to each of its addresses, where that is less than what the whole may take. Real time. */
   readonly connectionMs?: number;
+  /** For each pause of the other side, once the request has left; the taker of a body may be busy for longer. Real time. */
+  readonly silenceMs?: number;
   /** A longer response is cut there. */
   readonly responseBytesMax: number;
   /** Gets the body of a 200 as it arrives, which is then not kept. While it is busy, the other side has to wait. */

@@ -12,6 +12,9 @@ interface Exchange {
   readonly reader: ResponseReader;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
+  readonly silenceMs: number | undefined;
+  /** Does not run while what came is being taken. */
+  silence?: NodeJS.Timeout;
 }
 
 type Socket = Bun.Socket<Connection>;
@@ -54,12 +57,26 @@ export class Connection implements Writing {
     return connection;
   }
 
-  /** Rejects with `RequestFailed`. `request` is the whole request, all ASCII. */
-  exchange(request: string, reader: ResponseReader): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#exchange = { request, reader, resolve, reject };
-      this.#burst.add(this);
-    });
+  /** Rejects with `RequestFailed`, where nothing comes for `silenceMs`, too. `request` is the whole request, all ASCII. */
+  exchange(request: string, reader: ResponseReader, silenceMs?: number): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const exchange: Exchange = { request, reader, silenceMs, resolve, reject };
+    this.#exchange = exchange;
+    this.#burst.add(this);
+    if (silenceMs === undefined) return promise;
+    this.#listen(exchange);
+    return promise.finally(() => clearTimeout(exchange.silence));
+  }
+
+  /** From now on the other side may be silent for so long. */
+  #listen(exchange: Exchange): void {
+    const { silenceMs } = exchange;
+    if (silenceMs === undefined || this.#exchange !== exchange) return;
+    clearTimeout(exchange.silence);
+    exchange.silence = setTimeout(() => {
+      this.#fail("timeout", `nothing came for ${silenceMs} ms`);
+      this.#socket?.terminate();
+    }, silenceMs);
   }
 
   write(): void {
@@ -115,13 +132,16 @@ export class Connection implements Writing {
     }
     if (exchange.reader.taking !== undefined) this.#pause(exchange, exchange.reader.taking);
     else if (exchange.reader.isDone) this.#done(exchange);
+    else this.#listen(exchange);
   }
 
   /** Until the taker has what came; what the system has read already may still arrive. */
   #pause(exchange: Exchange, taking: Promise<void>): void {
     this.#socket?.pause();
+    clearTimeout(exchange.silence);
     const goOn = () => {
       if (exchange.reader.taking !== undefined) return;
+      this.#listen(exchange);
       this.#socket?.resume();
       if (exchange.reader.isDone && this.#exchange === exchange) this.#done(exchange);
     };

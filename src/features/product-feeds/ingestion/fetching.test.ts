@@ -28,11 +28,11 @@ onEachDatabase("a feed file at an address", (database) => {
     return { world, asked, response, fetched: () => fetchFile(world, UPLOAD, ADDRESS) };
   }
 
-  test("is asked for half an hour, and for a byte more than a file may have", async () => {
+  test("is asked for half an hour, with pauses of two minutes, and for a byte more than a file may have", async () => {
     const { asked, fetched } = await open(200);
     expect(await fetched()).toBeUndefined();
     expect(asked).toMatchObject([
-      { method: "GET", url: ADDRESS, deadlineMs: 30 * MINUTE_MS, connectionMs: 10_000, responseBytesMax: 2 * PART_BYTES + 1 },
+      { method: "GET", url: ADDRESS, deadlineMs: 30 * MINUTE_MS, connectionMs: 10_000, silenceMs: 120_000, responseBytesMax: 2 * PART_BYTES + 1 },
     ]);
   });
 

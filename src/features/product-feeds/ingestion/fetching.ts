@@ -19,6 +19,9 @@ const PARTS_MAX = 1_000_000;
 /** For the connection to one of its addresses; the system itself would try for two minutes. */
 const CONNECTION_MS = 10_000;
 
+/** For each pause of the other side: some servers make the file when they are asked for it. */
+const SILENCE_MS = 120_000;
+
 /**
  * By a move of the clock, the servers that gave no response in it, each with the reason. In one move months of fetches fall due within seconds: to wait
  * for each of them would take hours, and the server is the same.
@@ -49,6 +52,7 @@ export async function fetchFile(world: World, { feed, n }: RunningUpload, url: s
       headers: { Accept: "*/*", "Accept-Encoding": "identity", "User-Agent": "plaza" },
       deadlineMs: DEADLINE_MS,
       connectionMs: CONNECTION_MS,
+      silenceMs: SILENCE_MS,
       // One byte more than allowed, so that a file that is too large is detected.
       responseBytesMax: readSetting(world, feedFileBytesMax) + 1,
       takeBody: (part) => parts.write(part),
