@@ -167,6 +167,21 @@ onEachDatabase("custom labels", (database) => {
     });
   });
 
+  test("D-40 [clients]: under its two names, too, the name has no two values in query and body", async () => {
+    const plaza = await open({ profile: "clients" });
+    for (const [one, other] of [
+      ["name", "page_label_name"],
+      ["page_label_name", "name"],
+      ["name", "name"],
+    ] as const) {
+      const refused = await plaza.post(onPage, { bearer: token, query: { [one]: "this" }, body: { [other]: "that" } });
+      expect(refused).toMatchObject({ status: 400, body: { error_data: { parameter: "page_label_name" } } });
+      const { status } = await plaza.post(onPage, { bearer: token, query: { [one]: `${one} ${other}` }, body: { [other]: `${one} ${other}` } });
+      expect(status).toBe(200);
+    }
+    expect(await namesOf(plaza)).toEqual(["name name", "page_label_name name", "name page_label_name", "vip"]);
+  });
+
   test("D-33: creating with fields returns the node", async () => {
     const plaza = await open();
     const { body } = await plaza.post(onPage, { token, query: { fields: "name,page{id}" }, body: { page_label_name: "regular" } });

@@ -141,7 +141,7 @@ interface OperationBase extends Access {
    * different values. Of others the body's value wins (D-34).
    */
   readonly places?: Readonly<Record<string, Place>>;
-  /** Other names of parameters, which `clients` alone takes (D-40). The interface's name counts before them. */
+  /** Other names of parameters, which `clients` alone takes (D-40). Of two in one place the interface's name counts. */
   readonly aliases?: Readonly<Record<string, string>>;
   /** D-50: `strict` refuses parameters that are not declared. Elsewhere they are ignored (D-34). */
   readonly isClosed?: true;

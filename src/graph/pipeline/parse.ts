@@ -61,9 +61,10 @@ export function parse(incoming: Incoming, versioned: Versioned, check: readonly 
   const { endpoint, subject: node, caller, served: byVersion } = versioned;
   const { version } = byVersion;
   const isMigrated = migrationsOf(incoming, versioned);
-  const { places, isClosed } = endpoint.served?.contract ?? {};
-  if (places !== undefined) checkPlaces(graphRequest, places, world.profile);
-  const source = registry.changes.upParams(endpoint.access.operation, version, parametersOf(graphRequest));
+  const { places, isClosed, aliases } = endpoint.served?.contract ?? {};
+  const named = aliases === undefined || world.profile === "strict" ? graphRequest : withoutAliases(graphRequest, aliases);
+  if (places !== undefined) checkPlaces(named, places, world.profile);
+  const source = registry.changes.upParams(endpoint.access.operation, version, parametersOf(named));
   if (isClosed === true && world.profile === "strict") refuseUndeclared(source, endpoint.paramNames);
   // An operation with a parameter of that name selects nothing by it.
   const selection = endpoint.paramNames.includes("fields") ? undefined : selectionOf(source.fields);
@@ -76,7 +77,7 @@ export function parse(incoming: Incoming, versioned: Versioned, check: readonly 
   }
   if (served === undefined) throw new Error(`${endpoint.access.operation} has neither a handler nor declared fields`);
   const { contract } = served;
-  const params = endpoint.readParams(world.profile === "clients" ? withoutAliases(source, contract.aliases) : source);
+  const params = endpoint.readParams(source);
   if (contract.kind === "list") {
     const name = `${contract.operation} ${node.id}`;
     const projection = projectionOf(contract.items, selection, world.profile, registry.isField);

@@ -7,8 +7,10 @@ import type { Profile } from "../worlds/world.ts";
 import { textOf } from "./parameters.ts";
 import type { GraphRequest, Parameters } from "./request.ts";
 
+type Placed = Pick<GraphRequest, "query" | "body">;
+
 /** Bodies carry parameters on every method, and the body wins over the query. */
-export function parametersOf({ query, body }: Pick<GraphRequest, "query" | "body">): Parameters {
+export function parametersOf({ query, body }: Placed): Parameters {
   if (isEmpty(body)) return query;
   if (isEmpty(query)) return body;
   const parameters: Record<string, unknown> = { ...query, ...body };
@@ -18,7 +20,7 @@ export function parametersOf({ query, body }: Pick<GraphRequest, "query" | "body
 }
 
 /** Throws `invalidParameter` where a parameter has two different values, and in `strict` where it is only in the other place. */
-export function checkPlaces({ query, body }: GraphRequest, places: Readonly<Record<string, Place>>, profile: Profile): void {
+export function checkPlaces({ query, body }: Placed, places: Readonly<Record<string, Place>>, profile: Profile): void {
   for (const name in places) {
     const inQuery = query[name] ?? undefined;
     const inBody = body[name] ?? undefined;
@@ -31,8 +33,12 @@ export function checkPlaces({ query, body }: GraphRequest, places: Readonly<Reco
   }
 }
 
-/** The parameters under the interface's own names. */
-export function withoutAliases(parameters: Parameters, aliases: Readonly<Record<string, string>> = {}): Parameters {
+/** The parameters under the interface's own names, in each place for itself. */
+export function withoutAliases({ query, body }: Placed, aliases: Readonly<Record<string, string>>): Placed {
+  return { query: underOwnNames(query, aliases), body: underOwnNames(body, aliases) };
+}
+
+function underOwnNames(parameters: Parameters, aliases: Readonly<Record<string, string>>): Parameters {
   const given = Object.entries(aliases).filter(
     ([alias, name]) => (parameters[alias] ?? undefined) !== undefined && (parameters[name] ?? undefined) === undefined,
   );
