@@ -139,7 +139,11 @@ function repliesOf(world: World, request: GraphRequest, address: string, observe
   if (problems.length > 0 && new Set(schemes).size === 1) {
     // Whether the token or a version that is refused is named is not decided.
     const ofVersion = operation?.marketing !== undefined && marketing === undefined ? bothForms("versionDeprecated") : [];
-    const mayBeStranger = isStranger || operation === undefined || !live.some((token) => isOfServedKind(world, operation, token));
+    const mayBeStranger =
+      isStranger ||
+      operation?.isThere?.(world, node) === false ||
+      operation === undefined ||
+      !live.some((token) => isOfServedKind(world, operation, token));
     const refusals = [...problems, ...(mayBeStranger ? [missing] : ofVersion)];
     // Whether the token is refused before or after the version is decided is not said.
     return { operation, replies: refusals, version: version === undefined || marketing !== undefined ? undefined : unserved };
