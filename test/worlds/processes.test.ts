@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { sharedPostgres } from "#harness/postgres-cluster";
 import { startReceiver } from "#harness/receiver";
 import { startServer } from "#harness/server";
-import { newData, startOwnServer } from "./own-server.ts";
+import { newData, restUnused, startOwnServer } from "./own-server.ts";
 import { addressOf, createLabel, listLabels, makeWorld, worldOf } from "./server-of-worlds.ts";
 
 /** Other processes hear of a change within a second; the machine may be busy. */
@@ -84,7 +84,7 @@ test("the worlds of a process that was killed are opened by another one, and the
   const other = await startOwnServer({ data });
   await makeWorld(other, "orders", subscribed("orders", receiver.url));
   // Made, and not used since.
-  for (let pass = 0; pass < 2; pass++) await other.plaza.worlds.restUnused();
+  for (let pass = 0; pass < 2; pass++) await restUnused(other);
   const openThere = () => [...other.plaza.worlds.open()].map(({ name }) => name);
   expect(openThere()).toEqual(["default"]);
   const killed = await startServer(["--data", data]);

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import { temporaryFolder } from "#harness/server";
-import { startOwnServer } from "./own-server.ts";
+import { restUnused, startOwnServer } from "./own-server.ts";
 import { addressOf, listLabels, makeWorld, worldOf } from "./server-of-worlds.ts";
 
 test("D-171: after the sealing key was replaced, a world that rested and a restored snapshot still open their secrets", async () => {
@@ -11,9 +11,9 @@ test("D-171: after the sealing key was replaced, a world that rested and a resto
   const { control, plaza } = server;
   for (const name of ["open", "resting"]) await makeWorld(server, name);
   await control("POST", "worlds/open/snapshots", { name: "s" });
-  await plaza.worlds.restUnused();
+  await restUnused(server);
   await control("GET", "worlds/open/nodes/apps/1001");
-  await plaza.worlds.restUnused();
+  await restUnused(server);
   expect([...plaza.worlds.open()].map(({ name }) => name)).toEqual(["default", "open"]);
   const rotated = await control("POST", "sealing-key/rotate", { overlap_seconds: 60 });
   expect(rotated.status).toBe(200);
