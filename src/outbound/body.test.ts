@@ -132,7 +132,7 @@ describe("a response that is taken as it comes", () => {
     expect(await Promise.all(taken)).toEqual(["", "", "half", "half", "halfmore"]);
   });
 
-  test("pauses that are short enough may come to more than one may take, and a busy taker is no pause of the server", async () => {
+  test("short pauses may last longer together than one may, and a busy taker is no pause of the server", async () => {
     const head = ["HTTP/1.1 200 OK\r\n", ..."abcdef".split("").map((name) => `${name}: 1\r\n`), "Content-Length: 6\r\n\r\n"];
     const server = createServer((socket) => {
       socket.on("error", () => {});

@@ -12,7 +12,7 @@ export interface OutboundRequest {
   readonly deadlineMs: number;
   /** For a connection to each of its addresses, where that is less than what the whole may take. Real time. */
   readonly connectionMs?: number;
-  /** For each pause of the other side, once the request has left; the taker of a body may be busy for longer. Real time. */
+  /** How long the other side may be silent at a time, from the connection on; while the taker of a body is busy it does not count. Real time. */
   readonly silenceMs?: number;
   /** A longer response is cut there. */
   readonly responseBytesMax: number;

@@ -137,12 +137,12 @@ function repliesOf(world: World, request: GraphRequest, address: string, observe
   const marketing = operation && marketingOf(world, operation, live[0]?.app ?? "", version);
   // Where node types of the edge differ in their schemes, the endpoint says which places count.
   if (problems.length > 0 && new Set(schemes).size === 1) {
-    // Whether the token or a version that is refused is named is not decided.
+    // Whether the token, a version that is refused, or a node that is not there is named is not decided.
     const ofVersion = operation?.marketing !== undefined && marketing === undefined ? bothForms("versionDeprecated") : [];
     const mayBeStranger =
       isStranger ||
-      operation?.isThere?.(world, node) === false ||
       operation === undefined ||
+      operation.isThere?.(world, node) === false ||
       !live.some((token) => isOfServedKind(world, operation, token));
     const refusals = [...problems, ...(mayBeStranger ? [missing] : ofVersion)];
     // Whether the token is refused before or after the version is decided is not said.

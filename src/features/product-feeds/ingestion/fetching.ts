@@ -19,7 +19,7 @@ const PARTS_MAX = 1_000_000;
 /** For the connection to one of its addresses; the system itself would try for two minutes. */
 const CONNECTION_MS = 10_000;
 
-/** For each pause of the other side: some servers make the file when they are asked for it. */
+/** How long the other side may be silent at a time: some servers make the file when they are asked for it. */
 const SILENCE_MS = 120_000;
 
 /**
