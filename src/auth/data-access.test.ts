@@ -1,6 +1,7 @@
 /** D-11: what an app may still do once its access to a person's data is over. The test of every operation is in `test/properties/matrix.test.ts`. */
 import { expect, test } from "bun:test";
-import { onEachDatabase, openPlaza, type TestPlaza, type TestResponse } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
+import { openPlaza, type TestPlaza, type TestResponse } from "#harness/plaza";
 import { cafe } from "#harness/worlds";
 
 /** The world's clock in `openPlaza` stands an hour before it. */

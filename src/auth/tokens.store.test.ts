@@ -1,6 +1,7 @@
 /** Which tokens a statement takes, of several apps, pages and people: each test holds tokens that are none of it. */
 import { expect, test } from "bun:test";
-import { onEachDatabase, openPlaza } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
+import { openPlaza } from "#harness/plaza";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Token } from "./token.ts";
 import {

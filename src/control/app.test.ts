@@ -5,7 +5,7 @@ import { defineFeature } from "#graph/contract/feature";
 import { Registry } from "#graph/contract/registry";
 import { sectionsOf } from "#graph/worlds/file/import-export";
 import { KEY, openControl } from "#harness/control";
-import { onEachDatabase } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
 import { PageGuard } from "#kernel/page-guard";
 import { buildRegistry } from "#main";
 import { largestBodyBytes } from "./app.ts";

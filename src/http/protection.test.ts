@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { type EchoGraph, httpListeners, serveEcho, serveHeld } from "#harness/echo-graph";
-import { exchange, type RawResponse } from "#harness/raw-http";
+import { exchange, type RawResponse } from "#harness/http/raw-http";
 import type { HttpLimits } from "#http/limits";
 import type { HttpListener } from "#http/server";
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { afterThisTest } from "#harness/cleanup";
 import { echo, echoWorld, httpListeners, serveEcho } from "#harness/echo-graph";
-import { exchange } from "#harness/raw-http";
+import { exchange } from "#harness/http/raw-http";
 import { databaseUnreachable } from "#kernel/errors";
 import { PageGuard } from "#kernel/page-guard";
 import type { RouteHandler } from "./routes/extra-routes.ts";

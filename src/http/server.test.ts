@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { GraphResponse } from "#graph/pipeline/request";
 import { type Echo, type EchoGraph, echo, echoWorld, httpListeners, serveEcho as serve } from "#harness/echo-graph";
-import { exchange } from "#harness/raw-http";
+import { exchange } from "#harness/http/raw-http";
 import { databaseUnreachable } from "#kernel/errors";
 import type { RouteHandler } from "./routes/extra-routes.ts";
 

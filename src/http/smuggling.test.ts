@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { Owner } from "#harness/lone-connection";
+import { Owner } from "#harness/http/lone-connection";
 
 const smuggled = "GET /smuggled HTTP/1.1\r\nHost: h\r\n\r\n";
 describe("what two readers could understand differently is refused, and nothing behind it is read", () => {

@@ -7,7 +7,7 @@ import { connect, type TLSSocket } from "node:tls";
 import { Certificate } from "#config/certificate";
 import { receiverCertificate, receiverKey, renewedCertificate, renewedKey } from "#harness/certificates";
 import { type Echo, type EchoGraph, httpListeners, serveEcho } from "#harness/echo-graph";
-import { exchange } from "#harness/raw-http";
+import { exchange } from "#harness/http/raw-http";
 import type { HttpLimits } from "./limits.ts";
 import type { HttpListener } from "./server.ts";
 

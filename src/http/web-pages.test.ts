@@ -1,7 +1,7 @@
 /** D-240: a sandbox refuses web pages of other sites before it looks at their requests. */
 import { describe, expect, test } from "bun:test";
 import { echo, httpListeners, serveEcho } from "#harness/echo-graph";
-import { exchange, type RawResponse } from "#harness/raw-http";
+import { exchange, type RawResponse } from "#harness/http/raw-http";
 import { PageGuard } from "#kernel/page-guard";
 import type { RouteHandler } from "./routes/extra-routes.ts";
 

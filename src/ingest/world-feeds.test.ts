@@ -1,6 +1,7 @@
 /** Feeds of several worlds: each is asked about in its own, which stays open as long as it is asked. */
 import { expect, test } from "bun:test";
-import { onEachDatabase, openPlaza } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
+import { openPlaza } from "#harness/plaza";
 import { cafe } from "#harness/worlds";
 import type { FeedHealth } from "./channel.ts";
 import { WorldFeeds } from "./world-feeds.ts";

@@ -1,7 +1,8 @@
 /** The order of jobs, and which run ends a job: where it is replaced, its end undone or not stored at once, or its process gone. */
 import { expect, test } from "bun:test";
+import { onEachDatabase } from "#harness/databases";
 import { catchTimers } from "#harness/time/stopped-time";
-import { type JobWorker, jobWorkerOn, movedClock, newWorkStore, onBothDatabases } from "#harness/work-database";
+import { type JobWorker, jobWorkerOn, movedClock, newWorkStore } from "#harness/work-database";
 import { nextTurn } from "#kernel/turns";
 import type { Database, FeatureMigrations } from "#storage/database";
 import { sql } from "#storage/sql";
@@ -19,7 +20,7 @@ const migrations = [jobMigrations, effects];
 const effectsIn = async ({ database }: JobWorker): Promise<string[]> =>
   (await database.reader.all<{ name: string }>(sql`SELECT e.name FROM effects e ORDER BY e.name`)).map(({ name }) => name);
 
-onBothDatabases("jobs", (kind) => {
+onEachDatabase("jobs", (kind) => {
   const newWorker = async (kinds: readonly JobKind<JobWorker>[]) => jobWorkerOn(await (await newWorkStore(kind, migrations)).open(), kinds);
   const schedule = ({ jobs, database }: JobWorker, of: string, key: string, dueMs: number, payload?: unknown) =>
     database.write((tx) => jobs.schedule(tx, { kind: of, key, dueMs, payload }));

@@ -1,11 +1,12 @@
 /** How many jobs run and wait together, and how long one that fails waits: each limit exactly, from both sides. */
 import { expect, test } from "bun:test";
-import { type JobWorker, jobWorkerOn, newWorkStore, onBothDatabases } from "#harness/work-database";
+import { onEachDatabase } from "#harness/databases";
+import { type JobWorker, jobWorkerOn, newWorkStore } from "#harness/work-database";
 import { sql } from "#storage/sql";
 import type { JobKind } from "./job-kind.ts";
 import { jobMigrations } from "./jobs.migrations.ts";
 
-onBothDatabases("jobs", (kind) => {
+onEachDatabase("jobs", (kind) => {
   const newWorker = async (kinds: readonly JobKind<JobWorker>[]) => jobWorkerOn(await (await newWorkStore(kind, [jobMigrations])).open(), kinds);
   const scheduleMany = ({ jobs, database }: JobWorker, of: string, count: number) =>
     database.write(async (tx) => {

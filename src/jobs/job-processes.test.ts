@@ -1,14 +1,15 @@
 /** Several processes, one after the other or at the same time, work on the jobs of one database. */
 import { expect, test } from "bun:test";
 import { afterThisTest } from "#harness/cleanup";
-import { type JobWorker, jobWorkerOn, movedClock, newWorkStore, onBothDatabases } from "#harness/work-database";
+import { onEachDatabase } from "#harness/databases";
+import { type JobWorker, jobWorkerOn, movedClock, newWorkStore } from "#harness/work-database";
 import type { Database } from "#storage/database";
 import { sql } from "#storage/sql";
 import type { JobKind } from "./job-kind.ts";
 import { jobMigrations } from "./jobs.migrations.ts";
 import { LEASE_MS } from "./work-session.ts";
 
-onBothDatabases("jobs of a process that ended", (kind) => {
+onEachDatabase("jobs of a process that ended", (kind) => {
   test("are run by the next one: at once on SQLite, when the lease is over on PostgreSQL", async () => {
     const store = await newWorkStore(kind, [jobMigrations]);
     const database = await store.open();

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { type JobWorker, jobWorkerOn, movedClock, newWorkStore, onBothDatabases } from "#harness/work-database";
+import { onEachDatabase } from "#harness/databases";
+import { type JobWorker, jobWorkerOn, movedClock, newWorkStore } from "#harness/work-database";
 import type { Database, FeatureMigrations } from "#storage/database";
 import { sql } from "#storage/sql";
 import { type JobKind, JobLost } from "./job-kind.ts";
@@ -15,7 +16,7 @@ const migrations = [jobMigrations, effects];
 const timesOf = async (database: Database, name: string): Promise<number> =>
   (await database.reader.get<{ times: number }>(sql`SELECT e.times FROM effects e WHERE e.name = ${name}`))?.times ?? 0;
 
-onBothDatabases("jobs", (kind) => {
+onEachDatabase("jobs", (kind) => {
   const newWorker = async (kinds: readonly JobKind<JobWorker>[] = []) => jobWorkerOn(await (await newWorkStore(kind, migrations)).open(), kinds);
   const schedule = ({ jobs, database }: JobWorker, key: string, dueMs: number, payload?: unknown, of = "noted") =>
     database.write((tx) => jobs.schedule(tx, { kind: of, key, dueMs, payload }));

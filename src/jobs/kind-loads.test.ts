@@ -1,13 +1,14 @@
 /** Limits of kinds of jobs: of one process, and of one share. */
 import { expect, test } from "bun:test";
-import { turns } from "#harness/lone-connection";
-import { type JobWorker, jobWorkerOn, newWorkStore, onBothDatabases } from "#harness/work-database";
+import { onEachDatabase } from "#harness/databases";
+import { turns } from "#harness/http/lone-connection";
+import { type JobWorker, jobWorkerOn, newWorkStore } from "#harness/work-database";
 import { sql } from "#storage/sql";
 import type { JobKind } from "./job-kind.ts";
 import { jobMigrations } from "./jobs.migrations.ts";
 import { KindLoads } from "./kind-loads.ts";
 
-onBothDatabases("limits of kinds of jobs", (kind) => {
+onEachDatabase("limits of kinds of jobs", (kind) => {
   const newWorker = async (kinds: readonly JobKind<JobWorker>[]) => jobWorkerOn(await (await newWorkStore(kind, [jobMigrations])).open(), kinds);
   const schedule = ({ jobs, database }: JobWorker, key: string, dueMs: number, payload?: unknown, of = "noted") =>
     database.write((tx) => jobs.schedule(tx, { kind: of, key, dueMs, payload }));

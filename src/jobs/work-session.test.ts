@@ -1,6 +1,7 @@
 /** The lease of one process: from when until when it may work, and who gives back what it held. */
 import { expect, test } from "bun:test";
-import { movedClock, newWorkStore, onBothDatabases } from "#harness/work-database";
+import { onEachDatabase } from "#harness/databases";
+import { movedClock, newWorkStore } from "#harness/work-database";
 import type { Database, Transaction } from "#storage/database";
 import { sql } from "#storage/sql";
 import { jobMigrations } from "./jobs.migrations.ts";
@@ -8,7 +9,7 @@ import { LEASE_MS, WorkSession } from "./work-session.ts";
 
 const claim = (database: Database, session: WorkSession): Promise<number> => database.write((tx) => session.fenceFor(tx));
 
-onBothDatabases("the session of a process", (kind) => {
+onEachDatabase("the session of a process", (kind) => {
   const isShared = kind === "postgres";
 
   async function newSession() {

@@ -1,10 +1,11 @@
 /** D-136: whatever an event carries, what caused it is committed. */
 import { expect, test } from "bun:test";
 import { Type } from "typebox";
+import { onEachDatabase } from "#harness/databases";
 import { openPlaza } from "#harness/plaza";
 import { startReceiver, valuesAt } from "#harness/receiver";
 import { chatappField, fixtureMigrations, newFeatures, openWebhooks } from "#harness/webhooks";
-import { newWorkStore, onBothDatabases } from "#harness/work-database";
+import { newWorkStore } from "#harness/work-database";
 import { nodeId } from "#kernel/ids";
 import { defineWebhookField, type WebhookField } from "./catalogue/field.ts";
 
@@ -19,7 +20,7 @@ const strict: WebhookField = defineWebhookField({
 
 const entity = nodeId("2001");
 
-onBothDatabases("a payload that breaks its contract", (kind) => {
+onEachDatabase("a payload that breaks its contract", (kind) => {
   async function open() {
     const receiver = startReceiver();
     const database = await (await newWorkStore(kind, fixtureMigrations)).open();

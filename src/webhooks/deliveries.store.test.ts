@@ -1,7 +1,8 @@
 /** What the engine reads of its queues, by rows: their order, what belongs to other queues, and times that are due exactly now. */
 import { expect, test } from "bun:test";
+import { onEachDatabase } from "#harness/databases";
 import { type DeliveryRow, fixtureMigrations, insertDeliveries } from "#harness/webhooks";
-import { newWorkStore, onBothDatabases } from "#harness/work-database";
+import { newWorkStore } from "#harness/work-database";
 import type { Transaction } from "#storage/database";
 import { type Row, sql } from "#storage/sql";
 import {
@@ -32,7 +33,7 @@ const NOW = 1_000;
 
 const idsOf = (rows: readonly { readonly id: string }[]): number[] => rows.map(({ id }) => Number(id));
 
-onBothDatabases("queues of deliveries", (kind) => {
+onEachDatabase("queues of deliveries", (kind) => {
   async function withRows(rows: readonly DeliveryRow[]) {
     const database = await (await newWorkStore(kind, fixtureMigrations)).open();
     // Backwards, so that no order is that of their arrival; as text, 100 would come before 9.

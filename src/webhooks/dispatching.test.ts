@@ -1,14 +1,15 @@
 /** What the dispatcher does besides sending: mistakes of the program, work that an ended process left, looks at a shared database, and its report. */
 import { expect, test } from "bun:test";
+import { onEachDatabase } from "#harness/databases";
 import { startReceiver, valuesAt } from "#harness/receiver";
 import { stopMonotonicClock } from "#harness/time/stopped-time";
 import { chatappField, fixtureMigrations, insertDeliveries, newFeatures, openWebhooks, type WebhookFixture } from "#harness/webhooks";
-import { newWorkStore, onBothDatabases } from "#harness/work-database";
+import { newWorkStore } from "#harness/work-database";
 import { nodeId } from "#kernel/ids";
 import { sql } from "#storage/sql";
 import { listDeliveries } from "./history/list.store.ts";
 
-onBothDatabases("the dispatcher", (kind) => {
+onEachDatabase("the dispatcher", (kind) => {
   async function open() {
     const receiver = startReceiver();
     const store = await newWorkStore(kind, fixtureMigrations);

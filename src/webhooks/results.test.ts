@@ -1,7 +1,8 @@
 /** How the ends of attempts are stored, many in one transaction: each delivery's state, and what they say about its callback, in their order. */
 import { expect, test } from "bun:test";
+import { onEachDatabase } from "#harness/databases";
 import { fixtureMigrations, insertDeliveries, newFeatures, openWebhooks } from "#harness/webhooks";
-import { newWorkStore, onBothDatabases } from "#harness/work-database";
+import { newWorkStore } from "#harness/work-database";
 import { sql } from "#storage/sql";
 import { TimeOrderedIds } from "#system";
 import { findCallback, findCallbackId, insertCallback, saveHealth } from "./callbacks/callbacks.store.ts";
@@ -14,7 +15,7 @@ import { ResultWriter } from "./delivery/results.ts";
 const FENCE = 5;
 const FAILING = { failing_since_ms: 10, last_failure_ms: 10, alerted_ms: null, paused_ms: null, probe_due_ms: null };
 
-onBothDatabases("ends of attempts", (kind) => {
+onEachDatabase("ends of attempts", (kind) => {
   async function open(count = 9) {
     const database = await (await newWorkStore(kind, fixtureMigrations)).open();
     const { webhooks, clock } = openWebhooks(database, { features: newFeatures() });

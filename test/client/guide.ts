@@ -1,6 +1,9 @@
 /** The examples of the guide as one program, and what it says that they print. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { needs } from "#harness/processes/needs";
+
+needs("registry");
 
 const ROOT = join(import.meta.dir, "../..");
 const CLIENT = join(ROOT, "clients/typescript");

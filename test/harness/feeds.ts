@@ -1,7 +1,7 @@
 /** Feed files sent by the control API of a test, and what then stands in the feed. */
 import { expect } from "bun:test";
 import { KEY, openControl } from "./control.ts";
-import type { DatabaseKind } from "./plaza.ts";
+import type { DatabaseKind } from "./databases.ts";
 import { cafe } from "./worlds.ts";
 
 export const feedWorld = {

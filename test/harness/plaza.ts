@@ -2,7 +2,7 @@
  * A world in the test's own process, called without a socket. Every response is checked against its contract, undeclared
  * errors fail the test, and so do webhooks that break their contract; each world is looked over for leaks when it closes.
  */
-import { describe, expect } from "bun:test";
+import { expect } from "bun:test";
 import { Compile } from "typebox/compile";
 import type { Token } from "#auth/token";
 import { hashOf } from "#auth/tokens";
@@ -27,11 +27,9 @@ import type { KeyRing } from "#storage/sealing";
 import { monotonicMs, randomFraction, randomSecret, SeededIds, sleepMs, TimeOrderedIds, traceId } from "#system";
 import { type BrokenPayload, silentObserver } from "#webhooks/observer";
 import { afterThisTest } from "./cleanup.ts";
+import type { DatabaseKind } from "./databases.ts";
 import { leaveSchema, noteNewSchema, openBeside, takeSchema } from "./postgres/left-worlds.ts";
 import { sharedPostgres } from "./postgres-cluster.ts";
-
-export type DatabaseKind = "sqlite" | "postgres";
-export const databaseKinds: readonly DatabaseKind[] = ["sqlite", "postgres"];
 
 export interface PlazaOptions {
   readonly database?: DatabaseKind;
@@ -71,11 +69,6 @@ export interface TestResponse {
   readonly body: any;
   readonly operation: string;
   readonly story: RequestStory | undefined;
-}
-
-/** The same tests on both databases. */
-export function onEachDatabase(title: string, body: (kind: DatabaseKind) => void): void {
-  for (const kind of databaseKinds) describe(`${title} (${kind})`, () => body(kind));
 }
 
 let schemaCount = 0;

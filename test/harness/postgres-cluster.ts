@@ -2,12 +2,13 @@
  * A private PostgreSQL cluster for tests: own folder, own port, no syncs. A watchdog process ends it and removes its folder
  * as soon as the process that started it is gone, however that ended.
  */
-import { execFile, execFileSync, spawn } from "node:child_process";
-import { chownSync, closeSync, existsSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync, spawn } from "node:child_process";
+import { chownSync, closeSync, cpSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
-import { promisify } from "node:util";
+import { join } from "node:path";
 import { Client } from "pg";
+import { findPostgres } from "#test-runs/postgres";
+import { childrenOf, isRunning } from "./processes/children.ts";
 import { freePort } from "./processes/free-port.ts";
 
 interface ClusterOptions {
@@ -42,8 +43,6 @@ export interface PostgresCluster {
   demote(): void;
 }
 
-const execute = promisify(execFile);
-
 /**
  * Waits for the end of a pipe whose other end the system closes with the process that holds it. It runs as nobody's child,
  * because Bun kills the children that it knows of when a test takes too long.
@@ -54,10 +53,8 @@ const WATCHDOG = `
   pid=$(head -n 1 "$1/data/postmaster.pid" 2> /dev/null)
   if [ -n "$pid" ]; then
     kill -QUIT "$pid" 2> /dev/null
-    while :; do
-      case "$(ps -o stat= -p "$pid")" in "" | Z*) break ;; esac
-      sleep 0.05
-    done
+    # One that has ended may stay a zombie until the system has asked for it.
+    while kill -0 "$pid" 2> /dev/null && ! grep -qs "^State:.Z" "/proc/$pid/status"; do sleep 0.05; done
   fi
   rm -rf "$1"
 ) < "$1/alive" &
@@ -66,23 +63,18 @@ const WATCHDOG = `
 /** A port found free may be taken before the server has it. */
 const START_ATTEMPTS_MAX = 3;
 
-/** The folder of PostgreSQL's programs: the newest of Debian's, or the one in PATH. */
-function findPrograms(): string {
-  const debian = "/usr/lib/postgresql";
-  const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : [];
-  const candidates = [...versions.map((version) => join(debian, version, "bin")), ...(process.env.PATH ?? "").split(delimiter)];
-  const found = candidates.find((folder) => existsSync(join(folder, "initdb")) && existsSync(join(folder, "pg_ctl")));
-  if (found === undefined) {
-    throw new Error("PostgreSQL is needed for these tests and was not found: install PostgreSQL 15 or newer (Debian: apt-get install postgresql)");
-  }
-  return found;
+/** PostgreSQL refuses to run as root; then it runs as its own user, which Debian's package makes, or as nobody. */
+export function serverUser(): { uid: number; gid: number } | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  const [user] = ["postgres", "nobody"].filter((name) => Bun.spawnSync(["id", name]).success);
+  const idOf = (flag: string) => Number(execFileSync("id", [flag, user ?? "nobody"], { encoding: "utf8" }));
+  return { uid: idOf("-u"), gid: idOf("-g") };
 }
 
-/** PostgreSQL refuses to run as root; then it runs as the user `postgres`, which its package makes. */
-function serverUser(): { uid: number; gid: number } | undefined {
-  if (process.getuid?.() !== 0) return undefined;
-  const idOf = (flag: string) => Number(execFileSync("id", [flag, "postgres"], { encoding: "utf8" }));
-  return { uid: idOf("-u"), gid: idOf("-g") };
+/** Whether other users may look into a folder: a clone below root's own folder is closed to the user that PostgreSQL runs as. */
+function isOpenToOthers(folder: string): boolean {
+  const parts = folder.split("/");
+  return parts.every((_, at) => (statSync(parts.slice(0, at + 1).join("/") || "/").mode & 0o001) !== 0);
 }
 
 class RunningCluster implements PostgresCluster {
@@ -97,10 +89,14 @@ class RunningCluster implements PostgresCluster {
 
   constructor(options: ClusterOptions) {
     this.#options = options;
-    this.#programs = findPrograms();
+    const programs = findPostgres();
+    if (programs === undefined) throw new Error("PostgreSQL is needed for these tests: npm test installs it, in .tools/postgres");
     this.#user = serverUser();
     this.#folder = mkdtempSync(join(tmpdir(), "plaza-postgres-"));
     if (this.#user !== undefined) chownSync(this.#folder, this.#user.uid, this.#user.gid);
+    const isHidden = this.#user !== undefined && !isOpenToOthers(programs);
+    if (isHidden) cpSync(join(programs, ".."), join(this.#folder, "programs"), { recursive: true });
+    this.#programs = isHidden ? join(this.#folder, "programs/bin") : programs;
     const pipe = join(this.#folder, "alive");
     execFileSync("mkfifo", ["-m", "600", pipe]);
     // For both directions, which does not wait for the other side.
@@ -177,10 +173,9 @@ class RunningCluster implements PostgresCluster {
 
   async kill(): Promise<void> {
     const pid = Number(readFileSync(join(this.#folder, "data", "postmaster.pid"), "utf8").split("\n", 1)[0]);
-    const backends = await ps("-o", "pid=", "--ppid", String(pid));
-    for (const each of [pid, ...backends.split("\n").map(Number)]) if (each > 1) kill(each);
+    for (const each of [pid, ...childrenOf(pid)]) if (each > 1) kill(each);
     // Dead is enough: when it is reaped is up to the system. Until then its lock files would be believed.
-    while (!/^(Z|$)/.test((await ps("-o", "stat=", "-p", String(pid))).trim())) await Bun.sleep(10);
+    while (isRunning(pid)) await Bun.sleep(10);
     for (const lock of ["data/postmaster.pid", `.s.PGSQL.${this.#port}.lock`]) rmSync(join(this.#folder, lock), { force: true });
   }
 
@@ -236,11 +231,6 @@ class RunningCluster implements PostgresCluster {
     const file = join(this.#folder, "log");
     return existsSync(file) ? readFileSync(file, "utf8").slice(-2_000) : "(no log)";
   }
-}
-
-async function ps(...args: string[]): Promise<string> {
-  // It fails where it finds nothing.
-  return (await execute("ps", args).catch(() => ({ stdout: "" }))).stdout;
 }
 
 function kill(pid: number): void {

@@ -1,19 +1,12 @@
 /** A database with some migrations and a clock that the test moves, for what works below the graph: jobs and webhooks. */
-import { describe } from "bun:test";
 import type { JobKind } from "#jobs/job-kind";
 import { Jobs } from "#jobs/jobs";
 import { WorkLoop } from "#jobs/work-loop";
 import type { Database, FeatureMigrations } from "#storage/database";
 import { openDatabase } from "#storage/open";
 import { afterThisTest } from "./cleanup.ts";
+import type { DatabaseKind } from "./databases.ts";
 import { sharedPostgres } from "./postgres-cluster.ts";
-
-export type DatabaseKind = "sqlite" | "postgres";
-
-/** The same tests on both databases. */
-export function onBothDatabases(title: string, body: (kind: DatabaseKind) => void): void {
-  for (const kind of ["sqlite", "postgres"] as const) describe(`${title} (${kind})`, () => body(kind));
-}
 
 let count = 0;
 export interface WorkStore {

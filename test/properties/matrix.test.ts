@@ -6,8 +6,9 @@ import { describe, expect, test } from "bun:test";
 import { type TokenKind, tokenKinds } from "#auth/token";
 import type { Endpoint } from "#graph/contract/registry";
 import { exportWorld } from "#graph/worlds/file/import-export";
+import { databaseKinds } from "#harness/databases";
 import { nodeOfType, openFullPlaza } from "#harness/full-world";
-import { databaseKinds, type TestPlaza, type TestResponse } from "#harness/plaza";
+import type { TestPlaza, TestResponse } from "#harness/plaza";
 import { READ_SCOPES } from "#harness/scopes";
 import { nodeId } from "#kernel/ids";
 

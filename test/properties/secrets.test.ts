@@ -7,7 +7,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { Client } from "pg";
-import { type DatabaseKind, databaseKinds } from "#harness/plaza";
+import { type DatabaseKind, databaseKinds } from "#harness/databases";
 import { sharedPostgres } from "#harness/postgres-cluster";
 import { tries } from "#harness/proof";
 import { startReceiver } from "#harness/receiver";

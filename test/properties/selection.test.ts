@@ -5,7 +5,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Field, FieldSet } from "#graph/contract/operation";
-import { databaseKinds, openPlaza, type TestPlaza, type TestResponse } from "#harness/plaza";
+import { databaseKinds } from "#harness/databases";
+import { openPlaza, type TestPlaza, type TestResponse } from "#harness/plaza";
 import { tries } from "#harness/proof";
 import { READ_SCOPES } from "#harness/scopes";
 

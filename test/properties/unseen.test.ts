@@ -6,8 +6,9 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { tokenKinds } from "#auth/token";
 import type { Endpoint } from "#graph/contract/registry";
+import { databaseKinds } from "#harness/databases";
 import { fullWorld, nodeOfType, openFullPlaza } from "#harness/full-world";
-import { databaseKinds, openPlaza, type TestPlaza } from "#harness/plaza";
+import { openPlaza, type TestPlaza } from "#harness/plaza";
 import { tries } from "#harness/proof";
 import { READ_SCOPES as scopes } from "#harness/scopes";
 

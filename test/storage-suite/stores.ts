@@ -3,6 +3,7 @@ import { afterEach, describe } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { databaseKinds } from "#harness/databases";
 import { sharedPostgres } from "#harness/postgres-cluster";
 import type { Database, FeatureMigrations } from "#storage/database";
 import { openPostgres } from "#storage/postgres/open";
@@ -75,7 +76,7 @@ const postgres: Driver = {
 
 /** Declares the same tests for each driver. */
 export function describeDrivers(title: string, tests: (driver: Driver) => void): void {
-  for (const driver of [sqlite, postgres]) {
+  for (const driver of [sqlite, postgres].filter(({ name }) => databaseKinds.includes(name))) {
     describe(`${title} (${driver.name})`, () => {
       afterEach(cleanUp);
       tests(driver);

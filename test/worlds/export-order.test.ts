@@ -1,7 +1,8 @@
 /** An export holds every list in an order of its own, whatever order the world was made in: numbers as numbers, equal first keys by the next. */
 import { expect, test } from "bun:test";
 import { exportWorld, sectionsOf } from "#graph/worlds/file/import-export";
-import { onEachDatabase, openPlaza } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
+import { openPlaza } from "#harness/plaza";
 import { scrambled, TIME } from "./scrambled-world.ts";
 
 /** By its fields, the entries of each list as they should come. */

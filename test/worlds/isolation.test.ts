@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { onEachDatabase } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
 import { tries } from "#harness/proof";
 import { startReceiver } from "#harness/receiver";
 import { temporaryFolder } from "#harness/server";

@@ -1,7 +1,7 @@
 /** Encoders of several worlds, whose videos have the same ids, connect to one port. */
 import { expect, test } from "bun:test";
 import { readEvents } from "#control-contract/event-stream";
-import { onEachDatabase } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
 import { WorldFeeds } from "#ingest/world-feeds";
 import { newData, startOwnServer } from "./own-server.ts";
 

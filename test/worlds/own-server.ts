@@ -2,7 +2,7 @@
 import { readConfig } from "#config/read-config";
 import { settings } from "#features";
 import { afterThisTest } from "#harness/cleanup";
-import type { DatabaseKind } from "#harness/plaza";
+import type { DatabaseKind } from "#harness/databases";
 import { sharedPostgres } from "#harness/postgres-cluster";
 import { type RunningPlaza, startPlaza } from "#main";
 import { Log } from "#telemetry/log";

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { onEachDatabase } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
 import { temporaryFolder } from "#harness/server";
 import { newData, startOwnServer } from "./own-server.ts";
 import { makeWorld } from "./server-of-worlds.ts";

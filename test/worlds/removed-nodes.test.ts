@@ -2,8 +2,9 @@
 import { expect, test } from "bun:test";
 import { exportWorld, sectionsOf } from "#graph/worlds/file/import-export";
 import { openControl } from "#harness/control";
+import { onEachDatabase } from "#harness/databases";
 import { busyWorld } from "#harness/full-world";
-import { onEachDatabase, type TestPlaza } from "#harness/plaza";
+import type { TestPlaza } from "#harness/plaza";
 import { everyValue } from "#harness/search/stored-values";
 import { buildRegistry } from "#main";
 

@@ -1,6 +1,6 @@
 /** Worlds that nobody uses are closed, and open again by themselves. */
 import { expect, test } from "bun:test";
-import { onEachDatabase } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
 import { temporaryFolder } from "#harness/server";
 import { newData, type OwnServer, restUnused, startOwnServer } from "./own-server.ts";
 import { addressOf, createLabel, listLabels, makeWorld, worldOf } from "./server-of-worlds.ts";

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { sectionsOf } from "#graph/worlds/file/import-export";
 import { findNode } from "#graph/worlds/nodes.store";
-import { onEachDatabase } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
 import { tries } from "#harness/proof";
 import { READ_SCOPES } from "#harness/scopes";
 import { nodeId } from "#kernel/ids";

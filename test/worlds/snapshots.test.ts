@@ -1,6 +1,6 @@
 /** Snapshots, restores and resets, from outside, on both databases. */
 import { expect, test } from "bun:test";
-import { onEachDatabase } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
 import { temporaryFolder, worldFile } from "#harness/server";
 import { sql } from "#storage/sql";
 import { newData, type OwnServer, startOwnServer } from "./own-server.ts";

@@ -1,6 +1,6 @@
 /** Several worlds in one server, from outside: over the ports of a whole server, on both databases. */
 import { expect, test } from "bun:test";
-import { onEachDatabase } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
 import { newData, type OwnServer, startOwnServer } from "./own-server.ts";
 import { addressOf, listLabels, makeWorld, worldOf } from "./server-of-worlds.ts";
 

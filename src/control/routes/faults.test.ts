@@ -2,7 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { handleRequest } from "#graph/pipeline/handle-request";
 import { appUsage, caseUsage, NO_CASE_USAGE } from "#graph/response/usage";
 import { openControl } from "#harness/control";
-import { onEachDatabase, openPlaza, requestOf } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
+import { openPlaza, requestOf } from "#harness/plaza";
 import { cafe } from "#harness/worlds";
 
 const labels = "/v26.0/2001/custom_labels";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { hashOf } from "#auth/tokens";
 import { KEY, openControl } from "#harness/control";
-import { onEachDatabase } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
 import { everyValue } from "#harness/search/stored-values";
 import { buildRegistry } from "#main";
 import { controlRoutes } from "../routes.ts";

@@ -3,8 +3,8 @@ import type { WorldEntry } from "#graph/contract/feature";
 import { entryReader } from "#graph/worlds/file/entry-reader";
 import { checkReferences, exportWorld, sectionsOf } from "#graph/worlds/file/import-export";
 import { labelsOf, openControl } from "#harness/control";
+import { onEachDatabase } from "#harness/databases";
 import { busyWorld, fullWorld } from "#harness/full-world";
-import { onEachDatabase } from "#harness/plaza";
 import { nodeId } from "#kernel/ids";
 
 onEachDatabase("nodes", (database) => {

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import type { Config } from "#config/config";
 import { keyRingOf } from "#config/secret-key";
 import { openControl } from "#harness/control";
-import { onEachDatabase } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
 import { masterKeyId } from "#storage/sealing";
 import { randomKey } from "#system";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { hashOf } from "#auth/tokens";
 import { labelsOf, openControl } from "#harness/control";
-import { onEachDatabase } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
 
 onEachDatabase("tokens", (database) => {
   test("a minted token works until it is revoked, and then not once more", async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { KEY, openControl } from "#harness/control";
-import { onEachDatabase } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
 
 const NOW = 1_795_000_000;
 const world = {

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { onEachDatabase, openPlaza, type TestPlaza } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
+import { openPlaza, type TestPlaza } from "#harness/plaza";
 import { nodeId } from "#kernel/ids";
 import { sql } from "#storage/sql";
 import { readRetentionDays, saveRetentionDays } from "./app-events.jobs.ts";

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { onEachDatabase, openPlaza, type TestPlaza, type TestRequest, type TestResponse } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
+import { openPlaza, type TestPlaza, type TestRequest, type TestResponse } from "#harness/plaza";
 import { nodeId } from "#kernel/ids";
 import { deactivateEventName, listDaySums, listEventNames, listLog, logEntry } from "./log/log.handlers.ts";
 

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { KEY, openControl } from "#harness/control";
-import { onEachDatabase } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
 import { secondsAround } from "#harness/time/seconds";
 import { nodeId } from "#kernel/ids";
 import { saveRetentionDays } from "./app-events.jobs.ts";

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { standardCalendar } from "#graph/versions/calendar";
-import { onEachDatabase, openPlaza } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
+import { openPlaza } from "#harness/plaza";
 import { changeEntry, expectLifeOfEntry, expectRoundTrip, findEntry, removeEntry } from "#harness/sections";
 import { cafe } from "#harness/worlds";
 

@@ -1,7 +1,8 @@
 /** Which verify token an app's callback keeps when a file without secrets is merged (D-263). */
 import { expect, test } from "bun:test";
 import { exportWorld, importWorld } from "#graph/worlds/file/import-export";
-import { onEachDatabase, openPlaza, type TestPlaza } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
+import { openPlaza, type TestPlaza } from "#harness/plaza";
 import { expectBounds } from "#harness/schemas/bounds";
 import { findEntry } from "#harness/sections";
 import { appSection } from "./apps.world.ts";

@@ -1,7 +1,8 @@
 /** Accounts, their numbers and apps by row: of one where another has the same, and what goes with what. */
 import { expect, test } from "bun:test";
 import { findNode } from "#graph/worlds/nodes.store";
-import { onEachDatabase, openPlaza } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
+import { openPlaza } from "#harness/plaza";
 import { nodeId } from "#kernel/ids";
 import type { Database } from "#storage/database";
 import { isSubscribedApp } from "./chatapp-accounts.ports.ts";

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { onEachDatabase, openPlaza } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
+import { openPlaza } from "#harness/plaza";
 import { startReceiver, valuesAt } from "#harness/receiver";
 import { changeEntry, expectLifeOfEntry, expectRoundTrip, removeEntry } from "#harness/sections";
 import { cafe } from "#harness/worlds";

@@ -1,6 +1,7 @@
 /** The names of a page's labels: which are taken after one was renamed or deleted. */
 import { expect, test } from "bun:test";
-import { onEachDatabase, openPlaza, type TestPlaza } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
+import { openPlaza, type TestPlaza } from "#harness/plaza";
 import { changeEntry } from "#harness/sections";
 import { cafe } from "#harness/worlds";
 

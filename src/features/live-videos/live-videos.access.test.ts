@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { onEachDatabase, openPlaza, type TestPlaza } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
+import { openPlaza, type TestPlaza } from "#harness/plaza";
 import { cafe } from "#harness/worlds";
 import { nodeId } from "#kernel/ids";
 import { transitionLiveVideo } from "./lifecycle/control-transitions.ts";

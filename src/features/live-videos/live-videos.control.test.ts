@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { openControl } from "#harness/control";
-import { onEachDatabase, type TestPlaza } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
+import type { TestPlaza } from "#harness/plaza";
 import { cafe } from "#harness/worlds";
 
 const KEY = "a-key-that-scripts-know";

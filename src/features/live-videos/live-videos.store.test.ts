@@ -1,6 +1,7 @@
 /** Which videos a statement takes: each test has those of other pages, places and countries beside. */
 import { expect, test } from "bun:test";
-import { onEachDatabase, openPlaza } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
+import { openPlaza } from "#harness/plaza";
 import { nodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
 import {

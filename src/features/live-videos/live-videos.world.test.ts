@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { onEachDatabase, openPlaza } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
+import { openPlaza } from "#harness/plaza";
 import { changeEntry, expectLifeOfEntry, expectRoundTrip, findEntry, insertEntry, removeEntry } from "#harness/sections";
 import { temporaryFolder } from "#harness/server";
 import { cafe } from "#harness/worlds";

@@ -1,7 +1,8 @@
 /** D-54: ranges are exact to the second and read few sums. The oracle keeps every activity and adds up those of the range. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { onEachDatabase, openPlaza } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
+import { openPlaza } from "#harness/plaza";
 import { insertEntry } from "#harness/sections";
 import { cafe } from "#harness/worlds";
 import { END_OF_TIME, LONGEST_SPAN, stretchesOf } from "./microblog-insights.spans.ts";

@@ -1,7 +1,8 @@
 /** Posts, followers and sums by row: of one user where another has the same, and the spans in which everything is kept. */
 import { expect, test } from "bun:test";
 import { findNode } from "#graph/worlds/nodes.store";
-import { onEachDatabase, openPlaza } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
+import { openPlaza } from "#harness/plaza";
 import { insertEntry } from "#harness/sections";
 import { cafe } from "#harness/worlds";
 import { nodeId } from "#kernel/ids";

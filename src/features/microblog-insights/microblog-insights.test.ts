@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { exportWorld, importWorld } from "#graph/worlds/file/import-export";
-import { onEachDatabase, openPlaza, type TestPlaza } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
+import { openPlaza, type TestPlaza } from "#harness/plaza";
 import { cafe } from "#harness/worlds";
 
 const scopes = ["microblog_basic", "microblog_manage_insights"];

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { onEachDatabase, openPlaza } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
+import { openPlaza } from "#harness/plaza";
 import { expectBounds, textOf } from "#harness/schemas/bounds";
 import { changeEntry, findEntry, insertEntry, removeEntry } from "#harness/sections";
 import { activitySection, followersSection } from "./microblog-insights.world.ts";

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import { importWorld } from "#graph/worlds/file/import-export";
 import { openControl } from "#harness/control";
-import { onEachDatabase, type TestPlaza } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
+import type { TestPlaza } from "#harness/plaza";
 import { changeEntry, expectRoundTrip } from "#harness/sections";
 import { cafe } from "#harness/worlds";
 

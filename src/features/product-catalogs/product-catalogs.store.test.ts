@@ -1,6 +1,7 @@
 /** Which catalogs and shares a statement takes: each test has those of another page, business and catalog beside. */
 import { expect, test } from "bun:test";
-import { onEachDatabase, openPlaza } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
+import { openPlaza } from "#harness/plaza";
 import { cafe } from "#harness/worlds";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import { afterThisTest } from "#harness/cleanup";
+import { onEachDatabase } from "#harness/databases";
 import { csv, openFeeds, row } from "#harness/feeds";
-import { onEachDatabase } from "#harness/plaza";
 import { sql } from "#storage/sql";
 
 onEachDatabase("feed uploads", (database) => {

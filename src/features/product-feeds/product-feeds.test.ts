@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { onEachDatabase, openPlaza, requestOfLink, type TestPlaza, type TestRequest } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
+import { openPlaza, requestOfLink, type TestPlaza, type TestRequest } from "#harness/plaza";
 import { cafe } from "#harness/worlds";
 
 const scopes = ["catalog_management"];

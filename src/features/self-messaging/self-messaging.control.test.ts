@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { openControl } from "#harness/control";
-import { onEachDatabase } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
 import { startReceiver } from "#harness/receiver";
 
 const scopes = ["social_business_basic", "social_business_manage_messages", "social_business_manage_comments"];

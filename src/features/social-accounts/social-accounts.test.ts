@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import type { Token } from "#auth/token";
 import { openControl } from "#harness/control";
-import { expectUnreadable, onEachDatabase, openPlaza } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
+import { expectUnreadable, openPlaza } from "#harness/plaza";
 import { changeEntry, expectLifeOfEntry, expectRoundTrip, findEntry, removeEntry } from "#harness/sections";
 import { cafe } from "#harness/worlds";
 import { nodeId } from "#kernel/ids";

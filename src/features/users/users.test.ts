@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { openControl } from "#harness/control";
-import { expectUnreadable, onEachDatabase, openPlaza } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
+import { expectUnreadable, openPlaza } from "#harness/plaza";
 import { expectLifeOfEntry } from "#harness/sections";
 import { cafe } from "#harness/worlds";
 

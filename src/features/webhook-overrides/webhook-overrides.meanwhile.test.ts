@@ -1,7 +1,8 @@
 /** What ends while an override is being set, most of all during its handshake. */
 import { expect, test } from "bun:test";
 import { openControl } from "#harness/control";
-import { onEachDatabase, openPlaza } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
+import { openPlaza } from "#harness/plaza";
 import { startReceiver } from "#harness/receiver";
 import { insertEntry, removeEntry } from "#harness/sections";
 import { cafe } from "#harness/worlds";

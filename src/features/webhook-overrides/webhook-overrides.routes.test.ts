@@ -1,7 +1,8 @@
 /** Where events go that waited while an override was set or removed, and which overrides an app or an account takes along. */
 import { expect, test } from "bun:test";
 import { openControl } from "#harness/control";
-import { onEachDatabase, openPlaza, type TestPlaza } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
+import { openPlaza, type TestPlaza } from "#harness/plaza";
 import { startReceiver, valuesAt } from "#harness/receiver";
 import { insertEntry } from "#harness/sections";
 import { chatappField } from "#harness/webhooks";

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import { exportWorld, importWorld } from "#graph/worlds/file/import-export";
-import { onEachDatabase, openPlaza, type TestPlaza } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
+import { openPlaza, type TestPlaza } from "#harness/plaza";
 import { startReceiver } from "#harness/receiver";
 import { changeEntry } from "#harness/sections";
 import { cafe } from "#harness/worlds";

@@ -1,6 +1,7 @@
 /** What changes while the handshake of a subscription is under way. */
 import { expect, test } from "bun:test";
-import { onEachDatabase, openPlaza } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
+import { openPlaza } from "#harness/plaza";
 import { startReceiver } from "#harness/receiver";
 import { removeEntry } from "#harness/sections";
 import { cafe } from "#harness/worlds";

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { onEachDatabase, openPlaza } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
+import { openPlaza } from "#harness/plaza";
 import { startReceiver } from "#harness/receiver";
 import { cafe } from "#harness/worlds";
 

@@ -1,6 +1,7 @@
 /** Subscriptions and retired secrets by row: those of an app, an object or a page where others have the same. */
 import { expect, test } from "bun:test";
-import { onEachDatabase, openPlaza } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
+import { openPlaza } from "#harness/plaza";
 import { nodeId } from "#kernel/ids";
 import type { Database } from "#storage/database";
 import * as store from "./webhook-subscriptions.store.ts";

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
-import { onEachDatabase, openPlaza, type TestPlaza } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
+import { openPlaza, type TestPlaza } from "#harness/plaza";
 import { startReceiver } from "#harness/receiver";
 import { changeEntry, expectRoundTrip, findEntry, insertEntry } from "#harness/sections";
 import { chatappField } from "#harness/webhooks";

@@ -1,6 +1,7 @@
 /** What becomes of an app's waiting events when its webhooks are replaced by an entry of a world file or of the control API. */
 import { expect, test } from "bun:test";
-import { onEachDatabase, openPlaza, type TestPlaza } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
+import { openPlaza, type TestPlaza } from "#harness/plaza";
 import { startReceiver, valuesAt } from "#harness/receiver";
 import { changeEntry } from "#harness/sections";
 import { chatappField } from "#harness/webhooks";

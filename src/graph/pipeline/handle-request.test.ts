@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
-import { onEachDatabase, openPlaza, requestOfLink, type TestRequest } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
+import { openPlaza, requestOfLink, type TestRequest } from "#harness/plaza";
 import { cafe } from "#harness/worlds";
 
 const labels = "/v26.0/2001/custom_labels";

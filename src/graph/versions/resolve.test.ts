@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { onEachDatabase, openPlaza } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
+import { openPlaza } from "#harness/plaza";
 import { secondsAround } from "#harness/time/seconds";
 import { cafe } from "#harness/worlds";
 import type { GraphError } from "#kernel/errors";

@@ -1,12 +1,13 @@
 /** The clock of a world: moved, frozen, kept with the world, and the same for all processes. */
 import { expect, test } from "bun:test";
-import { movedClock, newWorkStore, onBothDatabases } from "#harness/work-database";
+import { onEachDatabase } from "#harness/databases";
+import { movedClock, newWorkStore } from "#harness/work-database";
 import type { Database } from "#storage/database";
 import { WorldClock } from "./clock.ts";
 import { graphMigrations } from "./graph.migrations.ts";
 import { findSetting } from "./settings.store.ts";
 
-onBothDatabases("the clock of a world", (kind) => {
+onEachDatabase("the clock of a world", (kind) => {
   async function newClock() {
     const store = await newWorkStore(kind, [graphMigrations]);
     const database = await store.open();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { afterThisTest } from "#harness/cleanup";
 import { type EchoGraph, httpListeners, serveHeld } from "#harness/echo-graph";
-import { exchange } from "#harness/raw-http";
+import { exchange } from "#harness/http/raw-http";
 import { RequestMetrics } from "#telemetry/request-metrics";
 import { defaultLimits, type HttpLimits } from "../limits.ts";
 import type { HttpListener } from "../server.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { GraphResponse } from "#graph/pipeline/request";
 import { type EchoGraph, httpListeners, serveHeld } from "#harness/echo-graph";
-import { exchange } from "#harness/raw-http";
+import { exchange } from "#harness/http/raw-http";
 import type { HttpLimits } from "../limits.ts";
 import type { Exchange } from "../listeners/listener.ts";
 import type { HttpListener } from "../server.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { Owner, type Seen, turns } from "#harness/lone-connection";
+import { Owner, type Seen, turns } from "#harness/http/lone-connection";
 
 const token = fc
   .stringMatching(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,12}$/)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { type EchoGraph, serveEcho } from "#harness/echo-graph";
-import { exchange } from "#harness/raw-http";
+import { exchange } from "#harness/http/raw-http";
 import type { HttpLimits } from "../limits.ts";
 
 async function usingServer(limits: Partial<HttpLimits>, work: (graph: EchoGraph) => Promise<void>): Promise<void> {

@@ -1,12 +1,13 @@
 /** D-137: a callback that has failed for an hour is an alert, once for each series of failures. */
 import { expect, test } from "bun:test";
+import { onEachDatabase } from "#harness/databases";
 import { startReceiver } from "#harness/receiver";
 import { fixtureMigrations, newFeatures, openWebhooks } from "#harness/webhooks";
-import { newWorkStore, onBothDatabases } from "#harness/work-database";
+import { newWorkStore } from "#harness/work-database";
 
 const HOUR = 3_600;
 
-onBothDatabases("alerts about a callback that fails", (kind) => {
+onEachDatabase("alerts about a callback that fails", (kind) => {
   async function open() {
     const receiver = startReceiver();
     receiver.response = () => new Response(null, { status: 500 });

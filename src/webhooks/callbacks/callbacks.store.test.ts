@@ -1,7 +1,8 @@
 /** Callbacks in the database: what is asked of one, or done to it, is of that one, and times are those of the very border. */
 import { expect, test } from "bun:test";
+import { onEachDatabase } from "#harness/databases";
 import { fixtureMigrations, insertDeliveries } from "#harness/webhooks";
-import { jobWorkerOn, newWorkStore, onBothDatabases } from "#harness/work-database";
+import { jobWorkerOn, newWorkStore } from "#harness/work-database";
 import type { Database } from "#storage/database";
 import { TimeOrderedIds } from "#system";
 import * as store from "./callbacks.store.ts";
@@ -13,7 +14,7 @@ const PAUSED: store.Health = { failing_since_ms: 1, last_failure_ms: 2, alerted_
 const WELL: store.Health = { failing_since_ms: null, last_failure_ms: null, alerted_ms: null, paused_ms: null, probe_due_ms: null };
 const URL = "https://receiver.example/";
 
-onBothDatabases("callbacks", (kind) => {
+onEachDatabase("callbacks", (kind) => {
   /** By id, as text 100 would come before 9. */
   async function withCallbacks(healths: Readonly<Record<string, store.Health>>): Promise<Database> {
     const database = await (await newWorkStore(kind, fixtureMigrations)).open();

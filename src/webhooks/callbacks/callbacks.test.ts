@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
+import { onEachDatabase } from "#harness/databases";
 import { postAt, type Receiver, startReceiver, valuesAt } from "#harness/receiver";
 import { chatappField, fixtureMigrations, newFeatures, openWebhooks, pauseCallback, type WebhookFixture } from "#harness/webhooks";
-import { newWorkStore, onBothDatabases } from "#harness/work-database";
+import { newWorkStore } from "#harness/work-database";
 import { sql } from "#storage/sql";
 import { listDeliveries, listEventsOf } from "../history/list.store.ts";
 import { listCallbacks } from "./callbacks.store.ts";
@@ -9,7 +10,7 @@ import { listCallbacks } from "./callbacks.store.ts";
 const HOUR = 3_600;
 const DAY = 24 * HOUR;
 
-onBothDatabases("routes and callbacks", (kind) => {
+onEachDatabase("routes and callbacks", (kind) => {
   async function open(): Promise<{ fixture: WebhookFixture; receiver: Receiver }> {
     const receiver = startReceiver();
     const database = await (await newWorkStore(kind, fixtureMigrations)).open();

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
+import { onEachDatabase } from "#harness/databases";
 import { type Receiver, startReceiver, valuesAt } from "#harness/receiver";
 import { fixtureMigrations, newFeatures, openWebhooks, pauseCallback, type WebhookFixture } from "#harness/webhooks";
-import { newWorkStore, onBothDatabases } from "#harness/work-database";
+import { newWorkStore } from "#harness/work-database";
 import { sql } from "#storage/sql";
 import { listDeliveries } from "../history/list.store.ts";
 import { viewOf } from "../history/view.ts";
@@ -10,7 +11,7 @@ import { listCallbacks } from "./callbacks.store.ts";
 
 const HOUR = 3_600;
 
-onBothDatabases("events of an app without a working callback", (kind) => {
+onEachDatabase("events of an app without a working callback", (kind) => {
   async function open(): Promise<{ fixture: WebhookFixture; receiver: Receiver }> {
     const database = await (await newWorkStore(kind, fixtureMigrations)).open();
     return { fixture: openWebhooks(database, { features: newFeatures() }), receiver: startReceiver() };

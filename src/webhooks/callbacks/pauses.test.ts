@@ -1,15 +1,16 @@
 /** D-137: callbacks that fail are paused, tried once an hour, and resumed. */
 import { expect, test } from "bun:test";
+import { onEachDatabase } from "#harness/databases";
 import { type Receiver, startReceiver, valuesAt } from "#harness/receiver";
 import { fixtureMigrations, newFeatures, openWebhooks, pauseCallback, type WebhookFixture } from "#harness/webhooks";
-import { newWorkStore, onBothDatabases } from "#harness/work-database";
+import { newWorkStore } from "#harness/work-database";
 import { listDeliveries } from "../history/list.store.ts";
 import { callbackFact, listCallbacks } from "./callbacks.store.ts";
 
 const HOUR = 3_600;
 const DAY = 24 * HOUR;
 
-onBothDatabases("pauses", (kind) => {
+onEachDatabase("pauses", (kind) => {
   async function open() {
     const receiver = startReceiver();
     const health = { isWell: true };

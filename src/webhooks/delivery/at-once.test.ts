@@ -1,8 +1,9 @@
 /** Events that are sent without waiting to be claimed. */
 import { expect, test } from "bun:test";
+import { onEachDatabase } from "#harness/databases";
 import { startReceiver, valuesAt } from "#harness/receiver";
 import { chatappField, fixtureMigrations, newFeatures, openWebhooks, type WebhookFixture } from "#harness/webhooks";
-import { movedClock, newWorkStore, onBothDatabases } from "#harness/work-database";
+import { movedClock, newWorkStore } from "#harness/work-database";
 import { LEASE_MS } from "#jobs/work-session";
 import { nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
@@ -19,7 +20,7 @@ const until = async (isSo: () => boolean | Promise<boolean>): Promise<void> => {
   while (!(await isSo())) await Bun.sleep(1);
 };
 
-onBothDatabases("events that are sent at once", (kind) => {
+onEachDatabase("events that are sent at once", (kind) => {
   /** Has delivered an event, so that its session is stored and its queue known. */
   async function open() {
     const receiver = startReceiver();

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
+import { onEachDatabase } from "#harness/databases";
 import { chatappField, fixtureMigrations, newFeatures, openWebhooks, pauseCallback, type WebhookFixture } from "#harness/webhooks";
-import { newWorkStore, onBothDatabases } from "#harness/work-database";
+import { newWorkStore } from "#harness/work-database";
 import { nodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
 import { sql } from "#storage/sql";
@@ -14,7 +15,7 @@ const fields = new FieldCatalogue(["messages", "account_update"].map(chatappFiel
 /** Two events that never travel together: only one of them follows overrides. */
 const TWO_ROUTES = ["messages", "account_update"];
 
-onBothDatabases("what a claim takes", (kind) => {
+onEachDatabase("what a claim takes", (kind) => {
   async function open() {
     const features = newFeatures("http://127.0.0.1:1/hook");
     const store = await newWorkStore(kind, fixtureMigrations);

@@ -1,14 +1,15 @@
 import { expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
+import { onEachDatabase } from "#harness/databases";
 import { postAt, type Receiver, startReceiver, valuesAt } from "#harness/receiver";
 import { chatappField, fixtureMigrations, newFeatures, openWebhooks, type WebhookFixture } from "#harness/webhooks";
-import { newWorkStore, onBothDatabases } from "#harness/work-database";
+import { newWorkStore } from "#harness/work-database";
 import { listDeliveries } from "../history/list.store.ts";
 import { RETRY_OFFSETS_MS } from "./retry-schedule.ts";
 
 const HOUR = 3_600;
 
-onBothDatabases("D-62: deliveries", (kind) => {
+onEachDatabase("D-62: deliveries", (kind) => {
   async function open(more: { url?: string | null; perSecondMax?: number } = {}): Promise<{ fixture: WebhookFixture; receiver: Receiver }> {
     const receiver = startReceiver();
     const database = await (await newWorkStore(kind, fixtureMigrations)).open();

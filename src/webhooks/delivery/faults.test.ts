@@ -1,14 +1,15 @@
 /** Webhooks that go wrong on purpose (D-150). */
 import { expect, test } from "bun:test";
 import { Faults } from "#graph/worlds/fault-injection";
+import { onEachDatabase } from "#harness/databases";
 import { startReceiver, valuesAt } from "#harness/receiver";
 import { fixtureMigrations, newFeatures, openWebhooks } from "#harness/webhooks";
-import { newWorkStore, onBothDatabases } from "#harness/work-database";
+import { newWorkStore } from "#harness/work-database";
 import { listDeliveries } from "../history/list.store.ts";
 import type { Attempt } from "./attempts.ts";
 import { DELIVERED, FAILED } from "./deliveries.store.ts";
 
-onBothDatabases("faults of webhooks", (kind) => {
+onEachDatabase("faults of webhooks", (kind) => {
   async function open() {
     const receiver = startReceiver();
     const database = await (await newWorkStore(kind, fixtureMigrations)).open();

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
+import { onEachDatabase } from "#harness/databases";
 import { type Receiver, startReceiver, valuesAt } from "#harness/receiver";
 import { chatappField, fixtureMigrations, newFeatures, openWebhooks, pauseCallback, type WebhookFixture } from "#harness/webhooks";
-import { newWorkStore, onBothDatabases } from "#harness/work-database";
+import { newWorkStore } from "#harness/work-database";
 import { nodeId } from "#kernel/ids";
 import { sql } from "#storage/sql";
 import { listCallbacks } from "../callbacks/callbacks.store.ts";
@@ -19,7 +20,7 @@ test("only what is the oldest of its queue at two checks is suspected", () => {
   expect(watch.compare([first("3")], 5_000)).toEqual([]);
 });
 
-onBothDatabases("deliveries that are overdue", (kind) => {
+onEachDatabase("deliveries that are overdue", (kind) => {
   /** Has delivered an event, so the engine has looked at the database. */
   async function open(): Promise<{ fixture: WebhookFixture; receiver: Receiver }> {
     const receiver = startReceiver();

@@ -1,15 +1,16 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { afterThisTest } from "#harness/cleanup";
+import { onEachDatabase } from "#harness/databases";
 import { startReceiver, valuesAt } from "#harness/receiver";
 import { chatappField, fixtureMigrations, newFeatures, openWebhooks } from "#harness/webhooks";
-import { movedClock, newWorkStore, onBothDatabases } from "#harness/work-database";
+import { movedClock, newWorkStore } from "#harness/work-database";
 import { LEASE_MS } from "#jobs/work-session";
 import { listDeliveries, listEventsOf } from "../history/list.store.ts";
 
 const numberOf = (value: unknown): number => (value as { n: number }).n;
 
-onBothDatabases("deliveries and processes", (kind) => {
+onEachDatabase("deliveries and processes", (kind) => {
   test("what a killed process was sending is sent again by the next, with the same id and body", async () => {
     const receiver = startReceiver();
     const release: (() => void)[] = [];

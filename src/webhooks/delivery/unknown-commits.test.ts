@@ -1,9 +1,10 @@
 /** A commit that fails: its connection broke and it was stored all the same, or it was not stored. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { onEachDatabase } from "#harness/databases";
 import { startReceiver, valuesAt } from "#harness/receiver";
 import { fixtureMigrations, newFeatures, openWebhooks } from "#harness/webhooks";
-import { type JobWorker, jobWorkerOn, newWorkStore, onBothDatabases } from "#harness/work-database";
+import { type JobWorker, jobWorkerOn, newWorkStore } from "#harness/work-database";
 import type { JobKind } from "#jobs/job-kind";
 import { jobMigrations } from "#jobs/jobs.migrations";
 import { databaseUnreachable } from "#kernel/errors";
@@ -103,7 +104,7 @@ test("a job that runs meanwhile is not given back with those of that commit", as
   });
 });
 
-onBothDatabases("a commit that was undone", (kind) => {
+onEachDatabase("a commit that was undone", (kind) => {
   test("claims nothing and ends nothing: each delivery goes out once, and its end is stored by a later one", async () => {
     await fc.assert(
       fc.asyncProperty(fc.uniqueArray(fc.nat(9), { minLength: 1, maxLength: 5 }), fc.integer({ min: 1, max: 6 }), async (undone, events) => {

@@ -2,9 +2,10 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { appFact } from "#auth/tokens";
+import { onEachDatabase } from "#harness/databases";
 import { type Receiver, startReceiver, valuesAt } from "#harness/receiver";
 import { chatappField, fixtureMigrations, newFeatures, openWebhooks, pauseCallback, type WebhookFixture } from "#harness/webhooks";
-import { newWorkStore, onBothDatabases } from "#harness/work-database";
+import { newWorkStore } from "#harness/work-database";
 import { nodeId } from "#kernel/ids";
 import { sql } from "#storage/sql";
 import { listCallbacks } from "../callbacks/callbacks.store.ts";
@@ -51,7 +52,7 @@ async function setPaused({ database, clock, webhooks }: WebhookFixture, isPaused
 
 const numbersAt = (receiver: Receiver): number[] => valuesAt(receiver).map((value) => (value as { n: number }).n);
 
-onBothDatabases("what waits", (kind) => {
+onEachDatabase("what waits", (kind) => {
   async function open(): Promise<{ fixture: WebhookFixture; receiver: Receiver }> {
     const receiver = startReceiver();
     const fixture = openWebhooks(await (await newWorkStore(kind, fixtureMigrations)).open(), { features: newFeatures(receiver.url) });

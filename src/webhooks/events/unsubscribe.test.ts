@@ -1,9 +1,10 @@
 /** D-138: what waits for an app that unsubscribed ends. */
 import { expect, test } from "bun:test";
 import { Type } from "typebox";
+import { onEachDatabase } from "#harness/databases";
 import { type Receiver, startReceiver, valuesAt } from "#harness/receiver";
 import { chatappField, fixtureMigrations, newFeatures, openWebhooks, pauseCallback, type WebhookFixture } from "#harness/webhooks";
-import { newWorkStore, onBothDatabases } from "#harness/work-database";
+import { newWorkStore } from "#harness/work-database";
 import { nodeId } from "#kernel/ids";
 import { listCallbacks } from "../callbacks/callbacks.store.ts";
 import { defineWebhookField, type WebhookField } from "../catalogue/field.ts";
@@ -12,7 +13,7 @@ import { viewOf } from "../history/view.ts";
 
 const DAY = 24 * 3_600;
 
-onBothDatabases("unsubscribing", (kind) => {
+onEachDatabase("unsubscribing", (kind) => {
   async function open(): Promise<{ fixture: WebhookFixture; receiver: Receiver }> {
     const receiver = startReceiver();
     const fixture = openWebhooks(await (await newWorkStore(kind, fixtureMigrations)).open(), { features: newFeatures(receiver.url) });

@@ -1,7 +1,8 @@
 /** What is found when routes and subscriptions change, by rows: of this queue and this app alone, in the order of ids. */
 import { expect, test } from "bun:test";
+import { onEachDatabase } from "#harness/databases";
 import { type DeliveryRow, fixtureMigrations, insertDeliveries } from "#harness/webhooks";
-import { newWorkStore, onBothDatabases } from "#harness/work-database";
+import { newWorkStore } from "#harness/work-database";
 import { type Row, sql } from "#storage/sql";
 import {
   countCallbacks,
@@ -20,7 +21,7 @@ const NOW = 1_000;
 
 const idsOf = (rows: readonly { readonly id: string }[]): number[] => rows.map(({ id }) => Number(id));
 
-onBothDatabases("deliveries that wait", (kind) => {
+onEachDatabase("deliveries that wait", (kind) => {
   async function withRows(rows: readonly DeliveryRow[]) {
     const database = await (await newWorkStore(kind, fixtureMigrations)).open();
     // Backwards, so that no order is that of their arrival; as text, 100 would come before 9.

@@ -1,7 +1,8 @@
 /** D-172: what deliveries hold about a person is erased, of that person alone, however many deliveries there are. */
 import { expect, test } from "bun:test";
+import { onEachDatabase } from "#harness/databases";
 import { type DeliveryRow, fixtureMigrations, insertDeliveries } from "#harness/webhooks";
-import { newWorkStore, onBothDatabases } from "#harness/work-database";
+import { newWorkStore } from "#harness/work-database";
 import type { Database } from "#storage/database";
 import { sql } from "#storage/sql";
 import { listErasable } from "./erasure.store.ts";
@@ -11,7 +12,7 @@ const PERSON = "3001";
 const OTHER = "3002";
 const respondedWith = (text: string): string => JSON.stringify([{ n: 1, answer: text }, { n: 2 }]);
 
-onBothDatabases("erasure from deliveries", (kind) => {
+onEachDatabase("erasure from deliveries", (kind) => {
   async function withRows(rows: readonly DeliveryRow[]): Promise<Database> {
     const database = await (await newWorkStore(kind, fixtureMigrations)).open();
     await insertDeliveries(database, rows);

@@ -1,7 +1,8 @@
 /** What people read of deliveries, and what goes in time: by rows, with what belongs to others, and times that are exactly the border. */
 import { expect, test } from "bun:test";
+import { onEachDatabase } from "#harness/databases";
 import { type DeliveryRow, fixtureMigrations, insertDeliveries } from "#harness/webhooks";
-import { newWorkStore, onBothDatabases } from "#harness/work-database";
+import { newWorkStore } from "#harness/work-database";
 import type { Database } from "#storage/database";
 import { type Row, sql } from "#storage/sql";
 import { insertCallback } from "../callbacks/callbacks.store.ts";
@@ -14,7 +15,7 @@ const NOW = 1_000;
 
 const idsOf = (rows: readonly { readonly id: string }[]): number[] => rows.map(({ id }) => Number(id));
 
-onBothDatabases("deliveries of the past", (kind) => {
+onEachDatabase("deliveries of the past", (kind) => {
   async function withRows(rows: readonly DeliveryRow[]): Promise<Database> {
     const database = await (await newWorkStore(kind, fixtureMigrations)).open();
     // Backwards, so that no order is that of their arrival; as text, 100 would come before 9.

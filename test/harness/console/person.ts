@@ -3,8 +3,11 @@ import { expect } from "bun:test";
 import { join } from "node:path";
 import { chromium, type Page } from "playwright-core";
 import { afterThisTest } from "../cleanup.ts";
+import { needs } from "../processes/needs.ts";
 import type { Server } from "../server.ts";
 import { ARTEFACTS, AXE, type Violation } from "./console-page.ts";
+
+needs("chromium");
 
 const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking", "--mute-audio"];
 

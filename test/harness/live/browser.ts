@@ -2,7 +2,10 @@
 import { mkdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterThisTest } from "../cleanup.ts";
+import { needs } from "../processes/needs.ts";
 import { temporaryFolder } from "../server.ts";
+
+needs("chromium");
 
 /** Of keys that are no letters and no digits. */
 const KEY_CODES: Readonly<Record<string, number>> = { Enter: 13, Escape: 27, Tab: 9, ArrowDown: 40, ArrowUp: 38, Home: 36, End: 35 };

@@ -1,5 +1,8 @@
 /** A real encoder: ffmpeg pushes a test picture and a tone. */
 import { afterThisTest } from "../cleanup.ts";
+import { needs } from "../processes/needs.ts";
+
+needs("ffmpeg");
 
 export interface EncoderOptions {
   readonly seconds?: number;

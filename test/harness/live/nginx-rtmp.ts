@@ -2,6 +2,9 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { freePort } from "../processes/free-port.ts";
+import { needs } from "../processes/needs.ts";
+
+needs("nginx-rtmp");
 
 /** Where Debian's libnginx-mod-rtmp puts it. */
 const MODULE = "/usr/lib/nginx/modules/ngx_rtmp_module.so";

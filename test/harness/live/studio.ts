@@ -1,6 +1,6 @@
 /** A server that takes streams, and a page of it that broadcasts. */
-import { readdirSync, readFileSync } from "node:fs";
 import { authority } from "../certificates.ts";
+import { childrenOf } from "../processes/children.ts";
 import { type Server, startServer, worldFile } from "../server.ts";
 
 const scopes = ["pages_manage_posts", "pages_read_engagement"];
@@ -97,17 +97,9 @@ export async function openStudio(data: string, options: readonly string[] = []):
 
 /** The process that takes the streams: the server's only child. */
 export function ingestOf({ server }: Studio): number {
-  const children = readdirSync("/proc").filter((name) => /^\d+$/.test(name) && parentOf(name) === server.pid);
-  if (children.length !== 1) throw new Error(`the server has ${children.length} children`);
-  return Number(children[0]);
-}
-
-function parentOf(pid: string): number | undefined {
-  try {
-    return Number(/^PPid:\s+(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
-  } catch {
-    return undefined;
-  }
+  const [child, ...others] = childrenOf(server.pid);
+  if (child === undefined || others.length > 0) throw new Error(`the server has ${others.length + 1} children or none`);
+  return child;
 }
 
 /** The ingest process starts beside the server. */

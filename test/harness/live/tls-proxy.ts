@@ -2,8 +2,11 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { receiverCertificate, receiverKey } from "../certificates.ts";
+import { needs } from "../processes/needs.ts";
 import { runProxy } from "../processes/run-proxy.ts";
 import { type Server, temporaryFolder } from "../server.ts";
+
+needs("nginx");
 
 interface TlsProxy {
   readonly graphPort: number;

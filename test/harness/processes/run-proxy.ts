@@ -1,4 +1,7 @@
 import { afterThisTest } from "../cleanup.ts";
+import { needs } from "./needs.ts";
+
+needs("nginx", "haproxy");
 
 /** Runs nginx or HAProxy until the test ends. Resolves when it accepts connections on `port`. */
 export async function runProxy(name: string, command: readonly string[], port: number): Promise<void> {

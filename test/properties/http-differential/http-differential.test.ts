@@ -5,7 +5,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import fc from "fast-check";
-import { Owner, turns } from "#harness/lone-connection";
+import { Owner, turns } from "#harness/http/lone-connection";
 import { isProving, tries } from "#harness/proof";
 import { complete, type Outcome, reasonFor } from "./disagreements.ts";
 import { httpStreams } from "./streams.ts";

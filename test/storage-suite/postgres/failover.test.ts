@@ -2,9 +2,12 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { afterThisTest } from "#harness/cleanup";
 import { startPostgresCluster } from "#harness/postgres-cluster";
+import { needs } from "#harness/processes/needs";
 import { openPostgres } from "#storage/postgres/open";
 import { sql } from "#storage/sql";
 import { becomesTrue, cleanUp, closedAfterwards, notes } from "../stores.ts";
+
+needs("postgresql-tools");
 
 const LIMIT_MS = 90_000;
 

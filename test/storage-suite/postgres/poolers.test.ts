@@ -8,10 +8,13 @@ import { Client } from "pg";
 import { afterThisTest } from "#harness/cleanup";
 import { sharedPostgres } from "#harness/postgres-cluster";
 import { freePort } from "#harness/processes/free-port";
+import { needs } from "#harness/processes/needs";
 import { openPostgres } from "#storage/postgres/open";
 import { WrongAddress } from "#storage/postgres/server";
 import { sql } from "#storage/sql";
 import { cleanUp, closedAfterwards, notes } from "../stores.ts";
+
+needs("pgbouncer");
 
 const START_MS_MAX = 20_000;
 

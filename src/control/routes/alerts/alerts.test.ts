@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { standardCalendar } from "#graph/versions/calendar";
 import { KEY, openControl } from "#harness/control";
-import { onEachDatabase } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
 import { startReceiver } from "#harness/receiver";
 import { nodeId } from "#kernel/ids";
 

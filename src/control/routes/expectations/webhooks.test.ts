@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { openControl } from "#harness/control";
-import { onEachDatabase } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
 import { startReceiver } from "#harness/receiver";
 
 const worldAt = (url: string) => ({

@@ -1,7 +1,7 @@
 /** D-172: what the API takes as a person, and what it says of their erasure. What is erased is tested beside the erasure itself. */
 import { expect, test } from "bun:test";
 import { openControl } from "#harness/control";
-import { onEachDatabase } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
 
 const NOW = 1_795_000_000;
 const WORLD = {

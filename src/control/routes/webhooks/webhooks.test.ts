@@ -4,7 +4,7 @@ import { features } from "#features";
 import type { Feature } from "#graph/contract/feature";
 import { Registry } from "#graph/contract/registry";
 import { KEY, openControl } from "#harness/control";
-import { onEachDatabase } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
 import { postAt, startReceiver } from "#harness/receiver";
 import { nodeId } from "#kernel/ids";
 import { defineWebhookField, type WebhookField } from "#webhooks/catalogue/field";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readEvents } from "#control-contract/event-stream";
 import { KEY, openControl } from "#harness/control";
-import { onEachDatabase } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
 import { nextTurn } from "#kernel/turns";
 
 describe("import and export", () => {

@@ -1,6 +1,7 @@
 /** Ads and touches by row: of one ad or person where another has the same, and times that are the first and the last. */
 import { expect, test } from "bun:test";
-import { onEachDatabase, openPlaza } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
+import { openPlaza } from "#harness/plaza";
 import { nodeId } from "#kernel/ids";
 import type { Database } from "#storage/database";
 import { sql } from "#storage/sql";

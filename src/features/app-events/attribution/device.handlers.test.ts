@@ -1,6 +1,7 @@
 /** A device as the operator sees it, and reports and lists of more ads and touches than are read at once. */
 import { expect, test } from "bun:test";
-import { onEachDatabase, openPlaza } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
+import { openPlaza } from "#harness/plaza";
 import { nodeId } from "#kernel/ids";
 import { sql } from "#storage/sql";
 import { insertRows, rowStatement } from "../log/rows.store.ts";

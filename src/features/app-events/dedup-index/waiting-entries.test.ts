@@ -1,6 +1,7 @@
 /** Entries of the log's index that wait in memory: none is lost or counted twice when the log is read meanwhile. */
 import { expect, test } from "bun:test";
-import { onEachDatabase, openPlaza } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
+import { openPlaza } from "#harness/plaza";
 import { nodeId } from "#kernel/ids";
 import { insertEvents } from "../log/log.store.ts";
 import { type NewEntries, TableIndex } from "./entries.store.ts";

@@ -1,7 +1,8 @@
 /** A batch as it is stored: keys that share a fingerprint, amounts beyond 53 bits, times, and what the index receives. */
 import { expect, test } from "bun:test";
 import type { World } from "#graph/worlds/world";
-import { onEachDatabase, openPlaza } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
+import { openPlaza } from "#harness/plaza";
 import { nodeId } from "#kernel/ids";
 import type { LogIndex, NewEntries } from "../dedup-index/entries.store.ts";
 import { logIndexOf } from "../dedup-index/log-index.ts";

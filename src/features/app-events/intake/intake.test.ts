@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { onEachDatabase, openPlaza, type TestPlaza } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
+import { openPlaza, type TestPlaza } from "#harness/plaza";
 import { listWaitingJobs } from "#jobs/jobs.store";
 import { databaseUnreachable } from "#kernel/errors";
 import { nodeId } from "#kernel/ids";

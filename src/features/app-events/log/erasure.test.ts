@@ -1,7 +1,8 @@
 /** D-172: what the log of app events, the installs and the touches of ads hold of a person who is erased, in whatever form it was sent. */
 import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
-import { onEachDatabase, openPlaza } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
+import { openPlaza } from "#harness/plaza";
 import { nodeId } from "#kernel/ids";
 import type { Database } from "#storage/database";
 import * as ads from "../attribution/ads.store.ts";

@@ -1,6 +1,7 @@
 /** An entry of the log with nothing but what every event has, and the sums of days in which devices installed the app. */
 import { expect, test } from "bun:test";
-import { onEachDatabase, openPlaza } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
+import { openPlaza } from "#harness/plaza";
 import { nodeId } from "#kernel/ids";
 import { listDaySums, logEntry } from "./log.handlers.ts";
 import type { EventRow } from "./log.store.ts";

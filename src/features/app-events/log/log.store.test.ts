@@ -1,6 +1,7 @@
 /** The log and what is counted of it, row by row: of one app where another has the same, and at the very borders of numbers and times. */
 import { expect, test } from "bun:test";
-import { onEachDatabase, openPlaza } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
+import { openPlaza } from "#harness/plaza";
 import { nodeId } from "#kernel/ids";
 import type { Database } from "#storage/database";
 import { sql } from "#storage/sql";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { parquetMetadata, parquetReadObjects } from "hyparquet";
 import { KEY, openControl } from "#harness/control";
-import { onEachDatabase } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
 
 const NOW = 1_795_000_000;
 const world = { clock: { now: NOW, frozen: true }, apps: [{ id: "1001", name: "Shop", secret: "s" }] };

@@ -1,6 +1,7 @@
 /** A filtered list of a long log: each page looks through 10,000 rows at most, and the next one goes on there. */
 import { expect, test } from "bun:test";
-import { onEachDatabase, openPlaza } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
+import { openPlaza } from "#harness/plaza";
 import { nodeId } from "#kernel/ids";
 import { insertEvents, listEvents } from "./log.store.ts";
 

@@ -1,6 +1,7 @@
 /** Comments, reactions and ingests by row: those of one video, actor or process where others have the same. */
 import { expect, test } from "bun:test";
-import { onEachDatabase, openPlaza } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
+import { openPlaza } from "#harness/plaza";
 import { nodeId } from "#kernel/ids";
 import type { Database } from "#storage/database";
 import { deleteIngest, findDeadIngests, findIngest, saveIngest } from "../ingest/ingests.store.ts";

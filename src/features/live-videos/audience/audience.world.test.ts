@@ -1,6 +1,7 @@
 /** Comments and reactions of a world file: what an entry says, what it may not, and how it is found again. */
 import { expect, test } from "bun:test";
-import { onEachDatabase, openPlaza } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
+import { openPlaza } from "#harness/plaza";
 import { changeEntry, expectLifeOfEntry, findEntry, insertEntry, removeEntry } from "#harness/sections";
 import { cafe } from "#harness/worlds";
 

@@ -1,7 +1,7 @@
 /** What an operator's own media server reports of its feeds, and how long its silence is borne (D-115, D-118). */
 import { expect, test } from "bun:test";
 import { openControl } from "#harness/control";
-import { onEachDatabase } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
 import { cafe } from "#harness/worlds";
 import { FeedRegistry } from "./feed-registry.ts";
 import { findIngest } from "./ingests.store.ts";

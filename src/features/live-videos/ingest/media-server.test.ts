@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { openControl } from "#harness/control";
-import { onEachDatabase } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
 import { cafe } from "#harness/worlds";
 import { FeedRegistry } from "./feed-registry.ts";
 

@@ -1,6 +1,7 @@
 /** Several ingest processes on one world: whose feeds are lost, and when; and what a process says of itself. */
 import { expect, test } from "bun:test";
-import { onEachDatabase, openPlaza, type TestPlaza } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
+import { openPlaza, type TestPlaza } from "#harness/plaza";
 import { cafe } from "#harness/worlds";
 import { nodeId } from "#kernel/ids";
 import { readLiveState } from "../lifecycle/control-transitions.ts";

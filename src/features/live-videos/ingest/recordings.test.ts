@@ -2,7 +2,8 @@
 import { expect, test } from "bun:test";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { onEachDatabase, openPlaza, type TestPlaza } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
+import { openPlaza, type TestPlaza } from "#harness/plaza";
 import { temporaryFolder } from "#harness/server";
 import { cafe } from "#harness/worlds";
 import type { RunningJob } from "#jobs/job-kind";

@@ -1,6 +1,7 @@
 /** What happens to a live video by itself, and when: to the second, also where a clock was set back or a job came late. */
 import { expect, test } from "bun:test";
-import { onEachDatabase, openPlaza, type TestPlaza } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
+import { openPlaza, type TestPlaza } from "#harness/plaza";
 import { cafe } from "#harness/worlds";
 import { nodeId } from "#kernel/ids";
 import { readLiveState, setSealing, transitionLiveVideo } from "./control-transitions.ts";

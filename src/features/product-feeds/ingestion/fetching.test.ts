@@ -1,7 +1,8 @@
 /** What becomes of a file that is fetched, by what its address returns. */
 import { expect, test } from "bun:test";
+import { onEachDatabase } from "#harness/databases";
 import { feedWorld } from "#harness/feeds";
-import { onEachDatabase, openPlaza } from "#harness/plaza";
+import { openPlaza } from "#harness/plaza";
 import { CallbackRefused } from "#outbound/address-rules";
 import { RequestFailed } from "#outbound/request";
 import { PART_BYTES } from "../product-feeds.limits.ts";

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import fc from "fast-check";
+import { onEachDatabase } from "#harness/databases";
 import { csv, HEADER, openFeeds, row } from "#harness/feeds";
-import { onEachDatabase } from "#harness/plaza";
 import { ROWS_PER_WRITE } from "../product-feeds.limits.ts";
 
 onEachDatabase("what becomes of a feed file", (database) => {

@@ -1,7 +1,8 @@
 /** Which items a statement takes: each test has those of another generation beside. */
 import { expect, test } from "bun:test";
+import { onEachDatabase } from "#harness/databases";
 import { feedWorld } from "#harness/feeds";
-import { onEachDatabase, openPlaza } from "#harness/plaza";
+import { openPlaza } from "#harness/plaza";
 import { nodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
 import {

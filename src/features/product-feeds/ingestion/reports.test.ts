@@ -1,7 +1,7 @@
 /** How the report of a file names its rows. */
 import { expect, test } from "bun:test";
+import { onEachDatabase } from "#harness/databases";
 import { openFeeds } from "#harness/feeds";
-import { onEachDatabase } from "#harness/plaza";
 
 const item = (more: object) => JSON.stringify({ title: "t", link: "https://a.example/", image_link: "https://a.example/i.png", ...more });
 

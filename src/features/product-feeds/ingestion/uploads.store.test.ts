@@ -1,7 +1,8 @@
 /** Which uploads and generations a statement takes: each test has those of another feed, of other runs and in other statuses beside. */
 import { expect, test } from "bun:test";
+import { onEachDatabase } from "#harness/databases";
 import { feedWorld } from "#harness/feeds";
-import { onEachDatabase, openPlaza } from "#harness/plaza";
+import { openPlaza } from "#harness/plaza";
 import type { Transaction } from "#storage/database";
 import { beginGeneration, deleteGeneration, findFeed, findSpareGeneration, showGeneration } from "../product-feeds.store.ts";
 import {

@@ -1,7 +1,8 @@
 /** What becomes of a file whose feed is deleted while it comes. */
 import { expect, test } from "bun:test";
+import { onEachDatabase } from "#harness/databases";
 import { feedWorld } from "#harness/feeds";
-import { onEachDatabase, openPlaza } from "#harness/plaza";
+import { openPlaza } from "#harness/plaza";
 import { nodeId } from "#kernel/ids";
 import { PART_BYTES } from "../product-feeds.limits.ts";
 import { removeFeed } from "../product-feeds.removal.ts";

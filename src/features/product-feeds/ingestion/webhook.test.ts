@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
+import { onEachDatabase } from "#harness/databases";
 import { csv, openFeeds, row } from "#harness/feeds";
-import { onEachDatabase } from "#harness/plaza";
 import { startReceiver } from "#harness/receiver";
 
 onEachDatabase("D-149: the end of an ingestion", (database) => {

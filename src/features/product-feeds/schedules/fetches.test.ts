@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { afterThisTest } from "#harness/cleanup";
+import { onEachDatabase } from "#harness/databases";
 import { csv, openFeeds, row } from "#harness/feeds";
-import { onEachDatabase } from "#harness/plaza";
 import { RequestFailed } from "#outbound/request";
 import { UPLOADS_WAITING_MAX } from "../product-feeds.limits.ts";
 

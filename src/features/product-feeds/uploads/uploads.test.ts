@@ -1,8 +1,9 @@
 import { expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import { afterThisTest } from "#harness/cleanup";
+import { onEachDatabase } from "#harness/databases";
 import { csv, feedWorld, openFeeds, row } from "#harness/feeds";
-import { onEachDatabase, openPlaza, requestOfLink } from "#harness/plaza";
+import { openPlaza, requestOfLink } from "#harness/plaza";
 import { sql } from "#storage/sql";
 import { UPLOADS_KEPT_MAX } from "../product-feeds.limits.ts";
 

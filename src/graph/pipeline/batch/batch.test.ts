@@ -1,6 +1,7 @@
 /** D-34: what the requests of a batch may be, and what they take over from it. */
 import { expect, test } from "bun:test";
-import { onEachDatabase, openPlaza } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
+import { openPlaza } from "#harness/plaza";
 import { cafe } from "#harness/worlds";
 
 const three = { query: { access_token: "page", oauth_token: "page" }, headers: { authorization: "Bearer page" } };

@@ -1,6 +1,7 @@
 /** D-38: what is selected inside fields, over the fields that the features have. */
 import { expect, spyOn, test } from "bun:test";
-import { onEachDatabase, openPlaza, requestOfLink, type TestPlaza } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
+import { openPlaza, requestOfLink, type TestPlaza } from "#harness/plaza";
 import { READ_SCOPES as scopes } from "#harness/scopes";
 import { cafe } from "#harness/worlds";
 

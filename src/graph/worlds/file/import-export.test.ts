@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { onEachDatabase, openPlaza, type TestPlaza } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
+import { openPlaza, type TestPlaza } from "#harness/plaza";
 import type { WorldSection } from "../../contract/feature.ts";
 import { removeNode } from "../remove-node.ts";
 import { exportWorld, importWorld, isEmpty, sectionsOf } from "./import-export.ts";

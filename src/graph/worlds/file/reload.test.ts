@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { type DatabaseKind, onEachDatabase, openPlaza, type TestPlaza } from "#harness/plaza";
+import { type DatabaseKind, onEachDatabase } from "#harness/databases";
+import { openPlaza, type TestPlaza } from "#harness/plaza";
 import { exportWorld, importWorld } from "./import-export.ts";
 import { reloadWorld } from "./reload.ts";
 

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { onEachDatabase, openPlaza } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
+import { openPlaza } from "#harness/plaza";
 import type { WorkSource } from "#jobs/work-source";
 import { sql } from "#storage/sql";
 

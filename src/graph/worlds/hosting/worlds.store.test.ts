@@ -1,6 +1,7 @@
 /** The list of worlds, and which process has which of them open. */
 import { expect, test } from "bun:test";
-import { newWorkStore, onBothDatabases } from "#harness/work-database";
+import { onEachDatabase } from "#harness/databases";
+import { newWorkStore } from "#harness/work-database";
 import { sql } from "#storage/sql";
 import { graphMigrations } from "../graph.migrations.ts";
 import {
@@ -19,7 +20,7 @@ import {
   setWakeTime,
 } from "./worlds.store.ts";
 
-onBothDatabases("the list of worlds", (kind) => {
+onEachDatabase("the list of worlds", (kind) => {
   async function withWorlds(...names: readonly string[]) {
     const database = await (await newWorkStore(kind, [graphMigrations])).open();
     for (const name of names) await database.write((tx) => insertWorld(tx, name, 1));
