@@ -12,6 +12,7 @@ const checks = {
   expressions: { name: "regular expressions in linear time", command: [BUN, "tools/tidy/regular-expressions.ts"] },
   tidy: { name: "tidy", command: [BUN, "tools/tidy.ts"] },
   docs: { name: "reference pages (npm run docs writes them)", command: [BUN, "tools/write-docs.ts", "--check"] },
+  documents: { name: "rules for the OpenAPI and AsyncAPI documents", command: [BUN, "tools/lint/documents.ts"] },
   contract: { name: "breaking changes since the last release (spec/released)", command: [BUN, "tools/breaking-changes/check.ts"] },
 } as const satisfies Record<string, Step>;
 

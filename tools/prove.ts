@@ -6,14 +6,14 @@
  */
 
 import { BUN, ROOT, runStep, seconds } from "./steps.ts";
-import { countOf, steps } from "./test.ts";
+import { countOf, stepsOf } from "./test.ts";
 import { repeat } from "./test-runs/repeat.ts";
 
 /** 20 kills with a restart each, or 100,000 requests, on a slow machine. */
 const PROOF_TIMEOUT_MS = 3_600_000;
 
 const words = process.argv.slice(2);
-if (words[0] === "repeat") process.exit(await repeat(words.slice(1), steps));
+if (words[0] === "repeat") process.exit(await repeat(words.slice(1), stepsOf));
 const files = ["test/{faults,model,package,properties,worlds}/**/*.test.ts", "test/**/*.proof.ts"]
   .flatMap((glob) => [...new Bun.Glob(glob).scanSync({ cwd: ROOT })])
   .filter((path) => words.length === 0 || words.some((word) => path.includes(word)))

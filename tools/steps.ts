@@ -7,6 +7,8 @@ export interface Step {
   readonly withinMs?: number;
   /** What it prints is kept alone. */
   readonly isQuiet?: boolean;
+  /** Called for each line that it prints, without its line end and colours. */
+  readonly onLine?: (line: string) => void;
 }
 
 export interface StepEnd {
@@ -25,7 +27,7 @@ export const BUN = process.execPath;
 const STREAMS_END_MS = 2_000;
 
 export async function runStep(step: Step): Promise<StepEnd> {
-  const { withinMs, isQuiet = false } = step;
+  const { withinMs, isQuiet = false, onLine } = step;
   if (!isQuiet) console.log(`\n── ${step.name}`);
   const startMs = performance.now();
   const child = Bun.spawn([...step.command], {
@@ -37,7 +39,7 @@ export async function runStep(step: Step): Promise<StepEnd> {
   });
   const watch = withinMs === undefined ? undefined : setTimeout(() => child.kill("SIGKILL"), withinMs);
   const parts: string[] = [];
-  const copied = Promise.all([copy(child.stdout, parts, isQuiet), copy(child.stderr, parts, isQuiet)]);
+  const copied = Promise.all([child.stdout, child.stderr].map((stream) => copy(stream, parts, isQuiet, onLine)));
   const exitCode = await child.exited;
   // What it left running may hold its streams open for ever.
   await Promise.race([copied, Bun.sleep(STREAMS_END_MS)]);
@@ -47,11 +49,17 @@ export async function runStep(step: Step): Promise<StepEnd> {
 }
 
 /** The tools print on both streams; a reader wants them in the order they came, on one. */
-async function copy(stream: ReadableStream<Uint8Array>, parts: string[], isQuiet: boolean): Promise<void> {
+async function copy(stream: ReadableStream<Uint8Array>, parts: string[], isQuiet: boolean, onLine?: (line: string) => void): Promise<void> {
   const decoder = new TextDecoder();
+  let begun = "";
   for await (const chunk of stream) {
     if (!isQuiet) process.stdout.write(chunk);
-    parts.push(decoder.decode(chunk, { stream: true }));
+    const text = decoder.decode(chunk, { stream: true });
+    parts.push(text);
+    if (onLine === undefined) continue;
+    const lines = (begun + text).split("\n");
+    begun = lines.pop() ?? "";
+    for (const line of lines) onLine(Bun.stripANSI(line));
   }
 }
 

@@ -1,14 +1,5 @@
 import { expect, test } from "bun:test";
-import { readdirSync } from "node:fs";
-import { ROOT } from "./steps.ts";
-import { countOf, steps } from "./test.ts";
-
-test("each folder of tests belongs to one part of a whole run", () => {
-  const paths = steps([]).flatMap(({ command }) => command.filter((word) => word.startsWith("./")));
-  const folders = ["src", "tools", "clients", "conformance", ...readdirSync(`${ROOT}test`).map((folder) => `test/${folder}`)];
-  // order: parts may run in any.
-  expect(paths.toSorted()).toEqual(folders.map((folder) => `./${folder}`).toSorted());
-});
+import { countOf } from "./test.ts";
 
 test("tests that passed and failed are counted from the closing lines", () => {
   const output = "(pass) one\n 3 pass\nsomething\n\n 12 pass\n 2 fail\n 40 expect() calls\nRan 14 tests across 3 files. [1.00s]\n";

@@ -1,76 +1,70 @@
 /**
- * `npm test`: every test of the project, and `N passed, N failed` as the last line. `npm test -- src/graph` runs only the
- * files below those paths. What failed stands once more before that line, since the output of thousands of tests is often cut.
+ * `npm test`: the tests that a contributor runs before each commit, on SQLite and, where the database decides, on PostgreSQL. `npm run test:all`:
+ * every test, or with `--rest` those that `npm test` leaves out. Paths after it choose the files below them. The last line is
+ * `N passed, N failed`.
  *
- * Tests wait for programs, browsers and streams more than they compute, so two parts of them run side by side, and the next part begins
- * when one has ended.
+ * Bun's test runner takes the files on both processors, the slowest first, and keeps how long each took.
  */
-import { readdirSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { BUN, ROOT, runStep, type Step, type StepEnd, seconds } from "./steps.ts";
 import { type Failure, failuresOf, failureText } from "./test-runs/failures.ts";
+import { isQuick, type TestFile, testFiles } from "./test-runs/files.ts";
+import { installPostgres } from "./test-runs/postgres.ts";
+import { install, programs } from "./test-runs/programs.ts";
+import { type Count, Progress } from "./test-runs/progress.ts";
+import { type Extent, type Run, runsOf } from "./test-runs/runs.ts";
 
 /** A single test has no reason to take longer, also on a loaded machine with two cores. */
 const TEST_TIMEOUT_MS = 30_000;
 
-/** All of CI has 25 minutes, and everything beside takes two. */
-const RUN_WITHIN_MS = 1_380_000;
+/** More at once than processors only wait for each other. */
+const WORKERS = 2;
 
-const AT_ONCE = 2;
+/** A run that hangs ends before CI gives up on it, with what it has found. */
+const RUN_WITHIN_MS = 3_000_000;
 
-const bunTest = (name: string, paths: readonly string[]): Step => ({
+const TIMES = join(ROOT, ".tools/test-times.json");
+const SLOWEST_COUNT = 10;
+
+export const stepOf = ({ name, files, databases, only }: Run): Step => ({
   name,
-  // A path that begins with ./ is a path for Bun, anything else a pattern that may match elsewhere.
-  command: [BUN, "test", `--timeout=${TEST_TIMEOUT_MS}`, ...paths.map((path) => `./${path}`)],
+  command: [
+    // One stream: what a test prints stands before its result.
+    ...(["sh", "-c", 'exec "$0" "$@" 2>&1', BUN, "test"] as const),
+    `--timeout=${TEST_TIMEOUT_MS}`,
+    `--parallel=${WORKERS}`,
+    // The files of a worker share what they load: most load the whole server.
+    "--no-isolate",
+    `--timings=${TIMES}`,
+    "--update-timings",
+    ...(only === undefined ? [] : [`--test-name-pattern=${only}`]),
+    // A path that begins with ./ is a path for Bun, anything else a pattern that may match elsewhere.
+    ...files.map(({ path }) => `./${path}`),
+  ],
+  env: { TEST_DATABASES: databases.join(",") },
 });
 
-/** What of `test` takes longest is a part by itself. */
-const LONG = { console: "the console", faults: "faults", cli: "the commands", live: "live video", package: "the package" };
-const MODEL = "model";
-const others = readdirSync(join(ROOT, "test")).filter((folder) => !(folder in LONG) && folder !== MODEL);
-
-const ofTest = (folder: keyof typeof LONG): Step => bunTest(`${LONG[folder]}, from outside`, [`test/${folder}`]);
-
-/** The longest first: then nothing is left to one alone at the end. */
-const PARTS = [
-  bunTest("features, server, tools and clients", ["src", "tools", "clients"]),
-  ofTest("console"),
-  bunTest(
-    "the program from outside",
-    others.map((folder) => `test/${folder}`),
-  ),
-  ofTest("faults"),
-  bunTest("conformance, on memory and on PostgreSQL", ["conformance"]),
-  ofTest("cli"),
-  bunTest("the interface and its model", [`test/${MODEL}`]),
-  ofTest("live"),
-  ofTest("package"),
-];
-
-const below = (paths: readonly string[]): Step => bunTest(`bun test ${paths.join(" ")}`, paths);
-
-export const steps = (paths: readonly string[]): Step[] => (paths.length > 0 ? [below(paths)] : PARTS);
-
-/** What a part prints comes whole when it has ended. All together have `RUN_WITHIN_MS`. */
-async function sideBySide(parts: readonly Step[]): Promise<StepEnd[]> {
-  const waiting = [...parts];
-  const ends: StepEnd[] = [];
-  const endMs = performance.now() + RUN_WITHIN_MS;
-  const work = async (): Promise<void> => {
-    for (let part = waiting.shift(); part !== undefined; part = waiting.shift()) {
-      console.log(`${part.name}: begins`);
-      const end = await runStep({ ...part, isQuiet: true, withinMs: Math.max(1, endMs - performance.now()) });
-      console.log(`\n── ${end.name}\n${end.output}`);
-      ends.push(end);
-    }
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, work));
-  return ends;
+/** Milliseconds of each file, as Bun's runner has kept them. */
+function timings(): Readonly<Record<string, number>> {
+  try {
+    return (JSON.parse(readFileSync(TIMES, "utf8")) as { files: Record<string, number> }).files;
+  } catch {
+    return {};
+  }
 }
 
-export interface Count {
-  readonly passed: number;
-  readonly failed: number;
+/** Prints a line for each part that has ended. */
+async function perform(run: Run): Promise<StepEnd> {
+  const progress = new Progress(
+    run.files.map(({ path }) => path),
+    timings(),
+    console.log,
+  );
+  console.log(`\n── ${run.files.length} files ${run.name}, about ${progress.secondsLeft(WORKERS)} s`);
+  const end = await runStep({ ...stepOf(run), isQuiet: true, withinMs: RUN_WITHIN_MS, onLine: (line) => progress.add(line, WORKERS) });
+  progress.end();
+  return end;
 }
 
 /** Bun's closing lines: ` 12 pass`, ` 1 fail`, ` 1 error`. The last of each counts: a test may print such a line too. */
@@ -82,19 +76,57 @@ export function countOf({ exitCode, output }: Pick<StepEnd, "exitCode" | "output
   return { passed: last("pass"), failed: failed === 0 && exitCode !== 0 ? 1 : failed };
 }
 
+const isBelow = (file: TestFile, paths: readonly string[]): boolean =>
+  paths.length === 0 || paths.map((path) => path.replace(/^\.\/|\/$/g, "")).some((path) => file.path === path || file.path.startsWith(`${path}/`));
+
+/** Installs what the files need. Returns those that can run, and prints what the others miss. */
+function equipped(files: readonly TestFile[]): { files: TestFile[]; leftOut: string[] } {
+  const absent = install(files.flatMap((file) => file.programs));
+  const hasPostgres = !files.some((file) => file.usesPostgres) || installPostgres();
+  const isReady = (file: TestFile): boolean => !absent.some((name) => file.programs.includes(name)) && (hasPostgres || !file.usesPostgres);
+  const reasons = [
+    ...absent.map((name) => `${programs[name].title}: ${programs[name].elsewhere}`),
+    ...(hasPostgres ? [] : ["PostgreSQL: put initdb and pg_ctl of version 15 or newer on the PATH"]),
+  ];
+  const ready = files.filter(isReady);
+  const leftOut = reasons.length === 0 ? [] : [`left out: ${files.length - ready.length} files that need what is not here (${reasons.join("; ")})`];
+  return { files: ready, leftOut };
+}
+
+/** Every test below the paths, or in files that stand elsewhere, for those who run them again and again. */
+export function stepsOf(paths: readonly string[]): Step[] {
+  const below = testFiles().filter((file) => isBelow(file, paths));
+  const elsewhere = paths.map((path) => ({ path, programs: [], isSlow: false, isOnEachDatabase: false, usesPostgres: false }));
+  return runsOf("all", below.length > 0 ? below : elsewhere).map(stepOf);
+}
+
 if (import.meta.main) {
-  let passed = 0;
-  let failed = 0;
+  const paths = process.argv.slice(2).filter((word) => !word.startsWith("--"));
+  const extent: Extent = process.argv.includes("--rest") ? "rest" : process.argv.includes("--all") ? "all" : "quick";
+  const chosen = testFiles().filter((file) => isBelow(file, paths));
+  const { files, leftOut } = equipped(extent === "quick" ? chosen.filter(isQuick) : chosen);
+  if (extent === "quick" && files.length < chosen.length && paths.length > 0)
+    leftOut.push(`left out: ${chosen.length - files.length} files of npm run test:all -- ${paths.join(" ")}`);
+  let [passed, failed] = [0, 0];
   const failures: Failure[] = [];
-  const paths = process.argv.slice(2);
-  for (const end of paths.length > 0 ? [await runStep(below(paths))] : await sideBySide(PARTS)) {
-    failures.push(...failuresOf(end.output));
+  for (const run of runsOf(extent, files)) {
+    const end = await perform(run);
     const count = countOf(end);
-    console.log(`${end.name}: ${count.passed} passed, ${count.failed} failed in ${seconds(end.durationMs)}`);
+    console.log(`${run.name}: ${count.passed} passed, ${count.failed} failed in ${seconds(end.durationMs)}`);
+    const found = failuresOf(end.output);
+    failures.push(...found);
+    // A run that ended badly without a test that failed says why itself.
+    if (found.length === 0 && end.exitCode !== 0) console.log(end.output.slice(-10_000));
     passed += count.passed;
     failed += count.failed;
   }
+  // In CI nothing is left out.
+  if (process.env.CI !== undefined && leftOut.length > 0 && extent !== "quick") failed++;
+  const times = timings();
+  const slowest = files.toSorted((one, other) => (times[other.path] ?? 0) - (times[one.path] ?? 0)).slice(0, SLOWEST_COUNT);
+  console.log(`\nslowest: ${slowest.map(({ path }) => `${path} ${seconds(times[path] ?? 0)}`).join(", ")}`);
   for (const failure of failures) console.log(`\n${failureText(failure)}`);
+  for (const text of leftOut) console.log(text);
   console.log(`\n${passed} passed, ${failed} failed`);
   process.exit(failed === 0 && passed > 0 ? 0 : 1);
 }

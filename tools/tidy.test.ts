@@ -1,4 +1,4 @@
-/** The repository is tidy; and each check finds what it is there for. */
+/** Each check finds what it is there for. */
 import { describe, expect, test } from "bun:test";
 import { decisions, paths } from "./tidy/citations.ts";
 import { clauseReport } from "./tidy/clauses.ts";
@@ -8,17 +8,8 @@ import { markers, switchedOffTests, tracesOfMachines } from "./tidy/leftovers.ts
 import { names, standardFiles } from "./tidy/names.ts";
 import { outcomes } from "./tidy/outcomes.ts";
 import { importsByName, placesOfThings } from "./tidy/places.ts";
-import { problemText, type RepositoryFile, readRepository } from "./tidy/repository.ts";
+import type { RepositoryFile } from "./tidy/repository.ts";
 import { sizes } from "./tidy/sizes.ts";
-import { tidy } from "./tidy.ts";
-
-const ROOT = new URL("..", import.meta.url).pathname;
-
-test("the repository is tidy", () => {
-  const { problems, summary } = tidy(readRepository(ROOT));
-  console.log(summary);
-  expect(problems.map(problemText)).toEqual([]);
-});
 
 const none = { files: {}, functions: {}, folders: {} };
 const lines = (count: number): string => "x();\n".repeat(count);

@@ -1,7 +1,10 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { needs } from "#harness/processes/needs";
 import { endAll, newFolder, runPlaza, spawnPlaza, startPlaza } from "./plaza-process.ts";
+
+needs("curl");
 
 afterEach(endAll);
 

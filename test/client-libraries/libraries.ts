@@ -2,6 +2,9 @@
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { needs } from "#harness/processes/needs";
+
+needs("python", "registry");
 
 const HERE = import.meta.dir;
 

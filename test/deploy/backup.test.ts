@@ -3,7 +3,10 @@ import { afterEach, expect, test } from "bun:test";
 import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { sharedPostgres } from "#harness/postgres-cluster";
+import { needs } from "#harness/processes/needs";
 import { endAll, newFolder, type RunningPlaza, runPlaza, startPlaza } from "../cli/plaza-process.ts";
+
+needs("postgresql-tools");
 
 afterEach(endAll);
 

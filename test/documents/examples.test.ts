@@ -5,10 +5,13 @@ import { join } from "node:path";
 import { receiverCertificate, receiverKey } from "#harness/certificates";
 import { sharedPostgres } from "#harness/postgres-cluster";
 import { freePort } from "#harness/processes/free-port";
+import { needs } from "#harness/processes/needs";
 import { endAll, newFolder, type RunningPlaza, startPlaza } from "../cli/plaza-process.ts";
 import { type Example, type ExampleFile, examplesOf } from "./examples.ts";
 import { differenceOf } from "./printed.ts";
 import { endServices, startService } from "./running-examples.ts";
+
+needs("curl");
 
 const ROOT = join(import.meta.dir, "../..");
 const GRAPH = "http://127.0.0.1:4000";

@@ -1,40 +1,33 @@
 import { expect, test } from "bun:test";
-import { Parser } from "@asyncapi/parser";
 import Ajv2020 from "ajv/dist/2020";
 import { nodeId } from "#kernel/ids";
 import { asyncapiDocument } from "#webhooks/catalogue/asyncapi";
 import { webhookObjects } from "#webhooks/catalogue/field";
 import { asciiJson, envelopeOf } from "#webhooks/events/envelope";
 import { registry } from "./documents.ts";
-import { asyncapiProblemsOf } from "./lint.ts";
 
 const NOW_MS = 1_795_000_000_000;
 const document = asyncapiDocument(registry.webhookFields, "v26.0", NOW_MS);
 
-test("the document of the webhooks passes the recommended rules", async () => {
-  expect(await asyncapiProblemsOf(document)).toEqual([]);
-});
-
-test("AsyncAPI's own parser reads it without a warning, with each field and its example", async () => {
-  const { document: parsed, diagnostics } = await new Parser().parse(JSON.stringify(document));
-  expect(diagnostics.map(({ code, message, path }) => `${code}: ${message} at ${path.join("/")}`)).toEqual([]);
-  const channels = parsed?.channels().all() ?? [];
-  expect(channels.map((channel) => channel.id())).toEqual([...webhookObjects]);
-  for (const channel of channels) {
-    const [message] = channel.messages().all();
-    const names = message
-      ?.examples()
-      .all()
-      .map((example) => example.name());
-    expect(names).toEqual(registry.webhookFields.namesOf(channel.id() as (typeof webhookObjects)[number]));
-  }
-});
+interface Documented {
+  readonly channels: Readonly<Record<string, object>>;
+  readonly components: { readonly messages: Readonly<Record<string, { readonly examples: readonly { readonly name: string }[] }>> };
+}
 
 const ajv = new Ajv2020({ strict: false });
 ajv.addSchema({ components: document.components }, "webhooks");
 const pascal = (name: string): string => name.replace(/(?:^|_)([a-z])/g, (_, first: string) => first.toUpperCase());
 const isDocumented = (object: string, body: unknown): boolean =>
   ajv.validate({ $ref: `webhooks#/components/schemas/${pascal(object)}Webhook` }, body) as boolean;
+
+test("each field is an example of its object's channel", () => {
+  const { channels, components } = document as unknown as Documented;
+  const named = Object.keys(channels).map((object) => {
+    const { examples } = components.messages[`${pascal(object)}Webhook`] ?? { examples: [] };
+    return { object, fields: examples.map(({ name }) => name) };
+  });
+  expect(named).toEqual(webhookObjects.map((object) => ({ object, fields: [...registry.webhookFields.namesOf(object)] })));
+});
 
 test("a delivery of any field, as it is sent, is what the document says; another field's payload is not", () => {
   for (const { object, field, carriedIn, example } of registry.webhookFields.all) {

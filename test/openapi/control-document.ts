@@ -4,7 +4,7 @@ import { openapiOf } from "#control/openapi/document";
 import { controlRoutes } from "#control/routes";
 import type { Registry } from "#graph/contract/registry";
 import { sectionsOf } from "#graph/worlds/file/import-export";
-import { pointer } from "./live-responses.ts";
+import { pointer } from "./documented-exchanges.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -9,8 +9,8 @@ import type { SurfaceName } from "#graph/pipeline/request";
 import { fullWorld, nodeOfType, openFullPlaza } from "#harness/full-world";
 import type { TestPlaza } from "#harness/plaza";
 import { startReceiver } from "#harness/receiver";
+import { pointer } from "./documented-exchanges.ts";
 import { documentOf, registry } from "./documents.ts";
-import { pointer } from "./live-responses.ts";
 import { type Json, variantsOf } from "./variants.ts";
 
 const schedule = {

@@ -1,32 +1,8 @@
 import { expect, test } from "bun:test";
-import { openapiOf } from "#control/openapi/document";
-import { controlRoutes } from "#control/routes";
 import { pascal } from "#graph/contract/openapi/addresses";
-import { sectionsOf } from "#graph/worlds/file/import-export";
 import { withoutCitations } from "#kernel/text";
 import { surfaces } from "#surfaces/surfaces";
 import { documentOf, type Operation, registry } from "./documents.ts";
-import { problemsOf } from "./lint.ts";
-
-test("the document of all surfaces passes the recommended rules", async () => {
-  for (const profile of ["strict", "clients"] as const) expect(await problemsOf(documentOf({ profile }))).toEqual([]);
-});
-
-test("the document of each surface passes them", async () => {
-  for (const { name } of surfaces) {
-    const document = documentOf({ surface: name });
-    expect({ name, problems: await problemsOf(document) }).toEqual({ name, problems: [] });
-  }
-});
-
-test("the document of each node type passes them", async () => {
-  for (const { type } of registry.types) expect({ type, problems: await problemsOf(documentOf({ type })) }).toEqual({ type, problems: [] });
-});
-
-test("the control API's document passes them", async () => {
-  const document = openapiOf(controlRoutes(registry), sectionsOf(registry), "https://control.plaza.test");
-  expect(await problemsOf(document)).toEqual([]);
-});
 
 test("every operation stands in the document, and nothing else", () => {
   const { paths } = documentOf();

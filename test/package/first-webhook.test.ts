@@ -1,5 +1,8 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
+import { needs } from "#harness/processes/needs";
+
+needs("registry");
 
 const ROOT = join(import.meta.dir, "../..");
 /** npm installs some 100 MB, on a machine that does other things. */

@@ -2,6 +2,9 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
+import { needs } from "#harness/processes/needs";
+
+needs("registry");
 
 const ROOT = join(import.meta.dir, "../..");
 

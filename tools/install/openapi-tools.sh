@@ -8,7 +8,6 @@ folder=$here/../../.tools/openapi
 wanted=$here/openapi-tools.txt
 
 cmp -s "$wanted" "$folder/installed.txt" && exit 0
-sh "$here/python.sh"
 echo "Installing Schemathesis and generators (pip) …" >&2
 rm -rf "$folder"
 python3 -m venv "$folder"

@@ -1,12 +1,12 @@
 /** All cases through the command, in both profiles, and again on a server that was checked before. `npm test` has one of these runs. */
 import { afterEach, expect, test } from "bun:test";
 import { endAll, startPlaza } from "../plaza-process.ts";
-import { checkAll } from "./check-all.ts";
+import { checkCases } from "./check-cases.ts";
 
 afterEach(endAll);
 
 for (const profile of ["strict", "clients"])
   test(`a server with profile ${profile} as it is started passes every case, twice in a row`, async () => {
     const { ready } = await startPlaza(["--data", ":memory:", "--rtmp-port", "0", "--profile", profile]);
-    for (const run of [1, 2]) expect({ run, ...(await checkAll(ready, profile)) }).toEqual({ run, code: 0, failed: [], broken: [] });
+    for (const run of [1, 2]) expect({ run, ...(await checkCases(ready, profile)) }).toEqual({ run, code: 0, failed: [], broken: [] });
   });

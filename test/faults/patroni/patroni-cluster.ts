@@ -1,13 +1,18 @@
 /** Two PostgreSQL servers under Patroni with etcd, and HAProxy in front, from the files of deploy/patroni. */
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "pg";
 import { afterThisTest } from "#harness/cleanup";
+import { serverUser } from "#harness/postgres-cluster";
+import { childrenOf } from "#harness/processes/children";
 import { freePort } from "#harness/processes/free-port";
+import { needs } from "#harness/processes/needs";
 
 const DEPLOY = join(import.meta.dir, "../../../deploy/patroni");
+needs("patroni", "haproxy", "postgresql-tools");
+
 const PROGRAMS = "/usr/lib/postgresql";
 const SECRET = "of-a-test";
 
@@ -17,9 +22,6 @@ interface Node {
   readonly restPort: number;
   process: ChildProcess;
 }
-
-const user = (): { uid: number; gid: number } | undefined =>
-  process.getuid?.() === 0 ? { uid: Number(execFileSync("id", ["-u", "postgres"])), gid: Number(execFileSync("id", ["-g", "postgres"])) } : undefined;
 
 function freePorts(count: number): number[] {
   const ports = new Set<number>();
@@ -37,7 +39,7 @@ async function becomes(isTrue: () => Promise<boolean>, what: string, log: () => 
 
 export class PatroniCluster {
   readonly #folder = mkdtempSync(join(tmpdir(), "plaza-patroni-"));
-  readonly #user = user();
+  readonly #user = serverUser();
   readonly #nodes: Node[] = [];
   #proxyPort = 0;
   #etcdPort = 0;
@@ -200,10 +202,7 @@ export class PatroniCluster {
     patroni.kill("SIGKILL");
     try {
       const [pid] = readFileSync(join(this.#folder, `${name}-data`, "postmaster.pid"), "utf8").split("\n", 1);
-      const children = execFileSync("ps", ["-o", "pid=", "--ppid", String(pid)], { encoding: "utf8" })
-        .split("\n")
-        .map(Number);
-      for (const each of [Number(pid), ...children]) if (each > 1) process.kill(each, "SIGKILL");
+      for (const each of [Number(pid), ...childrenOf(Number(pid))]) if (each > 1) process.kill(each, "SIGKILL");
     } catch {
       // It does not run.
     }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
+import { exchange } from "#harness/http/raw-http";
 import { tries } from "#harness/proof";
-import { exchange } from "#harness/raw-http";
 import { type Server, startServer } from "#harness/server";
 import { proxyNames, startProxy } from "./start-proxy.ts";
 

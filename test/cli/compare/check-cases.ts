@@ -1,4 +1,4 @@
-/** `plaza conform` over every area of a server that runs. */
+/** `plaza conform` over a server that runs. */
 import { type Ready, runPlaza } from "../plaza-process.ts";
 
 interface Report {
@@ -6,10 +6,10 @@ interface Report {
   readonly results: readonly { readonly title: string; readonly outcome: string; readonly failure?: unknown }[];
 }
 
-/** The exit code, the cases that failed, and the clauses that the server does not keep. */
-export async function checkAll({ base_url, control_url, control_key }: Ready, profile: string) {
+/** The exit code, the cases that failed, and the clauses that the server does not keep: of one area, or of all. */
+export async function checkCases({ base_url, control_url, control_key }: Ready, profile: string, area?: string) {
   const given = ["--base-url", base_url, "--control-url", control_url, "--control-key", control_key as string, "--profile", profile];
-  const { code, stdout } = await runPlaza(["conform", ...given, "--json"]);
+  const { code, stdout } = await runPlaza(["conform", ...given, ...(area === undefined ? [] : ["--area", area]), "--json"]);
   const { broken, results } = JSON.parse(stdout) as Report;
   const failed = results.filter(({ outcome }) => outcome === "failed").map(({ title, failure }) => ({ title, failure }));
   return { code, failed, broken };

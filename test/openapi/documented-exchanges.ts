@@ -1,5 +1,8 @@
-/** Whether responses of a server are what its own OpenAPI document says, by the document's own schemas. */
+/** Whether responses of a server are as its own OpenAPI document says, by the document's own schemas. */
+
 import Ajv2020, { type ValidateFunction } from "ajv/dist/2020";
+import { jsonOf } from "#conformance/http/response";
+import type { WireRequest, WireResponse } from "#conformance/http/wire";
 import type { OpenapiDocument, Operation } from "./documents.ts";
 
 export interface LiveResponse {
@@ -81,3 +84,65 @@ export class DocumentedResponses {
 
 export const pointer = (...steps: string[]): string =>
   steps.map((step) => `/${encodeURIComponent(step.replaceAll("~", "~0").replaceAll("/", "~1"))}`).join("");
+
+/** Looks at what passes between the cases of one server and the server. */
+export class DocumentedExchanges {
+  readonly #addresses: Readonly<Record<string, string>>;
+  readonly #documented: DocumentedResponses;
+  readonly #problems: string[] = [];
+
+  private constructor(addresses: Readonly<Record<string, string>>, document: OpenapiDocument) {
+    this.#addresses = addresses;
+    this.#documented = new DocumentedResponses(document);
+  }
+
+  static async of(addresses: Readonly<Record<string, string>>): Promise<DocumentedExchanges> {
+    const response = await fetch(`${addresses.base}/openapi.json`);
+    return new DocumentedExchanges(addresses, (await response.json()) as OpenapiDocument);
+  }
+
+  get succeeded(): ReadonlySet<string> {
+    return this.#documented.succeeded;
+  }
+
+  readonly observe = (request: WireRequest, response: WireResponse): void => {
+    const problem = this.#problemOf(request, response);
+    if (problem !== undefined)
+      this.#problems.push(`${request.method} ${request.target}: ${response.status} ${problem}\n${response.text.slice(0, 1000)}`);
+  };
+
+  /** Those since the last call. */
+  takeProblems(): string[] {
+    return this.#problems.splice(0);
+  }
+
+  #problemOf(request: WireRequest, { status, headers, text }: WireResponse): string | undefined {
+    // A fault that the case asked for answers as a proxy would.
+    if (headers.get("content-type")?.startsWith("text/html") === true) return undefined;
+    const surface = surfaceOf(this.#addresses, request.origin + request.target);
+    const isDescribed = !/[?&](method|ids)=/.test(request.target);
+    if (surface === undefined || !isDescribed || !["GET", "POST", "DELETE"].includes(request.method)) return undefined;
+    // A form or JSON body may name another method, or be a batch.
+    if (request.body !== undefined && /\b(method|batch)\b/.test(Buffer.from(request.body).toString())) return undefined;
+    return this.#documented.problemOf({ ...surface, method: request.method, status, body: ownKeys(jsonOf(text)) });
+  }
+}
+
+/** What a request asks for beside the response is no part of the document. */
+function ownKeys(body: unknown): unknown {
+  if (typeof body !== "object" || body === null) return body;
+  const { __debug__: _, metadata: __, ...own } = body as Record<string, unknown>;
+  return own;
+}
+
+const SURFACES = ["app", "microblog", "ads", "social_login", "base"];
+
+/** The base surface is at the root, so it takes what no other one does. */
+function surfaceOf(addresses: Readonly<Record<string, string>>, url: string): { address: string; path: string } | undefined {
+  for (const name of ["control", ...SURFACES]) {
+    const address = (addresses[name] ?? "").replace(/\/$/, "");
+    if (address === "" || !(url === address || url.startsWith(`${address}/`) || url.startsWith(`${address}?`))) continue;
+    return name === "control" ? undefined : { address, path: url.slice(address.length) };
+  }
+  return undefined;
+}

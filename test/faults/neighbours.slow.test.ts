@@ -5,8 +5,8 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { afterThisTest } from "#harness/cleanup";
+import { exchange } from "#harness/http/raw-http";
 import { isProving, tries } from "#harness/proof";
-import { exchange } from "#harness/raw-http";
 import { type Server, startServer, threeTokens, worldFile } from "#harness/server";
 import { cafe } from "#harness/worlds";
 

@@ -3,31 +3,10 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { sharedPostgres } from "#harness/postgres-cluster";
+import { childrenOf, isRunning } from "#harness/processes/children";
 import { endAll, type RunningPlaza, startPlaza } from "./plaza-process.ts";
 
 afterEach(endAll);
-
-/** Processes whose parent is `pid`. */
-function childrenOf(pid: number): number[] {
-  const { stdout } = Bun.spawnSync(["ps", "-o", "pid=", "--ppid", String(pid)]);
-  return stdout
-    .toString()
-    .split("\n")
-    .map(Number)
-    .filter((child) => child > 0);
-}
-
-const isAlive = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0);
-    // A zombie has ended already.
-    return !Bun.spawnSync(["ps", "-o", "stat=", "-p", String(pid)])
-      .stdout.toString()
-      .startsWith("Z");
-  } catch {
-    return false;
-  }
-};
 
 async function until(what: () => boolean | Promise<boolean>): Promise<void> {
   for (const started = performance.now(); !(await what()); await Bun.sleep(20)) {
@@ -51,7 +30,7 @@ describe("--workers", () => {
     expect(children).toHaveLength(3);
     await allResponse(plaza);
     expect((await plaza.end()).code).toBe(0);
-    for (const child of children) expect(isAlive(child)).toBeFalse();
+    for (const child of children) expect(isRunning(child)).toBeFalse();
   }, 30_000);
 
   test("after a signal they take no new connection, and a request that is still arriving is asked to come again", async () => {
@@ -134,6 +113,6 @@ describe("--workers", () => {
     const children = childrenOf(plaza.ready.pid);
     expect(children).toHaveLength(2);
     await plaza.end("SIGKILL");
-    await until(() => !children.some(isAlive));
+    await until(() => !children.some(isRunning));
   }, 30_000);
 });

@@ -1,0 +1,158 @@
+/** Plays drawn histories as a test: README.md explains how to run one again. */
+import { describe, expect, test } from "bun:test";
+import { afterThisTest } from "#harness/cleanup";
+import { sharedPostgres } from "#harness/postgres-cluster";
+import { tries } from "#harness/proof";
+import { temporaryFolder } from "#harness/server";
+import { drawHistory } from "./histories/draw-history.ts";
+import { hasRestarts } from "./histories/restarts.ts";
+import type { History } from "./histories/steps.ts";
+import { Coverage } from "./playing/coverage.ts";
+import { keepCase, keptCases } from "./playing/kept-cases.ts";
+import { Ledger } from "./playing/ledger.ts";
+import { play } from "./playing/play.ts";
+import type { Stage } from "./playing/scene.ts";
+import { startServers } from "./playing/servers.ts";
+import { shrink } from "./playing/shrink.ts";
+
+const STEPS = 100;
+/** Histories wait for their webhooks and worlds, so a few of them share the processors. */
+const AT_ONCE = 3;
+
+/** What one mistake causes is found again and again. */
+const PROBLEMS_MAX = 5;
+
+/** What must not come does so at once, if it comes. */
+const LATE_WITHIN_MS = 500;
+
+/** A proof plays for hours on a slow machine. */
+const TIMEOUT_MS = 12 * 3_600_000;
+
+/** How often a proof says how far it has come, so that one that was interrupted can go on from there. */
+const REPORT_EVERY = 100;
+
+/**
+ * `PLAZA_MODEL_SEED` runs one history again, or with `PLAZA_MODEL_COUNT` so many from it on. Without it a test run draws the same ones each
+ * time, and a proof others. `PLAZA_MODEL_AREAS` names the areas that histories are about.
+ */
+const { PLAZA_MODEL_SEED: given, PLAZA_MODEL_COUNT: givenCount = "1", PLAZA_MODEL_AREAS: areas } = process.env;
+/** Whatever 100 histories do not reach, some of these do. */
+const FURTHER_MAX = 100;
+
+const seeds = (usual: number): number[] => {
+  const first = given === undefined ? tries(1, Math.floor(Math.random() * 1e9)) : Number(given);
+  return Array.from({ length: given === undefined ? usual : Number(givenCount) }, (_, place) => first + place);
+};
+
+/** Histories that restart processes have processes of their own, and are played one at a time. */
+interface Stages {
+  /** On PostgreSQL a process takes over after another one's lease, five seconds for each restart: in proofs alone. */
+  readonly mayRestart: boolean;
+  readonly usual: Stage;
+  readonly restarting: Stage;
+}
+
+const stageOf = ({ usual, restarting }: Stages, history: History): Stage => (hasRestarts(history) ? restarting : usual);
+
+interface Drawn {
+  readonly seed: number;
+  readonly history: History;
+}
+
+async function playAll(stages: Stages, all: readonly number[]): Promise<string[]> {
+  const drawn = all.map((seed): Drawn => ({ seed, history: drawHistory(seed, STEPS, areas?.split(","), stages.mayRestart) }));
+  const waiting = drawn.filter(({ history }) => !hasRestarts(history));
+  const restarting = drawn.filter(({ history }) => hasRestarts(history));
+  const failed: Drawn[] = [];
+  const startMs = performance.now();
+  let played = 0;
+  const work = async (queue: Drawn[]): Promise<void> => {
+    for (let next = queue.shift(); next !== undefined && failed.length < PROBLEMS_MAX; next = queue.shift()) {
+      const { seed, history } = next;
+      const parting = await play(stageOf(stages, history), history);
+      if (parting !== undefined) {
+        console.log(`seed ${seed} fails at step ${parting.step} and is shrunk when all are played: ${parting.what}`);
+        failed.push(next);
+      }
+      if (++played % REPORT_EVERY === 0)
+        console.log(`${played} of ${all.length} histories from seed ${all[0]} on, after ${Math.round((performance.now() - startMs) / 1000)} s`);
+    }
+  };
+  // The one that plays histories with restarts goes on with others.
+  const first = work(restarting).then(() => work(waiting));
+  await Promise.all([first, ...Array.from({ length: AT_ONCE - 1 }, () => work(waiting))]);
+  if (failed.length > 0) stages.usual.ledger.hurry();
+  const problems: string[] = [];
+  for (const { seed, history } of failed) problems.push(await explain(stageOf(stages, history), seed, history));
+  return problems;
+}
+
+/** What is not reached yet, some more histories reach; returns what is wrong, or stays unreached. */
+async function playOn(stages: Stages, first: number): Promise<string[]> {
+  const { coverage } = stages.usual;
+  for (let seed = first; seed < first + FURTHER_MAX && coverage.unreached().length > 0; seed += AT_ONCE) {
+    const problems = await playAll(
+      stages,
+      Array.from({ length: AT_ONCE }, (_, place) => seed + place),
+    );
+    if (problems.length > 0) return problems;
+  }
+  return coverage.unreached().map((name) => `not reached: ${name}`);
+}
+
+async function explain(stage: Stage, seed: number, history: History): Promise<string> {
+  const short = await shrink(history, async (shorter) => (await play(stage, shorter)) !== undefined);
+  const parting = await play(stage, short);
+  const path = keepCase(`seed-${seed}`, parting?.what ?? "it failed once and not again", short);
+  return `seed ${seed}, step ${parting?.step} of ${short.steps.length}, kept as ${path}:\n${parting?.what}`;
+}
+
+const servers = {
+  sqlite: { data: async () => temporaryFolder(), processes: 1 },
+  postgres: { data: async () => (await sharedPostgres()).newDatabase(), processes: 2 },
+} as const;
+
+interface Plan {
+  readonly histories: number;
+  /** Goes on with further seeds until all is reached. */
+  readonly reachesAll: boolean;
+}
+
+/** A test that plays the histories that failed once, and drawn ones. */
+export function testHistories(kind: keyof typeof servers, { histories, reachesAll }: Plan): void {
+  const { data, processes } = servers[kind];
+  describe(`the interface and its model (${kind})`, () => {
+    test(
+      "histories that failed once, and drawn ones: every reply and every webhook is the model's",
+      async () => {
+        const ledger = new Ledger();
+        afterThisTest(() => ledger.stop());
+        const mayRestart = processes === 1 || tries(0, 1) === 1;
+        const coverage = new Coverage(mayRestart ? [] : ["writeUnanswered", "importedElsewhere", "readingInterrupted"]);
+        const newStage = async (): Promise<Stage> => ({
+          ...{
+            servers: await startServers(await data(), processes),
+            startOther: async () => startServers(await data(), 1),
+            ledger,
+            coverage,
+            used: { strict: [], clients: [] },
+          },
+        });
+        const stages = { mayRestart, usual: await newStage(), restarting: await newStage() };
+        for (const { name, history } of given === undefined ? keptCases() : [])
+          expect({ name, parting: await play(stageOf(stages, history), history) }).toEqual({ name, parting: undefined });
+        const problems = await playAll(stages, seeds(histories));
+        const isWhole = reachesAll && given === undefined && areas === undefined;
+        if (isWhole && problems.length === 0) problems.push(...(await playOn(stages, histories + 1)));
+        await Bun.sleep(LATE_WITHIN_MS);
+        const late = ledger.late();
+        if (late !== undefined) problems.push(late);
+        const shares = stages.usual.servers.shares();
+        console.log(`${coverage.report()}\n${shares.text}`);
+        if (isWhole) problems.push(...shares.problems);
+        expect(problems).toEqual([]);
+      },
+      TIMEOUT_MS,
+    );
+  });
+}

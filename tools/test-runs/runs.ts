@@ -1,0 +1,45 @@
+/** Which tests run, and on which databases. */
+import { isQuick, type TestFile } from "./files.ts";
+
+/** `quick` is `npm test`, `all` is `npm run test:all`, and `rest` is what `all` has beside `quick`. */
+export type Extent = "quick" | "rest" | "all";
+
+/** The tests of one start of Bun's test runner. */
+export interface Run {
+  readonly name: string;
+  readonly files: readonly TestFile[];
+  /** Of tests that are declared for each database: those that run. */
+  readonly databases: readonly string[];
+  /** Only the tests whose name holds it. */
+  readonly only?: string;
+}
+
+/**
+ * In `npm test` these run on PostgreSQL too, because the database decides there: stores, the storage suite, jobs, deliveries, and one file of each
+ * feature, which has the feature's name. Elsewhere SQLite speaks for both.
+ */
+const DATABASE_DECIDES =
+  /\.store\.test\.ts$|^test\/storage-suite\/|^src\/(?:storage|jobs)\/|^src\/webhooks\/delivery\/|^src\/features\/([^/]+)\/\1\.test\.ts$/;
+
+const isOnBoth = ({ path }: TestFile): boolean => DATABASE_DECIDES.test(path);
+
+const BOTH = ["sqlite", "postgres"];
+
+export function runsOf(extent: Extent, files: readonly TestFile[]): Run[] {
+  const quick = files.filter(isQuick);
+  const onBoth = quick.filter(isOnBoth);
+  const others = quick.filter((file) => !isOnBoth(file));
+  const left = files.filter((file) => !isQuick(file));
+  const runs: Record<Exclude<Extent, "all">, Run[]> = {
+    quick: [
+      { name: "on SQLite", files: others, databases: ["sqlite"] },
+      { name: "on both databases", files: onBoth, databases: BOTH },
+    ],
+    rest: [
+      { name: "on PostgreSQL", files: others.filter((file) => file.isOnEachDatabase), databases: ["postgres"], only: "\\(postgres\\)" },
+      { name: "with programs from outside, and what takes long", files: left, databases: BOTH },
+    ],
+  };
+  const chosen = extent === "all" ? [...runs.quick, ...runs.rest] : runs[extent];
+  return chosen.filter((run) => run.files.length > 0);
+}
