@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
 import { prepareClient } from "./harness/load.ts";
 import { describeMachine } from "./harness/machine.ts";
-import { type Bench, isMet, type KeptResult, keep, metricLine } from "./harness/report.ts";
+import { type Bench, isMet, keep, metricLine } from "./harness/report.ts";
 
 /** Five rounds are the least for a median that one disturbed round does not move. */
 const ROUNDS_DEFAULT = "5";
@@ -51,7 +51,6 @@ for (const name of positionals.length > 0 ? positionals : names) {
   }
   for (const { name: what, unit, median, min, max } of result.absolute)
     console.log(`  ${what}: ${median.toFixed(2)} ${unit} (${min.toFixed(2)} to ${max.toFixed(2)})`);
-  const kept: KeptResult = { ...result, summary: bench.summary, command, date: new Date().toISOString().slice(0, 16), plaza, machine, ...options };
-  keep({ [name]: kept }, names);
+  keep(name, { ...result, summary: bench.summary, command, date: new Date().toISOString().slice(0, 16), plaza, machine, ...options }, names);
 }
 process.exit(values.check && missed > 0 ? 1 : 0);

@@ -1,4 +1,4 @@
-/** What a bench returns, and how it is kept: results.json holds the last result of each bench, RESULTS.md is made from it. */
+/** What a bench returns, and how it is kept: RESULTS.md has a section with the last result of each bench. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Machine } from "./machine.ts";
@@ -36,7 +36,7 @@ interface BenchOptions {
   readonly seconds: number;
 }
 
-export interface KeptResult extends Result {
+interface KeptResult extends Result {
   readonly summary: string;
   readonly command: string;
   readonly date: string;
@@ -46,11 +46,7 @@ export interface KeptResult extends Result {
   readonly seconds: number;
 }
 
-export type Kept = Readonly<Record<string, KeptResult>>;
-
-const FOLDER = join(import.meta.dir, "..");
-const JSON_FILE = join(FOLDER, "results.json");
-const PAGE_FILE = join(FOLDER, "RESULTS.md");
+const PAGE_FILE = join(import.meta.dir, "..", "RESULTS.md");
 
 export const isMet = ({ goal, median }: Metric): boolean | undefined =>
   goal === undefined ? undefined : "at_least" in goal ? median >= goal.at_least : median <= goal.at_most;
@@ -119,22 +115,15 @@ function section(name: string, kept: KeptResult): string {
   ].join("\n");
 }
 
-const page = (kept: Kept): string =>
-  `# Results of the benches
+const HEAD = `# Results of the benches
 
 Written by \`npm run bench\`; [README.md](README.md) explains each bench and its floor. What counts is the
-ratio inside one run; the numbers for information depend on the machine and the moment.
+ratio inside one run; the numbers for information depend on the machine and the moment.`;
 
-${Object.entries(kept)
-  .map(([name, result]) => section(name, result))
-  .join("\n\n")}
-`;
-
-/** Benches that did not run now keep their last result. `order` is that of the page. */
-export function keep(fresh: Kept, order: readonly string[]): void {
-  const before = existsSync(JSON_FILE) ? (JSON.parse(readFileSync(JSON_FILE, "utf8")) as Kept) : {};
-  const all: Kept = { ...before, ...fresh };
-  const sorted: Kept = Object.fromEntries(order.flatMap((name) => (all[name] === undefined ? [] : [[name, all[name]]])));
-  writeFileSync(JSON_FILE, `${JSON.stringify(sorted, undefined, 2)}\n`);
-  writeFileSync(PAGE_FILE, page(sorted));
+/** The page gets a new section of this bench; the others keep theirs. `order` is that of the page. */
+export function keep(name: string, result: KeptResult, order: readonly string[]): void {
+  const page = existsSync(PAGE_FILE) ? readFileSync(PAGE_FILE, "utf8") : "";
+  const before = page.split(/^(?=## )/m).map((text) => [/^## (.+)$/m.exec(text)?.[1], text.trim()] as const);
+  const sections = new Map([...before, [name, section(name, result)]]);
+  writeFileSync(PAGE_FILE, `${[HEAD, ...order.flatMap((one) => sections.get(one) ?? [])].join("\n\n")}\n`);
 }

@@ -20,8 +20,7 @@ test(
         ...["dist/testing/index.js", "dist/testing/index.d.ts", "dist/testing-cjs/index.js", "dist/testing-cjs/index.d.ts", "dist/test-server.js"],
       ]),
     );
-    const known =
-      /^(bin|dist|docs|worlds|deploy|spec|conformance\/worlds)\/|^(bench\/|conformance\/)?[A-Z]+(\.md)?$|^package\.json$|^bench\/results\.json$/;
+    const known = /^(bin|dist|docs|worlds|deploy|spec|conformance\/worlds)\/|^(bench\/|conformance\/)?[A-Z]+(\.md)?$|^package\.json$/;
     expect(files.filter((path) => !known.test(path) || /\.tsx?$/.test(path.replace(".d.ts", "")))).toEqual([]);
     // An executable of some 100 MB may stand in the same folder.
     expect(files).not.toContain("dist/plaza");
