@@ -1,12 +1,12 @@
 /**
- * `node tools/package.mjs`: what `npm pack` needs besides the sources: a build of them alone, the notices of the packages that it
- * holds, and their list (SBOM). With `--executable` also `dist/plaza`, one file that holds Bun and Plaza. Unlike a build before a
+ * `node tools/package.mjs`: what `npm pack` needs besides the sources: the generated documents and types, a build of the sources alone, the
+ * notices of the packages that it holds, and their list (SBOM). With `--executable` also `dist/plaza`, one file that holds Bun and Plaza. Unlike a build before a
  * start, it fails where anything is missing.
  */
 import { spawnSync } from "node:child_process";
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
-import { bundle, hasBun, withoutPlaces } from "./build.mjs";
+import { bundle, generate, hasBun, withoutPlaces } from "./build.mjs";
 import { buildConsole, consoleFolder, consolePack } from "./console/build.mjs";
 import { buildReference, referenceFolder, referencePack } from "./console/reference.mjs";
 import { installPackages } from "./install/packages.mjs";
@@ -96,6 +96,7 @@ if (!hasBun() || !existsSync(compiler)) {
   process.exit(1);
 }
 rmSync(dist, { recursive: true, force: true });
+generate();
 bundle(dist, ["src/cli/test-server.ts"]);
 buildTestKit();
 buildConsole();

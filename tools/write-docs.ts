@@ -1,6 +1,6 @@
 /**
- * `npm run docs`: writes the reference pages, the page of fidelity, and the types of the client library and of the test kit, from what the
- * program itself holds. `--check` writes nothing and says which file differs.
+ * `npm run docs`: writes the reference pages and the page of fidelity from what the program itself holds. `--check` writes nothing and says
+ * which file differs. The documents and types that are not in git are written by the build (`tools/write-docs/generated.ts`).
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";

@@ -1,17 +1,21 @@
 import { expect, test } from "bun:test";
-import { chmodSync, copyFileSync, mkdirSync, readdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "#harness/server";
 
 const ROOT = join(import.meta.dir, "../..");
 
+/** In the place of Plaza's own: it copies the program's source. */
+const GENERATOR = `await Bun.write("generated.txt", Bun.file("src/cli/plaza.ts")); console.log('["generated.txt"]');`;
+
 /** A program of one source, in the place of Plaza's own. */
 function copyOfProgram(): string {
   const root = temporaryFolder();
-  for (const folder of ["bin", "tools", "src/cli", "conformance", "spec"]) mkdirSync(join(root, folder), { recursive: true });
+  for (const folder of ["bin", "tools", "tools/write-docs", "src/cli", "conformance", "spec"]) mkdirSync(join(root, folder), { recursive: true });
   copyFileSync(join(ROOT, "bin/plaza"), join(root, "bin/plaza"));
   chmodSync(join(root, "bin/plaza"), 0o755);
   copyFileSync(join(ROOT, "tools/build.mjs"), join(root, "tools/build.mjs"));
+  writeFileSync(join(root, "tools/write-docs/generated.ts"), GENERATOR);
   symlinkSync(join(ROOT, "node_modules"), join(root, "node_modules"));
   writeFileSync(join(root, "package.json"), `{ "type": "module" }`);
   writeFileSync(join(root, "package-lock.json"), "{}");
@@ -69,4 +73,30 @@ test("a source that cannot be bundled is reported, and the program starts all th
   expect(exitCode).toBe(0);
   expect(stderr.toString()).toContain("nowhere.ts");
   expect(readdirSync(root).filter((name) => name.startsWith("build"))).toEqual(["build"]);
+});
+
+test("generated files are written if one is missing or a source is newer, and only then", () => {
+  const root = copyOfProgram();
+  const generated = join(root, "generated.txt");
+  build(root);
+  expect(readFileSync(generated, "utf8")).toContain("first");
+  writeFileSync(generated, "kept");
+  build(root);
+  expect(readFileSync(generated, "utf8")).toBe("kept");
+  rmSync(generated);
+  build(root);
+  expect(readFileSync(generated, "utf8")).toContain("first");
+  writeSource(root, "second");
+  changeLater(join(root, "src/cli/plaza.ts"));
+  build(root);
+  expect(readFileSync(generated, "utf8")).toContain("second");
+});
+
+test("a generator that fails is reported, and the program is bundled all the same", () => {
+  const root = copyOfProgram();
+  writeFileSync(join(root, "tools/write-docs/generated.ts"), `throw new Error("no contract");`);
+  const { exitCode, stderr } = Bun.spawnSync(["node", "tools/build.mjs"], { cwd: root });
+  expect(exitCode).toBe(0);
+  expect(stderr.toString()).toContain("no contract");
+  expect(start(root)).toBe("first /build/plaza.js");
 });

@@ -18,7 +18,16 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 
 /** What git does not know and the tests need; they read it. */
-const LINKED = ["node_modules", "console/node_modules", "console/dist", ".tools"];
+const LINKED = [
+  "node_modules",
+  "console/node_modules",
+  "console/dist",
+  ".tools",
+  "clients/testing/generated",
+  "clients/typescript/src/generated",
+  "docs/reference/config.schema.json",
+  "docs/reference/world.schema.json",
+];
 
 const ANYBODY = 0o755;
 const ANYBODY_WRITES = 0o1777;

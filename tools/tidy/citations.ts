@@ -71,7 +71,7 @@ const globExists = (pattern: string, held: ReadonlySet<string>): boolean => {
 };
 
 /** Made by running or by who runs it, so a document may name them though they are not committed. */
-const MADE_BY_RUNNING = /^(node_modules|\.plaza|coverage)(\/|$)|^plaza\.config\.yaml$/;
+const MADE_BY_RUNNING = /^(node_modules|\.plaza|coverage)(\/|$)|^plaza\.config\.yaml$|\.schema\.json$|\/generated\/?$/;
 
 function isRepositoryPath(text: string, tops: ReadonlySet<string>, parts: ReadonlySet<string>): boolean {
   if (!PATH.test(text) || MADE_BY_RUNNING.test(text)) return false;

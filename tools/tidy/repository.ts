@@ -25,7 +25,7 @@ export const problemText = ({ path, line, what, fix }: Problem): string => `${pa
 const BINARY = /\.(png|jpg|jpeg|gif|ico|woff2?|gz|mp4|sqlite|ts\.bin)$/;
 
 /** Without git (an unpacked archive) every file counts that is not made by running. */
-const MADE = /^(node_modules|\.git|\.plaza|coverage)\//;
+const MADE = /^(node_modules|\.git|\.plaza|coverage)\/|(^|\/)generated\//;
 
 export function readRepository(root: string): RepositoryFile[] {
   const git = Bun.spawnSync(["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"], { cwd: root, stderr: "ignore" });

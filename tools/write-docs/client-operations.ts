@@ -18,7 +18,7 @@ import { formatVersion } from "#kernel/versions";
 import { surfaces } from "#surfaces/surfaces";
 import { docText, typeText } from "./typescript-text.ts";
 
-const HEADER = "/** Written by `npm run docs` from the contracts; changes by hand are lost. */\n";
+const HEADER = "/** Written by `tools/build.mjs` from the contracts; changes by hand are lost. */\n";
 
 const FIELDS = "readonly fields?: string;";
 const PAGING = "readonly limit?: number; readonly before?: string; readonly after?: string;";

@@ -13,7 +13,7 @@ export function clientWebhooks(catalogue: FieldCatalogue): string {
     (field) => `  | { object: ${JSON.stringify(field.object)}; field: ${JSON.stringify(field.field)}; value: ${nameOf(field)} }`,
   );
   return [
-    "/** Written by `npm run docs` from the definitions of the webhook fields; changes by hand are lost. */\n",
+    "/** Written by `tools/build.mjs` from the definitions of the webhook fields; changes by hand are lost. */\n",
     ...catalogue.all.map((field) => `${docText(field.summary)}\nexport type ${nameOf(field)} = ${typeText(publicSchema(field.payload))};`),
     `/** A field of an object, and what an update of it says. */\nexport type FieldUpdate =\n${updates.join("\n")};`,
     "/** The field of what an entry carries under `messaging`, where it has no name, by object. */",

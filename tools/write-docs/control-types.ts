@@ -18,7 +18,7 @@ export function controlTypes(): string {
   const entries = (direction: Direction) => sections.map(({ key, entry }) => `  ${key}: ${typeText(entry, direction, 1)};`);
   const fields = webhookObjects.map((object) => `  ${object}: ${JSON.stringify(registry.webhookFields.namesOf(object))},`);
   return `${[
-    "/** Written by `npm run docs` from the routes of the control API; changes by hand are lost. */",
+    "/** Written by `tools/build.mjs` from the routes of the control API; changes by hand are lost. */",
     `/** Entries of a world file, by their key. */\nexport interface Entries {\n${entries("sent").join("\n")}\n}`,
     `/** Nodes as the control API returns them, by the key of a world file. */\nexport interface Nodes {\n${entries("returned").join("\n")}\n}`,
     `export type TokenEntry = ${typeText(tokenEntry as Schema, "sent", 0)};`,

@@ -8,7 +8,7 @@ export function worldFilesPage(features: readonly Feature[]): string {
   const sections = features.flatMap(({ name, worldSections: held }) => (held ?? []).map(({ key, entry }) => ({ name, key, entry: entry as Schema })));
   return page("World files", "the features' `x.world.ts`", [
     "The keys of a world file. Each holds a list of entries. [operating.md](../operating.md#world-file) explains how Plaza loads a file, and how an editor checks one by " +
-      "[world.schema.json](world.schema.json).",
+      "`world.schema.json`, which the package has beside this page and `bin/plaza schema world` prints.",
     ...sections.map(({ name, key, entry }) => `## ${key}\n\nDefined by the feature \`${name}\`.\n\n${entryTable(entry)}`),
     `## tokens\n\n${entryTable(tokenEntry as Schema)}`,
     "## The world itself",
