@@ -1,7 +1,4 @@
-/**
- * `npm run tidy`: what the project asks of its files, beyond what formatter, lint, types and dependency rules can hold.
- * `npm run tidy -- --vocabulary` prints the old words of all files, also of those with an exception.
- */
+/** `npm run tidy`: what the project asks of its files, beyond what formatter, lint, types and dependency rules can hold. */
 import { features } from "#features";
 import { Registry } from "#graph/contract/registry";
 import { assertions } from "./tidy/assertions.ts";
@@ -14,9 +11,7 @@ import { outcomes } from "./tidy/outcomes.ts";
 import { importsByName, placesOfThings } from "./tidy/places.ts";
 import { type Check, type Problem, problemText, type RepositoryFile, readRepository } from "./tidy/repository.ts";
 import { sizes } from "./tidy/sizes.ts";
-import { vocabulary } from "./tidy/vocabulary.ts";
 import exceptions from "./tidy-exceptions.json";
-import oldWords from "./vocabulary-exceptions.json";
 
 const checks: readonly Check[] = [
   sizes(exceptions),
@@ -32,7 +27,6 @@ const checks: readonly Check[] = [
   decisions,
   paths,
   errorPage([...new Registry(features).errors.keys()]),
-  vocabulary(oldWords),
 ];
 
 export interface TidyReport {
@@ -47,17 +41,12 @@ export function tidy(files: readonly RepositoryFile[]): TidyReport {
   const coverage = [`clauses: ${clauses.covered} of ${clauses.total} have an operation and a case`, ...areas];
   return {
     problems: [...checks.flatMap((check) => check(files)), ...clauses.problems],
-    summary: [`${files.length} files, ${checks.length} checks`, `${oldWords.length} files still have old words`, ...coverage].join("\n"),
+    summary: [`${files.length} files, ${checks.length} checks`, ...coverage].join("\n"),
   };
 }
 
 if (import.meta.main) {
-  const files = readRepository(new URL("..", import.meta.url).pathname);
-  if (process.argv.includes("--vocabulary")) {
-    for (const problem of vocabulary([])(files)) console.log(problemText(problem));
-    process.exit();
-  }
-  const report = tidy(files);
+  const report = tidy(readRepository(new URL("..", import.meta.url).pathname));
   for (const problem of report.problems) console.error(problemText(problem));
   console.log(report.summary);
   console.log(report.problems.length === 0 ? "tidy" : `${report.problems.length} problems`);
