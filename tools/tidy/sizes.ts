@@ -1,9 +1,9 @@
-/** Files, functions and folders stay small enough to be read at one go (STYLE.md, rule 9). */
+/** Files, functions and folders stay small enough to be read at one go (STYLE.md, rule 9). No file is too small for a machine. */
 import { dirname } from "node:path";
 import ts from "typescript";
 import { type Check, eachNode, isCode, lineOf, type Problem, type RepositoryFile, treeOf } from "./repository.ts";
 
-const FILE_LINES_MAX = 300;
+const FILE_LINES_MAX = 500;
 const FUNCTION_LINES_MAX = 70;
 /** As many names as a reader takes in at a glance. */
 const FOLDER_FILES_MAX = 20;
@@ -35,7 +35,7 @@ const linesOf = (text: string): number => text.split("\n").length - (text.endsWi
 function fileSize(file: RepositoryFile, exceptions: SizeExceptions): Problem[] {
   const lines = linesOf(file.text);
   if (lines <= FILE_LINES_MAX || Object.hasOwn(exceptions.files, file.path)) return [];
-  const fix = "split it by what it does, or list it in tools/tidy-exceptions.json with the reason";
+  const fix = "split it by what it does if it does several things, or list it in tools/tidy-exceptions.json with the reason";
   return [{ path: file.path, line: FIRST_LINE, what: `the file has ${lines} lines, ${FILE_LINES_MAX} are allowed`, fix }];
 }
 
