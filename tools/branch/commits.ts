@@ -1,0 +1,25 @@
+/** `npm run check -- commits`: the subjects of the commits that are not on the main branch yet (STYLE.md: Commits). */
+import { ROOT } from "../steps.ts";
+import { baseOnMain, type Commit, commitsSince } from "./main-branch.ts";
+
+/** As much as `git log --oneline` shows in a terminal of 80 columns, and forges before they cut it off. */
+const SUBJECT_CHARACTERS_MAX = 72;
+/** One or more areas, as `feeds: …` or `docs, clients: …`. */
+const AREA = /^[\w./@-]+(?:, [\w./@-]+)*: \S/;
+
+export function problemsOf({ subject, isMerge }: Pick<Commit, "subject" | "isMerge">): string[] {
+  if (isMerge && /^Merge\b/.test(subject)) return ["is a merge without a name: rebase, or say what it brings"];
+  return [
+    ...([...subject].length > SUBJECT_CHARACTERS_MAX ? [`has ${[...subject].length} characters, ${SUBJECT_CHARACTERS_MAX} are allowed`] : []),
+    ...(AREA.test(subject) ? [] : ["does not begin with its area: feeds: keep rows after CRLF"]),
+  ];
+}
+
+if (import.meta.main) {
+  const base = baseOnMain(ROOT);
+  const commits = base === undefined ? [] : commitsSince(ROOT, base);
+  const problems = commits.flatMap((commit) => problemsOf(commit).map((problem) => `${commit.hash} "${commit.subject}" ${problem}`));
+  for (const problem of problems) console.error(problem);
+  console.log(base === undefined ? "there is no main branch to compare with" : `${commits.length} commits are not on the main branch yet`);
+  process.exit(problems.length === 0 ? 0 : 1);
+}

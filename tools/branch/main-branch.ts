@@ -1,0 +1,33 @@
+/** What is not on the main branch yet, for the checks that look at a change rather than at the files. */
+export interface Commit {
+  readonly hash: string;
+  readonly subject: string;
+  readonly isMerge: boolean;
+}
+
+/**
+ * The commit at which HEAD left the main branch, as this clone or its origin knows it; on the main branch itself, the last one that origin has.
+ * Undefined if the clone has neither, or not enough of the history.
+ */
+export function baseOnMain(root: string): string | undefined {
+  const branch = git(root, "rev-parse", "--abbrev-ref", "HEAD");
+  const mains = ["origin/main", ...(branch === "main" ? [] : ["main"])].filter(
+    (name) => git(root, "rev-parse", "--verify", "--quiet", name) !== undefined,
+  );
+  return mains.length === 0 ? undefined : git(root, "merge-base", "HEAD", ...mains);
+}
+
+/** The newest first. */
+export function commitsSince(root: string, base: string): Commit[] {
+  const lines = (git(root, "log", "--format=%h%x09%p%x09%s", `${base}..HEAD`) ?? "").split("\n").filter(Boolean);
+  return lines.map((line) => {
+    const [hash = "", parents = "", ...subject] = line.split("\t");
+    return { hash, subject: subject.join("\t"), isMerge: parents.includes(" ") };
+  });
+}
+
+/** Undefined if it fails, also if there is no git. */
+function git(root: string, ...args: string[]): string | undefined {
+  const { success, stdout } = Bun.spawnSync(["git", ...args], { cwd: root, stderr: "ignore" });
+  return success ? stdout.toString().trim() : undefined;
+}
