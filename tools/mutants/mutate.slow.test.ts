@@ -7,6 +7,7 @@ import { afterThisTest } from "#harness/cleanup";
 import { BUN, ROOT } from "../steps.ts";
 import { changedLines, filesOf, Importers } from "./files.ts";
 import { conformanceOf } from "./judge.ts";
+import { TypeCheck } from "./type-check.ts";
 import { WorkCopy } from "./work-copy.ts";
 
 /** Each of these starts the tool, which starts the tests, several times: seconds, and more on a busy machine. */
@@ -102,6 +103,19 @@ test("what does not compile is counted by itself", async () => {
       'import { expect, test } from "bun:test";\nimport { level } from "./level.ts";\ntest("a level", () => expect(level()).toBeNumber());\n',
   });
   expect(ends((await mutate(root)).report)).toEqual(["1 → 2: does not compile"]);
+});
+
+test("an error about a name that nobody uses any more is none, and a mutant is not seen by the files that import it", () => {
+  const root = madeUp();
+  write(root, "tsconfig.json", FILES["tsconfig.json"].replace('"strict"', '"noUnusedLocals": true, "noUnusedParameters": true, "strict"'));
+  const types = new TypeCheck(root);
+  const gate = FILES["src/gate/gate.ts"];
+  expect(types.accepts("src/gate/gate.ts", gate, gate.replace("isAdult(age)", "true"))).toBe(true);
+  expect(types.accepts("src/gate/gate.ts", gate, gate.replace("isAdult(age)", "age"))).toBe(false);
+  const age = FILES["src/age/age.ts"];
+  expect(types.accepts("src/age/age.ts", age, age.replace("boolean", "number"))).toBe(false);
+  expect(types.accepts("src/age/age.ts", age, age.replaceAll("boolean => age >= 18", "number => age"))).toBe(true);
+  expect(types.accepts("src/gate/gate.ts", gate, `${gate}export const isOpen: boolean = isAdult(1);\n`)).toBe(true);
 });
 
 test("an equivalent mutant is not run, and its reason is reported; an entry without a mutant is to be deleted", async () => {
