@@ -67,6 +67,7 @@ export class Judge {
 
   async judge(mutant: Mutant): Promise<Verdict> {
     const original = this.#copy.read(mutant.path);
+    if (!this.#types.accepts(mutant.path, original, withMutant(original, mutant))) return { outcome: "does not compile", ran: 0 };
     const asMutant = async <T>(run: () => Promise<T>): Promise<T> => {
       this.#copy.write(mutant.path, withMutant(original, mutant));
       try {
@@ -78,7 +79,6 @@ export class Judge {
     const tests = this.#importers.testsOf(mutant.path);
     const near = await this.#byTests(tests.slice(0, NEAR_FILES), asMutant);
     if (near.outcome !== "survived") return near;
-    if (!this.#types.accepts(mutant.path, original, withMutant(original, mutant))) return { outcome: "does not compile", ran: near.ran };
     if (mutant.kind === "await" && tests.includes(OF_AWAITS)) {
       const lint = await this.#byTests([OF_AWAITS], asMutant);
       if (lint.outcome !== "survived") return { ...lint, ran: near.ran + 1 };
