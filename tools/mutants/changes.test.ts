@@ -16,6 +16,7 @@ test("a condition is turned round, and taken as decided", () => {
   expect(instead("if (a === b) c++;")).toEqual(["if (true) c++;", "if (false) c++;", "if (a !== b) c++;"]);
   expect(instead("x = !a ? b : c;", "condition")).toEqual(["x = true ? b : c;", "x = false ? b : c;", "x = a ? b : c;"]);
   expect(instead("x = a && b;", "condition")).toEqual(["x = a || b;"]);
+  expect(instead("x = a && (b || c);", "operand")).toEqual(["x = a;", "x = (b || c);", "x = a && (b);", "x = a && (c);"]);
   expect(instead("x = a ?? b;", "condition")).toEqual(["x = a;"]);
 });
 
@@ -29,7 +30,7 @@ test("true and false are exchanged", () => {
 });
 
 test("sums are differences, except of texts", () => {
-  expect(instead("const n = a + b * c;")).toEqual(["const n = a - b * c;", "const n = a + b / c;"]);
+  expect(instead("const n = a + b * c;")).toEqual(["const n = a - b * c;", "const n = a;", "const n = a + b / c;"]);
   expect(instead('const n = "a" + b + c;')).toEqual([]);
 });
 
@@ -44,11 +45,39 @@ test("a statement that acts is forgotten", () => {
   expect(instead("async () => { await save(a); };", "call")).toEqual(["async () => { ; };"]);
   expect(instead("{ this.a = b; }")).toEqual(["{ ; }"]);
   expect(instead("for (;;) { continue; }")).toEqual(["for (;;) { ; }"]);
+  expect(instead("{ throw refused(a); }")).toEqual(["{ ; }"]);
 });
 
 test("a method is exchanged for its opposite, or forgotten", () => {
   expect(instead("const n = Math.min(a, b);")).toEqual(["const n = Math.max(a, b);"]);
   expect(instead("const n = list.filter(f).sort();")).toEqual(["const n = list.filter(f);", "const n = list.sort();"]);
+});
+
+test("a property of an object is missing, or its text empty", () => {
+  expect(instead('f({ a, "cache-control": "no-store", c: d });', "property")).toEqual([
+    'f({  "cache-control": "no-store", c: d });',
+    "f({ a,  c: d });",
+    'f({ a, "cache-control": "", c: d });',
+    'f({ a, "cache-control": "no-store",  });',
+  ]);
+  expect(instead("x = { a: { b: c } , };", "property")).toEqual(["x = {  };", "x = { a: {  } , };"]);
+});
+
+test("properties that a pattern reads, that only describe or that are undefined are left alone", () => {
+  expect(instead("const { a, b: { c } } = d; ({ a, b: [{ c }] } = d); f = ({ a }) => a;", "property")).toEqual([]);
+  expect(instead('x = { summary: "Lists.", clauses: ["A7-1"], a: undefined, b: "" };', "property")).toEqual([
+    'x = { summary: "Lists.", clauses: ["A7-1"], a: undefined,  };',
+  ]);
+  expect(instead("x = { a: ({ b: c } = d) };", "property")).toEqual(["x = {  };"]);
+  expect(instead("x = { ...a, ...(b === undefined ? {} : c), d() {}, get e() {} };", "property")).toEqual([
+    "x = {  ...(b === undefined ? {} : c), d() {}, get e() {} };",
+  ]);
+});
+
+test("neighbouring arguments are exchanged, if both are simple and differ", () => {
+  expect(instead('f(a, b.c, "d", () => e, g());', "arguments")).toEqual(['f(b.c, a, "d", () => e, g());', 'f(a, "d", b.c, () => e, g());']);
+  expect(instead("x = new A(this, -1);", "arguments")).toEqual(["x = new A(-1, this);"]);
+  expect(instead("f(a, a); Math.max(a, b); f(a, ...b);", "arguments")).toEqual([]);
 });
 
 test("types and imports are left alone", () => {

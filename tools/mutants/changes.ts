@@ -45,6 +45,12 @@ const DROPPED_METHODS = new Set(["filter", "sort", "toSorted", "reverse", "toRev
 /** Durations and sizes begin here: one millisecond or byte more is seldom a mistake that anybody makes, twice as much is. */
 const LARGE = 1_000;
 
+/** Documents alone show them; `npm run check` compares these. */
+const DESCRIBING = new Set(["summary", "description", "clauses", "clause", "decisions", "decision", "example", "examples"]);
+
+/** `Math.max(b, a)` is the same. */
+const COMMUTATIVE = /^Math\.(?:min|max)$/;
+
 /** What stands at this node itself; its children have their own. */
 export function changesAt(node: ts.Node): Change[] {
   if (ts.isBinaryExpression(node)) return operatorChanges(node);
@@ -56,10 +62,13 @@ export function changesAt(node: ts.Node): Change[] {
   if (node.kind === ts.SyntaxKind.TrueKeyword) return [replaced("boolean", node, "false")];
   if (node.kind === ts.SyntaxKind.FalseKeyword) return [replaced("boolean", node, "true")];
   if (ts.isAwaitExpression(node)) return isPassedOn(node) ? [] : [replaced("await", node, textOf(node.expression))];
-  if (ts.isCallExpression(node)) return methodChanges(node.expression, node.end);
+  if (ts.isCallExpression(node)) return [...methodChanges(node.expression, node.end), ...argumentChanges(node.expression, node.arguments)];
+  if (ts.isNewExpression(node)) return argumentChanges(node.expression, node.arguments);
+  if (ts.isObjectLiteralExpression(node)) return isAssignedTo(node) ? [] : node.properties.flatMap(propertyChanges);
   if (ts.isStringLiteralLike(node) || ts.isTemplateExpression(node)) return sqlChanges(node);
   if (ts.isExpressionStatement(node)) return statementChanges(node);
-  if (ts.isContinueStatement(node) || (ts.isReturnStatement(node) && node.expression === undefined)) return [replaced("statement", node, ";")];
+  if (ts.isContinueStatement(node) || ts.isThrowStatement(node) || (ts.isReturnStatement(node) && node.expression === undefined))
+    return [replaced("statement", node, ";")];
   return [];
 }
 
@@ -71,11 +80,14 @@ const replaced = (kind: string, node: ts.Node, now: string): Change => ({ kind, 
 const decided = (condition: ts.Expression): Change[] =>
   /^(true|false)$/.test(textOf(condition)) ? [] : [replaced("condition", condition, "true"), replaced("condition", condition, "false")];
 
-function operatorChanges({ left, operatorToken, right }: ts.BinaryExpression): Change[] {
+function operatorChanges(whole: ts.BinaryExpression): Change[] {
+  const { left, operatorToken, right } = whole;
   if (operatorToken.kind === ts.SyntaxKind.QuestionQuestionToken) return [{ kind: "condition", start: left.end, end: right.end, now: "" }];
-  const other = OPERATORS[textOf(operatorToken)];
-  if (other === undefined || (operatorToken.kind === ts.SyntaxKind.PlusToken && (isText(left) || isText(right)))) return [];
-  return [replaced(other[0], operatorToken, other[1])];
+  const operator = textOf(operatorToken);
+  const other = OPERATORS[operator];
+  if (other === undefined || (operator === "+" && (isText(left) || isText(right)))) return [];
+  const dropped = { "&&": [left, right], "||": [left, right], "+": [left] }[operator] ?? [];
+  return [replaced(other[0], operatorToken, other[1]), ...dropped.map((operand) => replaced("operand", whole, textOf(operand)))];
 }
 
 /** Texts are joined by plus as well. */
@@ -101,6 +113,50 @@ function methodChanges(callee: ts.Expression, end: number): Change[] {
   if (DROPPED_METHODS.has(name)) return [{ kind: "call", start: callee.expression.end, end, now: "" }];
   const other = Object.hasOwn(OTHER_METHODS, name) ? OTHER_METHODS[name] : undefined;
   return other === undefined ? [] : [replaced("call", callee.name, other)];
+}
+
+/** Two neighbours are exchanged. */
+function argumentChanges(callee: ts.Expression, all: readonly ts.Expression[] = []): Change[] {
+  if (COMMUTATIVE.test(textOf(callee))) return [];
+  return all.slice(1).flatMap((second, at) => {
+    const first = all[at];
+    if (first === undefined || !isSimple(first) || !isSimple(second) || textOf(first) === textOf(second)) return [];
+    return [{ kind: "arguments", start: first.getStart(), end: second.end, now: `${textOf(second)}, ${textOf(first)}` }];
+  });
+}
+
+/** A name, a place in an object, or a literal. */
+const isSimple = (node: ts.Expression): boolean =>
+  ts.isIdentifier(node) ||
+  ts.isPropertyAccessExpression(node) ||
+  ts.isElementAccessExpression(node) ||
+  ts.isLiteralExpression(node) ||
+  ts.isTemplateExpression(node) ||
+  /^(?:true|false|null|this|-\d[\d_]*)$/.test(textOf(node));
+
+/** It is missing, and a text is empty besides. What a condition adds has that condition changed. */
+function propertyChanges(property: ts.ObjectLiteralElementLike): Change[] {
+  if (ts.isMethodDeclaration(property) || ts.isAccessor(property)) return [];
+  if (ts.isSpreadAssignment(property)) return isSimple(property.expression) ? [withoutProperty(property)] : [];
+  if (DESCRIBING.has(textOf(property.name))) return [];
+  if (ts.isShorthandPropertyAssignment(property)) return [withoutProperty(property)];
+  const { initializer: value } = property;
+  if (textOf(value) === "undefined") return [];
+  const isFilled = ts.isStringLiteralLike(value) && value.text !== "";
+  return [withoutProperty(property), ...(isFilled ? [replaced("property", value, '""')] : [])];
+}
+
+function withoutProperty(property: ts.ObjectLiteralElementLike): Change {
+  const comma = /^\s*,/.exec(property.getSourceFile().text.slice(property.end))?.[0] ?? "";
+  return { kind: "property", start: property.getStart(), end: property.end + comma.length, now: "" };
+}
+
+/** `({ a } = b)` reads the property. */
+function isAssignedTo(node: ts.ObjectLiteralExpression): boolean {
+  let at: ts.Node = node;
+  while (ts.isObjectLiteralElement(at.parent) || ts.isObjectLiteralExpression(at.parent) || ts.isArrayLiteralExpression(at.parent)) at = at.parent;
+  const { parent } = at;
+  return ts.isBinaryExpression(parent) && parent.operatorToken.kind === ts.SyntaxKind.EqualsToken && parent.left === at;
 }
 
 function statementChanges(node: ts.ExpressionStatement): Change[] {
