@@ -131,6 +131,29 @@ test("a mutant is reported with its line and what changes there", () => {
   expect(mutant).toMatchObject({ path: "src/jobs/made-up.ts", line: 2, code: "const b = c <", change: "< → <=" });
 });
 
+test("a comment on the line or right above it says which mutants are equivalent, by kind or by change", () => {
+  const reasonsOf = (text: string) => mutantsOf("src/made-up.ts", text).map(({ change, equivalent }) => [change, equivalent?.reason]);
+  expect(reasonsOf("a = b < 1; // Equivalent mutant (boundary): it is not 1.\nc = 2 < d;")).toEqual([
+    ["a = b < 1; → ;", undefined],
+    ["< → <=", "it is not 1."],
+    ["1 → 2", undefined],
+    ["c = 2 < d; → ;", undefined],
+    ["< → <=", undefined],
+    ["2 → 3", undefined],
+  ]);
+  expect(reasonsOf("  // Equivalent mutant (f(a); →): one.\n  // Equivalent mutant (1 → 2): two.\n  f(1);\n const c = 1;")).toEqual([
+    ["f(1); → ;", undefined],
+    ["1 → 2", "two."],
+    ["1 → 2", undefined],
+  ]);
+  expect(reasonsOf("x = a.sort(); // Equivalent mutant (.sort() →): it is sorted.")[1]).toEqual([".sort() → ", "it is sorted."]);
+  // A comment cannot stand in SQL.
+  expect(reasonsOf("// Equivalent mutant (sql): in any order.\nsql`SELECT a FROM b\n  ORDER BY c DESC`;")).toEqual([
+    ["DESC → ASC", "in any order."],
+    ["ORDER BY c DESC → ", "in any order."],
+  ]);
+});
+
 test("a report counts a feature for itself, and a part of the server as a whole", () => {
   expect(folderOf("src/features/pages/index.ts")).toBe("src/features/pages");
   expect(folderOf("src/graph/pipeline/parse/body.ts")).toBe("src/graph");

@@ -5,7 +5,7 @@ import { type Mutant, withMutant } from "./mutants.ts";
 import { TypeCheck } from "./type-check.ts";
 import type { Ended, WorkCopy } from "./work-copy.ts";
 
-export type Outcome = "noticed" | "timeout" | "does not compile" | "survived";
+type Outcome = "noticed" | "timeout" | "does not compile" | "survived" | "equivalent";
 
 export interface Verdict {
   readonly outcome: Outcome;
@@ -66,6 +66,7 @@ export class Judge {
   }
 
   async judge(mutant: Mutant): Promise<Verdict> {
+    if (mutant.equivalent !== undefined) return { outcome: "equivalent", ran: 0 };
     const original = this.#copy.read(mutant.path);
     if (!this.#types.accepts(mutant.path, original, withMutant(original, mutant))) return { outcome: "does not compile", ran: 0 };
     const asMutant = async <T>(run: () => Promise<T>): Promise<T> => {

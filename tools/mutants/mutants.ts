@@ -14,7 +14,19 @@ export interface Mutant {
   readonly code: string;
   /** `< → <=`, short enough to be read in a list. */
   readonly change: string;
+  readonly equivalent?: Equivalent;
 }
+
+/** A comment says that nobody can notice mutants of its line, because the program does the same. */
+interface Equivalent {
+  /** From 1; of the comment. */
+  readonly at: number;
+  /** A kind, or a change as a report writes it. */
+  readonly of: string;
+  readonly reason: string;
+}
+
+const EQUIVALENT = /\/\/ Equivalent mutant \((.+)\): (.+)/;
 
 const SHOWN_CHARACTERS = 80;
 
@@ -25,19 +37,42 @@ const NOT_RUN = [ts.isImportDeclaration, ts.isExportDeclaration, ts.isInterfaceD
 export function mutantsOf(path: string, text: string): Mutant[] {
   const tree = ts.createSourceFile(path, text, ts.ScriptTarget.ESNext, true);
   const lines = text.split("\n");
+  const equivalents = equivalentsOf(lines);
+  const lineAt = (place: number): number => tree.getLineAndCharacterOfPosition(place).line + 1;
   const mutants = new Map<string, Mutant>();
   const visit = (node: ts.Node): void => {
     if (NOT_RUN.some((isSuch) => isSuch(node))) return;
     for (const { kind, start, end, now } of changesAt(node)) {
-      const { line } = tree.getLineAndCharacterOfPosition(start);
+      const line = lineAt(start);
       const change = `${shown(text.slice(start, end))} → ${shown(now)}`;
-      mutants.set(`${start} ${end} ${now}`, { path, line: line + 1, kind, start, end, now, code: (lines[line] ?? "").trim(), change });
+      // No comment can stand beside a line of SQL.
+      const beside = [...(equivalents.get(line) ?? []), ...(equivalents.get(lineAt(node.getStart())) ?? [])];
+      const equivalent = beside.find(({ of }) => of === kind || of === change.trim());
+      const mutant = { path, line, kind, start, end, now, code: (lines[line - 1] ?? "").trim(), change };
+      mutants.set(`${start} ${end} ${now}`, equivalent === undefined ? mutant : { ...mutant, equivalent });
     }
     ts.forEachChild(node, visit);
   };
   visit(tree);
   return [...mutants.values()];
 }
+
+/** By the line that they are about: their own, or if nothing else stands on it the next one. */
+function equivalentsOf(lines: readonly string[]): Map<number, Equivalent[]> {
+  const found = lines.flatMap((text, at) => {
+    const [comment, of, reason] = EQUIVALENT.exec(text) ?? [];
+    if (of === undefined || reason === undefined) return [];
+    const below = text.trim() === comment ? lines.slice(at).findIndex((each) => !EQUIVALENT.test(each)) : 0;
+    return [{ line: at + 1 + below, equivalent: { at: at + 1, of, reason } }];
+  });
+  return new Map([...Map.groupBy(found, ({ line }) => line)].map(([line, those]) => [line, those.map(({ equivalent }) => equivalent)]));
+}
+
+/** Comments about mutants that are not there. */
+export const staleEquivalents = (text: string, mutants: readonly Mutant[]): Equivalent[] =>
+  [...equivalentsOf(text.split("\n")).values()]
+    .flat()
+    .filter(({ at, of }) => !mutants.some(({ equivalent: one }) => one?.at === at && one.of === of));
 
 export const withMutant = (text: string, { start, end, now }: Mutant): string => text.slice(0, start) + now + text.slice(end);
 

@@ -65,7 +65,7 @@ function start(root: string, ...args: string[]) {
 interface Report {
   readonly noticed: number;
   readonly folders: Record<string, unknown>;
-  readonly mutants: { path: string; change: string; outcome: string; by?: string; reason?: string }[];
+  readonly mutants: { path: string; change: string; outcome: string; by?: string; equivalent?: unknown }[];
 }
 
 async function mutate(root: string, ...args: string[]): Promise<{ exitCode: number; output: string; report: Report }> {
@@ -118,13 +118,13 @@ test("an error about a name that nobody uses any more is none, and a mutant is n
   expect(types.accepts("src/gate/gate.ts", gate, `${gate}export const isOpen: boolean = isAdult(1);\n`)).toBe(true);
 });
 
-test("an equivalent mutant is not run, and its reason is reported; an entry without a mutant is to be deleted", async () => {
+test("an equivalent mutant is not run; a comment about a mutant that is not there is to be deleted", async () => {
   const root = madeUp();
-  const known = { path: "src/age/age.ts", code: "export const never = (): number => 5;", change: "5 → 6", reason: "nobody calls it" };
-  write(root, "tools/mutants/equivalent.json", JSON.stringify([known, { ...known, change: "7 → 8" }]));
+  const comments = "// Equivalent mutant (constant): nobody asks.\n// Equivalent mutant (7 → 8): it is 5.\nexport const never";
+  write(root, "src/age/age.ts", FILES["src/age/age.ts"].replace("export const never", comments));
   const { exitCode, output, report } = await mutate(root);
-  expect(report.mutants.at(-1)).toMatchObject({ outcome: "equivalent", reason: "nobody calls it" });
-  expect(output).toContain("delete the entry of src/age/age.ts, there is no such mutant");
+  expect(report.mutants.at(-1)).toMatchObject({ outcome: "equivalent", equivalent: { reason: "nobody asks." } });
+  expect(output).toContain("src/age/age.ts:4: delete the comment, there is no such mutant: 7 → 8");
   expect({ exitCode, noticed: report.noticed }).toEqual({ exitCode: 0, noticed: 1 });
 });
 

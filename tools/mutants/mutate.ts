@@ -7,8 +7,8 @@ import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { changedLines, filesOf, Importers, isMutable } from "./files.ts";
 import { conformanceOf, Judge } from "./judge.ts";
-import { type Mutant, mutantsOf, sampleOf } from "./mutants.ts";
-import { type Equivalent, isSame, type Judged, json, judged, judgedBefore, lineOf, table } from "./report.ts";
+import { type Mutant, mutantsOf, sampleOf, staleEquivalents } from "./mutants.ts";
+import { type Judged, json, judgedBefore, lineOf, table } from "./report.ts";
 import { WorkCopy } from "./work-copy.ts";
 
 const HELP = `Makes small mistakes in the code, one at a time, and runs the tests on each: first those that stand nearest to the file.
@@ -47,7 +47,6 @@ const { values: options } = parseArgs({
 
 /** The project is where it is started, which npm makes the folder of package.json. */
 const root = process.cwd();
-const EQUIVALENT = "tools/mutants/equivalent.json";
 
 function whole(name: "sample" | "seed" | "rest-seconds" | "at-once"): number {
   const text = options[name] ?? "";
@@ -61,21 +60,18 @@ function chosen(paths: readonly string[]): Mutant[] {
   const changed = options.changed === true || options.since !== undefined ? changedLines(root, options.since) : undefined;
   const mutants = paths
     .filter((path) => isMutable(path) && isBelow(path) && (changed?.has(path) ?? true) && existsSync(join(root, path)))
-    .flatMap((path) => mutantsOf(path, readFileSync(join(root, path), "utf8")))
+    .flatMap(mutantsIn)
     .filter(({ path, line }) => changed?.get(path)?.(line) ?? true)
     .filter(({ change }) => change.includes(options.match));
   return options.sample === undefined ? mutants : sampleOf(mutants, whole("sample"), whole("seed"));
 }
 
-function equivalents(): Equivalent[] {
-  return existsSync(join(root, EQUIVALENT)) ? JSON.parse(readFileSync(join(root, EQUIVALENT), "utf8")) : [];
-}
-
-/** An entry whose line is gone says nothing any more. */
-function stale(known: readonly Equivalent[]): Equivalent[] {
-  const isThere = (entry: Equivalent): boolean =>
-    existsSync(join(root, entry.path)) && mutantsOf(entry.path, readFileSync(join(root, entry.path), "utf8")).some((mutant) => isSame(mutant, entry));
-  return known.filter((entry) => !isThere(entry));
+/** Of a file. */
+function mutantsIn(path: string): Mutant[] {
+  const text = readFileSync(join(root, path), "utf8");
+  const mutants = mutantsOf(path, text);
+  for (const { at, of } of staleEquivalents(text, mutants)) console.error(`${path}:${at}: delete the comment, there is no such mutant: ${of}`);
+  return mutants;
 }
 
 /** What an earlier run found out. */
@@ -84,7 +80,7 @@ function earlier(mutants: readonly Mutant[]): Map<Mutant, Judged> {
   return options.resume === true && existsSync(file) ? judgedBefore(readFileSync(file, "utf8"), mutants) : new Map();
 }
 
-async function run(mutants: readonly Mutant[], paths: readonly string[], known: readonly Equivalent[]): Promise<Judged[]> {
+async function run(mutants: readonly Mutant[], paths: readonly string[]): Promise<Judged[]> {
   const found = earlier(mutants);
   const survivors = mutants.filter((mutant) => found.get(mutant)?.outcome === "survived");
   // Tests may have come for the survivors meanwhile.
@@ -96,9 +92,7 @@ async function run(mutants: readonly Mutant[], paths: readonly string[], known: 
   const work = async (copy: WorkCopy): Promise<void> => {
     const judge = new Judge(copy, importers, limits);
     for (const mutant of left) {
-      const equivalent = known.find((entry) => isSame(mutant, entry));
-      const one: Judged =
-        equivalent === undefined ? judged(mutant, await judge.judge(mutant)) : { mutant, outcome: "equivalent", ran: 0, reason: equivalent.reason };
+      const one = { mutant, ...(await judge.judge(mutant)) };
       found.set(mutant, one);
       console.log(`${found.size}/${mutants.length} ${lineOf(one)}`);
       mkdirSync(dirname(resolve(root, options.json)), { recursive: true });
@@ -127,10 +121,7 @@ try {
     console.log(`${mutants.length} mutants`);
     process.exit();
   }
-  const known = equivalents();
-  for (const { path, code, change } of stale(known))
-    console.error(`${EQUIVALENT}: delete the entry of ${path}, there is no such mutant: ${code}: ${change}`);
-  const all = await run(mutants, paths, known);
+  const all = await run(mutants, paths);
   console.log(`\n${table(all)}\n`);
   for (const one of all.filter(({ outcome }) => outcome === "survived")) console.log(lineOf(one));
   process.exit(all.some(({ outcome }) => outcome === "survived") ? 1 : 0);

@@ -1,28 +1,10 @@
 /** What became of the mutants: a table by folder, and all of it as JSON. */
-import type { Outcome, Verdict } from "./judge.ts";
+import type { Verdict } from "./judge.ts";
 import { folderOf, type Mutant } from "./mutants.ts";
 
-export interface Judged {
+export interface Judged extends Verdict {
   readonly mutant: Mutant;
-  readonly outcome: Outcome | "equivalent";
-  readonly by?: string;
-  readonly ran: number;
-  /** Of an equivalent one. */
-  readonly reason?: string;
 }
-
-/** An entry of `equivalent.json`: a mistake that nobody could notice. */
-export interface Equivalent {
-  readonly path: string;
-  readonly code: string;
-  readonly change: string;
-  readonly reason: string;
-}
-
-export const judged = (mutant: Mutant, verdict: Verdict): Judged => ({ mutant, ...verdict });
-
-export const isSame = (mutant: Mutant, { path, code, change }: Equivalent): boolean =>
-  mutant.path === path && mutant.code === code && mutant.change === change;
 
 const COLUMNS = ["noticed", "timeout", "survived", "equivalent", "does not compile"] as const satisfies readonly Judged["outcome"][];
 
@@ -67,14 +49,14 @@ export function json(all: readonly Judged[], seed: number): string {
 /** What stands in a report about these mutants. One whose place in the file is another by now is not among them. */
 export function judgedBefore(report: string, mutants: readonly Mutant[]): Map<Mutant, Judged> {
   const key = ({ path, start, code, change }: Mutant): string => JSON.stringify([path, start, code, change]);
-  const earlier: readonly (Mutant & Omit<Judged, "mutant">)[] = JSON.parse(report).mutants;
+  const earlier: readonly (Mutant & Verdict)[] = JSON.parse(report).mutants;
   const entries = new Map(earlier.map((entry) => [key(entry), entry]));
   const found = new Map<Mutant, Judged>();
   for (const mutant of mutants) {
     const entry = entries.get(key(mutant));
     if (entry === undefined) continue;
-    const { outcome, ran, by, reason } = entry;
-    found.set(mutant, { mutant, outcome, ran, ...(by === undefined ? {} : { by }), ...(reason === undefined ? {} : { reason }) });
+    const { outcome, ran, by } = entry;
+    found.set(mutant, { mutant, outcome, ran, ...(by === undefined ? {} : { by }) });
   }
   return found;
 }
