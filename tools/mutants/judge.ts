@@ -1,5 +1,6 @@
 /** Runs the tests on a mutant until one notices it. */
 import { BUN } from "../steps.ts";
+import { isInEveryRun } from "../test-runs/tiers.ts";
 import type { Importers } from "./files.ts";
 import { type Mutant, withMutant } from "./mutants.ts";
 import { TypeCheck } from "./type-check.ts";
@@ -7,17 +8,23 @@ import type { Ended, WorkCopy } from "./work-copy.ts";
 
 type Outcome = "noticed" | "timeout" | "does not compile" | "survived" | "equivalent";
 
+export const RUNS = ["npm test", "test:all"] as const;
+
+/** `npm run test:all` has the tests of `npm test`, and more. */
+export type Run = (typeof RUNS)[number];
+
 export interface Verdict {
   readonly outcome: Outcome;
   /** What noticed it. */
   readonly by?: string;
-  /** How many files of tests ran to their end. */
+  /** In which run. */
+  readonly run?: Run;
+  /** How many files of tests passed on it. */
   readonly ran: number;
 }
 
 /** As many as notice most mutants that any test notices: the file's own tests, and those of its neighbours. */
 const NEAR_FILES = 4;
-const FILES_AT_ONCE = 10;
 /** It looks at all files and imports none. */
 const OF_AWAITS = "tools/tidy/promises.test.ts";
 
@@ -28,11 +35,18 @@ const OF_ALL = ["tools/write-docs/pages.test.ts", "test/worlds/export-order.test
 const TEST_TIMEOUT_MS = 20_000;
 
 /**
- * A loop without an end cannot be stopped by the runner. Files of tests take some seconds each, the conformance cases of an area a minute; on a
- * machine with other work several times as long.
+ * A loop without an end cannot be stopped by the runner. Files of tests take some seconds each, those with browsers, streams and packages a
+ * minute, as the conformance cases of an area do; on a machine with other work several times as long.
  */
-const FILE_TIMEOUT_MS = 45_000;
+const FILES = {
+  "npm test": { atOnce: 10, timeoutMs: 45_000 },
+  "test:all": { atOnce: NEAR_FILES, timeoutMs: 180_000 },
+} as const satisfies Record<Run, unknown>;
 const CONFORMANCE_TIMEOUT_MS = 600_000;
+
+/** The harness declares tests on PostgreSQL, and longer ones, as the run asks for it. */
+const ENVIRONMENT = { "npm test": { PLAZA_TESTS: "" }, "test:all": { PLAZA_TESTS: "all" } } as const;
+const DECLARES_MORE = /\b(?:onEachDatabase|databaseKinds|PLAZA_TESTS)\b/;
 
 type Command = readonly [string, ...string[]];
 
@@ -45,11 +59,19 @@ const testCommand = (files: readonly string[]): Command => [
 ];
 
 interface Limits {
-  /** How long a survivor of the nearest tests is held against the others, after the conformance cases; 0 for neither. */
+  /** How long a survivor of the nearest tests meets the others of a run, after the conformance cases; 0 for none of these. */
   readonly restMs: number;
   readonly conformanceOf: (path: string) => Command | undefined;
   /** Whether a command passes on the unchanged project, known to all copies: what fails there notices nothing. */
   readonly passes: Map<string, Promise<boolean>>;
+}
+
+interface Trial {
+  readonly mutant: Mutant;
+  readonly original: string;
+  readonly tests: readonly string[];
+  /** Files of tests that passed. */
+  passed: number;
 }
 
 export class Judge {
@@ -69,70 +91,80 @@ export class Judge {
     if (mutant.equivalent !== undefined) return { outcome: "equivalent", ran: 0 };
     const original = this.#copy.read(mutant.path);
     if (!this.#types.accepts(mutant.path, original, withMutant(original, mutant))) return { outcome: "does not compile", ran: 0 };
-    const asMutant = async <T>(run: () => Promise<T>): Promise<T> => {
-      this.#copy.write(mutant.path, withMutant(original, mutant));
-      try {
-        return await run();
-      } finally {
-        this.#copy.write(mutant.path, original);
-      }
-    };
-    const tests = this.#importers.testsOf(mutant.path);
-    const near = await this.#byTests(tests.slice(0, NEAR_FILES), asMutant);
-    if (near.outcome !== "survived") return near;
-    if (mutant.kind === "await" && tests.includes(OF_AWAITS)) {
-      const lint = await this.#byTests([OF_AWAITS], asMutant);
-      if (lint.outcome !== "survived") return { ...lint, ran: near.ran + 1 };
-    }
-    if (this.#limits.restMs === 0) return near;
-    const ofAll = OF_ALL.filter((file) => tests.includes(file));
-    const wide = await this.#byTests(ofAll, asMutant);
-    if (wide.outcome !== "survived") return { ...wide, ran: near.ran + ofAll.length };
-    const conformance = await this.#byConformance(mutant.path, asMutant);
-    if (conformance !== undefined) return { ...conformance, ran: near.ran };
-    let { ran } = near;
-    const untilMs = performance.now() + this.#limits.restMs;
-    for (let at = NEAR_FILES; at < tests.length && performance.now() < untilMs; at += FILES_AT_ONCE) {
-      const far = await this.#byTests(tests.slice(at, at + FILES_AT_ONCE), asMutant);
-      ran += far.ran;
-      if (far.outcome !== "survived") return { ...far, ran };
-    }
-    return { outcome: "survived", ran };
+    const trial = { mutant, original, tests: this.#importers.testsOf(mutant.path), passed: 0 };
+    const noticed = (await this.#byEveryRun(trial)) ?? (await this.#byTestAll(trial));
+    return { outcome: "survived", ...noticed, ran: trial.passed };
   }
 
-  async #byTests(files: readonly string[], asMutant: <T>(run: () => Promise<T>) => Promise<T>): Promise<Verdict> {
+  async #byEveryRun(trial: Trial): Promise<Noticed | undefined> {
+    const { path, kind } = trial.mutant;
+    const tests = trial.tests.filter(isInEveryRun);
+    const among = (names: readonly string[]): string[] => tests.filter((test) => names.includes(test));
+    const meet = (files: readonly string[]): Promise<Noticed | undefined> => this.#byTests(trial, "npm test", files);
+    const near = (await meet(tests.slice(0, NEAR_FILES))) ?? (kind === "await" ? await meet(among([OF_AWAITS])) : undefined);
+    if (near !== undefined || this.#limits.restMs === 0) return near;
+    return (await meet(among(OF_ALL))) ?? (await this.#byConformance(trial, path)) ?? this.#byRest(trial, "npm test", tests.slice(NEAR_FILES));
+  }
+
+  /** A file that every run has comes again if it may declare more tests now. */
+  async #byTestAll(trial: Trial): Promise<Noticed | undefined> {
+    if (this.#limits.restMs === 0) return undefined;
+    const more = trial.tests.filter((test) => !isInEveryRun(test) || DECLARES_MORE.test(this.#copy.read(test)));
+    return this.#byRest(trial, "test:all", more);
+  }
+
+  async #byRest(trial: Trial, run: Run, tests: readonly string[]): Promise<Noticed | undefined> {
+    const untilMs = performance.now() + this.#limits.restMs;
+    for (let at = 0; at < tests.length && performance.now() < untilMs; at += FILES[run].atOnce) {
+      const noticed = await this.#byTests(trial, run, tests.slice(at, at + FILES[run].atOnce));
+      if (noticed !== undefined) return noticed;
+    }
+    return undefined;
+  }
+
+  async #byTests(trial: Trial, run: Run, files: readonly string[]): Promise<Noticed | undefined> {
     let left = files;
     while (left.length > 0) {
-      const command = testCommand(left);
-      const withinMs = left.length * FILE_TIMEOUT_MS;
-      const { ended, output } = await asMutant(() => this.#copy.run(command, withinMs));
+      const withinMs = left.length * FILES[run].timeoutMs;
+      const { ended, output } = await this.#runOn(trial, run, testCommand(left), withinMs);
       if (ended === "passed") break;
       const blamed = ended === "failed" ? lastFile(output, left) : undefined;
       const by = blamed === undefined ? left : [blamed];
-      if (await this.#passesUnchanged(testCommand(by), withinMs))
-        return { outcome: outcomeOf(ended), by: by.join(" "), ran: files.length - left.length };
+      if (await this.#passesUnchanged(run, testCommand(by), withinMs)) return { outcome: outcomeOf(ended), by: by.join(" "), run };
       left = left.filter((file) => !by.includes(file));
     }
-    return { outcome: "survived", ran: left.length };
+    trial.passed += left.length;
+    return undefined;
   }
 
-  async #byConformance(path: string, asMutant: <T>(run: () => Promise<T>) => Promise<T>): Promise<Verdict | undefined> {
+  async #byConformance(trial: Trial, path: string): Promise<Noticed | undefined> {
     const command = this.#limits.conformanceOf(path);
     if (command === undefined) return undefined;
-    const { ended } = await asMutant(() => this.#copy.run(command, CONFORMANCE_TIMEOUT_MS));
-    return ended !== "passed" && (await this.#passesUnchanged(command, CONFORMANCE_TIMEOUT_MS))
-      ? { outcome: outcomeOf(ended), by: "conformance", ran: 0 }
+    const { ended } = await this.#runOn(trial, "npm test", command, CONFORMANCE_TIMEOUT_MS);
+    return ended !== "passed" && (await this.#passesUnchanged("npm test", command, CONFORMANCE_TIMEOUT_MS))
+      ? { outcome: outcomeOf(ended), by: "conformance", run: "npm test" }
       : undefined;
   }
 
-  async #passesUnchanged(command: Command, withinMs: number): Promise<boolean> {
-    const key = command.join(" ");
-    const known = this.#limits.passes.get(key) ?? this.#copy.run(command, withinMs).then(({ ended }) => ended === "passed");
+  async #runOn({ mutant, original }: Trial, run: Run, command: Command, withinMs: number): Promise<{ ended: Ended; output: string }> {
+    this.#copy.write(mutant.path, withMutant(original, mutant));
+    try {
+      return await this.#copy.run(command, withinMs, ENVIRONMENT[run]);
+    } finally {
+      this.#copy.write(mutant.path, original);
+    }
+  }
+
+  async #passesUnchanged(run: Run, command: Command, withinMs: number): Promise<boolean> {
+    const key = `${run}: ${command.join(" ")}`;
+    const known = this.#limits.passes.get(key) ?? this.#copy.run(command, withinMs, ENVIRONMENT[run]).then(({ ended }) => ended === "passed");
     this.#limits.passes.set(key, known);
     if (!(await known)) console.error(`fails on the unchanged project, and does not count: ${key}`);
     return known;
   }
 }
+
+type Noticed = Omit<Verdict, "ran">;
 
 const outcomeOf = (ended: Ended): Outcome => (ended === "timeout" ? "timeout" : "noticed");
 

@@ -28,10 +28,10 @@ const FILES = {
     'import { expect, test } from "bun:test";\nimport { opens } from "#src/gate/gate";\ntest("it opens", () => expect(opens(30)).toBe(true));\n',
 };
 
-function madeUp(files: Readonly<Record<string, string>> = FILES): string {
+function madeUp(): string {
   const root = mkdtempSync(join(tmpdir(), "plaza-made-up-"));
   afterThisTest(() => rmSync(root, { recursive: true, force: true }));
-  for (const [path, text] of Object.entries(files)) write(root, path, text);
+  for (const [path, text] of Object.entries(FILES)) write(root, path, text);
   symlinkSync(join(ROOT, "node_modules"), join(root, "node_modules"));
   git(root, "init", "--quiet", "--initial-branch=main");
   git(root, "add", ".");
@@ -63,9 +63,9 @@ function start(root: string, ...args: string[]) {
 }
 
 interface Report {
-  readonly noticed: number;
+  readonly noticed: Record<"npm test" | "test:all", number>;
   readonly folders: Record<string, unknown>;
-  readonly mutants: { path: string; change: string; outcome: string; by?: string; equivalent?: unknown }[];
+  readonly mutants: { path: string; change: string; outcome: string; by?: string; run?: string; equivalent?: unknown }[];
 }
 
 async function mutate(root: string, ...args: string[]): Promise<{ exitCode: number; output: string; report: Report }> {
@@ -86,36 +86,49 @@ test("what the tests notice stands apart from what they do not, by folder, and t
   expect(ends(report)).toEqual([">= → >: noticed", "18 → 19: noticed", "5 → 6: survived"]);
   expect(report.mutants[0]).toMatchObject({ path: "src/age/age.ts", by: "src/age/age.test.ts" });
   expect(report.folders).toMatchObject({ "src/age": { noticed: 2, survived: 1, equivalent: 0 } });
-  expect(output).toContain("| src/age | 2 | 0 | 1 | 0 | 0 | 66.7 % |");
+  expect(output).toContain("| src/age | 2 | 0 | 1 | 0 | 0 | 66.7 % | 66.7 % |");
   expect(output).toContain("survived: src/age/age.ts:3: 5 → 6 (2 files of tests)");
   expect(exitCode).toBe(1);
   for (const [path, text] of Object.entries(FILES)) expect(readFileSync(join(root, path), "utf8")).toBe(text);
 });
 
 test("what does not compile is counted by itself", async () => {
-  const root = madeUp({
-    "package.json": FILES["package.json"],
-    "tsconfig.json": FILES["tsconfig.json"],
-    ".gitignore": FILES[".gitignore"],
-    // No test reads the text, but its type does not allow one more.
-    "src/level.ts": "export const level = (): 1 => 1;\n",
-    "src/level.test.ts":
-      'import { expect, test } from "bun:test";\nimport { level } from "./level.ts";\ntest("a level", () => expect(level()).toBeNumber());\n',
-  });
-  expect(ends((await mutate(root)).report)).toEqual(["1 → 2: does not compile"]);
+  const root = madeUp();
+  // No test reads the number, but its type does not allow one more.
+  write(root, "src/level.ts", "export const level = (): 1 => 1;\n");
+  write(root, "src/level.test.ts", 'import { test } from "bun:test";\nimport { level } from "./level.ts";\ntest("a level", () => void level());\n');
+  expect(ends((await mutate(root, "--only", "src/level.ts")).report)).toEqual(["1 → 2: does not compile"]);
 });
 
 test("an error about a name that nobody uses any more is none, and a mutant is not seen by the files that import it", () => {
   const root = madeUp();
   write(root, "tsconfig.json", FILES["tsconfig.json"].replace('"strict"', '"noUnusedLocals": true, "noUnusedParameters": true, "strict"'));
   const types = new TypeCheck(root);
-  const gate = FILES["src/gate/gate.ts"];
-  expect(types.accepts("src/gate/gate.ts", gate, gate.replace("isAdult(age)", "true"))).toBe(true);
-  expect(types.accepts("src/gate/gate.ts", gate, gate.replace("isAdult(age)", "age"))).toBe(false);
-  const age = FILES["src/age/age.ts"];
-  expect(types.accepts("src/age/age.ts", age, age.replace("boolean", "number"))).toBe(false);
-  expect(types.accepts("src/age/age.ts", age, age.replaceAll("boolean => age >= 18", "number => age"))).toBe(true);
-  expect(types.accepts("src/gate/gate.ts", gate, `${gate}export const isOpen: boolean = isAdult(1);\n`)).toBe(true);
+  const accepts = (path: keyof typeof FILES, from: string, to: string) => types.accepts(path, FILES[path], FILES[path].replace(from, to));
+  expect(accepts("src/gate/gate.ts", "isAdult(age)", "true")).toBe(true);
+  expect(accepts("src/gate/gate.ts", "isAdult(age)", "age")).toBe(false);
+  expect(accepts("src/age/age.ts", "age >= 18", "age")).toBe(false);
+  expect(accepts("src/age/age.ts", "boolean => age >= 18", "number => age")).toBe(true);
+  expect(accepts("src/gate/gate.ts", ": boolean =>", ": true | false =>")).toBe(true);
+});
+
+test("survivors of npm test meet what only test:all runs, and the tests that it declares besides; the report tells them apart", async () => {
+  const root = madeUp();
+  write(root, "src/age/age.ts", `${FILES["src/age/age.ts"]}\nexport const always = (): number => 8;\n`);
+  const of = (name: string, value: number): string =>
+    `import { expect, test } from "bun:test";\nimport { ${name} } from "#src/age/age";\ntest("it is ${value}", () => expect(${name}()).toBe(${value}));\n`;
+  write(root, "test/console/never.test.ts", of("never", 5));
+  write(root, "src/age/always.test.ts", of("always", 8).replace("test(", 'if (process.env["PLAZA_TESTS"] === "all") test('));
+  const { exitCode, output, report } = await mutate(root);
+  expect(report.mutants).toMatchObject([
+    { change: ">= → >", outcome: "noticed", run: "npm test" },
+    { change: "18 → 19", outcome: "noticed", run: "npm test" },
+    { change: "5 → 6", outcome: "noticed", by: "test/console/never.test.ts", run: "test:all" },
+    { change: "8 → 9", outcome: "noticed", by: "src/age/always.test.ts", run: "test:all" },
+  ]);
+  expect(output).toContain("| all | 4 | 0 | 0 | 0 | 0 | 50.0 % | 100.0 % |");
+  expect(output).toContain("only test:all notices, constant:\nnoticed: src/age/age.ts:3: 5 → 6 (test/console/never.test.ts)\n");
+  expect({ exitCode, noticed: report.noticed }).toEqual({ exitCode: 0, noticed: { "npm test": 0.5, "test:all": 1 } });
 });
 
 test("an equivalent mutant is not run; a comment about a mutant that is not there is to be deleted", async () => {
@@ -125,7 +138,7 @@ test("an equivalent mutant is not run; a comment about a mutant that is not ther
   const { exitCode, output, report } = await mutate(root);
   expect(report.mutants.at(-1)).toMatchObject({ outcome: "equivalent", equivalent: { reason: "nobody asks." } });
   expect(output).toContain("src/age/age.ts:4: delete the comment, there is no such mutant: 7 → 8");
-  expect({ exitCode, noticed: report.noticed }).toEqual({ exitCode: 0, noticed: 1 });
+  expect({ exitCode, noticed: report.noticed }).toEqual({ exitCode: 0, noticed: { "npm test": 1, "test:all": 1 } });
 });
 
 test("a test that fails without the mutant notices nothing", async () => {

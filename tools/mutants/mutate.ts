@@ -8,10 +8,11 @@ import { parseArgs } from "node:util";
 import { changedLines, filesOf, Importers, isMutable } from "./files.ts";
 import { conformanceOf, Judge } from "./judge.ts";
 import { type Mutant, mutantsOf, sampleOf, staleEquivalents } from "./mutants.ts";
-import { type Judged, json, judgedBefore, lineOf, table } from "./report.ts";
+import { type Judged, json, judgedBefore, lineOf, missed, table } from "./report.ts";
 import { WorkCopy } from "./work-copy.ts";
 
-const HELP = `Makes small mistakes in the code, one at a time, and runs the tests on each: first those that stand nearest to the file.
+const HELP = `Makes small mistakes in the code, one at a time, and runs the tests on each: first those of \`npm test\` that stand nearest to the
+file, then its others; on survivors those that only \`npm run test:all\` runs.
 
   --changed           only lines that differ from the main branch
   --since REF         only lines that differ from where the branch left REF
@@ -19,7 +20,8 @@ const HELP = `Makes small mistakes in the code, one at a time, and runs the test
   --match TEXT        only mutants whose change holds this text, such as "ORDER BY"
   --sample N          N of the mutants, any of them
   --seed S            the same sample again (default 1)
-  --rest-seconds N    how long the other tests try to notice what the nearest did not (default 120); 0 leaves out the conformance cases too
+  --rest-seconds N    how long the other tests of npm test try to notice what the nearest did not, and then as long those of test:all (default
+                      120); 0 leaves out both, and the conformance cases
   --at-once N         N mutants at a time, each in a copy of its own (default 1)
   --resume            goes on where an earlier run with this report was ended, and then tries its survivors again
   --list              name the mutants and run nothing
@@ -122,8 +124,7 @@ try {
     process.exit();
   }
   const all = await run(mutants, paths);
-  console.log(`\n${table(all)}\n`);
-  for (const one of all.filter(({ outcome }) => outcome === "survived")) console.log(lineOf(one));
+  console.log(`\n${table(all)}\n\n${missed(all)}`);
   process.exit(all.some(({ outcome }) => outcome === "survived") ? 1 : 0);
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);

@@ -1,5 +1,5 @@
 /** What became of the mutants: a table by folder, and all of it as JSON. */
-import type { Verdict } from "./judge.ts";
+import { RUNS, type Run, type Verdict } from "./judge.ts";
 import { folderOf, type Mutant } from "./mutants.ts";
 
 export interface Judged extends Verdict {
@@ -21,10 +21,13 @@ function countsOf(all: readonly Judged[]): Counts {
   };
 }
 
-/** Of those that change what the program does and that the type check lets pass: how many a test noticed. */
-function shareOf({ noticed, timeout, survived }: Counts): number | undefined {
-  const all = noticed + timeout + survived;
-  return all === 0 ? undefined : (noticed + timeout) / all;
+/** Of those that change what the program does and that the type check lets pass: how many this run noticed. */
+function shareOf(all: readonly Judged[], run: Run): number | undefined {
+  const { noticed, timeout, survived } = countsOf(all);
+  const those = noticed + timeout + survived;
+  const later = RUNS.slice(RUNS.indexOf(run) + 1);
+  const here = all.filter(({ run: by }) => by !== undefined && !later.includes(by));
+  return those === 0 ? undefined : here.length / those;
 }
 
 const percent = (share: number | undefined): string => (share === undefined ? "" : `${(share * 100).toFixed(1)} %`);
@@ -33,17 +36,28 @@ export function table(all: readonly Judged[]): string {
   const folders = [...Map.groupBy(all, ({ mutant }) => folderOf(mutant.path))].sort(([a], [b]) => (a < b ? -1 : 1));
   const row = (name: string, of: readonly Judged[]): string => {
     const counts = countsOf(of);
-    return `| ${[name, ...COLUMNS.map((column) => counts[column]), percent(shareOf(counts))].join(" | ")} |`;
+    return `| ${[name, ...COLUMNS.map((column) => counts[column]), ...RUNS.map((run) => percent(shareOf(of, run)))].join(" | ")} |`;
   };
-  const head = [`| folder | ${COLUMNS.join(" | ")} | noticed of those that count |`, `|---|${"---:|".repeat(COLUMNS.length + 1)}`];
+  const head = [`| ${["folder", ...COLUMNS, ...RUNS].join(" | ")} |`, `|---|${"---:|".repeat(COLUMNS.length + RUNS.length)}`];
   return [...head, ...folders.map(([folder, of]) => row(folder, of)), row("all", all)].join("\n");
+}
+
+/** Survivors, and by kind what `npm test` alone would not notice. */
+export function missed(all: readonly Judged[]): string {
+  const late = Map.groupBy(
+    all.filter(({ run }) => run === "test:all"),
+    ({ mutant }) => mutant.kind,
+  );
+  const parts = [...late].map(([kind, of]) => ["", `only test:all notices, ${kind}:`, ...of.map(lineOf)]);
+  return [...all.filter(({ outcome }) => outcome === "survived").map(lineOf), ...parts.flat()].join("\n");
 }
 
 export function json(all: readonly Judged[], seed: number): string {
   const folders = Map.groupBy(all, ({ mutant }) => folderOf(mutant.path));
   const counts = Object.fromEntries([...folders].map(([folder, of]) => [folder, countsOf(of)]));
   const mutants = all.map(({ mutant: { end: _, now: __, ...mutant }, ...rest }) => ({ ...mutant, ...rest }));
-  return `${JSON.stringify({ seed, noticed: shareOf(countsOf(all)), all: countsOf(all), folders: counts, mutants }, null, 2)}\n`;
+  const noticed = Object.fromEntries(RUNS.map((run) => [run, shareOf(all, run)]));
+  return `${JSON.stringify({ seed, noticed, all: countsOf(all), folders: counts, mutants }, null, 2)}\n`;
 }
 
 /** What stands in a report about these mutants. One whose place in the file is another by now is not among them. */
@@ -55,8 +69,8 @@ export function judgedBefore(report: string, mutants: readonly Mutant[]): Map<Mu
   for (const mutant of mutants) {
     const entry = entries.get(key(mutant));
     if (entry === undefined) continue;
-    const { outcome, ran, by } = entry;
-    found.set(mutant, { mutant, outcome, ran, ...(by === undefined ? {} : { by }) });
+    const { outcome, ran, by, run } = entry;
+    found.set(mutant, { mutant, outcome, ran, ...(by === undefined ? {} : { by }), ...(run === undefined ? {} : { run }) });
   }
   return found;
 }

@@ -75,10 +75,14 @@ export class WorkCopy {
   }
 
   /** Runs a program in the copy, and ends it and all that it started when it takes longer. */
-  run(command: readonly [string, ...string[]], withinMs: number): Promise<{ ended: Ended; output: string }> {
+  run(
+    command: readonly [string, ...string[]],
+    withinMs: number,
+    environment: Readonly<Record<string, string>> = {},
+  ): Promise<{ ended: Ended; output: string }> {
     const [program, ...args] = command;
     // On GitHub, Bun names the files of tests in another way.
-    const env = { ...process.env, TMPDIR: this.#temporary, GITHUB_ACTIONS: "", NO_COLOR: "1" };
+    const env = { ...process.env, ...environment, TMPDIR: this.#temporary, GITHUB_ACTIONS: "", NO_COLOR: "1" };
     const child = spawn(program, args, { cwd: this.root, env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
     this.#child = child;
     let output = "";
