@@ -91,7 +91,6 @@ const READS_ALL: readonly (readonly [statement: string, why: string])[] = [
   ["SELECT 1 AS one FROM product_feeds f WHERE f.id <>", "looks once at each feed, for an id that a file brought along"],
   ["SELECT CAST(s.target AS TEXT) AS target, s.metric, s.start", "an export, which reads all in pages"],
   ["v.is_on_map = 1", "the map: its index holds those that are live, all of which are looked at"],
-  ["FROM app_event_untied u", "a row for each app that an older program served"],
   ["SELECT CAST(a.id AS TEXT) AS id FROM ads a WHERE a.app =", "once, when an app is deleted"],
   ["DELETE FROM tokens WHERE app = $1 OR", "once, when an owner is deleted"],
   ["UPDATE tokens SET user_id = NULL", "once, when a person is deleted"],

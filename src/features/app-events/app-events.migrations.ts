@@ -63,19 +63,12 @@ export const appEventMigrations: readonly Migration[] = [
   },
   {
     // What ties identities together is found in one request for each set of them, and installs by their kind (README.md: The index of
-    // the log). PostgreSQL uses the tables, SQLite the column. Older programs indexed every request by its identities alone: up to
-    // `app_event_untied`, and in runs with 0, the requests are found by these.
+    // the log).
     name: "ties of app events",
     statements: [
       `CREATE TABLE app_event_ties (
         app BIGINT NOT NULL, fingerprint BIGINT NOT NULL, signature BIGINT NOT NULL, call BIGINT NOT NULL, PRIMARY KEY (app, fingerprint, signature)
       ) WITHOUT ROWID`,
-      "CREATE TABLE app_event_untied (app BIGINT PRIMARY KEY, call BIGINT NOT NULL) WITHOUT ROWID",
-      // Every app with events has sums, and these are fewer.
-      `INSERT INTO app_event_untied (app, call)
-        SELECT a.app, (SELECT MAX(e.call) FROM app_events e WHERE e.app = a.app) FROM (SELECT DISTINCT s.app FROM app_event_sums s) a
-        WHERE EXISTS (SELECT 1 FROM app_events e WHERE e.app = a.app)`,
-      "ALTER TABLE app_event_runs ADD COLUMN has_ties INTEGER NOT NULL DEFAULT 0",
     ],
   },
 ];

@@ -4,14 +4,10 @@ import { onEachDatabase } from "#harness/databases";
 import { openPlaza } from "#harness/plaza";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Database } from "#storage/database";
-import { sql } from "#storage/sql";
 import { isDevice } from "../intake/identities.ts";
 import { deleteEventsBetween, deleteEventsOfApp, insertEvents } from "../log/log.store.ts";
 import { type LogIndex, TableIndex } from "./entries.store.ts";
-import { fingerprintOf } from "./fingerprints.ts";
 import { addEntriesOf, type RequestEntries } from "./request-entries.ts";
-import { RequestTable } from "./request-table.ts";
-import { pagesOf } from "./run-pages.ts";
 import { RunIndex } from "./runs.store.ts";
 
 /** The same requests, in either order, are in the log of each; what one app has is not found for the other. */
@@ -34,9 +30,6 @@ const request = fc.record({
 });
 type Request = typeof request extends fc.Arbitrary<infer R> ? R : never;
 
-const install: Request = { advertiser_id: "a", attribution: "y".repeat(22), em: undefined, name: INSTALL, isTracked: true };
-const purchase: Request = { advertiser_id: "b", attribution: undefined, em: "1".repeat(64), name: "buy", isTracked: true };
-
 const identitiesOf = ({ advertiser_id, attribution, em }: Request): string[] => [
   ...(advertiser_id === undefined ? [] : [`device:${advertiser_id}`]),
   ...(attribution === undefined ? [] : [`cookie:${attribution}`]),
@@ -54,10 +47,8 @@ const rowsOf = (app: string, call: number, { name, isTracked }: Request, device:
     return [app, call, position, TIME, TIME, name, null, null, "", "", tracking ? 1 : 0, position === 0 ? device : null];
   });
 
-const deviceOf = ({ em, advertiser_id, attribution }: Request, isUpper = false): string => {
-  const id = isUpper && advertiser_id === PHONE ? PHONE.toUpperCase() : advertiser_id;
-  return JSON.stringify({ advertiser_id: id, attribution, ud: em === undefined ? undefined : { em } });
-};
+const deviceOf = ({ em, advertiser_id, attribution }: Request): string =>
+  JSON.stringify({ advertiser_id, attribution, ud: em === undefined ? undefined : { em } });
 
 async function addRequest(database: Database, index: LogIndex, app: NodeId, call: number, added: Request): Promise<void> {
   await database.write(async (tx) => {
@@ -68,33 +59,7 @@ async function addRequest(database: Database, index: LogIndex, app: NodeId, call
   });
 }
 
-/** The log and its index as older programs left them: each identity of each request, UUIDs as they were sent. */
-async function storeAsOlder(database: Database, app: NodeId, requests: readonly Request[]): Promise<void> {
-  if (requests.length === 0) return;
-  const table = new RequestTable();
-  await database.write(async (tx) => {
-    for (const [at, one] of requests.entries()) {
-      const isUpper = at % 2 === 0;
-      await insertEvents(tx, rowsOf(app, at + 1, one, deviceOf(one, isUpper)));
-      for (const identity of identitiesOf(one)) {
-        const fingerprint = fingerprintOf(isUpper ? identity.replace(PHONE, PHONE.toUpperCase()) : identity);
-        table.add(fingerprint, at + 1);
-        await tx.runAny(sql`INSERT INTO app_event_index (app, fingerprint, call) VALUES (${app}, ${fingerprint}, ${at + 1})`);
-      }
-    }
-    await tx.runAny(sql`INSERT INTO app_event_untied (app, call) VALUES (${app}, ${requests.length})`);
-    await tx.runAny(sql`
-      INSERT INTO app_event_runs (app, last_call, entries, page_bits, first_time, last_time, filter)
-      VALUES (${app}, ${requests.length}, ${table.size}, 1, ${TIME}, ${TIME}, ${new Uint8Array(64)})`);
-    for (const [page, values] of pagesOf([table], 1).entries())
-      await tx.runAny(sql`
-        INSERT INTO app_event_run_pages (app, last_call, page, entries)
-        VALUES (${app}, ${requests.length}, ${page}, ${new Uint8Array(values.buffer)})`);
-  });
-}
-
 const history = fc.record({
-  older: fc.array(request, { maxLength: 15 }),
   added: fc.array(request, { minLength: 1, maxLength: 40 }),
   /** So many of the oldest requests are deleted, */
   expired: fc.nat(40),
@@ -123,13 +88,11 @@ onEachDatabase("devices and ties in the index of the log", (kind) => {
     const { world } = await openPlaza({ database: kind });
     const { database } = world;
     await fc.assert(
-      fc.asyncProperty(history, fc.integer({ min: 1, max: 7 }), async ({ older, added, expired, later }, limit) => {
+      fc.asyncProperty(history, fc.integer({ min: 1, max: 7 }), async ({ added, expired, later }, limit) => {
         await database.write(async (tx) => {
           for (const app of APPS) await deleteEventsOfApp(tx, app);
         });
-        const all = [...older, ...added, ...later];
-        await storeAsOlder(database, APPS[0], older);
-        await storeAsOlder(database, APPS[1], older.toReversed());
+        const all = [...added, ...later];
         const index = indexOn(database);
         const add = async (requests: readonly Request[], first: number) => {
           for (const [at, one] of requests.entries()) {
@@ -137,13 +100,13 @@ onEachDatabase("devices and ties in the index of the log", (kind) => {
             await addRequest(database, index, APPS[1], first + at, requests[requests.length - 1 - at] as Request);
           }
         };
-        await add(added, older.length + 1);
-        const last = Math.min(expired, older.length + added.length - 1);
+        await add(added, 1);
+        const last = Math.min(expired, added.length - 1);
         await database.write(async (tx) => {
           await deleteEventsBetween(tx, APPS[0], 0, last, TIME);
           await index.forgetUpTo(tx, APPS[0], last);
         });
-        await add(later, older.length + added.length + 1);
+        await add(later, added.length + 1);
         const live = all.map((one, at) => ({ one, call: at + 1 })).filter(({ call }) => call > last);
         for (const read of [index, indexOn(database)]) {
           for (const ids of [["device:a"], ["device:b"], [`device:${PHONE}`, `cookie:${"x".repeat(22)}`], ["device:c"]]) {
@@ -154,8 +117,8 @@ onEachDatabase("devices and ties in the index of the log", (kind) => {
                 expect(found).toEqual([...new Set(found)].sort((one, other) => (isBackward ? one - other : other - one)));
                 const due = wanted.filter(({ one }) => name === undefined || one.name === name).map(({ call }) => call);
                 expect(due.filter((call) => !found.includes(call))).toEqual([]);
-                // Of deleted requests, and of older ones of another kind, something may be left.
-                const inVain = found.filter((call) => call > Math.max(last, older.length) && !due.includes(call));
+                // Of deleted requests something may be left.
+                const inVain = found.filter((call) => call > last && !due.includes(call));
                 expect(inVain).toEqual([]);
               }
             }
@@ -165,9 +128,8 @@ onEachDatabase("devices and ties in the index of the log", (kind) => {
             const due = new Set(live.map(({ one }) => tieOf(one)).filter((tie) => tie.split(" ").includes(identity)));
             const tied = found.filter((call) => call > last).map((call) => tieOf(all[call - 1] as Request));
             expect([...due].filter((tie) => !tied.includes(tie))).toEqual([]);
-            const current = found.filter((call) => call > older.length);
             expect(
-              current.filter(
+              found.filter(
                 (call) =>
                   !tieOf(all[call - 1] as Request)
                     .split(" ")
@@ -176,12 +138,11 @@ onEachDatabase("devices and ties in the index of the log", (kind) => {
             ).toEqual([]);
             // One request for each tie, in each run: a request has at most seven entries.
             const runs = kind === "sqlite" ? 1 + Math.ceil((all.length * 7) / SMALL_RUN) : 1;
-            expect(current.length).toBeLessThanOrEqual(new Set(all.map(tieOf)).size * runs);
+            expect(found.length).toBeLessThanOrEqual(new Set(all.map(tieOf)).size * runs);
           }
         }
       }),
-      // An install is the only request of an older program, which chance rarely meets.
-      { numRuns: kind === "sqlite" ? 60 : 30, examples: [[{ older: [install], added: [purchase], expired: 0, later: [] }, 1]] },
+      { numRuns: kind === "sqlite" ? 60 : 30 },
     );
   }, 120_000);
 

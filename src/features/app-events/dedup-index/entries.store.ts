@@ -6,7 +6,7 @@ import type { NodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { type Row, sql } from "#storage/sql";
 import { insertRows, lookups, rowStatement } from "../log/rows.store.ts";
-import { deviceFingerprint, olderFingerprints, tieFingerprint } from "./request-entries.ts";
+import { deviceFingerprint, tieFingerprint } from "./request-entries.ts";
 
 /**
  * `[fingerprint, request, fingerprint, request, …]`, in the order of requests. A flat list of numbers, because an object for each
@@ -92,9 +92,6 @@ const tieInsertion = rowStatement(4, "ON CONFLICT (app, fingerprint, signature) 
 const SLICE = 2 ** 53 / 64;
 
 export class TableIndex implements LogIndex {
-  /** By app: the last request that an older program indexed, without ties. Retention may delete it meanwhile, which does no harm. */
-  #untied: Promise<ReadonlyMap<NodeId, number>> | undefined;
-
   async findKeys(reader: Reader, app: NodeId, wanted: readonly WantedKey[]): Promise<FoundRequests> {
     const found = new Map<number, number[]>();
     const fingerprints = wanted.map(({ fingerprint }) => fingerprint);
@@ -109,44 +106,26 @@ export class TableIndex implements LogIndex {
   }
 
   async findRequests(reader: Reader, app: NodeId, wanted: WantedRequests): Promise<number[]> {
-    const untied = (await this.#readUntied(reader)).get(app) ?? 0;
-    const current = wanted.ids.map((id) => deviceFingerprint(id, wanted.kind));
     const found: number[] = [];
-    for (const fingerprint of current) found.push(...(await this.#nearest(reader, app, fingerprint, wanted, Number.MAX_SAFE_INTEGER)));
-    if (untied > 0) {
-      const older = wanted.ids.flatMap(olderFingerprints).filter((fingerprint) => !current.includes(fingerprint));
-      for (const fingerprint of older) found.push(...(await this.#nearest(reader, app, fingerprint, wanted, untied)));
-    }
+    for (const id of wanted.ids) found.push(...(await this.#nearest(reader, app, deviceFingerprint(id, wanted.kind), wanted)));
     return nearest(found, wanted);
   }
 
   /** A statement for each fingerprint, because the primary key has only its own requests in order: it reads no entry in vain. */
-  async #nearest(reader: Reader, app: NodeId, fingerprint: number, { isBackward, from, limit }: WantedRequests, last: number): Promise<number[]> {
+  async #nearest(reader: Reader, app: NodeId, fingerprint: number, { isBackward, from, limit }: WantedRequests): Promise<number[]> {
     const entries = isBackward
-      ? sql`SELECT i.call FROM app_event_index i WHERE i.app = ${app} AND i.fingerprint = ${fingerprint} AND i.call > ${from} AND i.call <= ${last}
+      ? sql`SELECT i.call FROM app_event_index i WHERE i.app = ${app} AND i.fingerprint = ${fingerprint} AND i.call > ${from}
           ORDER BY i.call LIMIT ${limit}`
-      : sql`SELECT i.call FROM app_event_index i WHERE i.app = ${app} AND i.fingerprint = ${fingerprint} AND i.call < ${from} AND i.call <= ${last}
+      : sql`SELECT i.call FROM app_event_index i WHERE i.app = ${app} AND i.fingerprint = ${fingerprint} AND i.call < ${from}
           ORDER BY i.call DESC LIMIT ${limit}`;
     return (await reader.all<{ call: number }>(entries)).map(({ call }) => call);
   }
 
   async findTies(reader: Reader, app: NodeId, identities: readonly string[]): Promise<number[]> {
-    const untied = (await this.#readUntied(reader)).get(app) ?? 0;
     const found = new Set<number>();
     for (const statement of lookups(TIES_OF_EACH, app, identities.map(tieFingerprint)))
       for (const { call } of await reader.all<{ call: number }>(statement)) found.add(call);
-    if (untied === 0) return [...found];
-    for (const statement of lookups(ENTRIES_OF_EACH, app, identities.flatMap(olderFingerprints)))
-      for (const { call } of await reader.all<{ call: number }>(statement)) if (call <= untied) found.add(call);
     return [...found];
-  }
-
-  #readUntied(reader: Reader): Promise<ReadonlyMap<NodeId, number>> {
-    this.#untied ??= readUntied(reader).catch((error) => {
-      this.#untied = undefined;
-      throw error;
-    });
-    return this.#untied;
   }
 
   async add(tx: Transaction, app: NodeId, { keys, devices, ties }: NewEntries): Promise<void> {
@@ -167,15 +146,7 @@ export class TableIndex implements LogIndex {
         DELETE FROM app_event_ties WHERE app = ${app} AND fingerprint >= ${from} AND fingerprint < ${from + SLICE} AND call <= ${request}
           AND (SELECT e.call FROM app_events e WHERE e.app = app_event_ties.app AND e.call = app_event_ties.call LIMIT 1) IS NULL`);
     }
-    await tx.runAny(sql`
-      DELETE FROM app_event_untied WHERE app = ${app} AND call <= ${request}
-        AND (SELECT e.call FROM app_events e WHERE e.app = app_event_untied.app AND e.call <= app_event_untied.call LIMIT 1) IS NULL`);
   }
-}
-
-async function readUntied(reader: Reader): Promise<ReadonlyMap<NodeId, number>> {
-  const rows = await reader.all<{ app: string; call: number }>(sql`SELECT CAST(u.app AS TEXT) AS app, u.call FROM app_event_untied u`);
-  return new Map(rows.map(({ app, call }) => [app as NodeId, call]));
 }
 
 /** The rows of the ties, the newest of those that are equal: a statement cannot change a row twice. */

@@ -100,7 +100,7 @@ test("of 200,000 keys, and of as many lists, no two have one fingerprint: all 53
   expect(new Set(all.map((at) => listFingerprint([fingerprintOf(`one ${at}`), fingerprintOf(`two ${at}`)]))).size).toBe(all.length);
 });
 
-test("fingerprints and filters are those that older programs have stored: with others, nothing of theirs would be found", () => {
+test("fingerprints and filters are those of the first release: with others, nothing that is stored would be found", () => {
   expect(["", "device:a", "cookie:äöü", `em:${"1".repeat(64)}`].map(fingerprintOf)).toEqual([
     1669454239796611, 5804963032201193, 2234255153717999, 2116929370925460,
   ]);

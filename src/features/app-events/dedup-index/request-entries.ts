@@ -8,7 +8,7 @@
  *   is deleted from its oldest request on, a tie is lost with the last request that has it, and not before. (Except a request that
  *   D-71 keeps for a time far in the future: it keeps no tie.)
  */
-import { isDevice, isUuid } from "../intake/identities.ts";
+import { isDevice } from "../intake/identities.ts";
 import { fingerprintOf, keyFingerprint, listFingerprint } from "./fingerprints.ts";
 
 /** A request as the index sees it. */
@@ -32,14 +32,6 @@ export interface RequestEntries {
 export const deviceFingerprint = (id: string, kind?: string): number => (kind === undefined ? fingerprintOf(id) : keyFingerprint(id, kind));
 
 export const tieFingerprint = (identity: string): number => keyFingerprint(identity, "tie");
-
-/** Older programs indexed every identity of every request, and stored UUIDs as they were sent, mostly in upper case on platform I. */
-export function olderFingerprints(identity: string): number[] {
-  const at = identity.indexOf(":") + 1;
-  const upper = identity.slice(0, at) + identity.slice(at).toUpperCase();
-  const forms = isDevice(identity) && isUuid(identity.slice(at)) && upper !== identity ? [identity, upper] : [identity];
-  return forms.map(fingerprintOf);
-}
 
 export function addEntriesOf({ identities, name, isTracked }: IndexedRequest, request: number, { devices, ties }: RequestEntries): void {
   const ids = identities.filter(isDevice);

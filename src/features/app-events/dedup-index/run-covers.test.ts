@@ -6,7 +6,7 @@ import { type Cover, coverRun, forgetFilters, IN_USE_SECONDS, joined, NO_TIMES, 
 
 /** A filter of two entries has 64 bytes. */
 const runOf = (last_call: number, first = 0, last = 0): Run => ({
-  ...{ last_call, entries: 2, page_bits: 0, times: { first, last }, filter: Filter.of(2), has_ties: true },
+  ...{ last_call, entries: 2, page_bits: 0, times: { first, last }, filter: Filter.of(2) },
 });
 const keysOf = (...texts: string[]): RequestTable => {
   const table = new RequestTable();

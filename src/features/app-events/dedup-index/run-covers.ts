@@ -18,8 +18,6 @@ export interface Run {
   readonly times: TimeSpan;
   /** Of the event keys. Devices and persons have no filter, because attribution is read so rarely that it may search every run. */
   filter: Filter | undefined;
-  /** False for a run of an older program, which has every identity of every request instead (`request-entries.ts`). */
-  readonly has_ties: boolean;
 }
 
 /**

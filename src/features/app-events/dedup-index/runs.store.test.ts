@@ -121,8 +121,8 @@ test("a run has 65,536 entries at least, and 262,144 at most, however many there
     [OTHER, 10_000_000, 262_144],
   ] as const) {
     await database.write((tx) =>
-      tx.runOne(sql`INSERT INTO app_event_runs (app, last_call, entries, page_bits, first_time, last_time, filter, has_ties)
-        VALUES (${app}, 1, ${inUse}, 0, ${START}, ${START}, ${new Uint8Array(64)}, 1)`),
+      tx.runOne(sql`INSERT INTO app_event_runs (app, last_call, entries, page_bits, first_time, last_time, filter)
+        VALUES (${app}, 1, ${inUse}, 0, ${START}, ${START}, ${new Uint8Array(64)})`),
     );
     const index = new RunIndex(database);
     await addKeys(database, index, 2, size - 1, START, app);

@@ -14,7 +14,7 @@ import { insertRows, rowStatement } from "../log/rows.store.ts";
 import { type FoundRequests, type LogIndex, logIndexFact, type NewEntries, nearest, type WantedKey, type WantedRequests } from "./entries.store.ts";
 import { Filter, Probe } from "./fingerprints.ts";
 import { addPending, loadPending, nothingPending, type Pending, pendingRequests, sizeOf } from "./pending-entries.ts";
-import { deviceFingerprint, olderFingerprints, tieFingerprint } from "./request-entries.ts";
+import { deviceFingerprint, tieFingerprint } from "./request-entries.ts";
 import { type Cover, coverRun, forgetFilters, IN_USE_SECONDS, overlap, type Run, spanOf, uncovered } from "./run-covers.ts";
 import { collectInPage, pageBitsFor, pageOf, pagesOf } from "./run-pages.ts";
 
@@ -41,7 +41,6 @@ interface RunRow extends Row {
   page_bits: number;
   first_time: number;
   last_time: number;
-  has_ties: number;
 }
 
 const pageInsertion = rowStatement(4, "ON CONFLICT DO NOTHING");
@@ -87,32 +86,30 @@ export class RunIndex implements LogIndex {
     const index = this.#indexOf(app);
     await index.ready;
     const { ids, kind, isBackward, from, limit } = wanted;
-    const current = ids.map((id) => deviceFingerprint(id, kind));
-    const older = ids.flatMap(olderFingerprints);
+    const fingerprints = ids.map((id) => deviceFingerprint(id, kind));
     const { runs, pending } = index;
-    const found: number[] = isBackward ? [] : pendingRequests(pending, current, wanted);
+    const found: number[] = isBackward ? [] : pendingRequests(pending, fingerprints, wanted);
     // Each run holds the requests after those of the run before it, so the nearest ones are in the first runs that have any.
     for (let i = 0; i < runs.length && found.length < limit; i++) {
       const at = isBackward ? i : runs.length - 1 - i;
       const run = runs[at] as Run;
       if (isBackward ? run.last_call <= from : (runs[at - 1]?.last_call ?? 0) + 1 >= from) continue;
       const requests: number[] = [];
-      for (const fingerprint of run.has_ties ? current : older) await collectInRun(reader, app, run, fingerprint, requests);
+      for (const fingerprint of fingerprints) await collectInRun(reader, app, run, fingerprint, requests);
       found.push(...nearest(requests, { ...wanted, limit: limit - found.length }));
     }
-    if (isBackward && found.length < limit) found.push(...pendingRequests(pending, current, { ...wanted, limit: limit - found.length }));
+    if (isBackward && found.length < limit) found.push(...pendingRequests(pending, fingerprints, { ...wanted, limit: limit - found.length }));
     return found;
   }
 
   async findTies(reader: Reader, app: NodeId, identities: readonly string[]): Promise<number[]> {
     const index = this.#indexOf(app);
     await index.ready;
-    const current = identities.map(tieFingerprint);
-    const older = identities.flatMap(olderFingerprints);
     const requests: number[] = [];
-    for (const fingerprint of current) index.pending.ties.requests.collect(fingerprint, requests);
-    for (const run of index.runs)
-      for (const fingerprint of run.has_ties ? current : older) await collectInRun(reader, app, run, fingerprint, requests);
+    for (const fingerprint of identities.map(tieFingerprint)) {
+      index.pending.ties.requests.collect(fingerprint, requests);
+      for (const run of index.runs) await collectInRun(reader, app, run, fingerprint, requests);
+    }
     return [...new Set(requests)];
   }
 
@@ -195,14 +192,14 @@ export class RunIndex implements LogIndex {
     const probe = new Probe();
     keys.visit((fingerprint) => filter.add(probe.set(fingerprint)));
     await tx.runAny(sql`
-      INSERT INTO app_event_runs (app, last_call, entries, page_bits, first_time, last_time, filter, has_ties)
-      VALUES (${app}, ${last_call}, ${entries}, ${page_bits}, ${times.first}, ${times.last}, ${filter.bytes}, 1)
+      INSERT INTO app_event_runs (app, last_call, entries, page_bits, first_time, last_time, filter)
+      VALUES (${app}, ${last_call}, ${entries}, ${page_bits}, ${times.first}, ${times.last}, ${filter.bytes})
       ON CONFLICT DO NOTHING`);
     const pages = pagesOf([keys, devices, ties.requests], page_bits).flatMap((values, page) => [app, last_call, page, new Uint8Array(values.buffer)]);
     await insertRows(tx, sql`INSERT INTO app_event_run_pages (app, last_call, page, entries)`, pageInsertion, pages);
     tx.afterCommit(() => {
       index.pending = nothingPending(last_call);
-      const run: Run = { last_call, entries, page_bits, times, filter, has_ties: true };
+      const run: Run = { last_call, entries, page_bits, times, filter };
       index.runs = [...index.runs, run];
       index.covers = coverRun(index.covers, run, keys);
       index.uncovered = uncovered(index.runs, index.covers);
@@ -233,13 +230,12 @@ async function collectInRun(reader: Reader, app: NodeId, run: Run, fingerprint: 
 /** Loads the runs, and the end of the log that is in no run yet. */
 async function load(reader: Reader, app: NodeId, index: AppIndex): Promise<void> {
   const runs = await reader.all<RunRow>(
-    sql`SELECT r.last_call, r.entries, r.page_bits, r.first_time, r.last_time, r.has_ties FROM app_event_runs r WHERE r.app = ${app} ORDER BY r.last_call`,
+    sql`SELECT r.last_call, r.entries, r.page_bits, r.first_time, r.last_time FROM app_event_runs r WHERE r.app = ${app} ORDER BY r.last_call`,
   );
-  index.uncovered = runs.map(({ first_time, last_time, has_ties, ...run }) => ({
+  index.uncovered = runs.map(({ first_time, last_time, ...run }) => ({
     ...run,
     times: { first: first_time, last: last_time },
     filter: undefined,
-    has_ties: has_ties === 1,
   }));
   index.runs = index.uncovered;
   await loadPending(reader, app, runs[runs.length - 1]?.last_call ?? 0, index.pending);

@@ -4,7 +4,6 @@ import { onEachDatabase } from "#harness/databases";
 import { openPlaza } from "#harness/plaza";
 import { nodeId } from "#kernel/ids";
 import type { Database } from "#storage/database";
-import { sql } from "#storage/sql";
 import { TableIndex } from "../dedup-index/entries.store.ts";
 import { deleteInstalled, findInstalled, insertInstalled } from "../intake/installs.store.ts";
 import { countActiveNames, deactivateName, findNames, insertNames, listNames } from "../intake/names.store.ts";
@@ -273,7 +272,6 @@ onEachDatabase("the log of app events", (kind) => {
           times: { first: 1, last: 1 },
         }),
       );
-    await database.write((tx) => tx.runAny(sql`INSERT INTO app_event_untied (app, call) VALUES (${APP}, 10), (${OTHER}, 10)`));
     // Of the app, only request 10 is left of those up to 11; of the other all are.
     await insert(database, [{ call: 10 }, { call: 10, position: 1 }, { call: 12 }, ...[9, 10, 11, 12].map((call) => ({ app: OTHER, call }))]);
     await database.write((tx) => index.forgetUpTo(tx, APP, 11));
@@ -287,14 +285,10 @@ onEachDatabase("the log of app events", (kind) => {
     const ofOther = (...numbers: number[]) => numbers.map((call) => `1002 ${call}`);
     expect(await requestsIn("app_event_index")).toEqual(["1001 10", "1001 12", ...ofOther(9, 10, 11, 12)]);
     expect(await requestsIn("app_event_ties")).toEqual(["1001 10", ...ofOther(9, 10, 11)]);
-    expect(await requestsIn("app_event_untied")).toEqual(["1001 10", "1002 10"]);
     await database.write(async (tx) => {
       await log.deleteEventsBetween(tx, APP, 0, 10, 1_000);
       await index.forgetUpTo(tx, APP, 10);
     });
-    expect([await requestsIn("app_event_index"), await requestsIn("app_event_untied")]).toEqual([
-      ["1001 12", ...ofOther(9, 10, 11, 12)],
-      ["1002 10"],
-    ]);
+    expect(await requestsIn("app_event_index")).toEqual(["1001 12", ...ofOther(9, 10, 11, 12)]);
   });
 });

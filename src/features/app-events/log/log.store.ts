@@ -237,7 +237,6 @@ export async function deleteEventsOfApp(tx: Transaction, app: NodeId): Promise<v
   await tx.runAny(sql`DELETE FROM app_installs WHERE app = ${app}`);
   await tx.runAny(sql`DELETE FROM app_event_index WHERE app = ${app}`);
   await tx.runAny(sql`DELETE FROM app_event_ties WHERE app = ${app}`);
-  await tx.runAny(sql`DELETE FROM app_event_untied WHERE app = ${app}`);
   await tx.runAny(sql`DELETE FROM app_event_run_pages WHERE app = ${app}`);
   await tx.runAny(sql`DELETE FROM app_event_runs WHERE app = ${app}`);
 }
