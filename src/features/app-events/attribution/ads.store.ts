@@ -6,7 +6,7 @@ import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
 import { eitherWay } from "#storage/outcomes";
 import { append, type Row, type Sql, sql } from "#storage/sql";
-import { comparableIdentity, isDevice } from "../intake/identities.ts";
+import { isDevice } from "../intake/identities.ts";
 import { inLists } from "../log/rows.store.ts";
 import type { Ad, Touch } from "./rule.ts";
 
@@ -102,8 +102,7 @@ export interface StoredTouch extends Touch {
 }
 
 function touchOf({ touch, kind, time, identities, ...row }: TouchRow): StoredTouch {
-  // Older programs stored UUIDs as they were sent.
-  const all = (JSON.parse(identities) as string[]).flatMap(comparableIdentity);
+  const all = JSON.parse(identities) as string[];
   return { id: touch, kind, time, identities: all, devices: all.filter(isDevice), ad: adOf(row) };
 }
 

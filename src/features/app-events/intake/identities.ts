@@ -15,11 +15,5 @@ export function deviceIdentities({ advertiser_id, attribution }: { advertiser_id
   return identities;
 }
 
-/** An identity as `deviceIdentities` writes it today; none for the id of all zeros. */
-export function comparableIdentity(identity: string): string[] {
-  if (identity.startsWith("device:")) return deviceIdentities({ advertiser_id: identity.slice("device:".length) });
-  return identity.startsWith("cookie:") ? deviceIdentities({ attribution: identity.slice("cookie:".length) }) : [identity];
-}
-
 /** Whether an identity is one of a device; the others are persons. */
 export const isDevice = (identity: string): boolean => identity.startsWith("device:") || identity.startsWith("cookie:");

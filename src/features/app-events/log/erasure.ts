@@ -5,7 +5,7 @@ import type { World } from "#graph/worlds/world";
 import type { NodeId } from "#kernel/ids";
 import { mentionsOf } from "#kernel/redaction/mentions";
 import { deleteTouchesOf } from "../attribution/ads.store.ts";
-import { comparableIdentity } from "../intake/identities.ts";
+import { deviceIdentities } from "../intake/identities.ts";
 import { deleteInstalled } from "../intake/installs.store.ts";
 import { identitiesOfText, type LoggedDevice } from "../intake/parse-request.ts";
 import { normalizeUserData } from "../intake/parse-user-data.ts";
@@ -24,7 +24,7 @@ export async function erasePerson({ database }: World, ids: readonly string[]): 
   // The log holds an address of mail, a telephone number or an external id as its hash.
   const hashes = ids.flatMap((id) => PERSON_KEYS.map((key) => ({ key, hash: sha256(normalizeUserData(key, id)) })));
   const identities = [
-    ...ids.flatMap((id) => [`device:${id}`, `cookie:${id}`, ...comparableIdentity(`device:${id}`), ...comparableIdentity(`cookie:${id}`)]),
+    ...ids.flatMap((id) => deviceIdentities({ advertiser_id: id, attribution: id })),
     ...hashes.map(({ key, hash }) => `${key}:${hash}`),
   ];
   const isNamed = mentionsOf([...ids, ...ids.map((id) => id.toLowerCase()), ...hashes.map(({ hash }) => hash)]);
