@@ -11,8 +11,6 @@ const MASTER_BYTES_MIN = 16;
 /** The size for which GCM is defined without a further hash (NIST SP 800-38D). */
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-/** The first format had no id of its key. Nothing is sealed in it any more. */
-const WITHOUT_KEY_ID = "v1.";
 /** 64 bits: two keys of an operator never have the same id, and it tells nothing of its key. */
 const KEY_ID_BYTES = 8;
 const KEY_ID_CHARACTERS = 2 * KEY_ID_BYTES;
@@ -85,22 +83,10 @@ export class Sealer {
 
   /** Throws `SealBroken`. */
   open(sealed: string): string {
-    if (sealed.startsWith(WITHOUT_KEY_ID)) return this.#openWithAny(sealed.slice(WITHOUT_KEY_ID.length));
     const [, id, encoded] = /^v2\.([0-9a-f]+)\.(.+)$/.exec(sealed) ?? [];
     const key = this.#keys.get(id ?? "");
     if (key === undefined || encoded === undefined) throw new SealBroken();
     return openWith(key, encoded);
-  }
-
-  #openWithAny(encoded: string): string {
-    for (const key of this.#keys.values()) {
-      try {
-        return openWith(key, encoded);
-      } catch {
-        // Perhaps another key has sealed it.
-      }
-    }
-    throw new SealBroken();
   }
 }
 
