@@ -1,9 +1,7 @@
 import { type Static, Type } from "typebox";
 import type { Reference, WorldEntry, WorldSection } from "#graph/contract/feature";
 import { TakenProblem, worldId } from "#graph/worlds/file/schema-words";
-import { findNode } from "#graph/worlds/nodes.store";
 import { nodeId } from "#kernel/ids";
-import type { Reader } from "#storage/database";
 import { certain } from "#storage/outcomes";
 import type { SocialAccountFacts } from "./social-accounts.ports.ts";
 import { deleteSocialAccount, findSocialAccount, insertSocialAccount, listSocialAccounts } from "./social-accounts.store.ts";
@@ -45,12 +43,6 @@ function references(input: WorldEntry): Reference[] {
   ];
 }
 
-/** Leaves out apps that an earlier version left there when they were removed. */
-async function entryOf(reader: Reader, account: SocialAccountFacts): Promise<WorldEntry> {
-  const known = await Promise.all(account.app_connections.map(async (app) => (await findNode(reader, nodeId(app)))?.type === "app"));
-  return { ...account, app_connections: account.app_connections.filter((_, index) => known[index]) };
-}
-
 export const socialAccountSection: WorldSection = {
   key: "social_accounts",
   entry,
@@ -58,11 +50,11 @@ export const socialAccountSection: WorldSection = {
   insert: (tx, input) => insertSocialAccount(tx, accountOf(input)),
   async find(reader, id) {
     const account = await findSocialAccount(reader, id);
-    return account === undefined ? undefined : entryOf(reader, account);
+    return account === undefined ? undefined : { ...account };
   },
   async list(reader, page) {
     const found = await listSocialAccounts(reader, page);
-    return { ...found, rows: await Promise.all(found.rows.map((account) => entryOf(reader, account))) };
+    return { ...found, rows: found.rows.map((account) => ({ ...account })) };
   },
   async replace(tx, input) {
     const account = accountOf(input);

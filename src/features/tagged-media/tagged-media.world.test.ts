@@ -3,7 +3,6 @@ import { onEachDatabase } from "#harness/databases";
 import { openPlaza } from "#harness/plaza";
 import { expectBounds } from "#harness/schemas/bounds";
 import { changeEntry, findEntry, insertEntry, removeEntry } from "#harness/sections";
-import { sql } from "#storage/sql";
 import { mediaSection } from "./tagged-media.world.ts";
 
 test("media of a world file have no fewer likes and comments than none", () => {
@@ -27,9 +26,9 @@ onEachDatabase("media of a world file", (database) => {
     expect(await findEntry(plaza, "media", "6001")).toBeUndefined();
   });
 
-  test("lose a removed child, and do not get the one that comes with its id; what earlier versions left of one is not shown", async () => {
-    const plaza = await openPlaza({ database, world: { social_accounts: [{ id: "6001" }, { id: "6002" }] } });
-    const add = (id: string, children: readonly string[] = [], owner = "6001") => insertEntry(plaza, "media", { id, owner, children });
+  test("lose a removed child, and do not get the one that comes with its id", async () => {
+    const plaza = await openPlaza({ database, world: { social_accounts: [{ id: "6001" }] } });
+    const add = (id: string, children: readonly string[] = []) => insertEntry(plaza, "media", { id, owner: "6001", children });
     for (const id of ["6101", "61011", "6102"]) expect(await add(id)).toBe(true);
     await add("6201", ["61011", "6101", "6102"]);
     await add("6202", ["6101"]);
@@ -40,8 +39,5 @@ onEachDatabase("media of a world file", (database) => {
     expect(await albums()).toEqual([["61011", "6102"], [], ["61011"]]);
     expect(await add("6101")).toBe(true);
     expect(await albums()).toEqual([["61011", "6102"], [], ["61011"]]);
-    expect(await add("6103", [], "6002")).toBe(true);
-    await plaza.world.database.write((tx) => tx.runAny(sql`UPDATE media SET children = '["6103","6102","6199"]' WHERE id = 6202`));
-    expect(await childrenOf("6202")).toEqual(["6102"]);
   });
 });

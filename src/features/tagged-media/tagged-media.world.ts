@@ -44,14 +44,11 @@ const taggedBy = (input: WorldEntry): string[] => (input as Entry).tagged.filter
 async function entryOf(reader: Reader, row: MediaRow): Promise<WorldEntry> {
   const { is_private, children, ...rest } = row;
   const present = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== null));
-  const listed: string[] = [];
-  // What an earlier version left there of a removed child is left out, even if another account's media has its id now.
-  for (const child of JSON.parse(children) as string[]) if ((await findMedia(reader, nodeId(row.owner), child)) !== undefined) listed.push(child);
   return {
     ...present,
     private: is_private === 1,
     tagged: await listTaggedAccounts(reader, row.owner, row.id),
-    children: listed,
+    children: JSON.parse(children) as string[],
   };
 }
 
