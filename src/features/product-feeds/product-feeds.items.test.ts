@@ -18,8 +18,7 @@ describe("D-56: items", () => {
     expect(item({ brand: " ", description: "" })).toEqual(row("a"));
   });
 
-  test("an item that was kept by name is read as one that is kept as a list", () => {
-    expect(fieldsOfText('{"name":"N","user_rating":4.5}')).toEqual({ name: "N", user_rating: 4.5 });
+  test("an item is kept as a list of values", () => {
     expect(fieldsOfText('["N",null,"u"]')).toEqual({ name: "N", url: "u" });
   });
 

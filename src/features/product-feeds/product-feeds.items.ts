@@ -270,12 +270,7 @@ export function readRow(raw: RawItem, warn: (wrong: BadItem) => void): { readonl
 
 /** Reads the result of `textOfItem`; the values by field. */
 export function fieldsOfText(text: string): { readonly [field in ItemField]?: string | number } {
-  const values = JSON.parse(text) as readonly ItemValue[] | { readonly [field in ItemField]?: string | number };
-  // Older databases contain items that were stored as objects.
-  if (!isList(values)) return values;
   const fields: { [field in ItemField]?: string | number } = {};
-  for (const [at, value] of values.entries()) if (value !== null) fields[keptFields[at] as ItemField] = value;
+  for (const [at, value] of (JSON.parse(text) as readonly ItemValue[]).entries()) if (value !== null) fields[keptFields[at] as ItemField] = value;
   return fields;
 }
-
-const isList = (input: unknown): input is readonly ItemValue[] => Array.isArray(input);

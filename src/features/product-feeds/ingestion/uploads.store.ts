@@ -21,8 +21,8 @@ export interface UploadCounts {
 }
 
 export interface UploadRow extends Row {
-  /** Its node; null: of an upload from before uploads were nodes. */
-  id: string | null;
+  /** Its node. */
+  id: string;
   feed: string;
   n: number;
   status: string;
@@ -66,18 +66,14 @@ const newestFirst = { columns: ["u.n"], direction: "descending", keyOf: (row: Up
 export const listUploadsOfFeed = (reader: Reader, feed: string, page: PageRequest): Promise<ListPage<UploadRow>> =>
   readPage<UploadRow>(reader, selectUploads(feed), newestFirst, page);
 
-/** Those that are nodes. */
-export const listUploadNodes = (reader: Reader, feed: string, page: PageRequest): Promise<ListPage<UploadRow>> =>
-  readPage<UploadRow>(reader, append(selectUploads(feed), "AND u.id IS NOT NULL"), newestFirst, page);
-
 export async function findUploadNode(reader: Reader, id: string): Promise<UploadRow | undefined> {
   const row = await reader.get<{ feed: string; n: number }>(sql`SELECT CAST(u.feed AS TEXT) AS feed, u.n FROM feed_uploads u WHERE u.id = ${id}`);
   return row === undefined ? undefined : findUpload(reader, row.feed, row.n);
 }
 
-/** Of each feed the newest that is a node. */
+/** Of each feed the newest. */
 export const findLatestUploads = (reader: Reader, feeds: readonly { readonly id: string }[]): Promise<(UploadRow | undefined)[]> =>
-  Promise.all(feeds.map(({ id }) => reader.get<UploadRow>(append(selectUploads(id), "AND u.id IS NOT NULL ORDER BY u.n DESC LIMIT 1"))));
+  Promise.all(feeds.map(({ id }) => reader.get<UploadRow>(append(selectUploads(id), "ORDER BY u.n DESC LIMIT 1"))));
 
 /** While somebody looks at alerts this is read every two seconds: 0.2 ms, where all of 100,000 feeds take 10 (measured on SQLite). */
 const FEEDS_MAX = 1_000;
@@ -202,7 +198,7 @@ export const deleteUpload = (tx: Transaction, feed: string, n: number): Promise<
 
 /** Deletes uploads and their nodes. */
 async function deleteAll(tx: Transaction, deletion: Sql): Promise<void> {
-  for (const { id } of await tx.all<{ id: string | null }>(deletion)) if (id !== null) await deleteNode(tx, nodeId(id));
+  for (const { id } of await tx.all<{ id: string }>(deletion)) await deleteNode(tx, nodeId(id));
 }
 
 /** Deletes uploads beyond the newest `kept`, and those still being received that were created before `receivingBefore`. */

@@ -7,7 +7,7 @@ import type { Reader } from "#storage/database";
 import type { ListPage, PageRequest } from "#storage/keyset";
 import type { Bytes } from "../formats/bytes.ts";
 import { FeedFileProblem } from "../formats/rows.ts";
-import { findUploadNode, listUploadNodes, type UploadKey } from "../ingestion/uploads.store.ts";
+import { findUploadNode, listUploadsOfFeed, type UploadKey } from "../ingestion/uploads.store.ts";
 import { receiveFile, receiveUrl } from "../ingestion/uploads.ts";
 import { UPLOADS_WAITING_MAX } from "../product-feeds.limits.ts";
 import { refuseAddress, refuseCredentials } from "../schedules/parameters.ts";
@@ -50,7 +50,7 @@ function fetchLater(request: CreateUpload): Promise<UploadKey | undefined> {
   return world.database.write((tx) => receiveUrl(tx, world, node.id, url, inputOf(request)));
 }
 
-export const handleListUploads = (request: ListRequest, reader: Reader) => listUploadNodes(reader, request.node.id, request.page);
+export const handleListUploads = (request: ListRequest, reader: Reader) => listUploadsOfFeed(reader, request.node.id, request.page);
 
 export async function handleListUploadErrors({ node, page }: ListRequest, reader: Reader): Promise<ListResult<UploadErrorRow>> {
   const upload = await findUploadNode(reader, node.id);

@@ -222,18 +222,6 @@ onEachDatabase("D-147: uploads over the graph", (database) => {
     }
   });
 
-  test("an upload of an older version has no id: the control API alone shows it, and it goes with its feed", async () => {
-    const { take, get, plaza, request } = await open();
-    await take(csv(row("a")));
-    await plaza.world.database.write((tx) => tx.runOne(sql`UPDATE feed_uploads SET id = NULL`));
-    expect((await get("8101/uploads")).data).toEqual([]);
-    expect(await get("8101", { fields: "latest_upload" })).toEqual({ id: "8101" });
-    expect((await request("GET", "feeds/8101/uploads")).body.data).toMatchObject([{ n: 1, status: "done" }]);
-    expect((await plaza.delete("/v25.0/8101", { bearer: "reader" })).status).toBe(200);
-    await plaza.world.work.runDue();
-    expect(await plaza.dump(["feed_uploads.n"])).toEqual([]);
-  });
-
   test("a deleted feed takes its uploads along at once, that which waits too, and their files afterwards", async () => {
     const { take, post, plaza } = await open();
     const refusal = async (path: string) => (await plaza.get(`/v25.0/${path}`, { query: { access_token: "reader" } })).body.error.error_subcode;
