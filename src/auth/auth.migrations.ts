@@ -5,34 +5,23 @@ export const authMigrations: FeatureMigrations = {
   serverTables: ["control_keys"],
   migrations: [
     {
-      name: "tokens",
+      name: "tables",
       statements: [
+        // `copy_of` (D-270): 0, or the id of the token that it is a copy of.
         `CREATE TABLE tokens (
           hash TEXT PRIMARY KEY, id BIGINT NOT NULL, type TEXT NOT NULL, app BIGINT NOT NULL, user_id BIGINT, page BIGINT,
           social_account BIGINT, microblog_user BIGINT, scopes TEXT NOT NULL, issued_at BIGINT NOT NULL, expires_at BIGINT NOT NULL,
-          data_access_expires_at BIGINT NOT NULL, revoked_at BIGINT NOT NULL
+          data_access_expires_at BIGINT NOT NULL, revoked_at BIGINT NOT NULL, copy_of BIGINT NOT NULL
         ) WITHOUT ROWID`,
         "CREATE UNIQUE INDEX tokens_by_id ON tokens (id)",
         // Which app holds a token of an account decides who gets its webhooks (D-52).
         "CREATE INDEX tokens_by_social_account ON tokens (social_account, app) WHERE social_account IS NOT NULL",
         "CREATE INDEX tokens_by_page ON tokens (page, app) WHERE page IS NOT NULL",
-      ],
-    },
-    {
-      name: "control_keys",
-      statements: [
+        "CREATE INDEX tokens_by_original ON tokens (copy_of) WHERE copy_of > 0",
         `CREATE TABLE control_keys (
           hash TEXT PRIMARY KEY, id BIGINT NOT NULL, name TEXT NOT NULL, access TEXT NOT NULL, created_ms BIGINT NOT NULL, expires_ms BIGINT NOT NULL
         ) WITHOUT ROWID`,
         "CREATE UNIQUE INDEX control_keys_by_id ON control_keys (id)",
-      ],
-    },
-    {
-      // D-270: 0, or the id of the token that it is a copy of.
-      name: "token_copies",
-      statements: [
-        "ALTER TABLE tokens ADD COLUMN copy_of BIGINT NOT NULL DEFAULT 0",
-        "CREATE INDEX tokens_by_original ON tokens (copy_of) WHERE copy_of > 0",
       ],
     },
   ],

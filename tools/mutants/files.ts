@@ -15,7 +15,7 @@ function git(root: string, ...args: string[]): string {
 
 const isTest = (path: string): boolean => path.endsWith(".test.ts");
 
-/** A migration never changes, and what others declare does nothing. */
+/** A released migration never changes, and what others declare does nothing. */
 export const isMutable = (path: string): boolean => /\.ts$/.test(path) && !/\.(test|proof|migrations|d)\.ts$/.test(path);
 
 export type Lines = (line: number) => boolean;

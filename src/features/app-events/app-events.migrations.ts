@@ -2,7 +2,7 @@ import type { Migration } from "#storage/database";
 
 export const appEventMigrations: readonly Migration[] = [
   {
-    name: "app events",
+    name: "tables",
     statements: [
       // The log. `call` is the number of the request in its app, in the order of commits, so rows are appended and old rows are adjacent.
       // `device` is set in the first row of a request only; `value` is in millionths.
@@ -21,14 +21,11 @@ export const appEventMigrations: readonly Migration[] = [
         PRIMARY KEY (app, day, name, currency)
       ) WITHOUT ROWID`,
       "CREATE TABLE app_installs (app BIGINT NOT NULL, identity TEXT NOT NULL, PRIMARY KEY (app, identity)) WITHOUT ROWID",
-    ],
-  },
-  {
-    // Maps an event key, a device or a person to requests of the log. PostgreSQL uses the first table, SQLite the other two
-    // (README.md: The index of the log).
-    name: "app event index",
-    statements: [
+      // The index of the log (README.md: The index of the log): PostgreSQL uses the first two tables, SQLite the other two.
       "CREATE TABLE app_event_index (app BIGINT NOT NULL, fingerprint BIGINT NOT NULL, call BIGINT NOT NULL, PRIMARY KEY (app, fingerprint, call)) WITHOUT ROWID",
+      `CREATE TABLE app_event_ties (
+        app BIGINT NOT NULL, fingerprint BIGINT NOT NULL, signature BIGINT NOT NULL, call BIGINT NOT NULL, PRIMARY KEY (app, fingerprint, signature)
+      ) WITHOUT ROWID`,
       `CREATE TABLE app_event_runs (
         app BIGINT NOT NULL, last_call BIGINT NOT NULL, entries INTEGER NOT NULL, page_bits INTEGER NOT NULL, first_time BIGINT NOT NULL,
         last_time BIGINT NOT NULL, filter BYTEA NOT NULL, PRIMARY KEY (app, last_call)
@@ -36,11 +33,6 @@ export const appEventMigrations: readonly Migration[] = [
       `CREATE TABLE app_event_run_pages (
         app BIGINT NOT NULL, last_call BIGINT NOT NULL, page INTEGER NOT NULL, entries BYTEA NOT NULL, PRIMARY KEY (app, last_call, page)
       ) WITHOUT ROWID`,
-    ],
-  },
-  {
-    name: "ads",
-    statements: [
       `CREATE TABLE ads (id BIGINT PRIMARY KEY, app BIGINT NOT NULL, campaign_id BIGINT NOT NULL, objective TEXT NOT NULL, tracked_apps TEXT NOT NULL)
         WITHOUT ROWID`,
       // A click or an impression; `identities` is a JSON list of its devices and persons.
@@ -49,26 +41,6 @@ export const appEventMigrations: readonly Migration[] = [
       ) WITHOUT ROWID`,
       "CREATE TABLE ad_touch_identities (identity TEXT NOT NULL, touch BIGINT NOT NULL, PRIMARY KEY (identity, touch)) WITHOUT ROWID",
       "CREATE INDEX ad_touches_by_ad ON ad_touches (ad, id)",
-    ],
-  },
-  {
-    // UUIDs compare without case: installs and touches are found by lower case as well (D-74).
-    name: "ids in lower case",
-    statements: [
-      `INSERT INTO app_installs (app, identity) SELECT i.app, SUBSTR(i.identity, 1, 7) || LOWER(SUBSTR(i.identity, 8)) FROM app_installs i
-        WHERE i.identity LIKE '_______________-____-____-____-____________' ON CONFLICT DO NOTHING`,
-      `INSERT INTO ad_touch_identities (identity, touch) SELECT SUBSTR(i.identity, 1, 7) || LOWER(SUBSTR(i.identity, 8)), i.touch
-        FROM ad_touch_identities i WHERE i.identity LIKE '_______________-____-____-____-____________' ON CONFLICT DO NOTHING`,
-    ],
-  },
-  {
-    // What ties identities together is found in one request for each set of them, and installs by their kind (README.md: The index of
-    // the log).
-    name: "ties of app events",
-    statements: [
-      `CREATE TABLE app_event_ties (
-        app BIGINT NOT NULL, fingerprint BIGINT NOT NULL, signature BIGINT NOT NULL, call BIGINT NOT NULL, PRIMARY KEY (app, fingerprint, signature)
-      ) WITHOUT ROWID`,
     ],
   },
 ];

@@ -2,7 +2,7 @@ import type { Migration } from "#storage/database";
 
 export const appMigrations: readonly Migration[] = [
   {
-    name: "apps",
+    name: "tables",
     statements: [
       `CREATE TABLE apps (
         id BIGINT PRIMARY KEY, name TEXT NOT NULL, secret_hash TEXT NOT NULL, sealed_secret TEXT NOT NULL, mode TEXT NOT NULL,
@@ -12,8 +12,8 @@ export const appMigrations: readonly Migration[] = [
       ) WITHOUT ROWID`,
       `CREATE TABLE app_roles (app BIGINT NOT NULL, person BIGINT NOT NULL, role TEXT NOT NULL, is_microblog_user INTEGER NOT NULL,
         PRIMARY KEY (app, person, role)) WITHOUT ROWID`,
+      // For deleting a person.
+      "CREATE INDEX app_roles_by_person ON app_roles (person)",
     ],
   },
-  // For deleting a person.
-  { name: "app_roles_by_person", statements: ["CREATE INDEX app_roles_by_person ON app_roles (person)"] },
 ];

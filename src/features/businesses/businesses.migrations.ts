@@ -1,11 +1,13 @@
 import type { Migration } from "#storage/database";
 
 export const businessMigrations: readonly Migration[] = [
-  { name: "businesses", statements: ["CREATE TABLE businesses (id BIGINT PRIMARY KEY, name TEXT NOT NULL) WITHOUT ROWID"] },
   {
-    name: "business_people",
-    statements: ["CREATE TABLE business_people (business BIGINT NOT NULL, user_id BIGINT NOT NULL, PRIMARY KEY (business, user_id)) WITHOUT ROWID"],
+    name: "tables",
+    statements: [
+      "CREATE TABLE businesses (id BIGINT PRIMARY KEY, name TEXT NOT NULL) WITHOUT ROWID",
+      "CREATE TABLE business_people (business BIGINT NOT NULL, user_id BIGINT NOT NULL, PRIMARY KEY (business, user_id)) WITHOUT ROWID",
+      // For deleting a user.
+      "CREATE INDEX business_people_by_user ON business_people (user_id, business)",
+    ],
   },
-  // For deleting a user.
-  { name: "business_people_by_user", statements: ["CREATE INDEX business_people_by_user ON business_people (user_id, business)"] },
 ];

@@ -2,7 +2,7 @@ import type { Migration } from "#storage/database";
 
 export const customLabelMigrations: readonly Migration[] = [
   {
-    name: "labels",
+    name: "tables",
     statements: [
       "CREATE TABLE labels (page BIGINT NOT NULL, id BIGINT NOT NULL, name TEXT NOT NULL, PRIMARY KEY (page, id)) WITHOUT ROWID",
       // A table instead of an index on labels, because SQLite prefers a scan of the page's labels to an index that starts with the page.

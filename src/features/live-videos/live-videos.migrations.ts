@@ -2,28 +2,32 @@ import type { Migration } from "#storage/database";
 
 export const liveVideoMigrations: readonly Migration[] = [
   {
-    name: "live_videos",
+    name: "tables",
     statements: [
       `CREATE TABLE live_videos (
         page BIGINT NOT NULL, id BIGINT NOT NULL, title TEXT, description TEXT, state TEXT NOT NULL, embeddable INTEGER NOT NULL, place TEXT,
         countries TEXT NOT NULL, excluded_countries TEXT NOT NULL, planned_start_time BIGINT, creation_time BIGINT NOT NULL,
         broadcast_start_ms BIGINT, stream_key_hash TEXT, has_feed INTEGER NOT NULL, feed_session BIGINT NOT NULL, deadline_ms BIGINT,
-        sealing_fails INTEGER NOT NULL, sealing_tries INTEGER NOT NULL, is_on_map INTEGER NOT NULL, PRIMARY KEY (page, id)
+        sealing_fails INTEGER NOT NULL, sealing_tries INTEGER NOT NULL, is_on_map INTEGER NOT NULL, takedown_reason TEXT, end_reason TEXT,
+        feed_ingest TEXT, feed_width INTEGER, feed_height INTEGER, published_real_ms BIGINT, history TEXT NOT NULL, PRIMARY KEY (page, id)
       ) WITHOUT ROWID`,
       // An encoder sends only the key.
       "CREATE INDEX live_videos_by_key ON live_videos (stream_key_hash) WHERE stream_key_hash IS NOT NULL",
       // C1-3: the live map spans all pages, so it needs an index that does not start with the page.
       "CREATE INDEX live_videos_on_map ON live_videos (id) WHERE is_on_map = 1",
+      // For deleting a place: the text of the column begins with the id of the place.
+      "CREATE INDEX live_videos_by_place ON live_videos (place) WHERE place IS NOT NULL",
+      // The feeds of an ingest process, once a second.
+      "CREATE INDEX live_videos_by_ingest ON live_videos (feed_ingest) WHERE feed_ingest IS NOT NULL",
+      // Those that run are looked at again and again by who watches over them.
+      "CREATE INDEX live_videos_running ON live_videos (id) WHERE state IN ('live', 'reconnecting', 'key_dead', 'ending')",
+      // The ingest processes that have feeds, and when they were last seen (the machine's time).
+      "CREATE TABLE live_ingests (id TEXT NOT NULL, seen_ms BIGINT NOT NULL, PRIMARY KEY (id))",
       // LIVE-25: the pages that show a video, including the original one, so that a page's list is read in key order.
       `CREATE TABLE live_video_pages (
         page BIGINT NOT NULL, video BIGINT NOT NULL, original_page BIGINT NOT NULL, PRIMARY KEY (page, video)
       ) WITHOUT ROWID`,
       "CREATE INDEX live_video_pages_by_video ON live_video_pages (original_page, video, page)",
-    ],
-  },
-  {
-    name: "live_audience",
-    statements: [
       `CREATE TABLE live_comments (
         page BIGINT NOT NULL, video BIGINT NOT NULL, id BIGINT NOT NULL, actor BIGINT NOT NULL, actor_type TEXT NOT NULL, message TEXT NOT NULL,
         created_time BIGINT NOT NULL, PRIMARY KEY (page, video, id)
@@ -33,43 +37,9 @@ export const liveVideoMigrations: readonly Migration[] = [
         PRIMARY KEY (page, video, actor)
       ) WITHOUT ROWID`,
       "CREATE INDEX live_reactions_by_time ON live_reactions (page, video, reacted_ms, actor)",
-    ],
-  },
-  // For deleting a place: the text of the column begins with the id of the place.
-  { name: "live_videos_by_place", statements: ["CREATE INDEX live_videos_by_place ON live_videos (place) WHERE place IS NOT NULL"] },
-  {
-    name: "live_video_takedown_reason",
-    statements: [
-      "ALTER TABLE live_videos ADD COLUMN takedown_reason TEXT",
-      // Before there were reasons, a takedown stood for a copyright claim.
-      "UPDATE live_videos SET takedown_reason = 'COPYRIGHT' WHERE state = 'taken_down' OR state = 'lapsed'",
-    ],
-  },
-  {
-    // For deleting a person or a page.
-    name: "live_audience_by_actor",
-    statements: ["CREATE INDEX live_comments_by_actor ON live_comments (actor)", "CREATE INDEX live_reactions_by_actor ON live_reactions (actor)"],
-  },
-  {
-    name: "live_video_streams",
-    statements: [
-      "ALTER TABLE live_videos ADD COLUMN end_reason TEXT",
-      "ALTER TABLE live_videos ADD COLUMN feed_ingest TEXT",
-      "ALTER TABLE live_videos ADD COLUMN feed_width INTEGER",
-      "ALTER TABLE live_videos ADD COLUMN feed_height INTEGER",
-      "ALTER TABLE live_videos ADD COLUMN published_real_ms BIGINT",
-      // The feeds of an ingest process, once a second.
-      "CREATE INDEX live_videos_by_ingest ON live_videos (feed_ingest) WHERE feed_ingest IS NOT NULL",
-      // The ingest processes that have feeds, and when they were last seen (the machine's time).
-      "CREATE TABLE live_ingests (id TEXT NOT NULL, seen_ms BIGINT NOT NULL, PRIMARY KEY (id))",
-    ],
-  },
-  {
-    name: "live_video_history",
-    statements: [
-      "ALTER TABLE live_videos ADD COLUMN history TEXT NOT NULL DEFAULT '[]'",
-      // Those that run are looked at again and again by who watches over them.
-      "CREATE INDEX live_videos_running ON live_videos (id) WHERE state IN ('live', 'reconnecting', 'key_dead', 'ending')",
+      // For deleting a person or a page.
+      "CREATE INDEX live_comments_by_actor ON live_comments (actor)",
+      "CREATE INDEX live_reactions_by_actor ON live_reactions (actor)",
     ],
   },
 ];

@@ -2,12 +2,11 @@ import type { Migration } from "#storage/database";
 
 export const microblogAccountMigrations: readonly Migration[] = [
   {
-    name: "microblog_users",
-    statements: ["CREATE TABLE microblog_users (id BIGINT PRIMARY KEY, username TEXT NOT NULL, user_id BIGINT) WITHOUT ROWID"],
-  },
-  {
-    // For deleting a user.
-    name: "microblog_users_by_user",
-    statements: ["CREATE INDEX microblog_users_by_user ON microblog_users (user_id) WHERE user_id IS NOT NULL"],
+    name: "tables",
+    statements: [
+      "CREATE TABLE microblog_users (id BIGINT PRIMARY KEY, username TEXT NOT NULL, user_id BIGINT) WITHOUT ROWID",
+      // For deleting a user.
+      "CREATE INDEX microblog_users_by_user ON microblog_users (user_id) WHERE user_id IS NOT NULL",
+    ],
   },
 ];

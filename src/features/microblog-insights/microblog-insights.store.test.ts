@@ -84,7 +84,7 @@ onEachDatabase("insights by row", (kind) => {
     expect(await sumUntil(reader, ADA, "followers_count", 70)).toEqual([]);
   });
 
-  test("D-54: every count is kept by second, minute, hour, day, 32 days and 1,024 days, as the data of older versions are", async () => {
+  test("D-54: every count is kept by second, minute, hour, day, 32 days and 1,024 days", async () => {
     const { database } = (await openPlaza({ database: kind })).world;
     const add = (target: string, start: number, value: number, label = "") =>
       database.write((tx) => addToSums(tx, { target, metric: "views", start, label, value }));

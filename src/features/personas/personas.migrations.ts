@@ -2,7 +2,7 @@ import type { Migration } from "#storage/database";
 
 export const personaMigrations: readonly Migration[] = [
   {
-    name: "personas",
+    name: "tables",
     statements: [
       `CREATE TABLE personas (page BIGINT NOT NULL, id BIGINT NOT NULL, name TEXT NOT NULL, profile_picture_url TEXT NOT NULL,
         PRIMARY KEY (page, id)) WITHOUT ROWID`,

@@ -77,10 +77,7 @@ const GENERATION_SLOTS = 64;
 /** The last digits alone are those of a sequence, often 0; the sum spreads ids of one moment as well. */
 const slotOf = (feed: string): number => [...feed].reduce((sum, digit) => (sum * 7 + Number(digit)) % GENERATION_SLOTS, 0);
 
-/**
- * Creates a generation of the feed and returns its number, which no other generation has had. A world that was emptied has no rows of numbers, and
- * no generations either.
- */
+/** Creates a generation of the feed and returns its number, which no other generation of the world has had. */
 export async function beginGeneration(tx: Transaction, feed: string): Promise<number> {
   const slot = slotOf(feed);
   const row = await tx.get<{ generation: number }>(sql`

@@ -2,7 +2,7 @@ import type { Migration } from "#storage/database";
 
 export const requiredActionMigrations: readonly Migration[] = [
   {
-    name: "required_actions",
+    name: "tables",
     statements: [
       `CREATE TABLE required_actions (
         app BIGINT NOT NULL, id BIGINT NOT NULL, title TEXT NOT NULL, description TEXT, due_date BIGINT, status TEXT NOT NULL,

@@ -2,18 +2,13 @@ import type { Migration } from "#storage/database";
 
 export const socialAccountMigrations: readonly Migration[] = [
   {
-    name: "social_accounts",
+    name: "tables",
     statements: [
       `CREATE TABLE social_accounts (
         id BIGINT PRIMARY KEY, username TEXT NOT NULL, social_scoped_id BIGINT, page BIGINT, user_id BIGINT, is_professional INTEGER NOT NULL,
         app_connections TEXT NOT NULL
       ) WITHOUT ROWID`,
-    ],
-  },
-  {
-    // For deleting a page or a user.
-    name: "social_accounts_by_holder",
-    statements: [
+      // For deleting a page or a user.
       "CREATE INDEX social_accounts_by_page ON social_accounts (page) WHERE page IS NOT NULL",
       "CREATE INDEX social_accounts_by_user ON social_accounts (user_id) WHERE user_id IS NOT NULL",
     ],

@@ -2,7 +2,7 @@ import type { Migration } from "#storage/database";
 
 export const taggedMediaMigrations: readonly Migration[] = [
   {
-    name: "media",
+    name: "tables",
     statements: [
       `CREATE TABLE media (
         owner BIGINT NOT NULL, id BIGINT NOT NULL, media_type TEXT NOT NULL, media_product_type TEXT NOT NULL, caption TEXT, media_url TEXT,

@@ -2,7 +2,7 @@ import type { Migration } from "#storage/database";
 
 export const webhookOverrideMigrations: readonly Migration[] = [
   {
-    name: "webhook_overrides",
+    name: "tables",
     statements: [
       // phone_number 0 is the account's own override, because a key column cannot be null.
       `CREATE TABLE webhook_overrides (account BIGINT NOT NULL, app BIGINT NOT NULL, phone_number BIGINT NOT NULL, override_callback_uri TEXT NOT NULL,

@@ -2,7 +2,7 @@ import type { Migration } from "#storage/database";
 
 export const webhookSubscriptionMigrations: readonly Migration[] = [
   {
-    name: "webhook_subscriptions",
+    name: "tables",
     statements: [
       // The row of object '*' has the callback for objects without their own, as set by a world file; it has no fields.
       `CREATE TABLE webhook_subscriptions (

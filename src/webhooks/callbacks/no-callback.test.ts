@@ -6,7 +6,6 @@ import { newWorkStore } from "#harness/work-database";
 import { sql } from "#storage/sql";
 import { listDeliveries } from "../history/list.store.ts";
 import { viewOf } from "../history/view.ts";
-import { webhookMigrations } from "../webhooks.migrations.ts";
 import { listCallbacks } from "./callbacks.store.ts";
 
 const HOUR = 3_600;
@@ -89,37 +88,6 @@ onEachDatabase("events of an app without a working callback", (kind) => {
     expect({ first: valuesAt(receiver), second: valuesAt(other) }).toEqual({ first: [], second: [{ n: 1 }, { n: 2 }] });
     await verify("1001", receiver.url);
     expect({ first: valuesAt(receiver), second: valuesAt(other) }).toEqual({ first: [{ n: 1 }, { n: 2 }], second: [{ n: 1 }, { n: 2 }] });
-  });
-
-  test("D-62: batches that an older program formed of two apps' deliveries are taken apart", async () => {
-    const { fixture, receiver } = await open();
-    const other = startReceiver();
-    const { features, database } = fixture;
-    features.apps.set("1002", { secret: "t" });
-    features.subscribers = () => ["1001", "1002"];
-    await fixture.emit("4001", { n: 1 });
-    const [head, member] = (await deliveries(fixture)).toReversed();
-    if (head === undefined || member === undefined) throw new Error("not stored");
-    expect({ head: head.app, member: member.app }).toEqual({ head: "1001", member: "1002" });
-    const joinWrongly = sql`
-      UPDATE webhook_deliveries SET status = 4, first_lane = NULL, queue_entity = NULL, head = ${head.id} WHERE id = ${member.id}`;
-    const migration = webhookMigrations.migrations.find(({ name }) => name === "batches_of_one_app");
-    await database.write(async (tx) => {
-      await tx.run(joinWrongly);
-      await tx.run(sql`UPDATE webhook_deliveries SET members = 1 WHERE id = ${head.id}`);
-      for (const text of migration?.statements ?? []) await tx.run({ query: { text }, values: [] });
-    });
-    expect((await deliveries(fixture)).map(({ id, members, status }) => ({ id, members, status }))).toEqual([
-      { id: member.id, members: 0, status: 0 },
-      { id: head.id, members: 0, status: 0 },
-    ]);
-    features.apps.set("1001", { url: receiver.url, secret: "s" }).set("1002", { url: other.url, secret: "t" });
-    for (const app of ["1001", "1002"]) {
-      await database.write(async (tx) => tx.invalidate("app", app));
-      await rerouted(fixture, app);
-    }
-    await fixture.loop.runDue();
-    expect({ first: valuesAt(receiver), second: valuesAt(other) }).toEqual({ first: [{ n: 1 }], second: [{ n: 1 }] });
   });
 
   test("events without a callback have failed after the whole table, and can be replayed", async () => {
