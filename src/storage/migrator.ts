@@ -6,7 +6,7 @@ import type { FeatureMigrations } from "./database.ts";
 
 /** `applied_time` is in Unix seconds, by the database's own clock. */
 export const migrationsTable =
-  "CREATE TABLE IF NOT EXISTS migrations (room TEXT NOT NULL, name TEXT NOT NULL, applied_time BIGINT NOT NULL, PRIMARY KEY (room, name)) WITHOUT ROWID";
+  "CREATE TABLE IF NOT EXISTS migrations (feature TEXT NOT NULL, name TEXT NOT NULL, applied_time BIGINT NOT NULL, PRIMARY KEY (feature, name)) WITHOUT ROWID";
 
 export interface MigrationTarget {
   applied(): Promise<readonly { readonly feature: string; readonly name: string }[]>;

@@ -25,12 +25,12 @@ async function execute({ data }: Place, statements: readonly string[]): Promise<
   return rows;
 }
 
-const MIGRATIONS = "SELECT room, name FROM migrations ORDER BY room, name";
+const MIGRATIONS = "SELECT feature, name FROM migrations ORDER BY feature, name";
 
 describe.each([...fixtures])("data of $version on $database, with a migration of a newer program", ({ open }) => {
   test("is refused with exit code 2, naming what is unknown and what to do, and stays as it is", async () => {
     const place = await open();
-    const newer = "INSERT INTO migrations (room, name, applied_time) VALUES ('later-feature', 'things', 1900000000)";
+    const newer = "INSERT INTO migrations (feature, name, applied_time) VALUES ('later-feature', 'things', 1900000000)";
     const before = await execute(place, [newer, MIGRATIONS]);
     const commands = [
       ["start", "--json", "--port", "0", "--control-port", "0", "--rtmp-port", "off"],

@@ -18,7 +18,7 @@ const second = {
 const featureOf = (...migrations: FeatureMigrations["migrations"]): FeatureMigrations[] => [{ feature: "letters", migrations }];
 
 const applied = (database: Database) =>
-  database.reader.all(sql`SELECT room AS feature, name FROM migrations ORDER BY applied_time, CASE name WHEN ${"letters"} THEN 0 ELSE 1 END`);
+  database.reader.all(sql`SELECT feature, name FROM migrations ORDER BY applied_time, CASE name WHEN ${"letters"} THEN 0 ELSE 1 END`);
 
 describeDrivers("migrations", (driver) => {
   test("each runs once, in the order given, also when opened again", async () => {

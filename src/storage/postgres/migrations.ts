@@ -68,7 +68,7 @@ const APPLIED_NOW = "CAST(extract(epoch FROM clock_timestamp()) AS BIGINT)";
 
 function textOfNew(schema: string, features: readonly FeatureMigrations[]): string {
   const record = (feature: string, name: string) =>
-    `INSERT INTO migrations (room, name, applied_time) VALUES ('${feature}', '${name}', ${APPLIED_NOW})`;
+    `INSERT INTO migrations (feature, name, applied_time) VALUES ('${feature}', '${name}', ${APPLIED_NOW})`;
   return [
     `CREATE SCHEMA "${schema}"`,
     ...[postgresStatement(migrationsTable), ...OWN_TABLES, ...STATE_TABLES],
@@ -91,11 +91,11 @@ const OWN_TABLES = [
 ];
 
 const targetOf = (client: Client): MigrationTarget => ({
-  applied: async () => (await client.query<{ feature: string; name: string }>("SELECT room AS feature, name FROM migrations")).rows,
+  applied: async () => (await client.query<{ feature: string; name: string }>("SELECT feature, name FROM migrations")).rows,
   execute: async (statement) => {
     await client.query(postgresStatement(statement));
   },
   record: async (feature, name) => {
-    await client.query(`INSERT INTO migrations (room, name, applied_time) VALUES ($1, $2, ${APPLIED_NOW})`, [feature, name]);
+    await client.query(`INSERT INTO migrations (feature, name, applied_time) VALUES ($1, $2, ${APPLIED_NOW})`, [feature, name]);
   },
 });

@@ -30,11 +30,11 @@ test("it has all tables, what was applied and when, and says in both of its byte
   placeFile(path, image);
   expect(tablesOf(path)).toEqual(["migrations", "one", "two"]);
   const database = new Database(path);
-  const applied = database.prepare<{ room: string; name: string; applied_time: number }, []>("SELECT * FROM migrations ORDER BY name").all();
+  const applied = database.prepare<{ feature: string; name: string; applied_time: number }, []>("SELECT * FROM migrations ORDER BY name").all();
   database.close();
   expect(applied).toMatchObject([
-    { room: "notes", name: "one" },
-    { room: "notes", name: "two" },
+    { feature: "notes", name: "one" },
+    { feature: "notes", name: "two" },
   ]);
   for (const { applied_time } of applied) expect(Math.abs(applied_time - Date.now() / 1_000)).toBeLessThan(3_600);
 });

@@ -52,7 +52,7 @@ function inVersion(image: Uint8Array, version: number): Uint8Array {
 export async function migrateSqlite(connection: Database, migrations: readonly FeatureMigrations[]): Promise<void> {
   const target: MigrationTarget = {
     applied: async () => {
-      const statement = connection.prepare<{ feature: string; name: string }, []>("SELECT room AS feature, name FROM migrations");
+      const statement = connection.prepare<{ feature: string; name: string }, []>("SELECT feature, name FROM migrations");
       try {
         return statement.all();
       } finally {
@@ -64,7 +64,7 @@ export async function migrateSqlite(connection: Database, migrations: readonly F
       connection.run(statement);
     },
     record: async (feature, name) => {
-      connection.run("INSERT INTO migrations (room, name, applied_time) VALUES (?, ?, unixepoch())", [feature, name]);
+      connection.run("INSERT INTO migrations (feature, name, applied_time) VALUES (?, ?, unixepoch())", [feature, name]);
     },
   };
   connection.run("BEGIN IMMEDIATE");

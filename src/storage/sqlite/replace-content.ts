@@ -24,7 +24,7 @@ export function tablesOf(runner: Runner, migrations: readonly FeatureMigrations[
 }
 
 export function haveSameMigrations(runner: Runner, one: string, other: string): boolean {
-  const missing = append(sql`SELECT room, name FROM`, `${one}.migrations EXCEPT SELECT room, name FROM ${other}.migrations LIMIT 1`);
+  const missing = append(sql`SELECT feature, name FROM`, `${one}.migrations EXCEPT SELECT feature, name FROM ${other}.migrations LIMIT 1`);
   return named(runner, missing).length === 0;
 }
 
