@@ -98,7 +98,7 @@ test("a label keeps to its line, whatever is in it", async () => {
 describe("webhooks", () => {
   const attempt = (kind: string, latency_ms: number | undefined, updates = 1): AttemptSeen =>
     ({
-      row: { app: "7", lane: "5", object: "page", field: "feed" },
+      row: { app: "7", callback: "5", object: "page", field: "feed" },
       ...{ updates, outcome: { kind, attempt: { latency_ms } } },
     }) as unknown as AttemptSeen;
   const labels = 'world="w",app="7",callback="5",object="page",field="feed"';
@@ -106,7 +106,7 @@ describe("webhooks", () => {
     const metrics = new DeliveryMetrics();
     for (const one of [attempt("delivered", 5, 3), attempt("retry", 20_000), attempt("failed", undefined), attempt("delivered", 11, 2)])
       metrics.record(one);
-    metrics.recordUnsubscribed({ app: "7", lane: "5", object: "page", field: "feed" } as never);
+    metrics.recordUnsubscribed({ app: "7", callback: "5", object: "page", field: "feed" } as never);
     metrics.recordBroken({ object: "page", field: "feed" } as never);
     metrics.recordOverdue();
     metrics.recordOverdue();

@@ -25,7 +25,7 @@ test.each<[name: string, tell: (observer: WorkObserver) => void, level: string, 
     (on) =>
       on.attempted(
         of({
-          row: { id: "1", app: "7", field: "feed", lane: "5", secret: "s3cret" },
+          row: { id: "1", app: "7", field: "feed", callback: "5", secret: "s3cret" },
           updates: 2,
           outcome: { kind: "retry", attempt: { status: 500, latency_ms: 3, error: "no" } },
         }),

@@ -11,7 +11,7 @@ export function workLog(log: Log, world: string): WorkObserver {
     attempted({ row, updates, outcome }) {
       if (!log.shows("debug")) return;
       const { status, latency_ms, error } = outcome.attempt;
-      const { id: delivery, app, field, lane: callback } = row;
+      const { id: delivery, app, field, callback } = row;
       log.debug({ ...about, delivery, app, field, callback, updates, status, latency_ms, error, outcome: outcome.kind }, "webhook attempt");
     },
     attemptBroke: (delivery, error) => log.error({ ...about, delivery, ...errorFields(error) }, "the attempt of a webhook failed inside the server"),

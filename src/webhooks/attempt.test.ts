@@ -71,7 +71,7 @@ async function attempt(setup: Setup = {}) {
     },
   };
   const event = { id: "9", object: "page", field: "feed", entity: "2001", phone: null, time_ms: 7_999, payload: '{"n":1}' };
-  const row = { ...event, event: "8", app: "1001", lane: "7", members: 0, first_attempt_ms: NOW, tries: 0, attempts: "[]", ...setup.row };
+  const row = { ...event, event: "8", app: "1001", callback: "7", members: 0, first_attempt_ms: NOW, tries: 0, attempts: "[]", ...setup.row };
   const claimed: Claimed = { row, members: [], isRetry: false, isProbe: false, fence: 1, firstMs: NOW, ...setup.claimed };
   const outcome = await attemptDelivery(parts as unknown as DeliveryDeps, claimed);
   return { outcome, requests, asked };
@@ -143,7 +143,7 @@ test("D-63: the route counts at each attempt; what leads elsewhere or nowhere mo
   expect(await outcomeOf({ route: { to: "phone", url: "https://other.example/" } })).toEqual({ kind: "moved", url: "https://other.example/" });
   expect(await outcomeOf({ route: nowhere })).toEqual({ kind: "moved", url: undefined });
   expect(await outcomeOf({ app: undefined })).toEqual({ kind: "moved", url: undefined });
-  const lost = { row: { lane: NO_CALLBACK } };
+  const lost = { row: { callback: NO_CALLBACK } };
   expect(await outcomeOf({ ...lost, route: nowhere })).toMatchObject({
     kind: "retry",
     isTimeout: false,

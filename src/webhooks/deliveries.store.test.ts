@@ -41,7 +41,7 @@ onEachDatabase("queues of deliveries", (kind) => {
     const write = <T>(body: (tx: Transaction) => Promise<T>): Promise<T> => database.write(body);
     const row = (id: number): Promise<Row | undefined> =>
       database.reader.get(
-        sql`SELECT d.lane, d.status, d.first_lane, d.queue_entity, d.retry_due_ms, d.head, d.members, d.fence, d.first_attempt_ms, d.tries, d.attempts, d.ended_ms
+        sql`SELECT d.callback, d.status, d.first_callback, d.queue_entity, d.retry_due_ms, d.head, d.members, d.fence, d.first_attempt_ms, d.tries, d.attempts, d.ended_ms
           FROM webhook_deliveries d WHERE d.id = ${id}`,
       );
     return { reader: database.reader, write, row };
@@ -50,7 +50,7 @@ onEachDatabase("queues of deliveries", (kind) => {
   const first = (id: number, more: Partial<DeliveryRow> = {}): DeliveryRow => ({ id, isFirst: true, queue_entity: 2001, ...more });
 
   test("first attempts come by their ids, from their own queue alone, up to the limit", async () => {
-    const { reader } = await withRows([first(8, { lane: 70 }), first(9), { id: 10, queue_entity: 2002 }, first(11), first(100), first(101)]);
+    const { reader } = await withRows([first(8, { callback: 70 }), first(9), { id: 10, queue_entity: 2002 }, first(11), first(100), first(101)]);
     expect(idsOf(await findFirsts(reader, "71", 3))).toEqual([9, 11, 100]);
     expect(idsOf(await findFirsts(reader, "70", 3))).toEqual([8]);
   });
@@ -72,7 +72,7 @@ onEachDatabase("queues of deliveries", (kind) => {
       first(12, { queue_entity: 2004 }),
       first(100, { queue_entity: 2003 }),
       first(101, { queue_entity: 20_001 }),
-      first(102, { queue_entity: 2001, lane: 70 }),
+      first(102, { queue_entity: 2001, callback: 70 }),
       first(103, { queue_entity: 2001 }),
     ]);
     const heads = async (after: string, limit = 10) => (await findFreeHeads(reader, "71", after, limit)).map(({ id, entity }) => `${entity} ${id}`);
@@ -87,7 +87,7 @@ onEachDatabase("queues of deliveries", (kind) => {
       { id: 9, retry_due_ms: NOW },
       { id: 10, retry_due_ms: NOW - 1 },
       { id: 11, retry_due_ms: NOW + 1 },
-      { id: 12, retry_due_ms: NOW - 2, lane: 70 },
+      { id: 12, retry_due_ms: NOW - 2, callback: 70 },
       { id: 13, retry_due_ms: NOW + 2 },
       { id: 100, retry_due_ms: NOW - 1 },
     ]);
@@ -107,7 +107,7 @@ onEachDatabase("queues of deliveries", (kind) => {
       { id: 12, queue_entity: 2003, fence: 5 },
       first(13, { queue_entity: 2003 }),
       // Another queue's order is another one.
-      first(14, { lane: 70 }),
+      first(14, { callback: 70 }),
       { id: 15, retry_due_ms: 5 },
       { id: 100, retry_due_ms: 4 },
       first(101, { queue_entity: 2004 }),
@@ -131,13 +131,13 @@ onEachDatabase("queues of deliveries", (kind) => {
       await claimFirsts(tx, ["9", "11"], 7, NOW);
       await claimRetries(tx, ["10", "12"], 7);
     });
-    expect(await row(9)).toMatchObject({ status: 1, first_lane: null, queue_entity: 2001, fence: 7, first_attempt_ms: NOW });
+    expect(await row(9)).toMatchObject({ status: 1, first_callback: null, queue_entity: 2001, fence: 7, first_attempt_ms: NOW });
     expect(await row(10)).toMatchObject({ status: 1, retry_due_ms: null, fence: 7, first_attempt_ms: null });
     for (const id of [11, 12]) expect(await row(id)).toMatchObject({ fence: 6, first_attempt_ms: null });
-    expect(await row(13)).toMatchObject({ first_lane: 71, fence: 0 });
+    expect(await row(13)).toMatchObject({ first_callback: 71, fence: 0 });
     await write((tx) => giveBackClaimed(tx, ["9", "10", "11"], 7, NOW));
-    expect(await row(9)).toMatchObject({ status: 0, first_lane: 71, queue_entity: 2001, retry_due_ms: null, fence: 0 });
-    expect(await row(10)).toMatchObject({ status: 0, first_lane: null, queue_entity: null, retry_due_ms: NOW, fence: 0 });
+    expect(await row(9)).toMatchObject({ status: 0, first_callback: 71, queue_entity: 2001, retry_due_ms: null, fence: 0 });
+    expect(await row(10)).toMatchObject({ status: 0, first_callback: null, queue_entity: null, retry_due_ms: NOW, fence: 0 });
     expect(await row(11)).toMatchObject({ status: 1, fence: 6 });
   });
 
@@ -147,18 +147,18 @@ onEachDatabase("queues of deliveries", (kind) => {
       first(9),
       first(10, { app: 1002 }),
       first(11, { queue_entity: 2002 }),
-      first(12, { lane: 70 }),
+      first(12, { callback: 70 }),
       first(13),
       first(100),
       first(101),
     ]);
-    const head = { id: "9", lane: "71", entity: "2001", app: "1001" } as ClaimedRow;
+    const head = { id: "9", callback: "71", entity: "2001", app: "1001" } as ClaimedRow;
     expect(idsOf(await findFollowers(reader, head, 10))).toEqual([13, 100, 101]);
     expect(idsOf(await findFollowers(reader, head, 2))).toEqual([13, 100]);
     await write((tx) => joinMembers(tx, "9", ["100", "13"]));
-    expect(await row(9)).toMatchObject({ members: 2, first_lane: 71, head: null });
-    expect(await row(13)).toMatchObject({ status: 4, first_lane: null, queue_entity: null, head: 9, members: 0 });
-    expect(await row(101)).toMatchObject({ status: 0, first_lane: 71, head: null, members: 0 });
+    expect(await row(9)).toMatchObject({ members: 2, first_callback: 71, head: null });
+    expect(await row(13)).toMatchObject({ status: 4, first_callback: null, queue_entity: null, head: 9, members: 0 });
+    expect(await row(101)).toMatchObject({ status: 0, first_callback: 71, head: null, members: 0 });
     expect((await findMembers(reader, "9")).map(({ id, field }) => `${id} ${field}`)).toEqual(["13 field 13", "100 field 100"]);
     expect(await findMembers(reader, "8")).toEqual([]);
   });
@@ -206,10 +206,10 @@ onEachDatabase("queues of deliveries", (kind) => {
       await saveMove(tx, { id: "9", entity: "2001", attempts: '["a"]' }, true, 7, "72", NOW);
       for (const id of ["10", "11"]) await saveMove(tx, { id, entity: "2001", attempts: '["b"]' }, false, 7, "72", NOW);
     });
-    const waiting = { lane: 72, status: 0, fence: 0 };
-    expect(await row(9)).toMatchObject({ ...waiting, first_lane: 72, queue_entity: 2001, retry_due_ms: null, attempts: '["a"]' });
-    expect(await row(10)).toMatchObject({ ...waiting, first_lane: null, queue_entity: null, retry_due_ms: NOW, attempts: '["b"]' });
-    expect(await row(11)).toMatchObject({ lane: 71, status: 1, fence: 8, attempts: "[]" });
+    const waiting = { callback: 72, status: 0, fence: 0 };
+    expect(await row(9)).toMatchObject({ ...waiting, first_callback: 72, queue_entity: 2001, retry_due_ms: null, attempts: '["a"]' });
+    expect(await row(10)).toMatchObject({ ...waiting, first_callback: null, queue_entity: null, retry_due_ms: NOW, attempts: '["b"]' });
+    expect(await row(11)).toMatchObject({ callback: 71, status: 1, fence: 8, attempts: "[]" });
   });
 
   test("what an ended session was sending comes by id; nothing is sent under no session", async () => {
@@ -220,14 +220,14 @@ onEachDatabase("queues of deliveries", (kind) => {
 
   test("every queue with something to send is found, once, with its oldest and with what is due first", async () => {
     const { reader } = await withRows([
-      first(9, { lane: 73 }),
-      first(10, { lane: 72 }),
-      first(11, { lane: 72 }),
-      { id: 12, lane: 74 },
-      { id: 13, lane: 75, retry_due_ms: 8 },
-      { id: 14, lane: 75, retry_due_ms: 6 },
-      { id: 15, lane: 72, retry_due_ms: 5 },
-      { id: 100, lane: 75, retry_due_ms: 6 },
+      first(9, { callback: 73 }),
+      first(10, { callback: 72 }),
+      first(11, { callback: 72 }),
+      { id: 12, callback: 74 },
+      { id: 13, callback: 75, retry_due_ms: 8 },
+      { id: 14, callback: 75, retry_due_ms: 6 },
+      { id: 15, callback: 72, retry_due_ms: 5 },
+      { id: 100, callback: 75, retry_due_ms: 6 },
     ]);
     expect(await findQueuesWithFirsts(reader)).toEqual([
       { queue: "72", oldest: "10" },
@@ -240,7 +240,7 @@ onEachDatabase("queues of deliveries", (kind) => {
   });
 
   test("a delivery is behind another one of its entity that came before it, in the same queue", async () => {
-    const { reader } = await withRows([first(9), first(10), first(11, { lane: 70 }), first(12, { queue_entity: 2002 })]);
+    const { reader } = await withRows([first(9), first(10), first(11, { callback: 70 }), first(12, { queue_entity: 2002 })]);
     const behind: boolean[] = [];
     for (const id of [9, 10, 11, 12]) behind.push(await isBehindAnother(reader, String(id)));
     expect(behind).toEqual([false, true, false, false]);

@@ -18,10 +18,10 @@ async function withRows(count: number, row: Omit<DeliveryRow, "id">) {
     Array.from({ length: count }, (_, at) => ({ id: at + 1, ...row })),
   );
   const counted = async () => {
-    const rows = await database.reader.all<{ lane: string; status: number; count: number }>(
-      sql`SELECT CAST(d.lane AS TEXT) AS lane, d.status, COUNT(*) AS count FROM webhook_deliveries d GROUP BY d.lane, d.status`,
+    const rows = await database.reader.all<{ callback: string; status: number; count: number }>(
+      sql`SELECT CAST(d.callback AS TEXT) AS callback, d.status, COUNT(*) AS count FROM webhook_deliveries d GROUP BY d.callback, d.status`,
     );
-    return rows.map(({ lane, status, count }) => [lane === QUEUE ? "here" : "elsewhere", status, count]);
+    return rows.map(({ callback, status, count }) => [callback === QUEUE ? "here" : "elsewhere", status, count]);
   };
   const pause = () =>
     database.write(async (tx) => {

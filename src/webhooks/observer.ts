@@ -28,7 +28,7 @@ export interface WebhookObserver {
   /** A mistake of the program: the delivery has waited for half a minute and more though it could be sent. It is sent now. */
   deliveryOverdue(overdue: OldestWaiting): void;
   /** It ended because the app would not get its events any more (D-138). */
-  deliveryUnsubscribed(delivery: Pick<ClaimedRow, "app" | "lane" | "object" | "field">): void;
+  deliveryUnsubscribed(delivery: Pick<ClaimedRow, "app" | "callback" | "object" | "field">): void;
   /** It has failed for an hour. */
   callbackFails(callback: CallbackRow): void;
   /** It has failed for five days, or returned 410 (D-137). */

@@ -34,9 +34,9 @@ onEachDatabase("ends of attempts", (kind) => {
       },
       onPaused: ({ id }) => paused.push(id),
     });
-    const add = (id: number, outcome: Outcome, lane = "71", isRetry = true): void => {
+    const add = (id: number, outcome: Outcome, callback = "71", isRetry = true): void => {
       const event = { id: String(id), object: "page", field: "feed", entity: "2001", phone: null, time_ms: 0, payload: "{}" };
-      const row = { ...event, event: event.id, app: "1001", lane, members: 0, first_attempt_ms: 0, tries: 0, attempts: "[]" };
+      const row = { ...event, event: event.id, app: "1001", callback, members: 0, first_attempt_ms: 0, tries: 0, attempts: "[]" };
       const claimed: Claimed = { row, members: [], isRetry, isProbe: false, fence: FENCE, firstMs: 0 };
       writer.add({ claimed, outcome, wasSent: true, atMs: 700 });
     };
@@ -89,18 +89,18 @@ onEachDatabase("ends of attempts", (kind) => {
     await writer.flush();
     const rows = await database.reader.all<{
       id: number;
-      lane: string;
+      callback: string;
       status: number;
       first: number;
       due: number | null;
       ended: number | null;
       tried: number;
     }>(
-      sql`SELECT d.id, CAST(d.lane AS TEXT) AS lane, d.status, CASE WHEN d.first_lane IS NULL THEN 0 ELSE 1 END AS first, d.retry_due_ms AS due,
+      sql`SELECT d.id, CAST(d.callback AS TEXT) AS callback, d.status, CASE WHEN d.first_callback IS NULL THEN 0 ELSE 1 END AS first, d.retry_due_ms AS due,
         d.ended_ms AS ended, CASE WHEN d.attempts = '[]' THEN 0 ELSE 1 END AS tried FROM webhook_deliveries d WHERE d.fence = 0 ORDER BY d.id`,
     );
     const created = (await findCallbackId(database.reader, "1001", "https://new.example/")) ?? "";
-    expect(rows.map(({ lane, status, first, due, ended, tried }) => [lane, status, first, due, ended, tried])).toEqual([
+    expect(rows.map(({ callback, status, first, due, ended, tried }) => [callback, status, first, due, ended, tried])).toEqual([
       ["71", 2, 0, null, 20, 1],
       ["71", 3, 0, null, 21, 1],
       ["71", 0, 0, 70, null, 1],

@@ -4,7 +4,7 @@ import type { FeatureMigrations } from "#storage/database";
  * An event is stored once, a delivery for each app that gets it. Nullable columns say what a delivery waits for, so that an
  * index holds only those rows that do:
  *
- * - `first_lane`: it waits for its first attempt, in the queue of that callback (`lane`; 0: it leads nowhere);
+ * - `first_callback`: it waits for its first attempt, in the queue of its `callback` (0: it leads nowhere);
  * - `queue_entity`: it holds a place in the order of its entity (waiting for its first attempt, or in it);
  * - `retry_due_ms`: it waits for a retry;
  * - `head`: it travels in that delivery's POST and has no state of its own;
@@ -22,13 +22,13 @@ export const webhookMigrations: FeatureMigrations = {
           deliveries INTEGER NOT NULL, payload TEXT NOT NULL
         ) WITHOUT ROWID`,
         `CREATE TABLE webhook_deliveries (
-          id BIGINT PRIMARY KEY, event BIGINT NOT NULL, app BIGINT NOT NULL, lane BIGINT NOT NULL, status INTEGER NOT NULL,
-          first_lane BIGINT, queue_entity BIGINT, retry_due_ms BIGINT, head BIGINT, members INTEGER NOT NULL, fence BIGINT NOT NULL,
+          id BIGINT PRIMARY KEY, event BIGINT NOT NULL, app BIGINT NOT NULL, callback BIGINT NOT NULL, status INTEGER NOT NULL,
+          first_callback BIGINT, queue_entity BIGINT, retry_due_ms BIGINT, head BIGINT, members INTEGER NOT NULL, fence BIGINT NOT NULL,
           first_attempt_ms BIGINT, tries INTEGER NOT NULL, attempts TEXT NOT NULL, ended_ms BIGINT
         ) WITHOUT ROWID`,
-        "CREATE INDEX webhook_deliveries_first ON webhook_deliveries (first_lane, id) WHERE first_lane IS NOT NULL",
-        "CREATE INDEX webhook_deliveries_order ON webhook_deliveries (lane, queue_entity, id) WHERE queue_entity IS NOT NULL",
-        "CREATE INDEX webhook_deliveries_retry ON webhook_deliveries (lane, retry_due_ms, id) WHERE retry_due_ms IS NOT NULL",
+        "CREATE INDEX webhook_deliveries_first ON webhook_deliveries (first_callback, id) WHERE first_callback IS NOT NULL",
+        "CREATE INDEX webhook_deliveries_order ON webhook_deliveries (callback, queue_entity, id) WHERE queue_entity IS NOT NULL",
+        "CREATE INDEX webhook_deliveries_retry ON webhook_deliveries (callback, retry_due_ms, id) WHERE retry_due_ms IS NOT NULL",
         "CREATE INDEX webhook_deliveries_member ON webhook_deliveries (head, id) WHERE head IS NOT NULL",
         "CREATE INDEX webhook_deliveries_sending ON webhook_deliveries (fence) WHERE fence > 0",
         // D-137: attempts decide about a pause, and a paused callback is tried once an hour.

@@ -170,7 +170,7 @@ export interface DeliveryRow {
   readonly id: number;
   readonly event?: number;
   readonly app?: number;
-  readonly lane?: number;
+  readonly callback?: number;
   readonly status?: number;
   /** It waits for its first attempt. */
   readonly isFirst?: boolean;
@@ -186,14 +186,14 @@ export interface DeliveryRow {
 /** What the engine would have stored in the course of time. */
 export const insertDeliveries = (database: Database, rows: readonly DeliveryRow[]): Promise<void> =>
   database.write(async (tx) => {
-    for (const { id, event = id, app = 1001, lane = 71, isFirst = false, ...row } of rows) {
+    for (const { id, event = id, app = 1001, callback = 71, isFirst = false, ...row } of rows) {
       await tx.runOne(sql`
         INSERT INTO webhook_events (id, object, field, entity, time_ms, deliveries, payload)
         VALUES (${event}, 'page', ${`field ${event}`}, ${row.queue_entity ?? 2001}, ${event * 1_000}, 1, '{}')
         ON CONFLICT (id) DO UPDATE SET deliveries = webhook_events.deliveries + 1`);
       await tx.runOne(sql`
-        INSERT INTO webhook_deliveries (id, event, app, lane, status, first_lane, queue_entity, retry_due_ms, head, members, fence, tries, attempts, ended_ms)
-        VALUES (${id}, ${event}, ${app}, ${lane}, ${row.status ?? 0}, ${isFirst ? lane : null}, ${row.queue_entity ?? null}, ${row.retry_due_ms ?? null},
+        INSERT INTO webhook_deliveries (id, event, app, callback, status, first_callback, queue_entity, retry_due_ms, head, members, fence, tries, attempts, ended_ms)
+        VALUES (${id}, ${event}, ${app}, ${callback}, ${row.status ?? 0}, ${isFirst ? callback : null}, ${row.queue_entity ?? null}, ${row.retry_due_ms ?? null},
           ${row.head ?? null}, ${row.members ?? 0}, ${row.fence ?? 0}, 0, ${row.attempts ?? "[]"}, ${row.ended_ms ?? null})`);
     }
   });

@@ -63,11 +63,6 @@ const PHRASES: readonly (readonly [RegExp, string])[] = [
 /** Names that are not this project's to change, or that stored data hold. */
 const EXEMPT: readonly { readonly names: readonly string[]; readonly paths: RegExp; readonly because: string }[] = [
   { names: ["isCallExpression"], paths: /^tools\//, because: "the TypeScript compiler calls it so" },
-  {
-    names: ["lane", "first_lane"],
-    paths: /^(src\/(webhooks\/.*|telemetry\/work-log(\.test)?|control\/metrics-page\.test)|test\/harness\/webhooks)\.ts$/,
-    because: "the columns of stored deliveries",
-  },
   { names: ["call"], paths: /^(src\/features\/live-videos\/ingest|test\/live)\//, because: "a field of what nginx's RTMP module sends" },
   { names: ["call", "last_call"], paths: /^src\/features\/app-events\//, because: "the columns of stored app events" },
   {

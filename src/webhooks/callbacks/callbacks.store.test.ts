@@ -88,10 +88,10 @@ onEachDatabase("callbacks", (kind) => {
   test("one is waited for while a delivery of its own waits, for the first time or the next, or is being sent", async () => {
     const database = await withCallbacks({ "7": WELL });
     await insertDeliveries(database, [
-      { id: 1, lane: 71, isFirst: true, queue_entity: 2001 },
-      { id: 2, lane: 72, retry_due_ms: NOW },
-      { id: 3, lane: 73, fence: 1, status: 1 },
-      { id: 4, lane: 74, status: 2, ended_ms: 5 },
+      { id: 1, callback: 71, isFirst: true, queue_entity: 2001 },
+      { id: 2, callback: 72, retry_due_ms: NOW },
+      { id: 3, callback: 73, fence: 1, status: 1 },
+      { id: 4, callback: 74, status: 2, ended_ms: 5 },
     ]);
     const waited = ["71", "72", "73", "74", "75"].map((id) => store.isWaitedFor(database.reader, id));
     expect(await Promise.all(waited)).toEqual([true, true, true, false, false]);
@@ -100,13 +100,13 @@ onEachDatabase("callbacks", (kind) => {
   test("the next retries come by their time, then by the callback's id, without those of paused callbacks", async () => {
     const database = await withCallbacks({ "9": WELL, "10": PAUSED, "100": WELL, "101": WELL, "102": WELL });
     await insertDeliveries(database, [
-      { id: 1, lane: 100, retry_due_ms: NOW },
-      { id: 2, lane: 9, retry_due_ms: NOW },
-      { id: 3, lane: 10, retry_due_ms: 1 },
-      { id: 4, lane: 101, retry_due_ms: NOW + 1 },
-      { id: 5, lane: 101, retry_due_ms: NOW - 1 },
-      { id: 6, lane: 101 },
-      { id: 7, lane: 102, isFirst: true, queue_entity: 2001 },
+      { id: 1, callback: 100, retry_due_ms: NOW },
+      { id: 2, callback: 9, retry_due_ms: NOW },
+      { id: 3, callback: 10, retry_due_ms: 1 },
+      { id: 4, callback: 101, retry_due_ms: NOW + 1 },
+      { id: 5, callback: 101, retry_due_ms: NOW - 1 },
+      { id: 6, callback: 101 },
+      { id: 7, callback: 102, isFirst: true, queue_entity: 2001 },
     ]);
     const list = async (limit: number) => (await store.listNextRetries(database.reader, limit)).map(({ id, due_ms }) => `${id} ${due_ms}`);
     expect(await list(10)).toEqual([`101 ${NOW - 1}`, `9 ${NOW}`, `100 ${NOW}`]);
@@ -119,8 +119,8 @@ onEachDatabase("callbacks", (kind) => {
     const healths = { "71": PAUSED, "72": PAUSED, "73": failing, "74": failing, "75": held, "76": WELL };
     const database = await withCallbacks(healths);
     await insertDeliveries(database, [
-      { id: 1, lane: 72, retry_due_ms: NOW },
-      { id: 2, lane: 74, isFirst: true, queue_entity: 2001 },
+      { id: 1, callback: 72, retry_due_ms: NOW },
+      { id: 2, callback: 74, isFirst: true, queue_entity: 2001 },
     ]);
     const { jobs } = jobWorkerOn(database);
     const known = new Callbacks(database, new TimeOrderedIds(() => 1));

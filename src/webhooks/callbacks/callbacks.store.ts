@@ -73,9 +73,9 @@ export async function takeProbe(tx: Transaction, id: string, nowMs: number, next
 /** Whether a delivery waits for it or is under way. */
 export async function isWaitedFor(reader: Reader, id: string): Promise<boolean> {
   const row = await reader.get(sql`
-    SELECT 1 AS one WHERE EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.lane = ${id} AND d.queue_entity IS NOT NULL)
-      OR EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.lane = ${id} AND d.retry_due_ms IS NOT NULL)
-      OR EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.lane = ${id} AND d.fence > 0)`);
+    SELECT 1 AS one WHERE EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.callback = ${id} AND d.queue_entity IS NOT NULL)
+      OR EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.callback = ${id} AND d.retry_due_ms IS NOT NULL)
+      OR EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.callback = ${id} AND d.fence > 0)`);
   return row !== undefined;
 }
 
@@ -84,7 +84,7 @@ export function listNextRetries(reader: Reader, limit: number): Promise<{ id: st
   return reader.all(sql`
     SELECT CAST(r.id AS TEXT) AS id, r.url, r.due_ms FROM (
       SELECT c.id, c.url,
-        (SELECT MIN(d.retry_due_ms) FROM webhook_deliveries d WHERE d.lane = c.id AND d.retry_due_ms IS NOT NULL) AS due_ms
+        (SELECT MIN(d.retry_due_ms) FROM webhook_deliveries d WHERE d.callback = c.id AND d.retry_due_ms IS NOT NULL) AS due_ms
       FROM webhook_callbacks c WHERE c.paused_ms IS NULL) r
     WHERE r.due_ms IS NOT NULL ORDER BY r.due_ms, r.id LIMIT ${limit}`);
 }

@@ -149,7 +149,7 @@ onEachDatabase("routes and callbacks", (kind) => {
       { status: 2, members: 1, field: "messages" },
     ]);
     expect((await listDeliveries(reader, { statuses: [2] }, { limit: 10 })).rows.map(({ id }) => id)).toEqual([all[1]?.id as string]);
-    expect((await listDeliveries(reader, { field: "calls", callback: all[0]?.lane }, { limit: 10 })).rows.map(({ id }) => id)).toEqual([
+    expect((await listDeliveries(reader, { field: "calls", callback: all[0]?.callback }, { limit: 10 })).rows.map(({ id }) => id)).toEqual([
       all[0]?.id as string,
     ]);
     expect((await listDeliveries(reader, { callback: "1" }, { limit: 10 })).rows).toEqual([]);
@@ -159,7 +159,7 @@ onEachDatabase("routes and callbacks", (kind) => {
       { n: 1, text: "ü" },
       { n: 2, text: "ü" },
     ]);
-    const kept = { callback: all[0]?.lane, status: 410, latency_ms: expect.any(Number), answer: "x".repeat(256) };
+    const kept = { callback: all[0]?.callback, status: 410, latency_ms: expect.any(Number), answer: "x".repeat(256) };
     expect(JSON.parse(all[0]?.attempts ?? "")).toEqual([{ time_ms: fixture.clock.ms, timestamp: fixture.clock.ms / 1000, ...kept }]);
   });
 });

@@ -47,11 +47,11 @@ export async function attemptDelivery(deps: DeliveryDeps, claimed: Claimed): Pro
   };
   const route = await facts.routeOf(database.reader, app, of, event, fields.isHonouringOverrides(row));
   if (route.to === "nowhere" || of === undefined) {
-    if (row.lane !== NO_CALLBACK) return { kind: "moved", url: undefined };
+    if (row.callback !== NO_CALLBACK) return { kind: "moved", url: undefined };
     const reason = route.to === "nowhere" ? route.reason : "no_callback";
     return failure(deps, claimed, { time_ms: deps.clock.nowMs(), error: reason }, false);
   }
-  const callback = row.lane === NO_CALLBACK ? undefined : (callbacks.peek(row.lane) ?? (await callbacks.find(row.lane)));
+  const callback = row.callback === NO_CALLBACK ? undefined : (callbacks.peek(row.callback) ?? (await callbacks.find(row.callback)));
   if (callback?.url !== route.url) return { kind: "moved", url: route.url };
   // It was paused after this delivery was chosen: by the result of another one, or while the callback was being read.
   if (callback.paused_ms !== null && !claimed.isProbe) return { kind: "back" };
@@ -90,7 +90,7 @@ async function send(deps: DeliveryDeps, claimed: Claimed, events: readonly Event
   const headers = signatureHeaders(secrets, { webhookId: `msg_${row.id}`, timestamp, body });
   // time: how long a receiver takes is real time.
   const startMs = performance.now();
-  const attempt = { time_ms: deps.clock.nowMs(), callback: row.lane, timestamp };
+  const attempt = { time_ms: deps.clock.nowMs(), callback: row.callback, timestamp };
   try {
     const response = await deps.client.request({
       method: "POST",

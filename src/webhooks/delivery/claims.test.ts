@@ -76,7 +76,7 @@ onEachDatabase("what a claim takes", (kind) => {
     const { claimed } = await run({});
     expect(claimed).toHaveLength(2);
     await fixture.database.write(async (tx) => {
-      for (const { row, fence } of claimed) await saveMove(tx, row, false, fence, row.lane, 9 * PROBE_EVERY_MS);
+      for (const { row, fence } of claimed) await saveMove(tx, row, false, fence, row.callback, 9 * PROBE_EVERY_MS);
       await pauseCallback(tx, callback?.id ?? "", -PROBE_EVERY_MS);
     });
     const asked = async (nowMs: number) => {
@@ -98,7 +98,7 @@ onEachDatabase("what a claim takes", (kind) => {
     if (tried === undefined) throw new Error("nothing was claimed");
     await emit(fixture, 40_001, ["messages"]);
     await fixture.database.write(async (tx) => {
-      await saveMove(tx, tried.row, false, tried.fence, tried.row.lane, -1);
+      await saveMove(tx, tried.row, false, tried.fence, tried.row.callback, -1);
       await pauseCallback(tx, callback?.id ?? "", -PROBE_EVERY_MS);
     });
     const taken = async (nowMs: number) => {
@@ -119,7 +119,8 @@ onEachDatabase("what a claim takes", (kind) => {
       if (claimed === undefined) throw new Error("nothing was claimed");
       return claimed;
     };
-    const moveBack = ({ row, fence }: Claimed, isFirst: boolean) => fixture.database.write((tx) => saveMove(tx, row, isFirst, fence, row.lane, 0));
+    const moveBack = ({ row, fence }: Claimed, isFirst: boolean) =>
+      fixture.database.write((tx) => saveMove(tx, row, isFirst, fence, row.callback, 0));
     const begun: number[] = [];
     for (const [nowMs, isRetry, comesAsFirst] of [[1_000, false, true] as const, [5_000, false, false] as const, [9_000, true, false] as const]) {
       const claimed = await claimAt(nowMs, isRetry);
@@ -141,13 +142,15 @@ onEachDatabase("what a claim takes", (kind) => {
     const moveTo = (claimed: Claimed, queue: string) => database.write((tx) => saveMove(tx, claimed.row, true, claimed.fence, queue, 0));
     await emit(fixture, 40_001, ["messages"]);
     const older = await claimOne();
-    const { lane } = older.row;
+    const { callback } = older.row;
     await moveTo(older, "7");
     await emit(fixture, 40_001, ["messages", "messages"]);
     const batch = await claimOne();
     expect(batch.members).toHaveLength(1);
-    await moveTo(batch, lane);
-    await database.write((tx) => tx.run(sql`UPDATE webhook_deliveries SET lane = ${lane}, first_lane = ${lane} WHERE id = ${older.row.id}`));
+    await moveTo(batch, callback);
+    await database.write((tx) =>
+      tx.run(sql`UPDATE webhook_deliveries SET callback = ${callback}, first_callback = ${callback} WHERE id = ${older.row.id}`),
+    );
     expect(await claimOne()).toMatchObject({ row: { id: older.row.id }, members: [] });
   });
 
@@ -163,7 +166,7 @@ onEachDatabase("what a claim takes", (kind) => {
     expect(Object.values(wanted).map((members) => members.length)).toEqual([1, 2]);
     const moveAll = ({ claimed }: Claims, isFirst: boolean) =>
       database.write(async (tx) => {
-        for (const { row, fence } of claimed) await saveMove(tx, row, isFirst, fence, row.lane, 0);
+        for (const { row, fence } of claimed) await saveMove(tx, row, isFirst, fence, row.callback, 0);
       });
     await moveAll(batches, true);
     const again = await run({});

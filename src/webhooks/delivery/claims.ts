@@ -114,7 +114,7 @@ export async function claim(tx: Transaction, requests: readonly ClaimRequest[], 
   const firstIds = found.flatMap(({ heads }) => heads);
   const retryIds = found.flatMap(({ dueRetries }) => dueRetries);
   // Between the look and the lock another process may have moved a delivery to a queue that this turn does not serve.
-  const isHere = ({ lane }: ClaimedRow): boolean => queues.has(lane);
+  const isHere = ({ callback }: ClaimedRow): boolean => queues.has(callback);
   const firsts = firstIds.length === 0 ? [] : (await lockFirsts(tx, firstIds)).filter(isHere);
   const retries = retryIds.length === 0 ? [] : (await lockRetries(tx, retryIds)).filter(isHere);
   if (firsts.length > 0) await claimFirsts(tx, idsOf(firsts), fence, nowMs);
@@ -132,7 +132,7 @@ export async function claim(tx: Transaction, requests: readonly ClaimRequest[], 
   );
   const members = new Map<string, readonly EventRow[]>(formed);
   const claimedAs = (isRetry: boolean) => (row: ClaimedRow) => ({
-    ...{ row, members: members.get(row.id) ?? [], isRetry, isProbe: probed.has(row.lane), fence },
+    ...{ row, members: members.get(row.id) ?? [], isRetry, isProbe: probed.has(row.callback), fence },
     firstMs: (isRetry ? row.first_attempt_ms : undefined) ?? nowMs,
   });
   return { claimed: [...firsts.map(claimedAs(false)), ...retries.map(claimedAs(true))], views: viewsOf(found, idsOf(firsts), joined) };

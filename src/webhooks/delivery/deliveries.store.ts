@@ -28,7 +28,7 @@ export interface EventRow extends Row {
 export interface ClaimedRow extends EventRow {
   event: string;
   app: string;
-  lane: string;
+  callback: string;
   members: number;
   first_attempt_ms: number | null;
   tries: number;
@@ -44,20 +44,24 @@ export async function insertEvent(tx: Transaction, event: EventRow, deliveries: 
 
 export async function insertDelivery(tx: Transaction, id: string, event: EventRow, app: string, queue: string): Promise<void> {
   await tx.runOne(sql`
-    INSERT INTO webhook_deliveries (id, event, app, lane, status, first_lane, queue_entity, members, fence, tries, attempts)
+    INSERT INTO webhook_deliveries (id, event, app, callback, status, first_callback, queue_entity, members, fence, tries, attempts)
     VALUES (${id}, ${event.id}, ${app}, ${queue}, 0, ${queue}, ${event.entity}, 0, 0, 0, '[]')`);
 }
 
 /** Claimed from its beginning; see `DeliveryDispatcher.fenceForNew`. */
-export async function insertSending(tx: Transaction, { id, event, app, lane, entity, first_attempt_ms }: ClaimedRow, fence: number): Promise<void> {
+export async function insertSending(
+  tx: Transaction,
+  { id, event, app, callback, entity, first_attempt_ms }: ClaimedRow,
+  fence: number,
+): Promise<void> {
   await tx.runOne(sql`
-    INSERT INTO webhook_deliveries (id, event, app, lane, status, queue_entity, members, fence, first_attempt_ms, tries, attempts)
-    VALUES (${id}, ${event}, ${app}, ${lane}, 1, ${entity}, 0, ${fence}, ${first_attempt_ms}, 0, '[]')`);
+    INSERT INTO webhook_deliveries (id, event, app, callback, status, queue_entity, members, fence, first_attempt_ms, tries, attempts)
+    VALUES (${id}, ${event}, ${app}, ${callback}, 1, ${entity}, 0, ${fence}, ${first_attempt_ms}, 0, '[]')`);
 }
 
 /** Whether an earlier first attempt of the entity waits in the queue, or is under way. */
 export async function hasQueued(tx: Reader, queue: string, entity: string): Promise<boolean> {
-  const query = sql`SELECT 1 AS one FROM webhook_deliveries d WHERE d.lane = ${queue} AND d.queue_entity = ${entity} LIMIT 1`;
+  const query = sql`SELECT 1 AS one FROM webhook_deliveries d WHERE d.callback = ${queue} AND d.queue_entity = ${entity} LIMIT 1`;
   return (await tx.get(query)) !== undefined;
 }
 
@@ -70,7 +74,7 @@ export interface WaitingRow extends Row {
 export function findFirsts(tx: Reader, queue: string, limit: number): Promise<WaitingRow[]> {
   return tx.all<WaitingRow>(sql`
     SELECT CAST(d.id AS TEXT) AS id, CAST(d.queue_entity AS TEXT) AS entity FROM webhook_deliveries d
-    WHERE d.first_lane = ${queue} ORDER BY d.id LIMIT ${limit}`);
+    WHERE d.first_callback = ${queue} ORDER BY d.id LIMIT ${limit}`);
 }
 
 /**
@@ -80,14 +84,14 @@ export function findFirsts(tx: Reader, queue: string, limit: number): Promise<Wa
 export function findFreeHeads(tx: Reader, queue: string, after: string, limit: number): Promise<WaitingRow[]> {
   return tx.all<WaitingRow>(sql`
     WITH RECURSIVE entities (entity) AS (
-      SELECT MIN(d.queue_entity) FROM webhook_deliveries d WHERE d.lane = ${queue} AND d.queue_entity > ${after}
+      SELECT MIN(d.queue_entity) FROM webhook_deliveries d WHERE d.callback = ${queue} AND d.queue_entity > ${after}
       UNION ALL
-      SELECT (SELECT MIN(d.queue_entity) FROM webhook_deliveries d WHERE d.lane = ${queue} AND d.queue_entity > entities.entity)
+      SELECT (SELECT MIN(d.queue_entity) FROM webhook_deliveries d WHERE d.callback = ${queue} AND d.queue_entity > entities.entity)
       FROM entities WHERE entities.entity IS NOT NULL)
     SELECT CAST(heads.entity AS TEXT) AS entity, CAST(heads.id AS TEXT) AS id FROM (
       SELECT entities.entity, (
-        SELECT CASE WHEN d.first_lane IS NULL THEN NULL ELSE d.id END FROM webhook_deliveries d
-        WHERE d.lane = ${queue} AND d.queue_entity = entities.entity ORDER BY d.id LIMIT 1) AS id
+        SELECT CASE WHEN d.first_callback IS NULL THEN NULL ELSE d.id END FROM webhook_deliveries d
+        WHERE d.callback = ${queue} AND d.queue_entity = entities.entity ORDER BY d.id LIMIT 1) AS id
       FROM entities WHERE entities.entity IS NOT NULL) heads
     WHERE heads.id IS NOT NULL LIMIT ${limit}`);
 }
@@ -95,23 +99,23 @@ export function findFreeHeads(tx: Reader, queue: string, after: string, limit: n
 export function findDueRetries(tx: Reader, queue: string, nowMs: number, limit: number): Promise<{ id: string }[]> {
   return tx.all<{ id: string }>(sql`
     SELECT CAST(d.id AS TEXT) AS id FROM webhook_deliveries d
-    WHERE d.lane = ${queue} AND d.retry_due_ms <= ${nowMs} ORDER BY d.retry_due_ms, d.id LIMIT ${limit}`);
+    WHERE d.callback = ${queue} AND d.retry_due_ms <= ${nowMs} ORDER BY d.retry_due_ms, d.id LIMIT ${limit}`);
 }
 
 /** The first that is due after `nowMs`. */
 export async function findNextRetryTime(tx: Reader, queue: string, nowMs: number): Promise<number | undefined> {
   const row = await tx.get<{ due_ms: number | null }>(
-    sql`SELECT MIN(d.retry_due_ms) AS due_ms FROM webhook_deliveries d WHERE d.lane = ${queue} AND d.retry_due_ms > ${nowMs}`,
+    sql`SELECT MIN(d.retry_due_ms) AS due_ms FROM webhook_deliveries d WHERE d.callback = ${queue} AND d.retry_due_ms > ${nowMs}`,
   );
   return row?.due_ms ?? undefined;
 }
 
 const claimedFirsts = sql`
-  SELECT CAST(d.id AS TEXT) AS id, CAST(d.event AS TEXT) AS event, CAST(d.app AS TEXT) AS app, CAST(d.lane AS TEXT) AS lane, d.members,
+  SELECT CAST(d.id AS TEXT) AS id, CAST(d.event AS TEXT) AS event, CAST(d.app AS TEXT) AS app, CAST(d.callback AS TEXT) AS callback, d.members,
     d.first_attempt_ms, d.tries, d.attempts, e.object, e.field, CAST(e.entity AS TEXT) AS entity, CAST(e.phone AS TEXT) AS phone, e.time_ms, e.payload
   FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event
-  WHERE d.first_lane IS NOT NULL AND NOT EXISTS (
-    SELECT 1 FROM webhook_deliveries o WHERE o.lane = d.lane AND o.queue_entity = d.queue_entity AND o.id < d.id)`;
+  WHERE d.first_callback IS NOT NULL AND NOT EXISTS (
+    SELECT 1 FROM webhook_deliveries o WHERE o.callback = d.callback AND o.queue_entity = d.queue_entity AND o.id < d.id)`;
 
 /**
  * Those of `ids` that no other process is claiming and that come first in the order of their entity: so two processes never have
@@ -122,7 +126,7 @@ export function lockFirsts(tx: Transaction, ids: readonly string[]): Promise<Cla
 }
 
 const claimedRetries = sql`
-  SELECT CAST(d.id AS TEXT) AS id, CAST(d.event AS TEXT) AS event, CAST(d.app AS TEXT) AS app, CAST(d.lane AS TEXT) AS lane, d.members,
+  SELECT CAST(d.id AS TEXT) AS id, CAST(d.event AS TEXT) AS event, CAST(d.app AS TEXT) AS app, CAST(d.callback AS TEXT) AS callback, d.members,
     d.first_attempt_ms, d.tries, d.attempts, e.object, e.field, CAST(e.entity AS TEXT) AS entity, CAST(e.phone AS TEXT) AS phone, e.time_ms, e.payload
   FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event
   WHERE d.retry_due_ms IS NOT NULL`;
@@ -132,7 +136,7 @@ export function lockRetries(tx: Transaction, ids: readonly string[]): Promise<Cl
 }
 
 export async function claimFirsts(tx: Transaction, ids: readonly string[], fence: number, nowMs: number): Promise<void> {
-  const claim = sql`UPDATE webhook_deliveries SET status = 1, first_lane = NULL, fence = ${fence}, first_attempt_ms = ${nowMs} WHERE fence = 0`;
+  const claim = sql`UPDATE webhook_deliveries SET status = 1, first_callback = NULL, fence = ${fence}, first_attempt_ms = ${nowMs} WHERE fence = 0`;
   await tx.runAny(withIds(claim, "id", ids));
 }
 
@@ -143,7 +147,7 @@ export async function claimRetries(tx: Transaction, ids: readonly string[], fenc
 /** As they were before they were claimed: a first attempt waits in its queue, a retry is due. */
 export async function giveBackClaimed(tx: Transaction, ids: readonly string[], fence: number, nowMs: number): Promise<void> {
   const back = sql`
-    UPDATE webhook_deliveries SET status = 0, fence = 0, first_lane = CASE WHEN queue_entity IS NULL THEN NULL ELSE lane END,
+    UPDATE webhook_deliveries SET status = 0, fence = 0, first_callback = CASE WHEN queue_entity IS NULL THEN NULL ELSE callback END,
       retry_due_ms = CASE WHEN queue_entity IS NULL THEN CAST(${nowMs} AS BIGINT) ELSE NULL END WHERE fence = ${fence}`;
   await tx.runAny(withIds(back, "id", ids));
 }
@@ -156,19 +160,19 @@ export function findFollowers(tx: Reader, head: ClaimedRow, limit: number): Prom
   return tx.all<EventRow>(sql`
     SELECT CAST(d.id AS TEXT) AS id, e.object, e.field, CAST(e.entity AS TEXT) AS entity, CAST(e.phone AS TEXT) AS phone, e.time_ms, e.payload
     FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event
-    WHERE d.lane = ${head.lane} AND d.queue_entity = ${head.entity} AND d.id > ${head.id} AND d.app = ${head.app} ORDER BY d.id LIMIT ${limit}`);
+    WHERE d.callback = ${head.callback} AND d.queue_entity = ${head.entity} AND d.id > ${head.id} AND d.app = ${head.app} ORDER BY d.id LIMIT ${limit}`);
 }
 
 /** Those of `ids` that wait, have a body of one event that was not sent, and that no other process is claiming. */
 export async function lockWaiting(tx: Transaction, ids: readonly string[]): Promise<ReadonlySet<string>> {
   const waiting = sql`
-    SELECT CAST(d.id AS TEXT) AS id FROM webhook_deliveries d WHERE d.first_lane IS NOT NULL AND d.members = 0 AND d.attempts = ${NO_ATTEMPTS}`;
+    SELECT CAST(d.id AS TEXT) AS id FROM webhook_deliveries d WHERE d.first_callback IS NOT NULL AND d.members = 0 AND d.attempts = ${NO_ATTEMPTS}`;
   const rows = await tx.all<{ id: string }>(withIds(waiting, "d.id", ids, tx.skipLocked("d")));
   return new Set(rows.map(({ id }) => id));
 }
 
 export async function joinMembers(tx: Transaction, head: string, ids: readonly string[]): Promise<void> {
-  const join = sql`UPDATE webhook_deliveries SET status = 4, first_lane = NULL, queue_entity = NULL, head = ${head} WHERE fence = 0`;
+  const join = sql`UPDATE webhook_deliveries SET status = 4, first_callback = NULL, queue_entity = NULL, head = ${head} WHERE fence = 0`;
   await tx.runAny(withIds(join, "id", ids));
   await tx.runAny(sql`UPDATE webhook_deliveries SET members = ${ids.length} WHERE id = ${head}`);
 }
@@ -231,7 +235,7 @@ export async function saveMove(
   nowMs: number,
 ): Promise<void> {
   await tx.runAny(sql`
-    UPDATE webhook_deliveries SET status = 0, fence = 0, lane = ${queue}, first_lane = ${isFirst ? queue : null},
+    UPDATE webhook_deliveries SET status = 0, fence = 0, callback = ${queue}, first_callback = ${isFirst ? queue : null},
       queue_entity = ${isFirst ? entity : null}, retry_due_ms = ${isFirst ? null : nowMs}, attempts = ${attempts} WHERE id = ${id} AND fence = ${fence}`);
 }
 
@@ -253,11 +257,11 @@ export interface QueueWithFirsts extends Row {
 export function findQueuesWithFirsts(reader: Reader): Promise<QueueWithFirsts[]> {
   return reader.all<QueueWithFirsts>(sql`
     WITH RECURSIVE queues (id) AS (
-      SELECT MIN(d.first_lane) FROM webhook_deliveries d WHERE d.first_lane IS NOT NULL
+      SELECT MIN(d.first_callback) FROM webhook_deliveries d WHERE d.first_callback IS NOT NULL
       UNION ALL
-      SELECT (SELECT MIN(d.first_lane) FROM webhook_deliveries d WHERE d.first_lane > queues.id) FROM queues WHERE queues.id IS NOT NULL)
+      SELECT (SELECT MIN(d.first_callback) FROM webhook_deliveries d WHERE d.first_callback > queues.id) FROM queues WHERE queues.id IS NOT NULL)
     SELECT CAST(queues.id AS TEXT) AS queue,
-      CAST((SELECT MIN(d.id) FROM webhook_deliveries d WHERE d.first_lane = queues.id) AS TEXT) AS oldest
+      CAST((SELECT MIN(d.id) FROM webhook_deliveries d WHERE d.first_callback = queues.id) AS TEXT) AS oldest
     FROM queues WHERE queues.id IS NOT NULL LIMIT ${QUEUES_MAX}`);
 }
 
@@ -271,12 +275,12 @@ export interface QueueWithRetries extends Row {
 export function findQueuesWithRetries(reader: Reader): Promise<QueueWithRetries[]> {
   return reader.all<QueueWithRetries>(sql`
     WITH RECURSIVE queues (id) AS (
-      SELECT MIN(d.lane) FROM webhook_deliveries d WHERE d.retry_due_ms IS NOT NULL
+      SELECT MIN(d.callback) FROM webhook_deliveries d WHERE d.retry_due_ms IS NOT NULL
       UNION ALL
-      SELECT (SELECT MIN(d.lane) FROM webhook_deliveries d WHERE d.retry_due_ms IS NOT NULL AND d.lane > queues.id) FROM queues WHERE queues.id IS NOT NULL)
+      SELECT (SELECT MIN(d.callback) FROM webhook_deliveries d WHERE d.retry_due_ms IS NOT NULL AND d.callback > queues.id) FROM queues WHERE queues.id IS NOT NULL)
     SELECT CAST(queues.id AS TEXT) AS queue,
-      (SELECT MIN(d.retry_due_ms) FROM webhook_deliveries d WHERE d.lane = queues.id AND d.retry_due_ms IS NOT NULL) AS due_ms,
-      CAST((SELECT d.id FROM webhook_deliveries d WHERE d.lane = queues.id AND d.retry_due_ms IS NOT NULL
+      (SELECT MIN(d.retry_due_ms) FROM webhook_deliveries d WHERE d.callback = queues.id AND d.retry_due_ms IS NOT NULL) AS due_ms,
+      CAST((SELECT d.id FROM webhook_deliveries d WHERE d.callback = queues.id AND d.retry_due_ms IS NOT NULL
         ORDER BY d.retry_due_ms, d.id LIMIT 1) AS TEXT) AS oldest
     FROM queues WHERE queues.id IS NOT NULL LIMIT ${QUEUES_MAX}`);
 }
@@ -284,7 +288,7 @@ export function findQueuesWithRetries(reader: Reader): Promise<QueueWithRetries[
 /** Whether an earlier delivery of its entity is before it, in its queue. */
 export async function isBehindAnother(reader: Reader, delivery: string): Promise<boolean> {
   const row = await reader.get(sql`
-    SELECT 1 AS one FROM webhook_deliveries d JOIN webhook_deliveries o ON o.lane = d.lane AND o.queue_entity = d.queue_entity AND o.id < d.id
+    SELECT 1 AS one FROM webhook_deliveries d JOIN webhook_deliveries o ON o.callback = d.callback AND o.queue_entity = d.queue_entity AND o.id < d.id
     WHERE d.id = ${delivery} LIMIT 1`);
   return row !== undefined;
 }

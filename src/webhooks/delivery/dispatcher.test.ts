@@ -152,7 +152,7 @@ onEachDatabase("D-62: deliveries", (kind) => {
     // Signed with the machine's clock, in seconds, which stands still here.
     const [timestamp] = receiver.posts.map(({ headers }) => Number(headers["webhook-timestamp"]));
     expect(timestamp).toBeGreaterThan(0);
-    const sent = { time_ms: expect.any(Number), callback: row?.lane, status: 500, latency_ms: expect.any(Number), answer: "not now", timestamp };
+    const sent = { time_ms: expect.any(Number), callback: row?.callback, status: 500, latency_ms: expect.any(Number), answer: "not now", timestamp };
     expect(attempts[3]).toEqual(sent);
   });
 

@@ -219,7 +219,7 @@ export class DeliveryDispatcher implements WorkSource {
   }
 
   async #send(claimed: Claimed): Promise<void> {
-    const queue = this.#queues.get(claimed.row.lane);
+    const queue = this.#queues.get(claimed.row.callback);
     queue.sent(claimed);
     this.#end(claimed, await this.#attempt(claimed, queue), true);
   }
@@ -268,7 +268,7 @@ export class DeliveryDispatcher implements WorkSource {
     this.#hasStored = true;
     this.#held.delete(claimed.row.id);
     this.#queues.stored(claimed, wasSent);
-    const queue = this.#queues.get(claimed.row.lane);
+    const queue = this.#queues.get(claimed.row.callback);
     if (outcome.kind === "retry") queue.retryWaits(outcome.dueMs);
     if (outcome.kind === "unsubscribed") this.#options.observer.deliveryUnsubscribed(claimed.row);
     if (waitsIn !== undefined && claimed.isRetry) this.#queues.get(waitsIn).retryWaits(0);

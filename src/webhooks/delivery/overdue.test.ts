@@ -69,7 +69,7 @@ onEachDatabase("deliveries that are overdue", (kind) => {
     // As another process leaves it, which has the first one under way.
     await database.write((tx) =>
       tx.run(
-        sql`UPDATE webhook_deliveries SET status = 1, first_lane = NULL, fence = 5 WHERE id = (SELECT MIN(id) FROM webhook_deliveries WHERE status = 0)`,
+        sql`UPDATE webhook_deliveries SET status = 1, first_callback = NULL, fence = 5 WHERE id = (SELECT MIN(id) FROM webhook_deliveries WHERE status = 0)`,
       ),
     );
     await checkTwice(fixture);

@@ -105,21 +105,21 @@ export class ResultWriter {
     const left = new Set<string>();
     for (const result of results) {
       const { claimed, outcome } = result;
-      const { lane } = claimed.row;
+      const { callback } = claimed.row;
       // Most results are attempts that are stored already, and need no promise here.
       const isStored = outcome.kind === "unsubscribed" || (isAttempted(outcome) && outcome.kind !== "probed");
       const waitsIn = isStored ? undefined : await saveWaiting(tx, result, callbacks);
       stored.push({ ...result, waitsIn });
       // An attempt without a callback made no request.
       if (isAttempted(outcome) && outcome.attempt.callback !== undefined) {
-        const known = signs.get(lane);
-        if (known === undefined) signs.set(lane, [signOf(outcome)]);
+        const known = signs.get(callback);
+        if (known === undefined) signs.set(callback, [signOf(outcome)]);
         else known.push(signOf(outcome));
       }
       // One that was erased has failed without a request (D-172).
       const hasLeft =
         outcome.kind === "moved" || outcome.kind === "unsubscribed" || (outcome.kind === "failed" && outcome.attempt.callback === undefined);
-      if (hasLeft && lane !== NO_CALLBACK) left.add(lane);
+      if (hasLeft && callback !== NO_CALLBACK) left.add(callback);
     }
     await this.#storeHealth(tx, signs, left);
     return stored;
@@ -157,7 +157,7 @@ function rowOf({ claimed, outcome }: Result): ResultRow[] {
 /** Returns the queue in which the delivery waits now. */
 async function saveWaiting(tx: Transaction, { claimed, outcome, atMs }: Result, callbacks: Callbacks): Promise<string> {
   const { row, fence, isRetry } = claimed;
-  let queue = row.lane;
+  let queue = row.callback;
   if (outcome.kind === "moved") queue = outcome.url === undefined ? NO_CALLBACK : await callbacks.idFor(tx, row.app, outcome.url);
   const attempts = outcome.kind === "probed" ? withAttempt(row.attempts, outcome.attempt) : row.attempts;
   await saveMove(tx, { id: row.id, entity: row.entity, attempts }, !isRetry, fence, queue, atMs);

@@ -14,11 +14,11 @@ import { listCallbacks } from "../callbacks/callbacks.store.ts";
 const PATIENCE_MS = 5_000;
 
 /** Deliveries that nothing keeps, or that are under way: with a callback that is paused, only retries of the future may wait. */
-const unfinished = ({ database, clock }: WebhookFixture): Promise<{ id: string; field: string; lane: string; status: number }[]> =>
+const unfinished = ({ database, clock }: WebhookFixture): Promise<{ id: string; field: string; callback: string; status: number }[]> =>
   database.reader.all(sql`
-    SELECT CAST(d.id AS TEXT) AS id, e.field, CAST(d.lane AS TEXT) AS lane, d.status
-    FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event LEFT JOIN webhook_callbacks c ON c.id = d.lane
-    WHERE d.status = 1 OR (c.paused_ms IS NULL AND (d.first_lane IS NOT NULL OR d.retry_due_ms <= ${clock.ms}))`);
+    SELECT CAST(d.id AS TEXT) AS id, e.field, CAST(d.callback AS TEXT) AS callback, d.status
+    FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event LEFT JOIN webhook_callbacks c ON c.id = d.callback
+    WHERE d.status = 1 OR (c.paused_ms IS NULL AND (d.first_callback IS NOT NULL OR d.retry_due_ms <= ${clock.ms}))`);
 
 /** Nothing wakes the engine meanwhile. As long as it makes progress it has time. */
 async function untilIdle(fixture: WebhookFixture): Promise<void> {

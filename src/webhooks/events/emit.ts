@@ -83,7 +83,7 @@ export async function storeEvent(outbox: Outbox, tx: Transaction, field: Webhook
     const fence = queue === NO_CALLBACK ? undefined : outbox.fenceForNew(queue);
     // The database decides on the order of an entity, whatever this process remembers.
     if (fence !== undefined && !(await hasQueued(tx, queue, row.entity))) {
-      const claimed = { ...row, id, event: row.id, app, lane: queue, members: 0, first_attempt_ms: nowMs, tries: 0, attempts: "[]" };
+      const claimed = { ...row, id, event: row.id, app, callback: queue, members: 0, first_attempt_ms: nowMs, tries: 0, attempts: "[]" };
       await insertSending(tx, claimed, fence);
       atOnce.push({ row: claimed, fence });
     } else {

@@ -20,21 +20,21 @@ export function listWaiting(reader: Reader, queue: string, after: string, limit:
     SELECT CAST(d.id AS TEXT) AS id, e.object, e.field, CAST(e.entity AS TEXT) AS entity, CAST(e.phone AS TEXT) AS phone
     FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event
     WHERE d.id > ${after} AND d.id IN (
-      SELECT f.id FROM webhook_deliveries f WHERE f.first_lane = ${queue}
-      UNION ALL SELECT r.id FROM webhook_deliveries r WHERE r.lane = ${queue} AND r.retry_due_ms IS NOT NULL)
+      SELECT f.id FROM webhook_deliveries f WHERE f.first_callback = ${queue}
+      UNION ALL SELECT r.id FROM webhook_deliveries r WHERE r.callback = ${queue} AND r.retry_due_ms IS NOT NULL)
     ORDER BY d.id LIMIT ${limit}`);
 }
 
 /** A first attempt stays one; a retry is due at once. A delivery that is under way by now is left alone. */
 export async function saveQueue(tx: Transaction, id: string, from: string, to: string, nowMs: number): Promise<void> {
-  await tx.runAny(sql`UPDATE webhook_deliveries SET lane = ${to}, first_lane = ${to} WHERE id = ${id} AND first_lane = ${from}`);
+  await tx.runAny(sql`UPDATE webhook_deliveries SET callback = ${to}, first_callback = ${to} WHERE id = ${id} AND first_callback = ${from}`);
   await tx.runAny(sql`
-    UPDATE webhook_deliveries SET lane = ${to}, retry_due_ms = ${nowMs} WHERE id = ${id} AND lane = ${from} AND retry_due_ms IS NOT NULL`);
+    UPDATE webhook_deliveries SET callback = ${to}, retry_due_ms = ${nowMs} WHERE id = ${id} AND callback = ${from} AND retry_due_ms IS NOT NULL`);
 }
 
 /** Makes the retries of an app's deliveries that lead nowhere due at once. */
 export async function hastenUnrouted(tx: Transaction, queue: string, app: string, nowMs: number): Promise<void> {
   await tx.runAny(sql`
     UPDATE webhook_deliveries SET retry_due_ms = ${nowMs}
-    WHERE lane = ${queue} AND retry_due_ms > ${nowMs} AND app = ${app}`);
+    WHERE callback = ${queue} AND retry_due_ms > ${nowMs} AND app = ${app}`);
 }

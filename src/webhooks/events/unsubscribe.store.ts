@@ -13,7 +13,7 @@ export interface FieldOfDelivery extends Row {
 export interface WaitingOfApp extends FieldOfDelivery {
   id: string;
   app: string;
-  lane: string;
+  callback: string;
   members: number;
 }
 
@@ -26,12 +26,12 @@ export async function listQueuesOf(reader: Reader, app: string): Promise<string[
 /** Waiting for a first attempt or a retry, by id. */
 export function listWaitingOf(reader: Reader, queue: string, app: string, after: string, limit: number): Promise<WaitingOfApp[]> {
   return reader.all<WaitingOfApp>(sql`
-    SELECT CAST(d.id AS TEXT) AS id, CAST(d.app AS TEXT) AS app, CAST(d.lane AS TEXT) AS lane, d.members, e.object, e.field,
+    SELECT CAST(d.id AS TEXT) AS id, CAST(d.app AS TEXT) AS app, CAST(d.callback AS TEXT) AS callback, d.members, e.object, e.field,
       CAST(e.entity AS TEXT) AS entity, CAST(e.phone AS TEXT) AS phone
     FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event
     WHERE d.id > ${after} AND d.app = ${app} AND d.id IN (
-      SELECT f.id FROM webhook_deliveries f WHERE f.first_lane = ${queue}
-      UNION ALL SELECT r.id FROM webhook_deliveries r WHERE r.lane = ${queue} AND r.retry_due_ms IS NOT NULL)
+      SELECT f.id FROM webhook_deliveries f WHERE f.first_callback = ${queue}
+      UNION ALL SELECT r.id FROM webhook_deliveries r WHERE r.callback = ${queue} AND r.retry_due_ms IS NOT NULL)
     ORDER BY d.id LIMIT ${limit}`);
 }
 
@@ -45,7 +45,7 @@ export function listMemberFields(reader: Reader, head: string): Promise<FieldOfD
 /** Returns whether it still waited. */
 export async function saveUnsubscribed(tx: Transaction, id: string, nowMs: number): Promise<boolean> {
   const changed = await tx.run(sql`
-    UPDATE webhook_deliveries SET status = ${UNSUBSCRIBED}, first_lane = NULL, queue_entity = NULL, retry_due_ms = NULL, ended_ms = ${nowMs}
+    UPDATE webhook_deliveries SET status = ${UNSUBSCRIBED}, first_callback = NULL, queue_entity = NULL, retry_due_ms = NULL, ended_ms = ${nowMs}
     WHERE id = ${id} AND status = 0 AND fence = 0`);
   return changed > 0;
 }

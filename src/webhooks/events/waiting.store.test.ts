@@ -28,7 +28,7 @@ onEachDatabase("deliveries that wait", (kind) => {
     await insertDeliveries(database, rows.toReversed());
     const row = (id: number): Promise<Row | undefined> =>
       database.reader.get(
-        sql`SELECT d.lane, d.status, d.first_lane, d.queue_entity, d.retry_due_ms, d.ended_ms FROM webhook_deliveries d WHERE d.id = ${id}`,
+        sql`SELECT d.callback, d.status, d.first_callback, d.queue_entity, d.retry_due_ms, d.ended_ms FROM webhook_deliveries d WHERE d.id = ${id}`,
       );
     return { database, reader: database.reader, row };
   }
@@ -58,8 +58,8 @@ onEachDatabase("deliveries that wait", (kind) => {
       first(9),
       { id: 10, retry_due_ms: 1 },
       { id: 11, fence: 7, queue_entity: 2001 },
-      first(12, { lane: 72 }),
-      { id: 13, retry_due_ms: 1, lane: 72 },
+      first(12, { callback: 72 }),
+      { id: 13, retry_due_ms: 1, callback: 72 },
       first(14, { app: 1002 }),
       { id: 100, retry_due_ms: 1 },
     ]);
@@ -79,31 +79,31 @@ onEachDatabase("deliveries that wait", (kind) => {
       first(9),
       { id: 10, retry_due_ms: NOW + 5 },
       { id: 11, fence: 7, status: 1 },
-      first(12, { lane: 73 }),
-      { id: 13, retry_due_ms: 3, lane: 73 },
+      first(12, { callback: 73 }),
+      { id: 13, retry_due_ms: 3, callback: 73 },
       first(14),
       { id: 15, retry_due_ms: 3 },
     ]);
     await database.write(async (tx) => {
       for (const id of [9, 10, 11, 12, 13]) await saveQueue(tx, String(id), "71", "72", NOW);
     });
-    expect(await row(9)).toMatchObject({ lane: 72, first_lane: 72, queue_entity: 2001, retry_due_ms: null });
-    expect(await row(10)).toMatchObject({ lane: 72, first_lane: null, retry_due_ms: NOW });
-    expect(await row(11)).toMatchObject({ lane: 71 });
-    expect(await row(12)).toMatchObject({ lane: 73, first_lane: 73 });
-    expect(await row(13)).toMatchObject({ lane: 73, retry_due_ms: 3 });
+    expect(await row(9)).toMatchObject({ callback: 72, first_callback: 72, queue_entity: 2001, retry_due_ms: null });
+    expect(await row(10)).toMatchObject({ callback: 72, first_callback: null, retry_due_ms: NOW });
+    expect(await row(11)).toMatchObject({ callback: 71 });
+    expect(await row(12)).toMatchObject({ callback: 73, first_callback: 73 });
+    expect(await row(13)).toMatchObject({ callback: 73, retry_due_ms: 3 });
     // Nobody moved these.
-    expect(await row(14)).toMatchObject({ lane: 71, first_lane: 71 });
-    expect(await row(15)).toMatchObject({ lane: 71, retry_due_ms: 3 });
+    expect(await row(14)).toMatchObject({ callback: 71, first_callback: 71 });
+    expect(await row(15)).toMatchObject({ callback: 71, retry_due_ms: 3 });
   });
 
   test("retries of one app that lead nowhere are due at once, and none later than before", async () => {
     const { database, row } = await withRows([
-      { id: 9, lane: 0, retry_due_ms: NOW + 1 },
-      { id: 10, lane: 0, retry_due_ms: NOW - 1 },
-      { id: 11, lane: 0, retry_due_ms: NOW + 1, app: 1002 },
-      { id: 12, lane: 71, retry_due_ms: NOW + 1 },
-      first(13, { lane: 0 }),
+      { id: 9, callback: 0, retry_due_ms: NOW + 1 },
+      { id: 10, callback: 0, retry_due_ms: NOW - 1 },
+      { id: 11, callback: 0, retry_due_ms: NOW + 1, app: 1002 },
+      { id: 12, callback: 71, retry_due_ms: NOW + 1 },
+      first(13, { callback: 0 }),
     ]);
     await database.write((tx) => hastenUnrouted(tx, "0", "1001", NOW));
     expect(await Promise.all([9, 10, 11, 12, 13].map(async (id) => (await row(id))?.retry_due_ms))).toEqual([NOW, NOW - 1, NOW + 1, NOW + 1, null]);
@@ -119,7 +119,7 @@ onEachDatabase("deliveries that wait", (kind) => {
     const end = (id: number): Promise<boolean> => database.write((tx) => saveUnsubscribed(tx, String(id), NOW));
     expect(await Promise.all([9, 10, 11, 12].map(end))).toEqual([true, true, false, false]);
     expect(await end(9)).toBe(false);
-    const gone = { status: 5, first_lane: null, queue_entity: null, retry_due_ms: null, ended_ms: NOW };
+    const gone = { status: 5, first_callback: null, queue_entity: null, retry_due_ms: null, ended_ms: NOW };
     for (const id of [9, 10]) expect(await row(id)).toMatchObject(gone);
     expect(await row(11)).toMatchObject({ status: 1, queue_entity: 2001, ended_ms: null });
     expect(await row(12)).toMatchObject({ status: 2, ended_ms: 5 });
@@ -175,22 +175,22 @@ onEachDatabase("deliveries that wait", (kind) => {
 
   test("a callback is waited for as long as anything waits or is under way", async () => {
     const { reader } = await withRows([
-      first(9, { lane: 71 }),
-      { id: 10, lane: 72, retry_due_ms: 1 },
-      { id: 11, lane: 73, fence: 7 },
-      { id: 12, lane: 74, status: 2 },
+      first(9, { callback: 71 }),
+      { id: 10, callback: 72, retry_due_ms: 1 },
+      { id: 11, callback: 73, fence: 7 },
+      { id: 12, callback: 74, status: 2 },
     ]);
-    expect(await Promise.all(["71", "72", "73", "74"].map((lane) => isWaitedFor(reader, lane)))).toEqual([true, true, true, false]);
+    expect(await Promise.all(["71", "72", "73", "74"].map((callback) => isWaitedFor(reader, callback)))).toEqual([true, true, true, false]);
   });
 
   test("the next retry of each callback that works comes, the earliest first, of equal times the older callback's", async () => {
     const { database, reader, pause } = await withCallbacks();
     await insertDeliveries(database, [
-      { id: 1, lane: 100, retry_due_ms: 5 },
-      { id: 2, lane: 100, retry_due_ms: 9 },
-      { id: 3, lane: 9, retry_due_ms: 5 },
-      { id: 4, lane: 11, retry_due_ms: 4 },
-      { id: 5, lane: 10, retry_due_ms: 1 },
+      { id: 1, callback: 100, retry_due_ms: 5 },
+      { id: 2, callback: 100, retry_due_ms: 9 },
+      { id: 3, callback: 9, retry_due_ms: 5 },
+      { id: 4, callback: 11, retry_due_ms: 4 },
+      { id: 5, callback: 10, retry_due_ms: 1 },
     ]);
     await pause(10, null);
     const next = async (limit: number) => (await listNextRetries(reader, limit)).map(({ id, due_ms }) => `${id} ${due_ms}`);

@@ -7,9 +7,9 @@ import type { DeliveryRow } from "./list.store.ts";
 import { ATTEMPT_EDGES_MS, DeliveryMetrics } from "./metrics.ts";
 import { viewOf } from "./view.ts";
 
-const claimed = (more: { lane?: string; object?: string; field?: string } = {}) => {
+const claimed = (more: { callback?: string; object?: string; field?: string } = {}) => {
   const event = { id: "1", object: more.object ?? "page", field: more.field ?? "feed", entity: "2001", phone: null, time_ms: 0, payload: "{}" };
-  return { ...event, event: "1", app: "1001", lane: more.lane ?? "7", members: 0, first_attempt_ms: 0, tries: 0, attempts: NO_ATTEMPTS };
+  return { ...event, event: "1", app: "1001", callback: more.callback ?? "7", members: 0, first_attempt_ms: 0, tries: 0, attempts: NO_ATTEMPTS };
 };
 const outcomeOf = (kind: AttemptedOutcome["kind"], latency_ms?: number): AttemptedOutcome => {
   const attempt: Attempt = { time_ms: 0, ...(latency_ms === undefined ? {} : { latency_ms }) };
@@ -24,7 +24,7 @@ test("attempts are counted by how they ended, and events where the POST was take
   const counts = { delivered: 2, retried: 2, failed: 1, unsubscribed: 1, updates: 6, durationSumMs: 10 };
   expect([...metrics.entries()]).toMatchObject([{ app: "1001", callback: "7", object: "page", field: "feed", ...counts }]);
   metrics.record({ row: claimed({ field: "messages" }), updates: 1, outcome: outcomeOf("failed") });
-  metrics.record({ row: claimed({ lane: "8" }), updates: 1, outcome: outcomeOf("delivered") });
+  metrics.record({ row: claimed({ callback: "8" }), updates: 1, outcome: outcomeOf("delivered") });
   expect(
     [...metrics.entries()].map(({ callback, field, failed, updates, durationSumMs }) => ({ callback, field, failed, updates, durationSumMs })),
   ).toEqual([
@@ -60,11 +60,12 @@ test("a latency counts up to its edge, and one above all edges by itself", () =>
 
 test("five thousand callbacks and fields are counted apart, those beyond together", () => {
   const metrics = new DeliveryMetrics();
-  for (let lane = 1; lane <= 5_003; lane++) metrics.record({ row: claimed({ lane: String(lane) }), updates: 1, outcome: outcomeOf("delivered") });
+  for (let callback = 1; callback <= 5_003; callback++)
+    metrics.record({ row: claimed({ callback: String(callback) }), updates: 1, outcome: outcomeOf("delivered") });
   const entries = [...metrics.entries()];
   expect(entries.map(({ delivered }) => delivered)).toEqual([...Array.from({ length: 5_000 }, () => 1), 3]);
   expect(entries.at(-1)).toMatchObject({ app: "other", callback: "other", object: "other", field: "other" });
-  metrics.record({ row: claimed({ lane: "5000" }), updates: 1, outcome: outcomeOf("delivered") });
+  metrics.record({ row: claimed({ callback: "5000" }), updates: 1, outcome: outcomeOf("delivered") });
   expect([...metrics.entries()].map(({ delivered }) => delivered)).toEqual([...Array.from({ length: 4_999 }, () => 1), 2, 3]);
 });
 
@@ -91,7 +92,7 @@ test("thirty attempts are kept; of more, the first and the last", () => {
 
 test("a delivery says its state and, where it waits or has failed, why; what it does not have is left out", () => {
   const row: DeliveryRow = {
-    ...{ id: "9", app: "1001", lane: "7", url: "https://receiver.example/", status: 0, members: 0, retry_due_ms: null, attempts: NO_ATTEMPTS },
+    ...{ id: "9", app: "1001", callback: "7", url: "https://receiver.example/", status: 0, members: 0, retry_due_ms: null, attempts: NO_ATTEMPTS },
     ...{ ended_ms: null, paused_ms: null, object: "page", field: "feed", entity: "2001", phone: null, time_ms: 5 },
   };
   const shown = (more: Partial<DeliveryRow>, attempts: readonly Partial<Attempt>[] = []) => {
@@ -101,9 +102,9 @@ test("a delivery says its state and, where it waits or has failed, why; what it 
   expect(shown({})).toEqual(["waiting", "queued", undefined]);
   expect(shown({ retry_due_ms: 8 })).toEqual(["waiting", "retry", 8]);
   expect(shown({ retry_due_ms: 8, paused_ms: 1 })).toEqual(["waiting", "callback_paused", undefined]);
-  expect(shown({ lane: NO_CALLBACK, url: null, paused_ms: null })).toEqual(["waiting", "no_callback", undefined]);
-  expect(shown({ lane: NO_CALLBACK, url: null }, [{ error: "callback_not_verified" }])).toEqual(["waiting", "callback_not_verified", undefined]);
-  expect(shown({ lane: NO_CALLBACK, url: null }, [{ error: "callback_not_verified" }, { error: "timeout" }])).toEqual([
+  expect(shown({ callback: NO_CALLBACK, url: null, paused_ms: null })).toEqual(["waiting", "no_callback", undefined]);
+  expect(shown({ callback: NO_CALLBACK, url: null }, [{ error: "callback_not_verified" }])).toEqual(["waiting", "callback_not_verified", undefined]);
+  expect(shown({ callback: NO_CALLBACK, url: null }, [{ error: "callback_not_verified" }, { error: "timeout" }])).toEqual([
     "waiting",
     "no_callback",
     undefined,
@@ -132,6 +133,6 @@ test("a delivery says its state and, where it waits or has failed, why; what it 
     reason: "queued",
     updates: 1,
   });
-  const nowhere = { ...row, lane: NO_CALLBACK, url: null, phone: "4101", members: 2, ended_ms: 6, status: 2 };
+  const nowhere = { ...row, callback: NO_CALLBACK, url: null, phone: "4101", members: 2, ended_ms: 6, status: 2 };
   expect(viewOf(nowhere)).toEqual({ ...always, status: "delivered", phone_number: "4101", updates: 3, ended_ms: 6 });
 });

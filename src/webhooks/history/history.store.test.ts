@@ -46,11 +46,11 @@ onEachDatabase("deliveries of the past", (kind) => {
 
   test("a list holds one row for a POST, found by its state, its callback and the field of any of its events", async () => {
     const database = await withRows([
-      { id: 8, status: 2, lane: 71 },
-      { id: 9, status: 3, lane: 72, members: 1 },
-      { id: 10, status: 4, lane: 72, head: 9 },
-      { id: 11, status: 2, lane: 72 },
-      { id: 100, lane: 73 },
+      { id: 8, status: 2, callback: 71 },
+      { id: 9, status: 3, callback: 72, members: 1 },
+      { id: 10, status: 4, callback: 72, head: 9 },
+      { id: 11, status: 2, callback: 72 },
+      { id: 100, callback: 73 },
     ]);
     await database.write((tx) => insertCallback(tx, "72", "1001", "https://receiver.example/"));
     const list = async (filter: Parameters<typeof listDeliveries>[1]) => idsOf((await listDeliveries(database.reader, filter, { limit: 10 })).rows);
@@ -68,10 +68,10 @@ onEachDatabase("deliveries of the past", (kind) => {
   test("what can be replayed comes by id, from the second on that was asked for, without what travelled with others", async () => {
     const database = await withRows([
       { id: 9 },
-      { id: 10, lane: 72 },
-      { id: 11, head: 10, lane: 72 },
+      { id: 10, callback: 72 },
+      { id: 11, head: 10, callback: 72 },
       { id: 12, event: 8 },
-      { id: 100, lane: 72 },
+      { id: 100, callback: 72 },
       { id: 101 },
     ]);
     await database.write((tx) => insertCallback(tx, "72", "1001", "https://receiver.example/"));
@@ -140,14 +140,14 @@ onEachDatabase("deliveries of the past", (kind) => {
   });
 
   test("what leads nowhere yet is counted by app, as far as it waits, and of many the thousand that are tried first", async () => {
-    const nowhere = { lane: 0, retry_due_ms: NOW };
+    const nowhere = { callback: 0, retry_due_ms: NOW };
     const database = await withRows([
       { id: 1, ...nowhere, app: 1002 },
       { id: 2, ...nowhere },
       { id: 3, ...nowhere, app: 1002 },
       // These do not wait there.
-      { id: 4, lane: 0, status: 3, ended_ms: 5 },
-      { id: 5, lane: 71, retry_due_ms: NOW },
+      { id: 4, callback: 0, status: 3, ended_ms: 5 },
+      { id: 5, callback: 71, retry_due_ms: NOW },
     ]);
     expect(await countUnrouted(database.reader)).toEqual([
       { app: "1001", count: 1 },

@@ -6,7 +6,7 @@ import { append, type Row, type SqlValue, sql } from "#storage/sql";
 export interface DeliveryRow extends Row {
   id: string;
   app: string;
-  lane: string;
+  callback: string;
   /** Null where it leads nowhere. */
   url: string | null;
   status: number;
@@ -25,9 +25,9 @@ export interface DeliveryRow extends Row {
 const newestFirst = { columns: ["d.id"], direction: "descending", keyOf: (row: DeliveryRow) => [row.id] } as const;
 
 const deliveries = sql`
-  SELECT CAST(d.id AS TEXT) AS id, CAST(d.app AS TEXT) AS app, CAST(d.lane AS TEXT) AS lane, c.url, d.status, d.members, d.retry_due_ms, d.attempts,
+  SELECT CAST(d.id AS TEXT) AS id, CAST(d.app AS TEXT) AS app, CAST(d.callback AS TEXT) AS callback, c.url, d.status, d.members, d.retry_due_ms, d.attempts,
     d.ended_ms, c.paused_ms, e.object, e.field, CAST(e.entity AS TEXT) AS entity, CAST(e.phone AS TEXT) AS phone, e.time_ms
-  FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event LEFT JOIN webhook_callbacks c ON c.id = d.lane
+  FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event LEFT JOIN webhook_callbacks c ON c.id = d.callback
   WHERE d.head IS NULL`;
 
 export interface DeliveryFilter {
@@ -47,7 +47,7 @@ export function listDeliveries(reader: Reader, { statuses, callback, field }: De
   };
   // These numbers are the program's, not the caller's.
   if (statuses !== undefined) narrow(`AND d.status IN (${statuses.join(", ")})`);
-  if (callback !== undefined) narrow(isCallbackId(callback) ? "AND d.lane = ?" : "AND c.url = ?", callback);
+  if (callback !== undefined) narrow(isCallbackId(callback) ? "AND d.callback = ?" : "AND c.url = ?", callback);
   if (field !== undefined) narrow(`AND (e.field = ? OR ${HAS_MEMBER_OF})`, field, field);
   return readPage<DeliveryRow>(reader, select, newestFirst, page);
 }
@@ -81,23 +81,23 @@ export interface EventRow extends DeliveryRow {
 /** The newest events with their deliveries, one for each app that gets them. An event that travels in another one's POST has that one's delivery. */
 export function listNewestEvents(reader: Reader, limit: number): Promise<EventRow[]> {
   return reader.all<EventRow>(sql`
-    SELECT CAST(d.id AS TEXT) AS id, CAST(d.app AS TEXT) AS app, CAST(d.lane AS TEXT) AS lane, c.url, d.status, d.members, d.retry_due_ms, d.attempts,
+    SELECT CAST(d.id AS TEXT) AS id, CAST(d.app AS TEXT) AS app, CAST(d.callback AS TEXT) AS callback, c.url, d.status, d.members, d.retry_due_ms, d.attempts,
       d.ended_ms, c.paused_ms, e.object, e.field, CAST(e.entity AS TEXT) AS entity, CAST(e.phone AS TEXT) AS phone, e.time_ms,
       CAST(e.id AS TEXT) AS event, e.payload
     FROM webhook_deliveries m JOIN webhook_deliveries d ON d.id = COALESCE(m.head, m.id) JOIN webhook_events e ON e.id = m.event
-      LEFT JOIN webhook_callbacks c ON c.id = d.lane
+      LEFT JOIN webhook_callbacks c ON c.id = d.callback
     ORDER BY m.id DESC LIMIT ${limit}`);
 }
 
 export interface ReplayableRow extends Row {
   id: string;
-  lane: string;
+  callback: string;
   is_paused: number;
 }
 
 const replayable = sql`
-  SELECT CAST(d.id AS TEXT) AS id, CAST(d.lane AS TEXT) AS lane, CASE WHEN c.paused_ms IS NULL THEN 0 ELSE 1 END AS is_paused
-  FROM webhook_deliveries d LEFT JOIN webhook_callbacks c ON c.id = d.lane
+  SELECT CAST(d.id AS TEXT) AS id, CAST(d.callback AS TEXT) AS callback, CASE WHEN c.paused_ms IS NULL THEN 0 ELSE 1 END AS is_paused
+  FROM webhook_deliveries d LEFT JOIN webhook_callbacks c ON c.id = d.callback
   WHERE d.head IS NULL`;
 
 export function findReplayable(reader: Reader, id: string): Promise<ReplayableRow | undefined> {
@@ -116,7 +116,7 @@ export function listReplayable(
     after,
     sinceMs,
   ]);
-  const of = callback === undefined ? since : append(since, isCallbackId(callback) ? "AND d.lane = ?" : "AND c.url = ?", [callback]);
+  const of = callback === undefined ? since : append(since, isCallbackId(callback) ? "AND d.callback = ?" : "AND c.url = ?", [callback]);
   return reader.all<ReplayableRow>(append(of, "ORDER BY d.id LIMIT ?", [limit]));
 }
 

@@ -81,12 +81,12 @@ export class DeliveryMetrics {
     return this.#entries.values();
   }
 
-  #entryFor({ app, lane, object, field }: Pick<AttemptSeen["row"], "app" | "lane" | "object" | "field">): AttemptMetrics {
-    const key = `${lane} ${object} ${field}`;
+  #entryFor({ app, callback, object, field }: Pick<AttemptSeen["row"], "app" | "callback" | "object" | "field">): AttemptMetrics {
+    const key = `${callback} ${object} ${field}`;
     const known = this.#entries.get(key);
     if (known !== undefined) return known;
     if (this.#entries.size >= ENTRIES_MAX) return this.#add("", { app: "other", callback: "other", object: "other", field: "other" });
-    return this.#add(key, { app, callback: lane, object, field });
+    return this.#add(key, { app, callback, object, field });
   }
 
   #add(key: string, labels: Pick<AttemptMetrics, "app" | "callback" | "object" | "field">): AttemptMetrics {

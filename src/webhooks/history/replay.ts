@@ -53,9 +53,9 @@ export async function replayDeliveries(deps: ReplayDeps, { sinceMs, callback }: 
 
 /** A callback that is paused is resumed: a replay says that it is expected to work. */
 async function replayRows({ clock, jobs, lookAgain }: ReplayDeps, tx: Transaction, rows: readonly ReplayableRow[]): Promise<void> {
-  for (const { id, lane, is_paused } of rows) {
+  for (const { id, callback, is_paused } of rows) {
     await saveReplay(tx, id, clock.nowMs());
-    if (is_paused === 1) await resumeCallback(tx, jobs, lane);
+    if (is_paused === 1) await resumeCallback(tx, jobs, callback);
   }
   tx.afterCommit(lookAgain);
 }

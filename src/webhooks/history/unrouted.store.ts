@@ -9,5 +9,5 @@ export const UNROUTED_MAX = 1_000;
 export const countUnrouted = (reader: Reader): Promise<{ app: string; count: number }[]> =>
   reader.all(sql`
     SELECT CAST(w.app AS TEXT) AS app, COUNT(*) AS count FROM (
-      SELECT d.app FROM webhook_deliveries d WHERE d.lane = ${NO_CALLBACK} AND d.retry_due_ms IS NOT NULL ORDER BY d.retry_due_ms LIMIT ${UNROUTED_MAX}) w
+      SELECT d.app FROM webhook_deliveries d WHERE d.callback = ${NO_CALLBACK} AND d.retry_due_ms IS NOT NULL ORDER BY d.retry_due_ms LIMIT ${UNROUTED_MAX}) w
     GROUP BY w.app ORDER BY w.app`);

@@ -44,7 +44,7 @@ export function viewOf(row: DeliveryRow): DeliveryView {
     id: row.id,
     webhook_id: `msg_${row.id}`,
     app: row.app,
-    ...(row.url === null ? {} : { callback: row.url, callback_id: row.lane }),
+    ...(row.url === null ? {} : { callback: row.url, callback_id: row.callback }),
     object: row.object,
     field: row.field,
     entity: row.entity,
@@ -63,7 +63,7 @@ function reasonOf(row: DeliveryRow, status: DeliveryStatus, attempts: readonly A
   const last = attempts.at(-1);
   if (status === "failed") return last?.status === 410 ? "gone" : "gave_up";
   if (status !== "waiting") return undefined;
-  if (row.lane === NO_CALLBACK) return last?.error === "callback_not_verified" ? "callback_not_verified" : "no_callback";
+  if (row.callback === NO_CALLBACK) return last?.error === "callback_not_verified" ? "callback_not_verified" : "no_callback";
   if (row.paused_ms !== null) return "callback_paused";
   return row.retry_due_ms === null ? "queued" : "retry";
 }

@@ -14,10 +14,10 @@ const HELD_SLOW_MAX = 256;
 const NOW = 1_000;
 
 let lastId = 0;
-const claimedFor = (lane: string, isRetry = false): Claimed => {
+const claimedFor = (callback: string, isRetry = false): Claimed => {
   const id = String(++lastId);
   const event = { id, object: "page", field: "feed", entity: id, phone: null, time_ms: 0, payload: "{}" };
-  const row = { ...event, event: id, app: "1", lane, members: 0, first_attempt_ms: 0, tries: 0, attempts: "[]" };
+  const row = { ...event, event: id, app: "1", callback, members: 0, first_attempt_ms: 0, tries: 0, attempts: "[]" };
   return { row, members: [], isRetry, isProbe: false, fence: 1, firstMs: 0 };
 };
 
@@ -37,9 +37,9 @@ async function openQueues(healths: Readonly<Record<string, Health>> = {}) {
   }
   const wakes: number[] = [];
   const queues = new EndpointQueues({ callbacks, perSecondMax: 0, wakeIn: (ms) => wakes.push(ms) });
-  const hold = (lane: string, count: number, isRetry = false): Claimed[] =>
+  const hold = (callback: string, count: number, isRetry = false): Claimed[] =>
     Array.from({ length: count }, () => {
-      const one = claimedFor(lane, isRetry);
+      const one = claimedFor(callback, isRetry);
       queues.hold(one, true);
       return one;
     });
@@ -48,14 +48,14 @@ async function openQueues(healths: Readonly<Record<string, Health>> = {}) {
   return { queues, hold, claims, wakes };
 }
 
-const spare = ({ queues }: { queues: EndpointQueues }, lane: string): void => {
-  for (let n = 0; n < 22; n++) queues.get(lane).failed(false, 200, performance.now() + 1_000_000);
+const spare = ({ queues }: { queues: EndpointQueues }, callback: string): void => {
+  for (let n = 0; n < 22; n++) queues.get(callback).failed(false, 200, performance.now() + 1_000_000);
 };
 
 test("a process holds 2,048 deliveries, and claims 512 at once", async () => {
   const { queues, hold, claims } = await openQueues();
   hold("8", HELD_MAX - 3);
-  for (const lane of ["7", "9"]) queues.get(lane).firstWaits();
+  for (const callback of ["7", "9"]) queues.get(callback).firstWaits();
   // Four for the window of the first; none is left for the second.
   expect(await claims()).toEqual([{ queue: "7", firsts: 3, retries: 0, isProbe: false }]);
   expect(await queues.hasCapacity("7", false)).toBe(true);
@@ -68,7 +68,7 @@ test("a process holds 2,048 deliveries, and claims 512 at once", async () => {
 
 test("in a turn 512 deliveries are claimed, of the queues one after the other, and another queue comes first each time", async () => {
   const { queues, claims } = await openQueues();
-  for (let lane = 101; lane <= 300; lane++) queues.get(String(lane)).firstWaits();
+  for (let callback = 101; callback <= 300; callback++) queues.get(String(callback)).firstWaits();
   const [first, second] = [await claims(), await claims()];
   for (const turn of [first, second]) expect(turn.reduce((sum, { firsts }) => sum + firsts, 0)).toBe(512);
   expect([first[0]?.queue, second[0]?.queue]).toEqual(["101", "102"]);
@@ -76,9 +76,9 @@ test("in a turn 512 deliveries are claimed, of the queues one after the other, a
 
 test("of retries 512 are held, whosever they are, and first attempts have their own room", async () => {
   const { queues, hold, claims } = await openQueues();
-  for (const lane of ["7", "9"]) {
-    queues.get(lane).retryWaits(NOW);
-    queues.get(lane).firstWaits();
+  for (const callback of ["7", "9"]) {
+    queues.get(callback).retryWaits(NOW);
+    queues.get(callback).firstWaits();
   }
   const held = hold("8", HELD_RETRIES_MAX - 3, true);
   // Two, for half of a window, and one.
@@ -93,9 +93,9 @@ test("of retries 512 are held, whosever they are, and first attempts have their 
 
 test("receivers that timed out share 256 of them", async () => {
   const { queues, hold, claims } = await openQueues();
-  for (const lane of ["7", "9"]) {
-    queues.get(lane).firstWaits();
-    queues.get(lane).failed(true, 15_000, 0);
+  for (const callback of ["7", "9"]) {
+    queues.get(callback).firstWaits();
+    queues.get(callback).failed(true, 15_000, 0);
   }
   queues.get("8").failed(true, 15_000, 0);
   queues.get("10").firstWaits();
@@ -120,10 +120,10 @@ test("D-137: a paused callback is tried once, from the very millisecond that it 
     "9": { ...PAUSED, probe_due_ms: null },
     "10": WELL,
   });
-  for (const lane of ["7", "8", "9", "10"]) queues.get(lane).retryWaits(NOW + 5);
+  for (const callback of ["7", "8", "9", "10"]) queues.get(callback).retryWaits(NOW + 5);
   expect(await claims()).toEqual([{ queue: "7", firsts: 1, retries: 1, isProbe: true }]);
-  expect(await Promise.all(["7", "10"].map((lane) => queues.hasCapacity(lane, true)))).toEqual([false, true]);
-  expect(["7", "8", "9", "10", "11"].map((lane) => queues.promise(lane))).toEqual([false, false, false, true, false]);
+  expect(await Promise.all(["7", "10"].map((callback) => queues.hasCapacity(callback, true)))).toEqual([false, true]);
+  expect(["7", "8", "9", "10", "11"].map((callback) => queues.promise(callback))).toEqual([false, false, false, true, false]);
   // What waits for a paused callback waits for its time, be it due or not.
   expect(queues.hasDue(NOW + 4)).toBe(false);
   expect(queues.nextDueMs(NOW - 1)).toBe(NOW);
@@ -149,17 +149,17 @@ test("a spared receiver is claimed for only in a hurry, and the turn comes back 
 test("an event is promised a place while the process holds fewer than 2,048, with those that are promised", async () => {
   const { queues, hold } = await openQueues({ "7": WELL, "9": WELL });
   hold("8", HELD_MAX - 2);
-  expect(["7", "9", "7"].map((lane) => queues.promise(lane))).toEqual([true, true, false]);
+  expect(["7", "9", "7"].map((callback) => queues.promise(callback))).toEqual([true, true, false]);
   queues.forgetPromises();
   // Those of every queue are forgotten.
-  expect(["9", "9", "9"].map((lane) => queues.promise(lane))).toEqual([true, true, false]);
+  expect(["9", "9", "9"].map((callback) => queues.promise(callback))).toEqual([true, true, false]);
 });
 
 test("ten thousand queues are remembered; then those that a new one equals are forgotten, and no others", async () => {
   const { queues } = await openQueues();
   const [idle, waiting] = [queues.get("1"), queues.get("2")];
   waiting.firstWaits();
-  for (let lane = 3; lane <= 10_000; lane++) queues.get(String(lane));
+  for (let callback = 3; callback <= 10_000; callback++) queues.get(String(callback));
   expect(queues.get("1")).toBe(idle);
   queues.get("10001");
   expect(queues.get("1")).not.toBe(idle);

@@ -74,14 +74,14 @@ export class EndpointQueues {
   hold(claimed: Claimed, isHurried: boolean): boolean {
     this.#held++;
     if (claimed.isRetry) this.#heldRetries++;
-    return this.get(claimed.row.lane).hold(claimed, isHurried);
+    return this.get(claimed.row.callback).hold(claimed, isHurried);
   }
 
   /** The result of a held delivery is stored. */
   stored(claimed: Claimed, wasSent: boolean): void {
     this.#held--;
     if (claimed.isRetry) this.#heldRetries--;
-    this.get(claimed.row.lane).stored(claimed, wasSent);
+    this.get(claimed.row.callback).stored(claimed, wasSent);
   }
 
   /** What each queue may claim now; another queue comes first each time. */
