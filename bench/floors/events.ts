@@ -11,8 +11,8 @@ const database = new Database(join(folder, "floor.sqlite"));
 database.run("PRAGMA journal_mode = WAL");
 database.run("PRAGMA synchronous = FULL");
 database.run(`CREATE TABLE app_events (
-  app BIGINT, call BIGINT, position INTEGER, received BIGINT, time BIGINT, name TEXT, event_id TEXT, value BIGINT, currency TEXT, parameters TEXT,
-  tracking INTEGER, device TEXT, PRIMARY KEY (app, call, position)) WITHOUT ROWID`);
+  app BIGINT, request BIGINT, position INTEGER, received BIGINT, time BIGINT, name TEXT, event_id TEXT, value BIGINT, currency TEXT, parameters TEXT,
+  tracking INTEGER, device TEXT, PRIMARY KEY (app, request, position)) WITHOUT ROWID`);
 const [begin, commit] = ["BEGIN IMMEDIATE", "COMMIT"].map((text) => database.prepare(text));
 const insert = database.prepare("INSERT INTO app_events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
 const headers = { "content-type": "application/json; charset=UTF-8" };

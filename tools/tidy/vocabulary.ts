@@ -64,7 +64,6 @@ const PHRASES: readonly (readonly [RegExp, string])[] = [
 const EXEMPT: readonly { readonly names: readonly string[]; readonly paths: RegExp; readonly because: string }[] = [
   { names: ["isCallExpression"], paths: /^tools\//, because: "the TypeScript compiler calls it so" },
   { names: ["call"], paths: /^(src\/features\/live-videos\/ingest|test\/live)\//, because: "a field of what nginx's RTMP module sends" },
-  { names: ["call", "last_call"], paths: /^src\/features\/app-events\//, because: "the columns of stored app events" },
   {
     names: ["answer"],
     paths: /^(src\/(webhooks|control)|clients\/testing\/generated|console)\//,
@@ -87,7 +86,7 @@ const EXEMPT: readonly { readonly names: readonly string[]; readonly paths: RegE
 
 /** The interface's own text, what is written from it, histories, recorded data, others' words; and these lists. */
 const NOT_OURS =
-  /(^|\/|\.)migrations\.ts$|^spec\/|^CHANGELOG\.md$|^LICENSE$|(^|\/)package-lock\.json$|^docs\/fidelity\.md$|^clients\/[^/]+\/src\/generated\/|^test\/compatibility\/fixtures\/|^tools\/tidy\/vocabulary|^tools\/vocabulary-exceptions\.json$/;
+  /^spec\/|^CHANGELOG\.md$|^LICENSE$|(^|\/)package-lock\.json$|^docs\/fidelity\.md$|^clients\/[^/]+\/src\/generated\/|^test\/compatibility\/fixtures\/|^tools\/tidy\/vocabulary|^tools\/vocabulary-exceptions\.json$/;
 
 const insteadOf = (lists: Readonly<Record<string, readonly string[]>>): ReadonlyMap<string, string> =>
   new Map(Object.entries(lists).flatMap(([instead, words]) => words.map((word) => [word, instead] as const)));

@@ -47,7 +47,7 @@ onEachDatabase("retention of app events", (database) => {
     // An empty log does not reuse request numbers, so old entries of the index do not lead to new requests.
     await send(plaza, "after");
     const { rows } = await listLog(plaza.world, SHOP, { name: undefined, since: undefined }, { limit: 100 });
-    expect(rows.map(({ call, event_id }) => ({ call, event_id }))).toEqual([{ call: 3, event_id: "after" }]);
+    expect(rows.map(({ request, event_id }) => ({ request, event_id }))).toEqual([{ request: 3, event_id: "after" }]);
   });
 
   test("D-74: ids are one device until the last request that names them together is deleted", async () => {
@@ -120,7 +120,7 @@ onEachDatabase("retention of app events", (database) => {
     await send(plaza, "a");
     const { reader } = plaza.world.database;
     const entries = async () =>
-      (await reader.all<{ call: number }>(sql`SELECT i.call FROM app_event_index i ORDER BY i.call`)).map(({ call }) => call);
+      (await reader.all<{ request: number }>(sql`SELECT i.request FROM app_event_index i ORDER BY i.request`)).map(({ request }) => request);
     // On SQLite they wait in memory until they are a run.
     const each = database === "postgres" ? 2 : 0;
     expect(await entries()).toEqual(new Array<number>(each).fill(1));

@@ -4,15 +4,15 @@ export const appEventMigrations: readonly Migration[] = [
   {
     name: "tables",
     statements: [
-      // The log. `call` is the number of the request in its app, in the order of commits, so rows are appended and old rows are adjacent.
+      // The log. `request` is the number of the request in its app, in the order of commits, so rows are appended and old rows are adjacent.
       // `device` is set in the first row of a request only; `value` is in millionths.
       `CREATE TABLE app_events (
-        app BIGINT NOT NULL, call BIGINT NOT NULL, position INTEGER NOT NULL, received BIGINT NOT NULL, time BIGINT NOT NULL, name TEXT NOT NULL,
+        app BIGINT NOT NULL, request BIGINT NOT NULL, position INTEGER NOT NULL, received BIGINT NOT NULL, time BIGINT NOT NULL, name TEXT NOT NULL,
         event_id TEXT, value BIGINT, currency TEXT NOT NULL, parameters TEXT NOT NULL, tracking INTEGER NOT NULL, device TEXT,
-        PRIMARY KEY (app, call, position)
+        PRIMARY KEY (app, request, position)
       ) WITHOUT ROWID`,
       // The newest request number of an app whose log is empty after retention: no number is used twice.
-      "CREATE TABLE app_event_last_calls (app BIGINT PRIMARY KEY, call BIGINT NOT NULL) WITHOUT ROWID",
+      "CREATE TABLE app_event_last_requests (app BIGINT PRIMARY KEY, request BIGINT NOT NULL) WITHOUT ROWID",
       "CREATE TABLE app_event_names (app BIGINT NOT NULL, name TEXT NOT NULL, active INTEGER NOT NULL, PRIMARY KEY (app, name)) WITHOUT ROWID",
       // `day` is in UTC, counted from 1970-01-01; -1 is the total of all days. The sum is high * 10^18 + low millionths.
       `CREATE TABLE app_event_sums (
@@ -22,16 +22,16 @@ export const appEventMigrations: readonly Migration[] = [
       ) WITHOUT ROWID`,
       "CREATE TABLE app_installs (app BIGINT NOT NULL, identity TEXT NOT NULL, PRIMARY KEY (app, identity)) WITHOUT ROWID",
       // The index of the log (README.md: The index of the log): PostgreSQL uses the first two tables, SQLite the other two.
-      "CREATE TABLE app_event_index (app BIGINT NOT NULL, fingerprint BIGINT NOT NULL, call BIGINT NOT NULL, PRIMARY KEY (app, fingerprint, call)) WITHOUT ROWID",
+      "CREATE TABLE app_event_index (app BIGINT NOT NULL, fingerprint BIGINT NOT NULL, request BIGINT NOT NULL, PRIMARY KEY (app, fingerprint, request)) WITHOUT ROWID",
       `CREATE TABLE app_event_ties (
-        app BIGINT NOT NULL, fingerprint BIGINT NOT NULL, signature BIGINT NOT NULL, call BIGINT NOT NULL, PRIMARY KEY (app, fingerprint, signature)
+        app BIGINT NOT NULL, fingerprint BIGINT NOT NULL, signature BIGINT NOT NULL, request BIGINT NOT NULL, PRIMARY KEY (app, fingerprint, signature)
       ) WITHOUT ROWID`,
       `CREATE TABLE app_event_runs (
-        app BIGINT NOT NULL, last_call BIGINT NOT NULL, entries INTEGER NOT NULL, page_bits INTEGER NOT NULL, first_time BIGINT NOT NULL,
-        last_time BIGINT NOT NULL, filter BYTEA NOT NULL, PRIMARY KEY (app, last_call)
+        app BIGINT NOT NULL, last_request BIGINT NOT NULL, entries INTEGER NOT NULL, page_bits INTEGER NOT NULL, first_time BIGINT NOT NULL,
+        last_time BIGINT NOT NULL, filter BYTEA NOT NULL, PRIMARY KEY (app, last_request)
       ) WITHOUT ROWID`,
       `CREATE TABLE app_event_run_pages (
-        app BIGINT NOT NULL, last_call BIGINT NOT NULL, page INTEGER NOT NULL, entries BYTEA NOT NULL, PRIMARY KEY (app, last_call, page)
+        app BIGINT NOT NULL, last_request BIGINT NOT NULL, page INTEGER NOT NULL, entries BYTEA NOT NULL, PRIMARY KEY (app, last_request, page)
       ) WITHOUT ROWID`,
       `CREATE TABLE ads (id BIGINT PRIMARY KEY, app BIGINT NOT NULL, campaign_id BIGINT NOT NULL, objective TEXT NOT NULL, tracked_apps TEXT NOT NULL)
         WITHOUT ROWID`,

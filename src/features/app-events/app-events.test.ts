@@ -19,9 +19,9 @@ const world = {
 
 const from = { "x-forwarded-for": "203.0.113.7" };
 
-function report(plaza: TestPlaza, events: unknown, more: Record<string, unknown> = {}, call: TestRequest = {}): Promise<TestResponse> {
+function report(plaza: TestPlaza, events: unknown, more: Record<string, unknown> = {}, request: TestRequest = {}): Promise<TestResponse> {
   const body = { event: "CUSTOM_APP_EVENTS", advertiser_id: "device-1", custom_events: events, ...more };
-  return plaza.post("/v26.0/1001/activities", { bearer: "1001|s3cret", headers: from, ...call, body });
+  return plaza.post("/v26.0/1001/activities", { bearer: "1001|s3cret", headers: from, ...request, body });
 }
 
 const install = (plaza: TestPlaza, device: Record<string, unknown>) =>

@@ -42,20 +42,20 @@ const tieOf = (one: Request): string => {
 };
 
 /** `device`: as JSON in the log. */
-const rowsOf = (app: string, call: number, { name, isTracked }: Request, device: string) =>
-  [isTracked && call % 2 === 0, isTracked && call % 2 === 1].flatMap((tracking, position) => {
-    return [app, call, position, TIME, TIME, name, null, null, "", "", tracking ? 1 : 0, position === 0 ? device : null];
+const rowsOf = (app: string, request: number, { name, isTracked }: Request, device: string) =>
+  [isTracked && request % 2 === 0, isTracked && request % 2 === 1].flatMap((tracking, position) => {
+    return [app, request, position, TIME, TIME, name, null, null, "", "", tracking ? 1 : 0, position === 0 ? device : null];
   });
 
 const deviceOf = ({ em, advertiser_id, attribution }: Request): string =>
   JSON.stringify({ advertiser_id, attribution, ud: em === undefined ? undefined : { em } });
 
-async function addRequest(database: Database, index: LogIndex, app: NodeId, call: number, added: Request): Promise<void> {
+async function addRequest(database: Database, index: LogIndex, app: NodeId, request: number, added: Request): Promise<void> {
   await database.write(async (tx) => {
-    await insertEvents(tx, rowsOf(app, call, added, deviceOf(added)));
+    await insertEvents(tx, rowsOf(app, request, added, deviceOf(added)));
     const entries: RequestEntries = { devices: [], ties: [] };
-    addEntriesOf({ identities: identitiesOf(added), name: added.name, isTracked: added.isTracked }, call, entries);
-    await index.add(tx, app, { keys: [], ...entries, lastRequest: call, times: { first: TIME, last: TIME } });
+    addEntriesOf({ identities: identitiesOf(added), name: added.name, isTracked: added.isTracked }, request, entries);
+    await index.add(tx, app, { keys: [], ...entries, lastRequest: request, times: { first: TIME, last: TIME } });
   });
 }
 
@@ -107,7 +107,7 @@ onEachDatabase("devices and ties in the index of the log", (kind) => {
           await index.forgetUpTo(tx, APPS[0], last);
         });
         await add(later, added.length + 1);
-        const live = all.map((one, at) => ({ one, call: at + 1 })).filter(({ call }) => call > last);
+        const live = all.map((one, at) => ({ one, request: at + 1 })).filter(({ request }) => request > last);
         for (const read of [index, indexOn(database)]) {
           for (const ids of [["device:a"], ["device:b"], [`device:${PHONE}`, `cookie:${"x".repeat(22)}`], ["device:c"]]) {
             const wanted = live.filter(({ one }) => identitiesOf(one).some((identity) => ids.includes(identity)));
@@ -115,10 +115,10 @@ onEachDatabase("devices and ties in the index of the log", (kind) => {
               for (const name of [undefined, INSTALL]) {
                 const found = await allRequests(database, read, { ids, kind: name, isBackward, limit });
                 expect(found).toEqual([...new Set(found)].sort((one, other) => (isBackward ? one - other : other - one)));
-                const due = wanted.filter(({ one }) => name === undefined || one.name === name).map(({ call }) => call);
-                expect(due.filter((call) => !found.includes(call))).toEqual([]);
+                const due = wanted.filter(({ one }) => name === undefined || one.name === name).map(({ request }) => request);
+                expect(due.filter((request) => !found.includes(request))).toEqual([]);
                 // Of deleted requests something may be left.
-                const inVain = found.filter((call) => call > last && !due.includes(call));
+                const inVain = found.filter((request) => request > last && !due.includes(request));
                 expect(inVain).toEqual([]);
               }
             }
@@ -126,12 +126,12 @@ onEachDatabase("devices and ties in the index of the log", (kind) => {
           for (const identity of ["device:a", `device:${PHONE}`, `cookie:${"y".repeat(22)}`, `em:${"1".repeat(64)}`]) {
             const found = await read.findTies(database.reader, APPS[0], [identity]);
             const due = new Set(live.map(({ one }) => tieOf(one)).filter((tie) => tie.split(" ").includes(identity)));
-            const tied = found.filter((call) => call > last).map((call) => tieOf(all[call - 1] as Request));
+            const tied = found.filter((request) => request > last).map((request) => tieOf(all[request - 1] as Request));
             expect([...due].filter((tie) => !tied.includes(tie))).toEqual([]);
             expect(
               found.filter(
-                (call) =>
-                  !tieOf(all[call - 1] as Request)
+                (request) =>
+                  !tieOf(all[request - 1] as Request)
                     .split(" ")
                     .includes(identity),
               ),
@@ -151,9 +151,9 @@ onEachDatabase("devices and ties in the index of the log", (kind) => {
     const { database } = world;
     const index = kind === "sqlite" ? new RunIndex(database) : new TableIndex();
     const one: Request = { advertiser_id: "a", attribution: "x".repeat(22), em: "1".repeat(64), name: "buy", isTracked: true };
-    for (let call = 1; call <= 300; call++) await addRequest(database, index, APPS[0], call, one);
+    for (let request = 1; request <= 300; request++) await addRequest(database, index, APPS[0], request, one);
     for (const identity of identitiesOf(one)) expect(await index.findTies(database.reader, APPS[0], [identity])).toEqual([300]);
-    for (let call = 301; call <= 310; call++) await addRequest(database, index, APPS[0], call, { ...one, em: undefined });
+    for (let request = 301; request <= 310; request++) await addRequest(database, index, APPS[0], request, { ...one, em: undefined });
     expect((await index.findTies(database.reader, APPS[0], ["device:a"])).sort()).toEqual([300, 310]);
     expect(await index.findTies(database.reader, APPS[0], [`em:${one.em}`])).toEqual([300]);
     expect(await index.findTies(database.reader, APPS[1], ["device:a"])).toEqual([]);

@@ -80,14 +80,14 @@ export function nearest(found: readonly number[], { isBackward, from, limit }: W
 
 interface EntryRow extends Row {
   fingerprint: number;
-  call: number;
+  request: number;
 }
 
-const ENTRIES_OF_EACH = "SELECT i.fingerprint, i.call FROM app_event_index i WHERE i.fingerprint = w.value AND i.app = ?";
-const TIES_OF_EACH = "SELECT t.call FROM app_event_ties t WHERE t.fingerprint = w.value AND t.app = ?";
+const ENTRIES_OF_EACH = "SELECT i.fingerprint, i.request FROM app_event_index i WHERE i.fingerprint = w.value AND i.app = ?";
+const TIES_OF_EACH = "SELECT t.request FROM app_event_ties t WHERE t.fingerprint = w.value AND t.app = ?";
 
 const insertion = rowStatement(3, "ON CONFLICT DO NOTHING");
-const tieInsertion = rowStatement(4, "ON CONFLICT (app, fingerprint, signature) DO UPDATE SET call = excluded.call");
+const tieInsertion = rowStatement(4, "ON CONFLICT (app, fingerprint, signature) DO UPDATE SET request = excluded.request");
 /** A 64th of all fingerprints (53 bits), so that no statement deletes more than a 64th of the index. */
 const SLICE = 2 ** 53 / 64;
 
@@ -95,11 +95,11 @@ export class TableIndex implements LogIndex {
   async findKeys(reader: Reader, app: NodeId, wanted: readonly WantedKey[]): Promise<FoundRequests> {
     const found = new Map<number, number[]>();
     const fingerprints = wanted.map(({ fingerprint }) => fingerprint);
-    for (const statement of lookups(ENTRIES_OF_EACH, app, fingerprints, "ORDER BY r.fingerprint, r.call")) {
-      for (const { fingerprint, call } of await reader.all<EntryRow>(statement)) {
+    for (const statement of lookups(ENTRIES_OF_EACH, app, fingerprints, "ORDER BY r.fingerprint, r.request")) {
+      for (const { fingerprint, request } of await reader.all<EntryRow>(statement)) {
         const requests = found.get(fingerprint);
-        if (requests === undefined) found.set(fingerprint, [call]);
-        else requests.push(call);
+        if (requests === undefined) found.set(fingerprint, [request]);
+        else requests.push(request);
       }
     }
     return found;
@@ -114,17 +114,17 @@ export class TableIndex implements LogIndex {
   /** A statement for each fingerprint, because the primary key has only its own requests in order: it reads no entry in vain. */
   async #nearest(reader: Reader, app: NodeId, fingerprint: number, { isBackward, from, limit }: WantedRequests): Promise<number[]> {
     const entries = isBackward
-      ? sql`SELECT i.call FROM app_event_index i WHERE i.app = ${app} AND i.fingerprint = ${fingerprint} AND i.call > ${from}
-          ORDER BY i.call LIMIT ${limit}`
-      : sql`SELECT i.call FROM app_event_index i WHERE i.app = ${app} AND i.fingerprint = ${fingerprint} AND i.call < ${from}
-          ORDER BY i.call DESC LIMIT ${limit}`;
-    return (await reader.all<{ call: number }>(entries)).map(({ call }) => call);
+      ? sql`SELECT i.request FROM app_event_index i WHERE i.app = ${app} AND i.fingerprint = ${fingerprint} AND i.request > ${from}
+          ORDER BY i.request LIMIT ${limit}`
+      : sql`SELECT i.request FROM app_event_index i WHERE i.app = ${app} AND i.fingerprint = ${fingerprint} AND i.request < ${from}
+          ORDER BY i.request DESC LIMIT ${limit}`;
+    return (await reader.all<{ request: number }>(entries)).map(({ request }) => request);
   }
 
   async findTies(reader: Reader, app: NodeId, identities: readonly string[]): Promise<number[]> {
     const found = new Set<number>();
     for (const statement of lookups(TIES_OF_EACH, app, identities.map(tieFingerprint)))
-      for (const { call } of await reader.all<{ call: number }>(statement)) found.add(call);
+      for (const { request } of await reader.all<{ request: number }>(statement)) found.add(request);
     return [...found];
   }
 
@@ -132,19 +132,19 @@ export class TableIndex implements LogIndex {
     const values: (string | number)[] = [];
     for (const entries of [keys, devices])
       for (let i = 0; i < entries.length; i += 2) values.push(app, entries[i] as number, entries[i + 1] as number);
-    await insertRows(tx, sql`INSERT INTO app_event_index (app, fingerprint, call)`, insertion, values);
+    await insertRows(tx, sql`INSERT INTO app_event_index (app, fingerprint, request)`, insertion, values);
     if (ties.length > 0)
-      await insertRows(tx, sql`INSERT INTO app_event_ties (app, fingerprint, signature, call)`, tieInsertion, newestTies(app, ties));
+      await insertRows(tx, sql`INSERT INTO app_event_ties (app, fingerprint, signature, request)`, tieInsertion, newestTies(app, ties));
   }
 
   async forgetUpTo(tx: Transaction, app: NodeId, request: number): Promise<void> {
     for (let from = 0; from < 2 ** 53; from += SLICE) {
       await tx.runAny(sql`
-        DELETE FROM app_event_index WHERE app = ${app} AND fingerprint >= ${from} AND fingerprint < ${from + SLICE} AND call <= ${request}
-          AND (SELECT e.call FROM app_events e WHERE e.app = app_event_index.app AND e.call = app_event_index.call LIMIT 1) IS NULL`);
+        DELETE FROM app_event_index WHERE app = ${app} AND fingerprint >= ${from} AND fingerprint < ${from + SLICE} AND request <= ${request}
+          AND (SELECT e.request FROM app_events e WHERE e.app = app_event_index.app AND e.request = app_event_index.request LIMIT 1) IS NULL`);
       await tx.runAny(sql`
-        DELETE FROM app_event_ties WHERE app = ${app} AND fingerprint >= ${from} AND fingerprint < ${from + SLICE} AND call <= ${request}
-          AND (SELECT e.call FROM app_events e WHERE e.app = app_event_ties.app AND e.call = app_event_ties.call LIMIT 1) IS NULL`);
+        DELETE FROM app_event_ties WHERE app = ${app} AND fingerprint >= ${from} AND fingerprint < ${from + SLICE} AND request <= ${request}
+          AND (SELECT e.request FROM app_events e WHERE e.app = app_event_ties.app AND e.request = app_event_ties.request LIMIT 1) IS NULL`);
     }
   }
 }

@@ -30,10 +30,10 @@ test("a table, its filter and its pages find every added request", () => {
     fc.property(texts, fc.integer({ min: 0, max: 8 }), (added, pageBits) => {
       const table = new RequestTable();
       const expected = new Map<number, number[]>();
-      for (const [call, text] of added.entries()) {
+      for (const [request, text] of added.entries()) {
         const fingerprint = fingerprintOf(text);
-        table.add(fingerprint, call);
-        expected.set(fingerprint, [...(expected.get(fingerprint) ?? []), call]);
+        table.add(fingerprint, request);
+        expected.set(fingerprint, [...(expected.get(fingerprint) ?? []), request]);
       }
       const filter = Filter.of(table.size);
       const probe = new Probe();

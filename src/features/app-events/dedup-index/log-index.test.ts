@@ -21,12 +21,12 @@ interface Key {
   readonly time: number;
 }
 
-async function addRequest(database: Database, index: LogIndex, call: number, keys: readonly Key[]): Promise<void> {
+async function addRequest(database: Database, index: LogIndex, request: number, keys: readonly Key[]): Promise<void> {
   await database.write(async (tx) => {
-    const device = JSON.stringify({ advertiser_id: String(call % 7) });
+    const device = JSON.stringify({ advertiser_id: String(request % 7) });
     const rows = keys.flatMap(({ event_id, time }, position) => [
       app,
-      call,
+      request,
       position,
       time,
       time,
@@ -39,11 +39,11 @@ async function addRequest(database: Database, index: LogIndex, call: number, key
       position === 0 ? device : null,
     ]);
     await insertEvents(tx, rows);
-    const entries = keys.flatMap(({ event_id }) => [keyFingerprint("n", event_id), call]);
+    const entries = keys.flatMap(({ event_id }) => [keyFingerprint("n", event_id), request]);
     const times = keys.map(({ time }) => time);
     const span = { first: Math.min(...times), last: Math.max(...times) };
-    const devices = [deviceFingerprint(`device:${call % 7}`), call];
-    await index.add(tx, app, { keys: entries, devices, ties: [], lastRequest: call, times: span });
+    const devices = [deviceFingerprint(`device:${request % 7}`), request];
+    await index.add(tx, app, { keys: entries, devices, ties: [], lastRequest: request, times: span });
   });
 }
 
@@ -66,13 +66,13 @@ onEachDatabase("the index of the log", (kind) => {
           const together = await one.findKeys(database.reader, app, all, within);
           for (const { event_id, time } of probes) {
             const fingerprint = keyFingerprint("n", event_id);
-            const hasKey = (call: number) => added[call - 1]?.some((other) => other.event_id === event_id);
+            const hasKey = (request: number) => added[request - 1]?.some((other) => other.event_id === event_id);
             expect((together.get(fingerprint) ?? []).every(hasKey)).toBeTrue();
             const found = (await one.findKeys(database.reader, app, [{ fingerprint, time }], within)).get(fingerprint) ?? [];
             const due = added.flatMap((keys, at) =>
               keys.some((other) => other.event_id === event_id && Math.abs(other.time - time) < within) ? [at + 1] : [],
             );
-            expect(due.filter((call) => !found.includes(call))).toEqual([]);
+            expect(due.filter((request) => !found.includes(request))).toEqual([]);
             expect(found.every(hasKey)).toBeTrue();
           }
         }
@@ -85,7 +85,8 @@ onEachDatabase("the index of the log", (kind) => {
     const { world } = await openPlaza({ database: kind });
     const { database } = world;
     const index = indexOn(database);
-    for (let call = 1; call <= 100; call++) await addRequest(database, index, call, [{ event_id: String(call % 50), time: 1_000_000 + call }]);
+    for (let request = 1; request <= 100; request++)
+      await addRequest(database, index, request, [{ event_id: String(request % 50), time: 1_000_000 + request }]);
     await database.write(async (tx) => {
       // Request 10 is kept.
       await deleteEventsBetween(tx, app, 0, 9, 2_000_000);
@@ -121,7 +122,8 @@ test("what a process knows of the index is void when the state of the world is a
 test("runs whose requests were all deleted are not searched any more", async () => {
   const { database } = (await openPlaza()).world;
   const index = new RunIndex(database, SMALL_RUN);
-  for (let call = 1; call <= 100; call++) await addRequest(database, index, call, [{ event_id: String(call), time: 1_000_000 + call }]);
+  for (let request = 1; request <= 100; request++)
+    await addRequest(database, index, request, [{ event_id: String(request), time: 1_000_000 + request }]);
   const { reader } = database;
   const countReads = async (): Promise<number> => {
     let count = 0;

@@ -89,9 +89,9 @@ export async function loadPending(reader: Reader, app: NodeId, last: number, pen
         open = { identities: identitiesOfText(row.device ?? "{}"), name: row.name, isTracked: false };
       }
       if (open !== undefined) open.isTracked ||= row.tracking === 1;
-      if (row.event_id !== null) pending.keys.add(keyFingerprint(row.name, row.event_id), row.call);
+      if (row.event_id !== null) pending.keys.add(keyFingerprint(row.name, row.event_id), row.request);
       pending.times = joined(pending.times, { first: row.time, last: row.time });
-      [request, position] = [row.call, row.position];
+      [request, position] = [row.request, row.position];
     }
     if (rows.length === 0) break;
   }

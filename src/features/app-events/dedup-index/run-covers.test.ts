@@ -5,8 +5,8 @@ import { RequestTable } from "./request-table.ts";
 import { type Cover, coverRun, forgetFilters, IN_USE_SECONDS, joined, NO_TIMES, overlap, type Run, spanOf, uncovered } from "./run-covers.ts";
 
 /** A filter of two entries has 64 bytes. */
-const runOf = (last_call: number, first = 0, last = 0): Run => ({
-  ...{ last_call, entries: 2, page_bits: 0, times: { first, last }, filter: Filter.of(2) },
+const runOf = (last_request: number, first = 0, last = 0): Run => ({
+  ...{ last_request, entries: 2, page_bits: 0, times: { first, last }, filter: Filter.of(2) },
 });
 const keysOf = (...texts: string[]): RequestTable => {
   const table = new RequestTable();
@@ -17,10 +17,10 @@ const holds = ({ filter }: Cover, text: string): boolean => filter.mayHold(new P
 
 test("the oldest filters go until the others fit, and the one that is just read stays", () => {
   const left = (bytesMax: number, kept?: number, gone?: number): number[] => {
-    const runs = [1, 2, 3, 4].map((call) => runOf(call));
+    const runs = [1, 2, 3, 4].map((request) => runOf(request));
     if (gone !== undefined) (runs[gone - 1] as Run).filter = undefined;
     forgetFilters(runs, bytesMax, kept === undefined ? undefined : runs[kept - 1]);
-    return runs.filter(({ filter }) => filter !== undefined).map(({ last_call }) => last_call);
+    return runs.filter(({ filter }) => filter !== undefined).map(({ last_request }) => last_request);
   };
   expect([left(256), left(255), left(128), left(127), left(0)]).toEqual([[1, 2, 3, 4], [2, 3, 4], [3, 4], [4], []]);
   expect([left(255, 1), left(64, 1), left(0, 2), left(128, undefined, 1), left(192, undefined, 1)]).toEqual([[1, 3, 4], [1], [2], [3, 4], [2, 3, 4]]);

@@ -12,7 +12,7 @@ const COVER_KEYS_MAX = 4_194_304;
 export const IN_USE_SECONDS = 4 * DEDUP_WINDOW_SECONDS;
 
 export interface Run {
-  readonly last_call: number;
+  readonly last_request: number;
   readonly entries: number;
   readonly page_bits: number;
   readonly times: TimeSpan;

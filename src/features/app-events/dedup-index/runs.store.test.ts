@@ -16,19 +16,19 @@ const OTHER = nodeId("1002");
 const START = 1_000_000;
 /** Further than a search looks, and near enough for its run to be in use. */
 const APART = 100_000;
-const timeOf = (call: number): number => START + call * APART;
-const fingerprintOf = (call: number): number => keyFingerprint("n", String(call));
+const timeOf = (request: number): number => START + request * APART;
+const fingerprintOf = (request: number): number => keyFingerprint("n", String(request));
 const device = deviceFingerprint("device:a");
 
 const open = async (): Promise<Database> => (await openPlaza()).world.database;
 
 /** A request of two entries: its key and its device. So a run of two entries is a request's own. */
-async function addRequest(database: Database, index: RunIndex, call: number, app: NodeId = APP): Promise<void> {
-  const time = timeOf(call);
+async function addRequest(database: Database, index: RunIndex, request: number, app: NodeId = APP): Promise<void> {
+  const time = timeOf(request);
   await database.write(async (tx) => {
-    await insertEvents(tx, [app, call, 0, time, time, "n", String(call), null, "", "", 1, '{"advertiser_id":"a"}']);
-    const entries = { keys: [fingerprintOf(call), call], devices: [device, call], ties: [] };
-    await index.add(tx, app, { ...entries, lastRequest: call, times: { first: time, last: time } });
+    await insertEvents(tx, [app, request, 0, time, time, "n", String(request), null, "", "", 1, '{"advertiser_id":"a"}']);
+    const entries = { keys: [fingerprintOf(request), request], devices: [device, request], ties: [] };
+    await index.add(tx, app, { ...entries, lastRequest: request, times: { first: time, last: time } });
   });
 }
 
@@ -36,7 +36,7 @@ async function addRequest(database: Database, index: RunIndex, call: number, app
 async function openSix() {
   const database = await open();
   const index = new RunIndex(database, 2);
-  for (let call = 1; call <= 6; call++) await addRequest(database, index, call);
+  for (let request = 1; request <= 6; request++) await addRequest(database, index, request);
   return { database, index };
 }
 
@@ -47,19 +47,21 @@ async function reading<T>({ reader }: Database, look: (counted: Reader) => Promi
   return { found: await look(counted), reads };
 }
 
-const findKey = (database: Database, index: RunIndex, call: number, time = timeOf(call), within = 10) =>
+const findKey = (database: Database, index: RunIndex, request: number, time = timeOf(request), within = 10) =>
   reading(database, async (reader) =>
-    (await index.findKeys(reader, APP, [{ fingerprint: fingerprintOf(call), time }], within)).get(fingerprintOf(call)),
+    (await index.findKeys(reader, APP, [{ fingerprint: fingerprintOf(request), time }], within)).get(fingerprintOf(request)),
   );
 
 const runsOf = ({ reader }: Database, app: NodeId = APP) =>
-  reader.all<{ last_call: number; entries: number }>(
-    sql`SELECT r.last_call, r.entries FROM app_event_runs r WHERE r.app = ${app} ORDER BY r.last_call`,
+  reader.all<{ last_request: number; entries: number }>(
+    sql`SELECT r.last_request, r.entries FROM app_event_runs r WHERE r.app = ${app} ORDER BY r.last_request`,
   );
 const pagesOf = async ({ reader }: Database, app: NodeId): Promise<number[]> =>
   (
-    await reader.all<{ last_call: number }>(sql`SELECT DISTINCT p.last_call FROM app_event_run_pages p WHERE p.app = ${app} ORDER BY p.last_call`)
-  ).map(({ last_call }) => last_call);
+    await reader.all<{ last_request: number }>(
+      sql`SELECT DISTINCT p.last_request FROM app_event_run_pages p WHERE p.app = ${app} ORDER BY p.last_request`,
+    )
+  ).map(({ last_request }) => last_request);
 
 test("a key that is new costs no read, and one that is known a page: of the run that has it, if its time is near", async () => {
   const { database, index } = await openSix();
@@ -93,16 +95,16 @@ test("a device's requests are read from the runs beyond the one that was shown, 
 });
 
 /** Entries of keys alone, without their log. */
-async function addKeys(database: Database, index: RunIndex, call: number, count: number, time: number, app: NodeId = APP): Promise<void> {
-  const keys = Array.from({ length: count }, (_, at) => [call * 1_000_000 + at + 1, call]).flat();
-  await database.write((tx) => index.add(tx, app, { keys, devices: [], ties: [], lastRequest: call, times: { first: time, last: time } }));
+async function addKeys(database: Database, index: RunIndex, request: number, count: number, time: number, app: NodeId = APP): Promise<void> {
+  const keys = Array.from({ length: count }, (_, at) => [request * 1_000_000 + at + 1, request]).flat();
+  await database.write((tx) => index.add(tx, app, { keys, devices: [], ties: [], lastRequest: request, times: { first: time, last: time } }));
 }
 
 test("a run has an eighth of the entries of those in use, and those that are older than any search do not count", async () => {
   const database = await open();
   const index = new RunIndex(database, 2);
   const sizes = async (app: NodeId): Promise<number[]> => (await runsOf(database, app)).map(({ entries }) => entries);
-  for (const app of [APP, OTHER]) for (let call = 1; call <= 32; call++) await addKeys(database, index, call, 1, START, app);
+  for (const app of [APP, OTHER]) for (let request = 1; request <= 32; request++) await addKeys(database, index, request, 1, START, app);
   const first = [...new Array<number>(9).fill(2), 3, 3, 3, 4];
   expect([await sizes(APP), await sizes(OTHER)]).toEqual([first, first]);
   // One key waits, of the time of the runs. The runs are in use for a second more in the second app.
@@ -110,7 +112,7 @@ test("a run has an eighth of the entries of those in use, and those that are old
     [APP, START + IN_USE_SECONDS],
     [OTHER, START + IN_USE_SECONDS - 1],
   ] as const)
-    for (let call = 33; call <= 37; call++) await addKeys(database, index, call, 1, last, app);
+    for (let request = 33; request <= 37; request++) await addKeys(database, index, request, 1, last, app);
   expect([(await sizes(APP)).slice(first.length), (await sizes(OTHER)).slice(first.length)]).toEqual([[2, 2], [4]]);
 });
 
@@ -121,7 +123,7 @@ test("a run has 65,536 entries at least, and 262,144 at most, however many there
     [OTHER, 10_000_000, 262_144],
   ] as const) {
     await database.write((tx) =>
-      tx.runOne(sql`INSERT INTO app_event_runs (app, last_call, entries, page_bits, first_time, last_time, filter)
+      tx.runOne(sql`INSERT INTO app_event_runs (app, last_request, entries, page_bits, first_time, last_time, filter)
         VALUES (${app}, 1, ${inUse}, 0, ${START}, ${START}, ${new Uint8Array(64)})`),
     );
     const index = new RunIndex(database);
@@ -129,7 +131,7 @@ test("a run has 65,536 entries at least, and 262,144 at most, however many there
     await addKeys(database, index, 3, 1, START, app);
     expect(await runsOf(database, app)).toHaveLength(1);
     await addKeys(database, index, 4, 1, START, app);
-    expect((await runsOf(database, app)).slice(1)).toEqual([{ last_call: 3, entries: size }]);
+    expect((await runsOf(database, app)).slice(1)).toEqual([{ last_request: 3, entries: size }]);
   }
 });
 
@@ -141,9 +143,9 @@ test("a run of requests that an earlier process left has their times and their n
   });
   const index = new RunIndex(database, 2);
   await addRequest(database, index, 7);
-  expect(await runsOf(database)).toEqual([{ last_call: 6, entries: 12 }]);
+  expect(await runsOf(database)).toEqual([{ last_request: 6, entries: 12 }]);
   for (const one of [index, new RunIndex(database, 2)])
-    for (const call of [1, 6, 7]) expect((await findKey(database, one, call)).found).toEqual([call]);
+    for (const request of [1, 6, 7]) expect((await findKey(database, one, request)).found).toEqual([request]);
 });
 
 test("a run whose transaction is undone is written with the next one, and its keys are found all the time", async () => {
@@ -157,10 +159,10 @@ test("a run whose transaction is undone is written with the next one, and its ke
   const last = async () => (await runsOf(database)).at(-1);
   expect([(await findKey(database, index, 6)).found, (await findKey(database, index, 7)).found, await last()]).toEqual([
     ...[[6], undefined],
-    { last_call: 5, entries: 2 },
+    { last_request: 5, entries: 2 },
   ]);
   await addRequest(database, index, 7);
-  expect(await last()).toEqual({ last_call: 6, entries: 2 });
+  expect(await last()).toEqual({ last_request: 6, entries: 2 });
   for (const one of [index, new RunIndex(database, 2)])
     expect([(await findKey(database, one, 6)).found, (await findKey(database, one, 7)).found]).toEqual([[6], [7]]);
 });
@@ -174,11 +176,11 @@ async function forget(database: Database, index: RunIndex, last: number): Promis
 
 test("runs go with the last of their requests, up to a number, and leave nothing behind that is stored or searched", async () => {
   const { database, index } = await openSix();
-  for (let call = 1; call <= 6; call++) await addRequest(database, index, call, OTHER);
+  for (let request = 1; request <= 6; request++) await addRequest(database, index, request, OTHER);
   const again = new RunIndex(database, 2);
   await findKey(database, again, 99, timeOf(9));
   await forget(database, again, 3);
-  expect((await runsOf(database)).map(({ last_call }) => last_call)).toEqual([4, 5]);
+  expect((await runsOf(database)).map(({ last_request }) => last_request)).toEqual([4, 5]);
   expect([await pagesOf(database, APP), await pagesOf(database, OTHER)]).toEqual([
     [4, 5],
     [1, 2, 3, 4, 5],
@@ -187,28 +189,28 @@ test("runs go with the last of their requests, up to a number, and leave nothing
   expect(await findKey(database, again, 99, timeOf(3), 9 * APART)).toEqual({ found: undefined, reads: 2 });
   await forget(database, again, 5);
   expect([await runsOf(database), await pagesOf(database, APP)]).toEqual([[], []]);
-  expect((await runsOf(database, OTHER)).map(({ last_call }) => last_call)).toEqual([1, 2, 3, 4, 5]);
+  expect((await runsOf(database, OTHER)).map(({ last_request }) => last_request)).toEqual([1, 2, 3, 4, 5]);
 });
 
 test("a run stays as long as one of its requests is in the log, also the first of all", async () => {
   const { database, index } = await openSix();
   await database.write((tx) => index.forgetUpTo(tx, APP, 5));
-  expect((await runsOf(database)).map(({ last_call }) => last_call)).toEqual([1, 2, 3, 4, 5]);
+  expect((await runsOf(database)).map(({ last_request }) => last_request)).toEqual([1, 2, 3, 4, 5]);
   expect((await findKey(database, new RunIndex(database, 2), 1)).found).toEqual([1]);
 });
 
 test("it stays also where the runs of another app end between its requests", async () => {
   const database = await open();
   const [own, other] = [new RunIndex(database, 4), new RunIndex(database, 2)];
-  for (let call = 1; call <= 6; call++) {
-    await addRequest(database, own, call);
-    await addRequest(database, other, call, OTHER);
+  for (let request = 1; request <= 6; request++) {
+    await addRequest(database, own, request);
+    await addRequest(database, other, request, OTHER);
   }
   await database.write(async (tx) => {
     await deleteEventsBetween(tx, APP, 1, 2, timeOf(99));
     await own.forgetUpTo(tx, APP, 4);
   });
-  expect((await runsOf(database)).map(({ last_call }) => last_call)).toEqual([2, 4]);
+  expect((await runsOf(database)).map(({ last_request }) => last_request)).toEqual([2, 4]);
   expect((await findKey(database, new RunIndex(database, 4), 1)).found).toEqual([1]);
 });
 

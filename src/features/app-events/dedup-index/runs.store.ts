@@ -3,7 +3,7 @@
  * appended and never changed. A B-tree of random keys would write a 4 KiB page for each event (measured: 25 to 35 µs an event
  * among 5 million rows; a run costs 0.1 µs an entry, however much is stored). A filter in memory says what a run may contain.
  *
- * **Invariant:** a request above the newest run's `last_call` is in memory as soon as `load` has read the end of the log, so
+ * **Invariant:** a request above the newest run's `last_request` is in memory as soon as `load` has read the end of the log, so
  * nothing is lost when the process is killed.
  */
 import type { NodeId } from "#kernel/ids";
@@ -36,7 +36,7 @@ interface AppIndex {
 }
 
 interface RunRow extends Row {
-  last_call: number;
+  last_request: number;
   entries: number;
   page_bits: number;
   first_time: number;
@@ -93,7 +93,7 @@ export class RunIndex implements LogIndex {
     for (let i = 0; i < runs.length && found.length < limit; i++) {
       const at = isBackward ? i : runs.length - 1 - i;
       const run = runs[at] as Run;
-      if (isBackward ? run.last_call <= from : (runs[at - 1]?.last_call ?? 0) + 1 >= from) continue;
+      if (isBackward ? run.last_request <= from : (runs[at - 1]?.last_request ?? 0) + 1 >= from) continue;
       const requests: number[] = [];
       for (const fingerprint of fingerprints) await collectInRun(reader, app, run, fingerprint, requests);
       found.push(...nearest(requests, { ...wanted, limit: limit - found.length }));
@@ -125,23 +125,23 @@ export class RunIndex implements LogIndex {
   }
 
   async forgetUpTo(tx: Transaction, app: NodeId, request: number): Promise<void> {
-    const runs = await tx.all<{ last_call: number }>(
-      sql`SELECT r.last_call FROM app_event_runs r WHERE r.app = ${app} AND r.last_call <= ${request} ORDER BY r.last_call`,
+    const runs = await tx.all<{ last_request: number }>(
+      sql`SELECT r.last_request FROM app_event_runs r WHERE r.app = ${app} AND r.last_request <= ${request} ORDER BY r.last_request`,
     );
     const forgotten = new Set<number>();
     let after = 0;
-    for (const { last_call } of runs) {
-      if (!(await hasRequestBetween(tx, app, after, last_call))) forgotten.add(last_call);
-      after = last_call;
+    for (const { last_request } of runs) {
+      if (!(await hasRequestBetween(tx, app, after, last_request))) forgotten.add(last_request);
+      after = last_request;
     }
-    for (const last_call of forgotten) {
-      await tx.runAny(sql`DELETE FROM app_event_run_pages WHERE app = ${app} AND last_call = ${last_call}`);
-      await tx.runAny(sql`DELETE FROM app_event_runs WHERE app = ${app} AND last_call = ${last_call}`);
+    for (const last_request of forgotten) {
+      await tx.runAny(sql`DELETE FROM app_event_run_pages WHERE app = ${app} AND last_request = ${last_request}`);
+      await tx.runAny(sql`DELETE FROM app_event_runs WHERE app = ${app} AND last_request = ${last_request}`);
     }
     tx.afterCommit(() => {
       const index = this.#apps.get(app);
       if (index === undefined) return;
-      index.runs = index.runs.filter((run) => !forgotten.has(run.last_call));
+      index.runs = index.runs.filter((run) => !forgotten.has(run.last_request));
       index.covers = index.covers.filter(({ runs }) => runs.some((run) => index.runs.includes(run)));
       index.uncovered = uncovered(index.runs, index.covers);
     });
@@ -185,21 +185,26 @@ export class RunIndex implements LogIndex {
 
   /** Writes the pending entries as a run. They stay in memory until the run is durable. */
   async #writeRun(tx: Transaction, app: NodeId, index: AppIndex): Promise<void> {
-    const { keys, devices, ties, times, lastRequest: last_call } = index.pending;
+    const { keys, devices, ties, times, lastRequest: last_request } = index.pending;
     const entries = sizeOf(index.pending);
     const page_bits = pageBitsFor(entries);
     const filter = Filter.of(keys.size);
     const probe = new Probe();
     keys.visit((fingerprint) => filter.add(probe.set(fingerprint)));
     await tx.runAny(sql`
-      INSERT INTO app_event_runs (app, last_call, entries, page_bits, first_time, last_time, filter)
-      VALUES (${app}, ${last_call}, ${entries}, ${page_bits}, ${times.first}, ${times.last}, ${filter.bytes})
+      INSERT INTO app_event_runs (app, last_request, entries, page_bits, first_time, last_time, filter)
+      VALUES (${app}, ${last_request}, ${entries}, ${page_bits}, ${times.first}, ${times.last}, ${filter.bytes})
       ON CONFLICT DO NOTHING`);
-    const pages = pagesOf([keys, devices, ties.requests], page_bits).flatMap((values, page) => [app, last_call, page, new Uint8Array(values.buffer)]);
-    await insertRows(tx, sql`INSERT INTO app_event_run_pages (app, last_call, page, entries)`, pageInsertion, pages);
+    const pages = pagesOf([keys, devices, ties.requests], page_bits).flatMap((values, page) => [
+      app,
+      last_request,
+      page,
+      new Uint8Array(values.buffer),
+    ]);
+    await insertRows(tx, sql`INSERT INTO app_event_run_pages (app, last_request, page, entries)`, pageInsertion, pages);
     tx.afterCommit(() => {
-      index.pending = nothingPending(last_call);
-      const run: Run = { last_call, entries, page_bits, times, filter };
+      index.pending = nothingPending(last_request);
+      const run: Run = { last_request, entries, page_bits, times, filter };
       index.runs = [...index.runs, run];
       index.covers = coverRun(index.covers, run, keys);
       index.uncovered = uncovered(index.runs, index.covers);
@@ -209,7 +214,7 @@ export class RunIndex implements LogIndex {
 
   async #readFilter(reader: Reader, app: NodeId, index: AppIndex, run: Run): Promise<Filter> {
     const row = await reader.get<{ filter: Uint8Array }>(
-      sql`SELECT r.filter FROM app_event_runs r WHERE r.app = ${app} AND r.last_call = ${run.last_call}`,
+      sql`SELECT r.filter FROM app_event_runs r WHERE r.app = ${app} AND r.last_request = ${run.last_request}`,
     );
     // The run was deleted a moment ago.
     if (row === undefined) return Filter.of(0);
@@ -222,7 +227,7 @@ export class RunIndex implements LogIndex {
 async function collectInRun(reader: Reader, app: NodeId, run: Run, fingerprint: number, requests: number[]): Promise<void> {
   const page = pageOf(fingerprint, run.page_bits);
   const row = await reader.get<{ entries: Uint8Array }>(
-    sql`SELECT p.entries FROM app_event_run_pages p WHERE p.app = ${app} AND p.last_call = ${run.last_call} AND p.page = ${page}`,
+    sql`SELECT p.entries FROM app_event_run_pages p WHERE p.app = ${app} AND p.last_request = ${run.last_request} AND p.page = ${page}`,
   );
   if (row !== undefined) collectInPage(row.entries, fingerprint, requests);
 }
@@ -230,7 +235,7 @@ async function collectInRun(reader: Reader, app: NodeId, run: Run, fingerprint: 
 /** Loads the runs, and the end of the log that is in no run yet. */
 async function load(reader: Reader, app: NodeId, index: AppIndex): Promise<void> {
   const runs = await reader.all<RunRow>(
-    sql`SELECT r.last_call, r.entries, r.page_bits, r.first_time, r.last_time FROM app_event_runs r WHERE r.app = ${app} ORDER BY r.last_call`,
+    sql`SELECT r.last_request, r.entries, r.page_bits, r.first_time, r.last_time FROM app_event_runs r WHERE r.app = ${app} ORDER BY r.last_request`,
   );
   index.uncovered = runs.map(({ first_time, last_time, ...run }) => ({
     ...run,
@@ -238,5 +243,5 @@ async function load(reader: Reader, app: NodeId, index: AppIndex): Promise<void>
     filter: undefined,
   }));
   index.runs = index.uncovered;
-  await loadPending(reader, app, runs[runs.length - 1]?.last_call ?? 0, index.pending);
+  await loadPending(reader, app, runs[runs.length - 1]?.last_request ?? 0, index.pending);
 }

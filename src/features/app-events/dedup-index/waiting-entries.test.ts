@@ -13,12 +13,12 @@ import { TieTable } from "./tie-table.ts";
 
 const APP = nodeId("1001");
 
-const entriesOf = (call: number): NewEntries => ({
-  keys: [keyFingerprint("n", String(call)), call],
+const entriesOf = (request: number): NewEntries => ({
+  keys: [keyFingerprint("n", String(request)), request],
   devices: [],
   ties: [],
-  lastRequest: call,
-  times: { first: call, last: call },
+  lastRequest: request,
+  times: { first: request, last: request },
 });
 const requestsOf = ({ keys }: Pending): number[] => {
   const found: number[] = [];
@@ -31,15 +31,15 @@ test("what is committed while the log is read waits, and is added after it unles
   await database.write((tx) =>
     insertEvents(
       tx,
-      [1, 2, 3].flatMap((call) => [APP, call, 0, call, call, "n", String(call), null, "", "", 1, "{}"]),
+      [1, 2, 3].flatMap((request) => [APP, request, 0, request, request, "n", String(request), null, "", "", 1, "{}"]),
     ),
   );
   const pending = nothingPending(0, []);
-  for (const call of [3, 4, 5]) addPending(pending, entriesOf(call));
+  for (const request of [3, 4, 5]) addPending(pending, entriesOf(request));
   expect([requestsOf(pending), pending.lastRequest]).toEqual([[], 0]);
   await loadPending(database.reader, APP, 1, pending);
   expect([requestsOf(pending), sizeOf(pending), pending.lastRequest]).toEqual([[2, 3, 4, 5], 4, 5]);
-  for (const call of [5, 6]) addPending(pending, entriesOf(call));
+  for (const request of [5, 6]) addPending(pending, entriesOf(request));
   expect([requestsOf(pending), pending.lastRequest, pending.times]).toEqual([[2, 3, 4, 5, 6], 6, { first: 2, last: 6 }]);
 });
 

@@ -19,8 +19,8 @@ const ANDROID = "a2,com.shop,1,1.0,13,Pixel,en_US,CET,carrier,1080,1920,2.5,8,12
 const COOKIE = "abcdefghij0123456789AB";
 const UUID = "123e4567-e89b-12d3-a456-426614174000";
 
-const send = (plaza: TestPlaza, body: Record<string, unknown>, call: TestRequest = {}) =>
-  plaza.post("/v26.0/1001/activities", { bearer: "1001|s3cret", headers: from, ...call, body });
+const send = (plaza: TestPlaza, body: Record<string, unknown>, request: TestRequest = {}) =>
+  plaza.post("/v26.0/1001/activities", { bearer: "1001|s3cret", headers: from, ...request, body });
 
 const events = { event: "CUSTOM_APP_EVENTS", custom_events: [{ _eventName: "n" }] };
 const right = { ...events, advertiser_id: "d" };
@@ -182,14 +182,14 @@ test("AUTH-22, D-12: the app's own app token is accepted in any place, and no ot
   const app = await plaza.mint({ type: "app", app: SHOP });
   const user = await plaza.mint({ type: "user", app: SHOP, user: nodeId("3001") });
   const other = await plaza.mint({ type: "app", app: nodeId("1003") });
-  const call = (more: TestRequest, body = {}) => plaza.post("/v26.0/1001/activities", { headers: from, ...more, body: { ...right, ...body } });
-  for (const response of [await call({ bearer: app }), await call({ query: { access_token: app } }), await call({}, { access_token: app })])
+  const request = (more: TestRequest, body = {}) => plaza.post("/v26.0/1001/activities", { headers: from, ...more, body: { ...right, ...body } });
+  for (const response of [await request({ bearer: app }), await request({ query: { access_token: app } }), await request({}, { access_token: app })])
     expect(response.status).toBe(200);
-  expect((await call({ bearer: "1001|s3cret" })).status).toBe(200);
-  expect((await call({ bearer: "1001|wrong" })).body.error).toMatchObject({ code: 190 });
-  expect((await call({})).status).toBe(401);
-  expect((await call({ bearer: user })).body.error).toMatchObject({ code: 190 });
-  expect((await call({ bearer: other })).body.error).toMatchObject({ code: 100, error_subcode: 33 });
+  expect((await request({ bearer: "1001|s3cret" })).status).toBe(200);
+  expect((await request({ bearer: "1001|wrong" })).body.error).toMatchObject({ code: 190 });
+  expect((await request({})).status).toBe(401);
+  expect((await request({ bearer: user })).body.error).toMatchObject({ code: 190 });
+  expect((await request({ bearer: other })).body.error).toMatchObject({ code: 100, error_subcode: 33 });
 });
 
 test("D-13 [clients]: an app may allow events without a token, in the clients profile only", async () => {

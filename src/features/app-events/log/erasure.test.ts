@@ -41,7 +41,7 @@ onEachDatabase("a person is erased from app events", (kind) => {
   const open = async () => (await openPlaza({ database: kind })).world;
   /** The requests that have nothing left but that they were there. */
   const emptied = async ({ reader }: Database, app = APP): Promise<number[]> =>
-    (await listLoggedTexts(reader, app, 0, -1, 10_000)).filter(({ parameters }) => parameters === "{}").map(({ call }) => call);
+    (await listLoggedTexts(reader, app, 0, -1, 10_000)).filter(({ parameters }) => parameters === "{}").map(({ request }) => request);
 
   test("a request is emptied that names them by a device, a hash of either case, a parameter or a key, and no other", async () => {
     const world = await open();
@@ -76,10 +76,10 @@ onEachDatabase("a person is erased from app events", (kind) => {
     const erasedBy = async (...ids: string[]) => {
       const { "app events": events } = await erasePerson(world, ids);
       const after = await emptied(database);
-      const fresh = after.filter((call) => !before.includes(call));
+      const fresh = after.filter((request) => !before.includes(request));
       before = after;
       expect(events).toBe(fresh.length);
-      return fresh.map((call) => names[call - 1]);
+      return fresh.map((request) => names[request - 1]);
     };
     // Of the id in lower case the texts in upper case are left to the next.
     expect(await erasedBy(PHONE.toLowerCase())).toEqual([

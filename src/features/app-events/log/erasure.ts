@@ -48,19 +48,19 @@ const isOneOf = (identities: readonly string[]) => {
 async function eraseFromLog(database: World["database"], app: NodeId, isOf: (row: LoggedTexts) => boolean): Promise<number> {
   const noDevice = JSON.stringify(NO_DEVICE);
   let emptied = 0;
-  for (let [call, position] = [0, -1]; ; ) {
-    const rows = await listLoggedTexts(database.reader, app, call, position, ROWS_MAX);
-    const requests = [...new Set(rows.filter(isOf).map((row) => row.call))];
+  for (let [request, position] = [0, -1]; ; ) {
+    const rows = await listLoggedTexts(database.reader, app, request, position, ROWS_MAX);
+    const requests = [...new Set(rows.filter(isOf).map((row) => row.request))];
     if (requests.length > 0) {
       emptied += await database.write(async (tx) => {
         await tx.lock("app events", app);
         let count = 0;
-        for (const request of requests) count += await emptyRequest(tx, app, request, noDevice);
+        for (const named of requests) count += await emptyRequest(tx, app, named, noDevice);
         return count;
       });
     }
     const last = rows.at(-1);
     if (last === undefined || rows.length < ROWS_MAX) return emptied;
-    [call, position] = [last.call, last.position];
+    [request, position] = [last.request, last.position];
   }
 }

@@ -12,7 +12,7 @@ const DAY = 86_400;
 
 test("EVT-2: an entry leaves out what its event does not have", () => {
   const row: EventRow = {
-    ...{ call: 7, position: 2, received: 100, time: 50, name: "buy", event_id: null, value: null, currency: "", parameters: "" },
+    ...{ request: 7, position: 2, received: 100, time: 50, name: "buy", event_id: null, value: null, currency: "", parameters: "" },
     ...{ tracking: 1, device: null },
   };
   const least = {

@@ -39,7 +39,7 @@ export function logEntry(row: EventRow): LogEntry {
   const { advertiser_id, attribution, ip, extinfo, ud = {}, ...device } = row.device === null ? NO_DEVICE : readLoggedDevice(row.device);
   const kind = eventKinds.find((one) => kindName(one) === row.name);
   return {
-    id: `${row.call}-${row.position}`,
+    id: `${row.request}-${row.position}`,
     event: kind ?? "CUSTOM_APP_EVENTS",
     ...(kind === undefined ? { event_name: row.name } : {}),
     ...(row.event_id === null ? {} : { event_id: row.event_id }),

@@ -16,7 +16,7 @@ const OTHER = nodeId("1002");
 
 interface Logged {
   readonly app?: string;
-  readonly call: number;
+  readonly request: number;
   readonly position?: number;
   readonly received?: number;
   readonly time?: number;
@@ -30,15 +30,15 @@ const insert = (database: Database, rows: readonly Logged[]): Promise<void> =>
   database.write((tx) =>
     log.insertEvents(
       tx,
-      rows.flatMap(({ app = APP, call, position = 0, received = 100, time = 50, name = "buy", event_id, tracking = 1 }) => [
-        ...[app, call, position, received, time, name, event_id ?? null, null, "", "", tracking],
-        position === 0 ? `{"advertiser_id":"${app} ${call}"}` : null,
+      rows.flatMap(({ app = APP, request, position = 0, received = 100, time = 50, name = "buy", event_id, tracking = 1 }) => [
+        ...[app, request, position, received, time, name, event_id ?? null, null, "", "", tracking],
+        position === 0 ? `{"advertiser_id":"${app} ${request}"}` : null,
       ]),
     ),
   );
 
-const places = (rows: readonly { readonly call: number; readonly position: number }[]): string[] =>
-  rows.map(({ call, position }) => `${call}.${position}`);
+const places = (rows: readonly { readonly request: number; readonly position: number }[]): string[] =>
+  rows.map(({ request, position }) => `${request}.${position}`);
 
 onEachDatabase("the log of app events", (kind) => {
   const open = async (): Promise<Database> => (await openPlaza({ database: kind })).world.database;
@@ -46,14 +46,14 @@ onEachDatabase("the log of app events", (kind) => {
 
   test("the newest request is that of the app, and its number stays when the log is empty", async () => {
     const database = await open();
-    await insert(database, [{ call: 9 }, { call: 10 }, { app: OTHER, call: 100 }]);
+    await insert(database, [{ request: 9 }, { request: 10 }, { app: OTHER, request: 100 }]);
     const last = (app = APP) => log.lastRequestOf(database.reader, app);
     expect([await last(), await last(OTHER), await last(nodeId("1003"))]).toEqual([10, 100, 0]);
     await database.write((tx) => log.deleteEventsBetween(tx, APP, 0, 9, 1_000));
     expect([await left(database), await last()]).toEqual([["10.0"], 10]);
     await database.write((tx) => log.deleteEventsBetween(tx, APP, 9, 10, 1_000));
     expect([await left(database), await last(), await last(OTHER)]).toEqual([[], 10, 100]);
-    await insert(database, [{ call: 11 }]);
+    await insert(database, [{ request: 11 }]);
     await database.write((tx) => log.deleteEventsBetween(tx, APP, 10, 11, 1_000));
     expect(await last()).toBe(11);
   });
@@ -63,13 +63,13 @@ onEachDatabase("the log of app events", (kind) => {
     const key = { event_id: "e" };
     await insert(database, [
       ...[
-        { call: 1 },
-        { call: 2, time: 51, ...key },
-        { call: 2, position: 1, time: 1 },
-        { call: 3, time: 50, ...key },
-        { call: 4, time: 51, ...key },
+        { request: 1 },
+        { request: 2, time: 51, ...key },
+        { request: 2, position: 1, time: 1 },
+        { request: 3, time: 50, ...key },
+        { request: 4, time: 51, ...key },
       ],
-      ...[{ call: 5 }, { call: 6, time: 51, ...key }, { app: OTHER, call: 3 }, { app: OTHER, call: 4, time: 51, ...key }],
+      ...[{ request: 5 }, { request: 6, time: 51, ...key }, { app: OTHER, request: 3 }, { app: OTHER, request: 4, time: 51, ...key }],
     ]);
     await database.write((tx) => log.deleteEventsBetween(tx, APP, 1, 5, 50));
     expect(await left(database)).toEqual(["1.0", "2.0", "2.1", "4.0", "6.0"]);
@@ -82,13 +82,13 @@ onEachDatabase("the log of app events", (kind) => {
     const database = await open();
     await insert(database, [
       ...[
-        { call: 8, received: 10 },
-        { call: 9, received: 10 },
-        { call: 9, position: 1, received: 10 },
-        { call: 10, received: 11 },
-        { call: 11, received: 10 },
+        { request: 8, received: 10 },
+        { request: 9, received: 10 },
+        { request: 9, position: 1, received: 10 },
+        { request: 10, received: 11 },
+        { request: 11, received: 10 },
       ],
-      ...[7, 8, 9, 10].map((call) => ({ app: OTHER, call, received: 1 })),
+      ...[7, 8, 9, 10].map((request) => ({ app: OTHER, request, received: 1 })),
     ]);
     const expired = (after: number, received: number, rows = 100) => log.findExpired(database.reader, APP, after, received, rows);
     expect([await expired(0, 11), await expired(0, 12), await expired(0, 10), await expired(8, 11), await expired(9, 11)]).toEqual([
@@ -105,18 +105,18 @@ onEachDatabase("the log of app events", (kind) => {
   test("the events of a request come from either end, between two times, with its device; its keys and devices are its own", async () => {
     const database = await open();
     const { reader } = database;
-    const [first, second, third] = [0, 1, 2].map((position) => ({ call: 9, position, time: 50 + position, event_id: "e", tracking: position }));
+    const [first, second, third] = [0, 1, 2].map((position) => ({ request: 9, position, time: 50 + position, event_id: "e", tracking: position }));
     await insert(database, [
       ...([first, second, third] as Logged[]),
       ...[
-        { call: 10, event_id: "e" },
-        { call: 11, tracking: 0 },
-        { call: 12, tracking: 0 },
-        { call: 12, position: 1, tracking: 1 },
+        { request: 10, event_id: "e" },
+        { request: 11, tracking: 0 },
+        { request: 12, tracking: 0 },
+        { request: 12, position: 1, tracking: 1 },
       ],
-      ...[9, 10, 11, 12].flatMap((call) => [
-        { app: OTHER, call, event_id: "e", tracking: 1 },
-        { app: OTHER, call, position: 1, tracking: 1 },
+      ...[9, 10, 11, 12].flatMap((request) => [
+        { app: OTHER, request, event_id: "e", tracking: 1 },
+        { app: OTHER, request, position: 1, tracking: 1 },
       ]),
     ]);
     const read = async (isBackward: boolean, beyond: number, limit: number, from = 0, to = 100) => {
@@ -131,7 +131,7 @@ onEachDatabase("the log of app events", (kind) => {
       [1, 2],
     ]);
     expect([await read(true, -1, 9, 51), await read(true, -1, 9, 0, 51), await read(true, -1, 9, 51, 51)]).toEqual([[1, 2], [0, 1], [1]]);
-    const times = (call: number, name: string, id: string) => log.findTimesOfKey(reader, APP, call, name, id);
+    const times = (request: number, name: string, id: string) => log.findTimesOfKey(reader, APP, request, name, id);
     expect([(await times(9, "buy", "e")).sort(), await times(10, "buy", "e"), await times(9, "sell", "e"), await times(9, "buy", "f")]).toEqual([
       [50, 51, 52],
       [50],
@@ -141,9 +141,9 @@ onEachDatabase("the log of app events", (kind) => {
     const devices = await log.readDevicesOfRequests(reader, APP, [10, 11, 12]);
     // order: SQL says none.
     expect(devices.map(({ device, tracked }) => `${device} ${tracked}`).sort()).toEqual(
-      [10, 11, 12].map((call) => `{"advertiser_id":"1001 ${call}"} ${call === 11 ? 0 : 1}`),
+      [10, 11, 12].map((request) => `{"advertiser_id":"1001 ${request}"} ${request === 11 ? 0 : 1}`),
     );
-    const after = async (call: number, position: number, limit: number) => places(await log.readKeysAfter(reader, APP, call, position, limit));
+    const after = async (request: number, position: number, limit: number) => places(await log.readKeysAfter(reader, APP, request, position, limit));
     expect([await after(9, 0, 3), await after(9, 2, 1), await after(12, 1, 9)]).toEqual([["9.1", "9.2", "10.0"], ["10.0"], []]);
     expect(places(await listLoggedTexts(reader, APP, 9, 1, 2))).toEqual(["9.2", "10.0"]);
   });
@@ -152,12 +152,12 @@ onEachDatabase("the log of app events", (kind) => {
     const database = await open();
     await insert(database, [
       ...[
-        { call: 9, received: 10 },
-        { call: 10, received: 11, name: "sell" },
-        { call: 10, position: 1, received: 11 },
-        { call: 100, received: 12 },
+        { request: 9, received: 10 },
+        { request: 10, received: 11, name: "sell" },
+        { request: 10, position: 1, received: 11 },
+        { request: 100, received: 12 },
       ],
-      ...[9, 10, 100].map((call) => ({ app: OTHER, call, received: 12 })),
+      ...[9, 10, 100].map((request) => ({ app: OTHER, request, received: 12 })),
     ]);
     const list = async (name?: string, since?: number) => places((await log.listEvents(database.reader, APP, { name, since }, { limit: 10 })).rows);
     expect(await list()).toEqual(["100.0", "10.1", "10.0", "9.0"]);
@@ -165,7 +165,7 @@ onEachDatabase("the log of app events", (kind) => {
       ...[["10.0"], ["100.0", "10.1", "9.0"], ["100.0", "10.1", "10.0"], ["100.0", "10.1"], []],
     ]);
     const { rows } = await log.listEvents(database.reader, APP, { name: undefined, since: undefined }, { limit: 10 });
-    expect(rows.map(({ device }) => device)).toEqual([100, 10, 10, 9].map((call) => `{"advertiser_id":"1001 ${call}"}`));
+    expect(rows.map(({ device }) => device)).toEqual([100, 10, 10, 9].map((request) => `{"advertiser_id":"1001 ${request}"}`));
   });
 
   test("sums of a day, a name and a currency add up, exactly beyond 63 bits, and know their first and last time", async () => {
@@ -241,15 +241,15 @@ onEachDatabase("the log of app events", (kind) => {
   test("a request that is emptied keeps its rows, and so do others of its number", async () => {
     const database = await open();
     await insert(database, [
-      { call: 9, event_id: "e" },
-      { call: 9, position: 1, event_id: "f" },
-      { call: 10, event_id: "e" },
-      { app: OTHER, call: 9, event_id: "e" },
+      { request: 9, event_id: "e" },
+      { request: 9, position: 1, event_id: "f" },
+      { request: 10, event_id: "e" },
+      { app: OTHER, request: 9, event_id: "e" },
     ]);
     expect(await database.write((tx) => emptyRequest(tx, APP, 9, "{}"))).toBe(2);
     const texts = async (app: typeof APP) =>
       (await listLoggedTexts(database.reader, app, 0, 0, 9)).map(({ event_id, parameters, device }) => ({ event_id, parameters, device }));
-    const untouched = (app: string, call: number) => ({ event_id: "e", parameters: "", device: `{"advertiser_id":"${app} ${call}"}` });
+    const untouched = (app: string, request: number) => ({ event_id: "e", parameters: "", device: `{"advertiser_id":"${app} ${request}"}` });
     expect(await texts(APP)).toEqual([
       { event_id: null, parameters: "{}", device: "{}" },
       { event_id: null, parameters: "{}", device: null },
@@ -273,16 +273,21 @@ onEachDatabase("the log of app events", (kind) => {
         }),
       );
     // Of the app, only request 10 is left of those up to 11; of the other all are.
-    await insert(database, [{ call: 10 }, { call: 10, position: 1 }, { call: 12 }, ...[9, 10, 11, 12].map((call) => ({ app: OTHER, call }))]);
+    await insert(database, [
+      { request: 10 },
+      { request: 10, position: 1 },
+      { request: 12 },
+      ...[9, 10, 11, 12].map((request) => ({ app: OTHER, request })),
+    ]);
     await database.write((tx) => index.forgetUpTo(tx, APP, 11));
     const requestsIn = async (table: string) =>
       (
         await database.reader.all<{ line: string }>({
-          query: { text: `SELECT app || ' ' || call AS line FROM ${table} ORDER BY app, call` },
+          query: { text: `SELECT app || ' ' || request AS line FROM ${table} ORDER BY app, request` },
           values: [],
         })
       ).map(({ line }) => line);
-    const ofOther = (...numbers: number[]) => numbers.map((call) => `1002 ${call}`);
+    const ofOther = (...numbers: number[]) => numbers.map((request) => `1002 ${request}`);
     expect(await requestsIn("app_event_index")).toEqual(["1001 10", "1001 12", ...ofOther(9, 10, 11, 12)]);
     expect(await requestsIn("app_event_ties")).toEqual(["1001 10", ...ofOther(9, 10, 11)]);
     await database.write(async (tx) => {

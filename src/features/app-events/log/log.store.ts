@@ -8,7 +8,7 @@ import { eventNameFact, eventNameKey, listNames } from "../intake/names.store.ts
 import { inLists, insertRows, rowStatement } from "./rows.store.ts";
 
 export interface EventRow extends Row {
-  call: number;
+  request: number;
   position: number;
   received: number;
   time: number;
@@ -29,7 +29,7 @@ const insertion = rowStatement(12);
 export function insertEvents(tx: Transaction, values: readonly SqlValue[]): Promise<void> {
   return insertRows(
     tx,
-    sql`INSERT INTO app_events (app, call, position, received, time, name, event_id, value, currency, parameters, tracking, device)`,
+    sql`INSERT INTO app_events (app, request, position, received, time, name, event_id, value, currency, parameters, tracking, device)`,
     insertion,
     values,
   );
@@ -37,15 +37,15 @@ export function insertEvents(tx: Transaction, values: readonly SqlValue[]): Prom
 
 /** The number of the app's newest request; 0 before the first one. */
 export async function lastRequestOf(reader: Reader, app: NodeId): Promise<number> {
-  const newest = await reader.get<{ call: number }>(sql`SELECT e.call FROM app_events e WHERE e.app = ${app} ORDER BY e.call DESC LIMIT 1`);
-  if (newest !== undefined) return newest.call;
-  return (await reader.get<{ call: number }>(sql`SELECT l.call FROM app_event_last_calls l WHERE l.app = ${app}`))?.call ?? 0;
+  const newest = await reader.get<{ request: number }>(sql`SELECT e.request FROM app_events e WHERE e.app = ${app} ORDER BY e.request DESC LIMIT 1`);
+  if (newest !== undefined) return newest.request;
+  return (await reader.get<{ request: number }>(sql`SELECT l.request FROM app_event_last_requests l WHERE l.app = ${app}`))?.request ?? 0;
 }
 
 /** The times of a request's events that have this key. */
 export async function findTimesOfKey(reader: Reader, app: NodeId, request: number, name: string, eventId: string): Promise<number[]> {
   const rows = await reader.all<{ time: number }>(
-    sql`SELECT e.time FROM app_events e WHERE e.app = ${app} AND e.call = ${request} AND e.name = ${name} AND e.event_id = ${eventId}`,
+    sql`SELECT e.time FROM app_events e WHERE e.app = ${app} AND e.request = ${request} AND e.name = ${name} AND e.event_id = ${eventId}`,
   );
   return rows.map(({ time }) => time);
 }
@@ -83,8 +83,8 @@ export function readEventsOfRequest(
 ): Promise<RequestEvent[]> {
   const events = sql`
     SELECT e.position, e.time, e.name, CAST(e.value AS TEXT) AS value, e.currency, e.tracking,
-      (SELECT d.device FROM app_events d WHERE d.app = e.app AND d.call = e.call AND d.position = 0) AS device
-    FROM app_events e WHERE e.app = ${app} AND e.call = ${request} AND e.time BETWEEN ${times.first} AND ${times.last}`;
+      (SELECT d.device FROM app_events d WHERE d.app = e.app AND d.request = e.request AND d.position = 0) AS device
+    FROM app_events e WHERE e.app = ${app} AND e.request = ${request} AND e.time BETWEEN ${times.first} AND ${times.last}`;
   return reader.all<RequestEvent>(
     isBackward
       ? append(events, "AND e.position > ? ORDER BY e.position LIMIT ?", [beyond, limit])
@@ -104,8 +104,8 @@ export async function readDevicesOfRequests(reader: Reader, app: NodeId, request
   for (const { marks, values } of inLists(requests)) {
     const statement = append(
       sql`SELECT`,
-      `DISTINCT e.device, CASE WHEN e.tracking = 1 THEN 1 ELSE (SELECT MAX(t.tracking) FROM app_events t WHERE t.app = e.app AND t.call = e.call) END AS tracked
-        FROM app_events e WHERE e.app = ? AND e.position = 0 AND e.call IN ${marks}`,
+      `DISTINCT e.device, CASE WHEN e.tracking = 1 THEN 1 ELSE (SELECT MAX(t.tracking) FROM app_events t WHERE t.app = e.app AND t.request = e.request) END AS tracked
+        FROM app_events e WHERE e.app = ? AND e.position = 0 AND e.request IN ${marks}`,
       [app, ...values],
     );
     found.push(...(await reader.all<RequestDevice>(statement)));
@@ -114,7 +114,7 @@ export async function readDevicesOfRequests(reader: Reader, app: NodeId, request
 }
 
 export interface KeyRow extends Row {
-  call: number;
+  request: number;
   position: number;
   time: number;
   name: string;
@@ -126,14 +126,14 @@ export interface KeyRow extends Row {
 /** The rows after a position of the log, in its order, with the columns that the index is built from. */
 export function readKeysAfter(reader: Reader, app: NodeId, request: number, position: number, limit: number): Promise<KeyRow[]> {
   return reader.all<KeyRow>(sql`
-    SELECT e.call, e.position, e.time, e.name, e.event_id, e.tracking, e.device FROM app_events e
-    WHERE e.app = ${app} AND (e.call, e.position) > (${request}, ${position}) ORDER BY e.call, e.position LIMIT ${limit}`);
+    SELECT e.request, e.position, e.time, e.name, e.event_id, e.tracking, e.device FROM app_events e
+    WHERE e.app = ${app} AND (e.request, e.position) > (${request}, ${position}) ORDER BY e.request, e.position LIMIT ${limit}`);
 }
 
 const newestFirst = {
-  columns: ["e.call", "e.position"],
+  columns: ["e.request", "e.position"],
   direction: "descending",
-  keyOf: (row: EventRow) => [String(row.call), String(row.position)],
+  keyOf: (row: EventRow) => [String(row.request), String(row.position)],
 } as const;
 
 export interface LogFilter {
@@ -148,43 +148,43 @@ export interface LogFilter {
  */
 export async function listEvents(reader: Reader, app: NodeId, { name, since }: LogFilter, page: PageRequest): Promise<ListPage<EventRow>> {
   const all = sql`
-    SELECT e.call, e.position, e.received, e.time, e.name, e.event_id, CAST(e.value AS TEXT) AS value, e.currency, e.parameters, e.tracking,
-      (SELECT d.device FROM app_events d WHERE d.app = e.app AND d.call = e.call AND d.position = 0) AS device
+    SELECT e.request, e.position, e.received, e.time, e.name, e.event_id, CAST(e.value AS TEXT) AS value, e.currency, e.parameters, e.tracking,
+      (SELECT d.device FROM app_events d WHERE d.app = e.app AND d.request = e.request AND d.position = 0) AS device
     FROM app_events e WHERE e.app = ${app}`;
   if (name === undefined && since === undefined) return readPage(reader, all, newestFirst, page);
   const end = await findScanEnd(reader, app, page.after);
-  const arrived = append(all, "AND e.call >= ? AND e.received >= ?", [end?.call ?? 0, since ?? 0]);
+  const arrived = append(all, "AND e.request >= ? AND e.received >= ?", [end?.request ?? 0, since ?? 0]);
   const found = await readPage<EventRow>(reader, name === undefined ? arrived : append(arrived, "AND e.name = ?", [name]), newestFirst, page);
   // The log is in the order of arrival, so all rows before a row that arrived before `since` did so too.
   if (end === undefined || found.hasNext || (since !== undefined && end.received < since)) return found;
-  return { ...found, hasNext: true, lastKey: [String(end.call), "0"] };
+  return { ...found, hasNext: true, lastKey: [String(end.request), "0"] };
 }
 
 /** At some 2 µs a row, a page without matches takes 20 ms. */
 const SCAN_ROWS_MAX = 10_000;
 
 interface ScanEnd extends Row {
-  call: number;
+  request: number;
   received: number;
 }
 
 /** The row at which the scan of a page stops, or undefined when the log ends before it. */
 function findScanEnd(reader: Reader, app: NodeId, after: readonly string[] | undefined): Promise<ScanEnd | undefined> {
-  const [call = String(Number.MAX_SAFE_INTEGER), position = "0"] = after ?? [];
+  const [request = String(Number.MAX_SAFE_INTEGER), position = "0"] = after ?? [];
   return reader.get<ScanEnd>(sql`
-    SELECT e.call, e.received FROM app_events e WHERE e.app = ${app} AND (e.call, e.position) < (${call}, ${position})
-    ORDER BY e.call DESC, e.position DESC LIMIT 1 OFFSET ${SCAN_ROWS_MAX}`);
+    SELECT e.request, e.received FROM app_events e WHERE e.app = ${app} AND (e.request, e.position) < (${request}, ${position})
+    ORDER BY e.request DESC, e.position DESC LIMIT 1 OFFSET ${SCAN_ROWS_MAX}`);
 }
 
 /** The newest request that arrived before `received` among the oldest `rows` rows after the request `after`, or undefined. */
 export async function findExpired(reader: Reader, app: NodeId, after: number, received: number, rows: number): Promise<number | undefined> {
-  const oldest = await reader.all<{ call: number; received: number }>(
-    sql`SELECT e.call, e.received FROM app_events e WHERE e.app = ${app} AND e.call > ${after} ORDER BY e.call, e.position LIMIT ${rows}`,
+  const oldest = await reader.all<{ request: number; received: number }>(
+    sql`SELECT e.request, e.received FROM app_events e WHERE e.app = ${app} AND e.request > ${after} ORDER BY e.request, e.position LIMIT ${rows}`,
   );
   let last: number | undefined;
   for (const row of oldest) {
     if (row.received >= received) break;
-    last = row.call;
+    last = row.request;
   }
   return last;
 }
@@ -194,22 +194,25 @@ export async function findExpired(reader: Reader, app: NodeId, after: number, re
  * A request is deleted as a whole, because its first row holds its device. The caller must hold the app's lock.
  */
 export async function deleteEventsBetween(tx: Transaction, app: NodeId, after: number, last: number, repeatable: number): Promise<void> {
-  const kept = await tx.all<{ call: number }>(sql`
-    SELECT DISTINCT e.call FROM app_events e
-    WHERE e.app = ${app} AND e.call > ${after} AND e.call <= ${last} AND e.event_id IS NOT NULL AND e.time > ${repeatable} ORDER BY e.call`);
+  const kept = await tx.all<{ request: number }>(sql`
+    SELECT DISTINCT e.request FROM app_events e
+    WHERE e.app = ${app} AND e.request > ${after} AND e.request <= ${last} AND e.event_id IS NOT NULL AND e.time > ${repeatable} ORDER BY e.request`);
   let from = after;
-  for (const call of [...kept.map((row) => row.call), last + 1]) {
-    await tx.runAny(sql`DELETE FROM app_events WHERE app = ${app} AND call > ${from} AND call < ${call}`);
-    from = call;
+  for (const request of [...kept.map((row) => row.request), last + 1]) {
+    await tx.runAny(sql`DELETE FROM app_events WHERE app = ${app} AND request > ${from} AND request < ${request}`);
+    from = request;
   }
   if ((await lastRequestOf(tx, app)) > last) return;
-  await tx.runAny(sql`INSERT INTO app_event_last_calls (app, call) VALUES (${app}, ${last}) ON CONFLICT (app) DO UPDATE SET call = excluded.call`);
+  await tx.runAny(
+    sql`INSERT INTO app_event_last_requests (app, request) VALUES (${app}, ${last}) ON CONFLICT (app) DO UPDATE SET request = excluded.request`,
+  );
 }
 
 /** Whether the log has a request above `after` up to `last`. */
 export async function hasRequestBetween(reader: Reader, app: NodeId, after: number, last: number): Promise<boolean> {
   return (
-    (await reader.get(sql`SELECT e.call FROM app_events e WHERE e.app = ${app} AND e.call > ${after} AND e.call <= ${last} LIMIT 1`)) !== undefined
+    (await reader.get(sql`SELECT e.request FROM app_events e WHERE e.app = ${app} AND e.request > ${after} AND e.request <= ${last} LIMIT 1`)) !==
+    undefined
   );
 }
 
@@ -231,7 +234,7 @@ export async function deleteEventsOfApp(tx: Transaction, app: NodeId): Promise<v
   for (const { name } of await listNames(tx, app)) tx.invalidate(eventNameFact, eventNameKey(app, name));
   tx.invalidate(logIndexFact, app);
   await tx.runAny(sql`DELETE FROM app_events WHERE app = ${app}`);
-  await tx.runAny(sql`DELETE FROM app_event_last_calls WHERE app = ${app}`);
+  await tx.runAny(sql`DELETE FROM app_event_last_requests WHERE app = ${app}`);
   await tx.runAny(sql`DELETE FROM app_event_names WHERE app = ${app}`);
   await tx.runAny(sql`DELETE FROM app_event_sums WHERE app = ${app}`);
   await tx.runAny(sql`DELETE FROM app_installs WHERE app = ${app}`);

@@ -46,13 +46,13 @@ onEachDatabase("an app that is removed", (kind) => {
         await insertInstalled(tx, app, ["device:a"]);
         await addSums(tx, app, [{ day: 0, name: "buy", currency: "", count: 1, valued: 0, sum: 0n, first_time: 50, last_time: 50 }]);
         await index.add(tx, app, { keys: [1, 1], devices: [], ties: [1, 1, 1], lastRequest: 1, times: { first: 50, last: 50 } });
-        await tx.runOne(sql`INSERT INTO app_event_last_calls (app, call) VALUES (${app}, 1)`);
+        await tx.runOne(sql`INSERT INTO app_event_last_requests (app, request) VALUES (${app}, 1)`);
         await tx.runOne(sql`
-          INSERT INTO app_event_runs (app, last_call, entries, page_bits, first_time, last_time, filter) VALUES (${app}, 1, 1, 1, 50, 50, ${Buffer.of(1)})`);
-        await tx.runOne(sql`INSERT INTO app_event_run_pages (app, last_call, page, entries) VALUES (${app}, 1, 0, ${Buffer.of(1)})`);
+          INSERT INTO app_event_runs (app, last_request, entries, page_bits, first_time, last_time, filter) VALUES (${app}, 1, 1, 1, 50, 50, ${Buffer.of(1)})`);
+        await tx.runOne(sql`INSERT INTO app_event_run_pages (app, last_request, page, entries) VALUES (${app}, 1, 0, ${Buffer.of(1)})`);
       });
     }
-    const parts = ["last_calls", "names", "sums", "index", "ties", "run_pages", "runs"];
+    const parts = ["last_requests", "names", "sums", "index", "ties", "run_pages", "runs"];
     const tables = ["app_events", "app_installs", ...parts.map((part) => `app_event_${part}`)];
     const owners = async (): Promise<string[]> => {
       const counts = tables.map((table) => `SELECT '${table} ' || app || ' ' || COUNT(*) AS line FROM ${table} GROUP BY app`);

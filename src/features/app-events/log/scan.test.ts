@@ -12,7 +12,7 @@ const RARE = [1, 3, 4, 10_000];
 onEachDatabase("a filter over a long log", (kind) => {
   test("a page may be short and have a next one, until nothing older can match", async () => {
     const { database } = (await openPlaza({ database: kind })).world;
-    const row = (app: string, call: number) => [app, call, 0, call, 50, RARE.includes(call) ? "rare" : "n", null, null, "", "", 1, "{}"];
+    const row = (app: string, request: number) => [app, request, 0, request, 50, RARE.includes(request) ? "rare" : "n", null, null, "", "", 1, "{}"];
     await database.write(async (tx) => {
       await insertEvents(tx, Array.from({ length: ROWS }, (_, at) => row(APP, at + 1)).flat());
       // Those of another app do not count.
@@ -20,7 +20,7 @@ onEachDatabase("a filter over a long log", (kind) => {
     });
     const list = async (name: string | undefined, since: number | undefined, limit: number, after?: readonly string[]) => {
       const { rows, hasNext, lastKey } = await listEvents(database.reader, APP, { name, since }, { limit, after });
-      return { requests: rows.map(({ call }) => call), hasNext, ...(hasNext ? { lastKey } : {}) };
+      return { requests: rows.map(({ request }) => request), hasNext, ...(hasNext ? { lastKey } : {}) };
     };
     // The row at which the first page stops is that of request 4.
     const first = await list("rare", undefined, 9);
