@@ -55,7 +55,7 @@ export class Sealer {
   #current!: Uint8Array;
   /** By id, the current one among them. */
   #keys!: ReadonlyMap<string, Uint8Array>;
-  /** What every value begins with that the current key has sealed: `v2.`, the key's id in hex and a dot. */
+  /** What every value begins with that the current key has sealed: `v1.`, the key's id in hex and a dot. */
   prefix!: string;
 
   /** `current` seals; `previous` keys only open what they have sealed. Each has 32 bytes, from `deriveKey`. */
@@ -69,7 +69,7 @@ export class Sealer {
     if (keys.some((key) => key.byteLength !== KEY_BYTES)) throw new RangeError(`a sealing key must have ${KEY_BYTES} bytes`);
     this.#keys = new Map(keys.map((key) => [keyIdOf(key), Uint8Array.from(key)]));
     this.#current = Uint8Array.from(current);
-    this.prefix = `v2.${keyIdOf(current)}.`;
+    this.prefix = `v1.${keyIdOf(current)}.`;
   }
 
   /** The prefix and base64url of nonce, ciphertext and tag. The same text seals differently each time. */
@@ -83,7 +83,7 @@ export class Sealer {
 
   /** Throws `SealBroken`. */
   open(sealed: string): string {
-    const [, id, encoded] = /^v2\.([0-9a-f]+)\.(.+)$/.exec(sealed) ?? [];
+    const [, id, encoded] = /^v1\.([0-9a-f]+)\.(.+)$/.exec(sealed) ?? [];
     const key = this.#keys.get(id ?? "");
     if (key === undefined || encoded === undefined) throw new SealBroken();
     return openWith(key, encoded);

@@ -96,7 +96,7 @@ onEachDatabase("D-171: the sealing key is replaced", (database) => {
 
   test("a value that no key opens stays, and keeps the previous keys", async () => {
     const { plaza, request, keys } = await open();
-    const strange = plaza.world.sealer.seal("x").replace(plaza.world.sealer.prefix, "v2.0123456789abcdef.");
+    const strange = plaza.world.sealer.seal("x").replace(plaza.world.sealer.prefix, "v1.0123456789abcdef.");
     const app = await plaza.world.ports.get("app").findFacts(plaza.world.database.reader, "10001" as never);
     await plaza.world.database.write((tx) => resealSecret(tx, app as never, strange));
     await request("POST", `${SEALING_KEY}/rotate`, { overlap_seconds: 60 });
