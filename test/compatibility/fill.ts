@@ -88,13 +88,13 @@ async function pauseCallback(filling: Filling): Promise<void> {
 }
 
 async function fillPages(filling: Filling): Promise<void> {
-  const label = await filling.page("POST", "/v26.0/2001/custom_labels", { page_label_name: "made by a call" });
+  const label = await filling.page("POST", "/v26.0/2001/custom_labels", { page_label_name: "made by a request" });
   await filling.page("POST", `/v26.0/${label.id}/label`, { user: "9001" });
   await filling.page("POST", "/v26.0/5003/label", { user: "9002" });
   await filling.page("POST", "/v26.0/5001/label", { user: "9003" });
   await filling.page("DELETE", "/v26.0/5001/label?user=9003");
   await filling.page("DELETE", "/v26.0/5004");
-  await filling.page("POST", "/v26.0/2001/personas", { name: "Made by a call", profile_picture_url: "https://example.com/made.png" });
+  await filling.page("POST", "/v26.0/2001/personas", { name: "Made by a request", profile_picture_url: "https://example.com/made.png" });
   await filling.page("DELETE", "/v26.0/5103");
   await filling.control("PATCH", "nodes/required_actions/5204", { status: "completed" });
   await filling.control("POST", "nodes/activity", { target: "7102", metric: "views", value: 9, time: NOW - 100 });
@@ -107,12 +107,12 @@ async function fillPages(filling: Filling): Promise<void> {
 }
 
 async function fillLiveVideos(filling: Filling): Promise<void> {
-  const made = await filling.graph("POST", "/v26.0/2001/live_videos", "cafe", { title: "Made by a call", status: "LIVE_NOW", embeddable: true });
+  const made = await filling.graph("POST", "/v26.0/2001/live_videos", "cafe", { title: "Made by a request", status: "LIVE_NOW", embeddable: true });
   const event = (name: string) => filling.control("POST", `live-videos/${made.id}/ingest`, { event: name });
   await filling.control("POST", `live-videos/${made.id}/ingest`, { event: "started", stream_key: made.stream_key });
   await event("lost");
   await event("started");
-  await filling.graph("POST", `/v26.0/${made.id}/comments`, "cafe", { message: "made by a call" });
+  await filling.graph("POST", `/v26.0/${made.id}/comments`, "cafe", { message: "made by a request" });
   await filling.graph("POST", `/v26.0/${made.id}/reactions`, "ada", { type: "CARE" });
   const ended = await filling.graph("POST", "/v26.0/2001/live_videos", "ada", { title: "Ended", status: "LIVE_NOW" });
   await filling.graph("POST", `/v26.0/${ended.id}`, "ada", { end_live_video: true });
@@ -124,7 +124,7 @@ async function fillLiveVideos(filling: Filling): Promise<void> {
 
 async function fillCatalogs(filling: Filling): Promise<void> {
   const metadata = { external_business_id: "house-8", agency: { business_id: "3501", permitted_tasks: ["240588526848665"] } };
-  const catalog = { name: "Made by a call", vertical: "commerce", business_metadata: metadata };
+  const catalog = { name: "Made by a request", vertical: "commerce", business_metadata: metadata };
   await filling.graph("POST", "/v25.0/pages/2001/owned_product_catalogs", "ada", catalog, "ads_base_url");
   const upload = async (feed: string, n: number, body: unknown, type: string) => {
     await filling.control("POST", `feeds/${feed}/uploads`, body, { "content-type": type });

@@ -80,7 +80,6 @@ const EXEMPT: readonly { readonly names: readonly string[]; readonly paths: RegE
     paths: /^(conformance\/worlds|test\/compatibility)\//,
     because: "made-up data: a publishing house, an opened door",
   },
-  { names: ["made by a call", "Made by a call"], paths: /^test\/compatibility\//, because: "a text in the stored data of an earlier version" },
   { names: ["The call has been auto-upgraded"], paths: /./, because: "D-81's text of a header, which callers may look for" },
 ];
 
