@@ -221,7 +221,7 @@ async function openWorlds(config: Config, registry: Registry, log: Log, recordin
     newMemory: () => newWorldMemory({ faults, rateLimits }),
     removeFiles: (name) => (recordings === undefined ? Promise.resolve() : removeRecordings(recordings, name)),
     fillFirst: (world) => fillWorld(world, registry, config, parseYaml),
-    ...{ realNowMs, sleepMs, randomSecret, collectGarbage },
+    ...{ realNowMs, randomSecret, collectGarbage },
     onError: (error) => log.error(errorFields(error), "a world could not rest, or not be woken"),
     async openWorld(name, database, memory) {
       const world = await openWorld({

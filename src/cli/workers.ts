@@ -9,6 +9,7 @@ import { listening } from "#config/listening";
 import { testEventsOf } from "#features/app-events";
 import type { Worlds } from "#graph/worlds/hosting/worlds";
 import { reservePort } from "#http/reserved-port";
+import { within } from "#kernel/turns";
 import { type RunningPlaza, startPlaza } from "#main";
 import { monotonicMs, sleepMs } from "#system";
 import { errorFields, type Log } from "#telemetry/log";
@@ -91,7 +92,7 @@ class Workers {
     const workers = [...this.#running.keys()];
     const ended = workers.map((worker) => new Promise<void>((resolve) => worker.once("exit", () => resolve())));
     for (const worker of workers) if (worker.isConnected()) worker.send(STOP);
-    await Promise.race([Promise.all(ended), sleepMs(STOPPED_WITHIN_MS)]);
+    await within(Promise.all(ended), STOPPED_WITHIN_MS);
     for (const worker of this.#running.keys()) worker.process.kill("SIGKILL");
   }
 

@@ -1,7 +1,7 @@
 /** The control API's listener, on a port of its own. */
 import type { Server } from "bun";
 import type { Certificate } from "#config/certificate";
-import { sleepMs } from "#system";
+import { within } from "#kernel/turns";
 import { type ControlAppOptions, controlApp, largestBodyBytes } from "./app.ts";
 import { listenInFront, unixPlace } from "./front.ts";
 
@@ -44,7 +44,7 @@ export async function serveControl(options: ControlServerOptions): Promise<Contr
         const closed = front.close();
         await stopHttp(server, graceMs);
         // What the HTTP server has sent is still on its way.
-        await Promise.race([closed, sleepMs(FLUSH_MS_MAX)]);
+        await within(closed, FLUSH_MS_MAX);
         place.remove();
       },
     };
@@ -73,6 +73,6 @@ function serveHttp(options: ControlServerOptions, address: Address): Server<unde
 }
 
 async function stopHttp(server: Server<undefined>, graceMs: number): Promise<void> {
-  await Promise.race([server.stop(false), sleepMs(graceMs)]);
+  await within(server.stop(false), graceMs);
   await server.stop(true);
 }

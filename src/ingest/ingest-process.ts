@@ -3,6 +3,7 @@
  * it again when it dies, and ends it with itself. What it may do it asks the server, over the channel between parent and child.
  */
 import { type ChildProcess, spawn } from "node:child_process";
+import { within } from "#kernel/turns";
 import { monotonicMs, sleepMs } from "#system";
 import type { Admission, FeedEnding, FeedHealth, FeedName, IngestConfig, ToIngest, ToServer } from "./channel.ts";
 
@@ -106,7 +107,7 @@ class Supervisor implements IngestProcess {
     // Before it listens it has nothing to end.
     if (this.#isListening) {
       this.#send({ kind: "stop" });
-      await Promise.race([ended, sleepMs(STOPPED_WITHIN_MS)]);
+      await within(ended, STOPPED_WITHIN_MS);
     }
     child.kill("SIGKILL");
   }

@@ -5,7 +5,7 @@ import type { Config } from "#config/config";
 import { pageRulesOf } from "#config/page-rules";
 import type { Worlds } from "#graph/worlds/hosting/worlds";
 import type { Streaming, World } from "#graph/worlds/world";
-import { sleepMs } from "#system";
+import { within } from "#kernel/turns";
 import { errorFields, type Log } from "#telemetry/log";
 import type { IngestConfig } from "./channel.ts";
 import { findFreePorts } from "./free-ports.ts";
@@ -111,7 +111,7 @@ class Ingest implements LiveIngest {
     if ((rtmp_port === undefined && rtmpPort !== wanted.port) || (secure !== undefined && rtmps_port === undefined && rtmpsPort !== secure.port))
       this.#log.warn({ rtmp_port: rtmpPort, rtmps_port: rtmpsPort }, "a usual port of RTMP is taken: streams are taken on another one");
     this.#process = this.#makeProcess({ port: rtmpPort, secure: secure && { ...secure, port: rtmpsPort ?? secure.port } });
-    return { rtmpUrl, rtmpPort, rtmpsPort, listening: Promise.race([this.#process.listening, sleepMs(LISTENING_WITHIN_MS)]) };
+    return { rtmpUrl, rtmpPort, rtmpsPort, listening: within(this.#process.listening, LISTENING_WITHIN_MS) };
   }
 
   serve(worlds: Worlds): void {

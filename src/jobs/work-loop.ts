@@ -5,6 +5,7 @@
  * **Invariant:** nothing runs in the background before `start` and after `stop`; `runDue` works at any time.
  */
 import type { Clock } from "#kernel/clock";
+import { within } from "#kernel/turns";
 import type { Database, Reader, Transaction } from "#storage/database";
 import { OthersWork } from "./others-work.ts";
 import { newRunner, type Runner } from "./runner.ts";
@@ -141,9 +142,7 @@ export class WorkLoop {
         await runner.source.settled();
       }),
     );
-    let giveUp: ReturnType<typeof setTimeout> | undefined;
-    await Promise.race([ended, new Promise((resolve) => (giveUp = setTimeout(resolve, STOP_MS_MAX)))]);
-    clearTimeout(giveUp);
+    await within(ended, STOP_MS_MAX);
     try {
       // A last turn stores the results.
       await Promise.all(this.#runners.map((runner) => runner.running ?? this.#turn(runner, "last")));
@@ -159,10 +158,8 @@ export class WorkLoop {
     this.#state = "stopped";
     this.#isAbandoned = true;
     clearTimeout(this.#timer);
-    let giveUp: ReturnType<typeof setTimeout> | undefined;
     const ended = Promise.all(this.#runners.map(({ running, source }) => running?.catch(() => {}) ?? source.settled()));
-    await Promise.race([ended, new Promise((resolve) => (giveUp = setTimeout(resolve, ABANDON_MS_MAX)))]);
-    clearTimeout(giveUp);
+    await within(ended, ABANDON_MS_MAX);
   }
 
   /** Undefined: something runs or is due. Otherwise the world time at which the next work is due, if any is. */

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { fewAtOnce, nextTurn, Turns } from "./turns.ts";
+import { catchTimers } from "#harness/time/stopped-time";
+import { fewAtOnce, nextTurn, Turns, within } from "./turns.ts";
 
 test("pieces of work are done one after the other, in their order, and others come in between", async () => {
   const turns = new Turns(() => performance.now());
@@ -51,4 +52,14 @@ test.each([3, Number.POSITIVE_INFINITY])("three items of at most %p are used at 
   const done: number[] = [];
   void fewAtOnce([1, 2, 3], count, (item) => done.push(item));
   expect(done).toEqual([1, 2, 3]);
+});
+
+test("a wait ends with what it waits for, which may fail, or with its time, and leaves no timer", async () => {
+  const { timeouts } = catchTimers();
+  await within(Promise.resolve(), 10);
+  await expect(within(Promise.reject(new Error("failed")), 20)).rejects.toThrow("failed");
+  const waiting = within(new Promise(() => {}), 30);
+  timeouts[2]?.fire();
+  await waiting;
+  expect(timeouts).toMatchObject([10, 20, 30].map((ms) => ({ ms, isCleared: true })));
 });

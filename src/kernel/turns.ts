@@ -1,6 +1,16 @@
 /** A turn of the event loop: what is ready on other connections is served in between. */
 export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
+/** Waits for the promise, but not longer than so many ms of real time. It leaves no timer behind. */
+export async function within(promise: Promise<unknown>, ms: number): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  // A timer because the promise may never be settled.
+  const late = new Promise((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([promise, late]).finally(() => clearTimeout(timer));
+}
+
 /**
  * `use` is called for each item. Where they are more than `count`, the event loop has a turn before every `count` of them: what else is
  * ready, such as the database's next response, does not wait for all of them.

@@ -2,6 +2,7 @@
 import { type TSchema, Type } from "typebox";
 import { type ControlError, unprocessable } from "#control-contract/errors";
 import type { ControlDeps } from "#control-contract/route";
+import { within } from "#kernel/turns";
 import { type Expected, isExpected, isOfKind, nearestOf } from "./matching.ts";
 
 /** Long enough for any test; a request does not hold a connection for longer. */
@@ -69,7 +70,7 @@ export async function expectEntries<Entry extends object>(
     const remaining = until - monotonicMs();
     if (isMet && (count > 0 || remaining <= 0)) return { count: found.length, data: found.map(entries.show) };
     if (!isMet && (count === 0 || remaining <= 0)) throw refusalOf(entries, all, found.length, expected, count);
-    await (next === undefined ? sleepMs(Math.min(remaining, READ_EVERY_MS)) : Promise.race([next, sleepMs(remaining)]));
+    await (next === undefined ? sleepMs(Math.min(remaining, READ_EVERY_MS)) : within(next, remaining));
   }
 }
 

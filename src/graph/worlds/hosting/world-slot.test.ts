@@ -1,5 +1,6 @@
 /** One world of a server: when it opens, who uses it, and in which order it is changed as a whole. */
 import { expect, test } from "bun:test";
+import { catchTimers } from "#harness/time/stopped-time";
 import type { Database } from "#storage/database";
 import type { OpenWorld } from "../open-world.ts";
 import type { WorldMemory } from "./world-memory.ts";
@@ -24,10 +25,8 @@ function made() {
     faults: { clear: () => events.push("faults forgotten") },
     rateLimits: { clear: () => events.push("rates forgotten") },
   } as unknown as WorldMemory;
-  const slept: number[] = [];
   let [databases, worlds] = [0, 0];
   const failures: { open?: Error } = {};
-  const { promise: drained, resolve: drain } = Promise.withResolvers<void>();
   const slot = new WorldSlot({
     ...{ name: "orders", memory },
     async openDatabase() {
@@ -42,15 +41,11 @@ function made() {
       const ends = { close: () => happens(`world ${number} closed`), abandon: () => happens(`world ${number} abandoned`) };
       return { ...{ name: `${number}`, database, clock, work, isOwn: given === memory }, ...ends } as unknown as OpenWorld;
     },
-    async sleepMs(ms) {
-      slept.push(ms);
-      await drained;
-    },
   });
   /** What happened since this was last asked. */
   const seen = (): string[] => events.splice(0);
   const entered = async (): Promise<EnteredWorld> => (await slot.enter()) as EnteredWorld;
-  return { slot, seen, happens, held, clock, work, slept, drain, failures, entered };
+  return { slot, seen, happens, held, clock, work, failures, entered };
 }
 
 const FORGOTTEN = ["requests forgotten", "faults forgotten", "rates forgotten"];
@@ -222,7 +217,8 @@ test("what a world begins with is kept once it is there, also for a fill that ta
 });
 
 test("a change waits until the requests have left, a second at most, and not for those of the control API", async () => {
-  const { slot, seen, slept, drain, entered } = made();
+  const { timeouts } = catchTimers();
+  const { slot, seen, entered } = made();
   const [one, other] = [await entered(), await entered()];
   await slot.hold();
   seen();
@@ -233,23 +229,25 @@ test("a change waits until the requests have left, a second at most, and not for
   expect(seen()).toEqual([]);
   other.leave();
   await closing;
-  expect([seen(), slept]).toEqual([["world 1 closed", "database 1 closed"], [1_000]]);
+  expect(seen()).toEqual(["world 1 closed", "database 1 closed"]);
+  expect(timeouts).toMatchObject([{ ms: 1_000, isCleared: true }]);
   await entered();
   seen();
   const closingAgain = slot.close();
   for (let turns = 0; turns < 5; turns++) await turn();
   expect(seen()).toEqual([]);
-  drain();
+  timeouts[1]?.fire();
   await closingAgain;
   expect(seen()).toEqual(["world 2 closed", "database 2 closed"]);
 });
 
 test("where no request is under way a change does not wait at all", async () => {
-  const { slot, slept, entered } = made();
+  const { timeouts } = catchTimers();
+  const { slot, entered } = made();
   (await entered()).leave();
   await slot.hold();
   await slot.replaced();
-  expect(slept).toEqual([]);
+  expect(timeouts).toEqual([]);
 });
 
 test("changes take turns, and a change waits for a world that just opens, also for one that fails to", async () => {

@@ -1,4 +1,5 @@
 /** One world of the server in this process: at rest, or open. Requests enter it and leave; what changes it as a whole waits until they have left. */
+import { within } from "#kernel/turns";
 import type { Database } from "#storage/database";
 import { DatabaseLease } from "#storage/database-lease";
 import type { OpenWorld } from "../open-world.ts";
@@ -11,7 +12,6 @@ export interface WorldSlotOptions {
   openDatabase(): Promise<Database>;
   /** The world works from then on, if the server does. `isRenewed`: this process had it open already. */
   openWorld(database: Database, memory: WorldMemory, isRenewed: boolean): Promise<OpenWorld>;
-  sleepMs(ms: number): Promise<void>;
 }
 
 /** A world as a request uses it. */
@@ -203,7 +203,7 @@ export class WorldSlot {
       await this.#opening?.catch(() => {});
       if (this.#entered > 0) {
         const left = new Promise<void>((whenLeft) => this.#whenLeft.push(whenLeft));
-        await Promise.race([left, this.#options.sleepMs(DRAIN_MS_MAX)]);
+        await within(left, DRAIN_MS_MAX);
       }
       return await change();
     } finally {

@@ -54,7 +54,7 @@ async function opened() {
     async fillFirst({ name }) {
       events.push(`${name} filled`);
     },
-    ...{ randomSecret: () => "process", realNowMs: () => real.ms, sleepMs: async () => {} },
+    ...{ randomSecret: () => "process", realNowMs: () => real.ms },
     collectGarbage: () => events.push("memory given back"),
     onError: (error) => failures.push(error),
   });

@@ -30,7 +30,6 @@ export interface WorldsOptions {
   fillFirst(world: OpenWorld): Promise<unknown>;
   randomSecret(byteCount: number): string;
   realNowMs(): number;
-  sleepMs(ms: number): Promise<void>;
   collectGarbage(): void;
   /** Background work on the worlds failed; it is tried again. */
   onError(error: unknown): void;
@@ -252,9 +251,9 @@ export class Worlds {
   }
 
   #newSlot(name: string): WorldSlot {
-    const { databases, newMemory, sleepMs } = this.#options;
+    const { databases, newMemory } = this.#options;
     return new WorldSlot({
-      ...{ name, sleepMs, memory: newMemory() },
+      ...{ name, memory: newMemory() },
       openDatabase: () => databases.open(name),
       openWorld: async (database, memory, isRenewed) => {
         const world = await this.#options.openWorld(name, database, memory);
