@@ -14,6 +14,9 @@ const HANDSHAKE_MS_MAX = 10_000;
 /** Scripts, dashboards and streams of one operator. Each takes three files of the process, which the graph and webhooks need as well. */
 const CONNECTIONS_MAX = 256;
 
+/** Of one connection; the runtime's own limit is 10. */
+const LISTENERS_MAX = 20;
+
 /** Where the HTTP server listens. */
 export interface UnixPlace {
   readonly socket: string;
@@ -55,6 +58,8 @@ interface Front {
 export async function listenInFront({ host, port, unixSocket, certificate, connectionsMax = CONNECTIONS_MAX }: FrontOptions): Promise<Front> {
   const connections = new Connections(connectionsMax);
   const pass = (client: Socket): void => {
+    // A pipeline through a TLS socket has eleven listeners for its end, of which the runtime would warn on stderr.
+    client.setMaxListeners(LISTENERS_MAX);
     const http = connect(unixSocket);
     http.on("data", () => connections.waits(client));
     // Whichever side ends or breaks first, the other one follows.
