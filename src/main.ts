@@ -139,12 +139,14 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
       ...{ ready, streaming, demo, worlds, metrics, stopAsked },
       newestVersion: formatVersion(newestVersion(worlds.default.calendar, unixSeconds(worlds.default.clock))),
       stop: async (others) => {
+        const { outbound } = worlds.default;
         ending.abort();
         certificate?.close();
         const working = [worlds.default.work.stop(), ingest.stop(), watched?.stop(), others];
         await Promise.all([...listeners.map((listener) => listener.stop(STOP_WITHIN_MS)), ...working]);
         withdraw();
         await (part === "graph" ? worlds.close() : closeExported(worlds, registry, config));
+        outbound.close();
       },
     };
   } catch (error) {

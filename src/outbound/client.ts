@@ -59,7 +59,9 @@ export class GuardedClient {
     }
   }
 
+  /** Idle connections end, and timers. */
   close(): void {
+    this.#deadlines.close();
     this.#transport.close();
   }
 

@@ -15,6 +15,12 @@ export class Deadlines {
     return deadline;
   }
 
+  /** What is still out has no deadline any more. */
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#timerAtMs = Number.POSITIVE_INFINITY;
+  }
+
   #arm(atMs: number): void {
     clearTimeout(this.#timer);
     this.#timerAtMs = atMs;
