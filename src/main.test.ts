@@ -1,0 +1,176 @@
+/** A whole server in the test's own process: it is used a little, and when it has stopped nothing of it is left. */
+import { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Client } from "pg";
+import { forTests } from "#config/for-tests";
+import { readConfig } from "#config/read-config";
+import { controlRoutes } from "#control/routes";
+import { EVENT_STREAM } from "#control-contract/event-stream";
+import { receiverCertificate, receiverKey } from "#harness/certificates";
+import { afterThisTest } from "#harness/cleanup";
+import { variables } from "#harness/cli/variables";
+import { csv, feedWorld, row } from "#harness/feeds";
+import { serve } from "#harness/outbound";
+import { onEachDatabase } from "#harness/plaza";
+import { sharedPostgres } from "#harness/postgres-cluster";
+import { countLeftBehind } from "#harness/processes/left-behind";
+import { startReceiver } from "#harness/receiver";
+import { temporaryFolder, threeTokens, worldFile } from "#harness/server";
+import { Log } from "#telemetry/log";
+import { settings } from "./features.ts";
+import { buildRegistry, type RunningPlaza, startPlaza } from "./main.ts";
+
+const [CAFE] = feedWorld.pages;
+const WORLD = {
+  ...feedWorld,
+  apps: feedWorld.apps.slice(0, 1),
+  pages: [{ ...CAFE, subscribed_apps: [{ app: "1001", subscribed_fields: ["live_videos"] }] }],
+  live_videos: [{ id: "5301", page: "2001", status: "LIVE" }],
+  tokens: [
+    { token: "app", type: "app", app: "1001" },
+    { token: "page", type: "page", app: "1001", page: "2001", user: "3001", scopes: ["pages_messaging"] },
+  ],
+};
+
+/** By its place in a path. */
+const IDS: Readonly<Record<string, string>> = { w: "default", id: "5301", app: "1001" };
+
+/** The addresses of all streams of events. */
+const streams = controlRoutes(buildRegistry())
+  .filter(({ method, streams = [] }) => method === "GET" && streams.includes(EVENT_STREAM))
+  .map(({ path }) => path.replaceAll(/\{(\w+)\}/g, (place, name: string) => IDS[name] ?? place))
+  .map((path) => (path.endsWith("/requests/stream") ? `${path}?alerts=true` : path));
+
+/** Requests to the server: those to the graph on connections that are kept, the others each on one of its own. */
+function callerOf({ base_url, control_url, control_key }: RunningPlaza["ready"]) {
+  const send = (url: string, init: RequestInit) => fetch(url, { ...init, keepalive: url.startsWith(base_url), tls: { rejectUnauthorized: false } });
+  const ask = async (url: string, init: RequestInit) => {
+    const response = await send(url, init);
+    // biome-ignore lint/suspicious/noExplicitAny: a test looks into any response.
+    return { status: response.status, body: (await response.json()) as any };
+  };
+  const key = { authorization: `Bearer ${control_key}` };
+  return {
+    post: (path: string, token: string, body: Record<string, string>) => {
+      const { query, headers } = threeTokens(token);
+      return ask(`${base_url}/v26.0/${path}?${query}`, { method: "POST", headers, body: new URLSearchParams(body) });
+    },
+    control: (method: string, path: string, body?: object) =>
+      ask(`${control_url}/v1/worlds${path}`, {
+        method,
+        headers: { ...key, "content-type": "application/json" },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      }),
+    /** Resolves when the first bytes have come, with what ends it. */
+    follow: async (path: string): Promise<() => Promise<void>> => {
+      const response = await send(control_url + path, { headers: { ...key, accept: EVENT_STREAM } });
+      const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+      expect(new TextDecoder().decode((await reader.read()).value)).toStartWith(": listening");
+      return () => reader.cancel();
+    },
+  };
+}
+
+/** What a process that has ended holds in the tables of a world. */
+const HELD =
+  "SELECT fence FROM work_sessions UNION ALL SELECT fence FROM jobs WHERE fence > 0 UNION ALL SELECT fence FROM webhook_deliveries WHERE fence > 0";
+
+const filesIn = (data: string): string[] => (existsSync(data) ? readdirSync(data).sort() : []);
+
+/** In a file of SQLite, and in a schema of PostgreSQL. */
+const kinds = {
+  sqlite: async (folder: string) => {
+    const place = (name: string, text: string): string => {
+      writeFileSync(join(folder, name), text);
+      return join(folder, name);
+    };
+    const data = join(folder, "data");
+    return {
+      data,
+      more: { tls_cert: place("cert.pem", receiverCertificate), tls_key: place("key.pem", receiverKey) },
+      heldIn: async (world: string): Promise<unknown[]> => {
+        using database = new Database(join(data, `${world}.sqlite`), { readonly: true });
+        return database.query(HELD).all();
+      },
+    };
+  },
+  postgres: async () => {
+    const data = await (await sharedPostgres()).newDatabase();
+    return {
+      data,
+      more: { http: "node" },
+      heldIn: async (world: string): Promise<unknown[]> => {
+        const client = new Client({ connectionString: data, options: `-c search_path=plaza_${world}` });
+        await client.connect();
+        return client
+          .query(HELD)
+          .then(({ rows }) => rows)
+          .finally(() => client.end());
+      },
+    };
+  },
+};
+
+onEachDatabase("a server that has stopped", (kind) => {
+  test("leaves no timer, listener, file, connection, process or lease behind", async () => {
+    const [folder, temporary] = [temporaryFolder(), temporaryFolder()];
+    const { data, more, heldIn } = await kinds[kind](folder);
+    const held = Promise.withResolvers<void>();
+    const receiver = startReceiver(async (challenge) => {
+      await held.promise;
+      return new Response(challenge);
+    });
+    const feedPort = serve(() => new Response(csv(row("b1"), row("b2"))));
+    // The program that takes streams.
+    const [before] = process.argv.splice(1, 1, join(import.meta.dir, "cli/plaza.ts"));
+    afterThisTest(() => process.argv.splice(1, 1, before as string));
+    const given = {
+      ...{ ...forTests, rtmp_port: 0, log_level: "silent", world: worldFile(WORLD), watch: true },
+      ...{ export: join(folder, "export.json"), recordings: join(folder, "recordings"), callback: receiver.url, data, ...more },
+    };
+
+    variables({ TMPDIR: temporary });
+    const warned: string[] = [];
+    const warn = ({ message }: Error): void => void warned.push(message);
+    process.on("warning", warn);
+    afterThisTest(() => process.off("warning", warn));
+    const left = countLeftBehind();
+    const plaza = await startPlaza(readConfig(given, {}, undefined, settings), new Log({ level: "silent", isPretty: false }));
+    const { post, control, follow } = callerOf(plaza.ready);
+    await plaza.streaming?.listening;
+    expect(left.children()).toHaveLength(existsSync("/proc/self/stat") ? 1 : 0);
+
+    for (const leave of await Promise.all(streams.map(follow))) await leave();
+    await left.until(() => left.listeners().length === 0);
+    expect(left.timers().filter((place) => place.includes("stream"))).toEqual([]);
+    await Promise.all(streams.map(follow));
+    expect(left.listeners()).toHaveLength(streams.length);
+
+    expect(await post("2001/custom_labels", "page", { page_label_name: "new" })).toMatchObject({ status: 200 });
+    expect(await control("POST", "/default/feeds/8101/uploads", { url: `http://127.0.0.1:${feedPort}/books.csv` })).toMatchObject({ status: 201 });
+    expect(await control("GET", "/default/feeds/8101/uploads/1?within_ms=20000")).toMatchObject({ body: { status: "done", items: 2 } });
+    expect(await control("POST", "/default/deliveries/trigger", { object: "page", field: "live_videos", entity: "2001" })).toMatchObject({
+      status: 200,
+    });
+    await left.until(() => receiver.posts.length > 0);
+    expect(await control("POST", "", { name: "second" })).toMatchObject({ status: 201 });
+    expect(await control("POST", "/second/reset")).toMatchObject({ status: 200 });
+    expect((await heldIn("default")).length).toBeGreaterThan(0);
+
+    const wanted = { object: "page", callback_url: receiver.url, verify_token: "v", fields: "live_videos" };
+    const verifying = post("1001/subscriptions", "app", wanted);
+    await left.until(() => receiver.handshakes.length > 0);
+    const stopping = plaza.stop();
+    held.resolve();
+    expect(await verifying).toMatchObject({ status: 200 });
+    await stopping;
+    expect({ timers: left.timers(), listeners: left.listeners(), warned }).toEqual({ timers: [], listeners: [], warned: [] });
+    await left.until(() => left.files().length + left.children().length === 0);
+    expect({ files: left.files(), children: left.children() }).toEqual({ files: [], children: [] });
+    expect(readdirSync(temporary)).toEqual([]);
+    expect(filesIn(data)).toEqual(kind === "sqlite" ? ["control.key", "default.sqlite", "plaza.lock", "second.sqlite", "secret.key"] : []);
+    expect([...(await heldIn("default")), ...(await heldIn("second"))]).toEqual([]);
+  });
+});

@@ -1,0 +1,138 @@
+/** What a part of the program opened and did not give back: timers, listeners, files, connections and child processes. */
+import { spyOn } from "bun:test";
+import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { afterThisTest } from "../cleanup.ts";
+
+/** The driver of PostgreSQL, whose connections outlast a test: it limits how long each statement takes. */
+const DRIVER = "/node_modules/pg/";
+
+export interface LeftBehind {
+  /** Timers that still run, each with the line that set it. */
+  timers(): string[];
+  /** Listeners of signals and other events of the process, and of the end of a piece of work. */
+  listeners(): string[];
+  /** Files, sockets and pipes that this process has open, where the system says so; one that was open already does not count. */
+  files(): string[];
+  /** Ids of the processes that this one started, where the system says so. */
+  children(): string[];
+  /** Resolves when it is so, or not within a few seconds: what is left then is what the test shows. */
+  until(isSo: () => boolean): Promise<void>;
+}
+
+/** The system takes some milliseconds to end a connection or a process. */
+const UNTIL_MS_MAX = 5_000;
+
+/** From now on, until the end of the test. */
+export function countLeftBehind(): LeftBehind {
+  const timers = countTimers();
+  const aborts = countAbortListeners();
+  const [filesBefore, childrenBefore, eventsBefore] = [new Set(openFiles()), new Set(childIds()), processListeners()];
+  return {
+    timers: () => [...timers.values()],
+    listeners: () => [...aborts(), ...processListeners().filter((one) => !eventsBefore.includes(one))],
+    files: () => openFiles().filter((one) => !filesBefore.has(one)),
+    children: () => childIds().filter((one) => !childrenBefore.has(one)),
+    until: async (isSo) => {
+      for (const endMs = performance.now() + UNTIL_MS_MAX; !isSo() && performance.now() < endMs; ) await Bun.sleep(5);
+    },
+  };
+}
+
+function countTimers(): ReadonlyMap<unknown, string> {
+  const running = new Map<unknown, string>();
+  const { setTimeout, setInterval, clearTimeout, clearInterval } = globalThis;
+  const setting = (set: typeof setTimeout | typeof setInterval) =>
+    ((fire: (...given: unknown[]) => void, ms: number, ...given: unknown[]) => {
+      const stack = new Error().stack ?? "";
+      const once = set === setTimeout;
+      const timer = set(() => {
+        if (once) running.delete(timer);
+        fire(...given);
+      }, ms);
+      if (!stack.includes(DRIVER)) running.set(timer, placeIn(stack));
+      return timer;
+    }) as never;
+  const clearing = (clear: typeof clearTimeout) => (timer?: ReturnType<typeof setTimeout>) => {
+    running.delete(timer);
+    clear(timer);
+  };
+  const spies = [
+    spyOn(globalThis, "setTimeout").mockImplementation(setting(setTimeout)),
+    spyOn(globalThis, "setInterval").mockImplementation(setting(setInterval)),
+    spyOn(globalThis, "clearTimeout").mockImplementation(clearing(clearTimeout) as never),
+    spyOn(globalThis, "clearInterval").mockImplementation(clearing(clearInterval) as never),
+  ];
+  afterThisTest(() => {
+    for (const spy of spies) spy.mockRestore();
+  });
+  return running;
+}
+
+/** The frame below those of this file. */
+const placeIn = (stack: string): string =>
+  stack
+    .split("\n")
+    .slice(1)
+    .find((line) => line.includes("/") && !line.includes(import.meta.path))
+    ?.trim() ?? stack;
+
+function countAbortListeners(): () => string[] {
+  const added = new Map<AbortSignal, Map<unknown, string>>();
+  const { addEventListener, removeEventListener } = AbortSignal.prototype;
+  const spies = [
+    spyOn(AbortSignal.prototype, "addEventListener").mockImplementation(function add(
+      this: AbortSignal,
+      ...given: Parameters<typeof addEventListener>
+    ) {
+      const known = added.get(this) ?? new Map<unknown, string>();
+      added.set(this, known.set(given[1], placeIn(new Error().stack ?? "")));
+      addEventListener.apply(this, given);
+    } as never),
+    spyOn(AbortSignal.prototype, "removeEventListener").mockImplementation(function remove(
+      this: AbortSignal,
+      ...given: Parameters<typeof removeEventListener>
+    ) {
+      added.get(this)?.delete(given[1]);
+      removeEventListener.apply(this, given);
+    } as never),
+  ];
+  afterThisTest(() => {
+    for (const spy of spies) spy.mockRestore();
+  });
+  return () => [...added.values()].flatMap((listeners) => [...listeners.values()]);
+}
+
+const processListeners = (): string[] =>
+  process.eventNames().flatMap((name) => process.listeners(name as "exit").map((_, at) => `${String(name)} ${at}`));
+
+const FILES = "/proc/self/fd";
+
+/** By number and name: a number that was given back is used again for something else. */
+function openFiles(): string[] {
+  if (!existsSync(FILES)) return [];
+  return readdirSync(FILES).flatMap((number) => {
+    try {
+      return [`${number} ${readlinkSync(`${FILES}/${number}`)}`];
+    } catch {
+      // That of this reading itself.
+      return [];
+    }
+  });
+}
+
+/** The fourth field of `stat` is the parent; the second, the name of the program, may hold spaces and brackets. */
+function childIds(): string[] {
+  if (!existsSync("/proc/self/stat")) return [];
+  return readdirSync("/proc").filter((id) => {
+    if (!/^\d+$/.test(id)) return false;
+    try {
+      return (
+        readFileSync(`/proc/${id}/stat`, "utf8")
+          .replace(/^.*\) /s, "")
+          .split(" ")[1] === String(process.pid)
+      );
+    } catch {
+      return false;
+    }
+  });
+}
