@@ -3,6 +3,7 @@ import { labelsOf, openControl } from "#harness/control";
 import { onEachDatabase } from "#harness/databases";
 import type { TestPlaza } from "#harness/plaza";
 import { startReceiver } from "#harness/receiver";
+import { saveJob } from "#jobs/jobs.store";
 
 onEachDatabase("the clock", (database) => {
   test("is set, stopped and moved on; two moves at once add up", async () => {
@@ -74,7 +75,15 @@ onEachDatabase("the clock", (database) => {
     expect((await request("POST", "deliveries/trigger", { object: "page", field: "live_videos", entity: "2001" })).status).toBe(200);
     await plaza.world.work.runDue();
     const { data } = (await request("GET", "clock/deadlines")).body;
-    expect(data).toContainEqual({ time: expect.any(Number), kind: "webhook_retry", of: receiver.url });
+    const retry = { time: expect.any(Number), kind: "webhook_retry", of: receiver.url };
+    expect(data).toContainEqual(retry);
+    const late = { kind: "late", share: "", due_ms: 1_900_000_000_000, payload: "null" };
+    await plaza.world.database.write(async (tx) => {
+      for (let n = 0; n < 100; n++) await saveJob(tx, { ...late, key: `${n}` });
+    });
+    const most = (await request("GET", "clock/deadlines")).body.data;
+    expect(most).toHaveLength(100);
+    expect(most.slice(0, data.length)).toEqual(data);
   });
 });
 

@@ -31,6 +31,22 @@ test("a document that was made is used again until time, profile, calendar, addr
   expect(await read()).not.toBe(first);
 });
 
+test("each type is taken, each surface is taken, and so is a type with a surface that serves it", async () => {
+  const { world, registry } = await openPlaza();
+  const route = openapiRoute({ registry, monotonicMs: () => 0, traceId: () => "t", onUnexpected: () => {} }, addresses);
+  const place = { world, baseUrl: "http://one", surface: "base", path: "/openapi.json", isFromProxy: false } as unknown as Parameters<
+    typeof route
+  >[1];
+  const pathsOf = async (query: string) => {
+    const response = await route(new Request(`http://one/openapi.json${query}`), place);
+    expect({ query, status: response.status }).toEqual({ query, status: 200 });
+    return Object.keys(((await response.json()) as { paths: object }).paths);
+  };
+  for (const { type } of registry.types) await pathsOf(`?type=${type}`);
+  for (const { name } of surfaces) expect((await pathsOf(`?surface=${name}`)).length).toBeGreaterThan(0);
+  expect(await pathsOf("?type=label&surface=base")).toEqual(await pathsOf("?type=label"));
+});
+
 test("a type or a surface that does not exist is refused, with those that do, and so is a surface that does not serve the type", async () => {
   const { world, registry } = await openPlaza();
   const route = openapiRoute({ registry, monotonicMs: () => 0, traceId: () => "t", onUnexpected: () => {} }, addresses);

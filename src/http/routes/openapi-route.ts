@@ -34,7 +34,8 @@ export function openapiRoute(deps: RequestDeps, surfaces: readonly SurfaceAddres
     const { profile, calendar } = world;
     const only = { ...(type === undefined ? {} : { type }), ...(surface === undefined ? {} : { surface }) };
     const options = { profile, calendar, now: unixSeconds(world.clock), addresses, ...only };
-    if (type !== undefined && surface !== undefined && servedAddresses(deps.registry, options).length === 0)
+    // By itself, each surface serves something.
+    if (surface !== undefined && servedAddresses(deps.registry, options).length === 0)
       return refused(invalidParameter("surface", `must be one that serves the type ${type}`));
     const known = texts.get(calendar) ?? new BoundedMap(TEXTS_MAX);
     texts.set(calendar, known);

@@ -61,6 +61,7 @@ describe("the stream of requests", () => {
 
   test.each([
     { given: "Last-Event-ID: 1", id: "1", query: "", sent: ["A1", "A2"] },
+    { given: "one with more digits", id: "000000000000001", query: "", sent: ["A1", "A2"] },
     { given: "one that no stream has sent", id: "1x", query: "", sent: ["A2"] },
     { given: "one beside a cursor in the query", id: "0", query: "?after=1", sent: ["A1", "A2"] },
   ])("goes on where a reader that comes back says it was: $given", async ({ id, query, sent }) => {

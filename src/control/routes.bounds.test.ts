@@ -1,0 +1,59 @@
+/** How small and how large each parameter of the control API's own routes may be: what stands at a bound is taken, and the next value is refused. */
+import { expect, test } from "bun:test";
+import type { TObject } from "typebox";
+import { Registry } from "#graph/contract/registry";
+import { expectBounds, textOf } from "#harness/schemas/bounds";
+import { controlRoutes } from "./routes.ts";
+
+type Bounds = Parameters<typeof expectBounds>[2][string];
+
+const within = (least: number, most: number): Bounds => ({ right: [least, most], wrong: [least - 1, most + 1, least + 0.5] });
+const status = within(100, 599);
+const status_class = within(1, 5);
+const id: Bounds = { right: ["1", "9".repeat(19)], wrong: ["", "0", "01", "1".repeat(20), "1x"] };
+
+/** By the operation: what its other parameters need, and those with bounds. The bounds of faults stand beside their meaning (faults.test.ts). */
+const ROUTES: Readonly<Record<string, readonly [rest: object, bounds: Readonly<Record<string, Bounds>>]>> = {
+  createWorld: [{}, { name: { right: ["a", "0", "a-_b", "a".repeat(57)], wrong: ["", "-a", "a-", "A", "a.b", "a".repeat(58)] } }],
+  takeSnapshot: [{}, { name: { right: ["a", "Z_-", "0".repeat(64)], wrong: ["", "-a", "_a", "a b", "a".repeat(65)] } }],
+  mintToken: [
+    { type: "app", app: "1001" },
+    {
+      token: { right: ["!", "~", textOf(1_000)], wrong: ["", "a b", "a|b", "ä", textOf(1_001)] },
+      token_sha256: { right: ["0af".padEnd(64, "9")], wrong: ["", "A".repeat(64), "0".repeat(63), "0".repeat(65)] },
+    },
+  ],
+  createControlKey: [{ access: "read" }, { name: { right: ["", textOf(200)], wrong: [textOf(201)] }, expires_at: within(0, 253_402_300_799) }],
+  rotateControlKey: [{}, { overlap_seconds: within(0, 2_592_000) }],
+  rotateSealingKey: [{}, { overlap_seconds: within(60, 2_592_000) }],
+  // A century, whatever its leap years.
+  advanceClock: [{}, { seconds: { right: [0, 0.5, 3_162_240_000], wrong: [-1, 3_162_240_001] } }],
+  listRequests: [{}, { status, status_class }],
+  streamRequests: [{}, { status, status_class, after: { right: [0, 1], wrong: [-1, 0.5] } }],
+  expectRequests: [{}, { count: { right: [0, 1_000], wrong: [-1, 0.5] }, within_ms: within(0, 60_000) }],
+  expectWebhooks: [{}, { count: within(0, 200), within_ms: within(0, 60_000) }],
+  readWebhookExample: [{ entity: "1" }, { entity: id, phone_number: id }],
+};
+
+const WORDS = ["minimum", "maximum", "minLength", "maxLength", "pattern"];
+
+/** Of features that have none: the routes of the API itself. */
+const routes = controlRoutes(new Registry([])).map(({ operation, query, body }) => ({ operation, query, body: body as TObject | undefined }));
+
+for (const { operation, query, body } of routes) {
+  const properties = { ...query?.properties, ...body?.properties };
+  const bounded = Object.keys(properties).filter((name) => name !== "limit" && WORDS.some((word) => word in (properties[name] ?? {})));
+  if (operation === "createFault" || (bounded.length === 0 && query?.properties.limit === undefined)) continue;
+  test(`${operation} takes what is at a bound, and refuses what is beyond`, () => {
+    const [rest, bounds] = ROUTES[operation] ?? [{}, {}];
+    expect(bounded).toEqual(Object.keys(bounds));
+    for (const [name, of] of Object.entries(bounds))
+      expectBounds((name in (query?.properties ?? {}) ? query : body) as TObject, rest, { [name]: of });
+    if (query?.properties.limit !== undefined) expectBounds(query, rest, { limit: within(1, 1_000) });
+  });
+}
+
+test("each operation that has bounds here is one of the API", () => {
+  const names = routes.map(({ operation }) => operation);
+  expect(Object.keys(ROUTES).filter((name) => !names.includes(name))).toEqual([]);
+});
