@@ -61,6 +61,11 @@ export async function listenInFront({ host, port, unixSocket, certificate, conne
     // A pipeline through a TLS socket has eleven listeners for its end, of which the runtime would warn on stderr.
     client.setMaxListeners(LISTENERS_MAX);
     const http = connect(unixSocket);
+    // The HTTP server has stopped, while this client's handshake was under way: a pipeline would throw.
+    if (http.destroyed) {
+      http.on("error", () => client.destroy());
+      return;
+    }
     http.on("data", () => connections.waits(client));
     // Whichever side ends or breaks first, the other one follows.
     pipeline(client, http, client, () => {});

@@ -1,12 +1,17 @@
 /** How the listener of the control API begins and ends, and how many clients it has room for. */
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
+import { connect as connectTls } from "node:tls";
+import type { Certificate } from "#config/certificate";
+import { receiverCertificate, receiverKey } from "#harness/certificates";
 import { afterThisTest } from "#harness/cleanup";
 import { KEY, openControl } from "#harness/control";
 import { temporaryFolder } from "#harness/server";
 import { nextTurn } from "#kernel/turns";
+import { largestBodyBytes } from "./app.ts";
+import { listenInFront } from "./front.ts";
 import { serveControl } from "./server.ts";
 
 const personas = {
@@ -99,4 +104,33 @@ test("256 clients have their connections at once; with one more the one that has
   await open(256);
   while (closed.length === 0) await Bun.sleep(5);
   expect(closed).toEqual([0]);
+});
+
+test("it has time for the longest wait, and takes in one byte more than the largest body, which is refused by what reads it", async () => {
+  const serving = spyOn(Bun, "serve");
+  afterThisTest(() => serving.mockRestore());
+  const { served } = await openControl();
+  const server = await serveControl({ ...served, host: "127.0.0.1", port: 0 });
+  afterThisTest(() => server.stop(0));
+  expect(serving).toHaveBeenCalledWith(expect.objectContaining({ idleTimeout: 255, maxRequestBodySize: largestBodyBytes(served.deps.registry) + 1 }));
+});
+
+test("RFC 7301: over TLS the server chooses HTTP/1.1 from the protocols of a client", async () => {
+  const { served } = await openControl();
+  const certificate = { current: { cert: receiverCertificate, key: receiverKey }, onRenewed: () => {} } as unknown as Certificate;
+  const server = await serveControl({ ...served, certificate, host: "127.0.0.1", port: 0 });
+  afterThisTest(() => server.stop(0));
+  const socket = connectTls({ host: "127.0.0.1", port: server.port, rejectUnauthorized: false, ALPNProtocols: ["h2", "http/1.1"] });
+  afterThisTest(() => socket.destroy());
+  await new Promise((resolve) => socket.once("secureConnect", resolve));
+  expect(socket.alpnProtocol).toBe("http/1.1");
+});
+
+test("a client whose handshake ends when the HTTP server has stopped is disconnected, and nothing fails", async () => {
+  const unixSocket = join(temporaryFolder(), "none.sock");
+  const front = await listenInFront({ host: "127.0.0.1", port: 0, unixSocket, certificate: undefined });
+  afterThisTest(() => front.close());
+  const client = connect(front.port, "127.0.0.1");
+  client.on("error", () => {});
+  await new Promise((resolve) => client.once("close", resolve));
 });
