@@ -47,8 +47,8 @@ async function serve(http: HttpListener, limits: Partial<HttpLimits> = {}): Prom
 
 const commonNames = { before: "receiver.example", after: "renewed.example" };
 
-async function open(port: number): Promise<TLSSocket> {
-  const socket = connect({ host: "127.0.0.1", port, rejectUnauthorized: false });
+async function open(port: number, protocols: readonly string[] = []): Promise<TLSSocket> {
+  const socket = connect({ host: "127.0.0.1", port, rejectUnauthorized: false, ALPNProtocols: [...protocols] });
   closings.push(() => socket.destroy());
   await new Promise((resolve, reject) => socket.once("secureConnect", resolve).once("error", reject));
   return socket;
@@ -75,6 +75,11 @@ function ask(socket: TLSSocket, path: string): Promise<number> {
 }
 
 describe.each(httpListeners)("TLS with --http %s", (http) => {
+  test("RFC 7301: the server chooses HTTP/1.1 from the protocols of a client", async () => {
+    const { graph } = await serve(http);
+    expect((await open(graph.port, ["h2", "http/1.1"])).alpnProtocol).toBe("http/1.1");
+  });
+
   test("links begin with https", async () => {
     const { graph } = await serve(http);
     const [response] = (await exchange(graph.port, ["GET /app/v26.0/1 HTTP/1.1\r\nHost: graph.test\r\n\r\n"], { isTls: true })).responses;

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { stopMonotonicClock } from "#harness/time/stopped-time";
 import { isKnownServicePort } from "./known-ports.ts";
-import { Names } from "./resolver.ts";
+import { Names, systemNames } from "./resolver.ts";
 
 test("a name is resolved once for all that ask at the same time, and each name for itself", async () => {
   const asked: string[] = [];
@@ -11,6 +11,12 @@ test("a name is resolved once for all that ask at the same time, and each name f
   });
   expect(await Promise.all(["a", "a", "b"].map((name) => names.addressesOf(name)))).toEqual([["address of a"], ["address of a"], ["address of b"]]);
   expect(asked).toEqual(["a", "b"]);
+});
+
+test("the system knows the addresses of this machine's own name", async () => {
+  const addresses = await systemNames("localhost");
+  expect(addresses.length).toBeGreaterThan(0);
+  expect(addresses.filter((address) => address !== "127.0.0.1" && address !== "::1")).toEqual([]);
 });
 
 test("a name without an address, or that cannot be resolved, is resolved anew by the next request", async () => {

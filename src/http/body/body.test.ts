@@ -53,6 +53,8 @@ describe("D-34: forms and bodies that do not say what they are", () => {
   test("a form", () => {
     expect(read("name=a+b%26&list[]=1&list[]=2\r\n", FORM).parameters).toEqual({ name: "a b&", list: ["1", "2"] });
     expect(problem("a=%zz", FORM)).toContain("Param a is not percent-encoded UTF-8");
+    // As it was received.
+    expect(read("name=a+b%26\r\n", FORM).text).toBe("name=a+b%26\r\n");
   });
 
   test("a form whose first name shares bytes with a byte order mark is a form", () => {

@@ -14,6 +14,24 @@ async function usingServer(limits: Partial<HttpLimits>, work: (graph: EchoGraph)
 
 const post = (headers: string): string => `POST /1 HTTP/1.1\r\nHost: h\r\n${headers}\r\n`;
 
+test("a client may end its side after its request, and has the response all the same", async () => {
+  const { graph, release } = await serveHeld({});
+  const socket = connect({ port: graph.port, host: "127.0.0.1", allowHalfOpen: true });
+  let text = "";
+  socket.on("data", (part) => {
+    text += part;
+  });
+  const ended = new Promise((resolve) => socket.once("close", resolve).once("end", resolve));
+  await new Promise<void>((resolve) => socket.end("GET /held HTTP/1.1\r\nHost: h\r\n\r\n", resolve));
+  // What came on the first connection was read before what comes on another one.
+  await exchange(graph.port, ["GET /1 HTTP/1.1\r\nHost: h\r\n\r\n"]);
+  release();
+  await ended;
+  socket.destroy();
+  await graph.stop(0);
+  expect(text).toStartWith("HTTP/1.1 200 OK\r\n");
+});
+
 describe("what only the own listener promises", () => {
   // node:http hands every body over later than its head.
   test("a body that comes with its head needs none of the memory of those that are arriving", async () => {

@@ -1,6 +1,7 @@
 /** Which connections a pool keeps for the next request, how many, and for how long. */
 import { expect, spyOn, test } from "bun:test";
 import { afterThisTest } from "#harness/cleanup";
+import { catchTimers } from "#harness/time/stopped-time";
 import type { Connection } from "./connection.ts";
 import { ConnectionPool } from "./pool.ts";
 
@@ -107,4 +108,13 @@ test("a pool that is closed closes what waits and keeps nothing more", () => {
   pool.close();
   pool.give("a", after);
   expect([before.closes, after.closes, pool.take("a")]).toEqual([1, 1, undefined]);
+});
+
+test("what waits does not keep the program running", () => {
+  const { intervals } = catchTimers();
+  const pool = newPool();
+  pool.give("key", waiting());
+  expect(intervals).toMatchObject([{ ms: 1_000, isUnreffed: true, isCleared: false }]);
+  pool.close();
+  expect(intervals[0]?.isCleared).toBe(true);
 });

@@ -46,6 +46,19 @@ onEachDatabase("alerts about a callback that fails", (kind) => {
     expect(alerts).toEqual([first, { since: 100 * HOUR, after: HOUR }]);
   });
 
+  test("an alert is reported when its job has ended, so that no other process reports it again", async () => {
+    const { fixture, fail } = await open();
+    const jobs: Promise<unknown[]>[] = [];
+    const { push } = fixture.alerts;
+    fixture.alerts.push = (...callbacks) => {
+      jobs.push(fixture.database.reader.all(sql`SELECT j.key FROM jobs j WHERE j.kind = ${alertJob}`));
+      return push(...callbacks);
+    };
+    await fail();
+    await fixture.advance(HOUR);
+    expect(await Promise.all(jobs)).toEqual([[]]);
+  });
+
   test("a series that begins anew because the clock was moved back is an alert after an hour of its own", async () => {
     const { fixture, fail, alerts } = await open();
     await fail();

@@ -48,6 +48,20 @@ onEachDatabase("events that are sent at once", (kind) => {
     expect(valuesAt(receiver)).toHaveLength(4);
   });
 
+  test("one that fails is tried again as any other", async () => {
+    const { receiver, database, fixture } = await open();
+    receiver.response = (_post, count) => new Response(null, { status: count === 2 ? 500 : 200 });
+    await fixture.emit("4001", { n: 1 });
+    await until(async () => receiver.posts.length === 2 && (await statusesIn(database.reader))[1] !== SENDING);
+    await fixture.loop.runDue();
+    expect(await statusesIn(database.reader)).toEqual([DELIVERED, WAITING]);
+    await fixture.advance(60);
+    expect({ values: valuesAt(receiver), statuses: await statusesIn(database.reader) }).toEqual({
+      values: [{ n: 0 }, { n: 1 }, { n: 1 }],
+      statuses: [DELIVERED, DELIVERED],
+    });
+  });
+
   test("a cause that is undone sends nothing, and holds nothing up", async () => {
     const { receiver, database, fixture } = await open();
     const undone = database.write(async (tx) => {

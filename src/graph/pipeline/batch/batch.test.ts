@@ -3,10 +3,27 @@ import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { openPlaza } from "#harness/plaza";
 import { cafe } from "#harness/worlds";
+import type { GraphError } from "#kernel/errors";
+import type { GraphRequest, GraphResponse } from "../request.ts";
+import { runBatch } from "./batch.ts";
 
 const three = { query: { access_token: "page", oauth_token: "page" }, headers: { authorization: "Bearer page" } };
 const node = "v26.0/5001";
 const labels = "v26.0/2001/custom_labels";
+
+test("each request has the files of the batch", async () => {
+  const files = new Map([["file", { filename: "a.csv", contentType: "text/csv", bytes: new Uint8Array() }]]);
+  const seen: unknown[] = [];
+  const handle = async (request: GraphRequest): Promise<GraphResponse> => {
+    seen.push(request.files);
+    return { status: 200, headers: {}, body: "", operation: "unknown", traceId: "t", app: undefined };
+  };
+  const refuse = (error: GraphError): never => {
+    throw error;
+  };
+  await runBatch(handle, requestOf("POST", "/", { files }), [{ relative_url: "a" }, { relative_url: "b" }], refuse);
+  expect(seen).toEqual([files, files]);
+});
 
 onEachDatabase("the requests of a batch", (database) => {
   const open = async () => {
