@@ -53,7 +53,7 @@ async function run(command: readonly string[], cwd: string): Promise<Said> {
 
 /** Media types that the generator does not know; it leaves out the response, or takes JSON for the body. */
 const leftOutOfPython: Readonly<Record<string, readonly string[]>> = {
-  control: ["Unsupported content type application/yaml", "Unsupported content_type application/x-ndjson, application/vnd.apache.parquet"],
+  control: ["Unsupported content type application/yaml", "Unsupported content_type application/x-ndjson"],
 };
 
 async function generatePython({ name, file }: Written, folder: string): Promise<void> {

@@ -10,10 +10,8 @@ import { isNodeId, type NodeId } from "#kernel/ids";
 import { readRetentionDays, saveRetentionDays } from "./app-events.jobs.ts";
 import { testEventsOf } from "./intake/test-view.ts";
 import { deactivateEventName, exportLines, listDaySums, listEventNames, listLog, logEntry } from "./log/log.handlers.ts";
-import { exportParquet } from "./log/parquet.ts";
 
 const NDJSON = "application/x-ndjson";
-const PARQUET = "application/vnd.apache.parquet";
 
 export const APP = "/v1/worlds/{w}/app-events/{app}";
 
@@ -79,8 +77,7 @@ const logFilter = {
   since: Type.Optional({ ...time, description: "arrived since: Unix seconds or ISO 8601" }),
 };
 const logQuery = Type.Object({ ...logFilter, ...pageQuery.properties });
-const format = Type.Union([Type.Literal("ndjson"), Type.Literal("parquet")], { description: "ndjson unless said otherwise" });
-const exportQuery = Type.Object({ ...logFilter, format: Type.Optional(format) });
+const exportQuery = Type.Object(logFilter);
 export const spanQuery = Type.Object({ since: Type.Optional(time), until: Type.Optional(time) });
 
 /** The app of the path. Throws 404. */
@@ -101,10 +98,7 @@ async function listAppEvents(request: ControlRequest<Static<typeof logQuery>>): 
 
 async function exportAppEvents(request: ControlRequest<Static<typeof exportQuery>>): Promise<Response> {
   const app = await appOf(request);
-  const filter = filterOf(request.query);
-  return request.query.format === "parquet"
-    ? new Response(streamOf(exportParquet(request.world, app, filter)), { headers: { "content-type": PARQUET } })
-    : new Response(streamOf(exportLines(request.world, app, filter)), { headers: { "content-type": NDJSON } });
+  return new Response(streamOf(exportLines(request.world, app, filterOf(request.query))), { headers: { "content-type": NDJSON } });
 }
 
 /** Reads no faster than the caller does. */
@@ -175,10 +169,10 @@ export const appEventControlRoutes: readonly ControlRoute[] = [
     method: "GET",
     path: `${APP}/export`,
     operation: "exportAppEvents",
-    summary: "The log as JSON lines or as a Parquet file, newest first",
+    summary: "The log as JSON lines, newest first",
     query: exportQuery,
     response: logged,
-    streams: [NDJSON, PARQUET],
+    streams: [NDJSON],
     isStreamAlone: true,
     errors: [404],
     handle: exportAppEvents,

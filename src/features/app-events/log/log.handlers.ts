@@ -66,21 +66,16 @@ export const listLog = (world: World, app: NodeId, filter: LogFilter, page: Page
 /** Rows read at once by an export. */
 const EXPORT_ROWS = 1_000;
 
-/** Newest first; events that arrive during the export are left out. */
-export async function* exportPages(world: World, app: NodeId, filter: LogFilter): AsyncGenerator<readonly EventRow[]> {
-  let after: readonly string[] | undefined;
-  for (;;) {
-    const page = await listLog(world, app, filter, { limit: EXPORT_ROWS, after });
-    if (page.rows.length > 0) yield page.rows;
-    if (!page.hasNext) return;
-    after = page.lastKey;
-  }
-}
-
-/** The log as JSON lines. Each chunk consists of whole lines. */
+/** The log as JSON lines, newest first. Each chunk consists of whole lines. Events that arrive during the export are left out. */
 export async function* exportLines(world: World, app: NodeId, filter: LogFilter): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder();
-  for await (const rows of exportPages(world, app, filter)) yield encoder.encode(`${rows.map((row) => JSON.stringify(logEntry(row))).join("\n")}\n`);
+  let after: readonly string[] | undefined;
+  for (;;) {
+    const { rows, hasNext, lastKey } = await listLog(world, app, filter, { limit: EXPORT_ROWS, after });
+    if (rows.length > 0) yield encoder.encode(`${rows.map((row) => JSON.stringify(logEntry(row))).join("\n")}\n`);
+    if (!hasNext) return;
+    after = lastKey;
+  }
 }
 
 export interface NameEntry {
