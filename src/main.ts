@@ -19,7 +19,6 @@ import { Worlds } from "#graph/worlds/hosting/worlds";
 import { migrationsOf, openWorld } from "#graph/worlds/open-world";
 import { followSettings } from "#graph/worlds/settings";
 import type { Streaming } from "#graph/worlds/world";
-import { countryFileOf } from "#http/countries/configured";
 import { connectionsWithin, limitsOf, multipartLimits } from "#http/limits";
 import { controlPlaceOf, describeServer, type ReadyInfo, readyInfo, servedBy, surfaceAddresses } from "#http/ready-info";
 import { ownRoutes } from "#http/routes/own-routes";
@@ -177,7 +176,6 @@ async function listenGraph(
   const onUnexpected: RequestDeps["onUnexpected"] = (error, trace_id) =>
     log.error({ trace_id, ...errorFields(error) }, "a request failed unexpectedly");
   const deps: RequestDeps = { registry, traceId, monotonicMs, onUnexpected };
-  const countryFile = await countryFileOf(config, log);
   return serveGraph({
     hostname: config.host,
     port: config.port,
@@ -204,7 +202,6 @@ async function listenGraph(
       version: () => formatVersion(newestVersion(worlds.default.calendar, unixSeconds(worlds.default.clock))),
       isCountryChosen: config.sandbox,
       countryHeader: config.country_header,
-      countryFile,
     }),
     onServed: config.quiet || !log.shows("info") ? undefined : requestLines(log),
   });

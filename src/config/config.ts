@@ -64,8 +64,6 @@ export interface Config {
   readonly trusted_proxies: readonly string[];
   /** In which trusted proxies name the country of a viewer; lower case. */
   readonly country_header: string | undefined;
-  /** A file that says in which country an address is. */
-  readonly country_file: string | undefined;
   /** D-01: what links, players and stream addresses begin with; no slash at its end. undefined: the address that the caller used. */
   readonly public_url: string | undefined;
   /** D-22; 0 sets no limit. */

@@ -47,7 +47,6 @@ test("defaults and bounds of the options", () => {
     "surface_hosts {} isRepeatable",
     "trusted_proxies [] isRepeatable",
     "country_header none",
-    "country_file none",
     "public_url none",
     "app_calls_per_hour 0 0..9007199254740991",
     "page_calls_per_hour 0 0..9007199254740991",

@@ -183,14 +183,6 @@ const own: readonly Option<OptionName>[] = [
     summary: "header in which a proxy of --trusted-proxies names the viewer's country, for live videos that are not for every country",
   },
   {
-    name: "country_file",
-    value: "FILE",
-    read: read.text,
-    default: undefined,
-    summary:
-      "file that says in which country a viewer's address is, for live videos that are not for every country: CSV of network,country, or a database in MaxMind's format (.mmdb); read again when it is renewed",
-  },
-  {
     name: "public_url",
     value: "URL",
     read: read.publicUrl,

@@ -284,8 +284,8 @@ function appOf({ place, facts, head, appPrefix }: IncomingRequest): string | und
   return app === undefined ? undefined : appPrefix + app;
 }
 
-async function respondTo(route: RouteHandler, { head, exchange, place, baseUrl, address }: IncomingRequest, isFromProxy: boolean): Promise<void> {
-  const routePlace = { ...place, baseUrl, isFromProxy, client: address };
+async function respondTo(route: RouteHandler, { head, exchange, place, baseUrl }: IncomingRequest, isFromProxy: boolean): Promise<void> {
+  const routePlace = { ...place, baseUrl, isFromProxy };
   await streamWebResponse(exchange, await route(webRequest(head, routePlace), routePlace));
   exchange.finish();
 }

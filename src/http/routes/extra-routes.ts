@@ -11,8 +11,6 @@ export interface RoutePlace extends Place {
   readonly baseUrl: string;
   /** The request came by a proxy whose headers are trusted. */
   readonly isFromProxy: boolean;
-  /** The client's address, as far as it is known; of IPv6 its network. */
-  readonly client: string;
 }
 
 /** Given a GET or HEAD without a body. */

@@ -5,7 +5,6 @@ import type { RequestDeps } from "#graph/pipeline/handle-request";
 import { unknownPath } from "#kernel/errors";
 import livePublisher from "#live-publisher.mjs" with { type: "text" };
 import { randomSecret } from "#system";
-import type { CountryFile } from "../countries/country-file.ts";
 import { refusal } from "../refusals.ts";
 import type { RouteHandler, RoutePlace } from "./extra-routes.ts";
 import { type PageResponse, playerPage, refusalPage } from "./player-page.ts";
@@ -17,8 +16,6 @@ export interface PlayerOptions {
   readonly isCountryChosen: boolean;
   /** The header in which a trusted proxy names the viewer's country; lower case. */
   readonly countryHeader: string | undefined;
-  /** In which country an address is; undefined: nobody knows. */
-  readonly countryFile: CountryFile | undefined;
 }
 
 const LIBRARY = "hls.js";
@@ -96,13 +93,13 @@ const page = (status: number, { html, contentSecurityPolicy }: PageResponse): Re
     headers: { ...HEADERS, "content-type": "text/html; charset=utf-8", "content-security-policy": contentSecurityPolicy },
   });
 
-/** What the viewer chose counts before what a proxy says, and that before what the address does. */
-function viewerOf(request: Request, { isFromProxy, client }: RoutePlace, options: PlayerOptions): Viewer {
-  const { isCountryChosen, countryHeader, countryFile } = options;
+/** What the viewer chose counts before what a proxy says. */
+function viewerOf(request: Request, { isFromProxy }: RoutePlace, options: PlayerOptions): Viewer {
+  const { isCountryChosen, countryHeader } = options;
   const chosen = isCountryChosen ? new URL(request.url).searchParams.get("country") : null;
   const named = countryHeader !== undefined && isFromProxy ? request.headers.get(countryHeader) : null;
-  const country = chosen ?? named ?? countryFile?.countryOf(client);
-  return { country: country === undefined ? undefined : countryOf(country), isMobileWeb: MOBILE.test(request.headers.get("user-agent") ?? "") };
+  const country = chosen ?? named;
+  return { country: country === null ? undefined : countryOf(country), isMobileWeb: MOBILE.test(request.headers.get("user-agent") ?? "") };
 }
 
 /** LIVE-27: a browser of a phone or tablet, as it names itself. */
