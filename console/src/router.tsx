@@ -92,7 +92,7 @@ const eventsRoute = createRoute({
 const liveRoute = createRoute({
   getParentRoute: () => root,
   path: "/live",
-  validateSearch: (search: Record<string, unknown>) => textsOf(search, "video", "open"),
+  validateSearch: (search: Record<string, unknown>) => textsOf(search, "video"),
   component: lazyRouteComponent(() => import("./views/live/live.tsx"), "Live"),
 });
 

@@ -1,9 +1,8 @@
-/** `plaza ingest`: takes the streams of encoders and of pages. Only the server starts it (`src/ingest/ingest-process.ts`). */
+/** `plaza ingest`: takes the streams of encoders. Only the server starts it (`src/ingest/ingest-process.ts`). */
 import { mkdir } from "node:fs/promises";
 import { CertificateFiles } from "#ingest/certificate-files";
 import type { Admission, FeedGate, IngestConfig, ToIngest, ToServer } from "#ingest/channel";
 import { RtmpPort } from "#ingest/rtmp-port";
-import { PageGuard } from "#kernel/page-guard";
 import { RecordingSpace } from "#recordings/recording-space";
 import { errorFields, Log } from "#telemetry/log";
 import { outliveStrayFailures } from "#telemetry/stray-failures";
@@ -54,7 +53,6 @@ function listen(config: IngestConfig, gate: ServerGate, log: Log): RtmpPort {
   const opened: RtmpPort = new RtmpPort(
     {
       ...{ hostname, port, secure, gate, recordings, space, limits },
-      pages: config.pages && new PageGuard(config.pages),
       onError: (error, about) => log.error({ ...about, ...errorFields(error) }, "a stream failed unexpectedly"),
       onNote: (about, note) => log.info(about, note),
     },

@@ -1,10 +1,10 @@
 /** D-240: which web pages may use the server. Only a sandbox has tokens and stream keys that everybody knows. */
-import { hostnameOf, PageGuard, type PageRules } from "#kernel/page-guard";
+import { hostnameOf, PageGuard } from "#kernel/page-guard";
 import type { Config } from "./config.ts";
 import { addressOf } from "./listening.ts";
 
 /** Undefined: all pages. */
-export function pageRulesOf({ sandbox, allow_origin, allow_host, host, control_host, public_url, surface_hosts }: Config): PageRules | undefined {
+export function pageGuardOf({ sandbox, allow_origin, allow_host, host, control_host, public_url, surface_hosts }: Config): PageGuard | undefined {
   if (!sandbox) return undefined;
   const configured = [
     addressOf(host),
@@ -12,10 +12,5 @@ export function pageRulesOf({ sandbox, allow_origin, allow_host, host, control_h
     ...Object.values(surface_hosts),
     ...(public_url === undefined ? [] : [new URL(public_url).host]),
   ];
-  return { origins: allow_origin, hosts: [...allow_host, ...configured.flatMap((name) => hostnameOf(name) ?? [])] };
-}
-
-export function pageGuardOf(config: Config): PageGuard | undefined {
-  const rules = pageRulesOf(config);
-  return rules && new PageGuard(rules);
+  return new PageGuard({ origins: allow_origin, hosts: [...allow_host, ...configured.flatMap((name) => hostnameOf(name) ?? [])] });
 }

@@ -17,8 +17,6 @@ export interface ServerDescription {
   readonly social_login_host: string;
   /** Left out: encoders cannot connect. */
   readonly rtmp_url?: string;
-  /** Left out: web pages cannot send. */
-  readonly live_url?: string;
 }
 
 /** What the control API steers. */

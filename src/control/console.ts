@@ -22,14 +22,14 @@ export async function consolePage(server: ServerDescription): Promise<Response |
       "content-type": page.type,
       "cache-control": "no-store",
       "content-security-policy": policyOf(server, nonce),
-      "permissions-policy": "camera=(self), microphone=(self), geolocation=()",
+      "permissions-policy": "camera=(), microphone=(), geolocation=()",
     },
   });
 }
 
-/** The nonce is for the style sheets that the editor makes. Only the graph's addresses and its WebSocket for live video are asked, and only its player is framed. */
+/** The nonce is for the style sheets that the editor makes. Only the graph's addresses are asked, and only its player is framed. */
 function policyOf(server: ServerDescription, nonce: string): string {
-  const { base_url, app_base_url, microblog_base_url, ads_base_url, social_login_host, live_url } = server;
+  const { base_url, app_base_url, microblog_base_url, ads_base_url, social_login_host } = server;
   const graph = [...new Set([base_url, app_base_url, microblog_base_url, ads_base_url, social_login_host].map((address) => new URL(address).origin))];
   return [
     "default-src 'none'",
@@ -37,8 +37,7 @@ function policyOf(server: ServerDescription, nonce: string): string {
     `style-src 'self' 'nonce-${nonce}'`,
     "img-src 'self' data:",
     "font-src 'self'",
-    "media-src 'self' blob:",
-    `connect-src 'self' ${[...graph, ...(live_url === undefined ? [] : [live_url])].join(" ")}`,
+    `connect-src 'self' ${graph.join(" ")}`,
     `frame-src ${new URL(base_url).origin}`,
     "base-uri 'none'",
     "form-action 'none'",

@@ -62,7 +62,7 @@ describe("what the control API says of the server", () => {
     ]);
     const described = describeServer(configOf(), "h", 9, undefined);
     expect(described).toMatchObject({ sandbox: true, social_login_host: "http://127.0.0.1:9/social-login" });
-    for (const secret of ["control_key", "control_url", "pid", "ready", "rtmp_url", "live_url"]) expect(described).not.toHaveProperty(secret);
+    for (const secret of ["control_key", "control_url", "pid", "ready", "rtmp_url"]) expect(described).not.toHaveProperty(secret);
   });
 
   test("is the public address behind a proxy, but for surfaces with host names of their own", () => {
@@ -76,13 +76,7 @@ describe("what the control API says of the server", () => {
     });
   });
 
-  test("names the socket of pages over TLS where there is a certificate, the server's or the proxy's", () => {
-    const live = (given: object | undefined, flags = {}) => describeServer(configOf(flags), "h", 9, given && streaming(given)).live_url;
-    expect([live(undefined), live({ rtmpUrl: "rtmp://media/live" }), live({ rtmpPort: 1935 }), live({ rtmpPort: 1935, rtmpsPort: 443 })]).toEqual([
-      ...[undefined, undefined, "ws://127.0.0.1:1935/live", "wss://127.0.0.1:443/live"],
-    ]);
-    expect(live({ rtmpPort: 1935 }, { public_url: "https://public.example:8443/graph" })).toBe("wss://public.example:8443/live");
-    expect(live({ rtmpPort: 1935 }, { public_url: "http://public.example" })).toBe("ws://127.0.0.1:1935/live");
+  test("names where encoders connect, if they can", () => {
     expect(describeServer(configOf(), "h", 9, streaming({ rtmpPort: 1935 })).rtmp_url).toBe("rtmp://127.0.0.1:1935/live");
   });
 });

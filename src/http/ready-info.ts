@@ -57,7 +57,6 @@ export function describeServer(config: Config, hostname: string, port: number, s
   const { sandbox, host, public_url } = config;
   const isEverywhere = host === "0.0.0.0" || host === "::";
   const reached = isEverywhere ? hostname.replace(/^\[(.*)\]$/, "$1") : host;
-  const live_url = pageAddressOf(reached, public_url, streaming);
   const {
     ready: _,
     pid: __,
@@ -77,19 +76,7 @@ export function describeServer(config: Config, hostname: string, port: number, s
     ads_base_url: shown(addresses.ads_base_url),
     social_login_host: shown(addresses.social_login_host),
     ...(rtmp_url === null ? {} : { rtmp_url }),
-    ...(live_url === undefined ? {} : { live_url }),
   };
-}
-
-/**
- * D-117: the WebSocket of pages that publish, over TLS where there is a certificate, the server's or a proxy's (D-276). A media server of
- * somebody else's has none.
- */
-function pageAddressOf(host: string, publicUrl: string | undefined, streaming: Streaming | undefined): string | undefined {
-  if (streaming?.rtmpPort === undefined) return undefined;
-  const { rtmpPort, rtmpsPort } = streaming;
-  if (rtmpsPort !== undefined) return `wss://${addressOf(host)}:${rtmpsPort}/live`;
-  return publicUrl?.startsWith("https:") === true ? `wss://${new URL(publicUrl).host}/live` : `ws://${addressOf(host)}:${rtmpPort}/live`;
 }
 
 /** `stopAsked` resolves when the control API is asked to end the server. */

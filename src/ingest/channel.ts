@@ -4,7 +4,6 @@
  */
 
 import type { FeedHealth as HealthInWorld } from "#features/live-videos";
-import type { PageRules } from "#kernel/page-guard";
 
 export interface FeedName {
   readonly world: string;
@@ -34,8 +33,6 @@ export interface IngestConfig {
   /** A stream with more is ended. */
   readonly stream_bits_max: number;
   readonly streams_max: number;
-  /** Which web pages may send; undefined: all that have a key. */
-  readonly pages: PageRules | undefined;
   readonly log_level: "silent" | "error" | "warn" | "info" | "debug";
   readonly pretty: boolean;
 }

@@ -2,7 +2,6 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "#config/config";
-import { pageRulesOf } from "#config/page-rules";
 import type { Worlds } from "#graph/worlds/hosting/worlds";
 import type { Streaming, World } from "#graph/worlds/world";
 import { within } from "#kernel/turns";
@@ -53,7 +52,6 @@ export function openLiveIngest(config: Config, log: Log, isOwner: boolean): Live
         disk_reserve_bytes: config.disk_reserve_bytes,
         streams_max: config.streams_max,
         stream_bits_max: config.stream_bits_per_second_max,
-        pages: pageRulesOf(config),
         log_level: config.log_level,
         pretty: config.pretty,
       },

@@ -150,7 +150,7 @@ test("ingest: LIVE-11: a stream without audio ends, and nothing of it is recorde
   const encoder = startEncoder(address("good"), { seconds: 10, hasAudio: false, isFast: true });
   await happened("no_audio 1");
   expect(await encoder.ended).not.toBe(0);
-  expect(await readRecording(recordings, "default", "1")).toEqual([{ session: 1, form: "ts", segments: [], hasEnded: true }]);
+  expect(await readRecording(recordings, "default", "1")).toEqual([{ session: 1, segments: [], hasEnded: true }]);
   expect(seen).toContain("a feed was ended: The stream has no audio, and audio is required");
 });
 

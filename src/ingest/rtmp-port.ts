@@ -1,6 +1,5 @@
-/** The port for encoders and for pages that publish: connections, their time limits, and what they send. */
+/** The port for encoders: connections, their time limits, and what they send. */
 import type { Socket, TCPSocketListener } from "bun";
-import type { PageGuard } from "#kernel/page-guard";
 import type { RecordingSpace } from "#recordings/recording-space";
 import { monotonicMs, randomKey, realNowMs } from "#system";
 import type { FeedGate, FeedHealth, FeedName } from "./channel.ts";
@@ -23,8 +22,6 @@ export interface RtmpPortOptions {
   readonly recordings: string;
   readonly space: RecordingSpace;
   readonly limits: FeedLimits & ConnectionLimits;
-  /** Which web pages may send; undefined: all that have a key. */
-  readonly pages?: PageGuard | undefined;
   onError(error: unknown, about: Readonly<Record<string, unknown>>): void;
   onNote(about: Readonly<Record<string, unknown>>, note: string): void;
 }
@@ -50,7 +47,6 @@ export class RtmpPort implements PublisherOwner {
   readonly recordings: string;
   readonly space: RecordingSpace;
   readonly limits: FeedLimits;
-  readonly pages: PageGuard | undefined;
   readonly monotonicMs = monotonicMs;
   readonly realNowMs = realNowMs;
   readonly randomBytes = randomKey;
@@ -62,7 +58,6 @@ export class RtmpPort implements PublisherOwner {
     this.recordings = options.recordings;
     this.space = options.space;
     this.limits = options.limits;
-    this.pages = options.pages;
     this.#plain = this.#listen(options.port);
     try {
       if (options.secure !== undefined) this.#secure = this.#listen(options.secure.port, options.secure.certificate);

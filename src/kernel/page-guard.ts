@@ -3,7 +3,7 @@
  * machine, so pages of other sites are refused. A browser says where a request comes from, and a page cannot change that: in `Origin`, in
  * `Sec-Fetch-Site`, and in `Host`, which names the page's own site where its name was made to lead to this machine.
  */
-export interface PageRules {
+interface PageRules {
   /** `--allow-origin`: as `originOf` writes them. */
   readonly origins: readonly string[];
   /** `--allow-host`, and the other names under which the server is configured: as `hostnameOf` writes them. */

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { appendFileSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "#harness/server";
-import { findForm, readRecording, recordingVersion, removeRecording, removeRecordings } from "./read-recording.ts";
+import { readRecording, recordingVersion, removeRecording, removeRecordings } from "./read-recording.ts";
 
 /** Sessions of the video 7 in the world w, by what their index holds; undefined: they have none. */
 function recordingOf(sessions: Readonly<Record<string, string | undefined>>) {
@@ -20,19 +20,15 @@ const segment = (number: number, durationMs: number, beganRealMs: number) => ({ 
 
 describe("a session", () => {
   test.each<[index: string | undefined, session: object]>([
-    ["2000 5 1000\n500 7 3000\nend\n", { form: "ts", segments: [segment(0, 2_000, 1_000), segment(1, 500, 3_000)], hasEnded: true }],
-    ["mp4\n2000 5 1000\nend\n", { form: "mp4", segments: [segment(0, 2_000, 1_000)], hasEnded: true }],
-    ["2000 5 1000\n", { form: "ts", segments: [segment(0, 2_000, 1_000)], hasEnded: false }],
+    ["2000 5 1000\n500 7 3000\nend\n", { segments: [segment(0, 2_000, 1_000), segment(1, 500, 3_000)], hasEnded: true }],
+    ["2000 5 1000\n", { segments: [segment(0, 2_000, 1_000)], hasEnded: false }],
     // The last line is still being written.
-    ["2000 5 1000\n500 7 30", { form: "ts", segments: [segment(0, 2_000, 1_000)], hasEnded: false }],
-    ["mp4\n2000 5 1000\n500 7 3000", { form: "mp4", segments: [segment(0, 2_000, 1_000)], hasEnded: false }],
-    ["mp4\n", { form: "mp4", segments: [], hasEnded: false }],
-    ["end\n", { form: "ts", segments: [], hasEnded: true }],
-    ["mp4\nend\n", { form: "mp4", segments: [], hasEnded: true }],
-    ["", { form: "ts", segments: [], hasEnded: false }],
-    [undefined, { form: "ts", segments: [], hasEnded: false }],
+    ["2000 5 1000\n500 7 30", { segments: [segment(0, 2_000, 1_000)], hasEnded: false }],
+    ["end\n", { segments: [], hasEnded: true }],
+    ["", { segments: [], hasEnded: false }],
+    [undefined, { segments: [], hasEnded: false }],
     // What is no line of an index is no segment, and those behind it keep their numbers.
-    ["2000 5 1000\nx\n500 7 3000\n", { form: "ts", segments: [segment(0, 2_000, 1_000), segment(2, 500, 3_000)], hasEnded: false }],
+    ["2000 5 1000\nx\n500 7 3000\n", { segments: [segment(0, 2_000, 1_000), segment(2, 500, 3_000)], hasEnded: false }],
   ])("%j", async (index, session) => {
     const { root } = recordingOf({ 3: index });
     expect(await readRecording(root, "w", "7")).toEqual([{ session: 3, ...session }] as never);
@@ -44,14 +40,6 @@ test("sessions come by their numbers, and nothing else in the folder is one", as
   expect((await readRecording(root, "w", "7")).map(({ session }) => session)).toEqual([9, 10, 100, 123_456_789_012_345]);
   expect(await readRecording(root, "w", "8")).toEqual([]);
   expect(await recordingVersion(root, "w", "8")).toBe("");
-});
-
-test("the form is that of the last session with a segment", async () => {
-  const form = (sessions: Readonly<Record<string, string>>) => findForm(recordingOf(sessions).root, "w", "7");
-  expect(await form({ 1: "2000 5 1000\n", 2: "mp4\n2000 5 1000\n" })).toBe("mp4");
-  expect(await form({ 1: "2000 5 1000\n", 2: "mp4\n" })).toBe("ts");
-  expect(await form({ 1: "mp4\n" })).toBeUndefined();
-  expect(await form({})).toBeUndefined();
 });
 
 test("the version is another one with each line and each session", async () => {

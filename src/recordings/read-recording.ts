@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { END_LINE, INDEX, MP4_LINE, type RecordingForm, sessionFolder, videoFolder, worldFolder } from "./folder.ts";
+import { END_LINE, INDEX, sessionFolder, videoFolder, worldFolder } from "./folder.ts";
 
 interface SegmentEntry {
   readonly number: number;
@@ -12,7 +12,6 @@ interface SegmentEntry {
 
 export interface RecordedSession {
   readonly session: number;
-  readonly form: RecordingForm;
   readonly segments: readonly SegmentEntry[];
   readonly hasEnded: boolean;
 }
@@ -39,18 +38,12 @@ async function sessionsOf(root: string, world: string, video: string): Promise<n
 async function readSession(folder: string, session: number): Promise<RecordedSession> {
   const text = await readFile(join(folder, INDEX), "utf8").catch(nothing(""));
   const hasEnded = text.endsWith(END_LINE);
-  const form = text.startsWith(MP4_LINE) ? "mp4" : "ts";
-  const lines = text.slice(form === "mp4" ? MP4_LINE.length : 0, hasEnded ? -END_LINE.length : text.lastIndexOf("\n") + 1).split("\n");
+  const lines = text.slice(0, hasEnded ? -END_LINE.length : text.lastIndexOf("\n") + 1).split("\n");
   const segments = lines.flatMap((line, number): SegmentEntry[] => {
     const [, duration, began] = /^(\d{1,9}) \d{1,12} (\d{1,15})$/.exec(line) ?? [];
     return duration === undefined ? [] : [{ number, durationMs: Number(duration), beganRealMs: Number(began) }];
   });
-  return { session, form, segments, hasEnded };
-}
-
-/** What the recording so far consists of; undefined: there is none. */
-export async function findForm(root: string, world: string, video: string): Promise<RecordingForm | undefined> {
-  return (await readRecording(root, world, video)).findLast(({ segments }) => segments.length > 0)?.form;
+  return { session, segments, hasEnded };
 }
 
 /** LIVE-14: nothing of a deleted video stays. */

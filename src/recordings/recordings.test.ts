@@ -22,7 +22,6 @@ function newRecording(limits = BOUNDLESS) {
 
 const segmentOf = (text: string, more: Partial<RecordedSegment> = {}): RecordedSegment => ({
   bytes: Buffer.from(text),
-  head: undefined,
   durationMs: 1_999.6,
   beganRealMs: 1_000.4,
   ...more,
@@ -37,16 +36,6 @@ test("segments of a transport stream stand one after the other, and in the index
   expect(["0.ts", "1.ts"].map((name) => readFileSync(join(folder, name), "utf8"))).toEqual(["first", "second!"]);
   expect(index()).toBe("2000 5 1000\n500 7 3000\nend\n");
   expect(failures).toEqual([]);
-});
-
-test("segments of MP4 have their head once, before them, and the index says what they are", async () => {
-  const { recording, folder, index, files } = newRecording();
-  const head = Buffer.from("head");
-  for (const text of ["a", "bc"]) recording.add(segmentOf(text, { head }));
-  await recording.end();
-  expect(files()).toEqual(["0.mp4", "1.mp4", "head.mp4", "index"]);
-  expect(readFileSync(join(folder, "head.mp4"), "utf8")).toBe("head");
-  expect(index()).toBe("mp4\n2000 1 1000\n2000 2 1000\nend\n");
 });
 
 test("a failure is reported once, and nothing more is written: neither a segment nor the end", async () => {
@@ -80,13 +69,13 @@ test("a disk that refuses any step of it is reported, and nothing that would sta
     if (!isFolder) writeFileSync(again, "");
     const place = { root, world: "w", video: "8", session: 1 };
     const other = new SessionRecording(place, new RecordingSpace(root, BOUNDLESS), (_, error) => failures.push((error as { code: string }).code));
-    for (const text of ["a", "b"]) other.add(segmentOf(text, { head: Buffer.from("head") }));
+    for (const text of ["a", "b"]) other.add(segmentOf(text));
     await other.end();
     expect(readdirSync(folder)).toEqual(["index"]);
     return { failures, left: isFolder ? readdirSync(again).sort() : [] };
   };
-  expect(await refused("head.mp4.part", true)).toEqual({ failures: ["EISDIR"], left: ["head.mp4.part"] });
-  expect(await refused("index", true)).toEqual({ failures: ["EISDIR"], left: ["head.mp4", "index"] });
+  expect(await refused("0.ts.part", true)).toEqual({ failures: ["EISDIR"], left: ["0.ts.part"] });
+  expect(await refused("index", true)).toEqual({ failures: ["EISDIR"], left: ["0.ts", "index"] });
   // A file stands where the folder would be.
   expect(await refused("", false)).toEqual({ failures: ["EEXIST"], left: [] });
 });

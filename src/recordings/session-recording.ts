@@ -4,13 +4,11 @@
  */
 import { appendFile, mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { END_LINE, HEAD, INDEX, indexLine, MP4_LINE, segmentFile, sessionFolder } from "./folder.ts";
+import { END_LINE, INDEX, indexLine, segmentFile, sessionFolder } from "./folder.ts";
 import type { RecordingSpace } from "./recording-space.ts";
 
 export interface RecordedSegment {
   readonly bytes: Uint8Array;
-  /** What its players need before it, if it is MP4; the same for all segments of a session. */
-  readonly head: Uint8Array | undefined;
   readonly durationMs: number;
   /** The machine's time at which it began to arrive. */
   readonly beganRealMs: number;
@@ -55,14 +53,10 @@ export class SessionRecording {
     return this.#written;
   }
 
-  async #write({ bytes, head, durationMs, beganRealMs }: RecordedSegment): Promise<void> {
+  async #write({ bytes, durationMs, beganRealMs }: RecordedSegment): Promise<void> {
     this.#waitingBytes -= bytes.length;
     await this.#space.take(bytes.length);
-    if (head !== undefined && this.#count === 0) {
-      await this.#writeWhole(HEAD, head);
-      await appendFile(join(this.#folder, INDEX), MP4_LINE);
-    }
-    await this.#writeWhole(segmentFile(this.#count, head === undefined ? "ts" : "mp4"), bytes);
+    await this.#writeWhole(segmentFile(this.#count), bytes);
     await appendFile(join(this.#folder, INDEX), indexLine(durationMs, bytes.length, beganRealMs));
     this.#count++;
   }

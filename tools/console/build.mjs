@@ -16,10 +16,7 @@ function isFresh() {
   if (!existsSync(consolePack)) return false;
   const builtMs = statSync(consolePack).mtimeMs;
   const sources = readdirSync(join(consoleFolder, "src"), { recursive: true }).map((name) => join("src", name));
-  const sender = "../src/http/routes/live-publisher.mjs";
-  return ["src", "build.ts", "index.html", "package-lock.json", sender, ...sources].every(
-    (path) => statSync(join(consoleFolder, path)).mtimeMs <= builtMs,
-  );
+  return ["src", "build.ts", "index.html", "package-lock.json", ...sources].every((path) => statSync(join(consoleFolder, path)).mtimeMs <= builtMs);
 }
 
 /** `wantsTools`: also what only tests and checks need. Throws where it cannot be built. */

@@ -6,7 +6,7 @@ export const views = [
   { path: "/graph", name: "Graph", about: "nodes of every kind: find, make, change, delete" },
   { path: "/webhooks", name: "Webhooks", about: "callbacks and their health, what was sent, and why something waits" },
   { path: "/events", name: "App events", about: "as they come, with verdicts, names and sums" },
-  { path: "/live", name: "Live", about: "broadcasts, what their encoders send, and one from this browser" },
+  { path: "/live", name: "Live", about: "broadcasts, and what their encoders send" },
   { path: "/feeds", name: "Feeds", about: "files that fill catalogs, and why a row is no item" },
   { path: "/phone", name: "Phone", about: "the person in the app, and what they cause" },
   { path: "/tokens", name: "Tokens", about: "make, revoke, and what each may" },

@@ -99,16 +99,14 @@ describe("it is started only by the server", () => {
 });
 
 test("it makes the folder, listens as it is configured, and has 256 connections more than streams, for who has shown no key yet", async () => {
-  const config = configOf({ port: 1_935, pages: { origins: [], hosts: ["plaza"] } });
+  const config = configOf({ port: 1_935 });
   const { made } = await listening(config);
-  const { hostname, port, recordings, secure, limits, pages } = made.options;
+  const { hostname, port, recordings, secure, limits } = made.options;
   expect({ hostname, port, recordings, secure, limits }).toEqual({
     ...{ hostname: "127.0.0.1", port: 1_935, recordings: config.recordings, secure: undefined },
     limits: { bitsPerSecondMax: 7, connectionsMax: 264, unauthenticatedMax: 256 },
   });
   expect(existsSync(config.recordings)).toBe(true);
-  const refusal = (host: string) => pages?.refusalOf({ method: "GET", host, header: () => undefined });
-  expect([refusal("plaza"), refusal("elsewhere")]).toEqual([undefined, expect.any(String)]);
   expect(channel.listenerCount("unhandledRejection")).toBe(1);
   for (const signal of ["SIGINT", "SIGTERM"]) expect(channel.emit(signal)).toBe(true);
   expect(ends).toEqual([]);

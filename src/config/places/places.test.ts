@@ -7,7 +7,7 @@ import { temporaryFolder } from "#harness/server";
 import { type Config, ConfigProblem } from "../config.ts";
 import { findConfigFile } from "../config-file.ts";
 import { addressOf, listening, portOf } from "../listening.ts";
-import { pageGuardOf, pageRulesOf } from "../page-rules.ts";
+import { pageGuardOf } from "../page-rules.ts";
 import { commandWarnings, variableWarnings } from "../read-config.ts";
 
 describe("a port", () => {
@@ -96,13 +96,14 @@ test("D-240: a sandbox takes the pages that are named and those of its own hosts
     ...{ sandbox: true, allow_origin: ["https://app.example"], allow_host: ["plaza"], host: "0.0.0.0", control_host: "::1" },
     ...{ surface_hosts: { ads: "ads.example:81" }, public_url: "https://public.example:444/path" },
   } as unknown as Config;
-  expect(pageRulesOf(config)).toEqual({
-    origins: ["https://app.example"],
-    hosts: ["plaza", "127.0.0.1", "[::1]", "ads.example", "public.example"],
-  });
-  expect(pageRulesOf({ ...config, surface_hosts: {}, public_url: undefined })?.hosts).toEqual(["plaza", "127.0.0.1", "[::1]"]);
-  expect(pageGuardOf(config)?.refusalOf({ method: "GET", host: "elsewhere", header: () => undefined })).toBeString();
-  expect(pageRulesOf({ ...config, sandbox: false })).toBeUndefined();
+  const refused = (of: Config, ...hosts: readonly string[]) =>
+    hosts.filter((host) => pageGuardOf(of)?.refusalOf({ method: "GET", host, header: () => undefined }) !== undefined);
+  const ofSurfaces = ["ads.example", "public.example"];
+  expect(refused(config, "plaza", "127.0.0.1", "[::1]", ...ofSurfaces, "elsewhere")).toEqual(["elsewhere"]);
+  expect(refused({ ...config, surface_hosts: {}, public_url: undefined }, "plaza", ...ofSurfaces)).toEqual(ofSurfaces);
+  const fromPage = (origin: string) =>
+    pageGuardOf(config)?.refusalOf({ method: "POST", host: "plaza", header: (name) => (name === "origin" ? origin : undefined) });
+  expect([fromPage("https://app.example"), fromPage("https://other.example")]).toEqual([undefined, expect.any(String)]);
   expect(pageGuardOf({ ...config, sandbox: false })).toBeUndefined();
 });
 

@@ -24,7 +24,6 @@ const serverFacts = Type.Object({
   ads_base_url: address,
   social_login_host: address,
   rtmp_url: Type.Optional(Type.String({ description: "where encoders connect; left out where they cannot" })),
-  live_url: Type.Optional(Type.String({ description: "the WebSocket where web pages send live videos; left out where they cannot" })),
 });
 
 const graphError = Type.Object({

@@ -3,7 +3,6 @@
 import { countryOf, findSegment, openPlayer, type PlaybackRefusal, readPlaylist, type Viewer } from "#features/live-videos";
 import type { RequestDeps } from "#graph/pipeline/handle-request";
 import { unknownPath } from "#kernel/errors";
-import livePublisher from "#live-publisher.mjs" with { type: "text" };
 import { randomSecret } from "#system";
 import { refusal } from "../refusals.ts";
 import type { RouteHandler, RoutePlace } from "./extra-routes.ts";
@@ -19,8 +18,6 @@ export interface PlayerOptions {
 }
 
 const LIBRARY = "hls.js";
-/** For pages that send a live video. */
-const PUBLISHER = "publisher.js";
 const PLAYLIST = "live.m3u8";
 /** 96 bits, new for each page. */
 const NONCE_BYTES = 12;
@@ -39,7 +36,7 @@ const STATUSES: Readonly<Record<Exclude<PlaybackRefusal, "missing">, number>> = 
 /** Nothing is kept anywhere: permission may end at any time. */
 const HEADERS = { "cache-control": "no-store", "referrer-policy": "no-referrer", "x-content-type-options": "nosniff" };
 
-/** Addresses of scripts change with no version, so they are asked for again after an hour. */
+/** The address of the library changes with no version, so it is asked for again after an hour. */
 const SCRIPT_HEADERS = { "content-type": "text/javascript; charset=utf-8", "cache-control": "public, max-age=3600" };
 
 export function playerRoute(deps: RequestDeps, options: PlayerOptions): RouteHandler {
@@ -48,7 +45,6 @@ export function playerRoute(deps: RequestDeps, options: PlayerOptions): RouteHan
     const { world } = place;
     const viewer = viewerOf(request, place, options);
     if (id === LIBRARY && ticket === undefined) return libraryResponse();
-    if (id === PUBLISHER && ticket === undefined) return new Response(livePublisher, { headers: SCRIPT_HEADERS });
     if (ticket === undefined) {
       const view = await openPlayer(world, id, viewer);
       if (typeof view === "string") return refused(deps, place, view);
@@ -70,7 +66,7 @@ async function segmentResponse(deps: RequestDeps, place: RoutePlace, path: strin
   // A player names only segments that are there; others are guesses.
   if (!(await file.exists())) return refused(deps, place, "missing");
   return new Response(file.stream(), {
-    headers: { ...HEADERS, "content-type": path.endsWith(".ts") ? "video/mp2t" : "video/mp4", "content-length": String(file.size) },
+    headers: { ...HEADERS, "content-type": "video/mp2t", "content-length": String(file.size) },
   });
 }
 

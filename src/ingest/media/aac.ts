@@ -3,9 +3,6 @@ import { BitReader } from "./bits.ts";
 import { MediaProblem } from "./problem.ts";
 
 export interface AacConfig {
-  readonly codec: "aac";
-  /** The AudioSpecificConfig itself. */
-  readonly bytes: Uint8Array;
   /** Samples a second. */
   readonly sampleRate: number;
   readonly channels: number;
@@ -32,21 +29,8 @@ export function readAacConfig(bytes: Uint8Array): AacConfig {
   if (bytes.length < 2 || sampleRate === undefined || channels < 1 || channels > 7 || core < 1 || core > OBJECT_TYPES_OF_ADTS) {
     throw new MediaProblem("the AAC configuration cannot be read: choose AAC LC, mono or stereo");
   }
-  return { codec: "aac", bytes, sampleRate, channels, profile: core - 1, rateIndex };
+  return { sampleRate, channels, profile: core - 1, rateIndex };
 }
-
-/** Samples of a frame. */
-export const AAC_FRAME_SAMPLES = 1024;
-
-/** Of AAC LC by the number of channels: one element of all zeros, then the end (ISO/IEC 14496-3, table 4.3). */
-const SILENT_FRAMES: readonly (Uint8Array | undefined)[] = [
-  undefined,
-  Uint8Array.of(0x01, 0x18, 0x20, 0x07),
-  Uint8Array.of(0x21, 0x10, 0x04, 0x60, 0x8c, 0x1c),
-];
-
-/** A frame in which nothing is heard; undefined for more than two channels, and for another profile than LC. */
-export const silentAac = ({ profile, channels }: AacConfig): Uint8Array | undefined => (profile === AAC_LC - 1 ? SILENT_FRAMES[channels] : undefined);
 
 const HEADER_BYTES = 7;
 /** The length has 13 bits. */

@@ -3,8 +3,6 @@ import { BitReader } from "./bits.ts";
 import { MediaProblem } from "./problem.ts";
 
 export interface VideoConfig {
-  /** The AVCDecoderConfigurationRecord itself. */
-  readonly bytes: Uint8Array;
   /** Of the length before a NAL unit: 1, 2 or 4. */
   readonly lengthBytes: number;
   /** Sequence and picture parameter sets, in this order, each a NAL unit. */
@@ -38,7 +36,7 @@ export function readVideoConfig(bytes: Uint8Array): VideoConfig {
   const sequence = sets[0];
   if (bytes[0] !== 1 || sequence === undefined || sequence.length < 4 || ((sequence[0] as number) & 0x1f) !== SEQUENCE_PARAMETERS) throw broken();
   const codec = `avc1.${[1, 2, 3].map((i) => (sequence[i] as number).toString(16).padStart(2, "0")).join("")}`;
-  return { bytes, lengthBytes: ((bytes[4] as number) & 3) + 1, parameterSets: sets, codec, ...sizeOf(sequence) };
+  return { lengthBytes: ((bytes[4] as number) & 3) + 1, parameterSets: sets, codec, ...sizeOf(sequence) };
 }
 
 const broken = (): MediaProblem => new MediaProblem("the H.264 configuration cannot be read");

@@ -2,15 +2,20 @@
  * Makes segments of what a publisher sends. A segment begins with a key frame, and nothing is recorded before there was sound, because
  * a stream without audio is not one (LIVE-12). Times are the encoder's: a slow network does not end a stream.
  */
-import type { ContainedSegment, Container } from "./container.ts";
+import type { AacConfig } from "./aac.ts";
 import { readVideoConfig, type VideoConfig } from "./h264.ts";
-import type { AudioConfig, AudioPacket, VideoPacket } from "./packets.ts";
+import type { AudioPacket, VideoPacket } from "./packets.ts";
 import { MediaProblem } from "./problem.ts";
 import { StreamTime } from "./stream-time.ts";
+import type { TransportStream } from "./transport-stream.ts";
 
-export interface Segment extends ContainedSegment {
+export interface Segment {
+  readonly bytes: Uint8Array;
   readonly durationMs: number;
 }
+
+/** What segments are written with. */
+export type Container = Pick<TransportStream, "isEmpty" | "addPicture" | "addSound" | "take">;
 
 export interface PackagerOwner {
   /** The first key frame: the feed has begun. */
@@ -41,7 +46,7 @@ export class Packager {
   readonly #time = new StreamTime();
   readonly #container: Container;
   #video: VideoConfig | undefined;
-  #audio: AudioConfig | undefined;
+  #audio: AacConfig | undefined;
   #isAudioAnnounced = false;
   /** Of the first key frame. */
   #beganMs: number | undefined;
@@ -123,7 +128,7 @@ export class Packager {
   end(): void {
     if (this.#hasEnded || !this.#hasSound) return;
     this.#hasEnded = true;
-    this.#give(this.#lastPictureMs + LAST_FRAME_MS, true);
+    this.#give(this.#lastPictureMs + LAST_FRAME_MS);
   }
 
   #begin(config: VideoConfig, ms: number): void {
@@ -140,14 +145,14 @@ export class Packager {
 
   #cutAt(ms: number): void {
     if (!this.#hasSound || ms - this.#segmentBeganMs < SEGMENT_MS_MIN) return;
-    this.#give(ms, false);
+    this.#give(ms);
     this.#segmentBeganMs = ms;
   }
 
-  #give(untilMs: number, isLast: boolean): void {
+  #give(untilMs: number): void {
     this.#flushSound();
     const durationMs = untilMs - this.#segmentBeganMs;
-    if (!this.#container.isEmpty) this.#owner.segment({ ...this.#container.take(untilMs, isLast), durationMs });
+    if (!this.#container.isEmpty) this.#owner.segment({ bytes: this.#container.take(), durationMs });
   }
 
   #flushSound(): void {

@@ -1,6 +1,6 @@
 /** A segment read back by the numbers of ISO/IEC 13818-1. */
 import { expect, test } from "bun:test";
-import type { Picture, Sound } from "./container.ts";
+import type { Picture, Sound } from "./packets.ts";
 import { TransportStream } from "./transport-stream.ts";
 
 const config = { lengthBytes: 4, parameterSets: [] } as unknown as Picture["config"];
@@ -15,7 +15,7 @@ const picture = (decodeMs: number, more: Partial<Picture> = {}): Picture => ({
 });
 const sound: Sound = {
   ms: 0,
-  config: { codec: "aac", objectType: 2, frequencyIndex: 4, sampleRate: 44_100, channels: 1 } as unknown as Sound["config"],
+  config: { objectType: 2, frequencyIndex: 4, sampleRate: 44_100, channels: 1 } as unknown as Sound["config"],
   frames: [new Uint8Array(20)],
 };
 
@@ -46,7 +46,7 @@ function packetsOf(bytes: Uint8Array): Packet[] {
 const segmentOf = (...pictures: readonly Picture[]): Packet[] => {
   const stream = new TransportStream();
   for (const one of pictures) stream.addPicture(one);
-  return packetsOf(stream.take().bytes);
+  return packetsOf(stream.take());
 };
 
 /** The 33 bits of the program's clock, in the first packet of a picture. */
@@ -91,7 +91,7 @@ test("the packets of each stream are counted for themselves, modulo 16, through 
     expect(stream.isEmpty).toBe(true);
     stream.addPicture(picture(segment * 40));
     expect(stream.isEmpty).toBe(false);
-    for (const { pid, counter } of packetsOf(stream.take().bytes)) counters.set(pid, [...(counters.get(pid) ?? []), counter]);
+    for (const { pid, counter } of packetsOf(stream.take())) counters.set(pid, [...(counters.get(pid) ?? []), counter]);
   }
   const wanted = Array.from({ length: 20 }, (_, at) => at % 16);
   expect([...counters]).toEqual([0, 0x1000, 0x100].map((pid) => [pid, wanted]));
@@ -100,5 +100,5 @@ test("the packets of each stream are counted for themselves, modulo 16, through 
 test("sound has a stream of its own", () => {
   const stream = new TransportStream();
   stream.addSound(sound);
-  expect(packetsOf(stream.take().bytes).map(({ pid }) => pid)).toEqual([0, 0x1000, 0x101]);
+  expect(packetsOf(stream.take()).map(({ pid }) => pid)).toEqual([0, 0x1000, 0x101]);
 });

@@ -3,9 +3,8 @@
  * pictures that are shown in another order than they are decoded (B-frames) keep both times.
  */
 import { adtsFrame } from "./aac.ts";
-import type { ContainedSegment, Container, Picture, Sound } from "./container.ts";
 import { nalUnitsOf } from "./h264.ts";
-import { MediaProblem } from "./problem.ts";
+import type { Picture, Sound } from "./packets.ts";
 
 const PACKET_BYTES = 188;
 const PAYLOAD_BYTES = PACKET_BYTES - 4;
@@ -32,7 +31,7 @@ const DELIMITER = Uint8Array.of(0, 0, 0, 1, 9, 0xf0);
 
 const FIRST_BUFFER_BYTES = 262_144;
 
-export class TransportStream implements Container {
+export class TransportStream {
   #bytes = new Uint8Array(FIRST_BUFFER_BYTES);
   #length = 0;
   /** Counts the packets of each stream, modulo 16, through all segments. */
@@ -42,6 +41,7 @@ export class TransportStream implements Container {
     return this.#length === 0;
   }
 
+  /** Throws `MediaProblem`. */
   addPicture({ config, isKey, decodeMs, showMs, bytes }: Picture): void {
     const units = nalUnitsOf(bytes, config.lengthBytes);
     if (isKey) units.unshift(...config.parameterSets);
@@ -51,17 +51,17 @@ export class TransportStream implements Container {
     this.#addElement(VIDEO_PID, elementOf(VIDEO_STREAM, show, decode, parts), isKey, ticksOf(decodeMs - CLOCK_AHEAD_MS));
   }
 
+  /** Throws `MediaProblem`. */
   addSound({ ms, config, frames }: Sound): void {
-    if (config.codec !== "aac") throw new MediaProblem("the sound is not AAC");
     const parts = frames.map((frame) => adtsFrame(config, frame));
     this.#addElement(AUDIO_PID, elementOf(AUDIO_STREAM, ticksOf(ms), undefined, parts), false, undefined);
   }
 
   /** The segment so far; the next one begins empty. */
-  take(): ContainedSegment {
+  take(): Uint8Array {
     const bytes = this.#bytes.slice(0, this.#length);
     this.#length = 0;
-    return { bytes, head: undefined };
+    return bytes;
   }
 
   /** Cuts a packetized element into packets. `clock` is written into the first one. */

@@ -1,8 +1,7 @@
-/** What encoders send, byte by byte: tags of FLV (file format 10.1, annex E.4), headers and packets of Opus, numbers of bits, times. */
+/** What encoders send, byte by byte: tags of FLV (file format 10.1, annex E.4), numbers of bits, times. */
 import { expect, test } from "bun:test";
 import { BitReader } from "./bits.ts";
 import { readAudioTag, readVideoTag } from "./flv.ts";
-import { opusSamples, readOpusConfig } from "./opus.ts";
 import { MediaProblem } from "./problem.ts";
 import { StreamTime } from "./stream-time.ts";
 
@@ -43,47 +42,6 @@ test("another codec is refused with the one to choose, also where four character
   for (const first of [0x2f, 0x9f, 0xbf]) expect(() => audio(first)).toThrow("choose AAC in the encoder");
   expect(() => video(0x12, 1, 0, 0, 0, 9)).toThrow(MediaProblem);
   expect(() => audio(0x2f, 1, 9)).toThrow(MediaProblem);
-});
-
-/** Stereo, 312 samples that are not heard, and a gain. */
-const head = (changes: Readonly<Record<number, number>> = {}): Uint8Array => {
-  const bytes = Buffer.from("4f707573486561640102380180bb0000feff00", "hex");
-  for (const [at, byte] of Object.entries(changes)) bytes[Number(at)] = byte;
-  return bytes;
-};
-
-test("RFC 7845, 5.1: a header says the channels, what is not heard at the beginning, and the gain with its sign", () => {
-  expect(readOpusConfig(head())).toEqual({ codec: "opus", bytes: head(), channels: 2, preSkip: 312, gain: -2 });
-  expect(readOpusConfig(head({ 9: 1, 10: 1, 11: 0, 16: 0, 17: 1 }))).toMatchObject({ channels: 1, preSkip: 1, gain: 256 });
-  // What follows the header of a later version is nothing to this one.
-  expect(readOpusConfig(Buffer.concat([head(), Uint8Array.of(7)]))).toMatchObject({ channels: 2 });
-  // Within a message, it does not begin where its memory does.
-  const message = Buffer.concat([Uint8Array.of(1, 2, 3), head()]);
-  expect(readOpusConfig(message.subarray(3))).toMatchObject({ channels: 2, preSkip: 312 });
-});
-
-test("a header that is cut off, of another kind, or of channels in a table is refused in words", () => {
-  const wrong = [new Uint8Array(), head().subarray(0, 18), head({ 0: 0 }), head({ 7: 0 }), head({ 9: 0 }), head({ 9: 3 }), head({ 18: 1 })];
-  for (const bytes of wrong) expect(() => readOpusConfig(bytes)).toThrow("send mono or stereo with an identification header (OpusHead)");
-});
-
-test("RFC 6716, table 2: the samples of a frame by the packet's configuration", () => {
-  const silk = [480, 960, 1920, 2880];
-  const hybrid = [480, 960];
-  const celt = [120, 240, 480, 960];
-  const wanted = [...silk, ...silk, ...silk, ...hybrid, ...hybrid, ...celt, ...celt, ...celt, ...celt];
-  expect(wanted.map((_, configuration) => opusSamples(Uint8Array.of(configuration << 3)))).toEqual(wanted);
-  // The bit between them says whether it is stereo.
-  expect(opusSamples(Uint8Array.of((1 << 3) | 4))).toBe(960);
-});
-
-test("RFC 6716, 3.2: one frame, two, or as many as the second byte says, of 120 ms at most", () => {
-  const samples = (...bytes: number[]) => opusSamples(Uint8Array.from(bytes));
-  expect([samples(1 << 3), samples((1 << 3) | 1), samples((1 << 3) | 2), samples((1 << 3) | 3, 3), samples((1 << 3) | 3, 0xc1)]).toEqual([
-    ...[960, 1920, 1920, 2880, 960],
-  ]);
-  expect([samples((3 << 3) | 1), samples(3, 12), samples((16 << 3) | 3, 48)]).toEqual([5760, 5760, 5760]);
-  for (const bytes of [[3, 13], [(16 << 3) | 3, 49], [3], [3, 0], [(16 << 3) | 3, 0x80]]) expect(() => samples(...bytes)).toThrow(MediaProblem);
 });
 
 test("bits are read from the highest to the lowest, across bytes, and past the end there are zeros", () => {

@@ -4,7 +4,6 @@
  *
  * **Invariant:** before the owner has admitted a key, a peer can send nothing that is large or kept.
  */
-import type { EncoderSession, Refusal } from "../session/encoder-session.ts";
 import { type AmfObject, type AmfValue, readAmf, writeAmf } from "./amf0.ts";
 import { ChunkReader, readControl } from "./chunk-reader.ts";
 import { chunksOf } from "./chunk-writer.ts";
@@ -41,7 +40,10 @@ const STREAM_BEGIN = 0;
 
 type State = "handshake" | "commands" | "asking" | "publishing" | "ended";
 
-export class PublisherSession implements EncoderSession {
+/** `key`: it opens nothing, or is in use. `feed`: what was sent cannot go on. */
+type Refusal = "key" | "feed";
+
+export class PublisherSession {
   readonly #owner: SessionOwner;
   readonly #handshake = new Handshake();
   readonly #chunks = new ChunkReader(BEFORE_KEY);

@@ -32,7 +32,7 @@ function newFeed(admission: Admission | undefined | Promise<Admission | undefine
     end: (name: FeedName, ending: FeedEnding) => void ended.push([name, ending]),
   } as unknown as FeedGate;
   const feed = new Feed({
-    ...{ gate, key: "the key", form: "ts", recordings: root, space: new RecordingSpace(root, { bytesMax: 0, reserveBytes: 0 }) },
+    ...{ gate, key: "the key", recordings: root, space: new RecordingSpace(root, { bytesMax: 0, reserveBytes: 0 }) },
     limits: { bitsPerSecondMax },
     realNowMs: () => real.ms,
     stop: (reason) => void stopped.push(reason),

@@ -1,10 +1,8 @@
 /** What one admitted publisher sends: packaged, recorded, and counted. */
 
-import type { RecordingForm } from "#recordings/folder";
 import type { RecordingSpace } from "#recordings/recording-space";
 import { type RecordedSegment, SessionRecording } from "#recordings/session-recording";
 import type { Admission, FeedEnding, FeedGate, FeedHealth, FeedName } from "../channel.ts";
-import { FragmentedMp4 } from "../media/fragmented-mp4.ts";
 import type { VideoConfig } from "../media/h264.ts";
 import { Packager, type Segment } from "../media/packager.ts";
 import type { AudioPacket, VideoPacket } from "../media/packets.ts";
@@ -14,7 +12,6 @@ import { TransportStream } from "../media/transport-stream.ts";
 export interface FeedOptions {
   readonly gate: FeedGate;
   readonly key: string;
-  readonly form: RecordingForm;
   readonly recordings: string;
   readonly space: RecordingSpace;
   readonly limits: FeedLimits;
@@ -55,7 +52,7 @@ export class Feed {
 
   constructor(options: FeedOptions) {
     this.#options = options;
-    this.#packager = new Packager(options.form === "mp4" ? new FragmentedMp4() : new TransportStream(), {
+    this.#packager = new Packager(new TransportStream(), {
       began: (config) => {
         this.#starting = this.#start(config);
       },
@@ -158,8 +155,8 @@ export class Feed {
     this.#early = [];
   }
 
-  #record({ durationMs, ...contained }: Segment): void {
-    const segment = { ...contained, durationMs, beganRealMs: Math.max(this.#beganRealMs, this.#options.realNowMs() - durationMs) };
+  #record({ bytes, durationMs }: Segment): void {
+    const segment = { bytes, durationMs, beganRealMs: Math.max(this.#beganRealMs, this.#options.realNowMs() - durationMs) };
     if (this.#recording === undefined) this.#early.push(segment);
     else this.#recording.add(segment);
   }

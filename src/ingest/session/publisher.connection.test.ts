@@ -1,10 +1,9 @@
 /** A connection of the port from its first byte to its end, without a socket: its key, its time limits, and what ends it. */
 import { expect, test } from "bun:test";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { FEED, KEY_PICTURE, openConnections, until, VIDEO_CONFIG } from "#harness/live/connections";
 import { chunked, command, publishing } from "#harness/live/rtmp";
-import { BINARY, clientFrame, opening, withKey } from "#harness/live/websocket";
 import type { FeedName } from "../channel.ts";
 import { writeAmf } from "../rtmp/amf0.ts";
 
@@ -135,39 +134,15 @@ test("another video or another world has nothing to take over", async () => {
   expect(all.map(({ line }) => `${line.sent.includes(STARTED)} ${line.ends}`)).toEqual(["true ", "true ", "true "]);
 });
 
-test("D-117: a recording goes on in the form that it began with, so a page cannot continue a transport stream", async () => {
-  const record = (recordings: string, index: string): void => {
-    mkdirSync(join(recordings, "w", "7", "1"), { recursive: true });
-    writeFileSync(join(recordings, "w", "7", "1", "index"), index);
-  };
-  const began = async (index: string): Promise<string> => {
-    const { recordings, connect } = openConnections();
-    if (index !== "") record(recordings, index);
-    const { begin, publisher } = connect();
-    expect(publisher.publishes(FEED)).toBe(false);
-    await begin();
-    expect([publisher.publishes(FEED), publisher.publishes({ ...FEED, session: 3 })]).toEqual([true, false]);
-    await publisher.closed();
-    expect(publisher.publishes(FEED)).toBe(false);
-    return readFileSync(join(recordings, "w", "7", "2", "index"), "utf8").split("\n")[0] as string;
-  };
-  expect(await began("")).toMatch(/^33 \d+ 1000$/);
-  expect(await began("2000 9 1000\n")).toMatch(/^33 /);
-  expect(await began("mp4\n2000 9 1000\n")).toBe("mp4");
-  for (const [index, isAdmitted] of [
-    ["2000 9 1000\n", false],
-    ["mp4\n2000 9 1000\n", true],
-  ] as const) {
-    const { recordings, connect } = openConnections();
-    record(recordings, index);
-    const { line, publisher } = connect();
-    publisher.received(Buffer.concat([opening(), withKey("k")]));
-    await until(() => line.sent.includes("publishing") || line.ends.length > 0);
-    expect([line.sent.includes('{"event":"publishing"}'), line.sent.includes("An encoder with RTMP began this video")]).toEqual([
-      isAdmitted,
-      !isAdmitted,
-    ]);
-  }
+test("a feed is recorded from its beginning to its end, and has the number that the server gave it", async () => {
+  const { recordings, connect } = openConnections();
+  const { begin, publisher } = connect();
+  expect(publisher.publishes(FEED)).toBe(false);
+  await begin();
+  expect([publisher.publishes(FEED), publisher.publishes({ ...FEED, session: 3 })]).toEqual([true, false]);
+  await publisher.closed();
+  expect(publisher.publishes(FEED)).toBe(false);
+  expect(readFileSync(join(recordings, "w", "7", "2", "index"), "utf8").split("\n")[0]).toMatch(/^33 \d+ 1000$/);
 });
 
 test("media that cannot go on ends its feed with the reason for both; what is no protocol ends the connection in silence", async () => {
@@ -188,7 +163,7 @@ test("a mistake of the program is logged with the feed, which is lost and its co
   const { connect, happened } = openConnections();
   const { line, publisher, begin, send } = connect();
   await begin();
-  publisher.takeVideo = () => {
+  publisher.media = () => {
     throw new Error("a mistake");
   };
   send(KEY_PICTURE);
@@ -214,21 +189,6 @@ test("a feed that the server ends learns why, and a connection that said nothing
   const silent = connect();
   await silent.publisher.stop("The server ends", "lost");
   expect([silent.line.sent, silent.line.ends]).toEqual(["", ["terminate"]]);
-});
-
-test("a page's picture reaches its feed, and its close ends it", async () => {
-  const { connect, happened } = openConnections();
-  const { publisher, line } = connect();
-  publisher.received(Buffer.concat([opening(), withKey("k")]));
-  await until(() => line.sent.includes("publishing"));
-  const message = (kind: number, data: Uint8Array): Uint8Array => clientFrame(BINARY, Buffer.concat([Uint8Array.of(kind, 0, 0, 0, 0), data]));
-  publisher.received(message(1, VIDEO_CONFIG.subarray(5)));
-  publisher.received(message(2, KEY_PICTURE.subarray(5)));
-  await until(() => publisher.publishes(FEED));
-  publisher.received(clientFrame(8, Uint8Array.of(3, 232)));
-  expect(publisher.publishes(FEED)).toBe(false);
-  await publisher.closed();
-  expect([line.ends, happened]).toEqual([["shutdown"], ["lost 2"]]);
 });
 
 test("an encoder's word that it ends is the end of its feed, before its connection is closed; tags that hold nothing are none", async () => {

@@ -1,18 +1,12 @@
-/** One connection of the port: the socket, its session of RTMP or of a page, and the feed that it publishes. */
+/** One connection of the port: the socket, its session of RTMP, and the feed that it publishes. */
 import type { Socket } from "bun";
-import type { PageGuard } from "#kernel/page-guard";
-import type { RecordingForm } from "#recordings/folder";
-import { findForm } from "#recordings/read-recording";
 import type { RecordingSpace } from "#recordings/recording-space";
-import { type BrowserOwner, BrowserSession } from "../browser/browser-session.ts";
 import type { Admission, FeedEnding, FeedGate, FeedHealth, FeedName } from "../channel.ts";
 import { readAudioTag, readVideoTag } from "../media/flv.ts";
-import type { AudioPacket, VideoPacket } from "../media/packets.ts";
 import { MediaProblem } from "../media/problem.ts";
 import type { AmfObject } from "../rtmp/amf0.ts";
 import { RtmpProblem } from "../rtmp/problem.ts";
 import { PublisherSession, type SessionOwner } from "../rtmp/publisher-session.ts";
-import type { EncoderSession } from "./encoder-session.ts";
 import { Feed, type FeedLimits } from "./feed.ts";
 
 /** The port that the connection belongs to. */
@@ -21,8 +15,6 @@ export interface PublisherOwner {
   readonly recordings: string;
   readonly space: RecordingSpace;
   readonly limits: FeedLimits;
-  /** Which web pages may send; undefined: all that have a key. */
-  readonly pages: PageGuard | undefined;
   monotonicMs(): number;
   realNowMs(): number;
   randomBytes(count: number): Uint8Array;
@@ -43,14 +35,12 @@ const TAKEN_OVER_AFTER_MS = 3_000;
 const LINGER_MS = 2_000;
 /** A peer that reads nothing is not served: messages to it are few and small. */
 const UNSENT_BYTES_MAX = 65_536;
-/** A page's connection begins with `GET`, that of an encoder with the number 3. */
-const HTTP = "G".charCodeAt(0);
 
-export class Publisher implements SessionOwner, BrowserOwner {
+export class Publisher implements SessionOwner {
   readonly #socket: Socket<Publisher>;
   readonly #owner: PublisherOwner;
   /** Undefined before the first byte. */
-  #session: EncoderSession | undefined;
+  #session: PublisherSession | undefined;
   #feed: Feed | undefined;
   #unsent: Uint8Array[] = [];
   #unsentBytes = 0;
@@ -93,7 +83,7 @@ export class Publisher implements SessionOwner, BrowserOwner {
   received(bytes: Uint8Array): void {
     if (this.#endedMs !== undefined) return;
     this.#receivedMs = this.#owner.monotonicMs();
-    this.#session ??= bytes[0] === HTTP ? new BrowserSession(this, this.#owner.pages) : new PublisherSession(this);
+    this.#session ??= new PublisherSession(this);
     const session = this.#session;
     this.#guarded(() => session.received(bytes));
   }
@@ -158,19 +148,11 @@ export class Publisher implements SessionOwner, BrowserOwner {
   media(type: "audio" | "video", timestamp: number, body: Uint8Array): void {
     if (type === "audio") {
       const packet = readAudioTag(body);
-      if (packet !== undefined) this.takeAudio(timestamp, packet);
+      if (packet !== undefined) this.#feed?.audio(timestamp, packet);
     } else {
       const packet = readVideoTag(body);
-      if (packet !== undefined) this.takeVideo(timestamp, packet);
+      if (packet !== undefined) this.#feed?.video(timestamp, packet);
     }
-  }
-
-  takeVideo(timestamp: number, packet: VideoPacket): void {
-    this.#feed?.video(timestamp, packet);
-  }
-
-  takeAudio(timestamp: number, packet: AudioPacket): void {
-    this.#feed?.audio(timestamp, packet);
   }
 
   metadata(values: AmfObject): void {
@@ -184,26 +166,20 @@ export class Publisher implements SessionOwner, BrowserOwner {
   randomBytes = (count: number): Uint8Array => this.#owner.randomBytes(count);
 
   async #admit(key: string): Promise<void> {
-    const { gate, recordings } = this.#owner;
-    const admission = await gate.check(key);
-    const isPage = this.#session instanceof BrowserSession;
-    const recorded = admission && (await findForm(recordings, admission.feed.world, admission.feed.video));
+    const admission = await this.#owner.gate.check(key);
     if (this.#endedMs !== undefined) return;
     if (admission === undefined) this.#session?.refuse("key", "The stream key opens nothing");
-    // D-117: a recording that began as a transport stream cannot hold Opus.
-    else if (isPage && recorded === "ts")
-      this.#session?.refuse("key", "An encoder with RTMP began this video: go on with one, or create another video");
-    else if (this.#takeOver(admission, key)) this.#begin(admission, key, isPage ? "mp4" : (recorded ?? "ts"));
+    else if (this.#takeOver(admission, key)) this.#begin(admission, key);
     else this.#session?.refuse("key", "Another encoder uses this key");
   }
 
-  #begin({ feed: { video, world } }: Admission, key: string, form: RecordingForm): void {
+  #begin({ feed: { video, world } }: Admission, key: string): void {
     const { gate, recordings, space, limits } = this.#owner;
     this.video = video;
     this.world = world;
     this.#key = key;
     this.#feed = new Feed({
-      ...{ gate, key, form, recordings, space, limits },
+      ...{ gate, key, recordings, space, limits },
       realNowMs: this.#owner.realNowMs,
       stop: (reason) => {
         this.#owner.onNote({ world, video, reason }, "a feed was ended");

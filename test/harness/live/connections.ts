@@ -32,7 +32,6 @@ export function openConnections(check: (key: string) => Promise<Admission | unde
     recordings,
     space: new RecordingSpace(recordings, { bytesMax: 0, reserveBytes: 0 }),
     limits: { bitsPerSecondMax: 1_000_000 },
-    pages: undefined,
     monotonicMs: () => time.ms,
     realNowMs: () => 1_000,
     randomBytes: (count) => new Uint8Array(count),

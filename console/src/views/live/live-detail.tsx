@@ -7,23 +7,18 @@ import { act } from "../../parts/notices.tsx";
 import { Block, Facts, WorldTime } from "../../parts/texts.tsx";
 import { useWorldNow } from "../../shell/clock.tsx";
 import { useWorld } from "../../shell/world.ts";
-import { OnAir } from "./go-live.tsx";
 import { FeedHealth } from "./health.tsx";
 import { type LiveState, type LiveVideo, useLiveState } from "./live-videos.ts";
 import { eventText, LiveStatus, Moves } from "./states.tsx";
-import { useBroadcast } from "./studio.ts";
 
 export function LiveDetail({ video }: { readonly video: LiveVideo }) {
   const w = useWorld();
-  const broadcast = useBroadcast();
   const now = useWorldNow(w)?.now;
   const { state, samples } = useLiveState(w, video.id);
   if (state === undefined || now === undefined) return null;
-  const isOwn = broadcast?.video === video.id && broadcast.world === w;
   const { page, feed, next, end_reason, takedown_reason, stream_key } = state;
   return (
     <>
-      {isOwn && <OnAir broadcast={broadcast} />}
       <Block title={video.title ?? `Live video ${video.id}`}>
         <Facts
           facts={[
@@ -45,7 +40,7 @@ export function LiveDetail({ video }: { readonly video: LiveVideo }) {
             ],
           ]}
         />
-        <Actions state={state} isOwn={isOwn} />
+        <Actions state={state} />
       </Block>
       <Preview video={video} state={state} />
       <FeedHealth health={state.health} samples={samples} />
@@ -62,8 +57,7 @@ const BEFORE: readonly string[] = ["unpublished", "scheduled_unpublished", "sche
 
 type Move = "publish" | "end" | "takedown" | "restore-notice" | "restore";
 
-/** `isOwn`: this tab broadcasts it, and has a button of its own to end it. */
-function Actions({ state: { id, state }, isOwn }: { readonly state: LiveState; readonly isOwn: boolean }) {
+function Actions({ state: { id, state } }: { readonly state: LiveState }) {
   const w = useWorld();
   const client = useQueryClient();
   const move = (done: string, what: Move) =>
@@ -73,7 +67,7 @@ function Actions({ state: { id, state }, isOwn }: { readonly state: LiveState; r
     });
   const possible: readonly (readonly [isPossible: boolean, text: string, done: string, what: Move])[] = [
     [BEFORE.includes(state), "Publish", "Published: the broadcast has begun", "publish"],
-    [RUNS.includes(state) && !isOwn, "■ End the broadcast", "The broadcast has ended", "end"],
+    [RUNS.includes(state), "■ End the broadcast", "The broadcast has ended", "end"],
     [SHOWN.includes(state), "Take down", "Taken down, and its page has a restore notice", "takedown"],
     [state === "taken_down", "Send the restore notice again", "The restore notice was sent again", "restore-notice"],
     [state === "taken_down", "Restore", "Restored", "restore"],

@@ -4,11 +4,9 @@ import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { Split } from "../../parts/split.tsx";
 import { Empty, Problem, WorldTime } from "../../parts/texts.tsx";
 import { useWorld } from "../../shell/world.ts";
-import { GoLive } from "./go-live.tsx";
 import { LiveDetail } from "./live-detail.tsx";
 import { type LiveVideo, useLiveVideos } from "./live-videos.ts";
 import { LiveStatus } from "./states.tsx";
-import { useBroadcast } from "./studio.ts";
 
 const route = getRouteApi("/live");
 
@@ -36,43 +34,23 @@ const idOf = ({ id }: LiveVideo): string => id;
 export function Live() {
   const w = useWorld();
   const navigate = route.useNavigate();
-  const { video, open } = route.useSearch();
-  const broadcast = useBroadcast();
+  const { video } = route.useSearch();
   const { rows, isLoaded, error, more } = useLiveVideos(w);
-  const show = useCallback(
-    (id: string | undefined, what?: string) => void navigate({ search: (before) => ({ ...before, video: id, open: what }), replace: true }),
-    [navigate],
-  );
+  const show = useCallback((id: string | undefined) => void navigate({ search: (before) => ({ ...before, video: id }), replace: true }), [navigate]);
   const close = useCallback(() => show(undefined), [show]);
   const chosen = rows.find(({ id }) => id === video);
-  const detail =
-    open === "broadcast" ? (
-      <GoLive onLive={(id) => show(id)} />
-    ) : chosen === undefined ? undefined : (
-      <LiveDetail key={`${w} ${chosen.id}`} video={chosen} />
-    );
+  const detail = chosen === undefined ? undefined : <LiveDetail key={`${w} ${chosen.id}`} video={chosen} />;
   return (
     <>
       <div className="bar">
         <span className="quiet">Those that run stand first, and change by themselves.</span>
-        <span className="space" />
-        {broadcast === undefined ? (
-          <button type="button" className="primary" onClick={() => show(undefined, "broadcast")}>
-            Go live from here
-          </button>
-        ) : (
-          <button type="button" className="live" onClick={() => show(broadcast.video)}>
-            ● This tab broadcasts
-          </button>
-        )}
       </div>
-      <Split title={open === "broadcast" ? "Go live from here" : "Live video"} detail={detail} onClose={close}>
+      <Split title="Live video" detail={detail} onClose={close}>
         {error !== null && <Problem error={error} />}
         {rows.length === 0 && isLoaded ? (
           <Empty title="No live video yet">
             <p>
-              A page makes one with <code>POST /{"{page_id}"}/live_videos</code> and gives its stream address to an encoder. Or go live from here:
-              this browser can be the encoder.
+              A page makes one with <code>POST /{"{page_id}"}/live_videos</code> and gives its stream address to an encoder.
             </p>
           </Empty>
         ) : (

@@ -12,14 +12,7 @@ export function LiveNow() {
   const all = [...(running?.values() ?? [])];
   return (
     <Panel title="Live" more={<Link to="/live">{all.length > SHOWN ? `All ${all.length} that run` : "All broadcasts"}</Link>}>
-      {running?.size === 0 && (
-        <p className="quiet">
-          Nothing is live.{" "}
-          <Link to="/live" search={{ open: "broadcast" }}>
-            Go live from here
-          </Link>
-        </p>
-      )}
+      {running?.size === 0 && <p className="quiet">Nothing is live.</p>}
       {all.length > 0 && (
         <ul className="plain-list">
           {all.slice(0, SHOWN).map(({ id, page, state, feed, health }) => (

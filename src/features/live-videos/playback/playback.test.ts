@@ -122,9 +122,9 @@ test("a segment has a name as in the playlist, and a place in its own video's fo
     return typeof found === "string" ? found : found.path;
   };
   const folder = join(recordings, world.name, "1");
-  for (const name of ["1/0.ts", "12/999999999.mp4", "3/head.mp4"]) expect(await find(name)).toBe(join(folder, name));
+  for (const name of ["1/0.ts", "12/999999999.ts"]) expect(await find(name)).toBe(join(folder, name));
   for (const name of [
-    "1/0.mp3",
+    "1/0.mp4",
     "1/index",
     "1/head.ts",
     "1/0.tsx",

@@ -29,7 +29,7 @@ const TICKET_MS = 12 * 3_600_000;
 const WRITTEN_WITHIN_MS = 10_000;
 
 /** What stands in a playlist. */
-const SEGMENT = /^(\d{1,15})\/(\d{1,9}\.(?:ts|mp4)|head\.mp4)$/;
+const SEGMENT = /^(\d{1,15})\/(\d{1,9}\.ts)$/;
 
 interface Ticket {
   readonly video: string;

@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { playlistOf, withEnd } from "./playlist.ts";
 
 const segment = (number: number, durationMs: number, beganRealMs: number) => ({ number, durationMs, beganRealMs });
-const first = { session: 1, form: "ts" as const, hasEnded: true, segments: [segment(0, 2000, 1000), segment(1, 2000, 3000), segment(2, 1480, 5000)] };
-const second = { session: 3, form: "ts" as const, hasEnded: false, segments: [segment(0, 3040, 60_000)] };
+const first = { session: 1, hasEnded: true, segments: [segment(0, 2000, 1000), segment(1, 2000, 3000), segment(2, 1480, 5000)] };
+const second = { session: 3, hasEnded: false, segments: [segment(0, 3040, 60_000)] };
 test("RFC 8216: all segments in order, a break between sessions, and an end when the broadcast is over", () => {
   const lines = [
     ...["#EXTM3U", "#EXT-X-VERSION:3", "#EXT-X-TARGETDURATION:4", "#EXT-X-PLAYLIST-TYPE:EVENT"],
@@ -30,32 +30,6 @@ test("RFC 8216, 4.3.3.1: the target duration is the longest of all segments in w
     return /TARGETDURATION:(\d+)/.exec(playlistOf(sessions, null) ?? "")?.[1];
   };
   expect([targetOf(0), targetOf(400), targetOf(1000), targetOf(1001), targetOf(3001, 2000)]).toEqual(["1", "1", "1", "2", "4"]);
-});
-
-test("one session in MP4 is enough for its version, and only its own segments have a head", () => {
-  const mixed = playlistOf(
-    [
-      { ...first, segments: [segment(0, 2000, 1000)] },
-      { ...second, form: "mp4" as const },
-    ],
-    null,
-  );
-  expect(mixed).toContain("#EXT-X-VERSION:6\n");
-  expect(mixed?.match(/^(#EXT-X-MAP.*|\d.*)$/gm)).toEqual(["1/0.ts", '#EXT-X-MAP:URI="3/head.mp4"', "3/0.mp4"]);
-});
-
-test("RFC 8216, 4.3.2.5: a session in MP4 names its head, and each one its own", () => {
-  const page = { ...first, form: "mp4" as const, segments: [segment(0, 2000, 1000)] };
-  const again = { ...second, form: "mp4" as const };
-  expect(
-    playlistOf([page, again], null)
-      ?.split("\n")
-      .filter((line) => !line.startsWith("#EXT-X-PROGRAM")),
-  ).toEqual([
-    ...["#EXTM3U", "#EXT-X-VERSION:6", "#EXT-X-TARGETDURATION:4", "#EXT-X-PLAYLIST-TYPE:EVENT"],
-    ...['#EXT-X-MAP:URI="1/head.mp4"', "#EXTINF:2.000,", "1/0.mp4"],
-    ...["#EXT-X-DISCONTINUITY", '#EXT-X-MAP:URI="3/head.mp4"', "#EXTINF:3.040,", "3/0.mp4", ""],
-  ]);
 });
 
 test("there is no playlist before there is a segment", () => {
