@@ -1,5 +1,5 @@
 /** `rtmp-pusher.ts FILE.flv HOST:PORT KEY…`: sends the file to each key in real time, until it ends, and prints each key when it begins. Chunks of 4096 bytes, as OBS sends them. */
-import { Pusher, readTags } from "#harness/live/pusher";
+import { Pusher, readMessages } from "#harness/live/pusher";
 
 const CHUNK_BYTES = 4096;
 /** Two pictures a turn at most. */
@@ -7,13 +7,13 @@ const TURN_MS = 20;
 
 const [file = "", address = "", ...keys] = process.argv.slice(2);
 const [hostname = "", port = ""] = address.split(":");
-const tags = readTags(file, CHUNK_BYTES);
+const messages = readMessages(file, CHUNK_BYTES);
 const encoders: Pusher[] = [];
 setInterval(() => {
   for (const encoder of encoders) encoder.turn();
 }, TURN_MS);
 for (const key of keys) {
-  const encoder = new Pusher(tags, CHUNK_BYTES);
+  const encoder = new Pusher(messages, CHUNK_BYTES);
   await encoder.connect(hostname, Number(port), key);
   process.stdout.write(`${key}\n`);
   encoders.push(encoder);

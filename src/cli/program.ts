@@ -78,6 +78,7 @@ SIGTERM and SIGINT end the server when the running requests have ended, after 10
   addTokenCommands(plaza.command("token").description("creates, lists and revokes tokens, and creates apps"));
   addWorldCommands(plaza.command("world").description("makes, lists and deletes worlds, keeps and restores their state"));
   addFeedCommands(plaza.command("feed").description("uploads files to product feeds"));
+  addLiveCommands(plaza.command("live").description("sends a test clip to live videos"));
   addKeyCommands(plaza.command("key").description("creates, lists, revokes and replaces control keys, and replaces the sealing key"));
   return plaza;
 }
@@ -187,6 +188,22 @@ function addFeedCommands(feed: Command): void {
     .action(async (file, given) => {
       const { uploadFeed } = await import("./feed.ts");
       process.exitCode = await uploadFeed(String(file), flagsGiven(given));
+    });
+}
+
+function addLiveCommands(live: Command): void {
+  serverCommand(live, "play", "has the server's own encoder send a short clip with sound, again and again; publishes the video if it is not yet")
+    .argument("<video>", "id of the live video")
+    .option("--preview", "does not publish the video")
+    .action(async (video, given) => {
+      const { playTestClip } = await import("./requests/live.ts");
+      process.exitCode = await playTestClip(String(video), flagsGiven(given));
+    });
+  serverCommand(live, "stop", "stops that encoder; the video waits for another one, and its broadcast ends if none comes")
+    .argument("<video>", "id of the live video")
+    .action(async (video, given) => {
+      const { stopTestClip } = await import("./requests/live.ts");
+      process.exitCode = await stopTestClip(String(video), flagsGiven(given));
     });
 }
 

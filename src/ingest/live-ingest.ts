@@ -2,9 +2,11 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "#config/config";
+import { addressOf } from "#config/listening";
 import type { Worlds } from "#graph/worlds/hosting/worlds";
-import type { Streaming, World } from "#graph/worlds/world";
+import type { Streaming, TestFeed, World } from "#graph/worlds/world";
 import { within } from "#kernel/turns";
+import { monotonicMs } from "#system";
 import { errorFields, type Log } from "#telemetry/log";
 import type { IngestConfig } from "./channel.ts";
 import { findFreePorts } from "./free-ports.ts";
@@ -109,7 +111,14 @@ class Ingest implements LiveIngest {
     if ((rtmp_port === undefined && rtmpPort !== wanted.port) || (secure !== undefined && rtmps_port === undefined && rtmpsPort !== secure.port))
       this.#log.warn({ rtmp_port: rtmpPort, rtmps_port: rtmpsPort }, "a usual port of RTMP is taken: streams are taken on another one");
     this.#process = this.#makeProcess({ port: rtmpPort, secure: secure && { ...secure, port: rtmpsPort ?? secure.port } });
-    return { rtmpUrl, rtmpPort, rtmpsPort, listening: within(this.#process.listening, LISTENING_WITHIN_MS) };
+    const listening = within(this.#process.listening, LISTENING_WITHIN_MS);
+    const playClip = async (key: string): Promise<TestFeed> => {
+      // Loaded when somebody first asks for it.
+      const { playClip: play } = await import("./test-encoder/test-encoder.ts");
+      await listening;
+      return play(addressOf(host).replace(/^\[|\]$/g, ""), rtmpPort, key, monotonicMs);
+    };
+    return { rtmpUrl, rtmpPort, rtmpsPort, listening, playClip };
   }
 
   serve(worlds: Worlds): void {

@@ -74,8 +74,8 @@ const places: readonly Place[] = [
   {
     what: "makes an outbound request",
     fix: "outbound requests go by the guarded client of src/outbound (D-64)",
-    // The command line asks a running server's control API, at an address that its user gave.
-    home: new RegExp(`^src\\/(${OUTBOUND}|cli\\/)`),
+    // The command line asks a running server's control API, at an address that its user gave; the test encoder connects to its own server.
+    home: new RegExp(`^src\\/(${OUTBOUND}|cli\\/|ingest\\/test-encoder\\/)`),
     isAt: (node) => CALLERS.has(callee(node)),
   },
   {

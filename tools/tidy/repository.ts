@@ -22,7 +22,7 @@ export type Check = (files: readonly RepositoryFile[]) => Problem[];
 
 export const problemText = ({ path, line, what, fix }: Problem): string => `${path}:${line}: ${what}; ${fix}`;
 
-const BINARY = /\.(png|jpg|jpeg|gif|ico|woff2?|gz|mp4|sqlite|ts\.bin)$/;
+const BINARY = /\.(png|jpg|jpeg|gif|ico|woff2?|gz|mp4|flv|sqlite|ts\.bin)$/;
 
 /** Without git (an unpacked archive) every file counts that is not made by running. */
 const MADE = /^(node_modules|\.git|\.plaza|coverage)\/|(^|\/)generated\//;

@@ -127,7 +127,7 @@ describe("the program", () => {
       ...["listen", "trigger", "deliveries", "deliveries list", "deliveries show", "deliveries resend"],
       ...["token", "token mint", "token list", "token revoke", "token create-app"],
       ...["world", "world list", "world export", "world new", "world delete", "world reset", "world snapshot", "world restore", "world import"],
-      ...["feed", "feed upload"],
+      ...["feed", "feed upload", "live", "live play", "live stop"],
       ...["key", "key create", "key list", "key revoke", "key rotate", "key sealing", "key rotate-sealing"],
     ]);
     expect(program([]).helpInformation()).toContain("\n  exec ");

@@ -9,6 +9,7 @@ import { deleteActor } from "./audience/audience.store.ts";
 import { commentSection, reactionSection } from "./audience/audience.world.ts";
 import { feedControlRoutes } from "./ingest/feed.control.ts";
 import { dropRecording, recordingRemovals } from "./ingest/recordings.ts";
+import { testEncoderControlRoutes } from "./ingest/test-encoder.control.ts";
 import { liveVideoDeadlines } from "./lifecycle/jobs.ts";
 import { liveVideoAlerts } from "./live-videos.alerts.ts";
 import {
@@ -73,7 +74,7 @@ export const liveVideos = defineFeature({
     serveWrite(createReaction, handleCreateReaction),
   ],
   jobs: [liveVideoDeadlines, recordingRemovals],
-  controlRoutes: [...liveVideoControlRoutes, ...feedControlRoutes],
+  controlRoutes: [...liveVideoControlRoutes, ...feedControlRoutes, ...testEncoderControlRoutes],
   alerts: liveVideoAlerts,
   webhookFields: [liveVideoWebhook],
   worldSections: [liveVideoSection, commentSection, reactionSection],

@@ -34,6 +34,7 @@ onEachDatabase("the live state of a video", (database) => {
         state: "live",
         status: "LIVE",
         feed: { is_sending: true, session: 1 },
+        test_encoder: false,
         stream_key: "usable",
         next: null,
         sealing: { fails: false, tries: 0 },

@@ -45,6 +45,7 @@ export const liveState = Type.Object({
     is_sending: Type.Boolean({ description: "an encoder sends at the moment" }),
     session: Type.Integer({ description: "counts the feeds; 0: there was none" }),
   }),
+  test_encoder: Type.Boolean({ description: "the encoder is the server's own, which sends a test clip" }),
   health: Type.Optional(Type.Unsafe({ ...health, description: "what the encoder sends, while this server takes its stream" })),
   stream_key: Type.Unsafe({ ...oneOf(["usable", "none"]), description: "whether an encoder can begin or come back" }),
   next: Type.Unsafe({
@@ -65,13 +66,13 @@ export const liveState = Type.Object({
   ),
 });
 
-function idOf({ path }: ControlRequest): NodeId {
+export function idOf({ path }: ControlRequest): NodeId {
   const id = path.id as string;
   if (!isNodeId(id)) throw missing(id);
   return id;
 }
 
-const missing = (id: string) => notFound(`live video ${id}`);
+export const missing = (id: string) => notFound(`live video ${id}`);
 
 /** The state, once the move is made. */
 function stateAfter(id: NodeId, result: TransitionResult, what: string): unknown {
@@ -176,7 +177,7 @@ async function checkViewer(request: ControlRequest<Static<typeof watchQuery>>): 
 }
 
 const LIVE_VIDEOS = "/v1/worlds/{w}/live-videos";
-const LIVE_VIDEO = `${LIVE_VIDEOS}/{id}`;
+export const LIVE_VIDEO = `${LIVE_VIDEOS}/{id}`;
 
 export const liveVideoControlRoutes: readonly ControlRoute[] = [
   {

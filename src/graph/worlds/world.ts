@@ -84,6 +84,15 @@ export interface Streaming {
   readonly rtmpUrl: string | undefined;
   /** Resolves when encoders can connect, or after some seconds; undefined: they can, or another process knows. */
   readonly listening?: Promise<void>;
+  /** D-119: sends the test clip with a stream key. Undefined where another program takes the streams. Rejects with the reason of the refusal. */
+  readonly playClip?: (key: string) => Promise<TestFeed>;
+}
+
+/** The test encoder, while it sends. */
+export interface TestFeed {
+  /** Resolves when its connection is closed, with the reason. */
+  readonly ended: Promise<string>;
+  stop(): void;
 }
 
 /** Cut out of a request, an id would keep all of that request's text in memory; the store's own does not. */

@@ -1,21 +1,29 @@
-/** The bytes of this server's messages: few and short, so each begins with a whole header. */
+/** The bytes of a message, which begins with a whole header. */
 import type { Message } from "./message.ts";
 
 /** Until another size is set, which this server does not need. */
 const CHUNK_BYTES = 128;
+/** Section 5.3.1.3: from here on the time stands behind the header, and behind that of each further chunk. */
+const EXTENDED_TIME = 0xff_ff_ff;
 
-/** `chunkStream` is one of 2 to 63: 2 for control, 3 for commands. */
-export function chunksOf(chunkStream: number, { type, stream, timestamp, body }: Message): Uint8Array {
-  const chunkCount = Math.max(1, Math.ceil(body.length / CHUNK_BYTES));
-  const bytes = new Uint8Array(12 + body.length + (chunkCount - 1));
+/** `chunkStream` is one of 2 to 63: 2 for control, 3 for commands. `chunkBytes`: the size that was set before. */
+export function chunksOf(chunkStream: number, { type, stream, timestamp, body }: Message, chunkBytes = CHUNK_BYTES): Uint8Array {
+  const chunkCount = Math.max(1, Math.ceil(body.length / chunkBytes));
+  const timeBytes = timestamp < EXTENDED_TIME ? 0 : 4;
+  const bytes = new Uint8Array(12 + timeBytes + body.length + (chunkCount - 1) * (1 + timeBytes));
   const view = new DataView(bytes.buffer);
-  view.setUint32(0, (chunkStream << 24) | (timestamp & 0xff_ff_ff));
+  view.setUint32(0, (chunkStream << 24) | Math.min(timestamp, EXTENDED_TIME));
   view.setUint32(4, (body.length << 8) | type);
   view.setUint32(8, stream, true);
-  let at = 12;
-  for (let from = 0; from < body.length; from += CHUNK_BYTES) {
-    if (from > 0) bytes[at++] = 0xc0 | chunkStream;
-    const part = body.subarray(from, from + CHUNK_BYTES);
+  if (timeBytes > 0) view.setUint32(12, timestamp);
+  let at = 12 + timeBytes;
+  for (let from = 0; from < body.length; from += chunkBytes) {
+    if (from > 0) {
+      bytes[at++] = 0xc0 | chunkStream;
+      if (timeBytes > 0) view.setUint32(at, timestamp);
+      at += timeBytes;
+    }
+    const part = body.subarray(from, from + chunkBytes);
     bytes.set(part, at);
     at += part.length;
   }

@@ -75,6 +75,7 @@ export interface LiveState {
   readonly state: string;
   readonly status: string;
   readonly feed: { readonly is_sending: boolean; readonly session: number };
+  readonly test_encoder: boolean;
   readonly next: { readonly event: string; readonly time: number } | null;
   readonly end_reason?: string;
   readonly health?: {

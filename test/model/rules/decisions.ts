@@ -46,6 +46,7 @@ export const notDrawn: Readonly<Record<string, string>> = {
   "D-98": "nor do they open many connections",
   "D-116": "the player",
   "D-118": "media servers",
+  "D-119": "the test encoder",
   "D-136": "a payload that breaks its contract needs a fault in the program",
   "D-150": "faults on purpose; the receivers fail by themselves",
   "D-170": "keys of the control API",

@@ -16,7 +16,7 @@ export function LiveDetail({ video }: { readonly video: LiveVideo }) {
   const now = useWorldNow(w)?.now;
   const { state, samples } = useLiveState(w, video.id);
   if (state === undefined || now === undefined) return null;
-  const { page, feed, next, end_reason, takedown_reason, stream_key } = state;
+  const { page, feed, test_encoder: isTest, next, end_reason, takedown_reason, stream_key } = state;
   return (
     <>
       <Block title={video.title ?? `Live video ${video.id}`}>
@@ -26,7 +26,7 @@ export function LiveDetail({ video }: { readonly video: LiveVideo }) {
             ["Shown as", <code key="status">{state.status}</code>],
             ["Id", <code key="id">{video.id}</code>],
             ["Page", page],
-            ["Encoder", feed.is_sending ? "sends" : feed.session === 0 ? "has not come yet" : "does not send"],
+            ["Encoder", feed.is_sending ? (isTest ? "sends a test clip" : "sends") : feed.session === 0 ? "has not come yet" : "does not send"],
             ["Stream key", stream_key],
             ["Ended because", end_reason],
             ["Taken down for", takedown_reason],
@@ -55,9 +55,12 @@ const RUNS: readonly string[] = ["live", "reconnecting", "key_dead", "ending"];
 const SHOWN: readonly string[] = [...RUNS, "stopped", "processing", "vod"];
 const BEFORE: readonly string[] = ["unpublished", "scheduled_unpublished", "scheduled_live"];
 
-type Move = "publish" | "end" | "takedown" | "restore-notice" | "restore";
+/** An encoder may begin, or come back. */
+const TAKES: readonly string[] = [...BEFORE, "live", "reconnecting"];
 
-function Actions({ state: { id, state } }: { readonly state: LiveState }) {
+type Move = "publish" | "test-encoder" | "end" | "takedown" | "restore-notice" | "restore";
+
+function Actions({ state: { id, state, feed, test_encoder: isTest } }: { readonly state: LiveState }) {
   const w = useWorld();
   const client = useQueryClient();
   const move = (done: string, what: Move) =>
@@ -65,8 +68,13 @@ function Actions({ state: { id, state } }: { readonly state: LiveState }) {
       await dataOf(api.POST(`/v1/worlds/{w}/live-videos/{id}/${what}`, { params: { path: { w, id } } }));
       await client.invalidateQueries({ queryKey: ["nodes", w, "live_videos"] });
     });
+  const stopTestClip = () =>
+    act("The test clip is over, and the video waits for an encoder", () =>
+      dataOf(api.DELETE("/v1/worlds/{w}/live-videos/{id}/test-encoder", { params: { path: { w, id } } })),
+    );
   const possible: readonly (readonly [isPossible: boolean, text: string, done: string, what: Move])[] = [
     [BEFORE.includes(state), "Publish", "Published: the broadcast has begun", "publish"],
+    [TAKES.includes(state) && !feed.is_sending, "Send a test clip", "The server's own encoder sends a test clip", "test-encoder"],
     [RUNS.includes(state), "■ End the broadcast", "The broadcast has ended", "end"],
     [SHOWN.includes(state), "Take down", "Taken down, and its page has a restore notice", "takedown"],
     [state === "taken_down", "Send the restore notice again", "The restore notice was sent again", "restore-notice"],
@@ -81,6 +89,11 @@ function Actions({ state: { id, state } }: { readonly state: LiveState }) {
             {text}
           </button>
         ))}
+      {isTest && (
+        <button type="button" onClick={() => void stopTestClip()}>
+          Stop the test clip
+        </button>
+      )}
       <Link to="/graph" search={({ world }) => ({ world, kind: "live_videos", id })}>
         In the graph
       </Link>

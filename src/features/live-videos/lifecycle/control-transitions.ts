@@ -1,7 +1,8 @@
 /** What the control API reads and changes of live videos. No request to the graph can do this. */
 import type { World } from "#graph/worlds/world";
-import type { NodeId } from "#kernel/ids";
+import { type NodeId, nodeId } from "#kernel/ids";
 import { type FeedHealth, healthOf, warningsOf } from "../ingest/health.ts";
+import { playsTestClip } from "../ingest/test-encoder.ts";
 import { findVideoById, type LiveVideoRow, listRunning, updateVideo } from "../live-videos.store.ts";
 import { type RefusalToWatch, refusalToWatch, type Viewer } from "../viewing/watching.ts";
 import { announce } from "./announcements.ts";
@@ -16,6 +17,8 @@ export interface LiveState {
   readonly state: State;
   readonly status: Status;
   readonly feed: { readonly is_sending: boolean; readonly session: number };
+  /** The server's own encoder sends the test clip. */
+  readonly test_encoder: boolean;
   /** What the encoder sends; only while this server's ingest takes the feed. */
   readonly health?: Omit<FeedHealth, "video" | "session"> & { readonly warnings: readonly string[] };
   /** `none`: no encoder can connect. */
@@ -41,6 +44,7 @@ function stateOf(row: LiveVideoRow, world: World): LiveState {
     state,
     status: statusOf[state],
     feed: { is_sending: row.has_feed === 1, session: row.feed_session },
+    test_encoder: playsTestClip(world, nodeId(row.id)),
     ...healthShown(row, world),
     stream_key: row.stream_key_hash !== null && takesFeed(state) ? "usable" : "none",
     next: timer === undefined || deadline_ms === null ? null : { event: timer.event, time: Math.ceil(deadline_ms / 1000) },

@@ -5,7 +5,8 @@
 import type { World } from "#graph/worlds/world";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
-import { findVideoByKey, type LiveVideoRow } from "../live-videos.store.ts";
+import { passOf } from "../ingest/test-encoder.ts";
+import { findVideoById, findVideoByKey, type LiveVideoRow } from "../live-videos.store.ts";
 import { type LiveEvent, type State, takesFeed } from "./states.ts";
 import { hashOfKey, holdVideo, moveVideo } from "./transitions.ts";
 
@@ -30,23 +31,33 @@ const feedOf = ({ id, feed_session, state }: LiveVideoRow): Feed => ({ video: no
 
 /** Whether an encoder may connect with the key; nothing changes. Undefined: it is refused. */
 export async function findFeedByKey(world: World, streamKey: string): Promise<LiveVideoRow | undefined> {
-  const row = await findVideoByKey(world.database.reader, hashOfKey(streamKey));
+  const row = await findVideoOf(world, hashOfKey(streamKey));
   return row !== undefined && takesFeed(row.state) ? row : undefined;
 }
 
 /** An encoder connects with a key. Undefined: the key is unknown or expired, or the broadcast is over, so the encoder is refused. */
 export async function feedStarted(world: World, streamKey: string, source?: FeedSource): Promise<Feed | undefined> {
   const hash = hashOfKey(streamKey);
-  const known = await findVideoByKey(world.database.reader, hash);
+  const known = await findVideoOf(world, hash);
   if (known === undefined) return undefined;
-  return world.database.write(async (tx) => {
+  const pass = passOf(world, hash);
+  const feed = await world.database.write(async (tx) => {
     const row = await holdVideo(tx, nodeId(known.id));
     // The key may have expired since the first read.
-    if (row?.stream_key_hash !== hash) return undefined;
+    if (row === undefined || (pass === undefined && row.stream_key_hash !== hash)) return undefined;
     const { ingest = null, width: feed_width = row.feed_width, height: feed_height = row.feed_height } = source ?? {};
     const moved = await moveVideo(tx, world, { ...row, has_feed: 1, feed_ingest: ingest, feed_width, feed_height }, "feed_started");
     return moved === undefined ? undefined : feedOf(moved);
   });
+  if (feed !== undefined) pass?.began.resolve();
+  return feed;
+}
+
+/** By its stream key, or by the pass of the test encoder (D-119). */
+async function findVideoOf(world: World, keyHash: string): Promise<LiveVideoRow | undefined> {
+  const { reader } = world.database;
+  const pass = passOf(world, keyHash);
+  return pass === undefined ? findVideoByKey(reader, keyHash) : findVideoById(reader, pass.video);
 }
 
 /** LIVE-9: the connection to the encoder is lost. The encoder may reconnect with its key within `RECONNECT_WINDOW_MS`. */

@@ -1,0 +1,48 @@
+/** What `plaza live` asks of a server, and what it says of it. */
+import { expect, test } from "bun:test";
+import { type Asked, controlStub } from "#harness/cli/control-stub";
+import { written } from "#harness/cli/printed";
+import { playTestClip, stopTestClip } from "./live.ts";
+
+const server = (state: string, embeddable: boolean) =>
+  controlStub(({ path }: Asked) => {
+    if (path === "/v1/server") return { base_url: "http://graph" };
+    return path.includes("/nodes/") ? { id: "5301", embeddable } : { id: "5301", state };
+  });
+const askedOf = ({ asked }: ReturnType<typeof server>) => asked.map(({ method, path }) => `${method} ${path}`);
+const VIDEO = "/v1/worlds/default/live-videos/5301";
+
+test("what is not published is published, and the player's address is said where it is open", async () => {
+  const stub = server("unpublished", true);
+  const streams = written();
+  expect(await playTestClip("5301", { ...stub.given, world_name: "default" })).toBe(0);
+  expect(askedOf(stub).slice(0, 2)).toEqual([`POST ${VIDEO}/test-encoder`, `POST ${VIDEO}/publish`]);
+  expect(streams).toEqual({
+    out: "the test clip plays in live video 5301, until the broadcast ends or: plaza live stop 5301\nwatch it, in some seconds, at http://graph/player/5301\n",
+    err: "",
+  });
+});
+
+test("a preview is not published, nor is what is live already; a closed player is said to be one", async () => {
+  const preview = server("scheduled_live", true);
+  const streams = written();
+  expect(await playTestClip("5301", { ...preview.given, world_name: "default", preview: true })).toBe(0);
+  expect(askedOf(preview)).not.toContain(`POST ${VIDEO}/publish`);
+  expect(streams.err).toBe("It is a preview, which nobody sees before the video is published.\n");
+  Object.assign(streams, { out: "", err: "" });
+  const live = server("live", false);
+  expect(await playTestClip("5301", { ...live.given, world_name: "a" })).toBe(0);
+  expect(askedOf(live)).not.toContain("POST /v1/worlds/a/live-videos/5301/publish");
+  expect(streams.err).toBe("Its player opens once the video is embeddable: http://graph/w/a/player/5301\n");
+});
+
+test("what the server refuses is one line; stopping says what became of the video", async () => {
+  const streams = written();
+  const { given } = controlStub(() => Response.json({ error: { message: "an encoder sends already" } }, { status: 409 }));
+  expect(await playTestClip("5301", { ...given, world_name: "default" })).toBe(1);
+  expect(streams).toEqual({ out: "", err: "plaza: an encoder sends already\n" });
+  const stub = server("reconnecting", true);
+  expect(await stopTestClip("5301", { ...stub.given, world_name: "default" })).toBe(0);
+  expect(askedOf(stub)).toEqual([`DELETE ${VIDEO}/test-encoder`]);
+  expect(streams.out).toBe("the test clip no longer plays in live video 5301, which is reconnecting\n");
+});

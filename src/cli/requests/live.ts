@@ -1,0 +1,32 @@
+/** `plaza live`: the server's own encoder sends a test clip to a live video. */
+import { withServer } from "../control-client.ts";
+import { note, say } from "../terminal/output.ts";
+
+type Given = Readonly<Record<string, unknown>>;
+
+const PLANNED = ["unpublished", "scheduled_unpublished", "scheduled_live"];
+
+/** Resolves with 0 once it sends. What is not published yet is published, unless it shall be a preview. */
+export const playTestClip = (video: string, given: Given): Promise<number> =>
+  withServer(given, async ({ request }) => {
+    const path = `live-videos/${encodeURIComponent(video)}`;
+    const { state } = await request("POST", `${path}/test-encoder`);
+    if (PLANNED.includes(state) && given.preview !== true) await request("POST", `${path}/publish`);
+    const { embeddable } = await request("GET", `nodes/live_videos/${encodeURIComponent(video)}`);
+    const { base_url } = await request("GET", "/v1/server");
+    const name = String(given.world_name);
+    const player = `${base_url}${name === "default" ? "" : `/w/${name}`}/player/${video}`;
+    say(`the test clip plays in live video ${video}, until the broadcast ends or: plaza live stop ${video}`);
+    if (PLANNED.includes(state) && given.preview === true) note("It is a preview, which nobody sees before the video is published.");
+    else if (embeddable === true) say(`watch it, in some seconds, at ${player}`);
+    else note(`Its player opens once the video is embeddable: ${player}`);
+    return 0;
+  });
+
+/** The video waits for another encoder, as it does where one breaks off. */
+export const stopTestClip = (video: string, given: Given): Promise<number> =>
+  withServer(given, async ({ request }) => {
+    const { state } = await request("DELETE", `live-videos/${encodeURIComponent(video)}/test-encoder`);
+    say(`the test clip no longer plays in live video ${video}, which is ${state}`);
+    return 0;
+  });

@@ -1,0 +1,87 @@
+/** D-119: the test encoder as the control API starts and stops it; what it sends is nobody's business here. */
+import { expect, test } from "bun:test";
+import { openControl } from "#harness/control";
+import { onEachDatabase } from "#harness/plaza";
+import { cafe } from "#harness/worlds";
+import { FeedRegistry } from "./feed-registry.ts";
+
+const live_videos = [
+  { id: "5301", page: "2001", status: "LIVE" },
+  { id: "5302", page: "2001" },
+  { id: "5303", page: "2001", status: "VOD" },
+];
+const SIZE = { width: 640, height: 360 };
+
+onEachDatabase("the test encoder", (database) => {
+  /** `send` in place of the encoder, with the key that it was given. */
+  const open = async (send?: (key: string, registry: FeedRegistry) => Promise<unknown>) => {
+    const { request, plaza } = await openControl({ database, world: { ...cafe, live_videos } });
+    const registry = new FeedRegistry(plaza.world);
+    const keys: string[] = [];
+    const stopped: string[] = [];
+    const endings: ((reason: string) => void)[] = [];
+    const playClip = async (key: string) => {
+      keys.push(key);
+      const ended = Promise.withResolvers<string>();
+      endings.push(ended.resolve);
+      await send?.(key, registry);
+      return { ended: ended.promise, stop: () => void stopped.push(key) };
+    };
+    plaza.world.streaming = { rtmpPort: 1_935, rtmpsPort: undefined, rtmpUrl: undefined, ...(send === undefined ? {} : { playClip }) };
+    const ask = async (method: string, id = "5301") => {
+      const { status, body } = await request(method, `live-videos/${id}/test-encoder`);
+      return status === 200 ? `${body.state} ${body.feed.is_sending} ${body.test_encoder}` : `${status} ${body.error.message}`;
+    };
+    const state = async (id = "5301") => (await request("GET", `live-videos/${id}/ingest`)).body;
+    return { plaza, registry, request, ask, state, keys, stopped, endings };
+  };
+  const begin = async (key: string, registry: FeedRegistry) => void (await registry.start(key, SIZE));
+
+  test("has a pass that opens its video as long as it sends, and no longer", async () => {
+    const { registry, ask, keys, stopped, endings, state } = await open(begin);
+    expect(await ask("POST")).toBe("live true true");
+    expect(await ask("POST")).toBe("409 an encoder sends already");
+    expect((await registry.check(keys[0] as string))?.feed).toEqual({ video: "5301", session: 0 });
+    expect(await ask("DELETE")).toBe("reconnecting false true");
+    expect(stopped).toEqual(keys);
+    endings[0]?.("over");
+    await Promise.resolve();
+    expect(await state()).toMatchObject({ state: "reconnecting", test_encoder: false });
+    expect(await registry.check(keys[0] as string)).toBeUndefined();
+    expect(await registry.start(keys[0] as string, SIZE)).toBeUndefined();
+    expect(await ask("DELETE")).toBe("409 the test encoder does not send to this live video");
+  });
+
+  test("sends to what is not published yet, and leaves that unpublished", async () => {
+    const { ask } = await open(begin);
+    expect(await ask("POST", "5302")).toBe("unpublished true true");
+    expect(await ask("DELETE", "5302")).toBe("unpublished false true");
+  });
+
+  test("is refused in words where the video is over, is missing, or has an encoder, and where no port is", async () => {
+    const { ask, request, plaza } = await open(begin);
+    expect(await ask("POST", "5303")).toBe("409 a live video that is vod takes no stream");
+    for (const method of ["POST", "DELETE"]) expect(await ask(method, "1")).toBe("404 there is no live video 1");
+    await request("POST", "live-videos/5301/ingest", { event: "started" });
+    expect(await ask("POST")).toBe("409 an encoder sends already");
+    expect(await ask("DELETE")).toBe("409 the test encoder does not send to this live video");
+    plaza.world.streaming = undefined;
+    expect(await ask("POST", "5302")).toBe("409 encoders cannot connect to this server: start it with --rtmp-port");
+    const elsewhere = await open();
+    expect(await elsewhere.ask("POST")).toBe(
+      "409 a media server of your own takes the streams (--rtmp-url), and the test encoder sends to this server alone",
+    );
+  });
+
+  test("says why where its connection is refused, or ends before its stream has begun; its pass opens nothing then", async () => {
+    const refused = await open(() => Promise.reject(new Error("nobody listens")));
+    expect(await refused.ask("POST")).toBe("409 the test encoder cannot send: nobody listens");
+    expect(await refused.registry.check(refused.keys[0] as string)).toBeUndefined();
+    const cut = await open(async () => {
+      queueMicrotask(() => cut.endings[0]?.("The server ends"));
+    });
+    expect(await cut.ask("POST")).toBe("409 the test encoder cannot send: The server ends");
+    expect(await cut.state()).toMatchObject({ test_encoder: false, feed: { is_sending: false } });
+    expect(await cut.registry.check(cut.keys[0] as string)).toBeUndefined();
+  });
+});

@@ -1,0 +1,68 @@
+/**
+ * The server's own encoder (D-119). Of a stream key only the hash is known, so it gets a pass: a key of its own, which opens the same video and
+ * ends with it. What it sends takes the way of any encoder.
+ */
+import type { TestFeed, World } from "#graph/worlds/world";
+import type { NodeId } from "#kernel/ids";
+
+interface StreamKey {
+  readonly text: string;
+  readonly hash: string;
+}
+
+type Play = (key: string) => Promise<TestFeed>;
+
+interface Pass {
+  readonly video: NodeId;
+  /** Its stream has begun. */
+  readonly began: PromiseWithResolvers<void>;
+  feed: TestFeed | undefined;
+}
+
+/** By the hash of the pass. A world that is reset knows none. */
+const worlds = new WeakMap<World, Map<string, Pass>>();
+
+const passesOf = (world: World): Map<string, Pass> => {
+  const passes = worlds.get(world) ?? new Map<string, Pass>();
+  worlds.set(world, passes);
+  return passes;
+};
+
+/** Undefined: the key is no pass. */
+export const passOf = (world: World, keyHash: string): Pick<Pass, "video" | "began"> | undefined => worlds.get(world)?.get(keyHash);
+
+const playing = (world: World, video: NodeId): Pass | undefined =>
+  passesOf(world)
+    .values()
+    .find((pass) => pass.video === video);
+
+export const playsTestClip = (world: World, video: NodeId): boolean => playing(world, video) !== undefined;
+
+/** Resolves once the stream has begun. Rejects with the reason of the refusal, or as `tooLate` does. */
+export async function playTestClip(world: World, video: NodeId, key: StreamKey, play: Play, tooLate: Promise<never>): Promise<void> {
+  const pass: Pass = { video, began: Promise.withResolvers(), feed: undefined };
+  const passes = passesOf(world);
+  passes.set(key.hash, pass);
+  const begin = async (): Promise<void> => {
+    pass.feed = await play(key.text);
+    const ended = pass.feed.ended.then((reason) => {
+      passes.delete(key.hash);
+      throw new Error(reason);
+    });
+    await Promise.race([pass.began.promise, ended]);
+  };
+  try {
+    await Promise.race([begin(), tooLate]);
+  } catch (error) {
+    passes.delete(key.hash);
+    pass.feed?.stop();
+    throw error;
+  }
+}
+
+/** False: it does not play there. */
+export function stopTestClip(world: World, video: NodeId): boolean {
+  const pass = playing(world, video);
+  pass?.feed?.stop();
+  return pass?.feed !== undefined;
+}

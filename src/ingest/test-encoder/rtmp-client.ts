@@ -1,0 +1,124 @@
+/** Publishes to an RTMP server: the handshake, a stream key, then what its owner sends. */
+import type { Socket } from "bun";
+import { readAmf, writeAmf } from "../rtmp/amf0.ts";
+import { ChunkReader } from "../rtmp/chunk-reader.ts";
+import { chunksOf } from "../rtmp/chunk-writer.ts";
+import { BEFORE_KEY } from "../rtmp/limits.ts";
+import { MessageType } from "../rtmp/message.ts";
+import type { Tag } from "./clip.ts";
+
+/** C0, C1 and C2; S0, S1 and S2 (section 5.2 of the specification). */
+const HANDSHAKE_BYTES = 1 + 2 * 1536;
+const VERSION = 3;
+const [CONTROL_CHUNKS, COMMAND_CHUNKS, AUDIO_CHUNKS, VIDEO_CHUNKS] = [2, 3, 4, 6];
+/** The first that `createStream` makes. */
+const STREAM = 1;
+/** Encoders such as OBS send chunks of this size. */
+export const CHUNK_BYTES = 4_096;
+
+const command = (values: Parameters<typeof writeAmf>[0], stream = 0): Uint8Array =>
+  chunksOf(COMMAND_CHUNKS, { type: MessageType.Command, stream, timestamp: 0, body: writeAmf(values) });
+
+/** For `RtmpClient.send`; the time has 32 bits and wraps. */
+export const mediaOf = ({ isAudio, ms, body }: Tag, chunkBytes: number): Uint8Array =>
+  chunksOf(
+    isAudio ? AUDIO_CHUNKS : VIDEO_CHUNKS,
+    { type: isAudio ? MessageType.Audio : MessageType.Video, stream: STREAM, timestamp: ms % 2 ** 32, body },
+    chunkBytes,
+  );
+
+export class RtmpClient {
+  #socket: Socket | undefined;
+  #handshakeLeft = HANDSHAKE_BYTES;
+  readonly #chunks = new ChunkReader(BEFORE_KEY);
+  readonly #admitted = Promise.withResolvers<void>();
+  readonly #closed = Promise.withResolvers<string>();
+  #reason = "the server has closed the connection";
+  #waiting: Uint8Array[] = [];
+  /** Of what the server has not taken yet. */
+  waitingBytes = 0;
+  /** Resolves when the connection is closed, with the server's reason. */
+  readonly closed = this.#closed.promise;
+
+  constructor() {
+    // A connection that ends before it was asked for anything is no failure of the program.
+    this.#admitted.promise.catch(() => {});
+  }
+
+  /** Resolves when the server takes the stream. Rejects with the server's reason, or where nobody listens. */
+  async publish(hostname: string, port: number, key: string, chunkBytes = CHUNK_BYTES): Promise<void> {
+    const socket = await Bun.connect({
+      ...{ hostname, port },
+      socket: {
+        data: (_, bytes) => this.#received(bytes),
+        drain: () => this.#flush(),
+        close: () => this.#ended(),
+        // A close follows.
+        error: () => {},
+      },
+    });
+    this.#socket = socket;
+    const size = Buffer.alloc(4);
+    size.writeUInt32BE(chunkBytes);
+    this.send(Uint8Array.of(VERSION, ...new Uint8Array(HANDSHAKE_BYTES - 1)));
+    this.send(command(["connect", 1, { app: "live", type: "nonprivate", tcUrl: `rtmp://${hostname}:${port}/live` }]));
+    this.send(command(["createStream", 2, null]));
+    this.send(command(["publish", 3, null, key, "live"], STREAM));
+    this.send(chunksOf(CONTROL_CHUNKS, { type: MessageType.SetChunkSize, stream: 0, timestamp: 0, body: size }));
+    await this.#admitted.promise;
+  }
+
+  /** What the server does not take at once waits. */
+  send(bytes: Uint8Array): void {
+    this.#waiting.push(bytes);
+    this.waitingBytes += bytes.length;
+    this.#flush();
+  }
+
+  /** Ends the stream in an orderly way. */
+  end(): void {
+    this.send(command(["deleteStream", 4, null, STREAM]));
+    this.#socket?.end();
+  }
+
+  /** Ends the connection without a word. */
+  terminate(): void {
+    this.#socket?.terminate();
+  }
+
+  #flush(): void {
+    for (let part = this.#waiting.shift(); part !== undefined; part = this.#waiting.shift()) {
+      const sent = Math.max(0, this.#socket?.write(part) ?? 0);
+      this.waitingBytes -= sent;
+      if (sent === part.length) continue;
+      this.#waiting.unshift(part.subarray(sent));
+      return;
+    }
+  }
+
+  #received(bytes: Uint8Array): void {
+    const skipped = Math.min(this.#handshakeLeft, bytes.length);
+    this.#handshakeLeft -= skipped;
+    try {
+      this.#chunks.read(bytes.subarray(skipped), ({ type, body }) => {
+        if (type === MessageType.Command) this.#take(readAmf(body));
+      });
+    } catch (error) {
+      this.#reason = error instanceof Error ? error.message : String(error);
+      this.terminate();
+    }
+  }
+
+  /** `onStatus` says whether the server takes the stream. */
+  #take([name, , , information]: readonly unknown[]): void {
+    if (name !== "onStatus") return;
+    const { level, code, description } = information as { level?: unknown; code?: unknown; description?: unknown };
+    if (level === "error") this.#reason = String(description);
+    else if (code === "NetStream.Publish.Start") this.#admitted.resolve();
+  }
+
+  #ended(): void {
+    this.#admitted.reject(new Error(this.#reason));
+    this.#closed.resolve(this.#reason);
+  }
+}

@@ -1,0 +1,98 @@
+/** The server's own encoder, as `plaza live` starts it: no browser and no other program is needed. */
+import { afterEach, expect, test } from "bun:test";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { probe, startEncoder } from "#harness/live/encoder";
+import { openStudio, Studio, studioWorld } from "#harness/live/studio";
+import { playlistOf } from "#harness/live/viewer";
+import { type Server, startServer, temporaryFolder, worldFile } from "#harness/server";
+import { endAll, runPlaza } from "../cli/plaza-process.ts";
+
+afterEach(endAll);
+
+const dataFolder = (): string => join(temporaryFolder(), "data");
+const live = ({ control_url, control_key }: Server, ...words: readonly string[]) =>
+  runPlaza(["live", ...words, "--control-url", control_url], { env: { PLAZA_CONTROL_KEY: control_key as string } });
+
+/** Of encoders, at the other end of their connections. */
+function encodersOf({ rtmp_url }: Server): number {
+  const port = Number(new URL((rtmp_url as string).replace("rtmp:", "http:")).port);
+  const hex = port.toString(16).toUpperCase().padStart(4, "0");
+  // Local address, remote address, state: 01 is established.
+  return readFileSync("/proc/net/tcp", "utf8").split(`:${hex} 01 `).length - 1;
+}
+
+const untilNone = async (server: Server): Promise<void> => {
+  while (encodersOf(server) > 0) await Bun.sleep(20);
+};
+
+test("LIVE-3: the clip is published, and its playlist and segments go on over its end; it stops, begins again, and ends with the broadcast", async () => {
+  const studio = await openStudio(dataFolder());
+  const { server } = studio;
+  const { id } = await studio.create({ status: "UNPUBLISHED", embeddable: true });
+  const played = await live(server, "play", id);
+  expect(played).toMatchObject({ code: 0, stderr: "" });
+  expect(played.stdout).toContain(`${server.base_url}/player/${id}\n`);
+  expect(await studio.state(id)).toMatchObject({ state: "live", feed: { is_sending: true, session: 1 }, test_encoder: true });
+  expect(await live(server, "play", id)).toMatchObject({ code: 1, stderr: expect.stringContaining("an encoder sends already") });
+  await studio.control("POST", "clock/advance", { seconds: 5 });
+  const playlist = await playlistOf(studio, { id });
+  // Past the end of the clip and its second beginning.
+  let text = "";
+  while (!text.includes("1/4.ts")) text = await (await fetch(playlist)).text();
+  const segments = [...text.matchAll(/#EXTINF:([\d.]+),\n(\S+)/g)].map(([, seconds, name = ""]) => ({ seconds, name }));
+  expect(new Set(segments.map(({ seconds }) => seconds))).toEqual(new Set(["1.600"]));
+  const parts = await Promise.all(segments.map(async ({ name }) => (await fetch(new URL(name, playlist))).bytes()));
+  const file = join(temporaryFolder(), "joined.ts");
+  writeFileSync(file, Buffer.concat(parts));
+  const { packets, problems } = await probe(file);
+  expect(problems).toBe("");
+  const stepsOf = (kind: string): Set<number> => {
+    const times = packets.filter(({ codec_type }) => codec_type === kind).map(({ dts_time }) => Number(dts_time));
+    return new Set(times.slice(1).map((time, at) => Math.round((time - (times[at] as number)) * 1_000)));
+  };
+  expect(stepsOf("video")).toEqual(new Set([40]));
+  expect(Math.max(...stepsOf("audio"))).toBeLessThanOrEqual(23);
+  const { health } = await studio.stateWhen(id, (state) => state.health?.key_frame_ms === 1_600);
+  expect(health).toMatchObject({ width: 640, height: 360, warnings: [], gaps: 0 });
+  expect(await live(server, "stop", id)).toMatchObject({ code: 0, stderr: "" });
+  expect(await studio.state(id)).toMatchObject({ state: "reconnecting", feed: { is_sending: false }, test_encoder: false });
+  await untilNone(server);
+  expect(await live(server, "stop", id)).toMatchObject({ code: 1, stderr: expect.stringContaining("does not send") });
+  expect((await live(server, "play", id)).code).toBe(0);
+  await studio.graph(id, { end_live_video: true });
+  await untilNone(server);
+  expect(await studio.state(id)).toMatchObject({ status: "VOD", test_encoder: false });
+  expect(await live(server, "play", id)).toMatchObject({ code: 1, stderr: expect.stringContaining("a live video that is vod takes no stream") });
+});
+
+test("it stops when its video is deleted, and when its world begins anew; a preview stays unpublished", async () => {
+  const world = { ...studioWorld, live_videos: [{ id: "5301", page: "2001" }] };
+  const studio = new Studio(await startServer(["--data", ":memory:", "--rtmp-port", "0", "--world", worldFile(world)]));
+  const { id } = await studio.create({ status: "UNPUBLISHED" });
+  for (const video of [id, "5301"]) expect((await live(studio.server, "play", video, "--preview")).code).toBe(0);
+  expect(await studio.state(id)).toMatchObject({ state: "unpublished", feed: { is_sending: true }, test_encoder: true });
+  expect(encodersOf(studio.server)).toBe(2);
+  await studio.remove(id);
+  while (encodersOf(studio.server) > 1) await Bun.sleep(20);
+  await studio.control("POST", "reset");
+  await untilNone(studio.server);
+  expect(await studio.state("5301")).toMatchObject({ state: "unpublished", feed: { is_sending: false }, test_encoder: false });
+});
+
+test("an encoder takes its place, and it takes nobody's", async () => {
+  const studio = await openStudio(dataFolder());
+  const { id, stream_url } = await studio.create();
+  expect((await live(studio.server, "play", id)).code).toBe(0);
+  startEncoder(stream_url);
+  expect(await studio.stateWhen(id, ({ feed }) => feed.session === 2)).toMatchObject({ state: "live", feed: { is_sending: true } });
+  await studio.stateWhen(id, ({ test_encoder }) => !test_encoder);
+  expect(await live(studio.server, "play", id)).toMatchObject({ code: 1, stderr: expect.stringContaining("an encoder sends already") });
+});
+
+test("where encoders cannot connect, one sentence says what to do", async () => {
+  const server = await startServer(["--world", worldFile({ ...studioWorld, live_videos: [{ id: "5301", page: "2001" }] })]);
+  const said = "plaza: encoders cannot connect to this server: start it with --rtmp-port\n";
+  expect(await live(server, "play", "5301")).toMatchObject({ code: 1, stdout: "", stderr: said });
+  expect(await live(server, "play", "1")).toMatchObject({ code: 1, stderr: expect.stringContaining("there is no live video 1") });
+});
