@@ -14,8 +14,8 @@ import { controlRoutes } from "#control/routes";
 import { afterThisTest } from "#harness/cleanup";
 import { openControl } from "#harness/control";
 import { csv, feedWorld, row } from "#harness/feeds";
+import { exchange } from "#harness/http/raw-http";
 import { serveBytes } from "#harness/outbound";
-import { exchange } from "#harness/raw-http";
 import { temporaryFolder, threeTokens, worldFile } from "#harness/server";
 import { ownRoutes } from "#http/routes/own-routes";
 import { Log } from "#telemetry/log";
@@ -191,7 +191,7 @@ describe("what a server hands out", () => {
     const ofApi = new Set(controlRoutes(plaza.registry).map(({ path }) => path.replaceAll(/\{(\w+)\}/g, ":$1")));
     expect(Object.keys(CONTROL)).toEqual([...new Set(app.routes.map(({ path }) => path))].filter((path) => !ofApi.has(path)));
     const deps = { registry: plaza.registry, monotonicMs: () => 0, traceId: () => "t", onUnexpected: () => {} };
-    const own = ownRoutes(deps, [], { version: () => "", isCountryChosen: true, countryHeader: undefined, countryFile: undefined });
+    const own = ownRoutes(deps, [], { version: () => "", isCountryChosen: true, countryHeader: undefined });
     expect(Object.keys(GRAPH)).toEqual([...own.keys(), "every address"]);
 
     const recordings = temporaryFolder();

@@ -1,7 +1,7 @@
 /** What a client learns of bytes that are refused as HTTP: the status and the number that was exceeded. */
 import { expect, test } from "bun:test";
 import { serveEcho } from "#harness/echo-graph";
-import { exchange } from "#harness/raw-http";
+import { exchange } from "#harness/http/raw-http";
 import { defaultLimits } from "./limits.ts";
 import { graphErrorOf } from "./protocol-errors.ts";
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { type EchoGraph, serveEcho } from "#harness/echo-graph";
+import { connect } from "node:net";
+import { type EchoGraph, serveEcho, serveHeld } from "#harness/echo-graph";
 import { exchange } from "#harness/http/raw-http";
 import type { HttpLimits } from "../limits.ts";
 

@@ -4,6 +4,8 @@ import { onEachDatabase } from "#harness/databases";
 import { startReceiver } from "#harness/receiver";
 import { fixtureMigrations, newFeatures, openWebhooks } from "#harness/webhooks";
 import { newWorkStore } from "#harness/work-database";
+import { sql } from "#storage/sql";
+import { alertJob } from "./health.ts";
 
 const HOUR = 3_600;
 

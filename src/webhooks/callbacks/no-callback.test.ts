@@ -3,7 +3,6 @@ import { onEachDatabase } from "#harness/databases";
 import { type Receiver, startReceiver, valuesAt } from "#harness/receiver";
 import { fixtureMigrations, newFeatures, openWebhooks, pauseCallback, type WebhookFixture } from "#harness/webhooks";
 import { newWorkStore } from "#harness/work-database";
-import { sql } from "#storage/sql";
 import { listDeliveries } from "../history/list.store.ts";
 import { viewOf } from "../history/view.ts";
 import { listCallbacks } from "./callbacks.store.ts";

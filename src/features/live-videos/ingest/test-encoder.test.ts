@@ -1,7 +1,7 @@
 /** D-119: the test encoder as the control API starts and stops it; what it sends is nobody's business here. */
 import { expect, test } from "bun:test";
 import { openControl } from "#harness/control";
-import { onEachDatabase } from "#harness/plaza";
+import { onEachDatabase } from "#harness/databases";
 import { cafe } from "#harness/worlds";
 import { FeedRegistry } from "./feed-registry.ts";
 

@@ -4,7 +4,6 @@ import { afterThisTest } from "#harness/cleanup";
 import { onEachDatabase } from "#harness/databases";
 import { csv, feedWorld, openFeeds, row } from "#harness/feeds";
 import { openPlaza, requestOfLink } from "#harness/plaza";
-import { sql } from "#storage/sql";
 import { UPLOADS_KEPT_MAX } from "../product-feeds.limits.ts";
 
 const fileOf = (content: string | Uint8Array, filename = "books.csv") =>

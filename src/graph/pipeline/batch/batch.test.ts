@@ -1,7 +1,7 @@
 /** D-34: what the requests of a batch may be, and what they take over from it. */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
-import { openPlaza } from "#harness/plaza";
+import { openPlaza, requestOf } from "#harness/plaza";
 import { cafe } from "#harness/worlds";
 import type { GraphError } from "#kernel/errors";
 import type { GraphRequest, GraphResponse } from "../request.ts";
