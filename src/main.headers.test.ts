@@ -96,7 +96,6 @@ describe("what a server hands out", () => {
     "/asyncapi.json": [["GET /asyncapi.json", "200 OK", [...CORS, DATE, CHUNKED, JSON_TYPE, TRACE]]],
     "/player/": [
       ["GET /player/hls.js", "200 OK", [...CORS, DATE, CHUNKED, ...SCRIPT]],
-      ["GET /player/publisher.js", "200 OK", [...CORS, DATE, CHUNKED, ...SCRIPT]],
       [
         "GET /player/1",
         "200 OK",
@@ -107,7 +106,6 @@ describe("what a server hands out", () => {
       ],
       ["GET /player/1/{ticket}/live.m3u8", "200 OK", [...CORS, DATE, CHUNKED, ...UNKEPT, "content-type: application/vnd.apple.mpegurl"]],
       ["GET /player/1/{ticket}/1/0.ts", "200 OK", [...CORS, DATE, LENGTH, ...UNKEPT, "content-type: video/mp2t"]],
-      ["GET /player/1/{ticket}/1/0.mp4", "200 OK", [...CORS, DATE, LENGTH, ...UNKEPT, "content-type: video/mp4"]],
       ["GET /player/1/{ticket}/1/1.ts", "400 Bad Request", [...REFUSED, "cache-control: no-store"]],
       ["GET /player/4?country=FR", "403 Forbidden", [...CORS, DATE, CHUNKED, ...UNKEPT, "content-type: text/html; charset=utf-8", BARE_PAGE]],
     ],
@@ -160,8 +158,8 @@ describe("what a server hands out", () => {
         "200 OK",
         [
           ...[DATE, LENGTH, ...PAGE, "cache-control: no-store", "content-type: text/html"],
-          "content-security-policy: default-src 'none'; script-src 'self'; style-src 'self' 'nonce-{16 of base64url}'; img-src 'self' data:; font-src 'self'; media-src 'self' blob:; connect-src 'self' http://127.0.0.1:{port}; frame-src http://127.0.0.1:{port}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-          "permissions-policy: camera=(self), microphone=(self), geolocation=()",
+          "content-security-policy: default-src 'none'; script-src 'self'; style-src 'self' 'nonce-{16 of base64url}'; img-src 'self' data:; font-src 'self'; connect-src 'self' http://127.0.0.1:{port}; frame-src http://127.0.0.1:{port}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+          "permissions-policy: camera=(), microphone=(), geolocation=()",
         ],
         HTML,
       ],
@@ -197,7 +195,7 @@ describe("what a server hands out", () => {
     const recordings = temporaryFolder();
     const folder = join(recordings, "default/1/1");
     mkdirSync(folder, { recursive: true });
-    const files = { index: "2000 5 1000\nend\n", "0.ts": "first", "0.mp4": "other!" };
+    const files = { index: "2000 5 1000\nend\n", "0.ts": "first" };
     for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
     const onPage = (id: string, more: object) => ({ id, page: "2001", status: "VOD", embeddable: true, ...more });
     const live_videos = [onPage("1", {}), onPage("4", { targeting: { geo_locations: { countries: ["DE"] } } })];

@@ -1,6 +1,7 @@
 /** Runs the tests on a mutant until one notices it. */
 import { BUN } from "../steps.ts";
-import { isInEveryRun } from "../test-runs/tiers.ts";
+import { testFiles } from "../test-runs/files.ts";
+import { BOTH, quickDatabases } from "../test-runs/runs.ts";
 import type { Importers } from "./files.ts";
 import { type Mutant, withMutant } from "./mutants.ts";
 import { TypeCheck } from "./type-check.ts";
@@ -25,8 +26,9 @@ export interface Verdict {
 
 /** As many as notice most mutants that any test notices: the file's own tests, and those of its neighbours. */
 const NEAR_FILES = 4;
-/** It looks at all files and imports none. */
-const OF_AWAITS = "tools/tidy/promises.test.ts";
+/** The rule of the lint that refuses a promise that nobody awaits. */
+const PROMISES = ["node_modules/.bin/biome", "lint", "--only=nursery/noFloatingPromises"] as const;
+const LINT_TIMEOUT_MS = 120_000;
 
 /** They stand near to nothing, and in a second or two compare all that documents say, and the order of all that a world exports. */
 const OF_ALL = ["tools/write-docs/pages.test.ts", "test/worlds/export-order.test.ts"];
@@ -43,10 +45,6 @@ const FILES = {
   "test:all": { atOnce: NEAR_FILES, timeoutMs: 180_000 },
 } as const satisfies Record<Run, unknown>;
 const CONFORMANCE_TIMEOUT_MS = 600_000;
-
-/** The harness declares tests on PostgreSQL, and longer ones, as the run asks for it. */
-const ENVIRONMENT = { "npm test": { PLAZA_TESTS: "" }, "test:all": { PLAZA_TESTS: "all" } } as const;
-const DECLARES_MORE = /\b(?:onEachDatabase|databaseKinds|PLAZA_TESTS)\b/;
 
 type Command = readonly [string, ...string[]];
 
@@ -79,10 +77,17 @@ export class Judge {
   readonly #importers: Importers;
   readonly #limits: Limits;
   readonly #types: TypeCheck;
+  /** By path, the databases on which `npm test` runs a file. */
+  readonly #quick: ReadonlyMap<string, readonly string[]>;
+  /** What declares tests for each database. */
+  readonly #onEachDatabase: ReadonlySet<string>;
 
   constructor(copy: WorkCopy, importers: Importers, limits: Limits) {
     this.#copy = copy;
     this.#types = new TypeCheck(copy.root);
+    const files = testFiles(copy.root);
+    this.#quick = new Map(files.map((file) => [file.path, quickDatabases(file)]));
+    this.#onEachDatabase = new Set(files.filter((file) => file.isOnEachDatabase).map(({ path }) => path));
     this.#importers = importers;
     this.#limits = limits;
   }
@@ -92,24 +97,32 @@ export class Judge {
     const original = this.#copy.read(mutant.path);
     if (!this.#types.accepts(mutant.path, original, withMutant(original, mutant))) return { outcome: "does not compile", ran: 0 };
     const trial = { mutant, original, tests: this.#importers.testsOf(mutant.path), passed: 0 };
+    if (await this.#isRefusedByLint(trial)) return { outcome: "does not compile", ran: 0 };
     const noticed = (await this.#byEveryRun(trial)) ?? (await this.#byTestAll(trial));
     return { outcome: "survived", ...noticed, ran: trial.passed };
   }
 
   async #byEveryRun(trial: Trial): Promise<Noticed | undefined> {
-    const { path, kind } = trial.mutant;
-    const tests = trial.tests.filter(isInEveryRun);
-    const among = (names: readonly string[]): string[] => tests.filter((test) => names.includes(test));
+    const { path } = trial.mutant;
+    const tests = trial.tests.filter((test) => this.#databases("npm test", test).length > 0);
     const meet = (files: readonly string[]): Promise<Noticed | undefined> => this.#byTests(trial, "npm test", files);
-    const near = (await meet(tests.slice(0, NEAR_FILES))) ?? (kind === "await" ? await meet(among([OF_AWAITS])) : undefined);
+    const near = await meet(tests.slice(0, NEAR_FILES));
     if (near !== undefined || this.#limits.restMs === 0) return near;
-    return (await meet(among(OF_ALL))) ?? (await this.#byConformance(trial, path)) ?? this.#byRest(trial, "npm test", tests.slice(NEAR_FILES));
+    return (
+      (await meet(tests.filter((test) => OF_ALL.includes(test)))) ??
+      (await this.#byConformance(trial, path)) ??
+      this.#byRest(trial, "npm test", tests.slice(NEAR_FILES))
+    );
   }
 
   /** A file that every run has comes again if it may declare more tests now. */
   async #byTestAll(trial: Trial): Promise<Noticed | undefined> {
     if (this.#limits.restMs === 0) return undefined;
-    const more = trial.tests.filter((test) => !isInEveryRun(test) || DECLARES_MORE.test(this.#copy.read(test)));
+    const isMore = (test: string): boolean => {
+      const databases = this.#databases("npm test", test);
+      return databases.length === 0 || (databases.length === 1 && this.#onEachDatabase.has(test));
+    };
+    const more = trial.tests.filter(isMore);
     return this.#byRest(trial, "test:all", more);
   }
 
@@ -122,15 +135,36 @@ export class Judge {
     return undefined;
   }
 
+  async #isRefusedByLint(trial: Trial): Promise<boolean> {
+    const { kind, path } = trial.mutant;
+    if (kind !== "await" || !this.#copy.has(PROMISES[0])) return false;
+    const command: Command = [...PROMISES, path];
+    const { ended } = await this.#runOn(trial, command, LINT_TIMEOUT_MS, {});
+    return ended === "failed" && (await this.#passesUnchanged(command, LINT_TIMEOUT_MS, {}));
+  }
+
+  #databases(run: Run, test: string): readonly string[] {
+    return run === "test:all" ? BOTH : (this.#quick.get(test) ?? []);
+  }
+
+  /** Files that run on other databases have runs of their own, as in `npm test`. */
   async #byTests(trial: Trial, run: Run, files: readonly string[]): Promise<Noticed | undefined> {
+    for (const [databases, together] of Map.groupBy(files, (file) => this.#databases(run, file).join(","))) {
+      const noticed = await this.#byRunOf(trial, run, together, { TEST_DATABASES: databases });
+      if (noticed !== undefined) return noticed;
+    }
+    return undefined;
+  }
+
+  async #byRunOf(trial: Trial, run: Run, files: readonly string[], env: Environment): Promise<Noticed | undefined> {
     let left = files;
     while (left.length > 0) {
       const withinMs = left.length * FILES[run].timeoutMs;
-      const { ended, output } = await this.#runOn(trial, run, testCommand(left), withinMs);
+      const { ended, output } = await this.#runOn(trial, testCommand(left), withinMs, env);
       if (ended === "passed") break;
       const blamed = ended === "failed" ? lastFile(output, left) : undefined;
       const by = blamed === undefined ? left : [blamed];
-      if (await this.#passesUnchanged(run, testCommand(by), withinMs)) return { outcome: outcomeOf(ended), by: by.join(" "), run };
+      if (await this.#passesUnchanged(testCommand(by), withinMs, env)) return { outcome: outcomeOf(ended), by: by.join(" "), run };
       left = left.filter((file) => !by.includes(file));
     }
     trial.passed += left.length;
@@ -140,24 +174,24 @@ export class Judge {
   async #byConformance(trial: Trial, path: string): Promise<Noticed | undefined> {
     const command = this.#limits.conformanceOf(path);
     if (command === undefined) return undefined;
-    const { ended } = await this.#runOn(trial, "npm test", command, CONFORMANCE_TIMEOUT_MS);
-    return ended !== "passed" && (await this.#passesUnchanged("npm test", command, CONFORMANCE_TIMEOUT_MS))
+    const { ended } = await this.#runOn(trial, command, CONFORMANCE_TIMEOUT_MS, {});
+    return ended !== "passed" && (await this.#passesUnchanged(command, CONFORMANCE_TIMEOUT_MS, {}))
       ? { outcome: outcomeOf(ended), by: "conformance", run: "npm test" }
       : undefined;
   }
 
-  async #runOn({ mutant, original }: Trial, run: Run, command: Command, withinMs: number): Promise<{ ended: Ended; output: string }> {
+  async #runOn({ mutant, original }: Trial, command: Command, withinMs: number, env: Environment): Promise<{ ended: Ended; output: string }> {
     this.#copy.write(mutant.path, withMutant(original, mutant));
     try {
-      return await this.#copy.run(command, withinMs, ENVIRONMENT[run]);
+      return await this.#copy.run(command, withinMs, env);
     } finally {
       this.#copy.write(mutant.path, original);
     }
   }
 
-  async #passesUnchanged(run: Run, command: Command, withinMs: number): Promise<boolean> {
-    const key = `${run}: ${command.join(" ")}`;
-    const known = this.#limits.passes.get(key) ?? this.#copy.run(command, withinMs, ENVIRONMENT[run]).then(({ ended }) => ended === "passed");
+  async #passesUnchanged(command: Command, withinMs: number, env: Environment): Promise<boolean> {
+    const key = `${JSON.stringify(env)} ${command.join(" ")}`;
+    const known = this.#limits.passes.get(key) ?? this.#copy.run(command, withinMs, env).then(({ ended }) => ended === "passed");
     this.#limits.passes.set(key, known);
     if (!(await known)) console.error(`fails on the unchanged project, and does not count: ${key}`);
     return known;
@@ -165,6 +199,7 @@ export class Judge {
 }
 
 type Noticed = Omit<Verdict, "ran">;
+type Environment = Readonly<Record<string, string>>;
 
 const outcomeOf = (ended: Ended): Outcome => (ended === "timeout" ? "timeout" : "noticed");
 

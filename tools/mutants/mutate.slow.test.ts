@@ -117,17 +117,21 @@ test("survivors of npm test meet what only test:all runs, and the tests that it 
   write(root, "src/age/age.ts", `${FILES["src/age/age.ts"]}\nexport const always = (): number => 8;\n`);
   const of = (name: string, value: number): string =>
     `import { expect, test } from "bun:test";\nimport { ${name} } from "#src/age/age";\ntest("it is ${value}", () => expect(${name}()).toBe(${value}));\n`;
-  write(root, "test/console/never.test.ts", of("never", 5));
-  write(root, "src/age/always.test.ts", of("always", 8).replace("test(", 'if (process.env["PLAZA_TESTS"] === "all") test('));
+  write(root, "test/never.slow.test.ts", of("never", 5));
+  write(
+    root,
+    "src/age/always.test.ts",
+    `const onEachDatabase = (_: boolean) => {};\nonEachDatabase(true);\n${of("always", 8).replace("test(", 'if (process.env["TEST_DATABASES"]?.includes("postgres")) test(')}`,
+  );
   const { exitCode, output, report } = await mutate(root);
   expect(report.mutants).toMatchObject([
     { change: ">= → >", outcome: "noticed", run: "npm test" },
     { change: "18 → 19", outcome: "noticed", run: "npm test" },
-    { change: "5 → 6", outcome: "noticed", by: "test/console/never.test.ts", run: "test:all" },
+    { change: "5 → 6", outcome: "noticed", by: "test/never.slow.test.ts", run: "test:all" },
     { change: "8 → 9", outcome: "noticed", by: "src/age/always.test.ts", run: "test:all" },
   ]);
   expect(output).toContain("| all | 4 | 0 | 0 | 0 | 0 | 50.0 % | 100.0 % |");
-  expect(output).toContain("only test:all notices, constant:\nnoticed: src/age/age.ts:3: 5 → 6 (test/console/never.test.ts)\n");
+  expect(output).toContain("only test:all notices, constant:\nnoticed: src/age/age.ts:3: 5 → 6 (test/never.slow.test.ts)\n");
   expect({ exitCode, noticed: report.noticed }).toEqual({ exitCode: 0, noticed: { "npm test": 0.5, "test:all": 1 } });
 });
 

@@ -66,6 +66,10 @@ export class WorkCopy {
     for (const path of LINKED.filter((each) => existsSync(join(from, each)))) symlinkSync(join(from, path), join(this.root, path));
   }
 
+  has(path: string): boolean {
+    return existsSync(join(this.root, path));
+  }
+
   read(path: string): string {
     return readFileSync(join(this.root, path), "utf8");
   }

@@ -32,7 +32,7 @@ class Sources {
 
   constructor(root: string) {
     this.#root = root;
-    const { imports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { imports: Record<string, string> };
+    const { imports = {} } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { imports?: Record<string, string> };
     this.#aliases = Object.entries(imports);
   }
 

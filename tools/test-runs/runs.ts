@@ -23,7 +23,10 @@ const DATABASE_DECIDES =
 
 const isOnBoth = ({ path }: TestFile): boolean => DATABASE_DECIDES.test(path);
 
-const BOTH = ["sqlite", "postgres"];
+export const BOTH: readonly string[] = ["sqlite", "postgres"];
+
+/** The databases on which `npm test` runs the tests of a file; none of them if only `npm run test:all` does. */
+export const quickDatabases = (file: TestFile): readonly string[] => (isQuick(file) ? (isOnBoth(file) ? BOTH : ["sqlite"]) : []);
 
 export function runsOf(extent: Extent, files: readonly TestFile[]): Run[] {
   const quick = files.filter(isQuick);

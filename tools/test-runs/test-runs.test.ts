@@ -20,8 +20,8 @@ test("npm test and the rest have every test of every file once, on both database
   const both = [...quick, ...rest];
   expect(new Set(both).size).toBe(both.length);
   const wanted = all.flatMap((file) => (file.isOnEachDatabase ? [`${file.path} postgres`, `${file.path} sqlite`] : [file.path]));
-  expect(both.toSorted()).toEqual(wanted.toSorted());
-  expect(declared("all").toSorted()).toEqual(both.toSorted());
+  expect(new Set(both)).toEqual(new Set(wanted));
+  expect(declared("all")).toEqual(both);
 });
 
 test("npm test tries PostgreSQL where the database decides", () => {
