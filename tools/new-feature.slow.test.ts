@@ -26,7 +26,7 @@ test("the nodes of two new features have different ids", () => {
 test("a new feature compiles, and its tests pass on both databases, and so do those of every operation", () => {
   const copy = mkdtempSync(join(tmpdir(), "plaza-feature-"));
   try {
-    for (const path of ["src", "test/harness", "test/properties", "worlds", "package.json", "tsconfig.json"])
+    for (const path of ["src", "test/harness", "test/properties", "tools/test-runs", "tools/steps.ts", "worlds", "package.json", "tsconfig.json"])
       cpSync(join(ROOT, path), join(copy, path), { recursive: true });
     symlinkSync(join(ROOT, "node_modules"), join(copy, "node_modules"));
     makeFeature(copy, "tea-shops", "tea-shop");

@@ -61,7 +61,7 @@ async function perform(run: Run): Promise<StepEnd> {
     timings(),
     console.log,
   );
-  console.log(`\n── ${run.files.length} files ${run.name}, about ${progress.secondsLeft(WORKERS)} s`);
+  console.log(`\n── ${run.files.length} files ${run.name}${progress.left(WORKERS)}`);
   const end = await runStep({ ...stepOf(run), isQuiet: true, withinMs: RUN_WITHIN_MS, onLine: (line) => progress.add(line, WORKERS) });
   progress.end();
   return end;

@@ -99,7 +99,7 @@ test("recordings are beside the data, or where the operator wants them; of data 
 });
 
 test("D-118: where the operator's own server takes the streams, silent ones are looked for every five seconds until the end", async () => {
-  const { intervals } = catchTimers();
+  const { intervals } = catchTimers("/src/ingest/live-ingest.ts");
   let [looks, isAway] = [0, false];
   const worlds = {
     open: () => {
@@ -128,7 +128,7 @@ test("D-118: where the operator's own server takes the streams, silent ones are 
 });
 
 test("requests wait five seconds at most for a process that does not come to listen", async () => {
-  const { timeouts } = catchTimers();
+  const { timeouts } = catchTimers("/src/ingest/live-ingest.ts");
   const { listening } = open({ rtmp_port: 0 }).ingest.open() ?? {};
   let isOver = false;
   const over = listening?.then(() => {

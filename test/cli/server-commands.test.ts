@@ -2,6 +2,7 @@
 import { afterEach, expect, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
+import { testOnPostgres } from "#harness/databases";
 import { sharedPostgres } from "#harness/postgres-cluster";
 import { endAll, newFolder, runPlaza, spawnPlaza, startPlaza } from "./plaza-process.ts";
 
@@ -136,7 +137,7 @@ test("plaza doctor finds what keeps a server from starting or working", async ()
   expect(await doctor()).toMatchObject({ code: 1, stdout: expect.stringContaining("run chmod 600 .plaza/control.key") });
 });
 
-test("on PostgreSQL with several processes: status by the address, a callback that fails, and the end of all of them", async () => {
+testOnPostgres("with several processes: status by the address, a callback that fails, and the end of all of them", async () => {
   const world = join(newFolder(), "world.yaml");
   // Nothing listens on the port of the callback.
   writeFileSync(

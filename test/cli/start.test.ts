@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { testOnPostgres } from "#harness/databases";
 import { sharedPostgres } from "#harness/postgres-cluster";
 import { endAll, newFolder, runPlaza, spawnPlaza, startPlaza } from "./plaza-process.ts";
 
@@ -251,7 +252,7 @@ describe("a wrong option is one line on stderr and exit code 2", () => {
     });
   });
 
-  test("what cannot be reached or used outside, without a password of its address", async () => {
+  testOnPostgres("what cannot be reached or used outside, without a password of its address", async () => {
     const file = fileWith("users: []");
     const url = await (await sharedPostgres()).newDatabase();
     const withPassword = url.replace("postgres@", "postgres:hidden@");

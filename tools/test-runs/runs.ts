@@ -28,19 +28,26 @@ export const BOTH: readonly string[] = ["sqlite", "postgres"];
 /** The databases on which `npm test` runs the tests of a file; none of them if only `npm run test:all` does. */
 export const quickDatabases = (file: TestFile): readonly string[] => (isQuick(file) ? (isOnBoth(file) ? BOTH : ["sqlite"]) : []);
 
+/** Files whose name ends so count everything that their process holds, so they have a process of their own. */
+const ALONE = /\.alone\.test\.ts$/;
+
 export function runsOf(extent: Extent, files: readonly TestFile[]): Run[] {
-  const quick = files.filter(isQuick);
+  const alone = files.filter(({ path }) => ALONE.test(path));
+  const quick = files.filter((file) => isQuick(file) && !alone.includes(file));
   const onBoth = quick.filter(isOnBoth);
   const others = quick.filter((file) => !isOnBoth(file));
   const left = files.filter((file) => !isQuick(file));
+  const aloneOn = (database: string): Run[] => alone.map((file) => ({ name: `alone on ${database}`, files: [file], databases: [database] }));
   const runs: Record<Exclude<Extent, "all">, Run[]> = {
     quick: [
       { name: "on SQLite", files: others, databases: ["sqlite"] },
       { name: "on both databases", files: onBoth, databases: BOTH },
+      ...aloneOn("sqlite"),
     ],
     rest: [
       { name: "on PostgreSQL", files: others.filter((file) => file.isOnEachDatabase), databases: ["postgres"], only: "\\(postgres\\)" },
       { name: "with programs from outside, and what takes long", files: left, databases: BOTH },
+      ...aloneOn("postgres"),
     ],
   };
   const chosen = extent === "all" ? [...runs.quick, ...runs.rest] : runs[extent];

@@ -18,13 +18,17 @@ export interface CaughtTimers {
 /** The driver of PostgreSQL, whose connections outlast a test: it limits how long each statement takes. */
 const DRIVER = "/node_modules/pg/";
 /** Before any test catches them. */
-const { setTimeout, clearTimeout } = globalThis;
+const { setTimeout, clearTimeout, setInterval } = globalThis;
 
-/** Until the end of the test no timer runs by itself, but for those of PostgreSQL's driver. */
-export function catchTimers(): CaughtTimers {
+/**
+ * Until the end of the test no timer runs by itself, but for those of PostgreSQL's driver. `source`: only the timers that this file sets; a server
+ * that another test has left may set some of its own meanwhile.
+ */
+export function catchTimers(source = ""): CaughtTimers {
   const caught: CaughtTimers = { intervals: [], timeouts: [] };
-  const into = (timers: CaughtTimer[]) => (fire: () => void, ms: number) => {
-    if (new Error().stack?.includes(DRIVER)) return setTimeout(fire, ms);
+  const into = (timers: CaughtTimer[], run: typeof setTimeout | typeof setInterval) => (fire: () => void, ms: number) => {
+    const stack = new Error().stack ?? "";
+    if (stack.includes(DRIVER) || !stack.includes(source)) return run(fire, ms);
     const timer: CaughtTimer = {
       ...{ ms, fire, isUnreffed: false, isCleared: false },
       unref() {
@@ -39,8 +43,8 @@ export function catchTimers(): CaughtTimers {
     else clearTimeout(timer);
   };
   const spies = [
-    spyOn(globalThis, "setInterval").mockImplementation(into(caught.intervals) as never),
-    spyOn(globalThis, "setTimeout").mockImplementation(into(caught.timeouts) as never),
+    spyOn(globalThis, "setInterval").mockImplementation(into(caught.intervals, setInterval) as never),
+    spyOn(globalThis, "setTimeout").mockImplementation(into(caught.timeouts, setTimeout) as never),
     spyOn(globalThis, "clearInterval").mockImplementation(clear as never),
     spyOn(globalThis, "clearTimeout").mockImplementation(clear as never),
   ];

@@ -217,7 +217,7 @@ test("what a world begins with is kept once it is there, also for a fill that ta
 });
 
 test("a change waits until the requests have left, a second at most, and not for those of the control API", async () => {
-  const { timeouts } = catchTimers();
+  const { timeouts } = catchTimers("/src/graph/worlds/hosting/world-slot.ts");
   const { slot, seen, entered } = made();
   const [one, other] = [await entered(), await entered()];
   await slot.hold();
@@ -242,7 +242,7 @@ test("a change waits until the requests have left, a second at most, and not for
 });
 
 test("where no request is under way a change does not wait at all", async () => {
-  const { timeouts } = catchTimers();
+  const { timeouts } = catchTimers("/src/graph/worlds/hosting/world-slot.ts");
   const { slot, entered } = made();
   (await entered()).leave();
   await slot.hold();
