@@ -95,7 +95,7 @@ class RunningCluster implements PostgresCluster {
     this.#folder = mkdtempSync(join(tmpdir(), "plaza-postgres-"));
     if (this.#user !== undefined) chownSync(this.#folder, this.#user.uid, this.#user.gid);
     const isHidden = this.#user !== undefined && !isOpenToOthers(programs);
-    if (isHidden) cpSync(join(programs, ".."), join(this.#folder, "programs"), { recursive: true });
+    if (isHidden) cpSync(join(programs, ".."), join(this.#folder, "programs"), { recursive: true, verbatimSymlinks: true });
     this.#programs = isHidden ? join(this.#folder, "programs/bin") : programs;
     const pipe = join(this.#folder, "alive");
     execFileSync("mkfifo", ["-m", "600", pipe]);
