@@ -54,7 +54,7 @@ function timings(): Readonly<Record<string, number>> {
   }
 }
 
-/** Prints a line for each part that has ended. */
+/** Prints how far it has come as it goes on, and a line for each part at its end. */
 async function perform(run: Run): Promise<StepEnd> {
   const progress = new Progress(
     run.files.map(({ path }) => path),

@@ -1,4 +1,4 @@
-/** The lines of a run as it goes on, read from what Bun's test runner prints: the tests of a file together, when the file has ended. */
+/** The lines of a run as it goes on, read from what Bun's test runner prints. */
 
 const FILE = /^(\S+\.(?:test|proof)\.ts):$/;
 const RESULT = /^\((pass|fail)\) /;
@@ -28,27 +28,26 @@ const sumOf = (counts: Iterable<Count>): Count => {
   return sum;
 };
 
+/** The lines of a run come this often. */
+const LINES = 10;
+
 export class Progress {
   readonly #counts = new Map<string, { passed: number; failed: number }>();
-  /** Of files that have not ended. */
+  /** Of files that have not begun. */
   readonly #waiting: Set<string>;
-  readonly #paths: readonly string[];
   readonly #timings: Readonly<Record<string, number>>;
   readonly #print: (line: string) => void;
+  readonly #total: number;
   #current = "";
+  #printed = 0;
   #isOver = false;
 
-  /** `timings`: how long each file took the last time, in milliseconds, by its path. `print` is called for each part that has ended. */
+  /** `timings`: how long each file took the last time, in milliseconds, by its path. */
   constructor(paths: readonly string[], timings: Readonly<Record<string, number>>, print: (line: string) => void) {
-    this.#paths = paths;
     this.#waiting = new Set(paths);
+    this.#total = this.#waiting.size;
     this.#timings = timings;
     this.#print = print;
-  }
-
-  /** Of everything so far. */
-  get count(): Count {
-    return sumOf(this.#counts.values());
   }
 
   /** The seconds that are left by the last runs of the files, for `workers` at once, as words; nothing before the first run. */
@@ -62,33 +61,37 @@ export class Progress {
   add(line: string, workers: number): void {
     this.#isOver ||= SUMMARY.test(line);
     if (this.#isOver) return;
+    // What a file prints may come in pieces, each behind its name.
     const path = (FILE.exec(line) ?? CRASHED.exec(line))?.[1];
-    if (path !== undefined && path !== this.#current) {
-      this.#end(this.#current, workers);
+    if (path !== undefined) {
       this.#current = path;
+      if (this.#waiting.delete(path)) this.#tell(workers);
     }
     const result = RESULT.exec(line)?.[1];
     if (result === "pass") this.#of(this.#current).passed++;
     else if (result === "fail" || line === BETWEEN || CRASHED.test(line)) this.#of(this.#current).failed++;
   }
 
-  /** The last file has ended. */
+  /** Prints a line for each part. */
   end(): void {
-    this.#end(this.#current, 1);
+    const parts = Map.groupBy(this.#counts, ([path]) => partOf(path));
+    for (const [part, counts] of [...parts].sort(([one], [other]) => (one < other ? -1 : 1))) {
+      const { passed, failed } = sumOf(counts.map(([, count]) => count));
+      this.#print(`  ${part}: ${passed} passed, ${failed} failed`);
+    }
+  }
+
+  #tell(workers: number): void {
+    const begun = this.#total - this.#waiting.size;
+    if (Math.floor((begun * LINES) / this.#total) === this.#printed || begun === this.#total) return;
+    this.#printed = Math.floor((begun * LINES) / this.#total);
+    const { passed, failed } = sumOf(this.#counts.values());
+    this.#print(`${begun} of ${this.#total} files: ${passed} passed, ${failed} failed${this.left(workers)}`);
   }
 
   #of(path: string): { passed: number; failed: number } {
     const known = this.#counts.get(path) ?? { passed: 0, failed: 0 };
     this.#counts.set(path, known);
     return known;
-  }
-
-  #end(path: string, workers: number): void {
-    if (!this.#waiting.delete(path)) return;
-    const part = partOf(path);
-    const files = this.#paths.filter((each) => partOf(each) === part);
-    if (files.some((each) => this.#waiting.has(each))) return;
-    const { passed, failed } = sumOf(files.map((each) => this.#of(each)));
-    this.#print(`${part}: ${passed} passed, ${failed} failed${this.left(workers)}`);
   }
 }

@@ -59,7 +59,7 @@ test("what a file needs is read from what it imports, and from nothing of the se
   expect(() => testFiles(root)).toThrow('"fmpeg"');
 });
 
-test("a line tells of each part that has ended, and of the seconds that are left by the last run", () => {
+test("lines say how far a run has come and how long it takes by the last one, and at its end what each part had", () => {
   const lines: string[] = [];
   const paths = ["src/jobs/a.test.ts", "src/jobs/b.test.ts", "src/features/pages/c.test.ts", "conformance/d.test.ts", "src/e.test.ts"];
   const timings = { "src/jobs/a.test.ts": 1_000, "src/jobs/b.test.ts": 4_000, "src/features/pages/c.test.ts": 9_000, "src/e.test.ts": 500 };
@@ -69,6 +69,9 @@ test("a line tells of each part that has ended, and of the seconds that are left
 (pass) one [1.00ms]
 src/features/pages/c.test.ts:
 (fail) one
+src/jobs/a.test.ts:
+(pass) three
+src/features/pages/c.test.ts:
 (pass) two
 src/jobs/b.test.ts:
 (pass) one
@@ -88,9 +91,13 @@ conformance/d.test.ts:
   for (const line of output.split("\n")) progress.add(line, 2);
   progress.end();
   expect(lines).toEqual([
-    "src/features/pages: 1 passed, 1 failed, about 2 s left",
-    "src/jobs: 3 passed, 0 failed",
-    "src: 0 passed, 1 failed",
-    "conformance: 0 passed, 1 failed",
+    "1 of 5 files: 0 passed, 0 failed, about 7 s left",
+    "2 of 5 files: 1 passed, 0 failed, about 2 s left",
+    "3 of 5 files: 3 passed, 1 failed",
+    "4 of 5 files: 5 passed, 1 failed",
+    "  conformance: 0 passed, 1 failed",
+    "  src: 0 passed, 1 failed",
+    "  src/features/pages: 1 passed, 1 failed",
+    "  src/jobs: 4 passed, 0 failed",
   ]);
 });
