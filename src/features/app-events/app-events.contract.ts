@@ -1,16 +1,109 @@
 /** The contracts of I1 and of reading attribution. */
 import { type Static, Type } from "typebox";
+import { appTokenAlone } from "#auth/app-policies";
 import { type Access, type Field, type FieldSet, listOperation, writeOperation } from "#graph/contract/operation";
-import { asked } from "#graph/schema/asked";
-import { ONLY_IN } from "#graph/schema/schema-node";
-import { appEventsPolicy } from "./app-events.policies.ts";
-import { cookieWords, deviceIdWords, eventsWords, extinfoWords, flagWords, neededByKind, userDataWords } from "./app-events.words.ts";
-import type { AttributedRow } from "./attribution/attributed-row.ts";
-import { standardEvents } from "./standard-events.contract.ts";
+import { asked, having } from "#graph/schema/asked";
+import { ONLY_IN, SHAPE_OF } from "#graph/schema/schema-node";
+import {
+  DEVICE_ID_CHARACTERS_MAX,
+  EVENTS_PER_REQUEST_MAX,
+  EXTINFO_VALUES,
+  LOG_TIME_MAX,
+  PARAMETER_NAME_CHARACTERS_MAX,
+  PARAMETERS_MAX,
+  VALUE_CHARACTERS_MAX,
+} from "./app-events.limits.ts";
+import { userDataKeys } from "./intake/parse-user-data.ts";
+import { contentTypes, currencyCode, type ParameterForm, standardEvents, standardParameters } from "./standard-events.contract.ts";
+
+/** AUTH-22, D-13: of I1 and of what is read of it. */
+export const appEventsPolicy = appTokenAlone("appEvents");
 
 /** I1-6, D-70. */
 export const eventKinds = ["MOBILE_APP_INSTALL", "CUSTOM_APP_EVENTS", "DEFERRED_APP_LINK"] as const;
 export type EventKind = (typeof eventKinds)[number];
+
+/** D-162: the booleans are for the clients profile. This and the words below are for what the intake checks itself (`intake/`). */
+const flagWords = {
+  anyOf: [
+    { type: "integer", enum: [0, 1] },
+    { type: "boolean", [ONLY_IN]: "clients" },
+  ],
+} as const;
+
+/** An empty text counts as left out. */
+const deviceIdWords = { maxLength: DEVICE_ID_CHARACTERS_MAX } as const;
+const cookieWords = { pattern: "^([0-9A-Za-z]{22}|[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12})?$" } as const;
+
+const text = { type: "string", maxLength: VALUE_CHARACTERS_MAX } as const;
+const filled = { ...text, minLength: 1 } as const;
+
+/** Null counts as a parameter that is left out. */
+const orLeftOut = (one: object) => ({ anyOf: [one, { type: "null" }] });
+
+const forms: Readonly<Record<ParameterForm, object>> = {
+  string: text,
+  currency: currencyCode,
+  "content type": { type: "string", enum: [...contentTypes] },
+  "content ids": { type: "string", description: "one id, or a JSON list of ids as text" },
+  "content list": { type: "string", description: "a JSON list of objects with id and quantity, as text" },
+  integer: { type: "integer", minimum: 0 },
+  boolean: { anyOf: [{ type: "integer", enum: [0, 1] }, { type: "boolean" }, { type: "string", enum: ["0", "1", "true", "false"] }] },
+};
+
+/** EVT-1, D-70: 1 to 40 characters. */
+export const EVENT_NAME = "^[0-9A-Za-z_][0-9A-Za-z _-]{0,39}$";
+
+const eventProperties = {
+  _eventName: { type: "string", pattern: EVENT_NAME, description: "a standard event, or one of your own" },
+  event_id: orLeftOut({ ...filled, description: "a second event of this name and id is a duplicate" }),
+  _logTime: orLeftOut({ type: "integer", minimum: 0, maximum: LOG_TIME_MAX, description: "Unix seconds; when the request arrived unless given" }),
+  _valueToSum: orLeftOut({ type: "number", description: "what is summed; of a standard event with a price its price, in pf_currency" }),
+  advertiser_tracking_enabled: { anyOf: [...flagWords.anyOf, { type: "null" }] },
+} as const;
+
+const event = {
+  type: "object",
+  required: ["_eventName"],
+  properties: {
+    ...eventProperties,
+    ...Object.fromEntries(Object.entries(standardParameters).map(([name, form]) => [name, orLeftOut(forms[form])])),
+  },
+  additionalProperties: {
+    anyOf: [text, { type: "number" }, { type: "boolean" }, { type: "null" }, { type: "object" }, { type: "array", items: {} }],
+  },
+  propertyNames: { maxLength: PARAMETER_NAME_CHARACTERS_MAX },
+  maxProperties: Object.keys(eventProperties).length + PARAMETERS_MAX,
+  [SHAPE_OF]: "app_event",
+};
+
+/** A list; its JSON text serves as well (D-34). */
+const eventsWords = { type: "array", items: event, minItems: 1, maxItems: EVENTS_PER_REQUEST_MAX };
+
+/** UD-3, D-73: nothing of it is refused. */
+const userDataWords = {
+  type: "object",
+  properties: Object.fromEntries(userDataKeys.map((key) => [key, { type: "string", description: "its SHA-256 in hex; another value is dropped" }])),
+};
+
+const extinfoWords = {
+  type: "array",
+  prefixItems: [{ type: "string", enum: ["a2", "i2"] }],
+  items: { anyOf: [{ ...filled, pattern: "\\S" }, { type: "number" }] },
+  minItems: EXTINFO_VALUES,
+  maxItems: EXTINFO_VALUES,
+};
+
+/** I1-14, I1-17: which parameters a report of each kind needs. */
+const neededByKind = {
+  if: { properties: { event: { const: "DEFERRED_APP_LINK" } } },
+  else: {
+    anyOf: [having("advertiser_id"), having("attribution")],
+    if: { properties: { event: { const: "CUSTOM_APP_EVENTS" } } },
+    // biome-ignore lint/suspicious/noThenProperty: a word of JSON Schema.
+    then: { anyOf: [having("custom_events"), having("custom_events_file")] },
+  },
+};
 
 const access = {
   surfaces: ["base"],
@@ -58,6 +151,20 @@ const attributionRow = Type.Object({
   cross_device: Type.Boolean(),
 });
 export type AttributionRow = Static<typeof attributionRow>;
+
+/** A row of attribution as the handler makes it: flags are 1 and 0; null is absent. */
+export type AttributedRow = {
+  readonly event: EventKind;
+  readonly event_name: string | null;
+  readonly event_time: number;
+  readonly ad_id: string;
+  readonly campaign_id: string;
+  readonly click_time: number | null;
+  readonly is_view_through: 1 | null;
+  readonly view_time: number | null;
+  readonly cross_campaign: 0 | 1;
+  readonly cross_device: 0 | 1;
+};
 
 const attributionFields = Object.keys(attributionRow.properties) as (keyof AttributionRow)[];
 const flags: ReadonlySet<string> = new Set(["is_view_through", "cross_campaign", "cross_device"]);

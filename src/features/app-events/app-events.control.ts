@@ -5,11 +5,19 @@ import { EVENT_STREAM, eventStream, wantsEvents } from "#control-contract/event-
 import { listOf, pageQuery, respondWithList } from "#control-contract/lists";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import { secondsOf, worldTime } from "#graph/worlds/file/schema-words";
+import type { World } from "#graph/worlds/world";
 import { unixSeconds } from "#kernel/clock";
 import { isNodeId, type NodeId } from "#kernel/ids";
+import { eventKinds } from "./app-events.contract.ts";
 import { readRetentionDays, saveRetentionDays } from "./app-events.jobs.ts";
+import { DAY_SECONDS } from "./app-events.limits.ts";
+import { amountText } from "./intake/amounts.ts";
+import { kindName } from "./intake/batch.ts";
+import { deactivateName, listNames } from "./intake/intake.store.ts";
+import { type LoggedDevice, readLoggedDevice } from "./intake/parse-request.ts";
 import { testEventsOf } from "./intake/test-view.ts";
-import { deactivateEventName, exportLines, listDaySums, listEventNames, listLog, logEntry } from "./log/log.handlers.ts";
+import { ALL_DAYS, type EventRow, type LogFilter, listEvents, readSums } from "./log/log.store.ts";
+import { isStandardEvent } from "./standard-events.contract.ts";
 
 const NDJSON = "application/x-ndjson";
 
@@ -87,13 +95,94 @@ export async function appOf({ world, path }: ControlRequest): Promise<NodeId> {
   return id;
 }
 
+const NO_DEVICE: LoggedDevice = { application_tracking_enabled: 1, advertiser_tracking_enabled: 1, dropped_user_data: 0 };
+
+/** The kind of an event by its name in the log, and the name of a custom one. */
+function named(name: string): { event: string; event_name?: string } {
+  const kind = eventKinds.find((one) => kindName(one) === name);
+  return kind === undefined ? { event: "CUSTOM_APP_EVENTS", event_name: name } : { event: kind };
+}
+
+/** EVT-2. */
+export function logEntry(row: EventRow): Static<typeof logged> {
+  const { advertiser_id, attribution, ip, extinfo, ud = {}, ...device } = row.device === null ? NO_DEVICE : readLoggedDevice(row.device);
+  return {
+    id: `${row.request}-${row.position}`,
+    ...named(row.name),
+    ...(row.event_id === null ? {} : { event_id: row.event_id }),
+    event_time: row.time,
+    received_time: row.received,
+    ...(row.value === null ? {} : { value_to_sum: amountText(BigInt(row.value)) }),
+    parameters: row.parameters === "" ? {} : JSON.parse(row.parameters),
+    ...(advertiser_id === undefined ? {} : { advertiser_id }),
+    ...(attribution === undefined ? {} : { attribution }),
+    ...(ip === undefined ? {} : { ip }),
+    ...(extinfo === undefined ? {} : { extinfo }),
+    application_tracking_enabled: device.application_tracking_enabled,
+    // The event's own value overrides the request's (D-76).
+    advertiser_tracking_enabled: row.tracking === 1 ? 1 : 0,
+    ud: ud as Record<string, string>,
+    dropped_user_data: device.dropped_user_data,
+  };
+}
+
+/** Rows read at once by an export. */
+const EXPORT_ROWS = 1_000;
+
+/** The log as JSON lines, newest first. Each chunk consists of whole lines. Events that arrive during the export are left out. */
+async function* exportLines(world: World, app: NodeId, filter: LogFilter): AsyncGenerator<Uint8Array> {
+  const encoder = new TextEncoder();
+  let after: readonly string[] | undefined;
+  for (;;) {
+    const { rows, hasNext, lastKey } = await listEvents(world.database.reader, app, filter, { limit: EXPORT_ROWS, after });
+    if (rows.length > 0) yield encoder.encode(`${rows.map((row) => JSON.stringify(logEntry(row))).join("\n")}\n`);
+    if (!hasNext) return;
+    after = lastKey;
+  }
+}
+
+export async function listEventNames(world: World, app: NodeId): Promise<Static<typeof eventName>[]> {
+  const { reader } = world.database;
+  const totals = Map.groupBy(await readSums(reader, app, ALL_DAYS, ALL_DAYS), ({ name }) => name);
+  return (await listNames(reader, app)).map(({ name, active }) => {
+    const parts = totals.get(name) ?? [];
+    return {
+      name,
+      standard: isStandardEvent(name),
+      active: active === 1,
+      count: parts.reduce((sum, { count }) => sum + count, 0),
+      sums: Object.fromEntries(parts.filter(({ valued }) => valued > 0).map(({ currency, sum }) => [currency, amountText(sum)])),
+      // A name has no events when the request that added it contained only duplicates.
+      first_time: parts.reduce((first, { first_time }) => Math.min(first, first_time), parts[0]?.first_time ?? 0),
+      last_time: parts.reduce((last, { last_time }) => Math.max(last, last_time), 0),
+    };
+  });
+}
+
+/** The sums of all days from that of `since` to that of `until` (Unix seconds), both included. */
+export async function listDaySums(world: World, app: NodeId, since: number, until: number): Promise<Static<typeof daySum>[]> {
+  const days = [since, until].map((time) => Math.floor(time / DAY_SECONDS)) as [number, number];
+  return (await readSums(world.database.reader, app, ...days)).map(({ day, name, currency, count, valued, sum }) => ({
+    day: new Date(day * DAY_SECONDS * 1000).toISOString().slice(0, 10),
+    ...named(name),
+    currency,
+    count,
+    ...(valued > 0 ? { sum: amountText(sum) } : {}),
+  }));
+}
+
 const timeOf = (value: unknown, parameter: string): number | undefined => (value === undefined ? undefined : secondsOf(value, parameter));
 
 const filterOf = ({ name, since }: { name?: string; since?: unknown }) => ({ name, since: timeOf(since, "since") });
 
 async function listAppEvents(request: ControlRequest<Static<typeof logQuery>>): Promise<unknown> {
   const app = await appOf(request);
-  return respondWithList(request, `app events ${app}`, (page, world) => listLog(world, app, filterOf(request.query), page), logEntry);
+  return respondWithList(
+    request,
+    `app events ${app}`,
+    (page, world) => listEvents(world.database.reader, app, filterOf(request.query), page),
+    logEntry,
+  );
 }
 
 async function exportAppEvents(request: ControlRequest<Static<typeof exportQuery>>): Promise<Response> {
@@ -113,7 +202,14 @@ function streamOf(pieces: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array
   });
 }
 
-async function deactivateName(request: ControlRequest): Promise<unknown> {
+/** LIM-3: frees the name's place. Returns false when the app has no such name. */
+export const deactivateEventName = (world: World, app: NodeId, name: string): Promise<boolean> =>
+  world.database.write(async (tx) => {
+    await tx.lock("app events", app);
+    return deactivateName(tx, app, name);
+  });
+
+async function handleDeactivation(request: ControlRequest): Promise<unknown> {
   const app = await appOf(request);
   const name = request.path.name ?? "";
   if (!(await deactivateEventName(request.world, app, name))) throw notFound(`event name ${name} of app ${app}`);
@@ -138,7 +234,7 @@ export function spanOf({ world, query }: ControlRequest<Static<typeof spanQuery>
   return { since, until };
 }
 
-async function readSums(request: ControlRequest<Static<typeof spanQuery>>): Promise<unknown> {
+async function readDaySums(request: ControlRequest<Static<typeof spanQuery>>): Promise<unknown> {
   const app = await appOf(request);
   const { since, until } = spanOf(request);
   return { data: await listDaySums(request.world, app, since, until), paging: {} };
@@ -193,7 +289,7 @@ export const appEventControlRoutes: readonly ControlRoute[] = [
     summary: "Deactivates an event name: its place is free at once, and its events are refused from now on",
     response: Type.Object({ success: Type.Boolean() }),
     errors: [404],
-    handle: deactivateName,
+    handle: handleDeactivation,
   },
   route({
     method: "GET",
@@ -203,7 +299,7 @@ export const appEventControlRoutes: readonly ControlRoute[] = [
     query: spanQuery,
     response: listOf(daySum),
     errors: [404],
-    handle: readSums,
+    handle: readDaySums,
   }),
   {
     method: "GET",

@@ -6,10 +6,9 @@ import { ATTRIBUTED_AT_ONCE, EVENTS_PER_REQUEST_MAX } from "./app-events.limits.
 import { attributionOf } from "./attribution/attribution.handlers.ts";
 import type { Outcome } from "./intake/batch.ts";
 import { intakeOf } from "./intake/intake.ts";
-import { readEvents } from "./intake/parse-events.ts";
+import { type Report, readEvents } from "./intake/parse-events.ts";
 import { type ReportRequest, readDevice, readEventList, requireKind } from "./intake/parse-request.ts";
 import { readUserData } from "./intake/parse-user-data.ts";
-import type { Report } from "./intake/report.ts";
 import { testEventsOf } from "./intake/test-view.ts";
 
 /** I1-27, D-71: a duplicate gets the response of the first report. */

@@ -3,10 +3,11 @@ import { onEachDatabase } from "#harness/databases";
 import { openPlaza, type TestPlaza } from "#harness/plaza";
 import { nodeId } from "#kernel/ids";
 import { sql } from "#storage/sql";
+import { listEventNames } from "./app-events.control.ts";
 import { readRetentionDays, saveRetentionDays } from "./app-events.jobs.ts";
-import { recordTouch } from "./attribution/touches.ts";
+import { recordTouch } from "./attribution/attribution.control.ts";
 import { appEvents } from "./index.ts";
-import { listEventNames, listLog } from "./log/log.handlers.ts";
+import { listEvents } from "./log/log.store.ts";
 
 const NOW = 1_795_000_000;
 const DAY = 86_400;
@@ -21,7 +22,7 @@ const send = (plaza: TestPlaza, event_id: string, _logTime?: number) =>
   });
 
 const idsOf = async (plaza: TestPlaza) =>
-  (await listLog(plaza.world, SHOP, { name: undefined, since: undefined }, { limit: 100 })).rows.map(({ event_id }) => event_id);
+  (await listEvents(plaza.world.database.reader, SHOP, { name: undefined, since: undefined }, { limit: 100 })).rows.map(({ event_id }) => event_id);
 
 async function advance(plaza: TestPlaza, days: number): Promise<void> {
   await plaza.world.clock.set(plaza.world.clock.nowMs() + days * DAY * 1_000, true);
@@ -46,7 +47,7 @@ onEachDatabase("retention of app events", (database) => {
     expect(await idsOf(plaza)).toEqual([]);
     // An empty log does not reuse request numbers, so old entries of the index do not lead to new requests.
     await send(plaza, "after");
-    const { rows } = await listLog(plaza.world, SHOP, { name: undefined, since: undefined }, { limit: 100 });
+    const { rows } = await listEvents(plaza.world.database.reader, SHOP, { name: undefined, since: undefined }, { limit: 100 });
     expect(rows.map(({ request, event_id }) => ({ request, event_id }))).toEqual([{ request: 3, event_id: "after" }]);
   });
 

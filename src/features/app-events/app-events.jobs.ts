@@ -2,7 +2,7 @@
  * Retention: raw events are deleted some days after they arrived; counts, sums, names and installs stay. So does a request as long
  * as an event of it may still be repeated: for 48 hours after it arrived and after the event's time (D-71).
  */
-import { readSetting } from "#graph/contract/setting";
+import { defineSetting, readSetting } from "#graph/contract/setting";
 import { findSetting, saveSetting } from "#graph/worlds/settings.store";
 import type { World } from "#graph/worlds/world";
 import type { JobKind } from "#jobs/job-kind";
@@ -10,9 +10,18 @@ import { unixSeconds } from "#kernel/clock";
 import type { NodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { DAY_SECONDS, DEDUP_WINDOW_SECONDS } from "./app-events.limits.ts";
-import { appEventDays } from "./app-events.settings.ts";
-import { logIndexOf } from "./dedup-index/log-index.ts";
+import { logIndexOf } from "./dedup-index/runs.store.ts";
 import { deleteEventsBetween, findExpired, listAppsWithEvents } from "./log/log.store.ts";
+
+/** A world can have a number of its own. */
+export const appEventDays = defineSetting({
+  name: "app_event_days",
+  value: "DAYS",
+  minimum: 0,
+  // A quarter: longer than the windows of attribution look back (LIM-10, LIM-12).
+  default: 90,
+  summary: "days that raw app events are kept, at least the 48 hours of deduplication; 0: for good. Counts and sums stay",
+});
 
 const KIND = "app_event_retention";
 const KEY = "daily";

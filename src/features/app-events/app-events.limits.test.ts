@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
+import { appEventDays } from "./app-events.jobs.ts";
 import * as limits from "./app-events.limits.ts";
-import { appEventDays } from "./app-events.settings.ts";
 
 const HOUR = 3_600;
 const DAY = 24 * HOUR;

@@ -2,7 +2,8 @@ import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { openPlaza, type TestPlaza, type TestRequest, type TestResponse } from "#harness/plaza";
 import { nodeId } from "#kernel/ids";
-import { deactivateEventName, listDaySums, listEventNames, listLog, logEntry } from "./log/log.handlers.ts";
+import { deactivateEventName, listDaySums, listEventNames, logEntry } from "./app-events.control.ts";
+import { listEvents } from "./log/log.store.ts";
 
 const SHOP = nodeId("1001");
 const NOW = 1_795_000_000;
@@ -28,7 +29,7 @@ const install = (plaza: TestPlaza, device: Record<string, unknown>) =>
   plaza.post("/v26.0/1001/activities", { bearer: "1001|s3cret", headers: from, body: { event: "MOBILE_APP_INSTALL", ...device } });
 
 const logOf = async ({ world }: TestPlaza, app = SHOP) =>
-  (await listLog(world, app, { name: undefined, since: undefined }, { limit: 1_000 })).rows.map(logEntry);
+  (await listEvents(world.database.reader, app, { name: undefined, since: undefined }, { limit: 1_000 })).rows.map(logEntry);
 
 const namesOf = async (plaza: TestPlaza, app = SHOP) => new Map((await listEventNames(plaza.world, app)).map((entry) => [entry.name, entry]));
 

@@ -3,13 +3,11 @@
 import { nobody } from "#auth/policy";
 import { defineFeature } from "#graph/contract/feature";
 import { serveIntake, serveList } from "#graph/contract/operation";
-import { listAttribution, reportAppEvents } from "./app-events.contract.ts";
+import { appEventsPolicy, listAttribution, reportAppEvents } from "./app-events.contract.ts";
 import { appEventControlRoutes } from "./app-events.control.ts";
 import { handleReport } from "./app-events.handlers.ts";
-import { retention } from "./app-events.jobs.ts";
+import { appEventDays, retention } from "./app-events.jobs.ts";
 import { appEventMigrations } from "./app-events.migrations.ts";
-import { appEventsPolicy } from "./app-events.policies.ts";
-import { appEventDays } from "./app-events.settings.ts";
 import { deleteAdsOfApp, untrackApp } from "./attribution/ads.store.ts";
 import { adSection } from "./attribution/ads.world.ts";
 import { attributionControlRoutes } from "./attribution/attribution.control.ts";

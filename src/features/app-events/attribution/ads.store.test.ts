@@ -5,7 +5,7 @@ import { openPlaza } from "#harness/plaza";
 import { nodeId } from "#kernel/ids";
 import type { Database } from "#storage/database";
 import { sql } from "#storage/sql";
-import { deviceIdentities, isDevice, isUuid, NO_ID } from "../intake/identities.ts";
+import { deviceIdentities, isDevice, isUuid, NO_ID } from "../intake/parse-request.ts";
 import * as ads from "./ads.store.ts";
 
 const [APP, OTHER] = [nodeId("1001"), nodeId("1002")];

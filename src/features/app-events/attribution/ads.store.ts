@@ -6,7 +6,7 @@ import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
 import { eitherWay } from "#storage/outcomes";
 import { append, type Row, type Sql, sql } from "#storage/sql";
-import { isDevice } from "../intake/identities.ts";
+import { isDevice } from "../intake/parse-request.ts";
 import { inLists } from "../log/rows.store.ts";
 import type { Ad, Touch } from "./rule.ts";
 

@@ -3,12 +3,15 @@ import { type Static, Type } from "typebox";
 import { badRequest, unprocessable } from "#control-contract/errors";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import { worldId } from "#graph/worlds/file/schema-words";
+import type { World } from "#graph/worlds/world";
 import { unixSeconds } from "#kernel/clock";
+import type { NodeId } from "#kernel/ids";
 import { APP, appOf, event, seconds, spanOf, spanQuery, sums, time } from "../app-events.control.ts";
-import { deviceOf } from "./device.handlers.ts";
-import { reportOf } from "./report.handlers.ts";
+import { deviceIdentities } from "../intake/parse-request.ts";
+import { isHashed, personsOf, readUserData } from "../intake/parse-user-data.ts";
+import { insertTouch } from "./ads.store.ts";
+import { deviceOf, reportOf } from "./attribution.handlers.ts";
 import type { Touch } from "./rule.ts";
-import { identitiesOfTouch, recordTouch } from "./touches.ts";
 
 const reportRow = Type.Object({
   ad_id: Type.String(),
@@ -69,6 +72,26 @@ async function readDevice(request: ControlRequest<Static<typeof deviceQuery>>): 
   const device = await deviceOf(request.world, await appOf(request), request.query);
   if (device === undefined) throw badRequest("advertiser_id or attribution is needed", "advertiser_id");
   return device;
+}
+
+export interface TouchInput {
+  readonly ad: string;
+  readonly advertiser_id?: string | undefined;
+  readonly attribution?: string | undefined;
+  readonly ud?: Readonly<Record<string, string>> | undefined;
+  readonly time: number;
+}
+
+/** The devices and persons of a touch; empty when it has no device id, no cookie and no hashed person key. */
+function identitiesOfTouch({ advertiser_id, attribution, ud = {} }: TouchInput): string[] {
+  const hashed = Object.fromEntries(Object.entries(ud).filter(([, value]) => isHashed(value)));
+  return [...deviceIdentities({ advertiser_id, attribution }), ...personsOf(readUserData(hashed).kept)];
+}
+
+export async function recordTouch(world: World, kind: Touch["kind"], touch: TouchInput): Promise<NodeId> {
+  const id = world.ids.mint();
+  await world.database.write((tx) => insertTouch(tx, { id, ad: touch.ad, kind, time: touch.time, identities: identitiesOfTouch(touch) }));
+  return id;
 }
 
 const handleTouch =

@@ -4,8 +4,8 @@ import { onEachDatabase } from "#harness/databases";
 import { openPlaza, type TestPlaza } from "#harness/plaza";
 import { nodeId } from "#kernel/ids";
 import type { Row, Sql } from "#storage/sql";
-import { reportOf } from "./report.handlers.ts";
-import { recordTouch, type TouchInput } from "./touches.ts";
+import { recordTouch, type TouchInput } from "./attribution.control.ts";
+import { reportOf } from "./attribution.handlers.ts";
 
 const NOW = 1_795_000_000;
 const DAY = 86_400;

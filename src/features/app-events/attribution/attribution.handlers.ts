@@ -1,16 +1,17 @@
-/** Reading attribution (D-74): applies the rule to the events of a device and the touches of its persons. */
+/** Reading attribution (D-74): applies the rule to the events of devices and the touches of their persons. */
 import type { Static } from "typebox";
 import type { ListRequest } from "#graph/contract/operation";
 import type { World } from "#graph/worlds/world";
 import { invalidParameter } from "#kernel/errors";
 import type { NodeId } from "#kernel/ids";
+import type { Reader } from "#storage/database";
 import type { ListPage, PageRequest } from "#storage/keyset";
-import type { EventKind, listAttribution } from "../app-events.contract.ts";
-import { deviceIdentities } from "../intake/identities.ts";
-import { readCookie, requireKind } from "../intake/parse-request.ts";
-import type { AttributedRow } from "./attributed-row.ts";
-import { type DeviceEvent, type EventPlace, eventsOf, findDevice } from "./devices.ts";
-import { type Attribution, attribute, clicksAlone, clicksAndViews, isClaimable, type Model, type Touch } from "./rule.ts";
+import type { AttributedRow, EventKind, listAttribution } from "../app-events.contract.ts";
+import { amountText } from "../intake/amounts.ts";
+import { deviceIdentities, isDevice, readCookie, requireKind } from "../intake/parse-request.ts";
+import { listAds, touchesOfAd } from "./ads.store.ts";
+import { type DeviceEvent, devicesOf, type EventPlace, eventsOf, findDevice, follow } from "./devices.ts";
+import { type Ad, type Attribution, attribute, clicksAlone, clicksAndViews, isClaimable, type Model, reporting, type Touch } from "./rule.ts";
 
 export interface AttributionQuery {
   readonly advertiser_id: string | undefined;
@@ -97,4 +98,126 @@ function rowOf({ kind, name, time }: DeviceEvent, { touch, cross_campaign, cross
     cross_campaign: cross_campaign ? 1 : 0,
     cross_device: cross_device ? 1 : 0,
   };
+}
+
+/** As many as a person looks at. */
+const EVENTS_MAX = 200;
+
+/**
+ * A device as the operator sees it: its touches with their windows, its newest events, and the touch that each is due to by the model of
+ * `app_attribution` with `consider_views`. Undefined: no id was given.
+ */
+export async function deviceOf(world: World, app: NodeId, given: Partial<Pick<AttributionQuery, "advertiser_id" | "attribution">>): Promise<unknown> {
+  const wanted = deviceIdentities(given);
+  if (wanted.length === 0) return undefined;
+  const { ids, touches } = await findDevice(world, app, wanted);
+  const events: DeviceEvent[] = [];
+  const times = { first: 0, last: Number.MAX_SAFE_INTEGER };
+  for await (const event of eventsOf(world, app, { ids, times, count: EVENTS_MAX })) if (events.push(event) >= EVENTS_MAX) break;
+  return {
+    ids,
+    touches: touches.toSorted((a, b) => a.time - b.time).map((touch) => touchShown(touch, app)),
+    events: events.map((event) => {
+      const found = attribute(event, ids, touches, app, clicksAndViews);
+      return {
+        event: event.kind,
+        ...(event.kind === "CUSTOM_APP_EVENTS" ? { event_name: event.name } : {}),
+        event_time: event.time,
+        tracked: event.advertiser_tracking_enabled === 1,
+        ...(found === undefined ? {} : { due_to: found.touch.id, cross_campaign: found.cross_campaign, cross_device: found.cross_device }),
+      };
+    }),
+  };
+}
+
+function touchShown({ id, kind, time, ad }: Touch, app: NodeId) {
+  const { click_seconds, view_seconds } = clicksAndViews;
+  const until = time + (kind === "click" ? click_seconds : view_seconds);
+  return { id, kind, time, until, ad_id: ad.id, campaign_id: ad.campaign_id, objective: ad.objective, claims: isClaimable(ad, app) };
+}
+
+/** Ads read at once. */
+const ADS_PAGE = 1_000;
+/** Events read at once. */
+const ROWS_AT_ONCE = 1_000;
+
+interface ReportRow {
+  readonly ad_id: string;
+  readonly campaign_id: string;
+  readonly event: EventKind;
+  /** Only for custom events. */
+  readonly event_name?: string;
+  /** The numbers of events attributed to a click, and to an impression. */
+  click_through: number;
+  view_through: number;
+  cross_campaign: number;
+  cross_device: number;
+  /** By currency; the key is empty for sums without one. */
+  readonly sums: Map<string, bigint>;
+}
+
+/**
+ * An app's events from `since` to `until` (Unix seconds) by ad, under the reporting model, 1-day view through 28-day click (LIM-12). Rows are
+ * ordered by ad, then by event.
+ */
+export async function reportOf(world: World, app: NodeId, since: number, until: number) {
+  const rows = new Map<string, ReportRow>();
+  const seen = new Set<string>();
+  for (const id of await touchedDevices(world, app, since - reporting.click_seconds, until)) {
+    if (seen.has(id)) continue;
+    const device = await findDevice(world, app, [id]);
+    for (const one of device.ids) seen.add(one);
+    const wanted = { ids: device.ids, times: { first: since, last: until }, count: ROWS_AT_ONCE };
+    for await (const event of eventsOf(world, app, wanted)) {
+      const found = attribute(event, device.ids, device.touches, app, reporting);
+      if (found !== undefined) count(reportRow(rows, found.touch.ad, event), event, found);
+    }
+  }
+  const keys = [...rows.keys()].sort();
+  return keys.map((key) => {
+    const { sums, ...row } = rows.get(key) as ReportRow;
+    return { ...row, sums: Object.fromEntries([...sums].map(([currency, sum]) => [currency, amountText(sum)])) };
+  });
+}
+
+function count(row: ReportRow, { value, currency }: DeviceEvent, { touch, cross_campaign, cross_device }: Attribution): void {
+  if (touch.kind === "click") row.click_through++;
+  else row.view_through++;
+  if (cross_campaign) row.cross_campaign++;
+  if (cross_device) row.cross_device++;
+  if (value !== undefined) row.sums.set(currency, (row.sums.get(currency) ?? 0n) + value);
+}
+
+function reportRow(rows: Map<string, ReportRow>, ad: Ad, { kind, name }: DeviceEvent): ReportRow {
+  const key = `${ad.id.padStart(20, "0")} ${name}`;
+  let row = rows.get(key);
+  if (row === undefined) {
+    const counts = { click_through: 0, view_through: 0, cross_campaign: 0, cross_device: 0 };
+    const named = kind === "CUSTOM_APP_EVENTS" ? { event_name: name } : {};
+    row = { ad_id: ad.id, campaign_id: ad.campaign_id, event: kind, ...named, ...counts, sums: new Map() };
+    rows.set(key, row);
+  }
+  return row;
+}
+
+/** Ids of the devices that may have an attributed event: the devices of touches, and those linked to them by persons. */
+async function touchedDevices(world: World, app: NodeId, since: number, until: number): Promise<Set<string>> {
+  const touched = await touchedIdentities(world.database.reader, app, since, until);
+  const { ids, persons } = await follow(world, app, touched.filter(isDevice));
+  const linked = await devicesOf(world, app, [...new Set([...persons, ...touched.filter((identity) => !isDevice(identity))])]);
+  return new Set([...ids, ...linked]);
+}
+
+async function touchedIdentities(reader: Reader, app: NodeId, since: number, until: number): Promise<string[]> {
+  const found = new Set<string>();
+  let after: readonly string[] | undefined;
+  for (;;) {
+    const page = await listAds(reader, { limit: ADS_PAGE, after });
+    for (const ad of page.rows) {
+      if (!isClaimable(ad, app)) continue;
+      for await (const { identities } of touchesOfAd(reader, ad.id, since, until)) for (const identity of identities) found.add(identity);
+    }
+    if (!page.hasNext) return [...found];
+    after = page.lastKey;
+  }
 }

@@ -5,8 +5,8 @@ import { onEachDatabase } from "#harness/databases";
 import { openPlaza, type TestPlaza } from "#harness/plaza";
 import { secondsAround } from "#harness/time/seconds";
 import { nodeId } from "#kernel/ids";
-import { reportOf } from "./report.handlers.ts";
-import { recordTouch } from "./touches.ts";
+import { recordTouch } from "./attribution.control.ts";
+import { reportOf } from "./attribution.handlers.ts";
 
 const NOW = 1_795_000_000;
 const DAY = 86_400;

@@ -9,10 +9,9 @@
 import type { World } from "#graph/worlds/world";
 import type { NodeId } from "#kernel/ids";
 import { type EventKind, eventKinds } from "../app-events.contract.ts";
-import { logIndexOf } from "../dedup-index/log-index.ts";
+import { logIndexOf } from "../dedup-index/runs.store.ts";
 import { kindName } from "../intake/batch.ts";
-import { isDevice } from "../intake/identities.ts";
-import { identitiesOfText } from "../intake/parse-request.ts";
+import { identitiesOfText, isDevice } from "../intake/parse-request.ts";
 import { POSITION_END, type RequestEvent, readDevicesOfRequests, readEventsOfRequest } from "../log/log.store.ts";
 import { findTouches, type StoredTouch } from "./ads.store.ts";
 import type { AttributableEvent } from "./rule.ts";

@@ -4,10 +4,9 @@ import { onEachDatabase } from "#harness/databases";
 import { openPlaza } from "#harness/plaza";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Database } from "#storage/database";
-import { isDevice } from "../intake/identities.ts";
+import { isDevice } from "../intake/parse-request.ts";
 import { deleteEventsBetween, deleteEventsOfApp, insertEvents } from "../log/log.store.ts";
-import { type LogIndex, TableIndex } from "./entries.store.ts";
-import { addEntriesOf, type RequestEntries } from "./request-entries.ts";
+import { addEntriesOf, type LogIndex, type RequestEntries, TableIndex } from "./entries.store.ts";
 import { RunIndex } from "./runs.store.ts";
 
 /** The same requests, in either order, are in the log of each; what one app has is not found for the other. */

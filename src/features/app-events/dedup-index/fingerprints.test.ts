@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { Filter, fingerprintOf, keyFingerprint, listFingerprint, lowOf, Probe } from "./fingerprints.ts";
-import { RequestTable } from "./request-table.ts";
-import { collectInPage, pageBitsFor, pageOf, pagesOf } from "./run-pages.ts";
+import { RequestTable } from "./pending-entries.ts";
+import { collectInPage, pageBitsFor, pageOf, pagesOf } from "./runs.ts";
 
 const texts = fc.array(fc.string({ unit: "binary", maxLength: 60 }), { minLength: 300, maxLength: 1_500 });
 

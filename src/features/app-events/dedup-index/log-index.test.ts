@@ -5,9 +5,8 @@ import { openPlaza } from "#harness/plaza";
 import { nodeId } from "#kernel/ids";
 import type { Database, Reader } from "#storage/database";
 import { deleteEventsBetween, insertEvents } from "../log/log.store.ts";
-import { type LogIndex, TableIndex } from "./entries.store.ts";
+import { deviceFingerprint, type LogIndex, TableIndex } from "./entries.store.ts";
 import { keyFingerprint } from "./fingerprints.ts";
-import { deviceFingerprint } from "./request-entries.ts";
 import { RunIndex } from "./runs.store.ts";
 
 const app = nodeId("1001");

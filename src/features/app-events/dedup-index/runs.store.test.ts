@@ -5,11 +5,10 @@ import { type NodeId, nodeId } from "#kernel/ids";
 import type { Database, Reader } from "#storage/database";
 import { sql } from "#storage/sql";
 import { deleteEventsBetween, insertEvents } from "../log/log.store.ts";
-import { TableIndex } from "./entries.store.ts";
+import { deviceFingerprint, TableIndex } from "./entries.store.ts";
 import { keyFingerprint } from "./fingerprints.ts";
-import { deviceFingerprint } from "./request-entries.ts";
-import { IN_USE_SECONDS } from "./run-covers.ts";
 import { RunIndex } from "./runs.store.ts";
+import { IN_USE_SECONDS } from "./runs.ts";
 
 const APP = nodeId("1001");
 const OTHER = nodeId("1002");

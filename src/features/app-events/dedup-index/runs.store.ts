@@ -6,17 +6,41 @@
  * **Invariant:** a request above the newest run's `last_request` is in memory as soon as `load` has read the end of the log, so
  * nothing is lost when the process is killed.
  */
+
+import type { World } from "#graph/worlds/world";
 import type { NodeId } from "#kernel/ids";
 import type { Database, Reader, Transaction } from "#storage/database";
 import { type Row, sql } from "#storage/sql";
 import { hasRequestBetween } from "../log/log.store.ts";
 import { insertRows, rowStatement } from "../log/rows.store.ts";
-import { type FoundRequests, type LogIndex, logIndexFact, type NewEntries, nearest, type WantedKey, type WantedRequests } from "./entries.store.ts";
+import {
+  deviceFingerprint,
+  type FoundRequests,
+  type LogIndex,
+  logIndexFact,
+  type NewEntries,
+  nearest,
+  TableIndex,
+  tieFingerprint,
+  type WantedKey,
+  type WantedRequests,
+} from "./entries.store.ts";
 import { Filter, Probe } from "./fingerprints.ts";
 import { addPending, loadPending, nothingPending, type Pending, pendingRequests, sizeOf } from "./pending-entries.ts";
-import { deviceFingerprint, tieFingerprint } from "./request-entries.ts";
-import { type Cover, coverRun, forgetFilters, IN_USE_SECONDS, overlap, type Run, spanOf, uncovered } from "./run-covers.ts";
-import { collectInPage, pageBitsFor, pageOf, pagesOf } from "./run-pages.ts";
+import {
+  type Cover,
+  collectInPage,
+  coverRun,
+  forgetFilters,
+  IN_USE_SECONDS,
+  overlap,
+  pageBitsFor,
+  pageOf,
+  pagesOf,
+  type Run,
+  spanOf,
+  uncovered,
+} from "./runs.ts";
 
 /** 2 to 4 MB in open-addressed tables; a run of this size is written in some 20 ms. */
 const RUN_ENTRIES_MIN = 65_536;
@@ -244,4 +268,16 @@ async function load(reader: Reader, app: NodeId, index: AppIndex): Promise<void>
   }));
   index.runs = index.uncovered;
   await loadPending(reader, app, runs[runs.length - 1]?.last_request ?? 0, index.pending);
+}
+
+const indexes = new WeakMap<World, LogIndex>();
+
+/** A world's index of its log, in the form that is fastest on its database (README.md: The index of the log). */
+export function logIndexOf(world: World): LogIndex {
+  let index = indexes.get(world);
+  if (index === undefined) {
+    index = world.database.dialect === "sqlite" ? new RunIndex(world.database) : new TableIndex();
+    indexes.set(world, index);
+  }
+  return index;
 }

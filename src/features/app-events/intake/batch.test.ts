@@ -4,14 +4,13 @@ import type { World } from "#graph/worlds/world";
 import { onEachDatabase } from "#harness/databases";
 import { openPlaza } from "#harness/plaza";
 import { nodeId } from "#kernel/ids";
+import { listEventNames, logEntry } from "../app-events.control.ts";
 import type { LogIndex, NewEntries } from "../dedup-index/entries.store.ts";
-import { logIndexOf } from "../dedup-index/log-index.ts";
-import { listEventNames, listLog, logEntry } from "../log/log.handlers.ts";
-import { readSums } from "../log/sums.store.ts";
+import { logIndexOf } from "../dedup-index/runs.store.ts";
+import { listEvents, readSums } from "../log/log.store.ts";
 import { storeBatch } from "./batch.ts";
-import { eventNameFact, insertNames } from "./names.store.ts";
-import type { ReportedEvent } from "./parse-events.ts";
-import type { Report } from "./report.ts";
+import { eventNameFact, insertNames } from "./intake.store.ts";
+import type { Report, ReportedEvent } from "./parse-events.ts";
 
 const APP = nodeId("1001");
 const DAY = 86_400;
@@ -43,7 +42,7 @@ const store = (world: World, reports: readonly Report[], index: LogIndex = logIn
 onEachDatabase("a batch of app events", (kind) => {
   const open = async () => (await openPlaza({ database: kind })).world;
   const logged = async (world: World) =>
-    (await listLog(world, APP, { name: undefined, since: undefined }, { limit: 100 })).rows.map(logEntry).reverse();
+    (await listEvents(world.database.reader, APP, { name: undefined, since: undefined }, { limit: 100 })).rows.map(logEntry).reverse();
 
   test("D-71: keys that share a fingerprint are two keys, within a batch and from those of the log", async () => {
     const world = await open();

@@ -3,21 +3,18 @@
  *
  * The transaction locks the app, also across processes, so what is checked here still holds when it is written.
  */
+import { type GraphError, invalidParameter } from "#kernel/errors";
 import type { NodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
+import type { FactCache } from "#storage/facts";
 import type { SqlValue } from "#storage/sql";
 import type { EventKind } from "../app-events.contract.ts";
 import { DAY_SECONDS, DEDUP_WINDOW_SECONDS } from "../app-events.limits.ts";
-import type { LogIndex } from "../dedup-index/entries.store.ts";
-import { addEntriesOf, type RequestEntries } from "../dedup-index/request-entries.ts";
-import { findTimesOfKey, insertEvents, lastRequestOf } from "../log/log.store.ts";
-import { ALL_DAYS, addSums, type EventSum } from "../log/sums.store.ts";
-import { deviceIdentities } from "./identities.ts";
-import { findInstalled, insertInstalled } from "./installs.store.ts";
-import { type KnownNames, NameQuota } from "./name-quota.ts";
-import type { ReportedEvent } from "./parse-events.ts";
-import { deviceText, identitiesOf } from "./parse-request.ts";
-import type { Report } from "./report.ts";
+import { addEntriesOf, type LogIndex, type RequestEntries } from "../dedup-index/entries.store.ts";
+import { ALL_DAYS, addSums, type EventSum, findTimesOfKey, insertEvents, lastRequestOf } from "../log/log.store.ts";
+import { countActiveNames, eventNameKey, findInstalled, findNames, insertInstalled, insertNames } from "./intake.store.ts";
+import { eventPath, type Report, type ReportedEvent } from "./parse-events.ts";
+import { deviceIdentities, deviceText, identitiesOf } from "./parse-request.ts";
 
 /** The result of a request: the indexes of its duplicate events, or the error because of which nothing is stored. */
 export type Outcome = { readonly duplicates: ReadonlySet<number> } | { readonly refusal: Error };
@@ -231,3 +228,77 @@ function withTotals(all: readonly EventSum[]): EventSum[] {
   }
   return [...all, ...totals.values()];
 }
+
+/** Whether a stored name is active. Other processes see a deactivation within 1 s; absence is never cached. */
+export type KnownNames = FactCache<{ readonly active: boolean }>;
+
+/** The limit of event names (LIM-1, LIM-2, D-72). It is exact because the transaction that adds a name holds the app's lock. */
+class NameQuota {
+  readonly #tx: Transaction;
+  readonly #app: NodeId;
+  readonly #states: Map<string, boolean>;
+  readonly #added: string[] = [];
+  readonly #limit: number;
+  #free: number;
+
+  private constructor(tx: Transaction, app: NodeId, states: Map<string, boolean>, limit: number, free: number) {
+    this.#tx = tx;
+    this.#app = app;
+    this.#states = states;
+    this.#limit = limit;
+    this.#free = free;
+  }
+
+  static async open(tx: Transaction, app: NodeId, known: KnownNames, reports: readonly Report[]): Promise<NameQuota> {
+    const states = new Map<string, boolean>();
+    const unknown = new Set<string>();
+    for (const { events } of reports) {
+      for (const { name } of events) {
+        if (states.has(name) || unknown.has(name)) continue;
+        const active = known.peek(eventNameKey(app, name))?.active;
+        if (active === undefined) unknown.add(name);
+        else states.set(name, active);
+      }
+    }
+    const limit = reports[0]?.event_name_limit ?? 0;
+    if (unknown.size === 0) return new NameQuota(tx, app, states, limit, 0);
+    for (const [name, active] of await findNames(tx, app, [...unknown])) {
+      states.set(name, active);
+      unknown.delete(name);
+      await known.get(eventNameKey(app, name), async () => ({ active }));
+    }
+    return new NameQuota(tx, app, states, limit, unknown.size === 0 ? 0 : limit - (await countActiveNames(tx, app)));
+  }
+
+  /** Adds the new names of a request, or returns the error and adds none. */
+  admit({ events, list }: Report): Error | undefined {
+    let added: Set<string> | undefined;
+    for (const [at, { name }] of events.entries()) {
+      const active = this.#states.get(name);
+      if (active === true || added?.has(name) === true) continue;
+      if (active === false) return deactivatedName(eventPath(list, at, "_eventName"), name);
+      added ??= new Set();
+      added.add(name);
+      if (added.size > this.#free) return tooManyNames(eventPath(list, at, "_eventName"), name, this.#limit);
+    }
+    if (added === undefined) return undefined;
+    this.#free -= added.size;
+    for (const name of added) {
+      this.#states.set(name, true);
+      this.#added.push(name);
+    }
+    return undefined;
+  }
+
+  async store(): Promise<void> {
+    if (this.#added.length > 0) await insertNames(this.#tx, this.#app, this.#added);
+  }
+}
+
+/** D-72, LIM-2. */
+const tooManyNames = (path: string, name: string, limit: number): GraphError =>
+  invalidParameter(path, `is refused: ${JSON.stringify(name)} would be one name more than the ${limit} that the app may use`);
+
+/** D-72, LIM-3. */
+const deactivatedName = (path: string, name: string): GraphError =>
+  invalidParameter(path, `is refused: the event name ${JSON.stringify(name)} was deactivated`);

@@ -4,8 +4,8 @@ import { openPlaza, type TestPlaza } from "#harness/plaza";
 import { listWaitingJobs } from "#jobs/jobs.store";
 import { databaseUnreachable } from "#kernel/errors";
 import { nodeId } from "#kernel/ids";
+import { listEventNames } from "../app-events.control.ts";
 import { ensureRetention, retention } from "../app-events.jobs.ts";
-import { listEventNames } from "../log/log.handlers.ts";
 import { testEventsOf } from "./test-view.ts";
 
 const world = { apps: [{ id: "1001", name: "Shop", secret: "s" }] };

@@ -12,11 +12,10 @@ import { type Account, Shares } from "#kernel/shares";
 import { fewAtOnce } from "#kernel/turns";
 import type { Transaction } from "#storage/database";
 import { ensureRetention } from "../app-events.jobs.ts";
-import { logIndexOf } from "../dedup-index/log-index.ts";
-import { type Outcome, storeBatch } from "./batch.ts";
-import type { KnownNames } from "./name-quota.ts";
-import { eventNameFact } from "./names.store.ts";
-import type { Report } from "./report.ts";
+import { logIndexOf } from "../dedup-index/runs.store.ts";
+import { type KnownNames, type Outcome, storeBatch } from "./batch.ts";
+import { eventNameFact } from "./intake.store.ts";
+import type { Report } from "./parse-events.ts";
 
 /** Of one transaction: at some 5 µs each it blocks SQLite's writer and the event loop for 25 ms. */
 const BATCH_EVENTS_MAX = 5_000;

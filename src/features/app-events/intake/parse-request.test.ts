@@ -2,7 +2,8 @@ import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { openPlaza, type TestPlaza, type TestRequest } from "#harness/plaza";
 import { nodeId } from "#kernel/ids";
-import { listLog, logEntry } from "../log/log.handlers.ts";
+import { logEntry } from "../app-events.control.ts";
+import { listEvents } from "../log/log.store.ts";
 import { testEventsOf } from "./test-view.ts";
 
 const SHOP = nodeId("1001");
@@ -26,7 +27,7 @@ const events = { event: "CUSTOM_APP_EVENTS", custom_events: [{ _eventName: "n" }
 const right = { ...events, advertiser_id: "d" };
 
 const entries = async (plaza: TestPlaza, app = SHOP) =>
-  (await listLog(plaza.world, app, { name: undefined, since: undefined }, { limit: 100 })).rows.map(logEntry);
+  (await listEvents(plaza.world.database.reader, app, { name: undefined, since: undefined }, { limit: 100 })).rows.map(logEntry);
 
 test.each([
   ["I1-6", "event", { event: "SOMETHING" }],

@@ -9,7 +9,6 @@ import { invalidParameter } from "#kernel/errors";
 import { codePointCount, isStorableText } from "#kernel/text";
 import { type EventKind, eventKinds, type reportAppEvents } from "../app-events.contract.ts";
 import { DEVICE_ID_CHARACTERS_MAX, EXTINFO_VALUES, VALUE_CHARACTERS_MAX } from "../app-events.limits.ts";
-import { deviceIdentities, isUuid, NO_ID } from "./identities.ts";
 import { personsOf, readUserData, type UserData } from "./parse-user-data.ts";
 
 export type ReportRequest = OperationRequest<Static<typeof reportAppEvents.params>>;
@@ -178,7 +177,7 @@ export interface LoggedDevice {
   readonly advertiser_id?: string;
   readonly attribution?: string;
   readonly ip?: string;
-  readonly extinfo?: readonly string[];
+  readonly extinfo?: string[];
   readonly application_tracking_enabled: 0 | 1;
   readonly advertiser_tracking_enabled: 0 | 1;
   readonly ud?: UserData["kept"];
@@ -191,3 +190,23 @@ export const identitiesOfText = (text: string): string[] => {
   const device = readLoggedDevice(text);
   return [...deviceIdentities(device), ...personsOf(device.ud ?? {})];
 };
+
+/** The ids of a device as the index and the touches store them: `device:…` for an advertising id, `cookie:…` for a cookie. */
+
+const UUID = /^[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$/;
+/** Sent by devices whose owner switched the advertising id off. */
+export const NO_ID = "00000000-0000-0000-0000-000000000000";
+export const isUuid = (id: string): boolean => id.length === NO_ID.length && UUID.test(id);
+/** D-74: UUIDs are equal in either case of their digits; cookies of 22 characters are not UUIDs. */
+const comparable = (id: string): string => (isUuid(id) ? id.toLowerCase() : id);
+
+/** The id of all zeros is no id (D-74). */
+export function deviceIdentities({ advertiser_id, attribution }: { advertiser_id?: string | undefined; attribution?: string | undefined }): string[] {
+  const identities: string[] = [];
+  if (advertiser_id !== undefined && advertiser_id !== NO_ID) identities.push(`device:${comparable(advertiser_id)}`);
+  if (attribution !== undefined) identities.push(`cookie:${comparable(attribution)}`);
+  return identities;
+}
+
+/** Whether an identity is one of a device; the others are persons. */
+export const isDevice = (identity: string): boolean => identity.startsWith("device:") || identity.startsWith("cookie:");

@@ -6,10 +6,9 @@ import { openPlaza } from "#harness/plaza";
 import { nodeId } from "#kernel/ids";
 import type { Database } from "#storage/database";
 import * as ads from "../attribution/ads.store.ts";
-import { findInstalled, insertInstalled } from "../intake/installs.store.ts";
-import { listLoggedTexts } from "./erasure.store.ts";
+import { findInstalled, insertInstalled } from "../intake/intake.store.ts";
 import { erasePerson } from "./erasure.ts";
-import { insertEvents } from "./log.store.ts";
+import { insertEvents, listLoggedTexts } from "./log.store.ts";
 
 const APP = nodeId("1001");
 const OTHER = nodeId("1002");

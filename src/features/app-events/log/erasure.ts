@@ -5,12 +5,10 @@ import type { World } from "#graph/worlds/world";
 import type { NodeId } from "#kernel/ids";
 import { mentionsOf } from "#kernel/redaction/mentions";
 import { deleteTouchesOf } from "../attribution/ads.store.ts";
-import { deviceIdentities } from "../intake/identities.ts";
-import { deleteInstalled } from "../intake/installs.store.ts";
-import { identitiesOfText, type LoggedDevice } from "../intake/parse-request.ts";
+import { deleteInstalled } from "../intake/intake.store.ts";
+import { deviceIdentities, identitiesOfText, type LoggedDevice } from "../intake/parse-request.ts";
 import { normalizeUserData } from "../intake/parse-user-data.ts";
-import { emptyRequest, type LoggedTexts, listLoggedTexts } from "./erasure.store.ts";
-import { listAppsWithEvents } from "./log.store.ts";
+import { emptyRequest, type LoggedTexts, listAppsWithEvents, listLoggedTexts } from "./log.store.ts";
 
 const ROWS_MAX = 1_000;
 /** What a device is when nothing is known of it. */

@@ -5,11 +5,18 @@ import { openPlaza } from "#harness/plaza";
 import { nodeId } from "#kernel/ids";
 import type { Database } from "#storage/database";
 import { TableIndex } from "../dedup-index/entries.store.ts";
-import { deleteInstalled, findInstalled, insertInstalled } from "../intake/installs.store.ts";
-import { countActiveNames, deactivateName, findNames, insertNames, listNames } from "../intake/names.store.ts";
-import { emptyRequest, listLoggedTexts } from "./erasure.store.ts";
+import {
+  countActiveNames,
+  deactivateName,
+  deleteInstalled,
+  findInstalled,
+  findNames,
+  insertInstalled,
+  insertNames,
+  listNames,
+} from "../intake/intake.store.ts";
 import * as log from "./log.store.ts";
-import { ALL_DAYS, addSums, type EventSum, readSums } from "./sums.store.ts";
+import { ALL_DAYS, addSums, type EventSum, emptyRequest, listLoggedTexts, readSums } from "./log.store.ts";
 
 const APP = nodeId("1001");
 const OTHER = nodeId("1002");

@@ -4,7 +4,7 @@ import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
 import { append, type Row, type SqlValue, sql } from "#storage/sql";
 import { logIndexFact } from "../dedup-index/entries.store.ts";
-import { eventNameFact, eventNameKey, listNames } from "../intake/names.store.ts";
+import { eventNameFact, eventNameKey, listNames } from "../intake/intake.store.ts";
 import { inLists, insertRows, rowStatement } from "./rows.store.ts";
 
 export interface EventRow extends Row {
@@ -242,4 +242,92 @@ export async function deleteEventsOfApp(tx: Transaction, app: NodeId): Promise<v
   await tx.runAny(sql`DELETE FROM app_event_ties WHERE app = ${app}`);
   await tx.runAny(sql`DELETE FROM app_event_run_pages WHERE app = ${app}`);
   await tx.runAny(sql`DELETE FROM app_event_runs WHERE app = ${app}`);
+}
+
+/** The `day` of the totals. */
+export const ALL_DAYS = -1;
+
+/** Counts and sums by app, day, name and currency, and their totals (EVT-4, EVT-36). */
+export interface EventSum {
+  /** Days since 1970-01-01, UTC. */
+  readonly day: number;
+  readonly name: string;
+  readonly currency: string;
+  count: number;
+  /** The number of events with a value. */
+  valued: number;
+  /** Millionths. */
+  sum: bigint;
+  first_time: number;
+  last_time: number;
+}
+
+/** 10^18: two numbers below it add up within 63 bits, and `sum_high` takes the carry, so no sum overflows. */
+const LIMB = 1_000_000_000_000_000_000n;
+
+const addition = rowStatement(
+  10,
+  `ON CONFLICT (app, day, name, currency) DO UPDATE SET
+    count = app_event_sums.count + excluded.count, valued = app_event_sums.valued + excluded.valued,
+    sum_high = app_event_sums.sum_high + excluded.sum_high + (app_event_sums.sum_low + excluded.sum_low) / ${LIMB},
+    sum_low = (app_event_sums.sum_low + excluded.sum_low) % ${LIMB},
+    first_time = CASE WHEN excluded.first_time < app_event_sums.first_time THEN excluded.first_time ELSE app_event_sums.first_time END,
+    last_time = CASE WHEN excluded.last_time > app_event_sums.last_time THEN excluded.last_time ELSE app_event_sums.last_time END`,
+);
+
+/** `sums` must contain each key at most once, because an upsert cannot change a row twice. */
+export function addSums(tx: Transaction, app: NodeId, sums: readonly EventSum[]): Promise<void> {
+  return insertRows(
+    tx,
+    sql`INSERT INTO app_event_sums (app, day, name, currency, count, valued, sum_high, sum_low, first_time, last_time)`,
+    addition,
+    sums.flatMap(({ day, name, currency, count, valued, sum, first_time, last_time }) => [
+      ...[app, day, name, currency, count, valued],
+      ...(sum === 0n ? [0, 0] : [String(sum / LIMB), String(sum % LIMB)]),
+      ...[first_time, last_time],
+    ]),
+  );
+}
+
+interface SumRow extends Row {
+  day: number;
+  name: string;
+  currency: string;
+  count: number;
+  valued: number;
+  sum_high: string;
+  sum_low: string;
+  first_time: number;
+  last_time: number;
+}
+
+/** The sums of the days from `first` to `last`, in order; the totals for `ALL_DAYS`. */
+export async function readSums(reader: Reader, app: NodeId, first: number, last: number): Promise<EventSum[]> {
+  const rows = await reader.all<SumRow>(sql`
+    SELECT s.day, s.name, s.currency, s.count, s.valued, CAST(s.sum_high AS TEXT) AS sum_high, CAST(s.sum_low AS TEXT) AS sum_low, s.first_time, s.last_time
+    FROM app_event_sums s WHERE s.app = ${app} AND s.day BETWEEN ${first} AND ${last} ORDER BY s.day, s.name, s.currency`);
+  return rows.map(({ sum_high, sum_low, ...rest }) => ({ ...rest, sum: BigInt(sum_high) * LIMB + BigInt(sum_low) }));
+}
+
+export interface LoggedTexts extends Row {
+  request: number;
+  position: number;
+  event_id: string | null;
+  parameters: string;
+  /** Set in the first row of a request only. */
+  device: string | null;
+}
+
+/** The rows of an app's log in its order, after a place. */
+export function listLoggedTexts(reader: Reader, app: NodeId, request: number, position: number, limit: number): Promise<LoggedTexts[]> {
+  return reader.all<LoggedTexts>(sql`
+    SELECT e.request, e.position, e.event_id, e.parameters, e.device FROM app_events e
+    WHERE e.app = ${app} AND (e.request, e.position) > (${request}, ${position}) ORDER BY e.request, e.position LIMIT ${limit}`);
+}
+
+/** The rows stay, so that no number of a request is used twice and the counts are those of the log; nothing in them tells a person. */
+export async function emptyRequest(tx: Transaction, app: NodeId, request: number, device: string): Promise<number> {
+  const emptied = await tx.run(sql`UPDATE app_events SET parameters = '{}', event_id = NULL WHERE app = ${app} AND request = ${request}`);
+  await tx.runAny(sql`UPDATE app_events SET device = ${device} WHERE app = ${app} AND request = ${request} AND device IS NOT NULL`);
+  return emptied;
 }

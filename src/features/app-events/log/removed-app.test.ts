@@ -8,12 +8,11 @@ import { openPlaza } from "#harness/plaza";
 import { insertEntry } from "#harness/sections";
 import { nodeId } from "#kernel/ids";
 import { sql } from "#storage/sql";
+import { deactivateEventName } from "../app-events.control.ts";
 import { TableIndex } from "../dedup-index/entries.store.ts";
-import { insertInstalled } from "../intake/installs.store.ts";
-import { insertNames } from "../intake/names.store.ts";
-import { deactivateEventName } from "./log.handlers.ts";
+import { insertInstalled, insertNames } from "../intake/intake.store.ts";
 import * as log from "./log.store.ts";
-import { addSums } from "./sums.store.ts";
+import { addSums } from "./log.store.ts";
 
 const APP = nodeId("1001");
 const OTHER = nodeId("1002");

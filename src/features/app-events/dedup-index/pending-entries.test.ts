@@ -6,10 +6,8 @@ import { nodeId } from "#kernel/ids";
 import { insertEvents } from "../log/log.store.ts";
 import { type NewEntries, TableIndex } from "./entries.store.ts";
 import { fingerprintOf, keyFingerprint } from "./fingerprints.ts";
-import { logIndexOf } from "./log-index.ts";
-import { addPending, loadPending, nothingPending, type Pending, sizeOf } from "./pending-entries.ts";
-import { RunIndex } from "./runs.store.ts";
-import { TieTable } from "./tie-table.ts";
+import { addPending, loadPending, nothingPending, type Pending, sizeOf, TieTable } from "./pending-entries.ts";
+import { logIndexOf, RunIndex } from "./runs.store.ts";
 
 const APP = nodeId("1001");
 

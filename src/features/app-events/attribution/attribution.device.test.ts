@@ -6,9 +6,8 @@ import { nodeId } from "#kernel/ids";
 import { sql } from "#storage/sql";
 import { insertRows, rowStatement } from "../log/rows.store.ts";
 import * as ads from "./ads.store.ts";
-import { deviceOf } from "./device.handlers.ts";
-import { reportOf } from "./report.handlers.ts";
-import { recordTouch } from "./touches.ts";
+import { recordTouch } from "./attribution.control.ts";
+import { deviceOf, reportOf } from "./attribution.handlers.ts";
 
 const NOW = 1_795_000_000;
 const DAY = 86_400;

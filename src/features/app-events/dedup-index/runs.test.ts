@@ -1,8 +1,9 @@
 /** What is known of runs in memory: how long it stays, and which runs a search has to look at. */
 import { expect, test } from "bun:test";
+import { joined, NO_TIMES } from "./entries.store.ts";
 import { Filter, fingerprintOf, Probe } from "./fingerprints.ts";
-import { RequestTable } from "./request-table.ts";
-import { type Cover, coverRun, forgetFilters, IN_USE_SECONDS, joined, NO_TIMES, overlap, type Run, spanOf, uncovered } from "./run-covers.ts";
+import { RequestTable } from "./pending-entries.ts";
+import { type Cover, coverRun, forgetFilters, IN_USE_SECONDS, overlap, type Run, spanOf, uncovered } from "./runs.ts";
 
 /** A filter of two entries has 64 bytes. */
 const runOf = (last_request: number, first = 0, last = 0): Run => ({

@@ -1,9 +1,8 @@
-/** The runs of the log's index (`runs.store.ts`) as they are known in memory: their times, and filters of their keys. */
-
+/** The runs of the log's index (`runs.store.ts`) as they are known in memory (times, and filters of their keys), and the pages in which they are stored. */
 import { DEDUP_WINDOW_SECONDS } from "../app-events.limits.ts";
-import type { TimeSpan, WantedKey } from "./entries.store.ts";
-import { Filter, Probe } from "./fingerprints.ts";
-import type { RequestTable } from "./request-table.ts";
+import { joined, NO_TIMES, type TimeSpan, type WantedKey } from "./entries.store.ts";
+import { Filter, lowOf, Probe } from "./fingerprints.ts";
+import type { RequestTable } from "./pending-entries.ts";
 
 /** The keys of the first cover and of the largest one (8 to 16 MB); each cover takes twice as many as the one before. */
 const COVER_KEYS_MIN = 262_144;
@@ -31,12 +30,6 @@ export interface Cover {
   times: TimeSpan;
   runs: readonly Run[];
 }
-
-export const NO_TIMES: TimeSpan = { first: Number.POSITIVE_INFINITY, last: Number.NEGATIVE_INFINITY };
-export const joined = (one: TimeSpan, other: TimeSpan): TimeSpan => ({
-  first: Math.min(one.first, other.first),
-  last: Math.max(one.last, other.last),
-});
 
 export const overlap = (one: TimeSpan, other: TimeSpan): boolean => one.first < other.last && other.first < one.last;
 
@@ -78,4 +71,40 @@ export function forgetFilters(runs: readonly Run[], bytesMax: number, kept?: Run
     bytes -= run.filter.bytes.length;
     run.filter = undefined;
   }
+}
+
+/** Entries of one page of a run. At 16 bytes each, a page and its key fit one 4 KiB database page. */
+const PAGE_ENTRIES = 240;
+
+/** The number of leading bits, of the low 31, that choose the page of a run. */
+export const pageBitsFor = (entryCount: number): number => Math.max(0, Math.ceil(Math.log2(Math.max(1, entryCount) / PAGE_ENTRIES)));
+
+export const pageOf = (fingerprint: number, pageBits: number): number => lowOf(fingerprint) >>> (31 - pageBits);
+
+/** Splits entries into the pages of a run; each page is `[fingerprint, request, fingerprint, request, …]`. */
+export function pagesOf(tables: readonly RequestTable[], pageBits: number): Float64Array[] {
+  const sizes = new Uint32Array(2 ** pageBits);
+  const count = (fingerprint: number) => {
+    const page = pageOf(fingerprint, pageBits);
+    sizes[page] = (sizes[page] as number) + 2;
+  };
+  for (const table of tables) table.visit(count);
+  const pages = Array.from(sizes, (size) => new Float64Array(size));
+  const filled = new Uint32Array(pages.length);
+  const put = (fingerprint: number, request: number) => {
+    const page = pageOf(fingerprint, pageBits);
+    const values = pages[page] as Float64Array;
+    const at = filled[page] as number;
+    values[at] = fingerprint;
+    values[at + 1] = request;
+    filled[page] = at + 2;
+  };
+  for (const table of tables) table.visit(put);
+  return pages;
+}
+
+/** Adds to `found` the requests of a fingerprint in a stored page. */
+export function collectInPage(bytes: Uint8Array, fingerprint: number, found: number[]): void {
+  const values = new Float64Array(bytes.slice().buffer);
+  for (let i = 0; i < values.length; i += 2) if (values[i] === fingerprint) found.push(values[i + 1] as number);
 }

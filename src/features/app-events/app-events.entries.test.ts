@@ -3,9 +3,8 @@ import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { openPlaza } from "#harness/plaza";
 import { nodeId } from "#kernel/ids";
-import { listDaySums, logEntry } from "./log.handlers.ts";
-import type { EventRow } from "./log.store.ts";
-import { addSums } from "./sums.store.ts";
+import { listDaySums, logEntry } from "./app-events.control.ts";
+import { addSums, type EventRow } from "./log/log.store.ts";
 
 const APP = nodeId("1001");
 const DAY = 86_400;

@@ -1,4 +1,4 @@
-/** The distinct event names of an app (LIM-1 to LIM-3, D-72). */
+/** The distinct event names of an app (LIM-1 to LIM-3, D-72), and its installs. */
 import type { NodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { append, sql } from "#storage/sql";
@@ -32,13 +32,13 @@ export async function countActiveNames(reader: Reader, app: NodeId): Promise<num
   );
 }
 
-const insertion = rowStatement(3);
+const nameInsertion = rowStatement(3);
 
 export function insertNames(tx: Transaction, app: NodeId, names: readonly string[]): Promise<void> {
   return insertRows(
     tx,
     sql`INSERT INTO app_event_names (app, name, active)`,
-    insertion,
+    nameInsertion,
     names.flatMap((name) => [app, name, 1]),
   );
 }
@@ -52,4 +52,33 @@ export async function deactivateName(tx: Transaction, app: NodeId, name: string)
 
 export function listNames(reader: Reader, app: NodeId): Promise<NameRow[]> {
   return reader.all<NameRow>(sql`SELECT n.name, n.active FROM app_event_names n WHERE n.app = ${app} ORDER BY n.name`);
+}
+
+/** Installs: one for each app and device (I1-30, D-71). They stay, because a device's first install counts once, until a person is erased. */
+export async function findInstalled(reader: Reader, app: NodeId, identities: readonly string[]): Promise<Set<string>> {
+  const found = new Set<string>();
+  for (const { marks, values } of inLists(identities)) {
+    const statement = append(sql`SELECT i.identity FROM app_installs i WHERE i.app = ${app}`, `AND i.identity IN ${marks}`, values);
+    for (const { identity } of await reader.all<{ identity: string }>(statement)) found.add(identity);
+  }
+  return found;
+}
+
+const installInsertion = rowStatement(2);
+
+export function insertInstalled(tx: Transaction, app: NodeId, identities: readonly string[]): Promise<void> {
+  return insertRows(
+    tx,
+    sql`INSERT INTO app_installs (app, identity)`,
+    installInsertion,
+    identities.flatMap((identity) => [app, identity]),
+  );
+}
+
+/** Of a person's devices, for all apps. */
+export async function deleteInstalled(tx: Transaction, identities: readonly string[]): Promise<number> {
+  let deleted = 0;
+  for (const { marks, values } of inLists(identities))
+    deleted += await tx.run(append(sql`DELETE FROM app_installs`, `WHERE identity IN ${marks}`, values));
+  return deleted;
 }
