@@ -227,7 +227,7 @@ describe("what a server sends to others", () => {
 
   /** By the file that sends it. */
   const SENT: Readonly<Record<string, readonly (readonly string[])[]>> = {
-    "features/product-feeds/ingestion/fetching.ts": [
+    "features/product-feeds/ingestion/files.ts": [
       ["GET /books.csv HTTP/1.1", ...FEED],
       ["GET /books.csv.gz?a=b HTTP/1.1", ...FEED],
     ],

@@ -3,23 +3,42 @@
 import { catalogAccess } from "#features/product-catalogs/api";
 import { defineFeature, nodeType } from "#graph/contract/feature";
 import { serveIntake, serveList, serveWrite } from "#graph/contract/operation";
+import { feedFileBytesMax } from "./ingestion/files.ts";
 import { feedIngestion } from "./ingestion/jobs.ts";
-import { findLatestUploads, findUploadNode, type UploadRow } from "./ingestion/uploads.store.ts";
-import { createFeed, deleteFeedOperation, feedNode, listArticlesAndPublications, listFeeds, readFeed, updateFeed } from "./product-feeds.contract.ts";
-import { feedControlRoutes } from "./product-feeds.control.ts";
-import { handleCreateFeed, handleDeleteFeed, handleListArticles, handleListFeeds, handleUpdateFeed } from "./product-feeds.handlers.ts";
+import type { UploadRow } from "./ingestion/upload.ts";
+import { findLatestUploads, findUploadNode } from "./ingestion/uploads.store.ts";
+import {
+  createFeed,
+  createUpload,
+  deleteFeedOperation,
+  feedNode,
+  listArticlesAndPublications,
+  listFeeds,
+  listUploadErrors,
+  listUploads,
+  productFeed,
+  readFeed,
+  readUpload,
+  updateFeed,
+  uploadNode,
+} from "./product-feeds.contract.ts";
+import { feedAlerts, feedControlRoutes } from "./product-feeds.control.ts";
+import {
+  handleCreateFeed,
+  handleDeleteFeed,
+  handleListArticles,
+  handleListFeeds,
+  handleListUploadErrors,
+  handleListUploads,
+  handleUpdateFeed,
+  removeFeedsOfCatalog,
+  submitUpload,
+} from "./product-feeds.handlers.ts";
 import { productFeedMigrations } from "./product-feeds.migrations.ts";
-import { productFeed } from "./product-feeds.policies.ts";
-import "./product-feeds.ports.ts";
-import { removeFeedsOfCatalog } from "./product-feeds.removal.ts";
-import { feedFileBytesMax } from "./product-feeds.settings.ts";
 import { type FeedRow, findFeed } from "./product-feeds.store.ts";
 import { feedWebhook } from "./product-feeds.webhooks.ts";
 import { feedSection } from "./product-feeds.world.ts";
 import { feedFetches } from "./schedules/fetches.ts";
-import { feedAlerts } from "./uploads/uploads.alerts.ts";
-import { createUpload, listUploadErrors, listUploads, readUpload, uploadNode } from "./uploads/uploads.contract.ts";
-import { handleListUploadErrors, handleListUploads, submitUpload } from "./uploads/uploads.handlers.ts";
 
 export const productFeeds = defineFeature({
   name: "product-feeds",

@@ -1,5 +1,6 @@
 /** Feed files: uploads and their reports (operating.md: feeds/{id}/uploads). */
 import { type Static, Type } from "typebox";
+import { ALERTS_MAX, type Alert } from "#control-contract/alert";
 import { bodyBytes } from "#control-contract/body-bytes";
 import { badRequest, ControlError, notFound, unprocessable } from "#control-contract/errors";
 import { listOf, pageQuery, respondWithList } from "#control-contract/lists";
@@ -10,12 +11,13 @@ import { entryReader } from "#graph/worlds/file/entry-reader";
 import type { World } from "#graph/worlds/world";
 import { isNodeId } from "#kernel/ids";
 import { FeedFileProblem, feedFormats } from "./formats/rows.ts";
-import { uploadStatuses } from "./ingestion/upload-statuses.ts";
-import type { UploadKey } from "./ingestion/uploads.store.ts";
-import { findReport, hasFeed, listReports, receiveFile, receiveUrl } from "./ingestion/uploads.ts";
+import { feedFileBytesMax } from "./ingestion/files.ts";
+import { type UploadRow, uploadStatuses } from "./ingestion/upload.ts";
+import { findUpload, listFailedFeeds, listUploadsOfFeed, type UploadKey } from "./ingestion/uploads.store.ts";
+import { receiveFile, receiveUrl } from "./ingestion/uploads.ts";
 import { FETCHED_URL_CHARACTERS_MAX, FILE_BYTES_MAX } from "./product-feeds.limits.ts";
-import { feedFileBytesMax } from "./product-feeds.settings.ts";
-import { addressProblem } from "./schedules/parameters.ts";
+import { findFeed } from "./product-feeds.store.ts";
+import { addressProblem } from "./schedules/schedule.ts";
 
 const format = Type.Unsafe<(typeof feedFormats)[number]>({ enum: [...feedFormats] });
 const rowCount = (description: string) => Type.Integer({ minimum: 0, description });
@@ -52,6 +54,29 @@ const upload = Type.Object({
   errors: Type.Array(rowError, { description: "bad rows, duplicates and values that were left out, the first hundred" }),
 });
 
+type Upload = Static<typeof upload>;
+
+async function findReport({ database: { reader } }: World, feed: string, n: number): Promise<Upload | undefined> {
+  const row = await findUpload(reader, feed, n);
+  return row === undefined ? undefined : reportOf(row);
+}
+
+function reportOf(row: UploadRow): Upload {
+  const { feed, n, status, source, bytes, created_time, rows, items, items_added, items_replaced, items_removed, bad_rows, duplicates } = row;
+  return {
+    ...{ feed, n, status, source, bytes, created_time },
+    ...(row.url === null ? {} : { url: row.url }),
+    ...(row.file_name === null ? {} : { file_name: row.file_name }),
+    ...(row.format === null ? {} : { format: row.format as Static<typeof format> }),
+    ...(row.is_update === 1 ? { update_only: true } : {}),
+    ...(row.started_time === 0 ? {} : { started_time: row.started_time }),
+    ...(row.ended_time === 0 ? {} : { ended_time: row.ended_time }),
+    ...{ rows, items, items_added, items_replaced, items_removed, bad_rows, duplicates },
+    ...(row.problem === null ? {} : { problem: row.problem }),
+    errors: JSON.parse(row.errors),
+  };
+}
+
 const byUrl = Type.Object(
   {
     url: Type.String({ minLength: 1, maxLength: FETCHED_URL_CHARACTERS_MAX, description: "http or https; redirects are not followed" }),
@@ -87,7 +112,7 @@ const URL_BODY_BYTES_MAX = 65_536;
 
 async function feedOf({ world, path }: ControlRequest): Promise<string> {
   const id = path.id as string;
-  if (!isNodeId(id) || !(await hasFeed(world.database.reader, id))) throw notFound(`product feed ${id}`);
+  if (!isNodeId(id) || (await findFeed(world.database.reader, id)) === undefined) throw notFound(`product feed ${id}`);
   return id;
 }
 
@@ -95,7 +120,7 @@ async function uploadFile(controlRequest: ControlRequest<UploadQuery, Request>):
   const { world, body: request, query } = controlRequest;
   const feed = await feedOf(controlRequest);
   const key = await receive(controlRequest, feed, request, query);
-  const report = key === undefined ? undefined : await findReport(world.database.reader, feed, key.n);
+  const report = key === undefined ? undefined : await findReport(world, feed, key.n);
   if (report === undefined) throw notFound(`product feed ${feed}`);
   return report;
 }
@@ -147,7 +172,7 @@ async function readUpload(controlRequest: ControlRequest<Static<typeof readQuery
   const n = path.n as string;
   const until = monotonicMs() + (query.within_ms ?? 0);
   for (;;) {
-    const report = /^[1-9]\d{0,14}$/.test(n) ? await findReport(world.database.reader, feed, Number(n)) : undefined;
+    const report = /^[1-9]\d{0,14}$/.test(n) ? await findReport(world, feed, Number(n)) : undefined;
     if (report === undefined) throw notFound(`upload ${n} of the product feed ${feed}`);
     if (report.status === "done" || report.status === "failed" || monotonicMs() >= until) return report;
     await sleepMs(Math.min(LOOK_MS, Math.max(1, until - monotonicMs())));
@@ -182,12 +207,7 @@ export const feedControlRoutes: readonly ControlRoute[] = [
     errors: [404],
     handle: async (controlRequest) => {
       const feed = await feedOf(controlRequest);
-      return respondWithList(
-        controlRequest,
-        `uploads ${feed}`,
-        (page, world) => listReports(world.database.reader, feed, page),
-        (report) => report,
-      );
+      return respondWithList(controlRequest, `uploads ${feed}`, (page, world) => listUploadsOfFeed(world.database.reader, feed, page), reportOf);
     },
   }),
   route({
@@ -201,3 +221,10 @@ export const feedControlRoutes: readonly ControlRoute[] = [
     handle: readUpload,
   }),
 ];
+
+/** Feeds whose last file could not be read. */
+export const feedAlerts = async ({ database: { reader } }: World): Promise<readonly Alert[]> =>
+  (await listFailedFeeds(reader, ALERTS_MAX)).map(({ feed, n, problem, ended_time }) => ({
+    ...{ kind: "feed", level: "warning", of: feed, time: ended_time },
+    text: `Upload ${n} of feed ${feed} failed: ${problem ?? "it was not read to its end"}. The feed holds what it held before.`,
+  }));

@@ -1,19 +1,36 @@
 import type { Static } from "typebox";
 import { lockCatalog } from "#features/product-catalogs/api";
 import type { ListRequest, ListResult, OperationRequest } from "#graph/contract/operation";
+import type { UploadedFile } from "#graph/pipeline/request";
 import { notFoundNode } from "#graph/pipeline/route";
 import { insertMinted } from "#graph/worlds/minted-node";
 import type { World } from "#graph/worlds/world";
 import { invalidParameter } from "#kernel/errors";
+import type { NodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
+import type { ListPage, PageRequest } from "#storage/keyset";
+import { eitherWay } from "#storage/outcomes";
+import type { Bytes } from "./formats/bytes.ts";
+import { FeedFileProblem } from "./formats/rows.ts";
+import { scheduleIngestion } from "./ingestion/jobs.ts";
+import { errorsOf, type UploadErrorRow } from "./ingestion/upload.ts";
+import { deleteUploadsOfFeed, findUploadNode, listUploadsOfFeed, type UploadKey } from "./ingestion/uploads.store.ts";
+import { receiveFile, receiveUrl } from "./ingestion/uploads.ts";
 import { type ItemRow, listItems } from "./items.store.ts";
-import type { createFeed, listArticlesAndPublications, updateFeed } from "./product-feeds.contract.ts";
-import { FEEDS_MAX } from "./product-feeds.limits.ts";
-import { removeFeed } from "./product-feeds.removal.ts";
-import { countFeedsOfCatalog, type FeedRow, findFeed, insertFeed, pageFeedsOfCatalog, saveSettings } from "./product-feeds.store.ts";
+import type { createFeed, createUpload, listArticlesAndPublications, updateFeed } from "./product-feeds.contract.ts";
+import { FEEDS_MAX, UPLOADS_WAITING_MAX } from "./product-feeds.limits.ts";
+import {
+  countFeedsOfCatalog,
+  deleteFeed,
+  type FeedRow,
+  findFeed,
+  insertFeed,
+  listFeedsOfCatalog,
+  pageFeedsOfCatalog,
+  saveSettings,
+} from "./product-feeds.store.ts";
 import { planFetches } from "./schedules/fetches.ts";
-import { type GivenSchedule, storedSchedule } from "./schedules/parameters.ts";
-import type { ScheduleKind } from "./schedules/schedule.ts";
+import { type GivenSchedule, refuseAddress, refuseCredentials, type ScheduleKind, storedSchedule } from "./schedules/schedule.ts";
 
 export const handleListFeeds = (request: ListRequest, reader: Reader) => pageFeedsOfCatalog(reader, request.node.id, request.page);
 
@@ -73,4 +90,71 @@ export async function handleListArticles({ node, page, params }: ListArticles, r
   // The count is stored with the feed, so that a summary of a million items costs one lookup.
   const total_count = (await findFeed(reader, node.id))?.item_count ?? 0;
   return { ...found, extras: { summary: { total_count } } };
+}
+
+type CreateUpload = OperationRequest<Static<typeof createUpload.params>>;
+
+/** Not in one transaction: each part of a file is stored in a write of its own. */
+export async function submitUpload(request: CreateUpload): Promise<{ id: string }> {
+  const { params, graphRequest } = request;
+  refuseCredentials(params, invalidParameter);
+  const file = graphRequest.files.get("file");
+  if (file !== undefined && params.url !== undefined) throw invalidParameter("url", "and file exclude each other");
+  const key = file === undefined ? await fetchLater(request) : await take(request, file);
+  if (key === undefined) throw notFoundNode(request);
+  return { id: key.id };
+}
+
+const inputOf = ({ params }: CreateUpload) => ({ isUpdate: params.update_only === true, waitingMax: UPLOADS_WAITING_MAX });
+
+async function take(request: CreateUpload, { filename, bytes }: UploadedFile): Promise<UploadKey | undefined> {
+  try {
+    return await receiveFile(request.world, request.node.id, inOnePiece(bytes), { ...inputOf(request), file_name: filename });
+  } catch (error) {
+    // Or the feed was deleted meanwhile.
+    throw error instanceof FeedFileProblem ? invalidParameter("file", `is refused: ${error.message}`) : error;
+  }
+}
+
+async function* inOnePiece(bytes: Uint8Array): Bytes {
+  yield bytes;
+}
+
+function fetchLater(request: CreateUpload): Promise<UploadKey | undefined> {
+  const { params, world, node } = request;
+  const { url } = params;
+  if (url === undefined) throw invalidParameter("file", "must be a file of multipart/form-data, unless url is given");
+  refuseAddress(url, world, invalidParameter);
+  return world.database.write((tx) => receiveUrl(tx, world, node.id, url, inputOf(request)));
+}
+
+export const handleListUploads = (request: ListRequest, reader: Reader) => listUploadsOfFeed(reader, request.node.id, request.page);
+
+export async function handleListUploadErrors({ node, page }: ListRequest, reader: Reader): Promise<ListResult<UploadErrorRow>> {
+  const upload = await findUploadNode(reader, node.id);
+  return pageOf(upload === undefined ? [] : errorsOf(upload), page);
+}
+
+/** A page of a list that is in memory as a whole; the key of a row is its place. */
+function pageOf<R>(rows: readonly R[], { limit, after, before, isInclusive }: PageRequest): ListPage<R> {
+  const placeOf = (key: readonly string[] | undefined): number | undefined => (key === undefined ? undefined : Number(key[0]));
+  const own = isInclusive === true ? 0 : 1;
+  const end = Math.min(rows.length, before === undefined ? rows.length : (placeOf(before) as number) + 1 - own);
+  const start = before === undefined ? Math.min(rows.length, after === undefined ? 0 : (placeOf(after) as number) + own) : Math.max(0, end - limit);
+  const found = rows.slice(start, before === undefined ? start + limit : end);
+  const page = { rows: found, hasPrevious: start > 0, hasNext: start + found.length < rows.length };
+  return found.length === 0 ? page : { ...page, firstKey: [String(start)], lastKey: [String(start + found.length - 1)] };
+}
+
+/** Ends a feed and its uploads. Jobs delete its items and files afterwards, because there may be millions. Returns false if there is no such feed. */
+export async function removeFeed(tx: Transaction, world: World, feed: NodeId): Promise<boolean> {
+  if (!(await deleteFeed(tx, feed))) return false;
+  await planFetches(tx, world, feed, { schedule: null, update_schedule: null });
+  await scheduleIngestion(tx, world, feed);
+  await deleteUploadsOfFeed(tx, feed);
+  return true;
+}
+
+export async function removeFeedsOfCatalog(tx: Transaction, catalog: NodeId, world: World): Promise<void> {
+  for (const feed of await listFeedsOfCatalog(tx, catalog)) await eitherWay(removeFeed(tx, world, feed));
 }

@@ -1,8 +1,10 @@
 import { deleteNode, insertNode } from "#graph/worlds/nodes.store";
+import type { World } from "#graph/worlds/world";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
 import { type Row, type Sql, sql } from "#storage/sql";
+import type { UploadRow } from "./ingestion/upload.ts";
 
 export interface FeedRow extends Row {
   id: string;
@@ -118,4 +120,23 @@ export async function deleteFeed(tx: Transaction, id: NodeId): Promise<boolean> 
 export async function listFeedsOfCatalog(reader: Reader, catalog: NodeId): Promise<NodeId[]> {
   const rows = await reader.all<{ id: string }>(sql`SELECT CAST(f.id AS TEXT) AS id FROM product_feeds f WHERE f.catalog = ${catalog} ORDER BY f.id`);
   return rows.map(({ id }) => nodeId(id));
+}
+
+/** For product-catalogs. */
+interface FeedWritesPort {
+  /** Deletes the feeds of a catalog. Jobs delete their items and uploads afterwards, because there may be millions. */
+  deleteFeedsOfCatalog(tx: Transaction, catalog: NodeId, world: World): Promise<void>;
+}
+
+/** For the feature's own contract, which reads nothing itself. */
+interface FeedPort {
+  /** Of each feed, in their order. */
+  findLatestUploads(reader: Reader, feeds: readonly { readonly id: string }[]): Promise<readonly (UploadRow | undefined)[]>;
+}
+
+declare module "#kernel/ports" {
+  interface Ports {
+    product_feed: FeedPort;
+    product_feed_writes: FeedWritesPort;
+  }
 }

@@ -7,9 +7,9 @@ import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { scheduleIngestion } from "./ingestion/jobs.ts";
 import { findItems, insertItems, isItemOfOtherFeed, listAllItems, type NewItem } from "./items.store.ts";
+import { removeFeed } from "./product-feeds.handlers.ts";
 import { BadItem, type ItemField, isRequired, itemFields, type RawItem, readItem, textOfItem } from "./product-feeds.items.ts";
 import { FEED_NAME_CHARACTERS_MAX } from "./product-feeds.limits.ts";
-import { removeFeed } from "./product-feeds.removal.ts";
 import {
   beginGeneration,
   type FeedRow,
@@ -21,8 +21,7 @@ import {
   showGeneration,
 } from "./product-feeds.store.ts";
 import { planFetches } from "./schedules/fetches.ts";
-import { storedSchedule } from "./schedules/parameters.ts";
-import { readSchedule, type ScheduleKind, scheduleWords } from "./schedules/schedule.ts";
+import { readSchedule, type ScheduleKind, scheduleWords, storedSchedule } from "./schedules/schedule.ts";
 
 const closed = { additionalProperties: false };
 

@@ -2,8 +2,14 @@ import { expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { onEachDatabase } from "#harness/databases";
-import { csv, HEADER, openFeeds, row } from "#harness/feeds";
-import { ROWS_PER_WRITE } from "../product-feeds.limits.ts";
+import { csv, feedWorld, HEADER, openFeeds, row } from "#harness/feeds";
+import { openPlaza } from "#harness/plaza";
+import { startReceiver } from "#harness/receiver";
+import { nodeId } from "#kernel/ids";
+import { removeFeed } from "../product-feeds.handlers.ts";
+import { PART_BYTES, ROWS_PER_WRITE } from "../product-feeds.limits.ts";
+import { findPart } from "./uploads.store.ts";
+import { receiveFile } from "./uploads.ts";
 
 onEachDatabase("what becomes of a feed file", (database) => {
   test("D-56: the same retailer_id again replaces and keeps its id, one that is gone is removed", async () => {
@@ -189,4 +195,96 @@ onEachDatabase("what becomes of a feed file", (database) => {
     );
     expect(await plaza.dump(["feed_items.position"])).toHaveLength((await idsOf()).length);
   }, 30_000);
+});
+
+/** How the report of a file names its rows. */
+const item = (more: object) => JSON.stringify({ title: "t", link: "https://a.example/", image_link: "https://a.example/i.png", ...more });
+
+onEachDatabase("the report of a feed file", (database) => {
+  test("D-141: names a bad row by the beginning of its id, as far as it can be stored", async () => {
+    const { upload } = await openFeeds(database);
+    const ids = ["x".repeat(150), `${"x".repeat(99)}😀`, "a\u0000b", "  ", " short "];
+    const report = await upload([...ids.map((id) => item({ id, title: "" })), item({ id: "fine" })].join("\n"));
+    expect(report).toMatchObject({ status: "done", rows: 6, items: 1, bad_rows: 5 });
+    const named = ["x".repeat(100), `${"x".repeat(99)}\uFFFD`, "a\uFFFDb", undefined, "short"];
+    expect(report.errors.map(({ line, retailer_id }: { line: number; retailer_id?: string }) => [line, retailer_id])).toEqual(
+      named.map((id, at) => [at + 1, id]),
+    );
+    const reasons = report.errors.map(({ field, reason }: { field: string; reason: string }) => `${field} ${reason}`);
+    expect(reasons).toEqual([
+      "retailer_id is longer than 100 characters",
+      "name is missing",
+      "name is missing",
+      "retailer_id is missing",
+      "name is missing",
+    ]);
+  });
+
+  test("D-141: counts the items of XML, of which several may stand on a line", async () => {
+    const { upload, itemsOf } = await openFeeds(database);
+    const element = (id: string, title: string) =>
+      `<item><guid>${id}</guid><title>${title}</title><link>https://a.example/</link><image_link>https://a.example/i</image_link></item>`;
+    const report = await upload(`<rss><channel>${element("a", "one")}${element("b", "two")}${element("a", "three")}</channel></rss>`);
+    expect(report).toMatchObject({ status: "done", format: "xml", rows: 3, items: 2, items_added: 2, duplicates: 1 });
+    expect(report.errors).toEqual([
+      { severity: "warning", line: 1, retailer_id: "a", field: "retailer_id", reason: "replaces item 1 of the file with the same retailer_id" },
+    ]);
+    expect((await itemsOf("name")).map(({ name }) => name)).toEqual(["two", "three"]);
+  });
+
+  test("D-141: has a warning for each value that is left out, the first hundred by line beside the bad rows", async () => {
+    const { upload } = await openFeeds(database);
+    const rows = Array.from({ length: 120 }, (_, at) => item({ id: `a${at}`, price: "much", ...(at % 2 === 0 ? {} : { title: "" }) }));
+    const report = await upload(rows.join("\n"));
+    expect(report).toMatchObject({ rows: 120, items: 60, bad_rows: 60 });
+    const kind = ({ severity, line }: { severity?: string; line: number }) => `${line} ${severity ?? "bad"}`;
+    expect(report.errors.map(kind)).toEqual(Array.from({ length: 100 }, (_, at) => `${at + 1} ${at % 2 === 0 ? "warning" : "bad"}`));
+    expect(report.errors[0]).toEqual({
+      ...{ severity: "warning", line: 1, retailer_id: "a0", field: "price" },
+      reason: "is not a price such as 12.50; the item is kept without it",
+    });
+  });
+});
+
+onEachDatabase("D-149: the end of an ingestion", (database) => {
+  test("reaches the apps that are subscribed to it and on the catalog's page, and nobody else", async () => {
+    const receiver = startReceiver();
+    const { upload, request, plaza } = await openFeeds(database);
+    const subscription = { callback: { url: receiver.url }, subscriptions: [{ object: "catalog", fields: ["product_feed"] }] };
+    for (const app of ["1001", "1002"]) expect((await request("PATCH", `nodes/apps/${app}`, subscription)).status).toBe(200);
+    await upload(csv(row("a")));
+    expect(receiver.posts).toEqual([]);
+    await request("PATCH", "nodes/pages/2001", { subscribed_apps: [{ app: "1001", subscribed_fields: ["custom_labels"] }] });
+    for (const file of [csv(row("b")), "<html></html>"]) {
+      await upload(file);
+      await plaza.world.work.runDue();
+    }
+    const event = (status: string) => ({
+      object: "catalog",
+      entry: [
+        {
+          ...{ id: "8001", time: 1_795_000_000 },
+          changes: [{ field: "product_feed", value: { catalog_id: "8001", product_feed_id: "8101", status } }],
+        },
+      ],
+    });
+    expect(receiver.posts.map(({ body }) => JSON.parse(body))).toEqual([event("Finished"), event("Failed")]);
+  });
+});
+
+/** What becomes of a file whose feed is deleted while it comes. */
+onEachDatabase("a file that is received", (database) => {
+  test("is refused when its feed was deleted meanwhile, and nothing of it stays", async () => {
+    const { world } = await openPlaza({ database, world: feedWorld });
+    const stored = () => Promise.all([0, 1].map(async (part) => (await findPart(world.database.reader, "8101", 1, part))?.length));
+    async function* file() {
+      yield new Uint8Array(PART_BYTES + 1);
+      expect(await stored()).toEqual([PART_BYTES, undefined]);
+      await world.database.write((tx) => removeFeed(tx, world, nodeId("8101")));
+      yield new Uint8Array(1);
+    }
+    await expect(receiveFile(world, "8101", file(), { isUpdate: false })).rejects.toThrow("the feed was deleted during the upload");
+    await world.work.runDue();
+    expect(await stored()).toEqual([undefined, undefined]);
+  });
 });

@@ -16,7 +16,8 @@ import { BadItem, type ItemField, type RawItem, readRow } from "../product-feeds
 import { BAD_ROWS_KEPT_MAX, ROWS_MAX, ROWS_PER_WRITE } from "../product-feeds.limits.ts";
 import { showGeneration } from "../product-feeds.store.ts";
 import { type FeedEvent, feedWebhook } from "../product-feeds.webhooks.ts";
-import { endUpload, type RunningUpload, saveCounts, type UploadCounts } from "./uploads.store.ts";
+import type { RowError, UploadCounts } from "./upload.ts";
+import { endUpload, type RunningUpload, saveCounts } from "./uploads.store.ts";
 
 /** Another run has taken over the upload, or it was deleted, so this run must stop. */
 export class UploadLost extends Error {}
@@ -30,16 +31,6 @@ const WRITES_PER_COLLECTION = 10;
 /** A valid item with its line, for the report. */
 interface ReadItem extends NewItem {
   readonly line: number;
-}
-
-/** A bad or repeated row in the report, or a value that was left out. */
-export interface RowError {
-  /** The row counts, in spite of it. */
-  readonly severity?: "warning";
-  readonly line: number;
-  readonly retailer_id?: string;
-  readonly field?: ItemField;
-  readonly reason: string;
 }
 
 /** What the feed shows during the run, and of whose it is. */

@@ -14,18 +14,10 @@ import type { FeedFormat } from "../formats/rows.ts";
 import { deleteItems } from "../items.store.ts";
 import { ROWS_PER_WRITE, UPLOADS_KEPT_MAX } from "../product-feeds.limits.ts";
 import { beginGeneration, deleteGeneration, findFeed, findSpareGeneration } from "../product-feeds.store.ts";
-import { fetchFile } from "./fetching.ts";
+import { fetchFile } from "./files.ts";
 import { Ingestion, type ShownItems, UploadLost } from "./ingestion.ts";
-import {
-  claimUpload,
-  deleteOldUploads,
-  deleteParts,
-  findPart,
-  findSparePart,
-  findWaitingUpload,
-  type RunningUpload,
-  type UploadRow,
-} from "./uploads.store.ts";
+import type { UploadRow } from "./upload.ts";
+import { claimUpload, deleteOldUploads, deleteParts, findPart, findSparePart, findWaitingUpload, type RunningUpload } from "./uploads.store.ts";
 
 const KIND = "feed_ingestion";
 

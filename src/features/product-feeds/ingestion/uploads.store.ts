@@ -3,54 +3,9 @@ import { deleteNode, insertNode } from "#graph/worlds/nodes.store";
 import { type IdMinter, type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
-import { append, type Row, type Sql, sql } from "#storage/sql";
+import { append, type Sql, sql } from "#storage/sql";
 import type { FeedFormat } from "../formats/rows.ts";
-import type { UploadStatus } from "./upload-statuses.ts";
-
-/** Counts of the rows read so far. */
-export interface UploadCounts {
-  /** All rows, good and bad. */
-  readonly rows: number;
-  readonly items: number;
-  readonly items_added: number;
-  readonly items_replaced: number;
-  readonly items_removed: number;
-  readonly bad_rows: number;
-  /** Rows that replaced an earlier row with the same retailer_id (D-141). */
-  readonly duplicates: number;
-}
-
-export interface UploadRow extends Row {
-  /** Its node. */
-  id: string;
-  feed: string;
-  n: number;
-  status: string;
-  source: "file" | "url";
-  url: string | null;
-  file_name: string | null;
-  format: string | null;
-  /** 1: the items of the file are added to those of the feed (D-148). */
-  is_update: number;
-  /** 1 when the whole file is stored. */
-  is_complete: number;
-  bytes: number;
-  /** The generation of the current run; 0: none yet. */
-  generation: number;
-  created_time: number;
-  started_time: number;
-  ended_time: number;
-  rows: number;
-  items: number;
-  items_added: number;
-  items_replaced: number;
-  items_removed: number;
-  bad_rows: number;
-  duplicates: number;
-  problem: string | null;
-  /** A JSON list of `RowError`. */
-  errors: string;
-}
+import type { UploadCounts, UploadRow, UploadStatus } from "./upload.ts";
 
 const selectUploads = (feed: string) => sql`
   SELECT CAST(u.id AS TEXT) AS id, CAST(u.feed AS TEXT) AS feed, u.n, u.status, u.source, u.url, u.file_name, u.format, u.is_update, u.is_complete,

@@ -6,81 +6,12 @@
 import type { World } from "#graph/worlds/world";
 import { unixSeconds } from "#kernel/clock";
 import { edgeRateLimited } from "#kernel/errors";
-import type { Reader, Transaction } from "#storage/database";
-import type { ListPage, PageRequest } from "#storage/keyset";
+import type { Transaction } from "#storage/database";
 import type { Bytes } from "../formats/bytes.ts";
-import type { FeedFormat } from "../formats/rows.ts";
-import { FeedFileProblem } from "../formats/rows.ts";
-import { findFeed } from "../product-feeds.store.ts";
-import type { RowError } from "./ingestion.ts";
+import { FeedFileProblem, type FeedFormat } from "../formats/rows.ts";
+import { PartWriter } from "./files.ts";
 import { scheduleIngestion } from "./jobs.ts";
-import { PartWriter } from "./parts.ts";
-import type { UploadStatus } from "./upload-statuses.ts";
-import {
-  completeUpload,
-  countWaitingUploads,
-  deleteUpload,
-  findUpload,
-  insertUpload,
-  listUploadsOfFeed,
-  type UploadCounts,
-  type UploadKey,
-  type UploadRow,
-} from "./uploads.store.ts";
-
-/** An upload as the control API returns it. Times are Unix seconds of the world's clock. */
-export interface UploadReport extends UploadCounts {
-  readonly feed: string;
-  readonly n: number;
-  readonly status: UploadStatus;
-  readonly source: "file" | "url";
-  readonly url?: string;
-  readonly file_name?: string;
-  readonly format?: FeedFormat;
-  /** D-148: the items of the file are added to those of the feed. */
-  readonly update_only?: true;
-  readonly bytes: number;
-  readonly created_time: number;
-  readonly started_time?: number;
-  readonly ended_time?: number;
-  /** Why the upload failed. */
-  readonly problem?: string;
-  /** The first hundred, by line. */
-  readonly errors: readonly RowError[];
-}
-
-export const hasFeed = async (reader: Reader, feed: string): Promise<boolean> => (await findFeed(reader, feed)) !== undefined;
-
-export async function findReport(reader: Reader, feed: string, n: number): Promise<UploadReport | undefined> {
-  const row = await findUpload(reader, feed, n);
-  return row === undefined ? undefined : reportOf(row);
-}
-
-export async function listReports(reader: Reader, feed: string, page: PageRequest): Promise<ListPage<UploadReport>> {
-  const found = await listUploadsOfFeed(reader, feed, page);
-  return { ...found, rows: found.rows.map(reportOf) };
-}
-
-function reportOf(row: UploadRow): UploadReport {
-  const { feed, n, status, source, bytes, created_time, rows, items, items_added, items_replaced, items_removed, bad_rows, duplicates } = row;
-  return {
-    feed,
-    n,
-    status: status as UploadStatus,
-    source,
-    ...(row.url === null ? {} : { url: row.url }),
-    ...(row.file_name === null ? {} : { file_name: row.file_name }),
-    ...(row.format === null ? {} : { format: row.format as FeedFormat }),
-    ...(row.is_update === 1 ? { update_only: true } : {}),
-    bytes,
-    created_time,
-    ...(row.started_time === 0 ? {} : { started_time: row.started_time }),
-    ...(row.ended_time === 0 ? {} : { ended_time: row.ended_time }),
-    ...{ rows, items, items_added, items_replaced, items_removed, bad_rows, duplicates },
-    ...(row.problem === null ? {} : { problem: row.problem }),
-    errors: JSON.parse(row.errors),
-  };
-}
+import { completeUpload, countWaitingUploads, deleteUpload, insertUpload, type UploadKey } from "./uploads.store.ts";
 
 export interface UploadInput {
   readonly file_name?: string | undefined;

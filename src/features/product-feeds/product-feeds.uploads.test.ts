@@ -4,7 +4,7 @@ import { afterThisTest } from "#harness/cleanup";
 import { onEachDatabase } from "#harness/databases";
 import { csv, feedWorld, openFeeds, row } from "#harness/feeds";
 import { openPlaza, requestOfLink } from "#harness/plaza";
-import { UPLOADS_KEPT_MAX } from "../product-feeds.limits.ts";
+import { UPLOADS_KEPT_MAX } from "./product-feeds.limits.ts";
 
 const fileOf = (content: string | Uint8Array, filename = "books.csv") =>
   new Map([["file", { filename, contentType: "text/csv", bytes: typeof content === "string" ? Buffer.from(content) : content }]]);

@@ -1,15 +1,67 @@
-/** Fetches feed files from an address through `world.outbound`, which guards the internal network (D-64), and stores them like sent ones. */
-
-import { readSetting } from "#graph/contract/setting";
+/** Stores feed files as they arrive: those that are sent, and those that are fetched from an address. */
+import { defineSetting, readSetting } from "#graph/contract/setting";
 import { moveOf } from "#graph/worlds/clock";
 import type { World } from "#graph/worlds/world";
 import { CallbackRefused } from "#outbound/address-rules";
 import { RequestFailed } from "#outbound/request";
 import { eitherWay } from "#storage/outcomes";
 import { FeedFileProblem } from "../formats/rows.ts";
-import { feedFileBytesMax } from "../product-feeds.settings.ts";
-import { PartWriter } from "./parts.ts";
-import { completeUpload, deleteParts, type RunningUpload } from "./uploads.store.ts";
+import { FILE_BYTES_MAX, PART_BYTES } from "../product-feeds.limits.ts";
+import { completeUpload, deleteParts, insertPart, type RunningUpload } from "./uploads.store.ts";
+
+/** D-147: callers cause the fetching of files, so an operator may allow less than what the server can read. */
+export const feedFileBytesMax = defineSetting({
+  name: "feed_file_bytes_max",
+  value: "BYTES",
+  minimum: 1_024,
+  default: FILE_BYTES_MAX,
+  summary: "bytes of a feed file as it is sent or fetched; a larger one fails",
+});
+
+/** Stores the bytes of a file in parts. */
+export class PartWriter {
+  readonly #world: World;
+  readonly #feed: string;
+  readonly #n: number;
+  readonly #bytesMax: number;
+  readonly #part = Buffer.allocUnsafe(PART_BYTES);
+  #filled = 0;
+  #parts = 0;
+  #bytes = 0;
+
+  constructor(world: World, feed: string, n: number) {
+    this.#world = world;
+    this.#feed = feed;
+    this.#n = n;
+    this.#bytesMax = readSetting(world, feedFileBytesMax);
+  }
+
+  /** Must be awaited before the next call. Throws `FeedFileProblem` for a file that is too large. */
+  async write(bytes: Uint8Array): Promise<void> {
+    this.#bytes += bytes.length;
+    if (this.#bytes > this.#bytesMax) throw new FeedFileProblem(`the file is larger than ${this.#bytesMax} bytes`);
+    for (let at = 0; at < bytes.length; ) {
+      const taken = Math.min(PART_BYTES - this.#filled, bytes.length - at);
+      this.#part.set(bytes.subarray(at, at + taken), this.#filled);
+      this.#filled += taken;
+      at += taken;
+      if (this.#filled === PART_BYTES) await this.#store();
+    }
+  }
+
+  /** Stores the last part and returns the size of the file in bytes. */
+  async end(): Promise<number> {
+    if (this.#filled > 0) await this.#store();
+    return this.#bytes;
+  }
+
+  async #store(): Promise<void> {
+    const bytes = this.#part.subarray(0, this.#filled);
+    await this.#world.database.write((tx) => insertPart(tx, this.#feed, this.#n, this.#parts, bytes));
+    this.#parts++;
+    this.#filled = 0;
+  }
+}
 
 /** Enough for 1 GB at 5 Mbit/s. */
 const DEADLINE_MS = 30 * 60_000;
@@ -34,7 +86,10 @@ function unreachableIn(move: object): Map<string, string> {
   return known;
 }
 
-/** Returns the reason why the file could not be fetched, or undefined when it is stored. */
+/**
+ * Fetches a file through `world.outbound`, which guards the internal network (D-64), and stores it like one that was sent. Returns the reason why
+ * it could not be fetched, or undefined when it is stored.
+ */
 export async function fetchFile(world: World, { feed, n }: RunningUpload, url: string): Promise<string | undefined> {
   // What is no address at all is refused below, with its reason.
   const origin = URL.parse(url)?.origin ?? url;
