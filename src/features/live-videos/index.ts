@@ -8,10 +8,7 @@ import { handleCreateComment, handleCreateReaction, handleListComments, handleLi
 import { deleteActor } from "./audience/audience.store.ts";
 import { commentSection, reactionSection } from "./audience/audience.world.ts";
 import { feedControlRoutes } from "./ingest/feed.control.ts";
-import { dropRecording, recordingRemovals } from "./ingest/recordings.ts";
-import { testEncoderControlRoutes } from "./ingest/test-encoder.control.ts";
-import { liveVideoDeadlines } from "./lifecycle/jobs.ts";
-import { liveVideoAlerts } from "./live-videos.alerts.ts";
+import { dropRecording, liveVideoDeadlines, recordingRemovals } from "./lifecycle/transitions.ts";
 import {
   createLiveVideo,
   deleteLiveVideo,
@@ -21,7 +18,7 @@ import {
   readLiveVideo,
   updateLiveVideo,
 } from "./live-videos.contract.ts";
-import { liveVideoControlRoutes } from "./live-videos.control.ts";
+import { liveVideoAlerts, liveVideoControlRoutes } from "./live-videos.control.ts";
 import {
   handleCreateLiveVideo,
   handleDeleteLiveVideo,
@@ -32,7 +29,6 @@ import {
 } from "./live-videos.handlers.ts";
 import { liveVideoMigrations } from "./live-videos.migrations.ts";
 import { liveMap, liveVideo, liveVideoReading } from "./live-videos.policies.ts";
-import "./live-videos.ports.ts";
 import { deleteVideosOfPage, findVideo, forgetPlace, isShown, type LiveVideoRow, listPagesOfVideos, listReadingPages } from "./live-videos.store.ts";
 import { liveVideoWebhook } from "./live-videos.webhooks.ts";
 import { liveVideoSection } from "./live-videos.world.ts";
@@ -41,8 +37,8 @@ export { FeedRegistry } from "./ingest/feed-registry.ts";
 export type { FeedHealth } from "./ingest/health.ts";
 export { worldOfKey } from "./lifecycle/transitions.ts";
 export { findSegment, openPlayer, type PlaybackRefusal, readPlaylist } from "./playback/playback.ts";
-export { countryOf } from "./viewing/countries.ts";
 export type { Viewer } from "./viewing/watching.ts";
+export { countryOf } from "./viewing/watching.ts";
 
 export const liveVideos = defineFeature({
   name: "live-videos",
@@ -74,7 +70,7 @@ export const liveVideos = defineFeature({
     serveWrite(createReaction, handleCreateReaction),
   ],
   jobs: [liveVideoDeadlines, recordingRemovals],
-  controlRoutes: [...liveVideoControlRoutes, ...feedControlRoutes, ...testEncoderControlRoutes],
+  controlRoutes: [...liveVideoControlRoutes, ...feedControlRoutes],
   alerts: liveVideoAlerts,
   webhookFields: [liveVideoWebhook],
   worldSections: [liveVideoSection, commentSection, reactionSection],

@@ -3,7 +3,7 @@ import { onEachDatabase } from "#harness/databases";
 import { openPlaza, type TestPlaza } from "#harness/plaza";
 import { cafe } from "#harness/worlds";
 import { nodeId } from "#kernel/ids";
-import { transitionLiveVideo } from "./lifecycle/control-transitions.ts";
+import { transitionLiveVideo } from "./lifecycle/live-state.ts";
 
 const scopes = ["pages_manage_posts", "pages_read_engagement"];
 const onCafe = { app: "1001", page: "2001", scopes };

@@ -9,9 +9,8 @@ import { CROSSPOSTED_PAGES_MAX, DESCRIPTION_CHARACTERS_MAX, TITLE_CHARACTERS_MAX
 import { liveMap, liveVideo, liveVideoReading } from "./live-videos.policies.ts";
 import type { LiveVideoRow } from "./live-videos.store.ts";
 import { embedHtml, playerUrl, shownTo } from "./viewing/addresses.ts";
-import { countryCode } from "./viewing/countries.ts";
 import { placeWords } from "./viewing/place.ts";
-import { targetingOf } from "./viewing/targeting.ts";
+import { countryCode, targetingOf } from "./viewing/watching.ts";
 
 const access = {
   surfaces: ["base"],

@@ -1,12 +1,20 @@
 /** The live state of a video, and what happens to it from outside the interface: encoders, sealing, takedowns, restorations. */
-import { type Static, type TSchema, Type } from "typebox";
+
+import { type Static, Type } from "typebox";
+import { ALERTS_MAX, type Alert } from "#control-contract/alert";
 import { badRequest, conflict, notFound } from "#control-contract/errors";
 import { EVENT_STREAM, wantsEvents, watchStream } from "#control-contract/event-stream";
 import { listOf } from "#control-contract/lists";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
+import type { World } from "#graph/worlds/world";
 import { isNodeId, type NodeId } from "#kernel/ids";
+import { playTestClip, stopTestClip } from "./ingest/test-encoder.ts";
+import { feedEnded, feedLost, feedStarted, noAudio } from "./lifecycle/feed.ts";
 import {
   findRefusalToWatch,
+  type LiveState,
+  liveState,
+  oneOf,
   readLiveState,
   readRunning,
   repeatNotice,
@@ -14,65 +22,18 @@ import {
   type TransitionResult,
   takeDown,
   transitionLiveVideo,
-} from "./lifecycle/control-transitions.ts";
-import { feedEnded, feedLost, feedStarted, noAudio } from "./lifecycle/feed.ts";
-import { endReasons, type LiveEvent, states, statuses, type TakedownReason, takedownReasons } from "./lifecycle/states.ts";
-import { DEFAULT_REASON } from "./lifecycle/transitions.ts";
-import { countryOf } from "./viewing/countries.ts";
-import { refusalsToWatch } from "./viewing/watching.ts";
+} from "./lifecycle/live-state.ts";
+import { type LiveEvent, type TakedownReason, takedownReasons, takesFeed } from "./lifecycle/states.ts";
+import { DEFAULT_REASON, hashOfKey, mintKey } from "./lifecycle/transitions.ts";
+import { countryOf, refusalsToWatch } from "./viewing/watching.ts";
 
-const oneOf = (values: readonly string[]) => Type.Union(values.map((value) => Type.Literal(value)));
-const orNull = (schema: TSchema) => Type.Union([schema, Type.Null()]);
-
-const health = Type.Object({
-  bits_per_second: Type.Integer({ description: "averaged over 5 s" }),
-  frames_per_second: Type.Number(),
-  audio_bits_per_second: Type.Integer({ description: "some 2,000 are silence" }),
-  audio_behind_ms: Type.Integer({ description: "by how much the newest sound is behind the newest picture" }),
-  gaps: Type.Integer({ description: "how often pictures were missing for 250 ms or more" }),
-  key_frame_ms: Type.Unsafe({ ...orNull(Type.Integer()), description: "between the last two key frames" }),
-  width: Type.Integer({ description: "pixels" }),
-  height: Type.Integer({ description: "pixels" }),
-  warnings: Type.Array(Type.String(), { description: "what to change at the encoder" }),
-});
-
-export const liveState = Type.Object({
-  id: Type.String(),
-  page: Type.String(),
-  state: Type.Unsafe({ ...oneOf(states), description: "a finer status: reconnecting, key_dead and ending show as LIVE" }),
-  status: Type.Unsafe({ ...oneOf(statuses), description: "as the interface shows it" }),
-  feed: Type.Object({
-    is_sending: Type.Boolean({ description: "an encoder sends at the moment" }),
-    session: Type.Integer({ description: "counts the feeds; 0: there was none" }),
-  }),
-  test_encoder: Type.Boolean({ description: "the encoder is the server's own, which sends a test clip" }),
-  health: Type.Optional(Type.Unsafe({ ...health, description: "what the encoder sends, while this server takes its stream" })),
-  stream_key: Type.Unsafe({ ...oneOf(["usable", "none"]), description: "whether an encoder can begin or come back" }),
-  next: Type.Unsafe({
-    ...orNull(Type.Object({ event: Type.String(), time: Type.Integer({ description: "Unix seconds" }) })),
-    description: "what happens by itself next",
-  }),
-  sealing: Type.Object({ fails: Type.Boolean(), tries: Type.Integer({ description: "that failed" }) }),
-  restore_notice: oneOf(["none", "open", "lapsed"]),
-  takedown_reason: Type.Optional(Type.Unsafe({ ...oneOf(takedownReasons), description: "only of a video that was taken down" })),
-  end_reason: Type.Optional(Type.Unsafe({ ...oneOf(endReasons), description: "only of a broadcast that nobody ended" })),
-  history: Type.Array(
-    Type.Object({
-      time: Type.Number({ description: "world time in Unix seconds, with milliseconds as its fraction" }),
-      event: Type.String({ description: "what happened; declared: an operator set the state" }),
-      state: Type.Unsafe({ ...oneOf(states), description: "the state after it" }),
-    }),
-    { description: "how it came to its state, the oldest first; the last 50" },
-  ),
-});
-
-export function idOf({ path }: ControlRequest): NodeId {
+function idOf({ path }: ControlRequest): NodeId {
   const id = path.id as string;
   if (!isNodeId(id)) throw missing(id);
   return id;
 }
 
-export const missing = (id: string) => notFound(`live video ${id}`);
+const missing = (id: string) => notFound(`live video ${id}`);
 
 /** The state, once the move is made. */
 function stateAfter(id: NodeId, result: TransitionResult, what: string): unknown {
@@ -176,8 +137,51 @@ async function checkViewer(request: ControlRequest<Static<typeof watchQuery>>): 
   return reason === null ? { may_watch: true } : { may_watch: false, reason };
 }
 
+/** The first key frame comes with the first bytes. */
+const BEGINS_WITHIN_MS = 10_000;
+
+/** D-119: the server's own encoder. */
+async function startTestEncoder(request: ControlRequest): Promise<unknown> {
+  const { world, deps } = request;
+  const id = idOf(request);
+  const before = await readLiveState(world, id);
+  if (before === undefined) throw missing(id);
+  if (world.streaming === undefined) throw conflict("encoders cannot connect to this server: start it with --rtmp-port");
+  const { playClip } = world.streaming;
+  if (playClip === undefined)
+    throw conflict("a media server of your own takes the streams (--rtmp-url), and the test encoder sends to this server alone");
+  if (!takesFeed(before.state)) throw conflict(`a live video that is ${before.state} takes no stream`);
+  if (before.feed.is_sending || before.test_encoder) throw conflict("an encoder sends already");
+  const text = mintKey(world);
+  const tooLate = deps.realTime.sleepMs(BEGINS_WITHIN_MS).then((): never => {
+    throw new Error(`its stream did not begin within ${BEGINS_WITHIN_MS / 1_000} s`);
+  });
+  await playTestClip(world, id, { text, hash: hashOfKey(text) }, playClip, tooLate).catch((error: unknown) => {
+    throw conflict(`the test encoder cannot send: ${error instanceof Error ? error.message : error}`);
+  });
+  return stateNow(request);
+}
+
+async function stopTestEncoder(request: ControlRequest): Promise<unknown> {
+  const { world } = request;
+  const id = idOf(request);
+  const before = await readLiveState(world, id);
+  if (before === undefined) throw missing(id);
+  if (!stopTestClip(world, id)) throw conflict("the test encoder does not send to this live video");
+  // The ingest process says so a moment later.
+  await feedLost(world, { video: id, session: before.feed.session });
+  return stateNow(request);
+}
+
+async function stateNow(request: ControlRequest): Promise<unknown> {
+  const state = await readLiveState(request.world, idOf(request));
+  // It was deleted at this moment.
+  if (state === undefined) throw missing(idOf(request));
+  return state;
+}
+
 const LIVE_VIDEOS = "/v1/worlds/{w}/live-videos";
-export const LIVE_VIDEO = `${LIVE_VIDEOS}/{id}`;
+const LIVE_VIDEO = `${LIVE_VIDEOS}/{id}`;
 
 export const liveVideoControlRoutes: readonly ControlRoute[] = [
   {
@@ -277,4 +281,45 @@ export const liveVideoControlRoutes: readonly ControlRoute[] = [
     errors: [404],
     handle: checkViewer,
   }),
+  {
+    method: "POST",
+    path: `${LIVE_VIDEO}/test-encoder`,
+    operation: "startTestEncoder",
+    summary:
+      "Has the server's own encoder send a short clip with sound, again and again, until it is stopped, the broadcast ends or an encoder takes its place. 409 where the video takes no stream, an encoder sends already, or encoders cannot connect",
+    response: liveState,
+    errors: [404, 409],
+    handle: startTestEncoder,
+  },
+  {
+    method: "DELETE",
+    path: `${LIVE_VIDEO}/test-encoder`,
+    operation: "stopTestEncoder",
+    summary: "Stops the test encoder, as an encoder that breaks off: the video waits for another one. 409 where it does not send",
+    response: liveState,
+    errors: [404, 409],
+    handle: stopTestEncoder,
+  },
 ];
+
+function alertOf({ state, health, sealing }: LiveState): Pick<Alert, "level" | "text"> | undefined {
+  if (state === "key_dead")
+    return { level: "error", text: "its encoder did not come back, and its stream key is dead; it ends unless it gets a new key" };
+  if (state === "ending" && sealing.tries > 0)
+    return { level: "error", text: "its recording could not be sealed, so it goes on showing as live; it is tried again" };
+  if (state === "reconnecting") return { level: "warning", text: "its encoder is gone, and may come back with the same key" };
+  const [warning] = health?.warnings ?? [];
+  return warning === undefined ? undefined : { level: "warning", text: warning };
+}
+
+/** Broadcasts whose viewers miss something. */
+export async function liveVideoAlerts(world: World): Promise<readonly Alert[]> {
+  const running = await readRunning(world, ALERTS_MAX);
+  return running.flatMap((video): Alert[] => {
+    const found = alertOf(video);
+    const time = video.history.at(-1)?.time;
+    if (found === undefined) return [];
+    const text = `Live video ${video.id} of page ${video.page}: ${found.text}.`;
+    return [{ kind: "live_video", level: found.level, of: video.id, text, ...(time === undefined ? {} : { time }) }];
+  });
+}

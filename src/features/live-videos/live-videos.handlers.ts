@@ -1,18 +1,18 @@
 import type { Static } from "typebox";
 import type { ListRequest, OperationRequest } from "#graph/contract/operation";
+import type { GraphRequest } from "#graph/pipeline/request";
 import { notFoundNode } from "#graph/pipeline/route";
 import { parseJsonParameter } from "#graph/response/json";
 import { secondsOf, WorldProblem } from "#graph/worlds/file/schema-words";
 import { insertMinted } from "#graph/worlds/minted-node";
 import { unixSeconds } from "#kernel/clock";
-import { invalidParameter } from "#kernel/errors";
+import { type GraphError, invalidParameter, malformedRequest } from "#kernel/errors";
 import { isNodeId, type NodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { certain } from "#storage/outcomes";
-import { isTakenDown, type LiveEvent, statusOf } from "./lifecycle/states.ts";
+import { isTakenDown, type LiveEvent, type Status, statusOf } from "./lifecycle/states.ts";
 import { hashOfKey, holdVideo, mintKey, moveVideo, newVideo, onMap } from "./lifecycle/transitions.ts";
 import { type createLiveVideo, type listLiveMap, planning, type updateLiveVideo } from "./live-videos.contract.ts";
-import { refuseForeignParameters, takenDown, unknownPlace, wrongPage, wrongStatus } from "./live-videos.errors.ts";
 import { CROSSPOSTED_PAGES_MAX, START_DELAY_MS } from "./live-videos.limits.ts";
 import {
   insertVideo,
@@ -24,9 +24,8 @@ import {
   updateVideo,
 } from "./live-videos.store.ts";
 import { showOnce, streamAddressOf } from "./viewing/addresses.ts";
-import { countryOf } from "./viewing/countries.ts";
 import { readPlace } from "./viewing/place.ts";
-import { bordersOf } from "./viewing/targeting.ts";
+import { bordersOf, countryOf } from "./viewing/watching.ts";
 
 type Create = OperationRequest<Static<typeof createLiveVideo.params>>;
 type Update = OperationRequest<Static<typeof updateLiveVideo.params>>;
@@ -186,4 +185,48 @@ async function mayPublishOn({ caller, world }: Create | Update, tx: Transaction,
   const { user } = caller.token;
   if (user === undefined) return false;
   return (await world.ports.get("page_role").findRole(tx, page, user))?.tasks.includes("CREATE_CONTENT") === true;
+}
+
+/** LIVE-19, LIVE-20, D-51. */
+const advertisingRefused = (parameter: string): GraphError =>
+  invalidParameter(parameter, "is refused: live videos are not boosted, and no ads of third parties stand in them");
+
+/** LIVE-21. */
+const captionsRefused = (parameter: string): GraphError =>
+  invalidParameter(parameter, "is refused: no endpoint creates captions; send them in the stream (CEA-608)");
+
+const unknownPlace = (): GraphError => invalidParameter("place", "is the id of no place and no page");
+
+/** D-51: the table has no such move. */
+const wrongStatus = (parameter: string, status: Status): GraphError =>
+  invalidParameter(parameter, `is refused while the live video's status is ${status}`, { status });
+
+/** The same for a page that does not exist and for one on which the caller may not publish. */
+const wrongPage = (parameter: string): GraphError => invalidParameter(parameter, "is no other page on which the caller may create content");
+
+/** D-110: its own page sees it, and nothing about it can change. */
+const takenDown = (): GraphError => malformedRequest("The live video was taken down");
+
+export const notPublished = (): GraphError => malformedRequest("The live video has not been published");
+
+/** Of the name without separators, in lower case: `isBoosted`, `is_boosted` and `is-boosted` are the same. */
+const ADVERTISING = /boost|promot|sponsor|advert|monetiz|bumper|(?:pre|mid|post)roll|commercial|adbreak|thirdpartyad/;
+const CAPTIONS = /caption|subtitle/;
+/** Words that stand in other words too, and so only count alone. */
+const AD_WORDS = new Set(["ad", "ads"]);
+
+/**
+ * Throws for a parameter in the query, the body or the files that C1 and creation refuse with any value, so that nobody believes that it
+ * has an effect: boosting, ads of third parties, captions. The words of a name decide, because it is spelt in many ways (D-113).
+ */
+function refuseForeignParameters({ query, body, files }: Pick<GraphRequest, "query" | "body" | "files">): void {
+  for (const name of [...Object.keys(query), ...Object.keys(body), ...files.keys()]) {
+    const words = name
+      .replaceAll(/([a-z0-9])([A-Z])/g, "$1 $2")
+      .toLowerCase()
+      .split(/[^a-z0-9]+/);
+    const joined = words.join("");
+    if (ADVERTISING.test(joined) || words.some((word) => AD_WORDS.has(word))) throw advertisingRefused(name);
+    if (CAPTIONS.test(joined)) throw captionsRefused(name);
+  }
 }

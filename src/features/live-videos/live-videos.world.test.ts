@@ -7,8 +7,8 @@ import { cafe } from "#harness/worlds";
 import { nodeId } from "#kernel/ids";
 import { sql } from "#storage/sql";
 import { liveVideos } from "./index.ts";
-import { readLiveState, transitionLiveVideo } from "./lifecycle/control-transitions.ts";
 import { feedLost, feedStarted } from "./lifecycle/feed.ts";
+import { readLiveState, transitionLiveVideo } from "./lifecycle/live-state.ts";
 import { hashOfKey } from "./lifecycle/transitions.ts";
 import { findVideoById } from "./live-videos.store.ts";
 

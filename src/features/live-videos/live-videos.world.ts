@@ -6,8 +6,6 @@ import { unixSeconds } from "#kernel/clock";
 import { nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { eitherWay } from "#storage/outcomes";
-import { dropRecording } from "./ingest/recordings.ts";
-import { NO_MOVES, withMove } from "./lifecycle/history.ts";
 import {
   type EndReason,
   endReasons,
@@ -21,7 +19,18 @@ import {
   takedownReasons,
   takesFeed,
 } from "./lifecycle/states.ts";
-import { DEADLINE_JOB, DEFAULT_REASON, deadlineOf, hashOfKey, holdVideo, onMap, setTimer } from "./lifecycle/transitions.ts";
+import {
+  DEADLINE_JOB,
+  DEFAULT_REASON,
+  deadlineOf,
+  dropRecording,
+  hashOfKey,
+  holdVideo,
+  NO_MOVES,
+  onMap,
+  setTimer,
+  withMove,
+} from "./lifecycle/transitions.ts";
 import { DESCRIPTION_CHARACTERS_MAX, TITLE_CHARACTERS_MAX } from "./live-videos.limits.ts";
 import {
   deleteVideo,
@@ -35,7 +44,7 @@ import {
   updateVideo,
 } from "./live-videos.store.ts";
 import { readPlace } from "./viewing/place.ts";
-import { bordersOf, NO_BORDERS, targetingOf } from "./viewing/targeting.ts";
+import { bordersOf, NO_BORDERS, targetingOf } from "./viewing/watching.ts";
 
 const closed = { additionalProperties: false };
 

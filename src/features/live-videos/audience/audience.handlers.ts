@@ -5,8 +5,7 @@ import { unixSeconds } from "#kernel/clock";
 import type { NodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { isPublished } from "../lifecycle/states.ts";
-import { notPublished } from "../live-videos.errors.ts";
-import { holdShown } from "../live-videos.handlers.ts";
+import { holdShown, notPublished } from "../live-videos.handlers.ts";
 import type { createComment, createReaction } from "./audience.contract.ts";
 import { type ActorType, insertComment, listCommentsOfVideo, listReactionsOfVideo, saveReaction } from "./audience.store.ts";
 

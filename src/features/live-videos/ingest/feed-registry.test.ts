@@ -3,7 +3,7 @@ import { onEachDatabase } from "#harness/databases";
 import { openPlaza, type TestPlaza } from "#harness/plaza";
 import { cafe } from "#harness/worlds";
 import { nodeId } from "#kernel/ids";
-import { readLiveState } from "../lifecycle/control-transitions.ts";
+import { readLiveState } from "../lifecycle/live-state.ts";
 import { FeedRegistry } from "./feed-registry.ts";
 import { warningsOf } from "./health.ts";
 

@@ -10,8 +10,7 @@ import type { Transaction } from "#storage/database";
 import { eitherWay } from "#storage/outcomes";
 import { applyFeedEvent, type FeedName, feedLost, feedStarted, findFeedByKey, noAudio, noStorage } from "../lifecycle/feed.ts";
 import { type FeedHealth, forgetHealth, keepHealth } from "./health.ts";
-import { deleteIngest, findDeadIngests, findFeedsOf, findIngest, saveIngest } from "./ingests.store.ts";
-import { DEAD_AFTER_MS, SILENT_AFTER_MS } from "./liveness.ts";
+import { DEAD_AFTER_MS, deleteIngest, findDeadIngests, findFeedsOf, findIngest, SILENT_AFTER_MS, saveIngest } from "./ingests.store.ts";
 
 interface Admission {
   readonly feed: { readonly video: string; readonly session: number };

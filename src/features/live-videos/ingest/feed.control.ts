@@ -4,10 +4,10 @@ import { badRequest, ControlError, conflict, notFound } from "#control-contract/
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import type { World } from "#graph/worlds/world";
 import { nodeId } from "#kernel/ids";
-import { readLiveState } from "../lifecycle/control-transitions.ts";
+import { eitherWay } from "#storage/outcomes";
 import { feedEnded, feedLost, feedStarted, findFeedByKey, noAudio, noStorage } from "../lifecycle/feed.ts";
-import { liveState } from "../live-videos.control.ts";
-import { sourceEnded, sourceSends } from "./media-server.ts";
+import { liveState, readLiveState } from "../lifecycle/live-state.ts";
+import { DEAD_AFTER_MS, deleteIngest, findIngest, saveIngest } from "./ingests.store.ts";
 
 const kinds = ["check", "started", "lost", "ended", "no_audio", "no_storage"] as const;
 
@@ -53,6 +53,40 @@ const callbackForm = Type.Object({
 });
 /** Other actions than `publish` are refused. */
 const callbackJson = Type.Object({ action: text, path: { ...text, description: "ends with the stream key" } });
+
+/** A media server that speaks of its feeds again and again does so every 30 s; three times missed, its feed is lost. */
+const SILENT_MS_MAX = 90_000;
+
+const ingestOf = (source: string): string => `media server ${source}`;
+
+/**
+ * D-118: a media server that can only call an address. Each feed of it has a source, which is the connection as the media server names it. The
+ * source sends, or wants to. `isRepeated`: it says so again and again, so its silence is a loss. False: it may not, or not any more.
+ */
+export async function sourceSends(world: World, key: string, source: string, isRepeated: boolean): Promise<boolean> {
+  const { database, realNowMs } = world;
+  const ingest = ingestOf(source);
+  const row = await findFeedByKey(world, key);
+  if (row === undefined) return false;
+  const isOwn = row.has_feed === 1 && row.feed_ingest === ingest;
+  if (row.has_feed === 1 && !isOwn && row.feed_ingest !== null) {
+    // One that says nothing more gives way.
+    const other = await findIngest(database.reader, row.feed_ingest);
+    if (other !== undefined && other.seen_ms >= realNowMs() - DEAD_AFTER_MS) return false;
+  }
+  if (!isOwn && (await feedStarted(world, key, { ingest })) === undefined) return false;
+  if (isRepeated) await database.write((tx) => saveIngest(tx, ingest, realNowMs() + SILENT_MS_MAX - DEAD_AFTER_MS));
+  return true;
+}
+
+/** The source sends no more. Another one's feed goes on. */
+async function sourceEnded(world: World, key: string, source: string): Promise<void> {
+  const row = await findFeedByKey(world, key);
+  if (row?.has_feed !== 1 || row.feed_ingest !== ingestOf(source)) return;
+  await feedLost(world, { video: nodeId(row.id), session: row.feed_session });
+  // Only one that says so again and again has a row.
+  await world.database.write((tx) => eitherWay(deleteIngest(tx, ingestOf(source))));
+}
 
 /** The stream key is the secret of the request: without one it learns and changes nothing. */
 async function takeCallback({ world, body }: ControlRequest<unknown, string>): Promise<unknown> {

@@ -4,12 +4,12 @@ import { onEachDatabase } from "#harness/databases";
 import { openPlaza, type TestPlaza } from "#harness/plaza";
 import { cafe } from "#harness/worlds";
 import { nodeId } from "#kernel/ids";
-import { readLiveState } from "../lifecycle/control-transitions.ts";
 import { feedStarted } from "../lifecycle/feed.ts";
+import { readLiveState } from "../lifecycle/live-state.ts";
+import { sourceSends } from "./feed.control.ts";
 import { FeedRegistry } from "./feed-registry.ts";
 import { type FeedHealth, healthOf } from "./health.ts";
 import { findFeedsOf, saveIngest } from "./ingests.store.ts";
-import { sourceSends } from "./media-server.ts";
 
 const KEY = "a-key-that-encoders-know";
 const OTHER_KEY = "another-key-of-encoders";

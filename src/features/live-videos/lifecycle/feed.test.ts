@@ -5,8 +5,8 @@ import { openPlaza, type TestPlaza } from "#harness/plaza";
 import { findEntry, insertEntry } from "#harness/sections";
 import { cafe } from "#harness/worlds";
 import { nodeId } from "#kernel/ids";
-import { readLiveState, repeatNotice, setSealing, transitionLiveVideo } from "./control-transitions.ts";
 import { feedLost, feedStarted, noAudio, noStorage } from "./feed.ts";
+import { readLiveState, repeatNotice, setSealing, transitionLiveVideo } from "./live-state.ts";
 
 const KEY = "a-key-that-encoders-know";
 const PREVIEW_KEY = "a-key-of-what-nobody-sees-yet";

@@ -6,8 +6,8 @@ import { cafe } from "#harness/worlds";
 import { nodeId } from "#kernel/ids";
 import { sql } from "#storage/sql";
 import { findVideoById } from "../live-videos.store.ts";
-import { readLiveState, setSealing, transitionLiveVideo } from "./control-transitions.ts";
 import { feedEnded, feedLost, feedStarted, noAudio } from "./feed.ts";
+import { readLiveState, setSealing, transitionLiveVideo } from "./live-state.ts";
 import { events, isLive, type LiveEvent, type State, statusOf, transitions } from "./states.ts";
 import { worldOfKey } from "./transitions.ts";
 

@@ -4,8 +4,8 @@ import { onEachDatabase } from "#harness/databases";
 import { openPlaza, type TestPlaza } from "#harness/plaza";
 import { cafe } from "#harness/worlds";
 import { nodeId } from "#kernel/ids";
-import { readLiveState, setSealing, transitionLiveVideo } from "./control-transitions.ts";
 import { feedLost, feedStarted } from "./feed.ts";
+import { readLiveState, setSealing, transitionLiveVideo } from "./live-state.ts";
 
 const NOW = 1_795_000_000;
 const KEY = "a-key-that-encoders-know";

@@ -1,18 +1,30 @@
 /** The only code that changes the state of a live video, by the table of `states.ts`. */
-
 import { createHash } from "node:crypto";
 import { DEFAULT_WORLD } from "#graph/worlds/hosting/world-names";
 import type { World } from "#graph/worlds/world";
-import type { NodeId } from "#kernel/ids";
+import type { JobKind } from "#jobs/job-kind";
+import { type NodeId, nodeId } from "#kernel/ids";
+import { removeRecording } from "#recordings/read-recording";
 import type { Transaction } from "#storage/database";
 import { certain, eitherWay } from "#storage/outcomes";
-import { dropRecording } from "../ingest/recordings.ts";
+import { timeText } from "../live-videos.contract.ts";
 import { SEALING_WAITS_MS, STREAM_KEY_BYTES } from "../live-videos.limits.ts";
-import { deleteVideo, findVideoById, type LiveVideoRow, updateVideo } from "../live-videos.store.ts";
-import { NO_BORDERS } from "../viewing/targeting.ts";
-import { announce, announceMove } from "./announcements.ts";
-import { NO_MOVES, withMove } from "./history.ts";
-import { endReasonOf, isLive, isTakenDown, type LiveEvent, type State, type TakedownReason, takesFeed, timers, transitions } from "./states.ts";
+import { deleteVideo, findVideoById, type LiveVideoRow, listCrosspostedPages, updateVideo } from "../live-videos.store.ts";
+import { type liveVideoEvents, liveVideoWebhook } from "../live-videos.webhooks.ts";
+import { NO_BORDERS } from "../viewing/watching.ts";
+import {
+  endReasonOf,
+  isLive,
+  isTakenDown,
+  type LiveEvent,
+  noticeEndOf,
+  type State,
+  statusOf,
+  type TakedownReason,
+  takesFeed,
+  timers,
+  transitions,
+} from "./states.ts";
 
 /** The kind of the only job of a live video: the timer of its state. */
 export const DEADLINE_JOB = "live_video_deadline";
@@ -33,6 +45,23 @@ export function worldOfKey(key: string): string {
   const end = key.indexOf(WORLD_END);
   return end === -1 ? DEFAULT_WORLD : key.slice(0, end);
 }
+
+/** One of the last moves of a video, kept with it: for people who ask how it came to its state. */
+interface Move {
+  /** World time. */
+  readonly ms: number;
+  /** `declared`: an operator set the state. */
+  readonly event: LiveEvent | "declared";
+  readonly state: State;
+}
+
+export const NO_MOVES = "[]";
+/** A broadcast has some ten; an encoder that breaks off again and again makes more. */
+const MOVES_MAX = 50;
+
+export const withMove = (history: string, move: Move): string => JSON.stringify([...movesOf(history), move].slice(-MOVES_MAX));
+
+export const movesOf = (history: string): Move[] => JSON.parse(history) as Move[];
 
 /** A new video: unpublished, without a place, allowed in every country. */
 export const newVideo = (page: NodeId, id: NodeId, creation_time: number): LiveVideoRow => ({
@@ -144,7 +173,7 @@ export async function setTimer(tx: Transaction, world: World, { id, deadline_ms 
 }
 
 /** Applies the automatic event of the state if it is due. */
-export async function passDeadline(tx: Transaction, world: World, row: LiveVideoRow): Promise<void> {
+async function passDeadline(tx: Transaction, world: World, row: LiveVideoRow): Promise<void> {
   const { deadline_ms, state } = row;
   const timer = timers[state];
   if (timer === undefined || deadline_ms === null) return;
@@ -154,3 +183,62 @@ export async function passDeadline(tx: Transaction, world: World, row: LiveVideo
   // Even if the job is late, the event happens at its deadline, so that the next window starts where this one ended.
   else await certain(moveVideo(tx, world, row, timer.event, deadline_ms), `apply ${timer.event} to a video that is ${state}`);
 }
+
+/** The timers of live videos: windows, plans, sealing, processing. One job for each video, because a state has one timer. */
+export const liveVideoDeadlines: JobKind<World> = {
+  kind: DEADLINE_JOB,
+  async run(world, id, _payload, job) {
+    await world.database.write(async (tx) => {
+      // The video is locked before its job, in the same order as in transactions that set the timer, to avoid deadlocks.
+      const row = await holdVideo(tx, nodeId(id));
+      await job.settle(tx);
+      if (row !== undefined) await passDeadline(tx, world, row);
+    });
+  },
+};
+
+type Announced = (typeof liveVideoEvents)[number];
+
+/**
+ * The webhook field `live_videos`, sent to every page that shows the video (D-62, D-110). Called before a deleted video's rows are gone, because they say which pages showed it.
+ */
+export async function announce(tx: Transaction, world: World, row: LiveVideoRow, event?: Announced): Promise<void> {
+  const noticeEnd = event === "restore_notice" ? noticeEndOf(row) : null;
+  const payload = {
+    id: row.id,
+    status: event === "deleted" ? "DELETED" : statusOf[row.state],
+    ...(event === undefined ? {} : { event }),
+    ...(row.takedown_reason === null ? {} : { takedown_reason: row.takedown_reason }),
+    ...(row.end_reason === null ? {} : { end_reason: row.end_reason }),
+    ...(noticeEnd === null ? {} : { restorable_until: timeText(noticeEnd) }),
+  };
+  for (const page of [nodeId(row.page), ...(await listCrosspostedPages(tx, row.page, row.id))])
+    await world.webhooks.emit(tx, liveVideoWebhook, { entity: page, payload });
+}
+
+/** What a move from the state `before` is to the pages. */
+async function announceMove(tx: Transaction, world: World, row: LiveVideoRow, before: State): Promise<void> {
+  if (row.state === "taken_down") {
+    await announce(tx, world, row, "taken_down");
+    await announce(tx, world, row, "restore_notice");
+  } else if (row.state === "lapsed") await announce(tx, world, row, "restore_lapsed");
+  else if (before === "taken_down") await announce(tx, world, row, "restored");
+  else if (statusOf[before] !== statusOf[row.state]) await announce(tx, world, row);
+}
+
+/** LIVE-14: the recording of a deleted video is removed, also when the process dies meanwhile. */
+const REMOVAL_JOB = "live_recording_removal";
+
+/** In the transaction that deletes the video. */
+export async function dropRecording(tx: Transaction, world: World, video: string): Promise<void> {
+  if (world.recordings !== undefined) await world.jobs.schedule(tx, { kind: REMOVAL_JOB, key: video, dueMs: world.clock.nowMs() });
+}
+
+export const recordingRemovals: JobKind<World> = {
+  kind: REMOVAL_JOB,
+  async run(world, video, _payload, job) {
+    // A server without recordings leaves them to one that has them, when it is started so.
+    if (world.recordings !== undefined) await removeRecording(world.recordings, world.name, video);
+    await world.database.write((tx) => job.settle(tx));
+  },
+};

@@ -6,7 +6,7 @@ import { openPlaza } from "#harness/plaza";
 import { temporaryFolder } from "#harness/server";
 import { cafe } from "#harness/worlds";
 import { nodeId } from "#kernel/ids";
-import { transitionLiveVideo } from "../lifecycle/control-transitions.ts";
+import { transitionLiveVideo } from "../lifecycle/live-state.ts";
 import { findSegment, openPlayer, readPlaylist } from "./playback.ts";
 
 const anybody = { country: undefined, isMobileWeb: false };

@@ -12,8 +12,7 @@ import { SealBroken } from "#storage/sealing";
 import { isLive } from "../lifecycle/states.ts";
 import { findVideoById, type LiveVideoRow } from "../live-videos.store.ts";
 import { type RefusalToWatch, refusalToWatch, type Viewer } from "../viewing/watching.ts";
-import { readKeptPlaylist } from "./kept-playlists.ts";
-import { withEnd } from "./playlist.ts";
+import { readKeptPlaylist, withEnd } from "./playlist.ts";
 
 /** `missing`: for everything that a viewer must not learn about: no such video, not embeddable, not published, taken down. */
 export type PlaybackRefusal = "missing" | Extract<RefusalToWatch, "not_in_this_country" | "starting" | "not_on_mobile_web_until_vod">;

@@ -3,10 +3,8 @@ import { parseJsonParameter } from "#graph/response/json";
 import type { Streaming } from "#graph/worlds/world";
 import type { LiveVideoRow } from "../live-videos.store.ts";
 import { embedHtml, streamAddressOf } from "./addresses.ts";
-import { countryOf } from "./countries.ts";
 import { readPlace } from "./place.ts";
-import { bordersOf, isOpenTo, NO_BORDERS, targetingOf } from "./targeting.ts";
-import { refusalToWatch } from "./watching.ts";
+import { bordersOf, countryOf, isOpenTo, NO_BORDERS, refusalToWatch, targetingOf } from "./watching.ts";
 
 describe("LIVE-24: targeting", () => {
   test("is kept once for each country, in capitals and in order, and comes back as it was asked for", () => {

@@ -9,7 +9,7 @@ import { cafe } from "#harness/worlds";
 import type { RunningJob } from "#jobs/job-kind";
 import { nodeId } from "#kernel/ids";
 import { liveVideos } from "../index.ts";
-import { recordingRemovals } from "./recordings.ts";
+import { recordingRemovals } from "./transitions.ts";
 
 const scopes = ["pages_manage_posts", "pages_read_engagement"];
 const world = {

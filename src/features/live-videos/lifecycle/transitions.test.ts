@@ -4,7 +4,8 @@ import { openPlaza } from "#harness/plaza";
 import { cafe } from "#harness/worlds";
 import { nodeId } from "#kernel/ids";
 import { sql } from "#storage/sql";
-import { repeatNotice, takeDown, transitionLiveVideo } from "./control-transitions.ts";
+import { repeatNotice, takeDown, transitionLiveVideo } from "./live-state.ts";
+import { movesOf, NO_MOVES, withMove } from "./transitions.ts";
 
 const scopes = ["pages_manage_posts", "pages_read_engagement"];
 const callback = { url: "http://127.0.0.1:9/hook", verify_token: "v", verified: true };
@@ -66,4 +67,15 @@ onEachDatabase("webhooks of live videos", (database) => {
     expect(to("2002")).toEqual(ofBoth);
     expect(to("2001")).toEqual([...ofBoth, { id: body.id, status: "DELETED", event: "deleted" }]);
   });
+});
+
+test("the history of a live video has its last 50 moves, the oldest first, however often its encoder breaks off", () => {
+  let history = NO_MOVES;
+  expect(movesOf(history)).toEqual([]);
+  for (let ms = 1; ms <= 50; ms++) history = withMove(history, { ms, event: ms === 1 ? "declared" : "feed_lost", state: "reconnecting" });
+  expect(movesOf(history)[0]).toEqual({ ms: 1, event: "declared", state: "reconnecting" });
+  expect(movesOf(history).map(({ ms }) => ms)).toEqual(Array.from({ length: 50 }, (_, at) => at + 1));
+  history = withMove(history, { ms: 51, event: "feed_started", state: "live" });
+  expect(movesOf(history).map(({ ms }) => ms)).toEqual(Array.from({ length: 50 }, (_, at) => at + 2));
+  expect(movesOf(history).at(-1)).toEqual({ ms: 51, event: "feed_started", state: "live" });
 });

@@ -1,0 +1,154 @@
+/** What the control API reads and changes of live videos. No request to the graph can do this. */
+import { type Static, type TSchema, Type } from "typebox";
+import type { World } from "#graph/worlds/world";
+import { type NodeId, nodeId } from "#kernel/ids";
+import type { Transaction } from "#storage/database";
+import { healthOf, warningsOf } from "../ingest/health.ts";
+import { playsTestClip } from "../ingest/test-encoder.ts";
+import { findVideoById, type LiveVideoRow, listRunning, updateVideo } from "../live-videos.store.ts";
+import { type RefusalToWatch, refusalToWatch, type Viewer } from "../viewing/watching.ts";
+import {
+  type EndReason,
+  endReasons,
+  type LiveEvent,
+  type State,
+  type Status,
+  states,
+  statuses,
+  statusOf,
+  type TakedownReason,
+  takedownReasons,
+  takesFeed,
+  timers,
+} from "./states.ts";
+import { announce, holdVideo, movesOf, moveVideo } from "./transitions.ts";
+
+export const oneOf = (values: readonly string[]) => Type.Union(values.map((value) => Type.Literal(value)));
+const orNull = (schema: TSchema) => Type.Union([schema, Type.Null()]);
+
+const health = Type.Object({
+  bits_per_second: Type.Integer({ description: "averaged over 5 s" }),
+  frames_per_second: Type.Number(),
+  audio_bits_per_second: Type.Integer({ description: "some 2,000 are silence" }),
+  audio_behind_ms: Type.Integer({ description: "by how much the newest sound is behind the newest picture" }),
+  gaps: Type.Integer({ description: "how often pictures were missing for 250 ms or more" }),
+  key_frame_ms: Type.Unsafe<number | null>({ ...orNull(Type.Integer()), description: "between the last two key frames" }),
+  width: Type.Integer({ description: "pixels" }),
+  height: Type.Integer({ description: "pixels" }),
+  warnings: Type.Array(Type.String(), { description: "what to change at the encoder" }),
+});
+
+/** The live state of a video, without its key. */
+export const liveState = Type.Object({
+  id: Type.String(),
+  page: Type.String(),
+  state: Type.Unsafe<State>({ ...oneOf(states), description: "a finer status: reconnecting, key_dead and ending show as LIVE" }),
+  status: Type.Unsafe<Status>({ ...oneOf(statuses), description: "as the interface shows it" }),
+  feed: Type.Object({
+    is_sending: Type.Boolean({ description: "an encoder sends at the moment" }),
+    session: Type.Integer({ description: "counts the feeds; 0: there was none" }),
+  }),
+  test_encoder: Type.Boolean({ description: "the encoder is the server's own, which sends a test clip" }),
+  health: Type.Optional(Type.Unsafe<Static<typeof health>>({ ...health, description: "what the encoder sends, while this server takes its stream" })),
+  stream_key: Type.Unsafe<"usable" | "none">({ ...oneOf(["usable", "none"]), description: "whether an encoder can begin or come back" }),
+  next: Type.Unsafe<{ readonly event: LiveEvent; readonly time: number } | null>({
+    ...orNull(Type.Object({ event: Type.String(), time: Type.Integer({ description: "Unix seconds" }) })),
+    description: "what happens by itself next",
+  }),
+  sealing: Type.Object({ fails: Type.Boolean(), tries: Type.Integer({ description: "that failed" }) }),
+  restore_notice: Type.Unsafe<"none" | "open" | "lapsed">(oneOf(["none", "open", "lapsed"])),
+  takedown_reason: Type.Optional(Type.Unsafe<TakedownReason>({ ...oneOf(takedownReasons), description: "only of a video that was taken down" })),
+  end_reason: Type.Optional(Type.Unsafe<EndReason>({ ...oneOf(endReasons), description: "only of a broadcast that nobody ended" })),
+  history: Type.Array(
+    Type.Object({
+      time: Type.Number({ description: "world time in Unix seconds, with milliseconds as its fraction" }),
+      event: Type.String({ description: "what happened; declared: an operator set the state" }),
+      state: Type.Unsafe<State>({ ...oneOf(states), description: "the state after it" }),
+    }),
+    { description: "how it came to its state, the oldest first; the last 50" },
+  ),
+});
+export type LiveState = Static<typeof liveState>;
+
+function stateOf(row: LiveVideoRow, world: World): LiveState {
+  const timer = timers[row.state];
+  const { state, deadline_ms } = row;
+  return {
+    id: row.id,
+    page: row.page,
+    state,
+    status: statusOf[state],
+    feed: { is_sending: row.has_feed === 1, session: row.feed_session },
+    test_encoder: playsTestClip(world, nodeId(row.id)),
+    ...healthShown(row, world),
+    stream_key: row.stream_key_hash !== null && takesFeed(state) ? "usable" : "none",
+    next: timer === undefined || deadline_ms === null ? null : { event: timer.event, time: Math.ceil(deadline_ms / 1000) },
+    sealing: { fails: row.sealing_fails === 1, tries: row.sealing_tries },
+    restore_notice: state === "taken_down" ? "open" : state === "lapsed" ? "lapsed" : "none",
+    ...(row.takedown_reason === null ? {} : { takedown_reason: row.takedown_reason }),
+    ...(row.end_reason === null ? {} : { end_reason: row.end_reason }),
+    history: movesOf(row.history).map(({ ms, ...move }) => ({ time: ms / 1000, ...move })),
+  };
+}
+
+function healthShown({ id, has_feed, feed_session }: LiveVideoRow, world: World): Pick<LiveState, "health"> {
+  const health = healthOf(world, id);
+  if (health === undefined || has_feed === 0 || health.session !== feed_session) return {};
+  const { video: _, session: __, ...shown } = health;
+  return { health: { ...shown, warnings: warningsOf(health) } };
+}
+
+/** `missing`: the video does not exist or was deleted. `refused`: the table has no such transition; the video is unchanged. */
+export type TransitionResult = { readonly is: "done" | "refused"; readonly state: LiveState } | { readonly is: "missing" };
+
+export async function readLiveState(world: World, id: NodeId): Promise<LiveState | undefined> {
+  const row = await findVideoById(world.database.reader, id);
+  return row === undefined ? undefined : stateOf(row, world);
+}
+
+/** The broadcasts that run, the newest first. */
+export const readRunning = async (world: World, limit: number): Promise<LiveState[]> =>
+  (await listRunning(world.database.reader, limit)).map((row) => stateOf(row, world));
+
+/** Changes the video while it is held. `change` returns the row after the change; undefined: it is refused. */
+function changeLiveVideo(
+  world: World,
+  id: NodeId,
+  change: (tx: Transaction, row: LiveVideoRow) => Promise<LiveVideoRow | undefined>,
+): Promise<TransitionResult> {
+  return world.database.write(async (tx): Promise<TransitionResult> => {
+    const row = await holdVideo(tx, id);
+    if (row === undefined) return { is: "missing" };
+    const changed = await change(tx, row);
+    return { is: changed === undefined ? "refused" : "done", state: stateOf(changed ?? row, world) };
+  });
+}
+
+export const transitionLiveVideo = (world: World, id: NodeId, event: LiveEvent): Promise<TransitionResult> =>
+  changeLiveVideo(world, id, (tx, row) => moveVideo(tx, world, row, event));
+
+/** LIVE-15: the reason stays with the video until it is restored. */
+export const takeDown = (world: World, id: NodeId, takedown_reason: TakedownReason): Promise<TransitionResult> =>
+  changeLiveVideo(world, id, (tx, row) => moveVideo(tx, world, { ...row, takedown_reason }, "taken_down"));
+
+/** Sends the open restore notice again; its time stays as it is. */
+export const repeatNotice = (world: World, id: NodeId): Promise<TransitionResult> =>
+  changeLiveVideo(world, id, async (tx, row) => {
+    if (row.state !== "taken_down") return undefined;
+    await announce(tx, world, row, "restore_notice");
+    return row;
+  });
+
+/** D-112: makes sealing fail on purpose, or work again; then a video in `ending` is sealed at once. */
+export const setSealing = (world: World, id: NodeId, fails: boolean): Promise<TransitionResult> =>
+  changeLiveVideo(world, id, async (tx, row) => {
+    const set: LiveVideoRow = { ...row, sealing_fails: fails ? 1 : 0 };
+    await updateVideo(tx, set);
+    return (fails ? undefined : await moveVideo(tx, world, set, "sealed")) ?? set;
+  });
+
+/** Undefined: the video does not exist. null: the viewer may watch. */
+export async function findRefusalToWatch(world: World, id: NodeId, viewer: Viewer): Promise<RefusalToWatch | null | undefined> {
+  const row = await findVideoById(world.database.reader, id);
+  return row === undefined ? undefined : (refusalToWatch(row, viewer, world.clock.nowMs()) ?? null);
+}
