@@ -1,124 +1,78 @@
 import { type Static, Type } from "typebox";
 import type { AppFacts } from "#auth/app-facts";
 import { hashOf } from "#auth/tokens";
-import type { EntrySecrets, Reference, WorldEntry, WorldSection } from "#graph/contract/feature";
-import { secondsOf, WorldProblem, worldId, worldTime } from "#graph/worlds/file/schema-words";
+import type { EntrySecrets } from "#graph/contract/feature";
+import { closedMap, idOf, WorldProblem, worldId, worldTime, worldTimeOr } from "#graph/worlds/file/schema-words";
+import { section } from "#graph/worlds/file/section";
 import type { World } from "#graph/worlds/world";
 import { unixSeconds } from "#kernel/clock";
-import { type NodeId, nodeId } from "#kernel/ids";
-import type { Reader, Transaction } from "#storage/database";
+import type { Transaction } from "#storage/database";
 import { webhookObjects } from "#webhooks/catalogue/field";
 import { deleteApp, deleteRoles, findApp, insertApp, insertRole, listApps, listRoles, saveApp } from "./apps.store.ts";
 
-const closed = { additionalProperties: false };
-const flag = Type.Optional(Type.Boolean());
+const flag = (fallback: boolean) => Type.Boolean({ default: fallback });
 
-const callback = Type.Object({ url: Type.String({ minLength: 1 }), verify_token: Type.Optional(Type.String()), verified: flag }, closed);
-const object = Type.Union(webhookObjects.map((one) => Type.Literal(one)));
+const callback = closedMap({
+  url: Type.String({ minLength: 1 }),
+  verify_token: Type.Optional(Type.String()),
+  verified: Type.Optional(Type.Boolean()),
+});
+type Callback = Static<typeof callback>;
 
-const entry = Type.Object(
-  {
-    id: worldId,
-    name: Type.Optional(Type.String()),
-    secret: Type.Optional(Type.String({ minLength: 1 })),
-    mode: Type.Optional(Type.Union([Type.Literal("live"), Type.Literal("development")])),
-    created_time: Type.Optional(worldTime),
-    marketing_first_used_time: Type.Optional(worldTime),
-    auto_upgrade: flag,
-    require_appsecret_proof: flag,
-    allow_tokenless_events: flag,
-    automatic_event_logging: flag,
-    access_level: Type.Optional(Type.Union([Type.Literal("standard"), Type.Literal("advanced")])),
-    messaging_access: flag,
-    /** For objects without their own callback. */
-    callback: Type.Optional(callback),
-    subscriptions: Type.Array(Type.Object({ object, fields: Type.Array(Type.String()), callback: Type.Optional(callback) }, closed), { default: [] }),
-    roles: Type.Optional(
-      Type.Array(
-        Type.Object(
-          {
-            user: Type.Optional(worldId),
-            microblog_user: Type.Optional(worldId),
-            role: Type.Union([
-              Type.Literal("administrator"),
-              Type.Literal("developer"),
-              Type.Literal("tester"),
-              Type.Literal("analyst"),
-              Type.Literal("microblog_tester"),
-            ]),
-          },
-          closed,
-        ),
-      ),
-    ),
-    event_name_limit: Type.Optional(Type.Integer({ minimum: 0 })),
-    migrations: Type.Optional(Type.Record(Type.String(), Type.Boolean())),
-  },
-  closed,
-);
-type Entry = Static<typeof entry>;
+const subscription = closedMap({
+  object: Type.Union(webhookObjects.map((one) => Type.Literal(one))),
+  fields: Type.Array(Type.String()),
+  callback: Type.Optional(callback),
+});
+const role = closedMap({
+  user: Type.Optional(idOf("user")),
+  microblog_user: Type.Optional(idOf("microblog_user")),
+  role: Type.Union(["administrator", "developer", "tester", "analyst", "microblog_tester"].map((one) => Type.Literal(one))),
+});
 
 /** LIM-1: the default limit of distinct event names of an app. */
 const EVENT_NAME_LIMIT = 1_000;
+
+const entry = closedMap({
+  id: worldId,
+  name: Type.String({ default: "" }),
+  secret: Type.Optional(Type.String({ minLength: 1 })),
+  mode: Type.Union([Type.Literal("live"), Type.Literal("development")], { default: "live" }),
+  created_time: Type.Optional(worldTime),
+  marketing_first_used_time: worldTimeOr(0),
+  auto_upgrade: flag(true),
+  require_appsecret_proof: flag(false),
+  allow_tokenless_events: flag(false),
+  automatic_event_logging: flag(false),
+  access_level: Type.Union([Type.Literal("standard"), Type.Literal("advanced")], { default: "advanced" }),
+  messaging_access: flag(true),
+  /** For objects without their own callback. */
+  callback: Type.Optional(callback),
+  subscriptions: Type.Array(subscription, { default: [] }),
+  roles: Type.Array(role, { default: [] }),
+  event_name_limit: Type.Integer({ minimum: 0, default: EVENT_NAME_LIMIT }),
+  migrations: Type.Record(Type.String(), Type.Boolean(), { default: {} }),
+});
+type Entry = Static<typeof entry>;
+
 /** 128 bits. */
 const SECRET_BYTES = 16;
 
 function recordOf(input: Entry, world: World): AppFacts {
-  const secret = input.secret ?? world.randomSecret(SECRET_BYTES);
-  return {
-    id: nodeId(String(input.id)),
-    name: input.name ?? "",
-    mode: input.mode ?? "live",
-    created_time: input.created_time === undefined ? unixSeconds(world.clock) : secondsOf(input.created_time, "created_time"),
-    marketing_first_used_time:
-      input.marketing_first_used_time === undefined ? 0 : secondsOf(input.marketing_first_used_time, "marketing_first_used_time"),
-    auto_upgrade: input.auto_upgrade ?? true,
-    require_appsecret_proof: input.require_appsecret_proof ?? false,
-    allow_tokenless_events: input.allow_tokenless_events ?? false,
-    automatic_event_logging: input.automatic_event_logging ?? false,
-    access_level: input.access_level ?? "advanced",
-    messaging_access: input.messaging_access ?? true,
-    event_name_limit: input.event_name_limit ?? EVENT_NAME_LIMIT,
-    migrations: input.migrations ?? {},
-    secret_hash: hashOf(secret),
-    sealed_secret: world.sealer.seal(secret),
-  };
-}
-
-async function entryOf(reader: Reader, app: AppFacts, world: World): Promise<WorldEntry> {
-  const { secret_hash: _, sealed_secret, ...facts } = app;
-  const roles = (await listRoles(reader, app.id)).map(({ person, role, is_microblog_user }) =>
-    is_microblog_user === 1 ? { microblog_user: person, role } : { user: person, role },
-  );
-  const webhooks = await world.ports.get("webhook_subscription").findOfApp(reader, app.id, world);
-  return {
-    ...facts,
-    secret: world.sealer.open(sealed_secret),
-    ...webhooks,
-    roles,
-  };
+  const { secret = world.randomSecret(SECRET_BYTES), callback: _, subscriptions: __, roles: ___, ...facts } = input;
+  return { created_time: unixSeconds(world.clock), ...facts, secret_hash: hashOf(secret), sealed_secret: world.sealer.seal(secret) };
 }
 
 /** Saves the parts of an entry that are in other tables: webhooks and roles. */
-async function saveWebhooksAndRoles(tx: Transaction, given: Entry, app: NodeId, world: World): Promise<void> {
-  await world.ports.get("webhook_subscription_writes").saveOfApp(tx, app, given, world);
-  await saveRoles(tx, app, given.roles);
-}
-
-async function saveRoles(tx: Transaction, app: NodeId, roles: Entry["roles"]): Promise<void> {
-  for (const [index, { user, microblog_user, role }] of (roles ?? []).entries()) {
-    if ((user === undefined) === (microblog_user === undefined)) throw new WorldProblem(`roles[${index}]`, "must have either user or microblog_user");
-    await insertRole(tx, app, { person: String(user ?? microblog_user), role, is_microblog_user: user === undefined ? 1 : 0 });
+async function saveWebhooksAndRoles(tx: Transaction, given: Entry, world: World): Promise<void> {
+  await world.ports.get("webhook_subscription_writes").saveOfApp(tx, given.id, given, world);
+  for (const [index, { user, microblog_user, role }] of given.roles.entries()) {
+    const person = user ?? microblog_user;
+    if (person === undefined || (user !== undefined && microblog_user !== undefined))
+      throw new WorldProblem(`roles[${index}]`, "must have either user or microblog_user");
+    await insertRole(tx, given.id, { person, role, is_microblog_user: user === undefined ? 1 : 0 });
   }
 }
-
-function roleReference({ user, microblog_user }: NonNullable<Entry["roles"]>[number], index: number): Reference {
-  return user !== undefined
-    ? { path: `roles[${index}].user`, types: ["user"], id: String(user) }
-    : { path: `roles[${index}].microblog_user`, types: ["microblog_user"], id: String(microblog_user) };
-}
-
-type Callback = Static<typeof callback>;
 
 const callbackWithout = ({ verify_token: _, ...rest }: Callback): Callback => rest;
 
@@ -152,35 +106,34 @@ const secrets: EntrySecrets = {
   },
 };
 
-export const appSection: WorldSection = {
+export const appSection = section({
   key: "apps",
   entry,
   secrets,
-  references: (input) => ((input as Entry).roles ?? []).map(roleReference),
-  migrationNames: (input) => Object.keys((input as Entry).migrations ?? {}),
-  async insert(tx, input, world) {
-    const app = recordOf(input as Entry, world);
-    if (!(await insertApp(tx, app))) return false;
-    await saveWebhooksAndRoles(tx, input as Entry, app.id, world);
+  migrationNames: ({ migrations }) => Object.keys(migrations),
+  async insert(tx, given, world) {
+    if (!(await insertApp(tx, recordOf(given, world)))) return false;
+    await saveWebhooksAndRoles(tx, given, world);
     return true;
   },
-  async find(reader, id, world) {
-    const app = await findApp(reader, id);
-    return app === undefined ? undefined : entryOf(reader, app, world);
+  find: findApp,
+  list: listApps,
+  async entryOf({ secret_hash: _, sealed_secret, ...facts }: AppFacts, reader, world) {
+    const roles = (await listRoles(reader, facts.id)).map(({ person, role, is_microblog_user }) =>
+      is_microblog_user === 1 ? { microblog_user: person, role } : { user: person, role },
+    );
+    const webhooks = await world.ports.get("webhook_subscription").findOfApp(reader, facts.id, world);
+    return { ...facts, secret: world.sealer.open(sealed_secret), ...webhooks, roles };
   },
-  async list(reader, page, world) {
-    const found = await listApps(reader, page);
-    return { ...found, rows: await Promise.all(found.rows.map((app) => entryOf(reader, app, world))) };
-  },
-  async replace(tx, input, world) {
-    const app = recordOf(input as Entry, world);
+  async replace(tx, given, world) {
+    const app = recordOf(given, world);
     const before = await findApp(tx, app.id);
     await saveApp(tx, app);
     await deleteRoles(tx, app.id);
-    await saveWebhooksAndRoles(tx, input as Entry, app.id, world);
+    await saveWebhooksAndRoles(tx, given, world);
     if (before !== undefined && before.secret_hash !== app.secret_hash) {
       await world.ports.get("webhook_subscription_writes").retireSecret(tx, app.id, before.sealed_secret, world);
     }
   },
-  remove: (tx, id) => deleteApp(tx, nodeId(id)),
-};
+  remove: deleteApp,
+});

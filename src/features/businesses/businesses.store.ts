@@ -41,19 +41,16 @@ export async function hasPerson(reader: Reader, business: NodeId, user: NodeId):
   return (await reader.get(sql`SELECT 1 AS one FROM business_people p WHERE p.business = ${business} AND p.user_id = ${user}`)) !== undefined;
 }
 
-export async function listPeople(reader: Reader, business: string): Promise<string[]> {
-  const rows = await reader.all<{ user_id: string }>(
-    sql`SELECT CAST(p.user_id AS TEXT) AS user_id FROM business_people p WHERE p.business = ${business} ORDER BY p.user_id`,
-  );
-  return rows.map(({ user_id }) => user_id);
+export function listPeople(reader: Reader, business: string): Promise<{ user: string }[]> {
+  return reader.all(sql`SELECT CAST(p.user_id AS TEXT) AS "user" FROM business_people p WHERE p.business = ${business} ORDER BY p.user_id`);
 }
 
 /** Replaces the people of the business. */
-export async function savePeople(tx: Transaction, business: string, users: readonly string[]): Promise<void> {
-  for (const user of await listPeople(tx, business)) {
-    if (!users.includes(user)) await deletePerson(tx, business, user);
+export async function savePeople(tx: Transaction, business: string, people: readonly { readonly user: string }[]): Promise<void> {
+  for (const { user } of await listPeople(tx, business)) {
+    if (!people.some((kept) => kept.user === user)) await deletePerson(tx, business, user);
   }
-  for (const user of users)
+  for (const { user } of people)
     await tx.runAny(sql`INSERT INTO business_people (business, user_id) VALUES (${business}, ${user}) ON CONFLICT DO NOTHING`);
 }
 

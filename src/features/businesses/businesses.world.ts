@@ -1,8 +1,6 @@
-import { type Static, Type } from "typebox";
-import type { WorldEntry, WorldSection } from "#graph/contract/feature";
-import { worldId } from "#graph/worlds/file/schema-words";
-import { nodeId } from "#kernel/ids";
-import type { Reader } from "#storage/database";
+import { Type } from "typebox";
+import { closedMap, idOf, worldId } from "#graph/worlds/file/schema-words";
+import { section } from "#graph/worlds/file/section";
 import {
   type BusinessRow,
   deleteBusiness,
@@ -14,42 +12,22 @@ import {
   savePeople,
 } from "./businesses.store.ts";
 
-const person = Type.Object({ user: worldId }, { additionalProperties: false });
-const entry = Type.Object(
-  { id: worldId, name: Type.Optional(Type.String()), people: Type.Array(person, { default: [] }) },
-  { additionalProperties: false },
-);
-type Entry = Static<typeof entry>;
+const people = Type.Array(closedMap({ user: idOf("user") }), { default: [] });
 
-const usersOf = (input: WorldEntry): string[] => (input as Entry).people.map(({ user }) => user);
-
-const entryOf = async (reader: Reader, row: BusinessRow): Promise<WorldEntry> => ({
-  ...row,
-  people: (await listPeople(reader, row.id)).map((user) => ({ user })),
-});
-
-export const businessSection: WorldSection = {
+export const businessSection = section({
   key: "businesses",
-  entry,
-  references: (input) => usersOf(input).map((id, index) => ({ path: `people[${index}].user`, types: ["user"], id })),
-  async insert(tx, input) {
-    const { id, name = "" } = input as Entry;
-    if (!(await insertBusiness(tx, nodeId(id), name))) return false;
-    await savePeople(tx, id, usersOf(input));
+  entry: closedMap({ id: worldId, name: Type.String({ default: "" }), people }),
+  async insert(tx, { id, name, people }) {
+    if (!(await insertBusiness(tx, id, name))) return false;
+    await savePeople(tx, id, people);
     return true;
   },
-  async find(reader, id) {
-    const row = await findBusiness(reader, id);
-    return row === undefined ? undefined : entryOf(reader, row);
-  },
-  async list(reader, page) {
-    const found = await listBusinesses(reader, page);
-    return { ...found, rows: await Promise.all(found.rows.map((row) => entryOf(reader, row))) };
-  },
-  async replace(tx, input) {
-    const { id, name = "" } = input as Entry;
+  find: findBusiness,
+  list: listBusinesses,
+  entryOf: async (row: BusinessRow, reader) => ({ ...row, people: await listPeople(reader, row.id) }),
+  async replace(tx, { id, name, people }) {
     await renameBusiness(tx, id, name);
-    await savePeople(tx, id, usersOf(input));
+    await savePeople(tx, id, people);
   },
   remove: deleteBusiness,
-};
+});

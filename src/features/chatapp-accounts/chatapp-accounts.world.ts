@@ -1,7 +1,6 @@
 import { type Static, Type } from "typebox";
-import type { WorldEntry, WorldSection } from "#graph/contract/feature";
-import { WorldProblem, worldId } from "#graph/worlds/file/schema-words";
-import { findNode } from "#graph/worlds/nodes.store";
+import { closedMap, idOf, WorldProblem, worldId } from "#graph/worlds/file/schema-words";
+import { ownedSection, section } from "#graph/worlds/file/section";
 import type { World } from "#graph/worlds/world";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
@@ -24,19 +23,15 @@ import {
   updateNumber,
 } from "./chatapp-accounts.store.ts";
 
-const closed = { additionalProperties: false };
 /** D-57: at most 200 characters (H1-4). */
-const overrideUri = Type.Optional(Type.String({ minLength: 1, maxLength: 200 }));
+const overrideUri = Type.String({ minLength: 1, maxLength: 200 });
 
-const accountEntry = Type.Object(
-  {
-    id: worldId,
-    name: Type.String({ default: "" }),
-    business: Type.Optional(worldId),
-    subscribed_apps: Type.Array(Type.Object({ app: worldId, override_callback_uri: overrideUri }, closed), { default: [] }),
-  },
-  closed,
-);
+const accountEntry = closedMap({
+  id: worldId,
+  name: Type.String({ default: "" }),
+  business: Type.Optional(idOf("business")),
+  subscribed_apps: Type.Array(closedMap({ app: idOf("app"), override_callback_uri: Type.Optional(overrideUri) }), { default: [] }),
+});
 type AccountEntry = Static<typeof accountEntry>;
 
 const rowOf = ({ id, name, business = undefined }: AccountEntry): AccountRow => ({ id, name, business: business ?? null });
@@ -72,11 +67,6 @@ async function subscriptionsOf(reader: Reader, id: NodeId, world: World): Promis
   return subscribed;
 }
 
-const accountEntryOf = async (reader: Reader, { id, name, business }: AccountRow, world: World): Promise<WorldEntry> => ({
-  ...{ id, name, ...(business === null ? {} : { business }) },
-  subscribed_apps: await subscriptionsOf(reader, nodeId(id), world),
-});
-
 /** D-63: routes waiting events again, because overrides may have changed. D-137: what is set anew has not failed yet. */
 async function reroute(tx: Transaction, before: readonly OverrideOf[], after: readonly OverrideOf[], world: World): Promise<void> {
   for (const { app, override_callback_uri: uri } of after) {
@@ -86,33 +76,18 @@ async function reroute(tx: Transaction, before: readonly OverrideOf[], after: re
   for (const app of new Set([...before, ...after].map((one) => one.app))) await world.webhooks.routesChanged(tx, app);
 }
 
-export const chatappAccountSection: WorldSection = {
+export const chatappAccountSection = section({
   key: "chatapp_accounts",
   entry: accountEntry,
-  references: (input) => {
-    const { business, subscribed_apps } = input as AccountEntry;
-    return [
-      ...(business === undefined ? [] : [{ path: "business", types: ["business"], id: business }]),
-      ...subscribed_apps.map(({ app }, index) => ({ path: `subscribed_apps[${index}].app`, types: ["app"], id: app })),
-    ];
-  },
-  async insert(tx, input, world) {
-    if (!(await insertAccount(tx, rowOf(input as AccountEntry)))) return false;
-    await saveSubscriptions(tx, input as AccountEntry, world);
+  async insert(tx, entry, world) {
+    if (!(await insertAccount(tx, rowOf(entry)))) return false;
+    await saveSubscriptions(tx, entry, world);
     return true;
   },
-  async find(reader, id, world) {
-    const row = await findAccount(reader, id);
-    return row === undefined ? undefined : accountEntryOf(reader, row, world);
-  },
-  async list(reader, page, world) {
-    const found = await listAccounts(reader, page);
-    const rows = [];
-    for (const row of found.rows) rows.push(await accountEntryOf(reader, row, world));
-    return { ...found, rows };
-  },
-  async replace(tx, given, world) {
-    const entry = given as AccountEntry;
+  find: findAccount,
+  list: listAccounts,
+  entryOf: async (row: AccountRow, reader, world) => ({ ...row, subscribed_apps: await subscriptionsOf(reader, nodeId(row.id), world) }),
+  async replace(tx, entry, world) {
     const overrides = world.ports.get("account_override_writes");
     await lockAccount(tx, entry.id);
     await updateAccount(tx, rowOf(entry));
@@ -131,40 +106,27 @@ export const chatappAccountSection: WorldSection = {
   },
   async remove(tx, id, world) {
     await lockAccount(tx, id);
-    const before = await subscriptionsOf(tx, nodeId(id), world);
-    if (!(await deleteAccount(tx, nodeId(id)))) return false;
+    const before = await subscriptionsOf(tx, id, world);
+    if (!(await deleteAccount(tx, id))) return false;
     await reroute(tx, before, [], world);
     for (const { app } of before) await world.webhooks.subscriptionsChanged(tx, app);
     return true;
   },
-};
-
-const numberEntry = Type.Object(
-  {
-    id: worldId,
-    account: worldId,
-    display_phone_number: Type.String({ default: "" }),
-    verified_name: Type.String({ default: "" }),
-    overrides: Type.Array(Type.Object({ app: worldId, override_callback_uri: Type.String({ minLength: 1, maxLength: 200 }) }, closed), {
-      default: [],
-    }),
-  },
-  closed,
-);
-type NumberEntry = Static<typeof numberEntry>;
-
-const numberRowOf = ({ id, account, display_phone_number, verified_name }: NumberEntry): NumberRow => ({
-  id,
-  account,
-  display_phone_number,
-  verified_name,
 });
 
-async function numberEntryOf(reader: Reader, row: NumberRow, world: World): Promise<WorldEntry> {
-  const { account, id, display_phone_number, verified_name } = row;
-  const overrides = await world.ports.get("account_override").listOfNumber(reader, nodeId(account), nodeId(id));
-  return { id, account, display_phone_number, verified_name, overrides };
-}
+const numberEntry = closedMap({
+  id: worldId,
+  account: idOf("chatapp_account"),
+  display_phone_number: Type.String({ default: "" }),
+  verified_name: Type.String({ default: "" }),
+  overrides: Type.Array(closedMap({ app: idOf("app"), override_callback_uri: overrideUri }), { default: [] }),
+});
+type NumberEntry = Static<typeof numberEntry>;
+
+const numberOf = ({ overrides: _, ...row }: NumberEntry): NumberRow => row;
+
+const overridesOf = (reader: Reader, { account, id }: NumberRow, world: World): Promise<readonly OverrideOf[]> =>
+  world.ports.get("account_override").listOfNumber(reader, nodeId(account), nodeId(id));
 
 /** Only a subscribed app has overrides (D-57). Of an account that is missing, the references speak. */
 async function requireSubscribed(tx: Transaction, { account, overrides }: NumberEntry): Promise<void> {
@@ -182,56 +144,33 @@ async function saveOverrides(tx: Transaction, entry: NumberEntry, world: World):
     await world.ports.get("account_override_writes").save(tx, account, app, id, override_callback_uri);
 }
 
-async function numberOf(reader: Reader, id: string): Promise<{ row: NumberRow; account: NodeId } | undefined> {
-  const node = await findNode(reader, nodeId(id));
-  const row = node?.type === "phone_number" ? await findNumber(reader, node.owner, id) : undefined;
-  return row === undefined ? undefined : { row, account: nodeId(row.account) };
-}
-
-export const phoneNumberSection: WorldSection = {
+export const phoneNumberSection = ownedSection({
   key: "phone_numbers",
+  nodeType: "phone_number",
+  owner: "account",
   entry: numberEntry,
-  references: (input) => {
-    const { account, overrides } = input as NumberEntry;
-    return [
-      { path: "account", types: ["chatapp_account"], id: account },
-      ...overrides.map(({ app }, index) => ({ path: `overrides[${index}].app`, types: ["app"], id: app })),
-    ];
-  },
-  async insert(tx, input, world) {
-    if (!(await insertNumber(tx, numberRowOf(input as NumberEntry)))) return false;
-    await saveOverrides(tx, input as NumberEntry, world);
+  async insert(tx, entry, world) {
+    if (!(await insertNumber(tx, numberOf(entry)))) return false;
+    await saveOverrides(tx, entry, world);
     return true;
   },
-  async find(reader, id, world) {
-    const found = await numberOf(reader, id);
-    return found === undefined ? undefined : numberEntryOf(reader, found.row, world);
-  },
-  async list(reader, page, world) {
-    const found = await listAllNumbers(reader, page);
-    const rows = [];
-    for (const row of found.rows) rows.push(await numberEntryOf(reader, row, world));
-    return { ...found, rows };
-  },
-  async replace(tx, given, world) {
-    const entry = given as NumberEntry;
-    const overrides = world.ports.get("account_override_writes");
-    if ((await numberOf(tx, entry.id))?.account !== entry.account) throw new WorldProblem("account", "cannot change");
+  find: findNumber,
+  list: listAllNumbers,
+  entryOf: async (row: NumberRow, reader, world) => ({ ...row, overrides: await overridesOf(reader, row, world) }),
+  async replace(tx, entry, world, stored) {
     await lockAccount(tx, entry.account);
-    await updateNumber(tx, numberRowOf(entry));
-    const before = await world.ports.get("account_override").listOfNumber(tx, entry.account, entry.id);
-    for (const { app } of before) await overrides.remove(tx, entry.account, app, entry.id);
+    await updateNumber(tx, numberOf(entry));
+    const before = await overridesOf(tx, stored, world);
+    for (const { app } of before) await world.ports.get("account_override_writes").remove(tx, entry.account, app, entry.id);
     await saveOverrides(tx, entry, world);
     await reroute(tx, before, entry.overrides, world);
   },
-  async remove(tx, id, world) {
-    const found = await numberOf(tx, id);
-    if (found === undefined) return false;
-    await lockAccount(tx, found.account);
-    const overrides = await world.ports.get("account_override").listOfNumber(tx, found.account, nodeId(id));
-    if (!(await deleteNumber(tx, found.account, id))) return false;
-    for (const { app } of overrides) await world.ports.get("account_override_writes").remove(tx, found.account, app, nodeId(id));
+  async remove(tx, account, id, world) {
+    await lockAccount(tx, account);
+    const overrides = await world.ports.get("account_override").listOfNumber(tx, account, id);
+    if (!(await deleteNumber(tx, account, id))) return false;
+    for (const { app } of overrides) await world.ports.get("account_override_writes").remove(tx, account, app, id);
     await reroute(tx, overrides, [], world);
     return true;
   },
-};
+});

@@ -26,13 +26,13 @@ const byId = { columns: ["m.id"], direction: "ascending", keyOf: (row: Microblog
 export const listMicroblogUsers = (reader: Reader, page: PageRequest): Promise<ListPage<MicroblogUser>> =>
   readPage<MicroblogUser>(reader, selectUsers("1", LARGEST_ID), byId, page);
 
-export async function insertMicroblogUser(tx: Transaction, id: NodeId, username: string, user: string | null): Promise<boolean> {
+export async function insertMicroblogUser(tx: Transaction, { id, username, user }: MicroblogUser & { id: NodeId }): Promise<boolean> {
   if (!(await insertNode(tx, { id, type: "microblog_user", owner: id }))) return false;
   await tx.runOne(sql`INSERT INTO microblog_users (id, username, user_id) VALUES (${id}, ${username}, ${user})`);
   return true;
 }
 
-export async function updateMicroblogUser(tx: Transaction, id: NodeId, username: string, user: string | null): Promise<void> {
+export async function updateMicroblogUser(tx: Transaction, { id, username, user }: MicroblogUser): Promise<void> {
   await tx.runOne(sql`UPDATE microblog_users SET username = ${username}, user_id = ${user} WHERE id = ${id}`);
 }
 

@@ -1,12 +1,13 @@
 import { type Static, Type } from "typebox";
 import { pageTasks } from "#auth/page-tasks";
-import type { Erased, WorldEntry, WorldSection } from "#graph/contract/feature";
-import { TakenProblem, worldId } from "#graph/worlds/file/schema-words";
+import type { Erased } from "#graph/contract/feature";
+import { closedMap, idOf, TakenProblem, worldId } from "#graph/worlds/file/schema-words";
+import { section } from "#graph/worlds/file/section";
 import { findNode } from "#graph/worlds/nodes.store";
 import type { World } from "#graph/worlds/world";
 import { unixSeconds } from "#kernel/clock";
 import { isNodeId, type NodeId, nodeId } from "#kernel/ids";
-import type { Reader, Transaction } from "#storage/database";
+import type { Transaction } from "#storage/database";
 import {
   deletePage,
   deletePerson,
@@ -23,42 +24,22 @@ import {
   saveRole,
 } from "./pages.store.ts";
 
-const entry = Type.Object(
-  {
-    id: worldId,
-    name: Type.Optional(Type.String()),
-    people: Type.Optional(Type.Array(Type.Object({ psid: worldId, name: Type.Optional(Type.String()) }, { additionalProperties: false }))),
-    roles: Type.Optional(
-      Type.Array(
-        Type.Object(
-          {
-            user: worldId,
-            tasks: Type.Optional(Type.Array(Type.Union(pageTasks.map((task) => Type.Literal(task))))),
-            via_business: Type.Optional(Type.Boolean()),
-          },
-          { additionalProperties: false },
-        ),
-      ),
-    ),
-    /** The apps that receive webhooks of the page (D-60). */
-    subscribed_apps: Type.Array(Type.Object({ app: worldId, subscribed_fields: Type.Array(Type.String()) }, { additionalProperties: false }), {
-      default: [],
-    }),
-  },
-  { additionalProperties: false },
-);
+const person = closedMap({ psid: worldId, name: Type.String({ default: "" }) });
+const role = closedMap({
+  user: idOf("user"),
+  tasks: Type.Array(Type.Union(pageTasks.map((task) => Type.Literal(task))), { default: [] }),
+  via_business: Type.Boolean({ default: false }),
+});
+
+const entry = closedMap({
+  id: worldId,
+  name: Type.String({ default: "" }),
+  people: Type.Array(person, { default: [] }),
+  roles: Type.Array(role, { default: [] }),
+  /** The apps that receive webhooks of the page (D-60). */
+  subscribed_apps: Type.Array(closedMap({ app: idOf("app"), subscribed_fields: Type.Array(Type.String()) }), { default: [] }),
+});
 type Entry = Static<typeof entry>;
-
-async function entryOf(reader: Reader, row: PageRow, world: World): Promise<WorldEntry> {
-  const id = nodeId(row.id);
-  const subscribed_apps = await world.ports.get("webhook_subscription").listOfPage(reader, id);
-  return { id, name: row.name, people: await listPeople(reader, id), roles: await listRoles(reader, id), subscribed_apps };
-}
-
-async function saveRoles(tx: Transaction, page: NodeId, roles: Entry["roles"]): Promise<void> {
-  for (const { user, tasks = [], via_business = false } of roles ?? [])
-    await saveRole(tx, page, { user: String(user), tasks: [...tasks], via_business });
-}
 
 async function endRole(tx: Transaction, page: NodeId, user: NodeId, world: World): Promise<void> {
   await deleteRole(tx, page, user);
@@ -84,19 +65,7 @@ export async function erasePerson(world: World, ids: readonly string[]): Promise
   return { people };
 }
 
-async function insert(tx: Transaction, input: WorldEntry, world: World): Promise<boolean> {
-  const { id, name = "", people, roles, subscribed_apps } = input as Entry;
-  const page = nodeId(String(id));
-  if (!(await insertPage(tx, page, name))) return false;
-  for (const [index, { psid, name: personName = "" }] of (people ?? []).entries()) await addPerson(tx, page, psid, personName, index);
-  await saveRoles(tx, page, roles);
-  if (subscribed_apps.length > 0) await world.ports.get("webhook_subscription_writes").saveOfPage(tx, page, subscribed_apps, world);
-  return true;
-}
-
-async function replace(tx: Transaction, input: WorldEntry, world: World): Promise<void> {
-  const { id, name = "", people = [], roles, subscribed_apps } = input as Entry;
-  const page = nodeId(String(id));
+async function replace(tx: Transaction, { id: page, name, people, roles, subscribed_apps }: Entry, world: World): Promise<void> {
   await renamePage(tx, page, name);
   const wanted = new Set<string>(people.map(({ psid }) => psid));
   const known = new Set((await listPeople(tx, page)).map(({ psid }) => psid));
@@ -105,36 +74,34 @@ async function replace(tx: Transaction, input: WorldEntry, world: World): Promis
     await world.ports.get("label_writes").detachAll(tx, page, psid);
     await deletePerson(tx, page, psid);
   }
-  for (const [index, { psid, name: personName = "" }] of people.entries()) {
+  for (const [index, { psid, name: personName }] of people.entries()) {
     if (known.has(psid)) await renamePerson(tx, page, psid, personName);
     else await addPerson(tx, page, psid, personName, index);
   }
   for (const { user } of await listRoles(tx, page)) {
-    if (roles?.some((kept) => kept.user === user) !== true) await endRole(tx, page, nodeId(user), world);
+    if (!roles.some((kept) => kept.user === user)) await endRole(tx, page, nodeId(user), world);
   }
-  await saveRoles(tx, page, roles);
+  for (const role of roles) await saveRole(tx, page, role);
   await world.ports.get("webhook_subscription_writes").saveOfPage(tx, page, subscribed_apps, world);
 }
 
-export const pageSection: WorldSection = {
+export const pageSection = section({
   key: "pages",
   entry,
-  references: (input) => {
-    const { roles = [], subscribed_apps } = input as Entry;
-    return [
-      ...roles.map(({ user }, index) => ({ path: `roles[${index}].user`, types: ["user"], id: String(user) })),
-      ...subscribed_apps.map(({ app }, index) => ({ path: `subscribed_apps[${index}].app`, types: ["app"], id: app })),
-    ];
+  async insert(tx, { id: page, name, people, roles, subscribed_apps }, world) {
+    if (!(await insertPage(tx, page, name))) return false;
+    for (const [index, { psid, name: personName }] of people.entries()) await addPerson(tx, page, psid, personName, index);
+    for (const role of roles) await saveRole(tx, page, role);
+    if (subscribed_apps.length > 0) await world.ports.get("webhook_subscription_writes").saveOfPage(tx, page, subscribed_apps, world);
+    return true;
   },
-  insert,
+  find: findPage,
+  list: listPages,
+  async entryOf(row: PageRow, reader, world) {
+    const id = nodeId(row.id);
+    const subscribed_apps = await world.ports.get("webhook_subscription").listOfPage(reader, id);
+    return { ...row, people: await listPeople(reader, id), roles: await listRoles(reader, id), subscribed_apps };
+  },
   replace,
-  async find(reader, id, world) {
-    const row = await findPage(reader, id);
-    return row === undefined ? undefined : entryOf(reader, row, world);
-  },
-  async list(reader, page, world) {
-    const found = await listPages(reader, page);
-    return { ...found, rows: await Promise.all(found.rows.map((row) => entryOf(reader, row, world))) };
-  },
-  remove: (tx, id) => deletePage(tx, nodeId(id)),
-};
+  remove: deletePage,
+});

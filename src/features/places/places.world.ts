@@ -1,40 +1,24 @@
 import { type Static, Type } from "typebox";
-import type { WorldEntry, WorldSection } from "#graph/contract/feature";
-import { worldId } from "#graph/worlds/file/schema-words";
-import { nodeId } from "#kernel/ids";
+import { closedMap, worldId } from "#graph/worlds/file/schema-words";
+import { section } from "#graph/worlds/file/section";
 import { deletePlace, findPlace, insertPlace, listPlaces, type PlaceRow, updatePlace } from "./places.store.ts";
 
-const closed = { additionalProperties: false };
 /** Degrees. */
-const location = Type.Object(
-  { latitude: Type.Number({ minimum: -90, maximum: 90 }), longitude: Type.Number({ minimum: -180, maximum: 180 }) },
-  closed,
-);
-const entry = Type.Object({ id: worldId, name: Type.String({ default: "" }), location: Type.Optional(location) }, closed);
+const location = closedMap({ latitude: Type.Number({ minimum: -90, maximum: 90 }), longitude: Type.Number({ minimum: -180, maximum: 180 }) });
+const entry = closedMap({ id: worldId, name: Type.String({ default: "" }), location: Type.Optional(location) });
 
-const rowOf = (input: WorldEntry): PlaceRow => {
-  const { id, name, location } = input as Static<typeof entry>;
-  return { id, name, location: location === undefined ? null : JSON.stringify(location) };
-};
-
-const entryOf = ({ id, name, location }: PlaceRow): WorldEntry => ({
-  ...{ id, name },
-  ...(location === null ? {} : { location: JSON.parse(location) }),
+const rowOf = ({ location, ...rest }: Static<typeof entry>): PlaceRow => ({
+  ...rest,
+  location: location === undefined ? null : JSON.stringify(location),
 });
 
-export const placeSection: WorldSection = {
+export const placeSection = section({
   key: "places",
   entry,
-  references: () => [],
-  insert: (tx, input) => insertPlace(tx, rowOf(input)),
-  async find(reader, id) {
-    const row = await findPlace(reader, id);
-    return row === undefined ? undefined : entryOf(row);
-  },
-  async list(reader, page) {
-    const found = await listPlaces(reader, page);
-    return { ...found, rows: found.rows.map(entryOf) };
-  },
-  replace: (tx, input) => updatePlace(tx, rowOf(input)),
-  remove: (tx, id) => deletePlace(tx, nodeId(id)),
-};
+  insert: (tx, given) => insertPlace(tx, rowOf(given)),
+  find: findPlace,
+  list: listPlaces,
+  entryOf: (row: PlaceRow) => ({ ...row, location: row.location === null ? null : JSON.parse(row.location) }),
+  replace: (tx, given) => updatePlace(tx, rowOf(given)),
+  remove: deletePlace,
+});

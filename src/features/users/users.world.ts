@@ -1,25 +1,14 @@
-import { type Static, Type } from "typebox";
-import type { WorldSection } from "#graph/contract/feature";
-import { worldId } from "#graph/worlds/file/schema-words";
-import { nodeId } from "#kernel/ids";
+import { Type } from "typebox";
+import { closedMap, worldId } from "#graph/worlds/file/schema-words";
+import { section } from "#graph/worlds/file/section";
 import { deleteUser, findUser, insertUser, listUsers, renameUser } from "./users.store.ts";
 
-const entry = Type.Object({ id: worldId, name: Type.Optional(Type.String()) }, { additionalProperties: false });
-type Entry = Static<typeof entry>;
-
-export const userSection: WorldSection = {
+export const userSection = section({
   key: "users",
-  entry,
-  references: () => [],
-  insert: (tx, input) => {
-    const { id, name = "" } = input as Entry;
-    return insertUser(tx, nodeId(String(id)), name);
-  },
+  entry: closedMap({ id: worldId, name: Type.String({ default: "" }) }),
+  insert: (tx, { id, name }) => insertUser(tx, id, name),
   find: findUser,
   list: listUsers,
-  replace: (tx, input) => {
-    const { id, name = "" } = input as Entry;
-    return renameUser(tx, String(id), name);
-  },
+  replace: (tx, { id, name }) => renameUser(tx, id, name),
   remove: deleteUser,
-};
+});

@@ -1,9 +1,9 @@
 /** Schemas of contracts in the words of JSON Schema alone, for documents that others read. */
-import { ASKED, NAMES_OF, ONLY_IN, READ_AS, SHAPE_OF } from "./schema-node.ts";
+import { ASKED, NAMES_OF, ONLY_IN, READ_AS, REFERS_TO, SHAPE_OF } from "./schema-node.ts";
 
 export type PlainSchema = Record<string, unknown>;
 
-const ownWords: ReadonlySet<string> = new Set(["x-plaza-raw", READ_AS, ASKED, NAMES_OF, ONLY_IN]);
+const ownWords: ReadonlySet<string> = new Set(["x-plaza-raw", READ_AS, REFERS_TO, ASKED, NAMES_OF, ONLY_IN]);
 
 /** A choice of constants is an `enum`. */
 export const publicSchema = (schema: unknown): PlainSchema => plain(schema, (one) => one);

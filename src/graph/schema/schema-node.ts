@@ -27,6 +27,13 @@ export interface SchemaNode {
   readonly [ONLY_IN]?: string;
   /** The name of a reading that the dialect has, in place of all other words. */
   readonly [READ_AS]?: string;
+  readonly [REFERS_TO]?: RefersTo;
+}
+
+/** The node types of which one has the id, and the key of the entry whose node owns it too. */
+export interface RefersTo {
+  readonly types: readonly string[];
+  readonly ownerKey?: string | undefined;
 }
 
 /** Names what a schema is a shape of, for documents, where it is that of a node. */
@@ -47,9 +54,14 @@ export const ONLY_IN = "x-plaza-only-in";
 /** Marks a schema whose values are read in a way of their own: ids and times of world files. */
 export const READ_AS = "x-plaza-read-as";
 
+/** Which nodes an id of a world file may refer to. */
+export const REFERS_TO = "x-plaza-refers-to";
+
 const words = new Set(
   `type enum const anyOf minLength maxLength pattern minimum maximum minItems maxItems items properties required additionalProperties
-   patternProperties default x-plaza-raw ${READ_AS} ${ASKED} ${NAMES_OF} ${ONLY_IN} ${SHAPE_OF} description title examples format`.split(/\s+/),
+   patternProperties default x-plaza-raw ${READ_AS} ${REFERS_TO} ${ASKED} ${NAMES_OF} ${ONLY_IN} ${SHAPE_OF} description title examples format`.split(
+    /\s+/,
+  ),
 );
 
 /** Throws an ordinary `Error` for a word that no reader knows: a contract would promise what nothing checks. */

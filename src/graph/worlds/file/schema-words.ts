@@ -2,16 +2,13 @@
  * The schemas with which a feature describes its entries of a world file (operating.md: World file). A section is given its entries
  * read: ids as strings, times as Unix seconds, `default`s of the schema filled in, no unknown keys.
  *
- *     const entry = Type.Object(
- *       { id: worldId, page: worldId, name: Type.String(), users: Type.Array(worldId, { default: [] }) },
- *       { additionalProperties: false },
- *     );
+ *     const entry = closedMap({ id: worldId, page: idOf("page"), name: Type.String(), roles: Type.Array(idOf("user"), { default: [] }) });
  */
-import { Type } from "typebox";
+import { type TProperties, Type } from "typebox";
 import { UNIX_SECONDS_MAX } from "#kernel/clock";
 import { GraphError } from "#kernel/errors";
 import { isNodeId, type NodeId } from "#kernel/ids";
-import { READ_AS } from "../../schema/schema-node.ts";
+import { READ_AS, REFERS_TO, type RefersTo } from "../../schema/schema-node.ts";
 import { ValueProblem } from "../../schema/value-problem.ts";
 
 /** What is wrong with a world file or a control request's entry. `path` is where, e.g. `labels[0].name`. */
@@ -41,6 +38,13 @@ export const worldId = Type.Unsafe<NodeId>({
   ],
   [READ_AS]: "id",
 });
+
+/** The id of a node that must exist, of this type or one of these. With `ownerKey` it belongs to the node that this key of the entry names. */
+export const idOf = (types: string | readonly string[], ownerKey?: string): typeof worldId =>
+  Type.Unsafe<NodeId>({ ...worldId, [REFERS_TO]: { types: [types].flat(), ownerKey } satisfies RefersTo });
+
+/** A map without other keys. */
+export const closedMap = <P extends TProperties>(keys: P) => Type.Object(keys, { additionalProperties: false });
 
 /** What `secondsOf` takes, as documents say it; it refuses as well 29 February of most years. */
 const ISO_WORDS =
