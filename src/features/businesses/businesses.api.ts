@@ -1,2 +1,36 @@
-/** What other features may import of businesses. */
-export { worksFor } from "./businesses.ports.ts";
+/** What other features may import of businesses: whether one exists, and who works for it. */
+import type { FactsOf } from "#auth/facts-of";
+import { definePolicy } from "#auth/policy";
+import type { NodeId } from "#kernel/ids";
+import type { PortRegistry } from "#kernel/ports";
+import type { Reader } from "#storage/database";
+
+interface BusinessPort {
+  exists(reader: Reader, business: NodeId): Promise<boolean>;
+  hasPerson(reader: Reader, business: NodeId, user: NodeId): Promise<boolean>;
+}
+
+declare module "#kernel/ports" {
+  interface Ports {
+    business: BusinessPort;
+  }
+}
+
+/** The fact is only ever kept as true; the store invalidates it when somebody leaves. */
+export const businessPersonFact = "business_person";
+export const businessPersonKey = (business: string, user: string): string => `${business} ${user}`;
+
+export async function worksFor(business: NodeId, user: NodeId, reader: Reader, ports: PortRegistry, facts: FactsOf): Promise<boolean> {
+  const load = async () => ((await ports.get("business").hasPerson(reader, business, user)) ? true : undefined);
+  return (await facts<true>(businessPersonFact).get(businessPersonKey(business, user), load)) === true;
+}
+
+/** D-165. */
+export const ownBusiness = definePolicy({
+  name: "ownBusiness",
+  summary: "a token of a person who works for the business",
+  kinds: ["user", "system_user"],
+  scopes: [],
+  canSee: ({ token, node, reader, ports, facts }) =>
+    (token.type === "user" || token.type === "system_user") && token.user !== undefined && worksFor(node.id, token.user, reader, ports, facts),
+});

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import type { Field, FieldSet } from "#graph/contract/operation";
 import { unservedFields } from "#graph/contract/unserved-fields";
-import { ownBusiness } from "./businesses.policies.ts";
+import { ownBusiness } from "./businesses.api.ts";
 import type { BusinessRow } from "./businesses.store.ts";
 
 const text: Field<BusinessRow> = { schema: Type.String(), policy: ownBusiness };

@@ -3,7 +3,7 @@ import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
 import { type Row, sql } from "#storage/sql";
-import { businessPersonFact, businessPersonKey } from "./businesses.ports.ts";
+import { businessPersonFact, businessPersonKey } from "./businesses.api.ts";
 
 export interface BusinessRow extends Row {
   id: string;

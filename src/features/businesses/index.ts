@@ -1,8 +1,8 @@
 /** The public API of the businesses feature. */
 import { defineFeature, nodeType } from "#graph/contract/feature";
+import { ownBusiness } from "./businesses.api.ts";
 import { businessNode, readBusiness } from "./businesses.contract.ts";
 import { businessMigrations } from "./businesses.migrations.ts";
-import { ownBusiness } from "./businesses.policies.ts";
 import { type BusinessRow, findBusiness, hasPerson, leaveBusinesses } from "./businesses.store.ts";
 import { businessSection } from "./businesses.world.ts";
 

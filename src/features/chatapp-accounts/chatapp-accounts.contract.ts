@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { type Access, type Field, type FieldSet, listOperation, writeOperation } from "#graph/contract/operation";
 import { unservedFields } from "#graph/contract/unserved-fields";
-import { chatappAccount } from "./chatapp-accounts.policies.ts";
+import { chatappAccount } from "./chatapp-accounts.api.ts";
 import type { AccountRow, NumberRow, SubscribedAppRow } from "./chatapp-accounts.store.ts";
 
 const access = {

@@ -5,7 +5,7 @@ import { onEachDatabase } from "#harness/databases";
 import { openPlaza } from "#harness/plaza";
 import { nodeId } from "#kernel/ids";
 import type { Database } from "#storage/database";
-import { isSubscribedApp } from "./chatapp-accounts.ports.ts";
+import { isSubscribedApp } from "./chatapp-accounts.api.ts";
 import * as store from "./chatapp-accounts.store.ts";
 import { chatappAccounts } from "./index.ts";
 

@@ -4,7 +4,7 @@ import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
 import { eitherWay } from "#storage/outcomes";
 import { type Row, type Sql, sql } from "#storage/sql";
-import { chatappSubscriptionFact, chatappSubscriptionKey } from "./chatapp-accounts.ports.ts";
+import { chatappSubscriptionFact, chatappSubscriptionKey } from "./chatapp-accounts.api.ts";
 
 export interface AccountRow extends Row {
   id: string;

@@ -2,6 +2,7 @@
 
 import { defineFeature, nodeType } from "#graph/contract/feature";
 import { serveList, serveWrite } from "#graph/contract/operation";
+import { chatappAccount, chatappRedirection, chatappSubscription } from "./chatapp-accounts.api.ts";
 import {
   accountNode,
   listNumbers,
@@ -14,7 +15,6 @@ import {
 import { chatappControlRoutes } from "./chatapp-accounts.control.ts";
 import { handleListNumbers, handleListSubscribedApps, handleUnsubscribeApp } from "./chatapp-accounts.handlers.ts";
 import { chatappAccountMigrations } from "./chatapp-accounts.migrations.ts";
-import { chatappAccount, chatappRedirection, chatappSubscription } from "./chatapp-accounts.policies.ts";
 import {
   type AccountRow,
   businessOf,

@@ -1,9 +1,9 @@
 /** The public API of the microblog-accounts feature. */
 
 import { defineFeature, nodeType } from "#graph/contract/feature";
+import { microblogAccount } from "./microblog-accounts.api.ts";
 import { microblogUserNode, readMicroblogUser } from "./microblog-accounts.contract.ts";
 import { microblogAccountMigrations } from "./microblog-accounts.migrations.ts";
-import { microblogAccount } from "./microblog-accounts.policies.ts";
 import { findMicroblogUser, forgetUser, type MicroblogUser } from "./microblog-accounts.store.ts";
 import { microblogUserSection } from "./microblog-accounts.world.ts";
 

@@ -1,2 +1,10 @@
 /** What other features may import of microblog accounts. */
-export { microblogAccount } from "./microblog-accounts.policies.ts";
+import { definePolicy } from "#auth/policy";
+
+export const microblogAccount = definePolicy({
+  name: "microblogAccount",
+  summary: "the microblog user's own token",
+  kinds: ["microblog_user"],
+  scopes: [],
+  canSee: ({ token, node }) => token.microblog_user === node.owner,
+});

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import type { Field, FieldSet } from "#graph/contract/operation";
 import { unservedFields } from "#graph/contract/unserved-fields";
-import { microblogAccount } from "./microblog-accounts.policies.ts";
+import { microblogAccount } from "./microblog-accounts.api.ts";
 import type { MicroblogUser } from "./microblog-accounts.store.ts";
 
 const text: Field<MicroblogUser> = { schema: Type.String(), policy: microblogAccount };

@@ -1,11 +1,10 @@
 /** The public API of the pages feature. */
 
 import { defineFeature, nodeType } from "#graph/contract/feature";
+import { pageMessaging, pageNodePolicy } from "./pages.api.ts";
 import { pageNode, readPage } from "./pages.contract.ts";
 import { pageMigrations } from "./pages.migrations.ts";
-import { pageMessaging, pageNodePolicy } from "./pages.policies.ts";
 import { deleteRolesOfUser, findPage, findPageNames, findRole, hasPerson, type PageRow } from "./pages.store.ts";
-import "./pages.ports.ts";
 import { erasePerson, pageSection } from "./pages.world.ts";
 
 export const pages = defineFeature({

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import type { Field, FieldSet } from "#graph/contract/operation";
 import { unservedFields } from "#graph/contract/unserved-fields";
-import { pageNodePolicy } from "./pages.policies.ts";
+import { pageNodePolicy } from "./pages.api.ts";
 import type { PageRow } from "./pages.store.ts";
 
 const text: Field<PageRow> = { schema: Type.String(), policy: pageNodePolicy };

@@ -3,12 +3,11 @@
 import { defineFeature, nodeType } from "#graph/contract/feature";
 import { serveWrite } from "#graph/contract/operation";
 import { eitherWay } from "#storage/outcomes";
+import { catalogAccess, catalogCreation, catalogDeletion, catalogFilling, catalogReading } from "./product-catalogs.api.ts";
 import { catalogNode, createCatalog, deleteCatalogOperation, readCatalog } from "./product-catalogs.contract.ts";
-import { handleCreateCatalog, handleDeleteCatalog } from "./product-catalogs.handlers.ts";
+import { handleCreateCatalog, handleDeleteCatalog, subscribersOfCatalog } from "./product-catalogs.handlers.ts";
 import { productCatalogMigrations } from "./product-catalogs.migrations.ts";
-import { catalogAccess, catalogCreation, catalogDeletion, catalogFilling, catalogReading } from "./product-catalogs.policies.ts";
 import { deleteCatalog, findCatalog, forgetBusiness, listCatalogsOfPage } from "./product-catalogs.store.ts";
-import { subscribersOfCatalog } from "./product-catalogs.subscribers.ts";
 import { catalogSection } from "./product-catalogs.world.ts";
 
 export const productCatalogs = defineFeature({

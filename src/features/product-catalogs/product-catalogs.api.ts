@@ -1,3 +1,122 @@
-/** What other features may import of catalogs. */
-export { catalogAccess, catalogFilling } from "./product-catalogs.policies.ts";
-export { lockCatalog } from "./product-catalogs.ports.ts";
+/** What other features may import of catalogs: whose a catalog is, and who may do what with it (G1). */
+import type { FactsOf } from "#auth/facts-of";
+import { type PageTask, pageTasksOf } from "#auth/page-tasks";
+import { definePolicy, type PolicyInput } from "#auth/policy";
+import { worksFor } from "#features/businesses/api";
+import { taskMissing } from "#kernel/errors";
+import type { NodeId } from "#kernel/ids";
+import type { PortRegistry } from "#kernel/ports";
+import type { Reader, Transaction } from "#storage/database";
+
+/** G1-20, G1-21: what an agency may do with a catalog that is shared with it. */
+const MANAGE_CATALOG_TASK = "240588526848665";
+const ADVERTISE_WITH_CATALOG_TASK = "2015469438531460";
+export const catalogTasks = [MANAGE_CATALOG_TASK, ADVERTISE_WITH_CATALOG_TASK] as const;
+export type CatalogTask = (typeof catalogTasks)[number];
+
+export interface AgencyShare {
+  readonly business: NodeId;
+  readonly permitted_tasks: readonly CatalogTask[];
+}
+
+export interface CatalogFacts {
+  readonly id: NodeId;
+  readonly page: NodeId;
+  /** G1-12: without one the catalog belongs to the page alone. */
+  readonly business: NodeId | undefined;
+  readonly agencies: readonly AgencyShare[];
+}
+
+interface CatalogPort {
+  findCatalog(reader: Reader, catalog: NodeId): Promise<CatalogFacts | undefined>;
+}
+
+declare module "#kernel/ports" {
+  interface Ports {
+    product_catalog: CatalogPort;
+  }
+}
+
+/** Held by what deletes a catalog and what creates something in it, so that nothing is created in a catalog that is gone. */
+export const lockCatalog = (tx: Transaction, catalog: string): Promise<void> => tx.lock("product_catalog", catalog);
+
+/** The fact's key is the catalog's id; the store invalidates it when the catalog changes. */
+export const catalogFact = "product_catalog";
+
+function catalogOf(catalog: NodeId, reader: Reader, ports: PortRegistry, facts: FactsOf): Promise<CatalogFacts | undefined> {
+  return facts<CatalogFacts>(catalogFact).get(catalog, () => ports.get("product_catalog").findCatalog(reader, catalog));
+}
+
+/** What gives a person rights on a catalog, beside working for the business that it is linked to (D-13). */
+interface Ways {
+  /** Any of these tasks on the catalog's page. */
+  readonly tasks: readonly PageTask[];
+  /** Working for an agency that the catalog is shared with for any of these. */
+  readonly sharedFor: readonly CatalogTask[];
+}
+
+const toAccess: Ways = { tasks: ["MANAGE", "ADVERTISE", "CREATE_CONTENT"], sharedFor: catalogTasks };
+/** D-146: those who only advertise with a catalog do not change what it holds. */
+const toFill: Ways = { tasks: ["MANAGE", "CREATE_CONTENT"], sharedFor: [MANAGE_CATALOG_TASK] };
+/** D-146: a catalog is deleted by those to whom it belongs. */
+const toDelete: Ways = { tasks: ["MANAGE"], sharedFor: [] };
+
+async function isAllowed({ token, node, reader, ports, facts }: PolicyInput, { tasks, sharedFor }: Ways): Promise<boolean> {
+  // A feed's owner is its catalog, and a catalog's is itself.
+  const catalog = await catalogOf(node.owner, reader, ports, facts);
+  if (catalog === undefined) return false;
+  if (token.type === "page") return token.page === catalog.page;
+  const { user } = token;
+  if (user === undefined) return false;
+  const role = await pageTasksOf(catalog.page, user, reader, ports, facts);
+  if (role !== undefined && tasks.some((task) => role.tasks.includes(task))) return true;
+  const agencies = catalog.agencies.filter(({ permitted_tasks }) => sharedFor.some((task) => permitted_tasks.includes(task)));
+  const businesses = [...(catalog.business === undefined ? [] : [catalog.business]), ...agencies.map(({ business }) => business)];
+  for (const business of businesses) if (await worksFor(business, user, reader, ports, facts)) return true;
+  return false;
+}
+
+/** Of a catalog, and of what belongs to it. */
+export const catalogAccess = definePolicy({
+  name: "catalogAccess",
+  summary:
+    "a token of the catalog's page, or of a person with task MANAGE, ADVERTISE or CREATE_CONTENT on it, of its business, or of an agency that it is shared with",
+  kinds: ["page", "user", "system_user"],
+  scopes: [],
+  canSee: (input) => isAllowed(input, toAccess),
+});
+
+/** D-145: reading a catalog. */
+export const catalogReading = definePolicy({ ...catalogAccess, name: "catalogReading", scopes: ["catalog_management"] });
+
+/** D-146: of what a catalog holds. */
+export const catalogFilling = definePolicy({
+  ...catalogReading,
+  name: "catalogFilling",
+  summary:
+    "a token of the catalog's page, or of a person with task MANAGE or CREATE_CONTENT on it, of its business, or of an agency that may manage it",
+  deny: async (input) =>
+    (await isAllowed(input, toFill)) ? undefined : taskMissing("the page task MANAGE or CREATE_CONTENT, or an agency that manages the catalog"),
+});
+
+/** D-146. */
+export const catalogDeletion = definePolicy({
+  ...catalogReading,
+  name: "catalogDeletion",
+  summary: "a token of the catalog's page, or of a person with task MANAGE on it or of its business",
+  deny: async (input) => ((await isAllowed(input, toDelete)) ? undefined : taskMissing("the page task MANAGE or the catalog's business")),
+});
+
+/** AUTH-17, D-13. */
+export const catalogCreation = definePolicy({
+  name: "catalogCreation",
+  summary: "a user token with task MANAGE on the page",
+  kinds: ["user"],
+  scopes: ["catalog_management", "pages_manage_metadata"],
+  canSee: async ({ token, node, reader, ports, facts }) =>
+    token.user !== undefined && (await pageTasksOf(node.owner, token.user, reader, ports, facts)) !== undefined,
+  async deny({ token, node, reader, ports, facts }) {
+    const role = token.user === undefined ? undefined : await pageTasksOf(node.owner, token.user, reader, ports, facts);
+    return role?.tasks.includes("MANAGE") === true ? undefined : taskMissing("the page task MANAGE");
+  },
+});

@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { type Access, type Field, type FieldSet, writeOperation } from "#graph/contract/operation";
 import { unservedFields } from "#graph/contract/unserved-fields";
 import { asked, filledText, idText } from "#graph/schema/asked";
-import { catalogCreation, catalogDeletion, catalogReading } from "./product-catalogs.policies.ts";
+import { catalogCreation, catalogDeletion, catalogReading } from "./product-catalogs.api.ts";
 import type { ShownCatalog } from "./product-catalogs.store.ts";
 
 /** G1-10, ERR-32: the only supported vertical. */

@@ -4,11 +4,13 @@ import { notFoundNode } from "#graph/pipeline/route";
 import { insertMinted } from "#graph/worlds/minted-node";
 import { invalidParameter } from "#kernel/errors";
 import { isNodeId, type NodeId } from "#kernel/ids";
+import type { PortRegistry } from "#kernel/ports";
 import { codePointCount } from "#kernel/text";
-import type { Transaction } from "#storage/database";
+import type { Reader, Transaction } from "#storage/database";
+import type { EventFacts } from "#webhooks/ports";
+import type { AgencyShare } from "./product-catalogs.api.ts";
 import { CATALOG_NAME_CHARACTERS_MAX, CATALOG_VERTICAL, type createCatalog } from "./product-catalogs.contract.ts";
-import type { AgencyShare } from "./product-catalogs.ports.ts";
-import { deleteCatalog, insertCatalog } from "./product-catalogs.store.ts";
+import { deleteCatalog, findCatalog, insertCatalog } from "./product-catalogs.store.ts";
 
 type CreateCatalog = OperationRequest<Static<typeof createCatalog.params>>;
 
@@ -62,4 +64,15 @@ const NO_BUSINESS = "is not a business";
 async function readBusiness({ world }: CreateCatalog, tx: Transaction, id: string, parameter: string): Promise<NodeId> {
   if (!isNodeId(id) || !(await world.ports.get("business").exists(tx, id))) throw invalidParameter(parameter, NO_BUSINESS);
   return id;
+}
+
+/** D-149: the apps that are subscribed to the field for themselves, and on the catalog's page, to whatever fields. */
+export async function subscribersOfCatalog(reader: Reader, ports: PortRegistry, { object, field, entity }: EventFacts): Promise<NodeId[]> {
+  const catalog = await findCatalog(reader, entity);
+  if (catalog === undefined) return [];
+  const subscriptions = ports.get("webhook_subscription");
+  const subscribers: NodeId[] = [];
+  for (const { app } of await subscriptions.listOfPage(reader, catalog.page))
+    if (await subscriptions.isSubscribed(reader, app, object, field)) subscribers.push(app);
+  return subscribers;
 }

@@ -5,7 +5,8 @@ import { openPlaza } from "#harness/plaza";
 import { cafe } from "#harness/worlds";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
-import type { CatalogTask } from "./product-catalogs.ports.ts";
+import type { CatalogTask } from "./product-catalogs.api.ts";
+import { subscribersOfCatalog } from "./product-catalogs.handlers.ts";
 import {
   type Catalog,
   deleteCatalog,
@@ -16,7 +17,6 @@ import {
   listCatalogsOfPage,
   saveCatalog,
 } from "./product-catalogs.store.ts";
-import { subscribersOfCatalog } from "./product-catalogs.subscribers.ts";
 
 const MANAGE: CatalogTask = "240588526848665";
 const ADVERTISE: CatalogTask = "2015469438531460";

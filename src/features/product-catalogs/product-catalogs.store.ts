@@ -3,7 +3,7 @@ import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
 import { type Row, type Sql, sql } from "#storage/sql";
-import { type AgencyShare, type CatalogFacts, catalogFact, lockCatalog } from "./product-catalogs.ports.ts";
+import { type AgencyShare, type CatalogFacts, catalogFact, lockCatalog } from "./product-catalogs.api.ts";
 
 export interface Catalog extends CatalogFacts {
   readonly name: string;

@@ -1,6 +1,6 @@
 import { test } from "bun:test";
 import { expectBounds, textOf } from "#harness/schemas/bounds";
-import { catalogTasks } from "./product-catalogs.ports.ts";
+import { catalogTasks } from "./product-catalogs.api.ts";
 import { catalogSection } from "./product-catalogs.world.ts";
 
 test("D-56: a catalog of a world file is as one that a page creates: its name, the partner's id, and an agency's tasks", () => {

@@ -1,8 +1,8 @@
 import { type Static, Type } from "typebox";
 import { closedMap, idOf, worldId } from "#graph/worlds/file/schema-words";
 import { section } from "#graph/worlds/file/section";
+import { catalogTasks } from "./product-catalogs.api.ts";
 import { CATALOG_NAME_CHARACTERS_MAX, CATALOG_VERTICAL, EXTERNAL_BUSINESS_ID_CHARACTERS_MAX } from "./product-catalogs.contract.ts";
-import { catalogTasks } from "./product-catalogs.ports.ts";
 import { type Catalog, deleteCatalog, findCatalog, insertCatalog, listAllCatalogs, saveCatalog } from "./product-catalogs.store.ts";
 
 const task = Type.Unsafe<(typeof catalogTasks)[number]>({ enum: [...catalogTasks] });

@@ -1,9 +1,9 @@
 /** The public API of the social-accounts feature. */
 
 import { defineFeature, nodeType } from "#graph/contract/feature";
+import { socialAccount } from "./social-accounts.api.ts";
 import { accountNode, readSocialAccount, shownAccount } from "./social-accounts.contract.ts";
 import { socialAccountMigrations } from "./social-accounts.migrations.ts";
-import { socialAccount } from "./social-accounts.policies.ts";
 import { findSocialAccount, findUsernames, forgetHolder, listAccountsOfPage } from "./social-accounts.store.ts";
 import { socialAccountSection } from "./social-accounts.world.ts";
 

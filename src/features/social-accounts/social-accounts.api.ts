@@ -1,3 +1,75 @@
 /** What other features may import of professional social accounts. */
-export { canSeeAccount, roleOnPageOfAccount } from "./social-accounts.policies.ts";
-export { type SocialAccountFacts, socialAccountOf } from "./social-accounts.ports.ts";
+import type { FactsOf } from "#auth/facts-of";
+import { type PageRole, pageTasksOf } from "#auth/page-tasks";
+import { definePolicy, type PolicyInput } from "#auth/policy";
+import type { NodeId } from "#kernel/ids";
+import type { PortRegistry } from "#kernel/ports";
+import type { Reader } from "#storage/database";
+
+export interface SocialAccountFacts {
+  readonly id: NodeId;
+  readonly username: string;
+  /** The id under which the account is a recipient (D1, D-52); it leads to the account. */
+  readonly social_scoped_id: NodeId | undefined;
+  /** The page that the account belongs to. */
+  readonly page: NodeId | undefined;
+  /** The person behind the account. */
+  readonly user: NodeId | undefined;
+  readonly professional: boolean;
+  /** The apps that the account is connected to. */
+  readonly app_connections: readonly string[];
+}
+
+interface SocialAccountPort {
+  findAccount(reader: Reader, account: NodeId): Promise<SocialAccountFacts | undefined>;
+  /** Those that belong to the page, by id. */
+  accountsOfPage(reader: Reader, page: NodeId): Promise<readonly SocialAccountFacts[]>;
+  /** By id, of those that exist. */
+  findUsernames(reader: Reader, accounts: readonly string[]): Promise<ReadonlyMap<string, string>>;
+}
+
+declare module "#kernel/ports" {
+  interface Ports {
+    social_account: SocialAccountPort;
+  }
+}
+
+/** The fact's key is the account's id; the store invalidates it when the account changes. */
+export const socialAccountFact = "social_account";
+
+export function socialAccountOf(account: NodeId, reader: Reader, ports: PortRegistry, facts: FactsOf): Promise<SocialAccountFacts | undefined> {
+  return facts<SocialAccountFacts>(socialAccountFact).get(account, () => ports.get("social_account").findAccount(reader, account));
+}
+
+/** The role of the caller on the page that the node's account belongs to. */
+export async function roleOnPageOfAccount({ token, node, reader, ports, facts }: PolicyInput): Promise<PageRole | undefined> {
+  const account = await socialAccountOf(node.owner, reader, ports, facts);
+  if (account?.page === undefined || token.user === undefined) return undefined;
+  return pageTasksOf(account.page, token.user, reader, ports, facts);
+}
+
+/** The account's own token, a token of its page, the person behind it, or a person with a role on its page. */
+export async function canSeeAccount(input: PolicyInput): Promise<boolean> {
+  const { token, node, reader, ports, facts } = input;
+  const account = await socialAccountOf(node.owner, reader, ports, facts);
+  if (account === undefined) return false;
+  switch (token.type) {
+    case "social_user":
+      return token.social_account === account.id;
+    case "page":
+      return account.page !== undefined && token.page === account.page;
+    case "user":
+    case "system_user":
+      return (token.user !== undefined && token.user === account.user) || (await roleOnPageOfAccount(input)) !== undefined;
+    default:
+      return false;
+  }
+}
+
+export const socialAccount = definePolicy({
+  name: "socialAccount",
+  summary: "a token of the account or of its page, or of a person with a role on that page",
+  kinds: ["social_user", "page", "user", "system_user"],
+  scopes: [],
+  canSee: canSeeAccount,
+});

@@ -1,8 +1,7 @@
 import { Type } from "typebox";
 import type { Field, FieldSet } from "#graph/contract/operation";
 import { unservedFields } from "#graph/contract/unserved-fields";
-import { socialAccount } from "./social-accounts.policies.ts";
-import type { SocialAccountFacts } from "./social-accounts.ports.ts";
+import { type SocialAccountFacts, socialAccount } from "./social-accounts.api.ts";
 import type { ShownAccount } from "./social-accounts.store.ts";
 
 export const shownAccount = (account: SocialAccountFacts | undefined): ShownAccount | undefined =>

@@ -4,7 +4,7 @@ import type { Reader, Transaction } from "#storage/database";
 import { allWithIds } from "#storage/id-lists";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
 import { append, type Row, type Sql, sql } from "#storage/sql";
-import { type SocialAccountFacts, socialAccountFact } from "./social-accounts.ports.ts";
+import { type SocialAccountFacts, socialAccountFact } from "./social-accounts.api.ts";
 
 /** What is shown of an account. */
 export interface ShownAccount extends Row {

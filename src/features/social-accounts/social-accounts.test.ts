@@ -6,7 +6,7 @@ import { expectUnreadable, openPlaza } from "#harness/plaza";
 import { changeEntry, expectLifeOfEntry, expectRoundTrip, findEntry } from "#harness/sections";
 import { cafe } from "#harness/worlds";
 import { nodeId } from "#kernel/ids";
-import { canSeeAccount } from "./social-accounts.policies.ts";
+import { canSeeAccount } from "./social-accounts.api.ts";
 
 const account = { id: "6001", username: "cafe", social_scoped_id: "6901", page: "2001", user: "3001", professional: true, app_connections: ["1001"] };
 const scopes = ["social_basic", "social_manage_comments", "pages_read_engagement"];

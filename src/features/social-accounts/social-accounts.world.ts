@@ -2,7 +2,7 @@ import { type Static, Type } from "typebox";
 import { closedMap, idOf, TakenProblem, worldId } from "#graph/worlds/file/schema-words";
 import { section } from "#graph/worlds/file/section";
 import { certain } from "#storage/outcomes";
-import type { SocialAccountFacts } from "./social-accounts.ports.ts";
+import type { SocialAccountFacts } from "./social-accounts.api.ts";
 import { deleteSocialAccount, findSocialAccount, insertSocialAccount, listSocialAccounts } from "./social-accounts.store.ts";
 
 const entry = closedMap({
