@@ -1,6 +1,6 @@
 import type { Static } from "typebox";
 import type { ListRequest, OperationRequest } from "#graph/contract/operation";
-import { readSetting } from "#graph/contract/setting";
+import { defineSetting, readSetting } from "#graph/contract/setting";
 import { notFoundNode } from "#graph/pipeline/route";
 import { insertMinted } from "#graph/worlds/minted-node";
 import { invalidParameter } from "#kernel/errors";
@@ -9,7 +9,6 @@ import { codePointCount } from "#kernel/text";
 import type { Reader, Transaction } from "#storage/database";
 import { type attachLabelOperation, type createLabel, LABEL_NAME_CHARACTERS_MAX } from "./custom-labels.contract.ts";
 import { duplicateLabelName, tooManyLabels, unknownUser } from "./custom-labels.errors.ts";
-import { labelsPerPageMax } from "./custom-labels.settings.ts";
 import {
   attachLabel,
   deleteLabel,
@@ -23,6 +22,15 @@ import {
   reservePlace,
 } from "./custom-labels.store.ts";
 import { type LabelChange, labelWebhook } from "./custom-labels.webhooks.ts";
+
+/** D-40. */
+export const labelsPerPageMax = defineSetting({
+  name: "labels_per_page_max",
+  value: "N",
+  minimum: 1,
+  default: 5000,
+  summary: "labels that a page can have",
+});
 
 export const handleListLabels = (request: ListRequest, reader: Reader) => listLabelsOfPage(reader, request.node.id, request.page);
 

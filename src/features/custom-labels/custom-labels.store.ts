@@ -5,6 +5,17 @@ import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
 import { eitherWay } from "#storage/outcomes";
 import { type Row, sql } from "#storage/sql";
 
+interface LabelWritesPort {
+  /** Detaches all labels from a person who is removed from the page. */
+  detachAll(tx: Transaction, page: NodeId, psid: string): Promise<void>;
+}
+
+declare module "#kernel/ports" {
+  interface Ports {
+    label_writes: LabelWritesPort;
+  }
+}
+
 export interface LabelRow extends Row {
   id: string;
   page: string;

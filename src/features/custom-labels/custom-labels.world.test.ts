@@ -7,7 +7,7 @@ import { openPlaza } from "#harness/plaza";
 import { expectBounds, textOf } from "#harness/schemas/bounds";
 import { changeEntry, findEntry, insertEntry, removeEntry } from "#harness/sections";
 import { cafe } from "#harness/worlds";
-import { labelsPerPageMax } from "./custom-labels.settings.ts";
+import { labelsPerPageMax } from "./custom-labels.handlers.ts";
 import { labelSection } from "./custom-labels.world.ts";
 
 test("D-40: a label of a world file has a name of 1 to 80 characters, and a page 5,000 labels unless the operator says otherwise", () => {

@@ -21,10 +21,9 @@ import {
   handleDetachLabel,
   handleListLabels,
   handleListLabelsOfUser,
+  labelsPerPageMax,
 } from "./custom-labels.handlers.ts";
 import { customLabelMigrations } from "./custom-labels.migrations.ts";
-import { labelsPerPageMax } from "./custom-labels.settings.ts";
-import "./custom-labels.ports.ts";
 import { deleteLabelsOfPage, detachAll, findLabel, type LabelRow } from "./custom-labels.store.ts";
 import { labelWebhook } from "./custom-labels.webhooks.ts";
 import { labelSection } from "./custom-labels.world.ts";

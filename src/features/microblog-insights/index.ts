@@ -3,10 +3,9 @@
 import { microblogAccount } from "#features/microblog-accounts/api";
 import { defineFeature } from "#graph/contract/feature";
 import { serveRead } from "#graph/contract/operation";
-import { readMediaInsights, readUserInsights } from "./microblog-insights.contract.ts";
+import { microblogInsightsPolicy, readMediaInsights, readUserInsights } from "./microblog-insights.contract.ts";
 import { handleReadMediaInsights, handleReadUserInsights } from "./microblog-insights.handlers.ts";
 import { microblogInsightMigrations } from "./microblog-insights.migrations.ts";
-import { microblogInsightsPolicy } from "./microblog-insights.policies.ts";
 import { deleteAllOfUser } from "./microblog-insights.store.ts";
 import { activitySection, followersSection, microblogMediaSection } from "./microblog-insights.world.ts";
 

@@ -5,7 +5,7 @@ import { onEachDatabase } from "#harness/databases";
 import { openPlaza } from "#harness/plaza";
 import { insertEntry } from "#harness/sections";
 import { cafe } from "#harness/worlds";
-import { END_OF_TIME, LONGEST_SPAN, stretchesOf } from "./microblog-insights.spans.ts";
+import { END_OF_TIME, LONGEST_SPAN, stretchesOf } from "./insight-sums.store.ts";
 
 const DAY = 86_400;
 const NOW = 1_795_000_000;

@@ -1,9 +1,17 @@
 import { type TSchema, Type } from "typebox";
+import { definePolicy } from "#auth/policy";
+import { microblogAccount } from "#features/microblog-accounts/api";
 import { type Access, readOperation } from "#graph/contract/operation";
 import { asked } from "#graph/schema/asked";
 import { ONLY_IN } from "#graph/schema/schema-node";
 import { type Breakdown, breakdowns, type MediaMetric, mediaMetrics, type UserMetric, userMetrics } from "./microblog-insights.metrics.ts";
-import { microblogInsightsPolicy } from "./microblog-insights.policies.ts";
+
+/** AUTH-15, D-13: of F1 and F2. */
+export const microblogInsightsPolicy = definePolicy({
+  ...microblogAccount,
+  name: "microblogInsights",
+  scopes: ["microblog_basic", "microblog_manage_insights"],
+});
 
 const access = {
   surfaces: ["microblog"],

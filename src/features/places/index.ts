@@ -2,7 +2,6 @@
 import { nobody } from "#auth/policy";
 import { defineFeature } from "#graph/contract/feature";
 import { placeMigrations } from "./places.migrations.ts";
-import "./places.ports.ts";
 import { findPlace } from "./places.store.ts";
 import { placeSection } from "./places.world.ts";
 

@@ -4,6 +4,16 @@ import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
 import { append, type Row, sql } from "#storage/sql";
 
+interface PlacePort {
+  exists(reader: Reader, place: NodeId): Promise<boolean>;
+}
+
+declare module "#kernel/ports" {
+  interface Ports {
+    place: PlacePort;
+  }
+}
+
 export interface PlaceRow extends Row {
   id: string;
   name: string;

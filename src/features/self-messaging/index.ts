@@ -4,10 +4,8 @@ import { defineFeature } from "#graph/contract/feature";
 import { serveWrite } from "#graph/contract/operation";
 import { sendSelfMessage } from "./self-messaging.contract.ts";
 import { selfMessagingControlRoutes } from "./self-messaging.control.ts";
-import { BUSINESS_ROLE_SCOPES, flows } from "./self-messaging.flows.ts";
 import { handleSendSelfMessage } from "./self-messaging.handlers.ts";
-import { subscribersOfSocialAccount } from "./self-messaging.onboarding.ts";
-import { selfMessagingPolicy } from "./self-messaging.policies.ts";
+import { BUSINESS_ROLE_SCOPES, flows, selfMessagingPolicy, subscribersOfSocialAccount } from "./self-messaging.onboarding.ts";
 import { commentWebhook, liveCommentWebhook, messageWebhook } from "./self-messaging.webhooks.ts";
 
 export const selfMessaging = defineFeature({

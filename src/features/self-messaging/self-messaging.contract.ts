@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { writeOperation } from "#graph/contract/operation";
 import { asked } from "#graph/schema/asked";
-import { selfMessagingPolicy } from "./self-messaging.policies.ts";
+import { selfMessagingPolicy } from "./self-messaging.onboarding.ts";
 
 /** D-52. */
 export const TEXT_CHARACTERS_MAX = 1_000;

@@ -9,8 +9,7 @@ import type { World } from "#graph/worlds/world";
 import type { NodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { TEXT_CHARACTERS_MAX } from "./self-messaging.contract.ts";
-import { type CommentField, comment, pressButton, writeToSelf } from "./self-messaging.events.ts";
-import type { CommentedMedia, Recipient } from "./self-messaging.payloads.ts";
+import { type CommentedMedia, type CommentField, comment, pressButton, type Recipient, writeToSelf } from "./self-messaging.events.ts";
 import { LIVE_PRODUCT_TYPE } from "./self-messaging.webhooks.ts";
 
 const closed = { additionalProperties: false };

@@ -1,11 +1,65 @@
-/** The events of self messaging, from D1 or from the app. Each is emitted in the transaction of its cause. */
-
+/**
+ * The events of self messaging, from D1 or from the app. Each is emitted in the transaction of its cause. Payloads (HOOK-4 to HOOK-18) are in
+ * the envelope of HOOK-2 and HOOK-3; times are Unix milliseconds (D-52).
+ */
 import type { SocialAccountFacts } from "#features/social-accounts/api";
 import type { World } from "#graph/worlds/world";
 import type { NodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
-import { type CommentedMedia, commentPayload, echoPayload, type Postback, postbackPayload, type Recipient } from "./self-messaging.payloads.ts";
-import { commentWebhook, liveCommentWebhook, messageWebhook } from "./self-messaging.webhooks.ts";
+import {
+  type CommentPayload,
+  commentWebhook,
+  type EchoPayload,
+  liveCommentWebhook,
+  messageWebhook,
+  type PostbackPayload,
+} from "./self-messaging.webhooks.ts";
+
+/** An account that can receive messages. */
+export type Recipient = SocialAccountFacts & { readonly social_scoped_id: NodeId };
+
+/** HOOK-6, HOOK-7, D-134: the account is the sender by its id and the recipient by its social-scoped id. */
+const echoPayload = (account: Recipient, mid: string, text: string, timestamp: number): EchoPayload => ({
+  sender: { id: account.id },
+  recipient: { id: account.social_scoped_id },
+  timestamp,
+  message: { mid, text, is_echo: true, is_self: true },
+});
+
+export interface Postback {
+  readonly title: string;
+  readonly payload: string;
+  /** The message whose button was pressed. */
+  readonly mid: string;
+}
+
+/** HOOK-12, HOOK-13, D-134: the account pressed the button as a person, so it is the sender by its social-scoped id. */
+const postbackPayload = (account: Recipient, { title, payload, mid }: Postback, timestamp: number): PostbackPayload => ({
+  sender: { id: account.social_scoped_id },
+  recipient: { id: account.id },
+  timestamp,
+  is_self: true,
+  postback: { title, payload, mid },
+});
+
+/** A medium or a live video. */
+export interface CommentedMedia {
+  readonly id: NodeId;
+  /** A social account. */
+  readonly owner: NodeId;
+  readonly media_product_type: string;
+}
+
+/** HOOK-17, HOOK-18, D-134: only a comment on the account's own post contains the social-scoped id. */
+function commentPayload(from: SocialAccountFacts, media: CommentedMedia, id: NodeId, text: string): CommentPayload {
+  const isOwn = from.id === media.owner && from.social_scoped_id !== undefined;
+  return {
+    from: { id: from.id, username: from.username, ...(isOwn ? { self_social_scoped_id: from.social_scoped_id } : {}) },
+    id,
+    text,
+    media: { id: media.id, media_product_type: media.media_product_type },
+  };
+}
 
 /** HOOK-19. Returns the message's id. */
 export async function writeToSelf(tx: Transaction, world: World, account: Recipient, text: string): Promise<NodeId> {

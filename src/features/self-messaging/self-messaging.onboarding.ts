@@ -1,5 +1,14 @@
 /**
- * Which apps receive which webhooks of an account (SELF-4 to SELF-19, D-52). An app receives an event when all of these hold:
+ * The onboarding table of self messaging (SELF-4 to SELF-19, D-52): what an app needs of an account before it may send for it and get its
+ * webhooks.
+ *
+ * | | flow with user token | flow with page token |
+ * | --- | --- | --- |
+ * | token | of the account | of the account's page |
+ * | messages | social_business_basic, social_business_manage_messages | the same |
+ * | comments, live_comments | social_business_basic, social_business_manage_comments | social_basic, social_manage_comments, pages_read_engagement; ads_management and ads_read besides, if the role is via business |
+ *
+ * An app receives an event of an account when all of these hold:
  *
  * | condition | clauses |
  * | --- | --- |
@@ -10,20 +19,89 @@
  * | it has a valid token of either flow with that flow's scopes for the field | SELF-6 to SELF-14 |
  */
 import type { AppFacts } from "#auth/app-facts";
+import { definePolicy } from "#auth/policy";
+import type { Token } from "#auth/token";
 import { type LiveToken, listLiveTokens } from "#auth/tokens.store";
-import type { SocialAccountFacts } from "#features/social-accounts/api";
+import { type SocialAccountFacts, socialAccountOf } from "#features/social-accounts/api";
+import { taskMissing } from "#kernel/errors";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { PortRegistry } from "#kernel/ports";
 import type { Reader } from "#storage/database";
 import type { EventFacts } from "#webhooks/ports";
-import {
-  BUSINESS_ROLE_SCOPES,
-  flows,
-  isCovered,
-  missingForSelfMessaging,
-  type SelfMessagingField,
-  selfMessagingFields,
-} from "./self-messaging.flows.ts";
+
+/** SELF-15, SELF-16. */
+const selfMessagingFields = ["messages", "comments", "live_comments"] as const;
+export type SelfMessagingField = (typeof selfMessagingFields)[number];
+
+const MESSAGE_SCOPES = ["social_business_basic", "social_business_manage_messages"];
+
+/** By the kind of token that a flow uses (SELF-6, SELF-7): the scopes for each field. */
+export const flows: Readonly<Record<"social_user" | "page", Readonly<Record<SelfMessagingField, readonly string[]>>>> = {
+  social_user: {
+    messages: MESSAGE_SCOPES,
+    comments: ["social_business_basic", "social_business_manage_comments"],
+    live_comments: ["social_business_basic", "social_business_manage_comments"],
+  },
+  page: {
+    messages: MESSAGE_SCOPES,
+    comments: ["social_basic", "social_manage_comments", "pages_read_engagement"],
+    live_comments: ["social_basic", "social_manage_comments", "pages_read_engagement"],
+  },
+};
+
+/** SELF-14: both, for comments in the flow with page token. */
+export const BUSINESS_ROLE_SCOPES: readonly string[] = ["ads_management", "ads_read"];
+
+/** Whether the token is one of a flow for this account: its own, or its page's. */
+function isOfFlow(token: Pick<Token, "type" | "page" | "social_account">, account: SocialAccountFacts): boolean {
+  if (token.type === "social_user") return token.social_account === account.id;
+  return token.type === "page" && token.page !== undefined && token.page === account.page;
+}
+
+/** `isPersonOnApp`: the person behind the account has a role on the app. Returns what is missing, in words. */
+function missingForSelfMessaging(
+  account: Pick<SocialAccountFacts, "professional" | "app_connections">,
+  app: Pick<AppFacts, "id" | "messaging_access" | "access_level">,
+  isPersonOnApp: boolean,
+): string | undefined {
+  if (!account.professional) return "a professional account";
+  if (!account.app_connections.includes(app.id)) return "an account that is connected to the app";
+  if (!app.messaging_access) return "business messaging access of the app";
+  // SELF-4, SELF-5, D-52: standard access covers accounts of people with a role on the app, advanced all.
+  if (app.access_level === "standard" && !isPersonOnApp) return "advanced access, or a role on the app for the person behind the account";
+  return undefined;
+}
+
+/** Whether standard access covers the account. Where the level does not ask it, no role is looked up. */
+async function isCovered(
+  reader: Reader,
+  ports: PortRegistry,
+  account: Pick<SocialAccountFacts, "user">,
+  app: Pick<AppFacts, "id" | "access_level">,
+): Promise<boolean> {
+  if (app.access_level === "advanced") return true;
+  return account.user !== undefined && (await ports.get("app").rolesOf(reader, app.id, account.user)).length > 0;
+}
+
+/** D-13, D-52, D-133, SELF-4 to SELF-11, SELF-17, SELF-18. */
+export const selfMessagingPolicy = definePolicy({
+  name: "selfMessaging",
+  summary:
+    "a token of the account, or of its page; the account is professional and connected to the app, and the app has messaging access and, at access level standard, a role for the person behind the account",
+  kinds: ["page", "social_user"],
+  scopes: flows.page.messages,
+  // D-52: the id of another account is for the caller one that does not exist.
+  async canSee({ token, node, reader, ports, facts }) {
+    const account = await socialAccountOf(node.owner, reader, ports, facts);
+    return account !== undefined && isOfFlow(token, account);
+  },
+  async deny({ app, node, reader, ports, facts }) {
+    const account = await socialAccountOf(node.owner, reader, ports, facts);
+    if (account === undefined) return undefined;
+    const missing = missingForSelfMessaging(account, app, await isCovered(reader, ports, account, app));
+    return missing === undefined ? undefined : taskMissing(missing);
+  },
+});
 
 interface HeldToken extends Pick<LiveToken, "type" | "scopes"> {
   /** Whether the user of a page token has the role on the page through the business management tool. */

@@ -3,12 +3,9 @@
 import { nobody } from "#auth/policy";
 import { defineFeature } from "#graph/contract/feature";
 import { serveList } from "#graph/contract/operation";
-import { listTags } from "./tagged-media.contract.ts";
-import { handleListTags } from "./tagged-media.handlers.ts";
+import { BUSINESS_SCOPES, listTags, professionalAccount, taggedMediaPolicy } from "./tagged-media.contract.ts";
 import { taggedMediaMigrations } from "./tagged-media.migrations.ts";
-import { BUSINESS_SCOPES, professionalAccount, taggedMediaPolicy } from "./tagged-media.policies.ts";
-import "./tagged-media.ports.ts";
-import { countComment, deleteMediaOfAccount, findMedia, publicChildren } from "./tagged-media.store.ts";
+import { countComment, deleteMediaOfAccount, findMedia, listTaggedMedia, publicChildren } from "./tagged-media.store.ts";
 import { mediaSection } from "./tagged-media.world.ts";
 
 export const taggedMedia = defineFeature({
@@ -17,7 +14,7 @@ export const taggedMedia = defineFeature({
   policies: [professionalAccount, taggedMediaPolicy],
   scopes: BUSINESS_SCOPES,
   nodeTypes: [{ type: "media", policy: nobody }],
-  operations: [serveList(listTags, handleListTags)],
+  operations: [serveList(listTags, (request, reader) => listTaggedMedia(reader, request.node.id, request.page))],
   worldSections: [mediaSection],
   needs: ["social_account"],
   onOwnerDeleted: deleteMediaOfAccount,

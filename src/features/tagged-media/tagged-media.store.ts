@@ -6,6 +6,24 @@ import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
 import { eitherWay } from "#storage/outcomes";
 import { type Row, type Sql, sql } from "#storage/sql";
 
+interface MediaPort {
+  find(reader: Reader, owner: NodeId, media: NodeId): Promise<{ readonly media_product_type: string } | undefined>;
+  /** For each of the albums the children that are public and not deleted, in their order. The owner of an album owns its children. */
+  publicChildren(reader: Reader, albums: readonly Row[]): Promise<(readonly Row[])[]>;
+}
+
+interface MediaWritesPort {
+  /** Adds one to `comments_count`. */
+  countComment(tx: Transaction, owner: NodeId, media: NodeId): Promise<void>;
+}
+
+declare module "#kernel/ports" {
+  interface Ports {
+    media: MediaPort;
+    media_writes: MediaWritesPort;
+  }
+}
+
 export interface MediaRow extends Row {
   id: string;
   owner: string;

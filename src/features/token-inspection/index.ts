@@ -2,9 +2,8 @@
 
 import { defineFeature } from "#graph/contract/feature";
 import { serveRead } from "#graph/contract/operation";
-import { inspectToken } from "./token-inspection.contract.ts";
+import { inspection, inspectToken } from "./token-inspection.contract.ts";
 import { handleInspectToken } from "./token-inspection.handlers.ts";
-import { inspection } from "./token-inspection.policies.ts";
 
 export const tokenInspection = defineFeature({
   name: "token-inspection",

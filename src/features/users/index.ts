@@ -1,8 +1,7 @@
 /** The public API of the users feature. */
 import { defineFeature, nodeType } from "#graph/contract/feature";
-import { readUser, userNode } from "./users.contract.ts";
+import { ownUser, readUser, userNode } from "./users.contract.ts";
 import { userMigrations } from "./users.migrations.ts";
-import { ownUser } from "./users.policies.ts";
 import { findUser, type UserRow } from "./users.store.ts";
 import { userSection } from "./users.world.ts";
 

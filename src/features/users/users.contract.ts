@@ -1,8 +1,17 @@
 import { Type } from "typebox";
+import { definePolicy } from "#auth/policy";
 import type { Field, FieldSet } from "#graph/contract/operation";
 import { unservedFields } from "#graph/contract/unserved-fields";
-import { ownUser } from "./users.policies.ts";
 import type { UserRow } from "./users.store.ts";
+
+/** D-165. */
+export const ownUser = definePolicy({
+  name: "ownUser",
+  summary: "the user's own token",
+  kinds: ["user", "system_user"],
+  scopes: [],
+  canSee: ({ token, node }) => (token.type === "user" || token.type === "system_user") && token.user === node.id,
+});
 
 const text: Field<UserRow> = { schema: Type.String(), policy: ownUser };
 

@@ -5,7 +5,6 @@ import { serveWrite } from "#graph/contract/operation";
 import { setAccountOverride, setNumberOverride, webhookConfiguration } from "./webhook-overrides.contract.ts";
 import { handleSetAccountOverride, handleSetNumberOverride, prepareAccountOverride, prepareNumberOverride } from "./webhook-overrides.handlers.ts";
 import { webhookOverrideMigrations } from "./webhook-overrides.migrations.ts";
-import "./webhook-overrides.ports.ts";
 import {
   deleteOverride,
   deleteOverridesOfApp,

@@ -3,8 +3,10 @@
 import { defineFeature } from "#graph/contract/feature";
 import { serveList, serveWrite } from "#graph/contract/operation";
 import {
+  appSubscriptions,
   listAppsOfPage,
   listSubscriptionsOperation,
+  pageSubscriptions,
   subscribeApp,
   subscribeToPage,
   unsubscribeApp,
@@ -22,8 +24,16 @@ import {
   prepareSubscribeApp,
 } from "./webhook-subscriptions.handlers.ts";
 import { webhookSubscriptionMigrations } from "./webhook-subscriptions.migrations.ts";
-import { appSubscriptions, pageSubscriptions } from "./webhook-subscriptions.policies.ts";
 import "./webhook-subscriptions.ports.ts";
+import {
+  findCallbackUrl,
+  findOfApp,
+  findWebhookApp,
+  retireSecret,
+  saveOfApp,
+  saveOfPage,
+  subscribersOfAccount,
+} from "./webhook-subscriptions.ports.ts";
 import {
   countSealedOtherwise,
   deleteAllOf,
@@ -32,8 +42,6 @@ import {
   resealOfApp,
   subscribersOfPage,
 } from "./webhook-subscriptions.store.ts";
-import { findWebhookApp, subscribersOfAccount } from "./webhook-subscriptions.subscribers.ts";
-import { findCallbackUrl, findOfApp, retireSecret, saveOfApp, saveOfPage } from "./webhook-subscriptions.world.ts";
 
 export const webhookSubscriptions = defineFeature({
   name: "webhook-subscriptions",

@@ -1,12 +1,25 @@
 import { Type } from "typebox";
+import { appTokenAlone } from "#auth/app-policies";
+import { definePolicy } from "#auth/policy";
 import { type Access, type FieldSet, listOperation, writeOperation } from "#graph/contract/operation";
 import { unservedFields } from "#graph/contract/unserved-fields";
 import { asked, webAddress } from "#graph/schema/asked";
 import { NAMES_OF, ONLY_IN } from "#graph/schema/schema-node";
 import type { WebhookObject } from "#webhooks/catalogue/field";
-import { appSubscriptions, pageSubscriptions } from "./webhook-subscriptions.policies.ts";
 import type { PageSubscriptionRow, ShownSubscriptionRow } from "./webhook-subscriptions.store.ts";
 import { unservedPageFields } from "./webhook-subscriptions.unserved.ts";
+
+/** D-60. */
+export const appSubscriptions = appTokenAlone("appSubscriptions");
+
+/** D-60: the calling app is subscribed, or lists which apps are. */
+export const pageSubscriptions = definePolicy({
+  name: "pageSubscriptions",
+  summary: "a token of the page",
+  kinds: ["page"],
+  scopes: [],
+  canSee: ({ token, node }) => token.page === node.owner,
+});
 
 /** Many servers refuse longer addresses. */
 const CALLBACK_URL_CHARACTERS_MAX = 2_048;
