@@ -13,6 +13,12 @@ export interface KeysetOrder<R extends Row> {
   keyOf(row: R): readonly string[];
 }
 
+/** The order by columns that bear their own names in the row: `ordered("ascending", "personas.page", "personas.id")`. */
+export function ordered(direction: KeysetOrder<Row>["direction"], ...columns: string[]): KeysetOrder<Row> {
+  const names = columns.map((column) => column.slice(column.indexOf(".") + 1));
+  return { columns, direction, keyOf: (row) => names.map((name) => String(row[name])) };
+}
+
 export interface PageRequest {
   readonly limit: number;
   /** The key before or after the page; at most one of the two. */

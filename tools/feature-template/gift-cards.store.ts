@@ -1,8 +1,8 @@
 import { deleteNode, insertNode } from "#graph/worlds/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
-import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
-import { type Row, sql } from "#storage/sql";
+import { type ListPage, ordered, type PageRequest, readPage } from "#storage/keyset";
+import { append, type Row, sql } from "#storage/sql";
 
 export interface GiftCardRow extends Row {
   id: string;
@@ -10,21 +10,21 @@ export interface GiftCardRow extends Row {
   name: string;
 }
 
-export function findGiftCard(reader: Reader, page: NodeId, id: string): Promise<GiftCardRow | undefined> {
-  return reader.get<GiftCardRow>(sql`
-    SELECT CAST(t.id AS TEXT) AS id, CAST(t.page AS TEXT) AS page, t.name FROM gift_cards t WHERE t.page = ${page} AND t.id = ${id}`);
-}
+const select = sql`SELECT CAST(t.id AS TEXT) AS id, CAST(t.page AS TEXT) AS page, t.name FROM gift_cards t`;
 
-const newestFirst = { columns: ["t.id"], direction: "descending", keyOf: (row: GiftCardRow) => [row.id] } as const;
+export const findGiftCard = (reader: Reader, page: NodeId, id: string): Promise<GiftCardRow | undefined> =>
+  reader.get<GiftCardRow>(append(select, "WHERE t.page = ? AND t.id = ?", [page, id]));
 
-export function listGiftCardsOfPage(reader: Reader, page: NodeId, request: PageRequest): Promise<ListPage<GiftCardRow>> {
-  return readPage<GiftCardRow>(
-    reader,
-    sql`SELECT CAST(t.id AS TEXT) AS id, CAST(t.page AS TEXT) AS page, t.name FROM gift_cards t WHERE t.page = ${page}`,
-    newestFirst,
-    request,
-  );
-}
+const newestFirst = ordered("descending", "t.id");
+
+export const listGiftCardsOfPage = (reader: Reader, page: NodeId, request: PageRequest): Promise<ListPage<GiftCardRow>> =>
+  readPage<GiftCardRow>(reader, append(select, "WHERE t.page = ?", [page]), newestFirst, request);
+
+const oldestFirst = ordered("ascending", "t.page", "t.id");
+
+/** Every one of the world, for the control API. */
+export const listAllGiftCards = (reader: Reader, request: PageRequest): Promise<ListPage<GiftCardRow>> =>
+  readPage<GiftCardRow>(reader, append(select, "WHERE t.page > 0"), oldestFirst, request);
 
 /** Returns whether the id was free. */
 export async function insertGiftCard(tx: Transaction, page: NodeId, id: NodeId, name: string): Promise<boolean> {
@@ -42,18 +42,6 @@ export async function deleteGiftCard(tx: Transaction, page: NodeId, id: string):
   if ((await tx.run(sql`DELETE FROM gift_cards WHERE page = ${page} AND id = ${id}`)) === 0) return false;
   await deleteNode(tx, nodeId(id));
   return true;
-}
-
-const oldestFirst = { columns: ["t.page", "t.id"], direction: "ascending", keyOf: (row: GiftCardRow) => [row.page, row.id] } as const;
-
-/** Every one of the world, for the control API. */
-export function listAllGiftCards(reader: Reader, request: PageRequest): Promise<ListPage<GiftCardRow>> {
-  return readPage<GiftCardRow>(
-    reader,
-    sql`SELECT CAST(t.id AS TEXT) AS id, CAST(t.page AS TEXT) AS page, t.name FROM gift_cards t WHERE t.page > 0`,
-    oldestFirst,
-    request,
-  );
 }
 
 export async function deleteGiftCardsOfPage(tx: Transaction, page: NodeId): Promise<void> {

@@ -4,8 +4,8 @@ import { deleteNode, insertNode } from "#graph/worlds/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { allWithIds } from "#storage/id-lists";
-import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
-import { type Row, type Sql, sql } from "#storage/sql";
+import { type ListPage, ordered, type PageRequest, readPage } from "#storage/keyset";
+import { append, type Row, sql } from "#storage/sql";
 
 export interface RoleRow extends Row {
   person: string;
@@ -33,22 +33,18 @@ export interface AppRow extends Row {
 
 const flag = (value: boolean): number => (value ? 1 : 0);
 
-function selectApps(least: string, most: string): Sql {
-  return sql`
-    SELECT CAST(a.id AS TEXT) AS id, a.name, a.secret_hash, a.sealed_secret, a.mode, a.created_time, a.marketing_first_used_time, a.auto_upgrade,
-      a.require_appsecret_proof, a.allow_tokenless_events, a.automatic_event_logging, a.access_level, a.messaging_access, a.event_name_limit,
-      a.migrations
-    FROM apps a WHERE a.id BETWEEN ${least} AND ${most}`;
-}
-
-const LARGEST_ID = "9223372036854775807";
+const select = sql`
+  SELECT CAST(a.id AS TEXT) AS id, a.name, a.secret_hash, a.sealed_secret, a.mode, a.created_time, a.marketing_first_used_time, a.auto_upgrade,
+    a.require_appsecret_proof, a.allow_tokenless_events, a.automatic_event_logging, a.access_level, a.messaging_access, a.event_name_limit,
+    a.migrations
+  FROM apps a`;
 
 export async function findApp(reader: Reader, id: string): Promise<AppFacts | undefined> {
-  const row = await reader.get<AppRow>(selectApps(id, id));
+  const row = await findAppRow(reader, id);
   return row === undefined ? undefined : recordOf(row);
 }
 
-export const findAppRow = (reader: Reader, id: string): Promise<AppRow | undefined> => reader.get<AppRow>(selectApps(id, id));
+export const findAppRow = (reader: Reader, id: string): Promise<AppRow | undefined> => reader.get<AppRow>(append(select, "WHERE a.id = ?", [id]));
 
 const appNames = sql`SELECT CAST(a.id AS TEXT) AS id, a.name FROM apps a WHERE a.id > 0`;
 
@@ -58,10 +54,10 @@ export async function findAppNames(reader: Reader, ids: readonly string[]): Prom
   return new Map(rows.map(({ id, name }) => [id, name]));
 }
 
-const byId = { columns: ["a.id"], direction: "ascending", keyOf: (row: AppRow) => [row.id] } as const;
+const byId = ordered("ascending", "a.id");
 
 export async function listApps(reader: Reader, page: PageRequest): Promise<ListPage<AppFacts>> {
-  const found = await readPage<AppRow>(reader, selectApps("1", LARGEST_ID), byId, page);
+  const found = await readPage<AppRow>(reader, append(select, "WHERE a.id > 0"), byId, page);
   return { ...found, rows: found.rows.map(recordOf) };
 }
 
@@ -143,22 +139,15 @@ export async function rolesOf(reader: Reader, app: NodeId, person: NodeId): Prom
   return rows.map(({ role }) => role);
 }
 
-function recordOf(row: AppRow): AppFacts {
-  return {
-    id: nodeId(row.id),
-    name: row.name,
-    mode: row.mode as AppFacts["mode"],
-    created_time: row.created_time,
-    marketing_first_used_time: row.marketing_first_used_time,
-    auto_upgrade: row.auto_upgrade === 1,
-    require_appsecret_proof: row.require_appsecret_proof === 1,
-    allow_tokenless_events: row.allow_tokenless_events === 1,
-    automatic_event_logging: row.automatic_event_logging === 1,
-    access_level: row.access_level as AppFacts["access_level"],
-    messaging_access: row.messaging_access === 1,
-    event_name_limit: row.event_name_limit,
-    migrations: JSON.parse(row.migrations),
-    secret_hash: row.secret_hash,
-    sealed_secret: row.sealed_secret,
-  };
-}
+const recordOf = (row: AppRow): AppFacts => ({
+  ...row,
+  id: nodeId(row.id),
+  mode: row.mode as AppFacts["mode"],
+  auto_upgrade: row.auto_upgrade === 1,
+  require_appsecret_proof: row.require_appsecret_proof === 1,
+  allow_tokenless_events: row.allow_tokenless_events === 1,
+  automatic_event_logging: row.automatic_event_logging === 1,
+  access_level: row.access_level as AppFacts["access_level"],
+  messaging_access: row.messaging_access === 1,
+  migrations: JSON.parse(row.migrations),
+});

@@ -1,8 +1,8 @@
 import { deleteNode, insertNode } from "#graph/worlds/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
-import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
-import { type Row, sql } from "#storage/sql";
+import { type ListPage, ordered, type PageRequest, readPage } from "#storage/keyset";
+import { append, type Row, sql } from "#storage/sql";
 import { businessPersonFact, businessPersonKey } from "./businesses.api.ts";
 
 export interface BusinessRow extends Row {
@@ -16,15 +16,15 @@ export async function insertBusiness(tx: Transaction, id: NodeId, name: string):
   return true;
 }
 
-export function findBusiness(reader: Reader, id: string): Promise<BusinessRow | undefined> {
-  return reader.get<BusinessRow>(sql`SELECT CAST(t.id AS TEXT) AS id, t.name FROM businesses t WHERE t.id = ${id}`);
-}
+const select = sql`SELECT CAST(t.id AS TEXT) AS id, t.name FROM businesses t`;
 
-const byId = { columns: ["t.id"], direction: "ascending", keyOf: (row: BusinessRow) => [row.id] } as const;
+export const findBusiness = (reader: Reader, id: string): Promise<BusinessRow | undefined> =>
+  reader.get<BusinessRow>(append(select, "WHERE t.id = ?", [id]));
 
-export function listBusinesses(reader: Reader, page: PageRequest): Promise<ListPage<BusinessRow>> {
-  return readPage<BusinessRow>(reader, sql`SELECT CAST(t.id AS TEXT) AS id, t.name FROM businesses t WHERE t.id > 0`, byId, page);
-}
+const byId = ordered("ascending", "t.id");
+
+export const listBusinesses = (reader: Reader, page: PageRequest): Promise<ListPage<BusinessRow>> =>
+  readPage<BusinessRow>(reader, append(select, "WHERE t.id > 0"), byId, page);
 
 export async function renameBusiness(tx: Transaction, id: string, name: string): Promise<void> {
   await tx.runOne(sql`UPDATE businesses SET name = ${name} WHERE id = ${id}`);

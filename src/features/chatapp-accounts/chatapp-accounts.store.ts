@@ -1,9 +1,9 @@
 import { deleteNode, insertNode } from "#graph/worlds/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
-import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
+import { type ListPage, ordered, type PageRequest, readPage } from "#storage/keyset";
 import { eitherWay } from "#storage/outcomes";
-import { type Row, type Sql, sql } from "#storage/sql";
+import { append, type Row, sql } from "#storage/sql";
 import { chatappSubscriptionFact, chatappSubscriptionKey } from "./chatapp-accounts.api.ts";
 
 export interface AccountRow extends Row {
@@ -24,24 +24,20 @@ export interface SubscribedAppRow extends Row {
   app: string;
 }
 
-const LARGEST_ID = "9223372036854775807";
+const selectAccounts = sql`SELECT CAST(a.id AS TEXT) AS id, a.name, CAST(a.business AS TEXT) AS business FROM chatapp_accounts a`;
 
-function selectAccounts(least: string, most: string): Sql {
-  return sql`
-    SELECT CAST(a.id AS TEXT) AS id, a.name, CAST(a.business AS TEXT) AS business FROM chatapp_accounts a WHERE a.id BETWEEN ${least} AND ${most}`;
-}
-
-export const findAccount = (reader: Reader, id: string): Promise<AccountRow | undefined> => reader.get<AccountRow>(selectAccounts(id, id));
+export const findAccount = (reader: Reader, id: string): Promise<AccountRow | undefined> =>
+  reader.get<AccountRow>(append(selectAccounts, "WHERE a.id = ?", [id]));
 
 export async function businessOf(reader: Reader, account: NodeId): Promise<NodeId | undefined> {
   const business = (await findAccount(reader, account))?.business;
   return business === undefined || business === null ? undefined : nodeId(business);
 }
 
-const accountsById = { columns: ["a.id"], direction: "ascending", keyOf: (row: AccountRow) => [row.id] } as const;
+const accountsById = ordered("ascending", "a.id");
 
 export const listAccounts = (reader: Reader, page: PageRequest): Promise<ListPage<AccountRow>> =>
-  readPage<AccountRow>(reader, selectAccounts("1", LARGEST_ID), accountsById, page);
+  readPage<AccountRow>(reader, append(selectAccounts, "WHERE a.id > 0"), accountsById, page);
 
 /** Returns whether the id was free. */
 export async function insertAccount(tx: Transaction, { id, name, business }: AccountRow): Promise<boolean> {
@@ -94,7 +90,7 @@ export async function listSubscribedApps(reader: Reader, account: NodeId): Promi
   return rows.map(({ app }) => nodeId(app));
 }
 
-const appsNewestFirst = { columns: ["s.app"], direction: "descending", keyOf: (row: SubscribedAppRow) => [row.app] } as const;
+const appsNewestFirst = ordered("descending", "s.app");
 
 export function pageSubscribedApps(reader: Reader, account: NodeId, page: PageRequest): Promise<ListPage<SubscribedAppRow>> {
   return readPage<SubscribedAppRow>(
@@ -105,38 +101,22 @@ export function pageSubscribedApps(reader: Reader, account: NodeId, page: PageRe
   );
 }
 
-export function findNumber(reader: Reader, account: NodeId, id: string): Promise<NumberRow | undefined> {
-  return reader.get<NumberRow>(sql`
-    SELECT CAST(n.account AS TEXT) AS account, CAST(n.id AS TEXT) AS id, n.display_phone_number, n.verified_name FROM phone_numbers n
-    WHERE n.account = ${account} AND n.id = ${id}`);
-}
+const selectNumbers = sql`
+  SELECT CAST(n.account AS TEXT) AS account, CAST(n.id AS TEXT) AS id, n.display_phone_number, n.verified_name FROM phone_numbers n`;
 
-const newestFirst = { columns: ["n.id"], direction: "descending", keyOf: (row: NumberRow) => [row.id] } as const;
+export const findNumber = (reader: Reader, account: NodeId, id: string): Promise<NumberRow | undefined> =>
+  reader.get<NumberRow>(append(selectNumbers, "WHERE n.account = ? AND n.id = ?", [account, id]));
 
-export function listNumbersOfAccount(reader: Reader, account: NodeId, page: PageRequest): Promise<ListPage<NumberRow>> {
-  return readPage<NumberRow>(
-    reader,
-    sql`
-    SELECT CAST(n.account AS TEXT) AS account, CAST(n.id AS TEXT) AS id, n.display_phone_number, n.verified_name FROM phone_numbers n
-    WHERE n.account = ${account}`,
-    newestFirst,
-    page,
-  );
-}
+const newestFirst = ordered("descending", "n.id");
 
-const numbersByAccount = { columns: ["n.account", "n.id"], direction: "ascending", keyOf: (row: NumberRow) => [row.account, row.id] } as const;
+export const listNumbersOfAccount = (reader: Reader, account: NodeId, page: PageRequest): Promise<ListPage<NumberRow>> =>
+  readPage<NumberRow>(reader, append(selectNumbers, "WHERE n.account = ?", [account]), newestFirst, page);
+
+const numbersByAccount = ordered("ascending", "n.account", "n.id");
 
 /** For the control API. */
-export function listAllNumbers(reader: Reader, page: PageRequest): Promise<ListPage<NumberRow>> {
-  return readPage<NumberRow>(
-    reader,
-    sql`
-    SELECT CAST(n.account AS TEXT) AS account, CAST(n.id AS TEXT) AS id, n.display_phone_number, n.verified_name FROM phone_numbers n
-    WHERE n.account > 0`,
-    numbersByAccount,
-    page,
-  );
-}
+export const listAllNumbers = (reader: Reader, page: PageRequest): Promise<ListPage<NumberRow>> =>
+  readPage<NumberRow>(reader, append(selectNumbers, "WHERE n.account > 0"), numbersByAccount, page);
 
 /** Returns whether the id was free. */
 export async function insertNumber(tx: Transaction, number: NumberRow): Promise<boolean> {

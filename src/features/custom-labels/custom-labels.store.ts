@@ -1,9 +1,9 @@
 import { deleteNode, insertNode } from "#graph/worlds/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
-import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
+import { type ListPage, ordered, type PageRequest, readPage } from "#storage/keyset";
 import { eitherWay } from "#storage/outcomes";
-import { type Row, sql } from "#storage/sql";
+import { append, type Row, sql } from "#storage/sql";
 
 interface LabelWritesPort {
   /** Detaches all labels from a person who is removed from the page. */
@@ -25,31 +25,29 @@ export interface LabelRow extends Row {
 /** The same for names that differ only in case. */
 const foldName = (name: string): string => name.toLowerCase();
 
-export function findLabel(reader: Reader, page: NodeId, id: string): Promise<LabelRow | undefined> {
-  return reader.get<LabelRow>(sql`
-    SELECT CAST(l.id AS TEXT) AS id, CAST(l.page AS TEXT) AS page, l.name FROM labels l WHERE l.page = ${page} AND l.id = ${id}`);
-}
+const columns = sql`SELECT CAST(l.id AS TEXT) AS id, CAST(l.page AS TEXT) AS page, l.name`;
+const select = append(columns, "FROM labels l");
 
-const newestFirst = { columns: ["l.id"], direction: "descending", keyOf: (row: LabelRow) => [row.id] } as const;
+export const findLabel = (reader: Reader, page: NodeId, id: string): Promise<LabelRow | undefined> =>
+  reader.get<LabelRow>(append(select, "WHERE l.page = ? AND l.id = ?", [page, id]));
 
-export function listLabelsOfPage(reader: Reader, page: NodeId, request: PageRequest): Promise<ListPage<LabelRow>> {
-  return readPage<LabelRow>(
-    reader,
-    sql`SELECT CAST(l.id AS TEXT) AS id, CAST(l.page AS TEXT) AS page, l.name FROM labels l WHERE l.page = ${page}`,
-    newestFirst,
-    request,
-  );
-}
+const newestFirst = ordered("descending", "l.id");
+
+export const listLabelsOfPage = (reader: Reader, page: NodeId, request: PageRequest): Promise<ListPage<LabelRow>> =>
+  readPage<LabelRow>(reader, append(select, "WHERE l.page = ?", [page]), newestFirst, request);
+
+const oldestFirst = ordered("ascending", "l.page", "l.id");
+
+/** For the control API. */
+export const listAllLabels = (reader: Reader, request: PageRequest): Promise<ListPage<LabelRow>> =>
+  readPage<LabelRow>(reader, append(select, "WHERE l.page > 0"), oldestFirst, request);
 
 const newestAttachedFirst = { columns: ["u.label"], direction: "descending", keyOf: (row: LabelRow) => [row.id] } as const;
 
 export function listLabelsOfPerson(reader: Reader, page: NodeId, psid: NodeId, request: PageRequest): Promise<ListPage<LabelRow>> {
   return readPage<LabelRow>(
     reader,
-    sql`
-    SELECT CAST(l.id AS TEXT) AS id, CAST(l.page AS TEXT) AS page, l.name
-    FROM label_users u JOIN labels l ON l.page = u.page AND l.id = u.label
-    WHERE u.page = ${page} AND u.psid = ${psid}`,
+    append(columns, "FROM label_users u JOIN labels l ON l.page = u.page AND l.id = u.label WHERE u.page = ? AND u.psid = ?", [page, psid]),
     newestAttachedFirst,
     request,
   );
@@ -143,18 +141,6 @@ export async function listUsersOfLabel(reader: Reader, label: string): Promise<s
     sql`SELECT CAST(u.psid AS TEXT) AS psid FROM label_users u WHERE u.label = ${label} ORDER BY u.psid`,
   );
   return rows.map(({ psid }) => psid);
-}
-
-const oldestFirst = { columns: ["l.page", "l.id"], direction: "ascending", keyOf: (row: LabelRow) => [row.page, row.id] } as const;
-
-/** For the control API. */
-export function listAllLabels(reader: Reader, request: PageRequest): Promise<ListPage<LabelRow>> {
-  return readPage<LabelRow>(
-    reader,
-    sql`SELECT CAST(l.id AS TEXT) AS id, CAST(l.page AS TEXT) AS page, l.name FROM labels l WHERE l.page > 0`,
-    oldestFirst,
-    request,
-  );
 }
 
 export async function deleteLabelsOfPage(tx: Transaction, page: NodeId): Promise<void> {

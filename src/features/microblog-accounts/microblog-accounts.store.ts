@@ -1,8 +1,8 @@
 import { deleteNode, insertNode } from "#graph/worlds/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
-import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
-import { type Row, type Sql, sql } from "#storage/sql";
+import { type ListPage, ordered, type PageRequest, readPage } from "#storage/keyset";
+import { append, type Row, sql } from "#storage/sql";
 
 export interface MicroblogUser extends Row {
   id: string;
@@ -11,20 +11,15 @@ export interface MicroblogUser extends Row {
   user: string | null;
 }
 
-const LARGEST_ID = "9223372036854775807";
+const select = sql`SELECT CAST(m.id AS TEXT) AS id, m.username, CAST(m.user_id AS TEXT) AS "user" FROM microblog_users m`;
 
-function selectUsers(least: string, most: string): Sql {
-  return sql`
-    SELECT CAST(m.id AS TEXT) AS id, m.username, CAST(m.user_id AS TEXT) AS "user" FROM microblog_users m
-    WHERE m.id BETWEEN ${least} AND ${most}`;
-}
+export const findMicroblogUser = (reader: Reader, id: string): Promise<MicroblogUser | undefined> =>
+  reader.get<MicroblogUser>(append(select, "WHERE m.id = ?", [id]));
 
-export const findMicroblogUser = (reader: Reader, id: string): Promise<MicroblogUser | undefined> => reader.get<MicroblogUser>(selectUsers(id, id));
-
-const byId = { columns: ["m.id"], direction: "ascending", keyOf: (row: MicroblogUser) => [row.id] } as const;
+const byId = ordered("ascending", "m.id");
 
 export const listMicroblogUsers = (reader: Reader, page: PageRequest): Promise<ListPage<MicroblogUser>> =>
-  readPage<MicroblogUser>(reader, selectUsers("1", LARGEST_ID), byId, page);
+  readPage<MicroblogUser>(reader, append(select, "WHERE m.id > 0"), byId, page);
 
 export async function insertMicroblogUser(tx: Transaction, { id, username, user }: MicroblogUser & { id: NodeId }): Promise<boolean> {
   if (!(await insertNode(tx, { id, type: "microblog_user", owner: id }))) return false;

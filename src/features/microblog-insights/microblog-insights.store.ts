@@ -1,9 +1,9 @@
 import { deleteNode, insertNode } from "#graph/worlds/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
-import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
+import { type ListPage, ordered, type PageRequest, readPage } from "#storage/keyset";
 import { eitherWay } from "#storage/outcomes";
-import { type Row, sql } from "#storage/sql";
+import { append, type Row, sql } from "#storage/sql";
 import { addToSums, deleteSums } from "./insight-sums.store.ts";
 import { breakdowns } from "./microblog-insights.metrics.ts";
 
@@ -49,22 +49,15 @@ export async function updateMedia(tx: Transaction, { owner, id, text, timestamp 
   await tx.runOne(sql`UPDATE microblog_media SET text = ${text}, timestamp = ${timestamp} WHERE owner = ${owner} AND id = ${id}`);
 }
 
-export function findMedia(reader: Reader, owner: NodeId, id: string): Promise<MediaRow | undefined> {
-  return reader.get<MediaRow>(sql`
-    SELECT CAST(m.owner AS TEXT) AS owner, CAST(m.id AS TEXT) AS id, m.text, m.timestamp FROM microblog_media m
-    WHERE m.owner = ${owner} AND m.id = ${id}`);
-}
+const selectMedia = sql`SELECT CAST(m.owner AS TEXT) AS owner, CAST(m.id AS TEXT) AS id, m.text, m.timestamp FROM microblog_media m`;
 
-const mediaOrder = { columns: ["m.owner", "m.id"], direction: "ascending", keyOf: (row: MediaRow) => [row.owner, row.id] } as const;
+export const findMedia = (reader: Reader, owner: NodeId, id: string): Promise<MediaRow | undefined> =>
+  reader.get<MediaRow>(append(selectMedia, "WHERE m.owner = ? AND m.id = ?", [owner, id]));
 
-export function listAllMedia(reader: Reader, page: PageRequest): Promise<ListPage<MediaRow>> {
-  return readPage<MediaRow>(
-    reader,
-    sql`SELECT CAST(m.owner AS TEXT) AS owner, CAST(m.id AS TEXT) AS id, m.text, m.timestamp FROM microblog_media m WHERE m.owner > 0`,
-    mediaOrder,
-    page,
-  );
-}
+const mediaOrder = ordered("ascending", "m.owner", "m.id");
+
+export const listAllMedia = (reader: Reader, page: PageRequest): Promise<ListPage<MediaRow>> =>
+  readPage<MediaRow>(reader, append(selectMedia, "WHERE m.owner > 0"), mediaOrder, page);
 
 export async function deleteMedia(tx: Transaction, owner: NodeId, id: string): Promise<boolean> {
   if ((await tx.run(sql`DELETE FROM microblog_media WHERE owner = ${owner} AND id = ${id}`)) === 0) return false;
@@ -80,11 +73,7 @@ export async function deleteAllOfUser(tx: Transaction, user: NodeId): Promise<vo
   await tx.runAny(sql`DELETE FROM follower_groups WHERE microblog_user = ${user}`);
 }
 
-const followerOrder = {
-  columns: ["f.microblog_user", "f.time", "f.country", "f.city", "f.age", "f.gender"],
-  direction: "ascending",
-  keyOf: (row: FollowerRow) => [row.microblog_user, String(row.time), row.country, row.city, row.age, row.gender],
-} as const;
+const followerOrder = ordered("ascending", "f.microblog_user", "f.time", "f.country", "f.city", "f.age", "f.gender");
 
 export function listAllFollowers(reader: Reader, page: PageRequest): Promise<ListPage<FollowerRow>> {
   return readPage<FollowerRow>(

@@ -1,9 +1,9 @@
 import { deleteNode, insertNode } from "#graph/worlds/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
-import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
+import { type ListPage, ordered, type PageRequest, readPage } from "#storage/keyset";
 import { eitherWay } from "#storage/outcomes";
-import { type Row, type Sql, sql } from "#storage/sql";
+import { append, type Row, sql } from "#storage/sql";
 import type { Status } from "./migration-intents.states.ts";
 
 export interface IntentRow extends Row {
@@ -21,27 +21,19 @@ export interface SolutionRow extends Row {
   owner_app: string;
 }
 
-export function findIntent(reader: Reader, waba: NodeId, id: string): Promise<IntentRow | undefined> {
-  return reader.get<IntentRow>(sql`
-    SELECT CAST(i.waba AS TEXT) AS waba, CAST(i.id AS TEXT) AS id, CAST(i.destination_waba AS TEXT) AS destination_waba,
-      CAST(i.solution AS TEXT) AS solution, i.status
-    FROM migration_intents i WHERE i.waba = ${waba} AND i.id = ${id}`);
-}
+const selectIntents = sql`
+  SELECT CAST(i.waba AS TEXT) AS waba, CAST(i.id AS TEXT) AS id, CAST(i.destination_waba AS TEXT) AS destination_waba,
+    CAST(i.solution AS TEXT) AS solution, i.status
+  FROM migration_intents i`;
 
-const intentsByAccount = { columns: ["i.waba", "i.id"], direction: "ascending", keyOf: (row: IntentRow) => [row.waba, row.id] } as const;
+export const findIntent = (reader: Reader, waba: NodeId, id: string): Promise<IntentRow | undefined> =>
+  reader.get<IntentRow>(append(selectIntents, "WHERE i.waba = ? AND i.id = ?", [waba, id]));
+
+const intentsByAccount = ordered("ascending", "i.waba", "i.id");
 
 /** For the control API. */
-export function listAllIntents(reader: Reader, page: PageRequest): Promise<ListPage<IntentRow>> {
-  return readPage<IntentRow>(
-    reader,
-    sql`
-    SELECT CAST(i.waba AS TEXT) AS waba, CAST(i.id AS TEXT) AS id, CAST(i.destination_waba AS TEXT) AS destination_waba,
-      CAST(i.solution AS TEXT) AS solution, i.status
-    FROM migration_intents i WHERE i.waba > 0`,
-    intentsByAccount,
-    page,
-  );
-}
+export const listAllIntents = (reader: Reader, page: PageRequest): Promise<ListPage<IntentRow>> =>
+  readPage<IntentRow>(reader, append(selectIntents, "WHERE i.waba > 0"), intentsByAccount, page);
 
 /** Returns whether the id was free. */
 export async function insertIntent(tx: Transaction, intent: IntentRow): Promise<boolean> {
@@ -75,18 +67,15 @@ export async function forgetParty(tx: Transaction, party: NodeId): Promise<void>
   }
 }
 
-function selectSolutions(least: string, most: string): Sql {
-  return sql`
-    SELECT CAST(s.id AS TEXT) AS id, s.name, CAST(s.owner_app AS TEXT) AS owner_app FROM solutions s WHERE s.id BETWEEN ${least} AND ${most}`;
-}
+const selectSolutions = sql`SELECT CAST(s.id AS TEXT) AS id, s.name, CAST(s.owner_app AS TEXT) AS owner_app FROM solutions s`;
 
-export const findSolution = (reader: Reader, id: string): Promise<SolutionRow | undefined> => reader.get<SolutionRow>(selectSolutions(id, id));
+export const findSolution = (reader: Reader, id: string): Promise<SolutionRow | undefined> =>
+  reader.get<SolutionRow>(append(selectSolutions, "WHERE s.id = ?", [id]));
 
-const LARGEST_ID = "9223372036854775807";
-const solutionsById = { columns: ["s.id"], direction: "ascending", keyOf: (row: SolutionRow) => [row.id] } as const;
+const solutionsById = ordered("ascending", "s.id");
 
 export const listSolutions = (reader: Reader, page: PageRequest): Promise<ListPage<SolutionRow>> =>
-  readPage<SolutionRow>(reader, selectSolutions("1", LARGEST_ID), solutionsById, page);
+  readPage<SolutionRow>(reader, append(selectSolutions, "WHERE s.id > 0"), solutionsById, page);
 
 /** Returns whether the id was free. */
 export async function insertSolution(tx: Transaction, { id, name, owner_app }: SolutionRow): Promise<boolean> {

@@ -4,8 +4,8 @@ import { deleteNode, insertNode } from "#graph/worlds/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { allWithIds } from "#storage/id-lists";
-import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
-import { type Row, sql } from "#storage/sql";
+import { type ListPage, ordered, type PageRequest, readPage } from "#storage/keyset";
+import { append, type Row, sql } from "#storage/sql";
 
 export interface PageRow extends Row {
   id: string;
@@ -37,23 +37,21 @@ export async function renamePage(tx: Transaction, id: string, name: string): Pro
   await tx.runOne(sql`UPDATE pages SET name = ${name} WHERE id = ${id}`);
 }
 
-export function findPage(reader: Reader, id: string): Promise<PageRow | undefined> {
-  return reader.get<PageRow>(sql`SELECT CAST(p.id AS TEXT) AS id, p.name FROM pages p WHERE p.id = ${id}`);
-}
+const select = sql`SELECT CAST(p.id AS TEXT) AS id, p.name FROM pages p`;
 
-const pageNames = sql`SELECT CAST(p.id AS TEXT) AS id, p.name FROM pages p WHERE p.id > 0`;
+export const findPage = (reader: Reader, id: string): Promise<PageRow | undefined> => reader.get<PageRow>(append(select, "WHERE p.id = ?", [id]));
+
+const selectAll = append(select, "WHERE p.id > 0");
 
 /** By id, of those ids that are pages. */
 export async function findPageNames(reader: Reader, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
-  const rows = await allWithIds<PageRow>(reader, pageNames, "p.id", ids);
+  const rows = await allWithIds<PageRow>(reader, selectAll, "p.id", ids);
   return new Map(rows.map(({ id, name }) => [id, name]));
 }
 
-const byId = { columns: ["p.id"], direction: "ascending", keyOf: (row: PageRow) => [row.id] } as const;
+const byId = ordered("ascending", "p.id");
 
-export function listPages(reader: Reader, page: PageRequest): Promise<ListPage<PageRow>> {
-  return readPage<PageRow>(reader, sql`SELECT CAST(p.id AS TEXT) AS id, p.name FROM pages p WHERE p.id > 0`, byId, page);
-}
+export const listPages = (reader: Reader, page: PageRequest): Promise<ListPage<PageRow>> => readPage<PageRow>(reader, selectAll, byId, page);
 
 export async function deletePage(tx: Transaction, id: NodeId): Promise<boolean> {
   if ((await tx.run(sql`DELETE FROM pages WHERE id = ${id}`)) === 0) return false;

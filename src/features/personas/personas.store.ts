@@ -1,9 +1,9 @@
 import { deleteNode, insertNode } from "#graph/worlds/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
-import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
+import { type ListPage, ordered, type PageRequest, readPage } from "#storage/keyset";
 import { eitherWay } from "#storage/outcomes";
-import { type Row, sql } from "#storage/sql";
+import { append, type Row, sql } from "#storage/sql";
 
 export interface PersonaRow extends Row {
   id: string;
@@ -17,22 +17,21 @@ export interface NewPersona {
   readonly profile_picture_url: string;
 }
 
-export function findPersona(reader: Reader, page: NodeId, id: string): Promise<PersonaRow | undefined> {
-  return reader.get<PersonaRow>(sql`
-    SELECT CAST(p.id AS TEXT) AS id, CAST(p.page AS TEXT) AS page, p.name, p.profile_picture_url FROM personas p
-    WHERE p.page = ${page} AND p.id = ${id}`);
-}
+const select = sql`SELECT CAST(p.id AS TEXT) AS id, CAST(p.page AS TEXT) AS page, p.name, p.profile_picture_url FROM personas p`;
 
-const newestFirst = { columns: ["p.id"], direction: "descending", keyOf: (row: PersonaRow) => [row.id] } as const;
+export const findPersona = (reader: Reader, page: NodeId, id: string): Promise<PersonaRow | undefined> =>
+  reader.get<PersonaRow>(append(select, "WHERE p.page = ? AND p.id = ?", [page, id]));
 
-export function listPersonasOfPage(reader: Reader, page: NodeId, request: PageRequest): Promise<ListPage<PersonaRow>> {
-  return readPage<PersonaRow>(
-    reader,
-    sql`SELECT CAST(p.id AS TEXT) AS id, CAST(p.page AS TEXT) AS page, p.name, p.profile_picture_url FROM personas p WHERE p.page = ${page}`,
-    newestFirst,
-    request,
-  );
-}
+const newestFirst = ordered("descending", "p.id");
+
+export const listPersonasOfPage = (reader: Reader, page: NodeId, request: PageRequest): Promise<ListPage<PersonaRow>> =>
+  readPage<PersonaRow>(reader, append(select, "WHERE p.page = ?", [page]), newestFirst, request);
+
+const oldestFirst = ordered("ascending", "p.page", "p.id");
+
+/** For the control API. */
+export const listAllPersonas = (reader: Reader, request: PageRequest): Promise<ListPage<PersonaRow>> =>
+  readPage<PersonaRow>(reader, append(select, "WHERE p.page > 0"), oldestFirst, request);
 
 /** Returns whether the id was free. */
 export async function insertPersona(tx: Transaction, page: NodeId, id: NodeId, persona: NewPersona): Promise<boolean> {
@@ -52,18 +51,6 @@ export async function deletePersona(tx: Transaction, page: NodeId, id: string): 
   if ((await tx.run(sql`DELETE FROM personas WHERE page = ${page} AND id = ${id}`)) === 0) return false;
   await deleteNode(tx, nodeId(id));
   return true;
-}
-
-const oldestFirst = { columns: ["p.page", "p.id"], direction: "ascending", keyOf: (row: PersonaRow) => [row.page, row.id] } as const;
-
-/** For the control API. */
-export function listAllPersonas(reader: Reader, request: PageRequest): Promise<ListPage<PersonaRow>> {
-  return readPage<PersonaRow>(
-    reader,
-    sql`SELECT CAST(p.id AS TEXT) AS id, CAST(p.page AS TEXT) AS page, p.name, p.profile_picture_url FROM personas p WHERE p.page > 0`,
-    oldestFirst,
-    request,
-  );
 }
 
 export async function deletePersonasOfPage(tx: Transaction, page: NodeId): Promise<void> {

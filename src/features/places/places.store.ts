@@ -1,7 +1,7 @@
 import { deleteNode, insertNode } from "#graph/worlds/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
-import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
+import { type ListPage, ordered, type PageRequest, readPage } from "#storage/keyset";
 import { append, type Row, sql } from "#storage/sql";
 
 interface PlacePort {
@@ -31,7 +31,7 @@ export async function insertPlace(tx: Transaction, { id, name, location }: Place
 
 export const findPlace = (reader: Reader, id: string): Promise<PlaceRow | undefined> => reader.get<PlaceRow>(append(select, "WHERE t.id = ?", [id]));
 
-const byId = { columns: ["t.id"], direction: "ascending", keyOf: (row: PlaceRow) => [row.id] } as const;
+const byId = ordered("ascending", "t.id");
 
 export const listPlaces = (reader: Reader, page: PageRequest): Promise<ListPage<PlaceRow>> =>
   readPage<PlaceRow>(reader, append(select, "WHERE t.id > 0"), byId, page);

@@ -1,8 +1,8 @@
 import { deleteNode, insertNode } from "#graph/worlds/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
-import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
-import { type Row, type Sql, sql } from "#storage/sql";
+import { type ListPage, ordered, type PageRequest, readPage } from "#storage/keyset";
+import { append, type Row, sql } from "#storage/sql";
 import { type AgencyShare, type CatalogFacts, catalogFact, lockCatalog } from "./product-catalogs.api.ts";
 
 export interface Catalog extends CatalogFacts {
@@ -31,24 +31,20 @@ interface AgencyRow extends Row {
   permitted_tasks: string;
 }
 
-const LARGEST_ID = "9223372036854775807";
-
-function selectCatalogs(least: string, most: string): Sql {
-  return sql`
-    SELECT CAST(c.id AS TEXT) AS id, CAST(c.page AS TEXT) AS page, c.name, CAST(c.business AS TEXT) AS business, c.external_business_id
-    FROM product_catalogs c WHERE c.id BETWEEN ${least} AND ${most}`;
-}
+const select = sql`
+  SELECT CAST(c.id AS TEXT) AS id, CAST(c.page AS TEXT) AS page, c.name, CAST(c.business AS TEXT) AS business, c.external_business_id
+  FROM product_catalogs c`;
 
 export async function findCatalog(reader: Reader, id: string): Promise<Catalog | undefined> {
-  const row = await reader.get<CatalogRow>(selectCatalogs(id, id));
+  const row = await reader.get<CatalogRow>(append(select, "WHERE c.id = ?", [id]));
   return row === undefined ? undefined : catalogOf(reader, row);
 }
 
-const byId = { columns: ["c.id"], direction: "ascending", keyOf: (row: CatalogRow) => [row.id] } as const;
+const byId = ordered("ascending", "c.id");
 
 /** For the control API. */
 export async function listAllCatalogs(reader: Reader, page: PageRequest): Promise<ListPage<Catalog>> {
-  const found = await readPage<CatalogRow>(reader, selectCatalogs("1", LARGEST_ID), byId, page);
+  const found = await readPage<CatalogRow>(reader, append(select, "WHERE c.id > 0"), byId, page);
   return { ...found, rows: await Promise.all(found.rows.map((row) => catalogOf(reader, row))) };
 }
 

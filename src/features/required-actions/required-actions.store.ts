@@ -1,9 +1,9 @@
 import { deleteNode, insertNode } from "#graph/worlds/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
-import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
+import { type ListPage, ordered, type PageRequest, readPage } from "#storage/keyset";
 import { eitherWay } from "#storage/outcomes";
-import { type Row, sql } from "#storage/sql";
+import { append, type Row, sql } from "#storage/sql";
 import type { Status } from "./required-actions.states.ts";
 
 export interface ActionRow extends Row {
@@ -16,32 +16,20 @@ export interface ActionRow extends Row {
   status_time: number;
 }
 
+const select = sql`
+  SELECT CAST(r.app AS TEXT) AS app, CAST(r.id AS TEXT) AS id, r.title, r.description, r.due_date, r.status, r.status_time FROM required_actions r`;
+
 /** By due date, then id (D-50); actions without a due date last. */
-export function listActionsOfApp(reader: Reader, app: NodeId): Promise<ActionRow[]> {
-  return reader.all<ActionRow>(sql`
-    SELECT CAST(r.app AS TEXT) AS app, CAST(r.id AS TEXT) AS id, r.title, r.description, r.due_date, r.status, r.status_time
-    FROM required_actions r WHERE r.app = ${app}
-    ORDER BY CASE WHEN r.due_date IS NULL THEN 1 ELSE 0 END, r.due_date, r.id`);
-}
+export const listActionsOfApp = (reader: Reader, app: NodeId): Promise<ActionRow[]> =>
+  reader.all<ActionRow>(append(select, "WHERE r.app = ? ORDER BY CASE WHEN r.due_date IS NULL THEN 1 ELSE 0 END, r.due_date, r.id", [app]));
 
-export function findAction(reader: Reader, app: NodeId, id: string): Promise<ActionRow | undefined> {
-  return reader.get<ActionRow>(sql`
-    SELECT CAST(r.app AS TEXT) AS app, CAST(r.id AS TEXT) AS id, r.title, r.description, r.due_date, r.status, r.status_time
-    FROM required_actions r WHERE r.app = ${app} AND r.id = ${id}`);
-}
+export const findAction = (reader: Reader, app: NodeId, id: string): Promise<ActionRow | undefined> =>
+  reader.get<ActionRow>(append(select, "WHERE r.app = ? AND r.id = ?", [app, id]));
 
-const oldestFirst = { columns: ["r.app", "r.id"], direction: "ascending", keyOf: (row: ActionRow) => [row.app, row.id] } as const;
+const oldestFirst = ordered("ascending", "r.app", "r.id");
 
-export function listAllActions(reader: Reader, page: PageRequest): Promise<ListPage<ActionRow>> {
-  return readPage<ActionRow>(
-    reader,
-    sql`
-    SELECT CAST(r.app AS TEXT) AS app, CAST(r.id AS TEXT) AS id, r.title, r.description, r.due_date, r.status, r.status_time
-    FROM required_actions r WHERE r.app > 0`,
-    oldestFirst,
-    page,
-  );
-}
+export const listAllActions = (reader: Reader, page: PageRequest): Promise<ListPage<ActionRow>> =>
+  readPage<ActionRow>(reader, append(select, "WHERE r.app > 0"), oldestFirst, page);
 
 /** Returns whether the id was free. */
 export async function insertAction(tx: Transaction, action: ActionRow): Promise<boolean> {

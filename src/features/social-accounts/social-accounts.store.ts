@@ -2,8 +2,8 @@ import { deleteNode, insertNode } from "#graph/worlds/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { allWithIds } from "#storage/id-lists";
-import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
-import { append, type Row, type Sql, sql } from "#storage/sql";
+import { type ListPage, ordered, type PageRequest, readPage } from "#storage/keyset";
+import { append, type Row, sql } from "#storage/sql";
 import { type SocialAccountFacts, socialAccountFact } from "./social-accounts.api.ts";
 
 /** What is shown of an account. */
@@ -22,17 +22,13 @@ interface AccountRow extends Row {
   app_connections: string;
 }
 
-const LARGEST_ID = "9223372036854775807";
-
-function selectAccounts(least: string, most: string): Sql {
-  return sql`
-    SELECT CAST(a.id AS TEXT) AS id, a.username, CAST(a.social_scoped_id AS TEXT) AS social_scoped_id, CAST(a.page AS TEXT) AS page,
-      CAST(a.user_id AS TEXT) AS user_id, a.is_professional, a.app_connections
-    FROM social_accounts a WHERE a.id BETWEEN ${least} AND ${most}`;
-}
+const select = sql`
+  SELECT CAST(a.id AS TEXT) AS id, a.username, CAST(a.social_scoped_id AS TEXT) AS social_scoped_id, CAST(a.page AS TEXT) AS page,
+    CAST(a.user_id AS TEXT) AS user_id, a.is_professional, a.app_connections
+  FROM social_accounts a`;
 
 export async function findSocialAccount(reader: Reader, id: string): Promise<SocialAccountFacts | undefined> {
-  const row = await reader.get<AccountRow>(selectAccounts(id, id));
+  const row = await reader.get<AccountRow>(append(select, "WHERE a.id = ?", [id]));
   return row === undefined ? undefined : accountOf(row);
 }
 
@@ -44,15 +40,15 @@ export async function findUsernames(reader: Reader, accounts: readonly string[])
   return new Map(rows.map(({ id, username }) => [id, username]));
 }
 
-const byId = { columns: ["a.id"], direction: "ascending", keyOf: (row: AccountRow) => [row.id] } as const;
+const byId = ordered("ascending", "a.id");
 
 export async function listSocialAccounts(reader: Reader, page: PageRequest): Promise<ListPage<SocialAccountFacts>> {
-  const found = await readPage<AccountRow>(reader, selectAccounts("1", LARGEST_ID), byId, page);
+  const found = await readPage<AccountRow>(reader, append(select, "WHERE a.id > 0"), byId, page);
   return { ...found, rows: found.rows.map(accountOf) };
 }
 
 export async function listAccountsOfPage(reader: Reader, page: NodeId): Promise<SocialAccountFacts[]> {
-  const rows = await reader.all<AccountRow>(append(selectAccounts("1", LARGEST_ID), "AND a.page = ? ORDER BY a.id", [page]));
+  const rows = await reader.all<AccountRow>(append(select, "WHERE a.page = ? ORDER BY a.id", [page]));
   return rows.map(accountOf);
 }
 
@@ -86,7 +82,7 @@ export async function forgetHolder(tx: Transaction, holder: NodeId): Promise<voi
   await tx.runAny(sql`UPDATE social_accounts SET page = NULL WHERE page = ${holder}`);
   await tx.runAny(sql`UPDATE social_accounts SET user_id = NULL WHERE user_id = ${holder}`);
   for (const { id } of own) tx.invalidate(socialAccountFact, id);
-  const connected = await tx.all<AccountRow>(append(selectAccounts("1", LARGEST_ID), "AND a.app_connections LIKE ?", [`%"${holder}"%`]));
+  const connected = await tx.all<AccountRow>(append(select, "WHERE a.app_connections LIKE ?", [`%"${holder}"%`]));
   for (const { id, app_connections } of connected.map(accountOf)) {
     const others = app_connections.filter((app) => app !== holder);
     await tx.runOne(sql`UPDATE social_accounts SET app_connections = ${JSON.stringify(others)} WHERE id = ${id}`);

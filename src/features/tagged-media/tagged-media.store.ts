@@ -2,9 +2,9 @@ import { deleteNode, insertNode } from "#graph/worlds/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { allWithKeys } from "#storage/id-lists";
-import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
+import { type ListPage, ordered, type PageRequest, readPage } from "#storage/keyset";
 import { eitherWay } from "#storage/outcomes";
-import { type Row, type Sql, sql } from "#storage/sql";
+import { append, type Row, sql } from "#storage/sql";
 
 interface MediaPort {
   find(reader: Reader, owner: NodeId, media: NodeId): Promise<{ readonly media_product_type: string } | undefined>;
@@ -43,8 +43,10 @@ export interface MediaRow extends Row {
   children: string;
 }
 
-const COLUMNS = `CAST(m.id AS TEXT) AS id, CAST(m.owner AS TEXT) AS owner, m.media_type, m.media_product_type, m.caption, m.media_url, m.permalink,
-  m.thumbnail_url, m.shortcode, m.like_count, m.comments_count, m.timestamp, m.is_private, m.children`;
+const columns = sql`
+  SELECT CAST(m.id AS TEXT) AS id, CAST(m.owner AS TEXT) AS owner, m.media_type, m.media_product_type, m.caption, m.media_url, m.permalink,
+    m.thumbnail_url, m.shortcode, m.like_count, m.comments_count, m.timestamp, m.is_private, m.children`;
+const select = append(columns, "FROM media m");
 
 const newestFirst = {
   columns: ["g.timestamp", "g.media"],
@@ -54,42 +56,18 @@ const newestFirst = {
 
 /** E1: private media are never returned. The query leaves them out before it limits the page, so pages are full (D-35). */
 export function listTaggedMedia(reader: Reader, account: NodeId, page: PageRequest): Promise<ListPage<MediaRow>> {
-  return readPage<MediaRow>(
-    reader,
-    sql`
-    SELECT CAST(m.id AS TEXT) AS id, CAST(m.owner AS TEXT) AS owner, m.media_type, m.media_product_type, m.caption, m.media_url, m.permalink,
-      m.thumbnail_url, m.shortcode, m.like_count, m.comments_count, m.timestamp, m.is_private, m.children
-    FROM media_tags g JOIN media m ON m.owner = g.owner AND m.id = g.media
-    WHERE g.account = ${account} AND g.is_private = 0`,
-    newestFirst,
-    page,
-  );
-}
-
-function selectMedia(owner: string, least: string, most: string): Sql {
-  return sql`
-    SELECT CAST(m.id AS TEXT) AS id, CAST(m.owner AS TEXT) AS owner, m.media_type, m.media_product_type, m.caption, m.media_url, m.permalink,
-      m.thumbnail_url, m.shortcode, m.like_count, m.comments_count, m.timestamp, m.is_private, m.children
-    FROM media m WHERE m.owner = ${owner} AND m.id BETWEEN ${least} AND ${most}`;
+  const tagged = "FROM media_tags g JOIN media m ON m.owner = g.owner AND m.id = g.media WHERE g.account = ? AND g.is_private = 0";
+  return readPage<MediaRow>(reader, append(columns, tagged, [account]), newestFirst, page);
 }
 
 export const findMedia = (reader: Reader, owner: NodeId, id: string): Promise<MediaRow | undefined> =>
-  reader.get<MediaRow>(selectMedia(owner, id, id));
+  reader.get<MediaRow>(append(select, "WHERE m.owner = ? AND m.id = ?", [owner, id]));
 
-const oldestFirst = { columns: ["m.owner", "m.id"], direction: "ascending", keyOf: (row: MediaRow) => [row.owner, row.id] } as const;
+const oldestFirst = ordered("ascending", "m.owner", "m.id");
 
 /** For the control API. */
-export function listAllMedia(reader: Reader, page: PageRequest): Promise<ListPage<MediaRow>> {
-  return readPage<MediaRow>(
-    reader,
-    sql`
-    SELECT CAST(m.id AS TEXT) AS id, CAST(m.owner AS TEXT) AS owner, m.media_type, m.media_product_type, m.caption, m.media_url, m.permalink,
-      m.thumbnail_url, m.shortcode, m.like_count, m.comments_count, m.timestamp, m.is_private, m.children
-    FROM media m WHERE m.owner > 0`,
-    oldestFirst,
-    page,
-  );
-}
+export const listAllMedia = (reader: Reader, page: PageRequest): Promise<ListPage<MediaRow>> =>
+  readPage<MediaRow>(reader, append(select, "WHERE m.owner > 0"), oldestFirst, page);
 
 /** Returns whether the id was free. */
 export async function insertMedia(tx: Transaction, media: MediaRow, tagged: readonly string[]): Promise<boolean> {
@@ -127,7 +105,7 @@ export async function publicChildren(reader: Reader, albums: readonly MediaRow[]
   return children.map((keys) => keys.map((key) => found.get(key.join(" "))).filter((row) => row !== undefined));
 }
 
-const publicOfWanted = `SELECT ${COLUMNS} FROM wanted w JOIN media m ON m.owner = w.one AND m.id = w.other WHERE m.is_private = 0`;
+const publicOfWanted = `${columns.query.text} FROM wanted w JOIN media m ON m.owner = w.one AND m.id = w.other WHERE m.is_private = 0`;
 
 export async function listTaggedAccounts(reader: Reader, owner: string, media: string): Promise<string[]> {
   const rows = await reader.all<{ account: string }>(

@@ -1,8 +1,8 @@
 import { deleteNode, insertNode } from "#graph/worlds/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
-import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
-import { type Row, sql } from "#storage/sql";
+import { type ListPage, ordered, type PageRequest, readPage } from "#storage/keyset";
+import { append, type Row, sql } from "#storage/sql";
 
 export interface UserRow extends Row {
   id: string;
@@ -15,15 +15,14 @@ export async function insertUser(tx: Transaction, id: NodeId, name: string): Pro
   return true;
 }
 
-export function findUser(reader: Reader, id: string): Promise<UserRow | undefined> {
-  return reader.get<UserRow>(sql`SELECT CAST(t.id AS TEXT) AS id, t.name FROM users t WHERE t.id = ${id}`);
-}
+const select = sql`SELECT CAST(t.id AS TEXT) AS id, t.name FROM users t`;
 
-const byId = { columns: ["t.id"], direction: "ascending", keyOf: (row: UserRow) => [row.id] } as const;
+export const findUser = (reader: Reader, id: string): Promise<UserRow | undefined> => reader.get<UserRow>(append(select, "WHERE t.id = ?", [id]));
 
-export function listUsers(reader: Reader, page: PageRequest): Promise<ListPage<UserRow>> {
-  return readPage<UserRow>(reader, sql`SELECT CAST(t.id AS TEXT) AS id, t.name FROM users t WHERE t.id > 0`, byId, page);
-}
+const byId = ordered("ascending", "t.id");
+
+export const listUsers = (reader: Reader, page: PageRequest): Promise<ListPage<UserRow>> =>
+  readPage<UserRow>(reader, append(select, "WHERE t.id > 0"), byId, page);
 
 export async function renameUser(tx: Transaction, id: string, name: string): Promise<void> {
   await tx.runOne(sql`UPDATE users SET name = ${name} WHERE id = ${id}`);

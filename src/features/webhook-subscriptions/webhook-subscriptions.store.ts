@@ -1,8 +1,8 @@
 import { appFact } from "#auth/tokens";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
-import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
-import { type Row, sql } from "#storage/sql";
+import { type ListPage, ordered, type PageRequest, readPage } from "#storage/keyset";
+import { append, type Row, sql } from "#storage/sql";
 
 /** The object of the row with the callback for objects without their own. */
 export const ANY_OBJECT = "*";
@@ -33,18 +33,15 @@ export interface PageSubscriptionRow extends Row {
 /** Searches the JSON list as text. Field names come from the catalogue of fields, so none contains quotes. */
 const holds = (fields: string, field: string): boolean => fields.includes(`"${field}"`);
 
-export function listSubscriptions(reader: Reader, app: NodeId): Promise<SubscriptionRow[]> {
-  return reader.all<SubscriptionRow>(sql`
-    SELECT s.object, s.callback_url, s.sealed_verify_token, s.is_verified, s.fields FROM webhook_subscriptions s WHERE s.app = ${app} ORDER BY s.object`);
-}
+const select = sql`SELECT s.object, s.callback_url, s.sealed_verify_token, s.is_verified, s.fields FROM webhook_subscriptions s`;
 
-export function findSubscription(reader: Reader, app: NodeId, object: string): Promise<SubscriptionRow | undefined> {
-  return reader.get<SubscriptionRow>(sql`
-    SELECT s.object, s.callback_url, s.sealed_verify_token, s.is_verified, s.fields FROM webhook_subscriptions s
-    WHERE s.app = ${app} AND s.object = ${object}`);
-}
+export const listSubscriptions = (reader: Reader, app: NodeId): Promise<SubscriptionRow[]> =>
+  reader.all<SubscriptionRow>(append(select, "WHERE s.app = ? ORDER BY s.object", [app]));
 
-const byObject = { columns: ["s.object"], direction: "ascending", keyOf: (row: ShownSubscriptionRow) => [row.object] } as const;
+export const findSubscription = (reader: Reader, app: NodeId, object: string): Promise<SubscriptionRow | undefined> =>
+  reader.get<SubscriptionRow>(append(select, "WHERE s.app = ? AND s.object = ?", [app, object]));
+
+const byObject = ordered("ascending", "s.object");
 
 export function pageSubscriptions(reader: Reader, app: NodeId, page: PageRequest): Promise<ListPage<ShownSubscriptionRow>> {
   return readPage<ShownSubscriptionRow>(
@@ -78,30 +75,22 @@ export async function isSubscribed(reader: Reader, app: NodeId, object: string, 
   return row !== undefined && holds(row.fields, field);
 }
 
+const selectOfPages = sql`SELECT CAST(p.app AS TEXT) AS app, p.subscribed_fields FROM page_subscribed_apps p`;
+
 export async function listPageSubscriptions(reader: Reader, page: NodeId): Promise<{ app: NodeId; subscribed_fields: string[] }[]> {
-  const rows = await reader.all<PageSubscriptionRow>(
-    sql`SELECT CAST(p.app AS TEXT) AS app, p.subscribed_fields FROM page_subscribed_apps p WHERE p.page = ${page} ORDER BY p.app`,
-  );
+  const rows = await reader.all<PageSubscriptionRow>(append(selectOfPages, "WHERE p.page = ? ORDER BY p.app", [page]));
   return rows.map(({ app, subscribed_fields }) => ({ app: nodeId(app), subscribed_fields: JSON.parse(subscribed_fields) }));
 }
 
-const newestFirst = { columns: ["p.app"], direction: "descending", keyOf: (row: PageSubscriptionRow) => [row.app] } as const;
+const newestFirst = ordered("descending", "p.app");
 
-export function pagePageSubscriptions(reader: Reader, page: NodeId, request: PageRequest): Promise<ListPage<PageSubscriptionRow>> {
-  return readPage<PageSubscriptionRow>(
-    reader,
-    sql`SELECT CAST(p.app AS TEXT) AS app, p.subscribed_fields FROM page_subscribed_apps p WHERE p.page = ${page}`,
-    newestFirst,
-    request,
-  );
-}
+export const pagePageSubscriptions = (reader: Reader, page: NodeId, request: PageRequest): Promise<ListPage<PageSubscriptionRow>> =>
+  readPage<PageSubscriptionRow>(reader, append(selectOfPages, "WHERE p.page = ?", [page]), newestFirst, request);
 
 /** D-131: the apps that are subscribed to the field both on the page and for themselves. */
 export async function subscribersOfPage(reader: Reader, page: NodeId, field: string): Promise<NodeId[]> {
   // Two queries instead of a join, because this runs for each event of a page and most pages have no subscriber.
-  const rows = await reader.all<PageSubscriptionRow>(
-    sql`SELECT CAST(p.app AS TEXT) AS app, p.subscribed_fields FROM page_subscribed_apps p WHERE p.page = ${page}`,
-  );
+  const rows = await reader.all<PageSubscriptionRow>(append(selectOfPages, "WHERE p.page = ?", [page]));
   const subscribers: NodeId[] = [];
   for (const { app, subscribed_fields } of rows) {
     const id = nodeId(app);
