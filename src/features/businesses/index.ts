@@ -1,22 +1,16 @@
 /** The public API of the businesses feature. */
-import { defineFeature, nodeType } from "#graph/contract/feature";
+import { defineFeature } from "#graph/contract/feature";
+import { namedNode } from "#graph/contract/named-node";
 import { ownBusiness } from "./businesses.api.ts";
-import { businessNode, readBusiness } from "./businesses.contract.ts";
 import { businessMigrations } from "./businesses.migrations.ts";
-import { type BusinessRow, findBusiness, hasPerson, leaveBusinesses } from "./businesses.store.ts";
+import { findBusiness, hasPerson, leaveBusinesses } from "./businesses.store.ts";
 import { businessSection } from "./businesses.world.ts";
 
 export const businesses = defineFeature({
   name: "businesses",
   migrations: businessMigrations,
   policies: [ownBusiness],
-  nodeTypes: [
-    nodeType<BusinessRow>({
-      type: "business",
-      policy: ownBusiness,
-      reading: { ...readBusiness, set: businessNode, find: (_request, reader, node) => findBusiness(reader, node.id) },
-    }),
-  ],
+  nodeTypes: [namedNode({ type: "business", policy: ownBusiness, operation: "readBusiness", find: findBusiness })],
   worldSections: [businessSection],
   onOwnerDeleted: leaveBusinesses,
   ports: () => ({

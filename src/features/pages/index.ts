@@ -1,10 +1,10 @@
 /** The public API of the pages feature. */
 
-import { defineFeature, nodeType } from "#graph/contract/feature";
+import { defineFeature } from "#graph/contract/feature";
+import { namedNode } from "#graph/contract/named-node";
 import { pageMessaging, pageNodePolicy } from "./pages.api.ts";
-import { pageNode, readPage } from "./pages.contract.ts";
 import { pageMigrations } from "./pages.migrations.ts";
-import { deleteRolesOfUser, findPage, findPageNames, findRole, hasPerson, type PageRow } from "./pages.store.ts";
+import { deleteRolesOfUser, findPage, findPageNames, findRole, hasPerson } from "./pages.store.ts";
 import { erasePerson, pageSection } from "./pages.world.ts";
 
 export const pages = defineFeature({
@@ -12,11 +12,7 @@ export const pages = defineFeature({
   migrations: pageMigrations,
   policies: [pageMessaging, pageNodePolicy],
   nodeTypes: [
-    nodeType<PageRow>({
-      type: "page",
-      policy: pageMessaging,
-      reading: { ...readPage, set: pageNode, find: (_request, reader, node) => findPage(reader, node.id) },
-    }),
+    namedNode({ type: "page", policy: pageMessaging, reading: pageNodePolicy, operation: "readPage", find: findPage }),
     { type: "page_person", policy: pageMessaging },
   ],
   worldSections: [pageSection],

@@ -1,20 +1,24 @@
 /** The public API of the users feature. */
-import { defineFeature, nodeType } from "#graph/contract/feature";
-import { ownUser, readUser, userNode } from "./users.contract.ts";
+import { definePolicy } from "#auth/policy";
+import { defineFeature } from "#graph/contract/feature";
+import { namedNode } from "#graph/contract/named-node";
 import { userMigrations } from "./users.migrations.ts";
-import { findUser, type UserRow } from "./users.store.ts";
+import { findUser } from "./users.store.ts";
 import { userSection } from "./users.world.ts";
+
+/** D-165. */
+const ownUser = definePolicy({
+  name: "ownUser",
+  summary: "the user's own token",
+  kinds: ["user", "system_user"],
+  scopes: [],
+  canSee: ({ token, node }) => (token.type === "user" || token.type === "system_user") && token.user === node.id,
+});
 
 export const users = defineFeature({
   name: "users",
   migrations: userMigrations,
   policies: [ownUser],
-  nodeTypes: [
-    nodeType<UserRow>({
-      type: "user",
-      policy: ownUser,
-      reading: { ...readUser, set: userNode, find: (_request, reader, node) => findUser(reader, node.id) },
-    }),
-  ],
+  nodeTypes: [namedNode({ type: "user", policy: ownUser, operation: "readUser", find: findUser })],
   worldSections: [userSection],
 });

@@ -1,0 +1,43 @@
+import { Type } from "typebox";
+import type { Policy } from "#auth/policy";
+import type { Reader } from "#storage/database";
+import type { Row } from "#storage/sql";
+import { nodeType } from "./feature.ts";
+import type { NodeType } from "./operation.ts";
+import { unservedFields } from "./unserved-fields.ts";
+
+interface NamedNode {
+  readonly type: "page" | "user" | "business";
+  readonly policy: Policy;
+  readonly operation: string;
+  /** Who may read it, where those are others than who may know of it. */
+  readonly reading?: Policy;
+  find(reader: Reader, id: string): Promise<NamedRow | undefined>;
+}
+
+interface NamedRow extends Row {
+  id: string;
+  name: string;
+}
+
+/** D-165: nodes of which the interface shows no more than the name. */
+export function namedNode({ type, policy, operation, reading = policy, find }: NamedNode): NodeType {
+  const text = { schema: Type.String(), policy: reading };
+  return nodeType<NamedRow>({
+    type,
+    policy,
+    reading: {
+      operation,
+      clauses: [],
+      decisions: ["D-165"],
+      surfaces: ["base"],
+      versions: "platform",
+      scheme: "anywhere",
+      policy: reading,
+      errorForm: "wrapped",
+      errors: [],
+      set: { fields: { id: text, name: text }, defaults: ["id", "name"], unserved: unservedFields[type] },
+      find: (_request, reader, node) => find(reader, node.id),
+    },
+  });
+}
