@@ -5,7 +5,7 @@ import type { Damage, GraphResponse } from "#graph/pipeline/request";
 import { afterThisTest } from "#harness/cleanup";
 import { echo, httpListeners, serveEcho } from "#harness/echo-graph";
 import { sendDamaged } from "./damage.ts";
-import type { ResponseHead } from "./http1/response-head.ts";
+import type { ResponseHead } from "./http1/response-writer.ts";
 import type { Exchange } from "./listeners/listener.ts";
 
 const NO_DAMAGE: Damage = { reset: undefined, cut_body_at: undefined, body_bytes_per_second: undefined };

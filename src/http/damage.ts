@@ -1,7 +1,7 @@
 /** Sends a response as a fault damages it (D-150). */
 import type { Damage, GraphResponse } from "#graph/pipeline/request";
 import { sleepMs } from "#system";
-import { hasContent } from "./http1/response-head.ts";
+import { hasContent } from "./http1/response-writer.ts";
 import type { Exchange } from "./listeners/listener.ts";
 
 /** A slow body is sent in parts this far apart. */

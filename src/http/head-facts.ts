@@ -6,8 +6,7 @@ import { shownQuery } from "#graph/worlds/request-log";
 import { BoundedMap } from "#kernel/bounded-map";
 import type { PageGuard } from "#kernel/page-guard";
 import { type ParsedPairs, parsePairs } from "./body/pairs.ts";
-import { findHeader } from "./http1/headers.ts";
-import type { RequestHead } from "./http1/request-head.ts";
+import { findHeader, type RequestHead } from "./http1/request-head.ts";
 
 /** What is worked out once for the text of a query. */
 interface QueryFacts {

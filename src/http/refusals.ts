@@ -9,8 +9,10 @@ import { newestVersion } from "#graph/versions/resolve";
 import { fixedVersions } from "#graph/versions/surfaces";
 import type { World } from "#graph/worlds/world";
 import { unixSeconds } from "#kernel/clock";
-import { GraphError, internalError, overloaded } from "#kernel/errors";
+import { bodyTooLarge, GraphError, headersTooLarge, internalError, malformedRequest, overloaded, requestTooSlow } from "#kernel/errors";
 import { formatVersion, type Version } from "#kernel/versions";
+import type { ProtocolProblem } from "./http1/request-head.ts";
+import type { HttpLimits } from "./limits.ts";
 
 function unreached(
   deps: RequestDeps,
@@ -61,3 +63,39 @@ export function refusalByShape(deps: RequestDeps, world: World, request: GraphRe
   const response = refusal(deps, world, request.surface, error, formByShape(request, { address }, registry), address.version);
   return { ...response, headers: { ...response.headers, ...registry.headersOf(request.method, address.edge) } };
 }
+
+/** Bodies that arrive are complete, or given up, within seconds. */
+const RETRY_AFTER_SECONDS = 1;
+
+export function graphErrorOf(problem: ProtocolProblem, limits: HttpLimits): GraphError {
+  switch (problem.kind) {
+    case "malformed-head":
+      return malformedRequest(`The request is not valid HTTP: ${problem.detail}`);
+    case "head-too-large":
+      return headersTooLarge(limits.headerBytesMax);
+    case "head-too-slow":
+    case "body-too-slow":
+      return requestTooSlow(problem.msMax);
+    case "malformed-chunks":
+      return malformedRequest("The request body is not in valid chunks");
+    case "body-too-large":
+      return bodyTooLarge(problem.bytesMax);
+    case "no-capacity":
+      return overloaded(RETRY_AFTER_SECONDS);
+  }
+}
+
+/** D-04: every origin may send requests; no cookie is ever read, so refusing an origin would protect nothing. */
+
+export const CORS_HEADERS = {
+  "access-control-allow-origin": "*",
+  "access-control-expose-headers":
+    "x-pf-trace-id, pf-api-version, x-app-usage, x-business-use-case-usage, x-ad-api-version-warning, deprecation, link, etag, retry-after, www-authenticate",
+} as const;
+
+export const PREFLIGHT_HEADERS: Readonly<Record<string, string>> = {
+  "access-control-allow-methods": "GET, POST, DELETE, HEAD, OPTIONS",
+  "access-control-allow-headers": "Authorization, Content-Type, X-API-Version, If-None-Match, X-Forwarded-For",
+  // A day, the most that any browser keeps: the response never changes.
+  "access-control-max-age": "86400",
+};

@@ -4,16 +4,14 @@ import { handleRequest, type RequestDeps } from "#graph/pipeline/handle-request"
 import type { RequestEntry } from "#graph/worlds/request-log";
 import type { PageGuard } from "#kernel/page-guard";
 import { RequestMetrics } from "#telemetry/request-metrics";
-import { CORS_HEADERS } from "./cors.ts";
-import type { ProtocolProblem } from "./http1/problem.ts";
+import type { ProtocolProblem } from "./http1/request-head.ts";
 import type { TextResponse } from "./http1/response-writer.ts";
 import type { HttpLimits } from "./limits.ts";
 import type { Listen } from "./listeners/listener.ts";
 import { listenOwn } from "./listeners/own.ts";
 import { Origins } from "./places/origin.ts";
 import { Places, type SurfaceAddress, type WorldDirectory } from "./places/places.ts";
-import { graphErrorOf } from "./protocol-errors.ts";
-import { refusal } from "./refusals.ts";
+import { CORS_HEADERS, graphErrorOf, refusal } from "./refusals.ts";
 import { RequestDispatcher } from "./requests.ts";
 import { type ExtraRoutes, RouteTable } from "./routes/extra-routes.ts";
 

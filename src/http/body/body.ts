@@ -1,13 +1,10 @@
 /** D-34: a body of any accepted kind made into parameters and files. What is wrong with it is a defect, raised in the pipeline. */
-
 import { JsonNumber, type Parameters, type UploadedFile } from "#graph/pipeline/request";
 import { parseJson } from "#graph/response/json";
 import { GraphError, malformedRequest } from "#kernel/errors";
-import { type MediaType, parseMediaType } from "./media-type.ts";
-import { parseMultipart } from "./multipart.ts";
+import { type MediaType, parseMediaType, parseMultipart, utf8Text } from "./multipart.ts";
 import { NO_PARAMETERS, parametersOf, parsePairs } from "./pairs.ts";
 import { ParameterTree } from "./parameter-tree.ts";
-import { utf8Text } from "./text.ts";
 
 export interface ParsedBody {
   readonly parameters: Parameters;

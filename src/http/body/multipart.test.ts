@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { UploadedFile } from "#graph/pipeline/request";
-import { parseMediaType } from "./media-type.ts";
-import { parseMultipart } from "./multipart.ts";
+import { parseMediaType, parseMultipart } from "./multipart.ts";
 import { ParameterTree } from "./parameter-tree.ts";
 
 function parse(text: string, boundary: string | undefined = "b") {

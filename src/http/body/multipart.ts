@@ -1,16 +1,14 @@
 /** multipart/form-data (RFC 7578), strictly: what is not of that form is an error and not an empty body. */
 import type { UploadedFile } from "#graph/pipeline/request";
 import { type GraphError, invalidParameter, malformedRequest } from "#kernel/errors";
-import { parseMediaType } from "./media-type.ts";
 import type { ParameterTree } from "./parameter-tree.ts";
-import { utf8Text } from "./text.ts";
 
 /** RFC 2046: a boundary has at most 70 characters. */
 const BOUNDARY_CHARACTERS_MAX = 70;
 /** Of one part: a disposition with a file name of 255 characters, percent-encoded, and a type. */
 const PART_HEADER_BYTES_MAX = 4_096;
 
-export interface ParsedMultipart {
+interface ParsedMultipart {
   readonly tree: ParameterTree;
   readonly files: Map<string, UploadedFile>;
 }
@@ -74,3 +72,40 @@ function takePart(head: Buffer, content: Buffer, { tree, files }: ParsedMultipar
 /** Browsers write these three, and only these, percent-encoded in names (HTML: multipart/form-data encoding). */
 const unescaped = (text: string | undefined): string | undefined =>
   text?.includes("%") === true ? text.replaceAll("%22", '"').replaceAll("%0D", "\r").replaceAll("%0A", "\n") : text;
+
+const decoder = new TextDecoder("utf-8", { fatal: true });
+
+/** Without a byte order mark; undefined when the bytes are not UTF-8. */
+export function utf8Text(bytes: Uint8Array): string | undefined {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/** `type/subtype; name=value` of Content-Type and Content-Disposition. */
+export interface MediaType {
+  /** Lower case, without parameters. */
+  readonly type: string;
+  /** Names in lower case. */
+  readonly parameters: ReadonlyMap<string, string>;
+}
+
+const NO_PARAMETERS: ReadonlyMap<string, string> = new Map();
+
+export function parseMediaType(text: string): MediaType {
+  const end = text.indexOf(";");
+  if (end === -1) return { type: text.trim().toLowerCase(), parameters: NO_PARAMETERS };
+  const parameters = new Map<string, string>();
+  const pattern = /;\s*([^\s=;]+)=(?:"((?:[^"\\]|\\.)*)"|([^;]*))/gy;
+  pattern.lastIndex = end;
+  for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
+    const name = (match[1] as string).toLowerCase();
+    // Browsers write a quote in a file name as %22 and as \"; the backslash of a Windows path is left alone.
+    const value = match[2] === undefined ? (match[3] as string).trim() : match[2].replaceAll('\\"', '"').replaceAll("\\\\", "\\");
+    if (!parameters.has(name)) parameters.set(name, value);
+    while (pattern.lastIndex < text.length && text[pattern.lastIndex] === " ") pattern.lastIndex++;
+  }
+  return { type: text.slice(0, end).trim().toLowerCase(), parameters };
+}

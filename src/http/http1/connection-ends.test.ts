@@ -1,9 +1,8 @@
 /** How a connection ends, what it still reads then, what it waits for, and what it counts as held. */
 import { describe, expect, test } from "bun:test";
 import { Owner, turns } from "#harness/http/lone-connection";
-import { AwaitedBody, type ReceivedBody } from "./awaited-body.ts";
 import type { Connection } from "./connection.ts";
-import { incomingBody } from "./incoming-body.ts";
+import { AwaitedBody, incomingBody, type ReceivedBody } from "./incoming-body.ts";
 import { ReceiveBuffer } from "./receive-buffer.ts";
 import type { RequestHead } from "./request-head.ts";
 

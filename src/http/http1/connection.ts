@@ -4,21 +4,39 @@
  * **Invariant:** the next request is looked for only where the one before it has certainly ended. Where that is unclear (a body
  * that was not received, a head that two readers could understand differently) nothing more is read: no request can be smuggled.
  */
-
-import { AwaitedBody, type ReceivedBody } from "./awaited-body.ts";
-import { type ByteSocket, Reading } from "./byte-socket.ts";
-import type { ConnectionOwner } from "./connection-owner.ts";
-import { HeadReader } from "./head-reader.ts";
-import { type BodyEnd, type IncomingBody, incomingBody } from "./incoming-body.ts";
-import type { ProtocolProblem } from "./problem.ts";
+import { AwaitedBody, type BodyEnd, type IncomingBody, incomingBody, type ReceivedBody } from "./incoming-body.ts";
 import { ReceiveBuffer } from "./receive-buffer.ts";
-import type { RequestHead } from "./request-head.ts";
-import type { ResponseHead } from "./response-head.ts";
-import { ResponseWriter, type TextResponse } from "./response-writer.ts";
-import { SendBuffer } from "./send-buffer.ts";
+import { HeadReader, type ProtocolProblem, type RequestHead } from "./request-head.ts";
+import { type ResponseHead, ResponseWriter, type TextResponse } from "./response-writer.ts";
+import { type ByteSocket, type Clock, Reading, SendBuffer } from "./send-buffer.ts";
+
+/** What a connection needs of the server that it belongs to. */
+export interface ConnectionLimits {
+  readonly headBytesMax: number;
+  /** From the first byte of a head, or the opening of the connection, to the end of the head. */
+  readonly headMsMax: number;
+  /** Between two requests, and for a response that the client does not read. */
+  readonly keepAliveMs: number;
+}
+
+/** `C`: the connection. */
+export interface ConnectionOwner<C> {
+  readonly limits: ConnectionLimits;
+  readonly clock: Clock;
+  readonly isStopping: boolean;
+  /** Header lines that every response has, each with its line end. */
+  readonly commonHeaderLines: string;
+  /** Handles a request: sends one response on `connection`, now or later, and then calls `finish`. Never throws. */
+  dispatch(head: RequestHead, connection: C): void;
+  /** The response to bytes that are no request. */
+  refusal(problem: ProtocolProblem): TextResponse;
+  /** The connection holds so many bytes more, or less, that nobody has used yet. It may be aborted at once. */
+  held(bytes: number): void;
+  closed(connection: C): void;
+}
 
 /** `time`: until it rested, or its end is over. */
-export type Waiting = "first request" | "next request" | "head" | "body" | "reader" | "time";
+type Waiting = "first request" | "next request" | "head" | "body" | "reader" | "time";
 
 /** `waiting` for a request, `serving` one, or `ending`: the last response is out, and further bytes are thrown away. */
 type State = "waiting" | "serving" | "ending";

@@ -1,8 +1,7 @@
 /** A body that is arriving, of a known length or in chunks. Nothing above the limit is ever kept. */
 import { ChunkedDecoder } from "#kernel/chunked-decoder";
-import type { ProtocolProblem } from "./problem.ts";
 import { ReceiveBuffer } from "./receive-buffer.ts";
-import type { RequestHead } from "./request-head.ts";
+import type { ProtocolProblem, RequestHead } from "./request-head.ts";
 
 export type BodyEnd = { readonly bytes: Uint8Array } | { readonly problem: ProtocolProblem };
 
@@ -61,5 +60,47 @@ class ChunkedBody implements IncomingBody {
       case "too-large":
         return { problem: { kind: "body-too-large", bytesMax: this.#bytesMax } };
     }
+  }
+}
+
+/** `gone`: the client has closed, or has ended its side before the end of the body. */
+export type ReceivedBody = BodyEnd | "gone";
+
+interface AwaitedBodyOptions {
+  readonly msMax: number;
+  /** Whether so many bytes of it may be held. */
+  hasCapacity(bytes: number): boolean;
+  /** Called once. */
+  ended(body: ReceivedBody): void;
+}
+
+export class AwaitedBody {
+  readonly #body: IncomingBody;
+  readonly #buffer: ReceiveBuffer;
+  readonly #options: AwaitedBodyOptions;
+  readonly #timer: ReturnType<typeof setTimeout>;
+
+  constructor(body: IncomingBody, buffer: ReceiveBuffer, options: AwaitedBodyOptions) {
+    this.#body = body;
+    this.#buffer = buffer;
+    this.#options = options;
+    const { msMax } = options;
+    // A timer because only it can notice that nothing comes; a client must not hold memory by sending slowly.
+    this.#timer = setTimeout(() => this.end({ problem: { kind: "body-too-slow", msMax } }), msMax);
+  }
+
+  /** More of it may be in the buffer. */
+  advance(): void {
+    if (!this.#options.hasCapacity(this.#body.byteCount + this.#buffer.length)) {
+      this.end({ problem: { kind: "no-capacity" } });
+      return;
+    }
+    const end = this.#body.advance(this.#buffer);
+    if (end !== undefined) this.end(end);
+  }
+
+  end(body: ReceivedBody): void {
+    clearTimeout(this.#timer);
+    this.#options.ended(body);
   }
 }

@@ -1,11 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { HeadReader } from "./head-reader.ts";
-import { findHeader } from "./headers.ts";
-import { isHost } from "./host.ts";
 import { ReceiveBuffer } from "./receive-buffer.ts";
-import { parseHead, type RequestHead } from "./request-head.ts";
-import { parseTarget } from "./target.ts";
+import { findHeader, HeadReader, isHost, parseHead, parseTarget, type RequestHead } from "./request-head.ts";
 
 describe("targets", () => {
   test.each([

@@ -1,8 +1,19 @@
+import type { ReceiveBuffer } from "./receive-buffer.ts";
+
 /** The head of a request (RFC 9112, 2 to 7), read strictly: what two readers could take for different things is refused. */
-import type { RawHeaders } from "./headers.ts";
-import { isHost } from "./host.ts";
-import { malformed, type ProtocolProblem } from "./problem.ts";
-import { parseTarget, type Target } from "./target.ts";
+/** Why bytes are refused. The protocol names the problem; the error that the client receives is chosen above it. */
+export type ProtocolProblem =
+  /** `detail` is a clause of a sentence. */
+  | { readonly kind: "malformed-head"; readonly detail: string }
+  | { readonly kind: "head-too-large" }
+  | { readonly kind: "head-too-slow"; readonly msMax: number }
+  | { readonly kind: "malformed-chunks" }
+  | { readonly kind: "body-too-large"; readonly bytesMax: number }
+  | { readonly kind: "body-too-slow"; readonly msMax: number }
+  /** Too much is arriving from others as well. */
+  | { readonly kind: "no-capacity" };
+
+export const malformed = (detail: string): ProtocolProblem => ({ kind: "malformed-head", detail });
 
 export interface RequestHead {
   readonly method: string;
@@ -119,4 +130,148 @@ function trimmed(text: string, from: number, to: number): string {
   while (start < end && isBlank(text.charCodeAt(start))) start++;
   while (end > start && isBlank(text.charCodeAt(end - 1))) end--;
   return text.slice(start, end);
+}
+
+/** Names and values in turn, as they were sent. */
+export type RawHeaders = readonly string[];
+
+/** A header that was sent twice has both values, joined as HTTP says: two bearer tokens are then no token at all. `name` is in lower case. */
+export function findHeader(headers: RawHeaders, name: string): string | undefined {
+  let found: string | undefined;
+  for (let i = 0; i < headers.length; i += 2) {
+    const given = headers[i] as string;
+    if (given.length === name.length && (given === name || given.toLowerCase() === name))
+      found = found === undefined ? headers[i + 1] : `${found}, ${headers[i + 1]}`;
+  }
+  return found;
+}
+
+/** The host and port of a Host header, or of a target in absolute form. */
+
+/** The longest name of the DNS and a port. */
+const HOST_CHARACTERS_MAX = 260;
+const IPV6_HOST = /^\[[0-9a-fA-F:.]+\](?::\d{1,5})?$/;
+
+/** A name or IPv4 address, or an IPv6 address in brackets, with or without a port: nothing that could break a link. */
+export function isHost(text: string | undefined): text is string {
+  if (text === undefined || text === "" || text.length > HOST_CHARACTERS_MAX) return false;
+  if (text === lastHost) return true;
+  if (!hasHostSyntax(text)) return false;
+  lastHost = text;
+  return true;
+}
+
+/** Nearly every request names the same host as the one before. */
+let lastHost = "";
+
+function hasHostSyntax(text: string): boolean {
+  if (text.charCodeAt(0) === 91) return IPV6_HOST.test(text);
+  let at = 0;
+  while (at < text.length && isNameUnit(text.charCodeAt(at))) at++;
+  if (at === text.length) return true;
+  if (at === 0 || text.charCodeAt(at) !== 58 || text.length - at > 6 || at + 1 === text.length) return false;
+  for (at++; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit < 48 || unit > 57) return false;
+  }
+  return true;
+}
+
+const isNameUnit = (unit: number): boolean =>
+  (unit >= 97 && unit <= 122) || (unit >= 48 && unit <= 57) || unit === 46 || unit === 45 || (unit >= 65 && unit <= 90) || unit === 95;
+
+/** The target of a request (RFC 9112, 3.2), taken apart without a URL object. */
+interface Target {
+  /** As it was sent. */
+  readonly text: string;
+  /** Percent-encoded, beginning with a slash. */
+  readonly path: string;
+  /** Without `?`. */
+  readonly queryText: string;
+  /** Of a target in absolute form (`GET http://host/path`), which then stands for the Host header (RFC 9112, 3.2.2). */
+  readonly authority: string | undefined;
+}
+
+const ABSOLUTE = /^https?:\/\//i;
+
+/** Undefined for what is neither a path nor an http address: the other forms are for proxies, and `*` names nothing here. */
+export function parseTarget(text: string): Target | undefined {
+  let authority: string | undefined;
+  let start = 0;
+  if (text.charCodeAt(0) !== 47) {
+    const scheme = ABSOLUTE.exec(text)?.[0];
+    if (scheme === undefined) return undefined;
+    start = endOfAuthority(text, scheme.length);
+    authority = text.slice(scheme.length, start);
+  }
+  const hash = text.indexOf("#", start);
+  const end = hash === -1 ? text.length : hash;
+  const question = text.indexOf("?", start);
+  if (question === -1 || question > end) return { text, path: rooted(text.slice(start, end)), queryText: "", authority };
+  return { text, path: rooted(text.slice(start, question)), queryText: text.slice(question + 1, end), authority };
+}
+
+/** An absolute target may leave its path out. */
+const rooted = (path: string): string => (path === "" ? "/" : path);
+
+function endOfAuthority(text: string, start: number): number {
+  let end = start;
+  while (end < text.length && text[end] !== "/" && text[end] !== "?" && text[end] !== "#") end++;
+  return end;
+}
+
+/** Characters of a head that is remembered; thousands of connections may be open. */
+const KNOWN_MAX = 1_024;
+
+/** A control character, or half of a line break: no head ever has these, however it goes on. */
+const NEVER = /[^\t\r\n\x20-\x7e\x80-\xff]|[^\r]\n|\r[^\n]/;
+
+export class HeadReader {
+  readonly #bytesMax: number;
+  /** How far an incomplete head was searched for its end. */
+  #searched = 0;
+  #hasSkippedLine = false;
+  // Most clients send the same head again and again on a connection: it is compared, and not parsed anew.
+  #knownText = "";
+  #known: RequestHead | undefined;
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
+
+  /** Takes the next head off `buffer`. Undefined while it is not complete. */
+  read(buffer: ReceiveBuffer): RequestHead | ProtocolProblem | undefined {
+    if (buffer.byteAt(0) === 13) {
+      // RFC 9112, 2.2: an empty line before a request is ignored; old clients send one behind a body. More are no request.
+      if (this.#hasSkippedLine) return malformed("several empty lines come before it");
+      if (buffer.byteAt(1) === 10) {
+        this.#hasSkippedLine = true;
+        this.#searched = 0;
+        buffer.skip(2);
+        if (buffer.byteAt(0) === 13) return malformed("several empty lines come before it");
+      }
+    }
+    const end = buffer.indexOf("\r\n\r\n", Math.max(0, this.#searched - 3));
+    if (end > this.#bytesMax || (end === -1 && buffer.length > this.#bytesMax)) return { kind: "head-too-large" };
+    if (end === -1) {
+      const isHopeless = NEVER.test(buffer.text(Math.max(0, this.#searched - 1), buffer.length));
+      this.#searched = buffer.length;
+      return isHopeless ? malformed("it has characters that no head has") : undefined;
+    }
+    const text = buffer.text(0, end);
+    buffer.skip(end + 4);
+    this.#searched = 0;
+    this.#hasSkippedLine = false;
+    return this.#parse(text);
+  }
+
+  #parse(text: string): RequestHead | ProtocolProblem {
+    if (this.#known !== undefined && text === this.#knownText) return this.#known;
+    const head = parseHead(text);
+    if (!("kind" in head) && text.length <= KNOWN_MAX) {
+      this.#knownText = text;
+      this.#known = head;
+    }
+    return head;
+  }
 }

@@ -1,10 +1,8 @@
 /** The bytes of responses, whole and in parts, and what is kept where the client reads slowly. */
 import { describe, expect, test } from "bun:test";
-import type { ByteSocket } from "./byte-socket.ts";
 import type { RequestHead } from "./request-head.ts";
-import { responseHeadText } from "./response-head.ts";
-import { ResponseWriter } from "./response-writer.ts";
-import { SendBuffer } from "./send-buffer.ts";
+import { ResponseWriter, responseHeadText } from "./response-writer.ts";
+import { type ByteSocket, SendBuffer } from "./send-buffer.ts";
 
 /** A socket that takes so many bytes at a time; -1 says that it is full, as Bun's does. */
 function opened(takes = Number.POSITIVE_INFINITY) {

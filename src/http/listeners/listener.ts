@@ -1,11 +1,9 @@
 /** What a listener gives to the rest of src/http, whichever HTTP implementation it stands on. */
 import type { Certificate } from "#config/certificate";
 import type { ConnectionMetrics } from "#telemetry/request-metrics";
-import type { ReceivedBody } from "../http1/awaited-body.ts";
-import type { ProtocolProblem } from "../http1/problem.ts";
-import type { RequestHead } from "../http1/request-head.ts";
-import type { ResponseHead } from "../http1/response-head.ts";
-import type { TextResponse } from "../http1/response-writer.ts";
+import type { ReceivedBody } from "../http1/incoming-body.ts";
+import type { ProtocolProblem, RequestHead } from "../http1/request-head.ts";
+import type { ResponseHead, TextResponse } from "../http1/response-writer.ts";
 import type { HttpLimits } from "../limits.ts";
 
 /** One request on its connection: its body, and its one response. */

@@ -2,10 +2,9 @@
 import type { Socket, SocketHandler, TCPSocketListener, TCPSocketListenOptions, TLSUpgradeOptions } from "bun";
 import type { Certificate, CertificateAndKey } from "#config/certificate";
 import { canOpenFile, monotonicMs, realNowMs } from "#system";
-import type { Clock } from "../http1/clock.ts";
-import { Connection } from "../http1/connection.ts";
-import type { ConnectionLimits, ConnectionOwner } from "../http1/connection-owner.ts";
-import { headerLines } from "../http1/response-head.ts";
+import { Connection, type ConnectionLimits, type ConnectionOwner } from "../http1/connection.ts";
+import { headerLines } from "../http1/response-writer.ts";
+import type { Clock } from "../http1/send-buffer.ts";
 import { parserHeaderBytesMax } from "../limits.ts";
 import { Evictions } from "./evictions.ts";
 import type { Listen, ListenOptions } from "./listener.ts";

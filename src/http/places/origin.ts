@@ -1,8 +1,7 @@
 /** D-01: scheme and host as the client used them, and the addresses that links begin with. */
 import ipaddr from "ipaddr.js";
 import { BoundedMap } from "#kernel/bounded-map";
-import { findHeader, type RawHeaders } from "../http1/headers.ts";
-import { isHost } from "../http1/host.ts";
+import { findHeader, isHost, type RawHeaders } from "../http1/request-head.ts";
 
 export interface Origin {
   readonly scheme: string;

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { World } from "#graph/worlds/world";
 import { surfaces } from "#surfaces/surfaces";
-import { findHeader } from "../http1/headers.ts";
+import { findHeader } from "../http1/request-head.ts";
 import { hostnameOf, Origins } from "./origin.ts";
 import { appPrefixOf, type Place, Places } from "./places.ts";
 

@@ -1,10 +1,8 @@
 /** What stands on the graph's own address beside the graph: `/openapi.json`, `/player/…` (operating.md). */
-
-import { CORS_HEADERS } from "../cors.ts";
-import { findHeader } from "../http1/headers.ts";
-import type { RequestHead } from "../http1/request-head.ts";
+import { findHeader, type RequestHead } from "../http1/request-head.ts";
 import type { Exchange } from "../listeners/listener.ts";
 import type { Place } from "../places/places.ts";
+import { CORS_HEADERS } from "../refusals.ts";
 
 export interface RoutePlace extends Place {
   /** Scheme, host and mount as the client used them, without a trailing slash. */

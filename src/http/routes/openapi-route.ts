@@ -2,9 +2,11 @@
 import type { RequestDeps } from "#graph/pipeline/handle-request";
 import type { SurfaceName } from "#graph/pipeline/request";
 import type { VersionCalendar } from "#graph/versions/calendar";
+import { newestVersion } from "#graph/versions/resolve";
 import { BoundedMap } from "#kernel/bounded-map";
 import { unixSeconds } from "#kernel/clock";
 import { type GraphError, invalidParameter } from "#kernel/errors";
+import { formatVersion } from "#kernel/versions";
 import { atHostname } from "../places/origin.ts";
 import type { SurfaceAddress } from "../places/places.ts";
 import { refusal } from "../refusals.ts";
@@ -61,3 +63,19 @@ function problemOf(given: URLSearchParams, { registry }: RequestDeps, surfaces: 
 function addressOf({ hostname, mount }: SurfaceAddress, baseUrl: string): string {
   return hostname === undefined ? `${baseUrl}${mount}` : atHostname(baseUrl, hostname);
 }
+
+/** `{base_url}/asyncapi.json`: the webhooks (operating.md). */
+export const asyncapiRoute =
+  (deps: RequestDeps): RouteHandler =>
+  async (_request, { world }) => {
+    // Loaded when it is asked for: a start has no need of it.
+    const { asyncapiDocument } = await import("#webhooks/catalogue/asyncapi");
+    const document = asyncapiDocument(
+      deps.registry.webhookFields,
+      formatVersion(newestVersion(world.calendar, unixSeconds(world.clock))),
+      world.clock.nowMs(),
+    );
+    return new Response(JSON.stringify(document), {
+      headers: { "content-type": "application/json; charset=UTF-8", "x-pf-trace-id": deps.traceId() },
+    });
+  };

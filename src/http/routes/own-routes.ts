@@ -1,13 +1,11 @@
 /** What stands on the graph's own address beside the graph (operating.md). */
 import type { RequestDeps } from "#graph/pipeline/handle-request";
 import type { SurfaceAddress } from "../places/places.ts";
-import { asyncapiRoute } from "./asyncapi-route.ts";
-import type { ExtraRoutes } from "./extra-routes.ts";
-import { homeRoute } from "./home-route.ts";
-import { openapiRoute } from "./openapi-route.ts";
+import type { ExtraRoutes, RouteHandler } from "./extra-routes.ts";
+import { asyncapiRoute, openapiRoute } from "./openapi-route.ts";
 import { PLAYER_PATH, type PlayerOptions, playerRoute } from "./player-route.ts";
 
-export interface OwnRoutesOptions extends PlayerOptions {
+interface OwnRoutesOptions extends PlayerOptions {
   /** The newest of the interface, e.g. `v26.0`. */
   version(): string;
 }
@@ -19,3 +17,34 @@ export const ownRoutes = (deps: RequestDeps, surfaces: readonly SurfaceAddress[]
     ["/asyncapi.json", asyncapiRoute(deps)],
     [PLAYER_PATH, playerRoute(deps, options)],
   ]);
+
+/** No secret stands in it, and nothing of the request but the address. */
+const homeRoute =
+  (newestVersion: () => string): RouteHandler =>
+  (_, { baseUrl }) => {
+    const base = escaped(baseUrl);
+    const body = `<!doctype html>
+<html lang="en"><meta charset="utf-8"><title>Plaza</title>
+<style>body{font:16px/1.5 system-ui,sans-serif;max-width:42rem;margin:3rem auto;padding:0 1rem}code{background:#8882;padding:.1em .3em}</style>
+<h1>Plaza</h1>
+<p>This is the graph: an HTTP interface for apps, newest version ${newestVersion()}. Requests look like
+<code>${base}/${newestVersion()}/{id}/{edge}</code> and need an access token.
+<ul>
+<li><a href="openapi.json">openapi.json</a> describes every request, for generators and API clients.
+<li>The output of <code>plaza start</code> shows requests to paste, and the address of the control API, which makes nodes and tokens.
+</ul>
+</html>
+`;
+    return new Response(body, { headers: HTML_HEADERS });
+  };
+
+const HTML_HEADERS = {
+  "content-type": "text/html; charset=UTF-8",
+  // The page has no script and loads nothing.
+  "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'",
+  "x-content-type-options": "nosniff",
+  // For everybody else `/` is an unknown path.
+  vary: "Accept",
+};
+
+const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);

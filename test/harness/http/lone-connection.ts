@@ -1,11 +1,8 @@
 /** A connection without a socket: the test decides every byte, turn and response. */
-
-import type { ReceivedBody } from "#http/http1/awaited-body";
-import type { ByteSocket } from "#http/http1/byte-socket";
-import { Connection } from "#http/http1/connection";
-import type { ConnectionLimits, ConnectionOwner } from "#http/http1/connection-owner";
-import type { ProtocolProblem } from "#http/http1/problem";
-import type { RequestHead } from "#http/http1/request-head";
+import { Connection, type ConnectionLimits, type ConnectionOwner } from "#http/http1/connection";
+import type { ReceivedBody } from "#http/http1/incoming-body";
+import type { ProtocolProblem, RequestHead } from "#http/http1/request-head";
+import type { ByteSocket } from "#http/http1/send-buffer";
 import { defaultLimits, parserHeaderBytesMax } from "#http/limits";
 
 /** A socket that takes as many bytes as it accepts, and notes everything. */

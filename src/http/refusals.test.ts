@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { serveEcho } from "#harness/echo-graph";
 import { exchange } from "#harness/http/raw-http";
 import { defaultLimits } from "./limits.ts";
-import { graphErrorOf } from "./protocol-errors.ts";
+import { graphErrorOf } from "./refusals.ts";
 
 test.each([
   [{ kind: "malformed-head", detail: "it has no host" }, 400, "(#100) The request is not valid HTTP: it has no host", undefined],
