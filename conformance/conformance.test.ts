@@ -92,6 +92,7 @@ const READS_ALL: readonly (readonly [statement: string, why: string])[] = [
   ["SELECT CAST(s.target AS TEXT) AS target, s.metric, s.start", "an export, which reads all in pages"],
   ["v.is_on_map = 1", "the map: its index holds those that are live, all of which are looked at"],
   ["SELECT CAST(a.id AS TEXT) AS id FROM ads a WHERE a.app =", "once, when an app is deleted"],
+  ["a.app_connections LIKE $1", "once, when an owner is deleted"],
   ["DELETE FROM tokens WHERE app = $1 OR", "once, when an owner is deleted"],
   ["UPDATE tokens SET user_id = NULL", "once, when a person is deleted"],
   ["WHERE d.ended_ms < $1 AND d.status IN (2, 3, 5) ORDER BY d.id LIMIT", "retention begins with the oldest, which ended first"],

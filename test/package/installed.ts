@@ -1,14 +1,16 @@
 /** The package as a user gets it: packed, and installed into an empty project. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
+import { isRunning } from "#harness/processes/children";
 import { needs } from "#harness/processes/needs";
+import { withDist } from "./dist.ts";
 
 needs("registry");
 
 const ROOT = join(import.meta.dir, "../..");
 
-/** The next run replaces what this one has packed. */
+/** Each process has a package of its own, which its next run replaces. */
 const PACKED = join(ROOT, "node_modules/.cache/packed");
 
 const folders: string[] = [];
@@ -60,15 +62,18 @@ let packing: Promise<Packed> | undefined;
 
 /** Packed once, for all files of tests. */
 export function packed(): Promise<Packed> {
-  packing ??= pack();
+  packing ??= withDist(pack);
   return packing;
 }
 
 async function pack(): Promise<Packed> {
   mkdirSync(PACKED, { recursive: true });
+  for (const name of readdirSync(PACKED)) if (!isRunning(Number.parseInt(name, 10))) rmSync(join(PACKED, name));
   const printed = await run(ROOT, ["npm", "pack", "--json", "--pack-destination", PACKED]);
   const [{ filename, files }] = JSON.parse(printed.slice(printed.indexOf("["))) as [{ filename: string; files: { path: string }[] }];
-  return { tarball: join(PACKED, filename), files: files.map(({ path }) => path) };
+  const tarball = join(PACKED, `${process.pid}.tgz`);
+  renameSync(join(PACKED, filename), tarball);
+  return { tarball, files: files.map(({ path }) => path) };
 }
 
 /** Without scripts Bun's package is left with a placeholder, which the launcher has to get around. */

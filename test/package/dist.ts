@@ -1,0 +1,28 @@
+/** `dist/` is one folder of the project, and each packing writes it anew: one process of the tests at a time. */
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { isRunning } from "#harness/processes/children";
+
+const LOCK = join(import.meta.dir, "../../node_modules/.cache/dist.lock");
+
+function take(): boolean {
+  mkdirSync(dirname(LOCK), { recursive: true });
+  try {
+    writeFileSync(LOCK, String(process.pid), { flag: "wx" });
+    return true;
+  } catch {
+    // Of a run that was killed. It may also have gone just now.
+    const holder = existsSync(LOCK) ? readFileSync(LOCK, "utf8") : "";
+    if (holder !== "" && !isRunning(Number(holder))) rmSync(LOCK, { force: true });
+    return false;
+  }
+}
+
+export async function withDist<T>(work: () => Promise<T>): Promise<T> {
+  while (!take()) await Bun.sleep(100);
+  try {
+    return await work();
+  } finally {
+    rmSync(LOCK, { force: true });
+  }
+}
