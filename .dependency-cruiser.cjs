@@ -138,9 +138,9 @@ const rules = [
     to: {
       pathNot: [
         "^src/kernel/",
-        "^src/graph/(contract/(operation|general-parameters|unserved-fields)|versions/rules|pipeline/request)\\.ts$",
+        "^src/graph/(contract/(operation|unserved-fields)|pipeline/request)\\.ts$",
         // What documents say of a schema, and the fields that can be subscribed to.
-        "^src/(graph/schema/(asked|schema-node)|graph/worlds/file/schema-words|webhooks/catalogue/field)\\.ts$",
+        "^src/(graph/schema/schema-node|graph/worlds/file/schema-words|webhooks/catalogue/field)\\.ts$",
         "^src/auth/(policy|app-policies|page-policies|schemes|page-tasks)\\.ts$",
         "^node_modules/typebox/",
         // Its own feature's data: policies, limits, states, metrics. The next two rules say which files of it are none.
@@ -269,10 +269,10 @@ const rules = [
     name: "nothing-unreachable",
     comment: "what the program's two entries do not reach is dead: use it or delete it",
     from: { path: "^src/(main|cli/plaza)\\.ts$" },
-    // response-schemas and common-errors are what contracts say to the documents and to the tests' check of every response.
+    // response-schemas is what contracts say to the documents and to the tests' check of every response.
     to: {
       path: "^src/",
-      pathNot: `^src/(main|cli/plaza)\\.ts$|^src/graph/contract/(response-schemas|common-errors)\\.ts$|\\.d\\.ts$|${TEST}`,
+      pathNot: `^src/(main|cli/plaza)\\.ts$|^src/graph/contract/response-schemas\\.ts$|\\.d\\.ts$|${TEST}`,
       reachable: false,
     },
   },

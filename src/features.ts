@@ -21,8 +21,7 @@ import { tokenInspection } from "#features/token-inspection";
 import { users } from "#features/users";
 import { webhookOverrides } from "#features/webhook-overrides";
 import { webhookSubscriptions } from "#features/webhook-subscriptions";
-import type { Feature } from "#graph/contract/feature";
-import type { Setting } from "#graph/contract/setting";
+import type { Feature, Setting } from "#graph/contract/feature";
 
 /** In the order in which a world file's sections are loaded. */
 export const features: readonly Feature[] = [

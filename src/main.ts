@@ -13,10 +13,8 @@ import { Registry } from "#graph/contract/registry";
 import type { RequestDeps } from "#graph/pipeline/handle-request";
 import { standardCalendar } from "#graph/versions/calendar";
 import { newestVersion } from "#graph/versions/resolve";
-import { sharedKeys } from "#graph/worlds/hosting/shared-keys";
-import { newWorldMemory } from "#graph/worlds/hosting/world-memory";
 import { Worlds } from "#graph/worlds/hosting/worlds";
-import { migrationsOf, openWorld } from "#graph/worlds/open-world";
+import { migrationsOf, newWorldMemory, openWorld } from "#graph/worlds/open-world";
 import { followSettings } from "#graph/worlds/settings";
 import type { Streaming } from "#graph/worlds/world";
 import { connectionsWithin, limitsOf, multipartLimits } from "#http/limits";
@@ -30,6 +28,7 @@ import { formatVersion } from "#kernel/versions";
 import { GuardedClient } from "#outbound/client";
 import { removeRecordings } from "#recordings/read-recording";
 import { databasesIn } from "#storage/databases";
+import { sharedKeys } from "#storage/sealing";
 import {
   collectGarbage,
   monotonicMs,

@@ -4,7 +4,7 @@ import { forTests } from "#config/for-tests";
 import type { Option as ConfigOption } from "#config/option";
 import { flagOf, variableOf } from "#config/option";
 import { optionsWith } from "#config/options";
-import type { Setting } from "#graph/contract/setting";
+import type { Setting } from "#graph/contract/feature";
 import { version } from "#package.json";
 import { outputClosed } from "./closed-pipe.ts";
 import { collected, controlCommand, flagsGiven, serverCommand } from "./command-options.ts";

@@ -1,5 +1,5 @@
 /** What an editor checks a config file against, made from the options and what reads them. */
-import type { Setting } from "#graph/contract/setting";
+import type { Setting } from "#graph/contract/feature";
 import { optionsWith } from "./options.ts";
 import { optionsOfFile } from "./read-config.ts";
 

@@ -2,7 +2,7 @@
  * All options: flag, environment variable (`PLAZA_` and the name), key in `plaza.config.yaml`, default and meaning.
  * `bin/plaza start --help` and docs/reference/configuration.md are made from this list.
  */
-import type { Setting } from "#graph/contract/setting";
+import type { Setting } from "#graph/contract/feature";
 import { httpListeners, logLevels } from "./config.ts";
 import { limitOptions } from "./limit-options.ts";
 import type { Option, OptionName } from "./option.ts";

@@ -1,5 +1,5 @@
 /** A flag has precedence over the environment, the environment over `plaza.config.yaml`, the file over the default. */
-import type { Setting } from "#graph/contract/setting";
+import type { Setting } from "#graph/contract/feature";
 import { suggestion } from "#kernel/suggestion";
 import { type Config, ConfigProblem } from "./config.ts";
 import { flagOf, type Option, variableOf } from "./option.ts";

@@ -5,8 +5,7 @@ import type { GraphRequest, GraphResponse, SurfaceName } from "#graph/pipeline/r
 import { formByShape, readAddress } from "#graph/pipeline/route";
 import { renderError } from "#graph/response/error-forms";
 import { NO_APP_USAGE, NO_CASE_USAGE } from "#graph/response/usage";
-import { newestVersion } from "#graph/versions/resolve";
-import { fixedVersions } from "#graph/versions/surfaces";
+import { fixedVersions, newestVersion } from "#graph/versions/resolve";
 import type { World } from "#graph/worlds/world";
 import { unixSeconds } from "#kernel/clock";
 import { bodyTooLarge, GraphError, headersTooLarge, internalError, malformedRequest, overloaded, requestTooSlow } from "#kernel/errors";

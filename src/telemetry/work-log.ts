@@ -1,5 +1,5 @@
 /** Logs background work: failures, and callbacks that need attention. */
-import { DEFAULT_WORLD } from "#graph/worlds/hosting/world-names";
+import { DEFAULT_WORLD } from "#graph/worlds/hosting/worlds.store";
 import type { WorkObserver } from "#graph/worlds/world";
 import { errorFields, type Log } from "./log.ts";
 

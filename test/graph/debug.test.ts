@@ -1,7 +1,7 @@
 /** D-34: what `debug` adds to a response. */
 import { expect, test } from "bun:test";
-import { withDebug } from "#graph/pipeline/debug";
 import type { Handled } from "#graph/pipeline/handle";
+import { withDebug } from "#graph/pipeline/respond";
 import type { Incoming, Versioned } from "#graph/pipeline/stages";
 
 const response = { id: "7" };

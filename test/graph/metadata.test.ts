@@ -4,7 +4,7 @@ import { Type } from "typebox";
 import type { Policy } from "#auth/policy";
 import type { FieldSet, ReadRequest } from "#graph/contract/operation";
 import type { Registry } from "#graph/contract/registry";
-import { metadataOf } from "#graph/pipeline/fields/metadata";
+import { metadataOf } from "#graph/pipeline/respond";
 
 const open: Policy = { name: "open", summary: "", kinds: ["page"], scopes: [], canSee: () => true };
 const secret: Policy = { ...open, name: "secret", canSee: async () => false };

@@ -3,9 +3,9 @@ import { expect, test } from "bun:test";
 import { Type } from "typebox";
 import { nobody, type Policy } from "#auth/policy";
 import type { FieldSet } from "#graph/contract/operation";
+import { tokensOf, withTokens } from "#graph/pipeline/authenticate";
 import { readPart } from "#graph/pipeline/parts";
 import type { Incoming, Versioned } from "#graph/pipeline/stages";
-import { tokensOf, withTokens } from "#graph/pipeline/tokens-of";
 import { standardCalendar } from "#graph/versions/calendar";
 import { ChangeLog } from "#graph/versions/changes";
 

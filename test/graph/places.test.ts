@@ -1,6 +1,6 @@
 /** D-34, D-40, D-41, D-50: where parameters stand, and which of two places counts. */
 import { describe, expect, test } from "bun:test";
-import { checkPlaces, parametersOf, refuseUndeclared } from "#graph/pipeline/places";
+import { checkPlaces, parametersOf, refuseUndeclared } from "#graph/pipeline/parse";
 import { type GraphRequest, JsonNumber, type Parameters } from "#graph/pipeline/request";
 
 describe("parameters of query and body", () => {

@@ -1,7 +1,7 @@
 /** VER-5c, VER-7, D-82: what the step `version` learns of a request. */
 import { expect, test } from "bun:test";
+import { chooseVersion, isFirstMarketingRequest, migrationsOf } from "#graph/pipeline/route";
 import type { Incoming, Versioned } from "#graph/pipeline/stages";
-import { chooseVersion, isFirstMarketingRequest, migrationsOf } from "#graph/pipeline/version";
 import { standardCalendar } from "#graph/versions/calendar";
 
 const NOW = 1_800_000_000;

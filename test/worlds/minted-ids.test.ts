@@ -1,6 +1,6 @@
 /** A new node's id, where a world file brought ids along that are still to be minted. */
 import { expect, test } from "bun:test";
-import { insertMinted } from "#graph/worlds/minted-node";
+import { insertMinted } from "#graph/worlds/nodes.store";
 import { nodeId } from "#kernel/ids";
 
 /** Ids from 1 on, of which those from `free` on are nobody's. */

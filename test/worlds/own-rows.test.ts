@@ -2,8 +2,7 @@
 import { expect, test } from "bun:test";
 import type { WorldEntry, WorldSection } from "#graph/contract/feature";
 import { hasIdentity, identityOf, sectionsOf } from "#graph/worlds/file/import-export";
-import { migrationsOf } from "#graph/worlds/open-world";
-import { removeNode } from "#graph/worlds/remove-node";
+import { migrationsOf, removeNode } from "#graph/worlds/open-world";
 import { onEachDatabase } from "#harness/databases";
 import { openPlaza, type TestPlaza } from "#harness/plaza";
 import { buildRegistry } from "#main";

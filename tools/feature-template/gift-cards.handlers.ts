@@ -1,7 +1,7 @@
 import type { Static } from "typebox";
 import type { ListRequest, OperationRequest } from "#graph/contract/operation";
 import { notFoundNode } from "#graph/pipeline/route";
-import { insertMinted } from "#graph/worlds/minted-node";
+import { insertMinted } from "#graph/worlds/nodes.store";
 import type { Reader, Transaction } from "#storage/database";
 import type { createGiftCard } from "./gift-cards.contract.ts";
 import { deleteGiftCard, insertGiftCard, listGiftCardsOfPage } from "./gift-cards.store.ts";

@@ -4,15 +4,14 @@
  */
 import type { TObject } from "typebox";
 import { edgeOf, methodOf, pascal, typeOf } from "#graph/contract/openapi/addresses";
-import { askedIn } from "#graph/contract/openapi/asked";
+import { askedIn } from "#graph/contract/openapi/document";
 import { responseName } from "#graph/contract/openapi/responses";
 import { type Document, NamedSchemas } from "#graph/contract/openapi/schemas";
 import type { Endpoint, Registry } from "#graph/contract/registry";
 import { responseSchema } from "#graph/contract/response-schemas";
 import { type AskedIn, askedSchema, publicSchema } from "#graph/schema/public-schema";
 import type { VersionCalendar } from "#graph/versions/calendar";
-import { newestVersion } from "#graph/versions/resolve";
-import { fixedVersions } from "#graph/versions/surfaces";
+import { fixedVersions, newestVersion } from "#graph/versions/resolve";
 import { withoutCitations } from "#kernel/text";
 import { formatVersion } from "#kernel/versions";
 import { surfaces } from "#surfaces/surfaces";

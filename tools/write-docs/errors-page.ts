@@ -1,5 +1,5 @@
-import { commonErrors } from "#graph/contract/common-errors";
 import type { Registry } from "#graph/contract/registry";
+import { commonErrors } from "#graph/contract/response-schemas";
 import { withoutCitations } from "#kernel/text";
 import { code, codes, page, table } from "./markdown.ts";
 

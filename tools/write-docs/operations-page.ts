@@ -1,6 +1,6 @@
-import { commonErrors } from "#graph/contract/common-errors";
 import type { Feature } from "#graph/contract/feature";
 import type { Access, FieldSet, NodeType, Operation } from "#graph/contract/operation";
+import { commonErrors } from "#graph/contract/response-schemas";
 import { type DeclaredError, definitionOf } from "#kernel/errors";
 import { withoutCitations } from "#kernel/text";
 import { surfaces } from "#surfaces/surfaces";

@@ -10,8 +10,7 @@ import { entryReader } from "#graph/worlds/file/entry-reader";
 import { checkReferences, hasIdentity, identityOf, sectionsOf } from "#graph/worlds/file/import-export";
 import { WorldProblem } from "#graph/worlds/file/schema-words";
 import { findNode } from "#graph/worlds/nodes.store";
-import type { OpenWorld } from "#graph/worlds/open-world";
-import { removeNode } from "#graph/worlds/remove-node";
+import { type OpenWorld, removeNode } from "#graph/worlds/open-world";
 import { isNodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
 

@@ -37,7 +37,7 @@ async function listOperations({ deps: { registry }, world }: ControlRequest): Pr
   // Loaded when it is asked for, as the graph's own document is.
   const { servedAddresses, versionsOf } = await import("#graph/contract/openapi/addresses");
   const { paramsIn, takesFields } = await import("#graph/contract/openapi/parameters");
-  const { askedIn } = await import("#graph/contract/openapi/asked");
+  const { askedIn } = await import("#graph/contract/openapi/document");
   const { askedSchema, withoutShapes } = await import("#graph/schema/public-schema");
   const { profile, calendar } = world;
   const none = { base: "", app: "", microblog: "", ads: "", social_login: "" };

@@ -2,8 +2,7 @@
 import { type Static, Type } from "typebox";
 import { appTokenAlone } from "#auth/app-policies";
 import { type Access, type Field, type FieldSet, listOperation, writeOperation } from "#graph/contract/operation";
-import { asked, having } from "#graph/schema/asked";
-import { ONLY_IN, SHAPE_OF } from "#graph/schema/schema-node";
+import { asked, having, ONLY_IN, SHAPE_OF } from "#graph/schema/schema-node";
 import {
   DEVICE_ID_CHARACTERS_MAX,
   EVENTS_PER_REQUEST_MAX,

@@ -2,7 +2,7 @@
  * Retention: raw events are deleted some days after they arrived; counts, sums, names and installs stay. So does a request as long
  * as an event of it may still be repeated: for 48 hours after it arrived and after the event's time (D-71).
  */
-import { defineSetting, readSetting } from "#graph/contract/setting";
+import { defineSetting, readSetting } from "#graph/contract/feature";
 import { findSetting, saveSetting } from "#graph/worlds/settings.store";
 import type { World } from "#graph/worlds/world";
 import type { JobKind } from "#jobs/job-kind";

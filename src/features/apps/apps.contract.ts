@@ -2,8 +2,7 @@ import { Type } from "typebox";
 import { ownApp } from "#auth/app-policies";
 import { type Access, type Field, type FieldSet, writeOperation } from "#graph/contract/operation";
 import { unservedFields } from "#graph/contract/unserved-fields";
-import { asked } from "#graph/schema/asked";
-import { NAMES_OF } from "#graph/schema/schema-node";
+import { asked, NAMES_OF } from "#graph/schema/schema-node";
 import type { AppRow } from "./apps.store.ts";
 
 const access = {

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { pageField, pageMessaging } from "#features/pages/api";
 import { type Access, type Field, type FieldSet, listOperation, writeOperation } from "#graph/contract/operation";
-import { asked, filledText } from "#graph/schema/asked";
+import { asked, filledText } from "#graph/schema/schema-node";
 import { unknownUserError } from "./custom-labels.errors.ts";
 import type { LabelRow } from "./custom-labels.store.ts";
 

@@ -1,8 +1,8 @@
 import type { Static } from "typebox";
+import { defineSetting, readSetting } from "#graph/contract/feature";
 import type { ListRequest, OperationRequest } from "#graph/contract/operation";
-import { defineSetting, readSetting } from "#graph/contract/setting";
 import { notFoundNode } from "#graph/pipeline/route";
-import { insertMinted } from "#graph/worlds/minted-node";
+import { insertMinted } from "#graph/worlds/nodes.store";
 import { invalidParameter } from "#kernel/errors";
 import { isNodeId } from "#kernel/ids";
 import { codePointCount } from "#kernel/text";

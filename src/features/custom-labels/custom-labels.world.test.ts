@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { WorldSection } from "#graph/contract/feature";
 import { sectionsOf } from "#graph/worlds/file/import-export";
-import { removeNode } from "#graph/worlds/remove-node";
+import { removeNode } from "#graph/worlds/open-world";
 import { onEachDatabase } from "#harness/databases";
 import { openPlaza } from "#harness/plaza";
 import { expectBounds, textOf } from "#harness/schemas/bounds";

@@ -4,7 +4,7 @@ import type { GraphRequest } from "#graph/pipeline/request";
 import { notFoundNode } from "#graph/pipeline/route";
 import { parseJsonParameter } from "#graph/response/json";
 import { secondsOf, WorldProblem } from "#graph/worlds/file/schema-words";
-import { insertMinted } from "#graph/worlds/minted-node";
+import { insertMinted } from "#graph/worlds/nodes.store";
 import { unixSeconds } from "#kernel/clock";
 import { type GraphError, invalidParameter, malformedRequest } from "#kernel/errors";
 import { isNodeId, type NodeId } from "#kernel/ids";

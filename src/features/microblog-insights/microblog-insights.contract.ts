@@ -2,8 +2,7 @@ import { type TSchema, Type } from "typebox";
 import { definePolicy } from "#auth/policy";
 import { microblogAccount } from "#features/microblog-accounts/api";
 import { type Access, readOperation } from "#graph/contract/operation";
-import { asked } from "#graph/schema/asked";
-import { ONLY_IN } from "#graph/schema/schema-node";
+import { asked, ONLY_IN } from "#graph/schema/schema-node";
 import { type Breakdown, breakdowns, type MediaMetric, mediaMetrics, type UserMetric, userMetrics } from "./microblog-insights.metrics.ts";
 
 /** AUTH-15, D-13: of F1 and F2. */

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { chatappAccount } from "#features/chatapp-accounts/api";
 import { type Access, type Field, type FieldSet, writeOperation } from "#graph/contract/operation";
-import { asked, idText } from "#graph/schema/asked";
+import { asked, idText } from "#graph/schema/schema-node";
 import { migrationIntent } from "./migration-intents.policies.ts";
 import { type Status, statuses } from "./migration-intents.states.ts";
 import type { IntentRow } from "./migration-intents.store.ts";

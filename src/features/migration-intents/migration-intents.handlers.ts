@@ -1,7 +1,6 @@
 import type { Static } from "typebox";
 import type { OperationRequest } from "#graph/contract/operation";
-import { insertMinted } from "#graph/worlds/minted-node";
-import { findNode } from "#graph/worlds/nodes.store";
+import { findNode, insertMinted } from "#graph/worlds/nodes.store";
 import { invalidParameter } from "#kernel/errors";
 import { isNodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";

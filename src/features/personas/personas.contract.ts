@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { pageField, pageMessaging } from "#features/pages/api";
 import { type Access, type Field, type FieldSet, listOperation, writeOperation } from "#graph/contract/operation";
-import { asked, filledText, webAddress } from "#graph/schema/asked";
+import { asked, filledText, webAddress } from "#graph/schema/schema-node";
 import type { PersonaRow } from "./personas.store.ts";
 
 /** D-41. */

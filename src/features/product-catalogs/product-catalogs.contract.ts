@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { type Access, type Field, type FieldSet, writeOperation } from "#graph/contract/operation";
 import { unservedFields } from "#graph/contract/unserved-fields";
-import { asked, filledText, idText } from "#graph/schema/asked";
+import { asked, filledText, idText } from "#graph/schema/schema-node";
 import { catalogCreation, catalogDeletion, catalogReading } from "./product-catalogs.api.ts";
 import type { ShownCatalog } from "./product-catalogs.store.ts";
 

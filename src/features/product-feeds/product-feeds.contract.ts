@@ -3,7 +3,7 @@ import { definePolicy, type Policy } from "#auth/policy";
 import { catalogAccess, catalogFilling } from "#features/product-catalogs/api";
 import { type Access, type Field, type FieldSet, listOperation, writeOperation } from "#graph/contract/operation";
 import { unservedFields } from "#graph/contract/unserved-fields";
-import { asked, filledText, having, webAddress } from "#graph/schema/asked";
+import { asked, filledText, having, webAddress } from "#graph/schema/schema-node";
 import { utcText } from "#kernel/clock";
 import { feedFormats } from "./formats/rows.ts";
 import type { UploadRow } from "./ingestion/upload.ts";

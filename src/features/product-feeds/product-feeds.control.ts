@@ -6,7 +6,7 @@ import { badRequest, ControlError, notFound, unprocessable } from "#control-cont
 import { listOf, pageQuery, respondWithList } from "#control-contract/lists";
 import { multipartFile } from "#control-contract/multipart-file";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
-import { readSetting } from "#graph/contract/setting";
+import { readSetting } from "#graph/contract/feature";
 import { entryReader } from "#graph/worlds/file/entry-reader";
 import type { World } from "#graph/worlds/world";
 import { isNodeId } from "#kernel/ids";

@@ -3,7 +3,7 @@ import { lockCatalog } from "#features/product-catalogs/api";
 import type { ListRequest, ListResult, OperationRequest } from "#graph/contract/operation";
 import type { UploadedFile } from "#graph/pipeline/request";
 import { notFoundNode } from "#graph/pipeline/route";
-import { insertMinted } from "#graph/worlds/minted-node";
+import { insertMinted } from "#graph/worlds/nodes.store";
 import type { World } from "#graph/worlds/world";
 import { invalidParameter } from "#kernel/errors";
 import type { NodeId } from "#kernel/ids";

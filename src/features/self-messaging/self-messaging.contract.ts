@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { writeOperation } from "#graph/contract/operation";
-import { asked } from "#graph/schema/asked";
+import { asked } from "#graph/schema/schema-node";
 import { selfMessagingPolicy } from "./self-messaging.onboarding.ts";
 
 /** D-52. */

@@ -1,8 +1,7 @@
 import { Type } from "typebox";
 import { chatappAccount, chatappRedirection, chatappSubscription } from "#features/chatapp-accounts/api";
-import { noOthers } from "#graph/contract/general-parameters";
-import { type Access, type Field, writeOperation } from "#graph/contract/operation";
-import { asked, having, webAddress } from "#graph/schema/asked";
+import { type Access, type Field, noOthers, writeOperation } from "#graph/contract/operation";
+import { asked, having, webAddress } from "#graph/schema/schema-node";
 
 /** H1-4, H4-4. */
 const OVERRIDE_URI_CHARACTERS_MAX = 200;

@@ -1,6 +1,6 @@
 import type { Static } from "typebox";
 import type { OperationRequest } from "#graph/contract/operation";
-import { parametersOf, refuseUndeclared } from "#graph/pipeline/places";
+import { parametersOf, refuseUndeclared } from "#graph/pipeline/parse";
 import type { GraphRequest } from "#graph/pipeline/request";
 import { notFoundNode } from "#graph/pipeline/route";
 import { findNode } from "#graph/worlds/nodes.store";

@@ -11,7 +11,6 @@ import type { WebhookField } from "#webhooks/catalogue/field";
 import type { VersionChange } from "../versions/changes.ts";
 import type { World } from "../worlds/world.ts";
 import type { Field, NodeType, Served } from "./operation.ts";
-import type { Setting } from "./setting.ts";
 
 export interface Reference {
   /** Where in the entry it stands, e.g. `users[0]`. */
@@ -97,3 +96,21 @@ export const defineFeature = (feature: Feature): Feature => feature;
 
 /** Lets a feature type the rows of its node type; nothing outside the feature knows them. */
 export const nodeType = <R extends import("#storage/sql").Row>(type: NodeType<R>): NodeType => type as unknown as NodeType;
+
+/** What an operator may set for one feature: by flag, environment variable or config file, as the server's own options. */
+export interface Setting {
+  /** Unique in the server, with the unit last, e.g. `labels_per_page_max`. */
+  readonly name: string;
+  /** What stands behind the flag, e.g. `N`. */
+  readonly value: string;
+  /** Any safe integer from here on. */
+  readonly minimum: number;
+  readonly default: number;
+  /** For `--help` and the configuration page. */
+  readonly summary: string;
+}
+
+export const defineSetting = (setting: Setting): Setting => setting;
+
+/** What the operator set for the world, else the default. */
+export const readSetting = ({ settings }: Pick<World, "settings">, { name, default: otherwise }: Setting): number => settings[name] ?? otherwise;

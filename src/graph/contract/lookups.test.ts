@@ -3,11 +3,10 @@ import { describe, expect, test } from "bun:test";
 import { type TSchema, Type } from "typebox";
 import { ownApp } from "#auth/app-policies";
 import { definePolicy, nobody } from "#auth/policy";
-import type { Feature } from "./feature.ts";
+import { type Feature, readSetting } from "./feature.ts";
 import { type Field, type FieldSet, type NodeType, type Operation, type Served, serveList, serveRead, serveWrite } from "./operation.ts";
 import { Registry } from "./registry.ts";
 import { responseSchema } from "./response-schemas.ts";
-import { readSetting } from "./setting.ts";
 
 const open = definePolicy({ ...nobody, name: "open", scopes: ["notes"] });
 const wide = definePolicy({ ...nobody, name: "wide" });

@@ -12,10 +12,9 @@ import type { Version } from "#kernel/versions";
 import type { Reader, Transaction } from "#storage/database";
 import type { ListPage, PageRequest } from "#storage/keyset";
 import type { Row } from "#storage/sql";
-import type { Caller } from "../pipeline/caller.ts";
-import type { GraphRequest, SurfaceName } from "../pipeline/request.ts";
+import type { Caller, GraphRequest, SurfaceName } from "../pipeline/request.ts";
 import type { MigratedApp } from "../versions/migration-windows.ts";
-import type { VersionRule } from "../versions/rules.ts";
+import type { VersionRule } from "../versions/resolve.ts";
 import type { World } from "../worlds/world.ts";
 
 export type Method = "GET" | "POST" | "DELETE";
@@ -107,7 +106,7 @@ export interface Access {
   readonly headers?: Readonly<Record<string, string>>;
   /** D-13 [clients]: where the app allows it, a request on it without any token counts as the app's own. */
   readonly tokenless?: (app: AppFacts) => boolean;
-  /** Which errors may leave it, beside those that every request may meet (`graph/contract/common-errors.ts`). */
+  /** Which errors may leave it, beside those that every request may meet (`commonErrors` of `graph/contract/response-schemas.ts`). */
   readonly errors: readonly DeclaredError[];
 }
 
@@ -167,14 +166,14 @@ export interface ListOperation<P extends TObject = TObject, R extends Row = Row>
   readonly extras?: TSchema;
 }
 
-export interface ReadOperation<P extends TObject = TObject, A extends TSchema = TSchema> extends OperationBase {
+interface ReadOperation<P extends TObject = TObject, A extends TSchema = TSchema> extends OperationBase {
   readonly kind: "read";
   readonly method: "GET";
   readonly params: P;
   readonly returns: A;
 }
 
-export interface WriteOperation<P extends TObject = TObject, A extends TSchema = TSchema> extends OperationBase {
+interface WriteOperation<P extends TObject = TObject, A extends TSchema = TSchema> extends OperationBase {
   readonly kind: "write";
   readonly method: "POST" | "DELETE";
   readonly params: P;
@@ -270,3 +269,14 @@ export const writeOperation = <P extends TObject, A extends TSchema>(contract: O
   kind: "write",
   ...contract,
 });
+
+/** What every operation takes: credentials, and what says how a request is served or a response shown, but not of what (D-50, D-57). */
+export const parametersOfAll: ReadonlySet<string> = new Set([
+  ...["access_token", "oauth_token", "appsecret_proof", "method", "metadata", "debug", "migrations_override", "pretty", "locale"],
+]);
+
+/** Beside those, what selects, where an operation has something to select from. */
+export const generalParameters: ReadonlySet<string> = new Set([...parametersOfAll, "fields", "limit", "before", "after", "ids"]);
+
+/** In words of JSON Schema: an object with none but those of every operation. */
+export const noOthers = { properties: Object.fromEntries([...parametersOfAll].map((name) => [name, {}])), additionalProperties: false } as const;

@@ -6,10 +6,9 @@ import { definePolicy, nobody, type Policy } from "#auth/policy";
 import { features } from "#features";
 import { defineError } from "#kernel/errors";
 import { type PortName, PortRegistry } from "#kernel/ports";
-import { defineFeature, type Feature } from "./feature.ts";
+import { defineFeature, defineSetting, type Feature } from "./feature.ts";
 import { type Field, readOperation, serveRead } from "./operation.ts";
 import { Registry } from "./registry.ts";
-import { defineSetting } from "./setting.ts";
 
 const notes = (more: Partial<Feature>): Feature => defineFeature({ name: "notes", migrations: [], ...more });
 const registryWith = (more: Partial<Feature>): Registry => new Registry([...features, notes(more)]);

@@ -2,9 +2,10 @@
  * What the features define, collected once at start, first of all (type, method, edge) → operation. It refuses duplicates, a node
  * type, operation or field without a policy (D-16), errors and policies that no feature lists, and ports that no feature provides.
  */
+import { Type } from "typebox";
 import { ownApp } from "#auth/app-policies";
 import { nobody, type Policy } from "#auth/policy";
-import type { Place } from "#auth/schemes";
+import { clientsScheme, type Place, schemes } from "#auth/schemes";
 import { catalogue, type DeclaredError, definitionOf, type ErrorDefinition, type ErrorName } from "#kernel/errors";
 import { PortRegistry } from "#kernel/ports";
 import { FieldCatalogue } from "#webhooks/catalogue/catalogue";
@@ -12,13 +13,9 @@ import { fieldsBeyond } from "../pipeline/fields/field-policies.ts";
 import { parametersReader, type ReadParameters } from "../pipeline/parameters.ts";
 import { ChangeLog } from "../versions/changes.ts";
 import { entryReader } from "../worlds/file/entry-reader.ts";
-import { refuseDuplicates } from "./duplicates.ts";
-import { namesOf } from "./endpoint-names.ts";
 import type { Feature } from "./feature.ts";
-import { nodeSet, withItemSet } from "./field-sets.ts";
 import type { Access, Field, FieldSet, ListOperation, Method, NodeType, Operation, Served } from "./operation.ts";
 import { portsOfServer } from "./ports.ts";
-import { Shapes } from "./shapes.ts";
 
 /** An operation, ready to be called. */
 export interface Endpoint {
@@ -297,4 +294,120 @@ function innerOf<V>(outer: Map<string, Map<string, V>>, key: string): Map<string
     outer.set(key, inner);
   }
   return inner;
+}
+
+/** The names that a feature takes, by what they name. Addresses are claimed in the registry, webhook fields in their catalogue. */
+const namesTaken: Readonly<Record<string, (feature: Feature) => readonly string[]>> = {
+  "node type": ({ nodeTypes = [] }) => nodeTypes.map(({ type }) => type),
+  operation: ({ nodeTypes = [], operations = [] }) => [
+    ...nodeTypes.flatMap(({ reading }) => (reading === undefined ? [] : [reading.operation])),
+    ...operations.map(({ contract }) => contract.operation),
+  ],
+  policy: ({ policies = [] }) => policies.map(({ name }) => name),
+  error: ({ errors = [] }) => errors.map(({ name }) => name),
+  setting: ({ settings = [] }) => settings.map(({ name }) => name),
+  "world section": ({ worldSections = [] }) => worldSections.map(({ key }) => key),
+  job: ({ jobs = [] }) => jobs.map(({ kind }) => kind),
+};
+
+function refuseDuplicates(features: readonly Feature[]): void {
+  const seen = new Set<string>();
+  for (const { name } of features) {
+    if (seen.has(name)) throw new Error(`two features have the name ${name}`);
+    seen.add(name);
+  }
+  for (const [what, namesOf] of Object.entries(namesTaken)) {
+    const holders = new Map<string, string>();
+    for (const feature of features) {
+      for (const name of namesOf(feature)) {
+        const holder = holders.get(name);
+        if (holder === feature.name) throw new Error(`${holder} defines the ${what} ${name} twice`);
+        if (holder !== undefined) throw new Error(`${holder} and ${feature.name} both define the ${what} ${name}`);
+        holders.set(name, feature.name);
+      }
+    }
+  }
+}
+
+/** How a version calendar's `affects` may call an endpoint. `G2-3` is a clause of the endpoint `G2`. */
+function namesOf(access: Access & { readonly operation: string }, edge: string | undefined): string[] {
+  const numbers = access.clauses.map((clause) => /^([A-I]\d)-/.exec(clause)?.[1]).filter((number) => number !== undefined);
+  return [access.operation, ...(edge === undefined ? [] : [edge]), ...new Set(numbers)];
+}
+
+/** The field set of a node type's read, for what references to such nodes select. */
+type SetOfType = (type: string) => FieldSet;
+
+/** The set with the fields that other features give to nodes of that type. Throws where a field is there already. */
+function extendedSet(type: string, set: FieldSet, features: readonly Feature[]): FieldSet {
+  const extensions = features.flatMap((feature) => feature.fieldExtensions ?? []).filter(({ on }) => on === type);
+  return extensions.length === 0 ? set : withFields(type, set, Object.fromEntries(extensions.map(({ name, field }) => [name, field])));
+}
+
+/** The list with all that can be selected of its items. They have no edges (D-38). */
+const withItemSet = (list: ListOperation, features: readonly Feature[]): ListOperation =>
+  list.itemType === undefined ? list : { ...list, items: extendedSet(list.itemType, list.items, features) };
+
+/** The set with all that can be selected of one node: other features' fields, edges, and what is inside its references. */
+function nodeSet(type: string, set: FieldSet, features: readonly Feature[], setOf: SetOfType): FieldSet {
+  const extended = extendedSet(type, set, features);
+  const edges = features.flatMap((feature) => feature.operations ?? []).flatMap(({ contract }) => (contract.kind === "list" ? [contract] : []));
+  const own = edges.filter((edge) => edge.on === type && edge.edge !== null).map((edge) => [edge.edge, edgeField(withItemSet(edge, features))]);
+  const whole = withFields(type, extended, Object.fromEntries(own));
+  const fields = Object.entries(whole.fields).map(([name, field]) => [name, resolved(field, setOf)]);
+  return { ...whole, fields: Object.fromEntries(fields) };
+}
+
+/** Its policy is checked by the read of the edge. */
+const edgeField = (edge: ListOperation): Field => ({ schema: Type.Object({}), policy: edge.policy, edge });
+
+const resolved = (field: Field, setOf: SetOfType): Field => {
+  const { reference } = field;
+  return reference === undefined ? field : { ...field, reference: { ...reference, set: () => setOf(reference.type) } };
+};
+
+function withFields(type: string, set: FieldSet, more: Readonly<Record<string, Field>>): FieldSet {
+  const twice = Object.keys(more).find((name) => Object.hasOwn(set.fields, name));
+  if (twice !== undefined) throw new Error(`two features declare the field ${twice} of ${type}`);
+  return { ...set, fields: { ...set.fields, ...more } };
+}
+
+/** What the form of a request alone says of its endpoint, by edge and method, whatever is stored (D-90). */
+interface Shape {
+  readonly accesses: readonly Access[];
+  /** Undefined where node types differ. */
+  readonly common: Access | undefined;
+  /** D-12: where the tokens of any of them may stand. */
+  readonly places: readonly Place[];
+}
+
+/** Of all methods that an edge has: what it says of one that it does not have. */
+const ANY = "";
+
+class Shapes {
+  readonly #byEdge = new Map<string, Map<string, Shape>>();
+
+  add(edge: string, contract: Operation): void {
+    const byMethod = this.#byEdge.get(edge) ?? new Map<string, Shape>();
+    this.#byEdge.set(edge, byMethod);
+    for (const method of [contract.method, ANY]) {
+      const accesses = [...(byMethod.get(method)?.accesses ?? []), contract];
+      const counting = new Set<Place>(accesses.flatMap(({ scheme }) => schemes[scheme].places));
+      // In one order for all, so that of two dead tokens the same one is named with and without an edge.
+      const places = clientsScheme.places.filter((place) => counting.has(place));
+      const isCommon = accesses.every(({ scheme, tokenless }) => scheme === contract.scheme && tokenless === contract.tokenless);
+      byMethod.set(method, { accesses, places, common: isCommon ? contract : undefined });
+    }
+  }
+
+  /** Undefined for a bare id, and where node types differ. */
+  accessOf(method: string, edge: string | undefined): Access | undefined {
+    return edge === undefined ? undefined : this.#byEdge.get(edge)?.get(method)?.common;
+  }
+
+  /** D-93: of a bare id, and of an edge that no node has, any place may count. */
+  placesOf(method: string, edge: string | undefined): readonly Place[] {
+    const byMethod = edge === undefined ? undefined : this.#byEdge.get(edge);
+    return (byMethod?.get(method) ?? byMethod?.get(ANY))?.places ?? clientsScheme.places;
+  }
 }

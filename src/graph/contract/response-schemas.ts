@@ -1,5 +1,6 @@
 /** The schema of an operation's 200, made from its contract: for documents, and for the check of every response in tests. */
 import { type TObject, type TSchema, Type } from "typebox";
+import type { ErrorName } from "#kernel/errors";
 import { SHAPE_OF } from "../schema/schema-node.ts";
 import type { Field, FieldSet, ListOperation } from "./operation.ts";
 import type { Endpoint } from "./registry.ts";
@@ -71,3 +72,27 @@ export function responseSchema(endpoint: Endpoint, profile: "strict" | "clients"
     return Type.Union([contract.returns, fieldSetSchema(contract.readBack.set, profile, contract.readBack.type)]);
   return contract.returns;
 }
+
+/** Errors that every request may meet, so that contracts list only their own (D-14, D-20, D-21, D-22). */
+export const commonErrors: readonly ErrorName[] = [
+  "internalError",
+  "databaseUnreachable",
+  "overloaded",
+  "appRateLimited",
+  "edgeRateLimited",
+  "permissionMissing",
+  "taskMissing",
+  "foreignPage",
+  "tokenMissing",
+  "tokenInvalid",
+  "tokenExpired",
+  "tokenRevoked",
+  "tokenOfOtherApp",
+  "invalidParameter",
+  "unsupportedRequest",
+  "unknownObject404",
+  "unknownPath",
+  "bodyTooLarge",
+  "headersTooLarge",
+  "requestTooSlow",
+];

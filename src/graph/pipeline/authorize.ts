@@ -8,7 +8,7 @@ import { isDataAccessOver } from "#auth/token";
 import { tokenOfApp } from "#auth/tokens";
 import { invalidParameter, tokenExpired, tokenMissing } from "#kernel/errors";
 import type { World } from "../worlds/world.ts";
-import type { Caller } from "./caller.ts";
+import type { Caller } from "./request.ts";
 import type { Incoming, Resolved, Versioned, Visible } from "./stages.ts";
 
 /** Undefined: the caller may not know that the node exists. Returns no promise where the caches hold all that the policy asks. */

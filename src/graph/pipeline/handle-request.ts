@@ -20,10 +20,19 @@ import { readPart } from "./parts.ts";
 import { renderError, renderPart, renderResponse } from "./render.ts";
 import type { GraphRequest, GraphResponse } from "./request.ts";
 import { respond } from "./respond.ts";
-import { checkAddress, findEndpoint, idOf, notFound, readAddress, readMethod } from "./route.ts";
+import {
+  checkAddress,
+  chooseVersion,
+  findEndpoint,
+  idOf,
+  isFirstMarketingRequest,
+  notFound,
+  readAddress,
+  readMethod,
+  recordMarketingUse,
+} from "./route.ts";
 import type { Incoming, Reached } from "./stages.ts";
 import { type Ending, type Storyteller, storyOf } from "./story/story.ts";
-import { chooseVersion, isFirstMarketingRequest, recordMarketingUse } from "./version.ts";
 
 export interface RequestDeps {
   readonly registry: Registry;

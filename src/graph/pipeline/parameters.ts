@@ -5,10 +5,8 @@
 import type { TObject } from "typebox";
 import { invalidParameter } from "#kernel/errors";
 import { parseJsonOr } from "../response/json.ts";
-import type { Dialect } from "../schema/dialect.ts";
 import { readerOf } from "../schema/reader.ts";
-import { storable } from "../schema/scalars.ts";
-import { ValueProblem } from "../schema/value-problem.ts";
+import { type Dialect, storable, ValueProblem } from "../schema/scalars.ts";
 import { JsonNumber, type Parameters } from "./request.ts";
 
 /** Throws `invalidParameter`, which names the parameter and where in it, e.g. `users[0]`. */

@@ -4,16 +4,26 @@ import { isDataAccessOver } from "#auth/token";
 import { BoundedMap } from "#kernel/bounded-map";
 import { invalidParameter } from "#kernel/errors";
 import { parseSelection, type Selection } from "#kernel/selection";
+import { suggestion } from "#kernel/suggestion";
 import { detached } from "#kernel/text";
-import type { ListRequest, NodeType, OperationRequest, ReadRequest, Served } from "../contract/operation.ts";
+import {
+  type ListRequest,
+  type NodeType,
+  type OperationRequest,
+  type Place,
+  parametersOfAll,
+  type ReadRequest,
+  type Served,
+} from "../contract/operation.ts";
 import { parseJsonParameter } from "../response/json.ts";
 import { readPageRequest } from "../response/paging.ts";
+import type { Profile } from "../worlds/world.ts";
 import type { FieldAccess } from "./fields/field-policies.ts";
 import { type Projection, projectionOf } from "./fields/projection.ts";
-import { isYes } from "./parameters.ts";
-import { checkPlaces, parametersOf, refuseUndeclared, withoutAliases } from "./places.ts";
+import { isYes, textOf } from "./parameters.ts";
+import type { GraphRequest, Parameters } from "./request.ts";
+import { migrationsOf } from "./route.ts";
 import type { Incoming, Versioned } from "./stages.ts";
-import { migrationsOf } from "./version.ts";
 
 type ServedOf<Kind> = Extract<Served, { contract: { kind: Kind } }>;
 
@@ -125,4 +135,55 @@ function knownSelection(text: string): Selection {
   const selection = parseSelection(text);
   if (text.length <= SELECTION_CHARACTERS_MAX) selections.set(detached(text), selection);
   return selection;
+}
+
+/** D-34, D-40, D-41, D-50: which parameters a request may have, and where each is read from, the query or the body. */
+type Placed = Pick<GraphRequest, "query" | "body">;
+
+/** Bodies carry parameters on every method, and the body wins over the query. */
+export function parametersOf({ query, body }: Placed): Parameters {
+  if (isEmpty(body)) return query;
+  if (isEmpty(query)) return body;
+  const parameters: Record<string, unknown> = { ...query, ...body };
+  // D-41: null in the body is no value where the query has one.
+  for (const name in query) if (body[name] === null) parameters[name] = query[name];
+  return parameters;
+}
+
+/** Throws `invalidParameter` where a parameter has two different values, and in `strict` where it is only in the other place. */
+export function checkPlaces({ query, body }: Placed, places: Readonly<Record<string, Place>>, profile: Profile): void {
+  for (const name in places) {
+    const inQuery = query[name] ?? undefined;
+    const inBody = body[name] ?? undefined;
+    if (inQuery !== undefined && inBody !== undefined && textOf(inQuery) !== textOf(inBody)) {
+      throw invalidParameter(name, "must not have one value in the query and another in the body");
+    }
+    const place = places[name];
+    const isMisplaced = place === "query" ? inQuery === undefined && inBody !== undefined : inBody === undefined && inQuery !== undefined;
+    if (isMisplaced && profile === "strict") throw invalidParameter(name, `must be in the ${place}`);
+  }
+}
+
+/** The parameters under the interface's own names, in each place for itself. */
+function withoutAliases({ query, body }: Placed, aliases: Readonly<Record<string, string>>): Placed {
+  return { query: underOwnNames(query, aliases), body: underOwnNames(body, aliases) };
+}
+
+function underOwnNames(parameters: Parameters, aliases: Readonly<Record<string, string>>): Parameters {
+  const given = Object.entries(aliases).filter(
+    ([alias, name]) => (parameters[alias] ?? undefined) !== undefined && (parameters[name] ?? undefined) === undefined,
+  );
+  return given.length === 0 ? parameters : { ...parameters, ...Object.fromEntries(given.map(([alias, name]) => [name, parameters[alias]])) };
+}
+
+/** D-50, D-57: throws `invalidParameter` for a parameter that is neither one of every operation nor one of `names`. */
+export function refuseUndeclared(parameters: Parameters, names: readonly string[]): void {
+  for (const name in parameters) {
+    if (!parametersOfAll.has(name) && !names.includes(name)) throw invalidParameter(name, `is not known here${suggestion(name, names)}`);
+  }
+}
+
+function isEmpty(parameters: Parameters): boolean {
+  for (const _ in parameters) return false;
+  return true;
 }

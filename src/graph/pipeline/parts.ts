@@ -3,16 +3,15 @@
  * the tokens and the version of the request that it stands in, so it shows what the caller's own read of it would.
  */
 import { formatVersion } from "#kernel/versions";
+import { tokensOf, withTokens } from "./authenticate.ts";
 import { authorizePart, see } from "./authorize.ts";
 import type { Part } from "./fields/project.ts";
 import { handle } from "./handle.ts";
 import { parse } from "./parse.ts";
 import type { GraphRequest } from "./request.ts";
 import { respond } from "./respond.ts";
-import { isShownOn } from "./route.ts";
+import { chooseVersion, isShownOn } from "./route.ts";
 import type { Incoming, Resolved, Versioned } from "./stages.ts";
-import { tokensOf, withTokens } from "./tokens-of.ts";
-import { chooseVersion } from "./version.ts";
 
 /** Undefined: the part's own read is answered as one of a missing node. Rejects with every other error of that read. */
 export async function readPart(incoming: Incoming, around: Versioned, part: Part): Promise<unknown> {

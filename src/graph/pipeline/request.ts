@@ -1,6 +1,8 @@
 /** The plain data on which the pipeline works: `http/` makes it of HTTP, and HTTP of it. */
+import type { AppFacts } from "#auth/app-facts";
+import type { Token } from "#auth/token";
 import type { GraphError } from "#kernel/errors";
-import type { RequestStory } from "../worlds/request-story.ts";
+import type { RequestStory } from "../worlds/request-log.ts";
 
 export type SurfaceName = "base" | "app" | "microblog" | "ads" | "social_login";
 
@@ -89,4 +91,10 @@ export class JsonNumber {
   toJSON(): unknown {
     return JSON.rawJSON(this.text);
   }
+}
+
+/** The sender of a request: the token that was checked, and its app. */
+export interface Caller {
+  readonly token: Token;
+  readonly app: AppFacts;
 }

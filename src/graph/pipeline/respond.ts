@@ -1,13 +1,13 @@
 /** The step `respond`: the fields that were asked and may be read, in the words of the version that serves. */
 import type { NodeRef } from "#auth/node-ref";
-import { GraphError } from "#kernel/errors";
+import { GraphError, invalidParameter } from "#kernel/errors";
+import { formatVersion } from "#kernel/versions";
 import type { Row } from "#storage/sql";
-import type { ListResult, ReadRequest } from "../contract/operation.ts";
+import { type FieldSet, generalParameters, type ListResult, type ReadRequest } from "../contract/operation.ts";
 import type { Registry } from "../contract/registry.ts";
 import { pagingOf } from "../response/paging.ts";
-import { withDebug } from "./debug.ts";
-import { readableOf } from "./fields/field-policies.ts";
-import { metadataOf } from "./fields/metadata.ts";
+import { upgradeWarning } from "../versions/resolve.ts";
+import { type FieldAccess, readableOf, refusalsOn } from "./fields/field-policies.ts";
 import { type Part, type ProjectionSource, projectRow, projectRows } from "./fields/project.ts";
 import type { Projection } from "./fields/projection.ts";
 import type { Handled } from "./handle.ts";
@@ -16,7 +16,7 @@ import { notFoundNode } from "./route.ts";
 import type { Incoming, Versioned } from "./stages.ts";
 
 /** Reads what stands inside a response: `readPart` of `parts.ts`, which responds by this step in turn. */
-export type PartReader = (incoming: Incoming, versioned: Versioned, part: Part) => Promise<unknown>;
+type PartReader = (incoming: Incoming, versioned: Versioned, part: Part) => Promise<unknown>;
 
 /** Throws, or rejects with, what a field that was asked by name is refused for (D-16, D-21). */
 export function respond(incoming: Incoming, versioned: Versioned, handled: Handled, readPart: PartReader): unknown {
@@ -122,4 +122,63 @@ async function readBack(
 
 function leftOut(error: unknown): undefined {
   if (!(error instanceof GraphError)) throw error;
+}
+
+/** D-34: what `debug=all` adds to a response: what was ignored, and which version served. */
+interface DebugMessage {
+  readonly type: "info" | "warning";
+  readonly message: string;
+}
+
+const levels: Readonly<Record<string, readonly DebugMessage["type"][]>> = {
+  all: ["info", "warning"],
+  info: ["info", "warning"],
+  warning: ["warning"],
+};
+
+export function withDebug({ request }: Incoming, { endpoint, address, served }: Versioned, handled: Handled, response: unknown): unknown {
+  const level = request.query.debug ?? request.body.debug;
+  if (level === undefined) return response;
+  const shown = typeof level === "string" && Object.hasOwn(levels, level) ? levels[level] : undefined;
+  if (shown === undefined) throw invalidParameter("debug", "must be one of all, info, warning");
+  const messages: DebugMessage[] = [];
+  const ignored = Object.keys({ ...request.query, ...request.body }).filter(
+    (name) => !generalParameters.has(name) && !endpoint.paramNames.includes(name),
+  );
+  for (const name of ignored) messages.push({ type: "warning", message: `The parameter ${name} is not known here and was ignored.` });
+  const notes = handled.kind === "write" ? (handled.parsed.served.notes?.(handled.parsed.request) ?? []) : [];
+  for (const message of notes) messages.push({ type: "warning", message });
+  if (address.version === undefined)
+    messages.push({ type: "info", message: `The request named no version; ${formatVersion(served.version)} served it.` });
+  if (served.upgradedFrom !== undefined) messages.push({ type: "warning", message: upgradeWarning(served.version, served.upgradedFrom) });
+  return { ...(response as object), __debug__: { messages: messages.filter(({ type }) => shown.includes(type)) } };
+}
+
+/** D-34: what `metadata=1` adds to a node: its type, its fields, and where its edges are. */
+interface Metadata {
+  readonly type: string;
+  readonly fields: readonly { name: string; type: string }[];
+  /** Addresses without a token. */
+  readonly connections: Readonly<Record<string, string>>;
+}
+
+export async function metadataOf(registry: Registry, set: FieldSet, request: ReadRequest, access: FieldAccess): Promise<Metadata> {
+  const { node, version, world, graphRequest } = request;
+  const refusalOf = refusalsOn(node, access);
+  const fields: { name: string; type: string }[] = [];
+  for (const [name, { schema, onlyIn, policy, edge }] of Object.entries(set.fields)) {
+    // Edges stand among the connections.
+    if (edge !== undefined) continue;
+    if (onlyIn !== undefined && onlyIn !== world.profile) continue;
+    // D-16: a field that the caller may not read is not listed.
+    if ((await refusalOf(policy)) !== undefined) continue;
+    fields.push({ name, type: String((schema as { type?: unknown }).type ?? "mixed") });
+  }
+  const edges = registry
+    .operationsOn(node.type)
+    .filter(({ served, access }) => served?.contract.method === "GET" && access.surfaces.includes(graphRequest.surface))
+    .map(({ served }) => served?.contract.edge)
+    .filter((edge) => edge !== null && edge !== undefined);
+  const connections = Object.fromEntries(edges.map((edge) => [edge, `${graphRequest.baseUrl}/${formatVersion(version)}/${node.id}/${edge}`]));
+  return { type: node.type, fields, connections };
 }

@@ -7,12 +7,12 @@ import type { NodeId } from "#kernel/ids";
 import { formatVersion, parseVersion } from "#kernel/versions";
 import type { ErrorForm, ReadRequest } from "../contract/operation.ts";
 import type { Endpoint, Registry } from "../contract/registry.ts";
-import { isNamed } from "../versions/resolve.ts";
-import { fixedVersions } from "../versions/surfaces.ts";
+import { isMigrationOn, readMigrationsOverride } from "../versions/migration-windows.ts";
+import { fixedVersions, isMarketing, isNamed, servedVersion } from "../versions/resolve.ts";
 import { type Address, parseAddress, segmentsOf } from "./address.ts";
 import { missingToken } from "./authenticate.ts";
 import type { GraphRequest } from "./request.ts";
-import type { Addressed, Authenticated, Incoming, Reached, Resolved } from "./stages.ts";
+import type { Addressed, Authenticated, Incoming, Reached, Resolved, Versioned, Visible } from "./stages.ts";
 
 const methods = ["GET", "POST", "DELETE"] as const;
 
@@ -128,4 +128,30 @@ function addressOfNode(request: GraphRequest, id: NodeRef["id"]): Address {
   const segments = segmentsOf(request.path);
   const version = segments[0] === undefined ? undefined : parseVersion(segments[0]);
   return { version, id, edge: segments[version === undefined ? 1 : 2], prefix: undefined };
+}
+
+/** Throws `unknownPath` or `versionDeprecated` where the endpoint's rule does not serve what was asked. */
+export function chooseVersion({ request, world, now }: Incoming, visible: Visible): Versioned {
+  const { address, method, credentials, dead, app, node, endpoint, caller, subject, check } = visible;
+  const { access, names } = endpoint;
+  const asked = address.version;
+  const served = servedVersion({ rule: access.versions, asked, app: caller.app, calendar: world.calendar, now, names, path: request.path });
+  return { address, method, credentials, dead, app, node, endpoint, caller, subject, check, served };
+}
+
+/** VER-5c: an app's first marketing request sets its floor for good. One whose text is defective is none. */
+export const isFirstMarketingRequest = ({ request }: Incoming, { endpoint, caller }: Versioned): boolean =>
+  isMarketing(endpoint.access.versions) && caller.app.marketing_first_used_time === 0 && request.defect === undefined;
+
+export async function recordMarketingUse({ world }: Incoming, { caller: { app } }: Versioned): Promise<void> {
+  await world.database.write((tx) => world.ports.get("app_writes").recordMarketingUse(tx, app.id, unixSeconds(world.clock)));
+}
+
+/** VER-7h. The override is read, and a wrong one refused, whether or not the operation looks at a migration. */
+export function migrationsOf({ request, world, now }: Incoming, { caller: { app } }: Versioned): ReadRequest["isMigrated"] {
+  const override = readMigrationsOverride(request.query.migrations_override ?? request.body.migrations_override, world.calendar.migrations, now);
+  return (name, as = app) => {
+    const window = world.calendar.migrations.find((known) => known.name === name);
+    return window !== undefined && isMigrationOn(window, as, override, now);
+  };
 }

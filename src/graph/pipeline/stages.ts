@@ -10,8 +10,7 @@ import type { Endpoint, Registry } from "../contract/registry.ts";
 import type { ServedVersion } from "../versions/resolve.ts";
 import type { World } from "../worlds/world.ts";
 import type { Address } from "./address.ts";
-import type { Caller } from "./caller.ts";
-import type { GraphRequest } from "./request.ts";
+import type { Caller, GraphRequest } from "./request.ts";
 
 /** A request at the start of the pipeline. */
 export interface Incoming {

@@ -7,10 +7,8 @@ import type { TSchema } from "typebox";
 import { suggestion } from "#kernel/suggestion";
 import { isStorableText } from "#kernel/text";
 import { JsonNumber } from "../pipeline/request.ts";
-import type { Dialect } from "./dialect.ts";
-import { boolean, constants, integer, nothing, number, type Read, storable, text } from "./scalars.ts";
+import { below, boolean, constants, type Dialect, integer, nothing, number, type Read, storable, text, ValueProblem } from "./scalars.ts";
 import { checkWords, READ_AS, type SchemaNode } from "./schema-node.ts";
-import { below, ValueProblem } from "./value-problem.ts";
 
 /** Throws an ordinary `Error` for a schema with words or types that no reader knows; the reader itself throws `ValueProblem`. */
 export const readerOf = (schema: TSchema, dialect: Dialect): Read => compile(schema as SchemaNode, dialect);

@@ -1,8 +1,57 @@
 /** Readers of single values: text, numbers, booleans, constants. */
 import { codePointCount, isStorableText } from "#kernel/text";
-import type { Dialect } from "./dialect.ts";
 import type { SchemaNode } from "./schema-node.ts";
-import { ValueProblem } from "./value-problem.ts";
+
+/** How reading a request differs from reading a world file, where both follow the same schema words. */
+export interface Dialect {
+  /**
+   * What a value stands for, by the kind that is expected: text of a query stands for numbers, lists and objects. A value that
+   * stands for nothing of that kind is returned as it is, and then refused. Throws `ValueProblem`.
+   */
+  readonly coerce?: {
+    text(value: unknown): unknown;
+    integer(value: unknown): unknown;
+    /** Decimals that stay text, so that no digit passes through a binary float; where left out they are numbers. */
+    decimal(value: unknown): string;
+    boolean(value: unknown): unknown;
+    list(value: unknown, isCommaSeparated: boolean): unknown;
+    object(value: unknown): unknown;
+  };
+  /** By the name that a schema gives with `x-plaza-read-as`. Without a reading of that name the schema's other words count. Each throws `ValueProblem`. */
+  readonly readings?: Readonly<Record<string, (value: unknown) => unknown>>;
+  /** What becomes of keys that an object does not declare, where its schema does not say. */
+  readonly undeclaredKeys: "kept" | "left out";
+  /** Whether a missing key is reported at its own place in the schema's order, or after all that is wrong with the keys that are there. */
+  readonly missingKeys: "in order" | "last";
+  readonly messages: {
+    notText(value: unknown): string;
+    readonly notObject: string;
+    tooShort(minLength: number): string;
+    tooFew(minItems: number): string;
+    noMatch(pattern: string): string;
+    noneOf(allowed: readonly unknown[]): string;
+  };
+}
+
+/** Why a value does not fit its schema. Requests turn it into `invalidParameter`, world files into `WorldProblem`. */
+export class ValueProblem extends Error {
+  constructor(
+    readonly problem: string,
+    /** Where inside of the value, e.g. `users[0].name`; empty for the value itself. */
+    readonly path = "",
+  ) {
+    super(path === "" ? problem : `${path} ${problem}`);
+    this.name = "ValueProblem";
+  }
+}
+
+/** Throws the problem on, as seen from one level higher. Another error goes on as it is. */
+export function below(error: unknown, step: string | number): never {
+  if (!(error instanceof ValueProblem)) throw error;
+  const outer = typeof step === "number" ? `[${step}]` : step;
+  const isPlace = error.path === "" || error.path.startsWith("[");
+  throw new ValueProblem(error.problem, isPlace ? outer + error.path : `${outer}.${error.path}`);
+}
 
 /** Returns the value as it is to be used. Throws `ValueProblem`. */
 export type Read = (value: unknown) => unknown;

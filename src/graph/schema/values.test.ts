@@ -4,7 +4,7 @@ import { type TSchema, Type } from "typebox";
 import { parametersReader } from "../pipeline/parameters.ts";
 import { JsonNumber } from "../pipeline/request.ts";
 import { entryReader } from "../worlds/file/entry-reader.ts";
-import { ValueProblem } from "./value-problem.ts";
+import { ValueProblem } from "./scalars.ts";
 
 type Outcome = { readonly is: unknown } | string;
 

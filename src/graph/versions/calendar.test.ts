@@ -10,7 +10,7 @@ import {
   versionsEntry,
 } from "./calendar.ts";
 import { ChangeLog } from "./changes.ts";
-import { isMarketing } from "./rules.ts";
+import { isMarketing } from "./resolve.ts";
 
 const DAY = 86_400;
 const on = (seconds: number | undefined) => (seconds === undefined ? undefined : new Date(seconds * 1000).toISOString());

@@ -1,8 +1,8 @@
 /** The step `version`: the version that serves a request (D-03, D-80, D-81, D-83; VER-1 to VER-6). Pure: a calendar, an app, a moment. */
 import { unknownPath, versionDeprecated } from "#kernel/errors";
 import { formatVersion, type Version } from "#kernel/versions";
+import type { SurfaceName } from "../pipeline/request.ts";
 import { type MarketingVersion, type Release, standardCalendar, type VersionCalendar } from "./calendar.ts";
-import type { VersionRule } from "./rules.ts";
 
 const isOf = (releases: readonly Release[], version: Version): boolean => releases.some((release) => release.version === version);
 
@@ -40,7 +40,7 @@ export interface ServedVersion {
   readonly upgradedFrom?: Version;
 }
 
-export interface VersionInput {
+interface VersionInput {
   readonly rule: VersionRule;
   /** In the calendar, as the step `address` has checked; undefined when the path names none. */
   readonly asked: Version | undefined;
@@ -124,3 +124,28 @@ function marketingVersion(input: VersionInput, asked: Version): ServedVersion {
 /** VER-6f, D-81. */
 export const upgradeWarning = (served: Version, asked: Version): string =>
   `The call has been auto-upgraded to ${formatVersion(served)} as ${formatVersion(asked)} has been deprecated`;
+
+/** Which list of versions an operation follows; the rules themselves are in `resolve.ts`. */
+export type VersionRule =
+  /** VER-1b: 20.0 to 26.0; without one, the app's default version. */
+  | "platform"
+  /** VER-1c: v23.0 to v25.0, and never without. */
+  | "migrationIntents"
+  /** VER-1d, VER-1e: the surface's address or a header carries the version. */
+  | "unversioned"
+  /** VER-2 to VER-6: the marketing calendar, and never without (VER-4a). */
+  | "marketing"
+  /** D-03: G1's address carries no version, so without one it runs on the current marketing version. */
+  | "marketingOrCurrent";
+
+/** Whether a request counts as use of the marketing interface (VER-5c). */
+export const isMarketing = (rule: VersionRule): boolean => rule === "marketing" || rule === "marketingOrCurrent";
+
+/** Undefined: the first segment of the path names it. */
+export const fixedVersions: Readonly<Record<SurfaceName, string | undefined>> = {
+  base: undefined,
+  app: "1.0.0",
+  microblog: "v1.0",
+  ads: undefined,
+  social_login: undefined,
+};

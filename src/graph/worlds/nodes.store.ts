@@ -1,6 +1,6 @@
 /** The directory: which node an id is. One indexed read, cached; a node's type and owner never change (D-02). */
 import type { NodeRef } from "#auth/node-ref";
-import { type NodeId, nodeId } from "#kernel/ids";
+import { type IdMinter, type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { type Row, sql } from "#storage/sql";
 
@@ -29,4 +29,27 @@ export const insertNode = (tx: Transaction, node: NodeRef): Promise<boolean> =>
 export async function deleteNode(tx: Transaction, id: NodeId): Promise<void> {
   await tx.runAny(sql`DELETE FROM nodes WHERE id = ${id}`);
   tx.invalidate(nodeFact, id);
+}
+
+/** A world file has at most a few ids in the way; more refusals than these have another cause. */
+const TRIES_MAX = 1_000;
+
+/** Calls `insert`, which says whether the id was free, with minted ids until one is, and returns that one. */
+export async function insertMinted(ids: IdMinter, insert: (id: NodeId) => Promise<boolean>): Promise<NodeId> {
+  for (let tries = 0; tries < TRIES_MAX; tries++) {
+    const id = ids.mint();
+    if (await insert(id)) return id;
+  }
+  throw new Error(`none of ${TRIES_MAX} minted ids was free`);
+}
+
+/** Whether a world holds anything, and the hash of a token for an export. */
+export async function hasAnything(reader: Reader): Promise<boolean> {
+  const node = await reader.get(sql`SELECT 1 AS one FROM nodes LIMIT 1`);
+  return node !== undefined || (await reader.get(sql`SELECT 1 AS one FROM tokens LIMIT 1`)) !== undefined;
+}
+
+/** Hex SHA-256 of a token's value, by the token's id. */
+export async function findTokenHash(reader: Reader, id: string): Promise<string | undefined> {
+  return (await reader.get<{ hash: string }>(sql`SELECT t.hash FROM tokens t WHERE t.id = ${id}`))?.hash;
 }

@@ -1,25 +1,27 @@
 /** Opens a world on a database: migrations, clock, ids, caches. */
 import { authMigrations } from "#auth/auth.migrations";
 import { jobMigrations } from "#jobs/jobs.migrations";
-import type { IdMinter } from "#kernel/ids";
+import { unixSeconds } from "#kernel/clock";
+import { type IdMinter, isNodeId } from "#kernel/ids";
 import type { PortRegistry } from "#kernel/ports";
 import type { GuardedClient } from "#outbound/client";
-import type { Database, FeatureMigrations } from "#storage/database";
+import type { Database, FeatureMigrations, Transaction } from "#storage/database";
 import type { KeyRing } from "#storage/sealing";
 import { silentObserver } from "#webhooks/observer";
 import { webhookMigrations } from "#webhooks/webhooks.migrations";
+import type { WorldSection } from "../contract/feature.ts";
 import type { Registry } from "../contract/registry.ts";
 import type { VersionCalendar } from "../versions/calendar.ts";
 import { WorldClock } from "./clock.ts";
 import { erasureFact, erasureJobs } from "./erasure/erasure.ts";
-import type { FaultTools } from "./fault-injection.ts";
+import { Faults, type FaultTools } from "./fault-injection.ts";
 import { graphMigrations } from "./graph.migrations.ts";
-import { newWorldMemory, type WorldMemory } from "./hosting/world-memory.ts";
-import type { RateLimitConfig } from "./rate-limits.ts";
+import { type RateLimitConfig, RateLimits } from "./rate-limits.ts";
+import { RequestLog } from "./request-log.ts";
 import { findSetting, saveSetting, settingFact } from "./settings.store.ts";
 import { type Profile, type WorkObserver, World, type WorldSettings } from "./world.ts";
 
-export interface WorldOptions {
+interface WorldOptions {
   readonly name: string;
   readonly database: Database;
   /** Left out: the world begins without any. */
@@ -111,4 +113,33 @@ async function nextSeededId(database: World["database"], seed: number): Promise<
     await saveSetting(tx, "seeded_starts", String(starts + 1n));
     return start + starts * SEEDED_IDS_PER_START;
   });
+}
+
+/** What a process remembers of a world beside its database, whether it is open or rests. */
+export interface WorldMemory {
+  readonly requests: RequestLog;
+  readonly faults: Faults;
+  readonly rateLimits: RateLimits;
+}
+
+export const newWorldMemory = (tools: { readonly faults: FaultTools; readonly rateLimits: RateLimitConfig }): WorldMemory => ({
+  requests: new RequestLog(),
+  faults: new Faults(tools.faults),
+  rateLimits: new RateLimits(tools.rateLimits),
+});
+
+export function clearMemory({ requests, faults, rateLimits }: WorldMemory): void {
+  requests.clear();
+  faults.clear();
+  rateLimits.clear();
+}
+
+/** Removes a node and what hangs on it. Returns whether the node was there. */
+export async function removeNode(tx: Transaction, registry: Registry, world: OpenWorld, section: WorldSection, id: string): Promise<boolean> {
+  if (!(await section.remove(tx, id, world))) return false;
+  // What other features keep below a page, app or account goes with it.
+  if (!isNodeId(id)) return true;
+  for (const feature of registry.features) await feature.onOwnerDeleted?.(tx, id, world);
+  await world.tokens.forgetNode(tx, id, unixSeconds(world.clock));
+  return true;
 }

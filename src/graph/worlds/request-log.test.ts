@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { type RequestEntry, RequestLog } from "./request-log.ts";
-import type { RequestStory } from "./request-story.ts";
+import { type RequestEntry, RequestLog, type RequestStory } from "./request-log.ts";
 
 const entry = (more: Partial<RequestEntry> = {}): RequestEntry => ({
   trace_id: "A1",

@@ -23,14 +23,14 @@ import { Cursors } from "../response/cursors.ts";
 import type { VersionCalendar } from "../versions/calendar.ts";
 import type { WorldClock } from "./clock.ts";
 import type { Faults } from "./fault-injection.ts";
-import { DEFAULT_WORLD } from "./hosting/world-names.ts";
+import { DEFAULT_WORLD } from "./hosting/worlds.store.ts";
 import { findNode, findNodeAtOnce, nodeFact } from "./nodes.store.ts";
 import type { RateLimits } from "./rate-limits.ts";
 import type { RequestLog } from "./request-log.ts";
 
 export type Profile = "strict" | "clients";
 
-/** What the operator set for features, by the setting's name (`contract/setting.ts`). */
+/** What the operator set for features, by the setting's name (`contract/feature.ts`). */
 export type WorldSettings = Readonly<Record<string, number>>;
 
 /** Reports what happens in the background, to the log and the metrics. */

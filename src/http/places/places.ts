@@ -1,6 +1,6 @@
 /** The surface: which world and which surface a request is for, by host name and by the beginning of its path (D-01). */
 import type { SurfaceName } from "#graph/pipeline/request";
-import { DEFAULT_WORLD } from "#graph/worlds/hosting/world-names";
+import { DEFAULT_WORLD } from "#graph/worlds/hosting/worlds.store";
 import type { World } from "#graph/worlds/world";
 import { hostnameOf } from "./origin.ts";
 

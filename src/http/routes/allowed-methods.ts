@@ -2,7 +2,7 @@
 import type { Registry } from "#graph/contract/registry";
 import { parseAddress } from "#graph/pipeline/address";
 import type { SurfaceName } from "#graph/pipeline/request";
-import { fixedVersions } from "#graph/versions/surfaces";
+import { fixedVersions } from "#graph/versions/resolve";
 import type { Profile } from "#graph/worlds/world";
 
 const ORDER = ["GET", "HEAD", "POST", "DELETE", "OPTIONS"];

@@ -8,7 +8,7 @@ import { beginErasure } from "#graph/worlds/erasure/erasure";
 import { type ErasureRow, findErasure, listErasures } from "#graph/worlds/erasure/erasures.store";
 import { sectionsOf } from "#graph/worlds/file/import-export";
 import { findNode } from "#graph/worlds/nodes.store";
-import { removeNode } from "#graph/worlds/remove-node";
+import { removeNode } from "#graph/worlds/open-world";
 import { isNodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
 import { certain } from "#storage/outcomes";

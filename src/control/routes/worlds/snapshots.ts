@@ -3,7 +3,7 @@ import { type Static, Type } from "typebox";
 import { conflict, notFound } from "#control-contract/errors";
 import { listOf } from "#control-contract/lists";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
-import { SNAPSHOT_NAME } from "#graph/worlds/hosting/world-states";
+import { SNAPSHOT_NAME } from "#graph/worlds/hosting/world-slot";
 import { StateOutdated } from "#storage/database";
 
 const newSnapshot = Type.Object(

@@ -6,7 +6,7 @@ import { listOf, pageQuery, respondWithList } from "#control-contract/lists";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import { warnings, warningsOf } from "#control-contract/warnings";
 import { exportWorld, importWorld, isEmpty } from "#graph/worlds/file/import-export";
-import { DEFAULT_WORLD, WORLD_NAME } from "#graph/worlds/hosting/world-names";
+import { DEFAULT_WORLD, WORLD_NAME } from "#graph/worlds/hosting/worlds.store";
 
 const name = Type.String({
   pattern: WORLD_NAME,

@@ -1,6 +1,6 @@
 import type { Static } from "typebox";
 import type { ListRequest, OperationRequest } from "#graph/contract/operation";
-import { insertMinted } from "#graph/worlds/minted-node";
+import { insertMinted } from "#graph/worlds/nodes.store";
 import { unixSeconds } from "#kernel/clock";
 import type { NodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";

@@ -1,6 +1,6 @@
 /** The only code that changes the state of a live video, by the table of `states.ts`. */
 import { createHash } from "node:crypto";
-import { DEFAULT_WORLD } from "#graph/worlds/hosting/world-names";
+import { DEFAULT_WORLD } from "#graph/worlds/hosting/worlds.store";
 import type { World } from "#graph/worlds/world";
 import type { JobKind } from "#jobs/job-kind";
 import { type NodeId, nodeId } from "#kernel/ids";

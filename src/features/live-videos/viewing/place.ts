@@ -1,7 +1,7 @@
 /** The place of a live video on the live map (C1-3, C1-6, D-51): the id of a place or page, a point, or both. */
 import { textOf } from "#graph/pipeline/parameters";
 import { JsonNumber } from "#graph/pipeline/request";
-import { having, idText } from "#graph/schema/asked";
+import { having, idText } from "#graph/schema/schema-node";
 import { type GraphError, invalidParameter } from "#kernel/errors";
 import { isNodeId, type NodeId } from "#kernel/ids";
 

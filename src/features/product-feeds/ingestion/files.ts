@@ -1,5 +1,5 @@
 /** Stores feed files as they arrive: those that are sent, and those that are fetched from an address. */
-import { defineSetting, readSetting } from "#graph/contract/setting";
+import { defineSetting, readSetting } from "#graph/contract/feature";
 import { moveOf } from "#graph/worlds/clock";
 import type { World } from "#graph/worlds/world";
 import { CallbackRefused } from "#outbound/address-rules";

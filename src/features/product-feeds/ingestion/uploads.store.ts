@@ -1,5 +1,4 @@
-import { insertMinted } from "#graph/worlds/minted-node";
-import { deleteNode, insertNode } from "#graph/worlds/nodes.store";
+import { deleteNode, insertMinted, insertNode } from "#graph/worlds/nodes.store";
 import { type IdMinter, type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";

@@ -1,6 +1,6 @@
 /** D-146: when the file of a feed is fetched. A feed has two schedules: one replaces its items, the other adds to them (D-148). */
 import { type Static, Type } from "typebox";
-import { asked, neverGiven, webAddress } from "#graph/schema/asked";
+import { asked, neverGiven, webAddress } from "#graph/schema/schema-node";
 import type { World } from "#graph/worlds/world";
 import { CallbackRefused } from "#outbound/address-rules";
 import { FETCHED_URL_CHARACTERS_MAX } from "../product-feeds.limits.ts";

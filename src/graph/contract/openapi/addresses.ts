@@ -2,8 +2,7 @@
 import { formatVersion, type Version } from "#kernel/versions";
 import type { SurfaceName } from "../../pipeline/request.ts";
 import type { VersionCalendar } from "../../versions/calendar.ts";
-import { isReleased } from "../../versions/resolve.ts";
-import { fixedVersions } from "../../versions/surfaces.ts";
+import { fixedVersions, isReleased } from "../../versions/resolve.ts";
 import type { Profile } from "../../worlds/world.ts";
 import type { Endpoint, Registry } from "../registry.ts";
 

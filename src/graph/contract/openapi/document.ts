@@ -4,17 +4,20 @@
  * An address such as `/{id}` serves many node types: it is one path whose schemas are an `anyOf`, each with `x-plaza-type`.
  * With `type` or `surface` a document has the operations of one node type or one surface alone, for generators and fuzzers.
  */
+import { type Place, placeNames, schemes } from "#auth/schemes";
 import { withoutCitations } from "#kernel/text";
 import { formatVersion } from "#kernel/versions";
+import type { WebhookObject } from "#webhooks/catalogue/field";
 import type { SurfaceName } from "../../pipeline/request.ts";
+import type { AskedIn } from "../../schema/public-schema.ts";
+import type { VersionCalendar } from "../../versions/calendar.ts";
 import { isReleased, newestVersion } from "../../versions/resolve.ts";
+import type { Profile } from "../../worlds/world.ts";
 import type { Endpoint, Registry } from "../registry.ts";
 import { edgeOf, type OpenapiOptions, pascal, type Served, servedAddresses, typeOf } from "./addresses.ts";
-import { askedIn, openMigrations } from "./asked.ts";
 import { bodyOf, parametersOf, sharedParameters } from "./parameters.ts";
 import { responseHeaders, responsesOf } from "./responses.ts";
 import { type Document, NamedSchemas } from "./schemas.ts";
-import { securityNotes, securityOf, securitySchemes } from "./security.ts";
 
 const ABOUT = `The graph interface. An operation whose address several node types share has a schema for each of them, marked \`x-plaza-type\`;
 \`?type=label\` gives the document of one node type, \`?surface=ads\` that of one surface. A batch, a read of several \`ids\`, and the keys that
@@ -104,3 +107,65 @@ function nameOf({ endpoints, method, suffix }: Served): string {
 
 const summaryOf = ({ served, nodeType }: Endpoint): string =>
   withoutCitations(served?.contract.summary ?? `Reads a ${nodeType}: its declared fields.`);
+
+/** D-10, D-12: a token in a body has no scheme: it is a parameter there. */
+const securitySchemes: Readonly<Record<string, Document>> = {
+  access_token: { type: "apiKey", in: "query", name: "access_token", description: placeNames.access_token },
+  oauth_token: { type: "apiKey", in: "query", name: "oauth_token", description: placeNames.oauth_token },
+  bearer: { type: "http", scheme: "bearer", description: "Authorization: Bearer <ACCESS_TOKEN>" },
+};
+
+/** The ways to bring tokens, each of them enough: places in one object are needed together. */
+function securityOf(endpoints: readonly Endpoint[], profile: Profile): Document[] {
+  const ways = endpoints.flatMap((endpoint) => waysOf(endpoint, profile));
+  return [...new Map(ways.map((way) => [JSON.stringify(way), way])).values()];
+}
+
+function waysOf({ access }: Endpoint, profile: Profile): Document[] {
+  if (profile === "clients") {
+    const anyPlace: Document[] = [{ bearer: [] }, { access_token: [] }, { oauth_token: [] }];
+    return access.tokenless === undefined ? anyPlace : [...anyPlace, {}];
+  }
+  const { places, need } = schemes[access.scheme] as { places: readonly Place[]; need: "all" | "one" };
+  const named = places.filter((place) => place !== "body");
+  return need === "all" ? [Object.fromEntries(named.map((place) => [place, []]))] : named.map((place) => ({ [place]: [] }));
+}
+
+/** What the ways do not say. */
+function securityNotes(endpoints: readonly Endpoint[], profile: Profile): string[] {
+  const isOf = (is: (scheme: { places: readonly Place[]; need: string; developmentOnly?: readonly Place[] }) => boolean): boolean =>
+    endpoints.some(({ access }) => is(schemes[access.scheme]));
+  return [
+    ...(profile === "strict" && isOf(({ need }) => need === "all")
+      ? ["The same token, or tokens of the same app, must stand in all three places."]
+      : []),
+    ...(isOf(({ places }) => places.includes("body")) || profile === "clients" ? ["A token may also stand in the body, as `access_token`."] : []),
+    ...(profile === "strict" && isOf(({ developmentOnly }) => developmentOnly !== undefined)
+      ? ["The query's `access_token` serves while the app is in development mode."]
+      : []),
+  ];
+}
+
+/** What requests may be in a world, for documents. */
+export interface Asked {
+  readonly profile: Profile;
+  readonly calendar: VersionCalendar;
+  /** Unix seconds. */
+  readonly now: number;
+}
+
+/** Migrations that an app may switch: others are over, or have not begun. */
+const openMigrations = ({ calendar, now }: Pick<Asked, "calendar" | "now">): string[] =>
+  calendar.migrations.filter(({ start, end }) => start <= now && now < end).map(({ name }) => name);
+
+export function askedIn(registry: Registry, where: Asked): AskedIn {
+  return {
+    profile: where.profile,
+    namesOf(what) {
+      if (what === "migrations") return openMigrations(where);
+      const names = registry.webhookFields.namesOf(what as WebhookObject);
+      if (names.length === 0) throw new Error(`nothing has the names of ${what}`);
+      return names;
+    },
+  };
+}

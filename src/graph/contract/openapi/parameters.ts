@@ -2,11 +2,10 @@
 import type { TSchema } from "typebox";
 import { principalTypes } from "#auth/token";
 import { formatVersion } from "#kernel/versions";
-import { having } from "../../schema/asked.ts";
 import { type AskedIn, askedSchema, isFile, publicSchema } from "../../schema/public-schema.ts";
-import { SHAPE_OF } from "../../schema/schema-node.ts";
-import { isMarketing } from "../../versions/rules.ts";
-import { parametersOfAll } from "../general-parameters.ts";
+import { having, SHAPE_OF } from "../../schema/schema-node.ts";
+import { isMarketing } from "../../versions/resolve.ts";
+import { parametersOfAll } from "../operation.ts";
 import type { Endpoint } from "../registry.ts";
 import { methodOf, type OpenapiOptions, pascal, type Served, typeOf, versionsOf } from "./addresses.ts";
 import { anyOf } from "./responses.ts";

@@ -2,10 +2,9 @@
 import { type DeclaredError, definitionOf } from "#kernel/errors";
 import { withoutCitations } from "#kernel/text";
 import { publicSchema } from "../../schema/public-schema.ts";
-import { commonErrors } from "../common-errors.ts";
 import type { ErrorForm } from "../operation.ts";
 import type { Endpoint, Registry } from "../registry.ts";
-import { responseSchema } from "../response-schemas.ts";
+import { commonErrors, responseSchema } from "../response-schemas.ts";
 import { edgeOf, methodOf, type OpenapiOptions, pascal, typeOf } from "./addresses.ts";
 import { type Document, errorSchemas, type NamedSchemas } from "./schemas.ts";
 

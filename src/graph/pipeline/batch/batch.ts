@@ -4,9 +4,9 @@ import { nextTurn } from "#kernel/turns";
 import { parseVersion } from "#kernel/versions";
 import { parseJson, parseJsonParameter } from "../../response/json.ts";
 import { segmentsOf } from "../address.ts";
+import { tokensOf, withTokens } from "../authenticate.ts";
 import { isNo, isYes } from "../parameters.ts";
 import type { GraphRequest, GraphResponse, HandleRequest, Parameters } from "../request.ts";
-import { tokensOf, withTokens } from "../tokens-of.ts";
 import { References, referencesIn } from "./references.ts";
 
 const REQUESTS_MAX = 50;

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { GraphResponse } from "../request.ts";
-import { readPath, valuesAt } from "./json-path.ts";
-import { References, referencesIn } from "./references.ts";
+import { References, readPath, referencesIn, valuesAt } from "./references.ts";
 
 const found = (document: unknown, path: string): unknown => valuesAt(document, readPath(path), () => {});
 

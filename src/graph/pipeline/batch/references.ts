@@ -1,7 +1,6 @@
 /** What requests of a batch take from the responses to earlier ones: `{result=name:$.path}` (D-34), within bounds (D-39). */
 import { bodyTooLarge, headersTooLarge, invalidParameter } from "#kernel/errors";
 import type { GraphResponse } from "../request.ts";
-import { readPath, valuesAt } from "./json-path.ts";
 
 const REFERENCE = /\{result=([^:{}]+):(\$[^{}]*)\}/g;
 
@@ -88,3 +87,55 @@ export class References {
 const MOST_BYTES_OF_UNIT = 3;
 
 const jsonText = (value: string): string => JSON.stringify(value).slice(1, -1);
+
+/** The part of JSONPath that batches use: `$.a.b`, `$.a[0]`, `$.a.*.b`, `$.a[*]`, `$['a']`, `$..a`. */
+const STEP = /\.\.([\w-]+)|\.([\w-]+)|\.\*|\[(\d+)\]|\[\*\]|\['([^']*)'\]/y;
+/** Deeper than any response. */
+const STEPS_MAX = 32;
+
+interface Step {
+  /** Undefined: every child. */
+  readonly key: string | undefined;
+  /** At any depth. */
+  readonly isAnywhere: boolean;
+}
+
+/** Throws `invalidParameter` for a path that cannot be read. */
+export function readPath(path: string): readonly Step[] {
+  const steps: Step[] = [];
+  STEP.lastIndex = 1;
+  while (STEP.lastIndex < path.length) {
+    const at = STEP.lastIndex;
+    const match = STEP.exec(path);
+    if (match === null || steps.length >= STEPS_MAX) throw invalidParameter("batch", `has a path that cannot be read at position ${at}: ${path}`);
+    const [, anywhere, name, index, quoted] = match;
+    steps.push({ key: anywhere ?? name ?? index ?? quoted, isAnywhere: anywhere !== undefined });
+  }
+  return steps;
+}
+
+/** `visit` is called for every value that is looked at, and may throw: `$..a..a` finds what nests in itself many times. */
+export function valuesAt(document: unknown, steps: readonly Step[], visit: () => void): readonly unknown[] {
+  let found: unknown[] = [document];
+  for (const step of steps) {
+    const next: unknown[] = [];
+    for (const value of found) collect(value, step, next, visit);
+    found = next;
+  }
+  return found;
+}
+
+function collect(value: unknown, step: Step, found: unknown[], visit: () => void): void {
+  visit();
+  if (typeof value !== "object" || value === null) return;
+  const { key, isAnywhere } = step;
+  if (key !== undefined && Object.hasOwn(value, key)) found.push((value as Record<string, unknown>)[key]);
+  if (key !== undefined && !isAnywhere) return;
+  for (const inner of Object.values(value)) {
+    if (isAnywhere) collect(inner, step, found, visit);
+    else {
+      visit();
+      found.push(inner);
+    }
+  }
+}

@@ -4,8 +4,7 @@ import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader } from "#storage/database";
 import type { Row } from "#storage/sql";
 import type { Field, Nested, ReadRequest } from "../../contract/operation.ts";
-import { valueWithin } from "./keys.ts";
-import { type Chosen, isPart, type Projection } from "./projection.ts";
+import { type Chosen, isPart, type Projection, valueWithin } from "./projection.ts";
 
 /** A read inside a read: of a node, or of its edge. */
 export interface Part {

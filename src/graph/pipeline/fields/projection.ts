@@ -1,9 +1,10 @@
 /** Which fields a response has, resolved before anything is read (D-33, D-37, D-38). */
+import type { TSchema } from "typebox";
 import type { Policy } from "#auth/policy";
 import { fieldUnavailable, invalidParameter } from "#kernel/errors";
 import { joined, named, type Selection, selectionText } from "#kernel/selection";
 import type { Field, FieldSet } from "../../contract/operation.ts";
-import { type Keys, keysOf } from "./keys.ts";
+import type { SchemaNode } from "../../schema/schema-node.ts";
 
 export interface Chosen {
   readonly name: string;
@@ -116,4 +117,43 @@ function onePolicyOf(chosen: readonly Chosen[]): Policy | undefined {
   const checked = chosen.filter(({ field }) => !isPart(field));
   const policy = checked[0]?.field.policy;
   return checked.every(({ field, inner }) => field.policy === policy && (inner === undefined || inner.policy === policy)) ? policy : undefined;
+}
+
+/** What is kept of an object; undefined: all of the key's value. */
+export type Keys = ReadonlyMap<string, Keys | undefined>;
+
+/** Undefined: all of it. Throws `invalidParameter` naming `fields` for a name that the schema does not have. */
+export function keysOf(name: string, schema: TSchema, selection: Selection): Keys | undefined {
+  return keysOfNode(name, schema as SchemaNode, selection);
+}
+
+function keysOfNode(holder: string, node: SchemaNode, selection: Selection): Keys | undefined {
+  const properties = propertiesOf(node);
+  if (properties === undefined) throw invalidParameter("fields", `selects inside ${holder}, which has no fields of its own`, { field: holder });
+  const keys = new Map<string, Keys | undefined>();
+  const { names, isAlsoWhole } = named(selection);
+  for (const [name, inner] of names) {
+    const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
+    if (property === undefined) throw invalidParameter("fields", `names a field that does not exist: ${name}`, { field: name });
+    keys.set(name, inner === undefined ? undefined : keysOfNode(name, property, inner));
+  }
+  // D-33: whatever has an id says it.
+  if (Object.hasOwn(properties, "id") && !keys.has("id")) keys.set("id", undefined);
+  return isAlsoWhole ? undefined : keys;
+}
+
+/** Of an object, or of the objects of a list. */
+const propertiesOf = (node: SchemaNode): SchemaNode["properties"] =>
+  node.properties ?? (node.items === undefined ? undefined : propertiesOf(node.items));
+
+/** Of a list: of each of its elements. What the object does not have stays out. */
+export function valueWithin(value: unknown, keys: Keys): unknown {
+  if (Array.isArray(value)) return value.map((element) => valueWithin(element, keys));
+  if (typeof value !== "object" || value === null) return value;
+  const kept: Record<string, unknown> = {};
+  for (const [name, inner] of keys) {
+    const found = Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined;
+    if (found !== undefined) kept[name] = inner === undefined ? found : valueWithin(found, inner);
+  }
+  return kept;
 }

@@ -1,11 +1,9 @@
 /** Writes the story of a request, while somebody looks. Otherwise a request costs one comparison. */
-
 import { redactJson } from "#kernel/redaction/redaction";
 import { formatVersion } from "#kernel/versions";
 import type { Transaction } from "#storage/database";
 import type { Met, RequestFaultInput } from "../../worlds/fault-injection.ts";
-import { TEXT_CHARACTERS_MAX } from "../../worlds/request-log.ts";
-import type { RequestStory, StoryCredential, StoryStep } from "../../worlds/request-story.ts";
+import { type RequestStory, type StoryCredential, type StoryStep, TEXT_CHARACTERS_MAX } from "../../worlds/request-log.ts";
 import type { World } from "../../worlds/world.ts";
 import type { Parsed } from "../parse.ts";
 import type { GraphRequest, GraphResponse } from "../request.ts";

@@ -3,9 +3,8 @@
  * form, `default`s filled in.
  */
 import type { TSchema } from "typebox";
-import type { Dialect } from "../../schema/dialect.ts";
 import { readerOf } from "../../schema/reader.ts";
-import { ValueProblem } from "../../schema/value-problem.ts";
+import { type Dialect, ValueProblem } from "../../schema/scalars.ts";
 import { readId, secondsOf, WorldProblem } from "./schema-words.ts";
 
 /** Throws `WorldProblem` with the path inside the value. */

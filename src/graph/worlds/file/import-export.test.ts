@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { openPlaza, type TestPlaza } from "#harness/plaza";
 import type { WorldSection } from "../../contract/feature.ts";
-import { removeNode } from "../remove-node.ts";
+import { removeNode } from "../open-world.ts";
 import { exportWorld, importWorld, isEmpty, sectionsOf } from "./import-export.ts";
 import { WorldFileProblem } from "./text.ts";
 

@@ -20,10 +20,9 @@ import {
   type VersionCalendar,
   type VersionsEntry,
 } from "../../versions/calendar.ts";
-import { findNode } from "../nodes.store.ts";
+import { findNode, findTokenHash, hasAnything } from "../nodes.store.ts";
 import type { OpenWorld } from "../open-world.ts";
 import { entryOf, ownSchemas, saveSettings, type WorldSettings, withSettings } from "../settings.ts";
-import { findTokenHash, hasAnything } from "../state.store.ts";
 import { scopeWarnings, type TokenEntry, tokenEntry, tokenHashOf, tokenOf, tokenReferences, tokenToEntry } from "../tokens.ts";
 import type { Profile } from "../world.ts";
 import { entryReader } from "./entry-reader.ts";

@@ -131,7 +131,7 @@ onEachDatabase("a world file that changed", (database) => {
   test("D-195: what apps have removed meanwhile hinders no reload of something else", async () => {
     const plaza = await loaded(database);
     await plaza.world.database.write(async (tx) => {
-      const { removeNode } = await import("../remove-node.ts");
+      const { removeNode } = await import("../open-world.ts");
       const { sectionsOf } = await import("./import-export.ts");
       const users = sectionsOf(plaza.registry).find(({ key }) => key === "users");
       if (users !== undefined) await removeNode(tx, plaza.registry, plaza.world, users, "3001");

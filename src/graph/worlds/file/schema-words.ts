@@ -8,8 +8,8 @@ import { type TProperties, Type } from "typebox";
 import { UNIX_SECONDS_MAX } from "#kernel/clock";
 import { GraphError } from "#kernel/errors";
 import { isNodeId, type NodeId } from "#kernel/ids";
+import { ValueProblem } from "../../schema/scalars.ts";
 import { READ_AS, REFERS_TO, type RefersTo } from "../../schema/schema-node.ts";
-import { ValueProblem } from "../../schema/value-problem.ts";
 
 /** What is wrong with a world file or a control request's entry. `path` is where, e.g. `labels[0].name`. */
 export class WorldProblem extends ValueProblem {

@@ -2,8 +2,7 @@
 import { expect, test } from "bun:test";
 import { catchTimers } from "#harness/time/stopped-time";
 import type { Database } from "#storage/database";
-import type { OpenWorld } from "../open-world.ts";
-import type { WorldMemory } from "./world-memory.ts";
+import type { OpenWorld, WorldMemory } from "../open-world.ts";
 import { type EnteredWorld, WorldSlot } from "./world-slot.ts";
 
 /** A turn of the event loop, in which all that can happen without others happens. */

@@ -2,11 +2,10 @@
 import { within } from "#kernel/turns";
 import type { Database } from "#storage/database";
 import { DatabaseLease } from "#storage/database-lease";
-import type { OpenWorld } from "../open-world.ts";
-import { clearMemory, type WorldMemory } from "./world-memory.ts";
-import { BEGINNING, keepWorld } from "./world-states.ts";
+import { WorldClock } from "../clock.ts";
+import { clearMemory, type OpenWorld, type WorldMemory } from "../open-world.ts";
 
-export interface WorldSlotOptions {
+interface WorldSlotOptions {
   readonly name: string;
   readonly memory: WorldMemory;
   openDatabase(): Promise<Database>;
@@ -258,4 +257,28 @@ export class WorldSlot {
     await end(opened.world);
     await opened.database.close();
   }
+}
+
+/** The state in which a world was made, for its reset. No snapshot can have the name. */
+export const BEGINNING = "_beginning";
+
+/** A file's name on every system; it begins with a letter or digit. */
+const SNAPSHOT = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
+export const SNAPSHOT_NAME = SNAPSHOT.source;
+
+export const isSnapshotName = (name: string): boolean => SNAPSHOT.test(name);
+
+export async function keepWorld({ clock, database }: OpenWorld, state: string): Promise<void> {
+  await clock.note();
+  await database.saveState(state);
+}
+
+/** `state` undefined: the world is empty. False: there is no such state, and nothing has changed. Rejects with `StateOutdated`. */
+export async function bringBack(database: Database, state: string | undefined, realNowMs: () => number): Promise<boolean> {
+  if (!(await database.restoreState(state))) return false;
+  const lease = new DatabaseLease(database);
+  const clock = await WorldClock.open(lease, realNowMs);
+  await clock.resume();
+  await lease.close();
+  return true;
 }

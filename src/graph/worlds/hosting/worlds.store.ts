@@ -80,3 +80,14 @@ const byName = { columns: ["w.name"], direction: "ascending", keyOf: (row: World
 export function listWorldRows(reader: Reader, page: PageRequest): Promise<ListPage<WorldRow>> {
   return readPage<WorldRow>(reader, sql`SELECT w.name, w.made_ms FROM worlds w WHERE w.name > ''`, byName, page);
 }
+
+/** Names of worlds (D-260). */
+
+/** The first one. */
+export const DEFAULT_WORLD = "default";
+
+/** A label of a host name, a file and, behind `plaza_`, a schema; in lower case, since file systems and hosts do not tell cases apart. */
+const NAME = /^[a-z0-9]([a-z0-9_-]{0,55}[a-z0-9])?$/;
+export const WORLD_NAME = NAME.source;
+
+export const isWorldName = (name: string): boolean => NAME.test(name);

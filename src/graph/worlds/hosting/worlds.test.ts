@@ -2,15 +2,14 @@
 import { expect, spyOn, test } from "bun:test";
 import { afterThisTest } from "#harness/cleanup";
 import { movedClock } from "#harness/work-database";
+import type { Database, Transaction } from "#storage/database";
 import { databasesIn } from "#storage/databases";
 import { sql } from "#storage/sql";
 import { graphMigrations } from "../graph.migrations.ts";
-import type { OpenWorld } from "../open-world.ts";
+import { newWorldMemory, type OpenWorld } from "../open-world.ts";
 import { findSetting, saveSetting } from "../settings.store.ts";
-import { announce } from "./world-changes.ts";
-import { newWorldMemory } from "./world-memory.ts";
 import { findWakeTimes, insertWorld } from "./worlds.store.ts";
-import { Worlds } from "./worlds.ts";
+import { announce, followChanges, Worlds } from "./worlds.ts";
 
 const START_MS = 1_795_000_000_000;
 
@@ -297,4 +296,37 @@ test("at the end the others are closed before the first one, which says what is 
   expect(events.filter((event) => event.endsWith(" closed")).toSorted()).toEqual(["busy", "default", "due", "idle"].map((name) => `${name} closed`));
   expect({ last: events.at(-1), open: openNames(), failures }).toEqual({ last: "default closed", open: [], failures: [] });
   expect(() => worlds.default).toThrow("the first world is closed");
+});
+
+/** Everything that is announced goes to everybody, as facts of one database do. */
+function shared() {
+  const listeners: ((kind: string | undefined, key: string | undefined) => void)[] = [];
+  const invalidate = (kind: string | undefined, key?: string): void => {
+    for (const listener of listeners) listener(kind, key);
+  };
+  const database = { onInvalidate: (listener: (typeof listeners)[number]) => void listeners.push(listener) } as unknown as Database;
+  const heardBy = (process: string): string[] => {
+    const heard: string[] = [];
+    followChanges(database, process, (change, name) => heard.push(`${change} ${name}`));
+    return heard;
+  };
+  return { tx: { invalidate } as unknown as Transaction, invalidate, heardBy };
+}
+
+test("every process but the one that does it hears which world was deleted or replaced", () => {
+  const { tx, heardBy } = shared();
+  const [one, other] = [heardBy("p1"), heardBy("p2")];
+  announce(tx, "deleted", "p1", "a");
+  announce(tx, "replaced", "p2", "b");
+  expect({ one, other }).toEqual({ one: ["replaced b"], other: ["deleted a"] });
+});
+
+test("other facts, and that everything may have changed, are no change of a world", () => {
+  const { invalidate, heardBy } = shared();
+  const heard = heardBy("p1");
+  invalidate(undefined);
+  invalidate("token", "p2 a");
+  invalidate("world", undefined);
+  invalidate("world", "p2");
+  expect(heard).toEqual([]);
 });

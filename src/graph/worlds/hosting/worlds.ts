@@ -4,22 +4,18 @@
  *
  * **Invariant:** what a request of one world reads, writes, waits for or counts against is that world's alone.
  */
-import type { Database, Databases, SavedState } from "#storage/database";
+import type { Database, Databases, SavedState, Transaction } from "#storage/database";
 import type { ListPage, PageRequest } from "#storage/keyset";
-import type { OpenWorld } from "../open-world.ts";
+import type { OpenWorld, WorldMemory } from "../open-world.ts";
 import { OpenWorlds } from "./open-worlds.ts";
 import { Resting } from "./resting.ts";
-import { announce, followChanges } from "./world-changes.ts";
-import type { WorldMemory } from "./world-memory.ts";
-import { DEFAULT_WORLD, isWorldName } from "./world-names.ts";
-import { type EnteredWorld, type HeldWorld, WorldSlot } from "./world-slot.ts";
-import { BEGINNING, bringBack, isSnapshotName, keepWorld } from "./world-states.ts";
-import { deleteWorldRow, hasWorld, insertWorld, listWorldRows, type WorldRow } from "./worlds.store.ts";
+import { BEGINNING, bringBack, type EnteredWorld, type HeldWorld, isSnapshotName, keepWorld, WorldSlot } from "./world-slot.ts";
+import { DEFAULT_WORLD, deleteWorldRow, hasWorld, insertWorld, isWorldName, listWorldRows, type WorldRow } from "./worlds.store.ts";
 
 /** 64 bits. */
 const PROCESS_BYTES = 8;
 
-export interface WorldsOptions {
+interface WorldsOptions {
   readonly databases: Databases;
   /** Opens a world on its database, for this process. */
   openWorld(name: string, database: Database, memory: WorldMemory): Promise<OpenWorld>;
@@ -296,4 +292,22 @@ export class Worlds {
     await this.#options.databases.remove(name);
     await this.#options.removeFiles(name);
   }
+}
+
+/** What a process does with a world as a whole, for the others that have it open. */
+type WorldChange = "deleted" | "replaced";
+
+const factOf: Readonly<Record<WorldChange, string>> = { deleted: "world", replaced: "world_replaced" };
+
+/** `process`: the one that does so. */
+export const announce = (tx: Transaction, change: WorldChange, process: string, name: string): void =>
+  tx.invalidate(factOf[change], `${process} ${name}`);
+
+/** `on` is called with what other processes than `own` do. */
+export function followChanges(database: Database, own: string, on: (change: WorldChange, name: string) => void): void {
+  database.onInvalidate((kind, key) => {
+    const change = kind === factOf.deleted ? "deleted" : kind === factOf.replaced ? "replaced" : undefined;
+    const [process, name] = key?.split(" ") ?? [];
+    if (change !== undefined && name !== undefined && process !== own) on(change, name);
+  });
 }

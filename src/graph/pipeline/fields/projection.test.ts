@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { type TSchema, Type } from "typebox";
 import type { Selection } from "#kernel/selection";
-import { type Keys, keysOf, valueWithin } from "./keys.ts";
+import { type Keys, keysOf, valueWithin } from "./projection.ts";
 
 const name = fc.string({ unit: "binary", minLength: 1, maxLength: 3 });
 interface Drawn {
