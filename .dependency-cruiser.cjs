@@ -141,7 +141,7 @@ const rules = [
         "^src/graph/(contract/(operation|unserved-fields)|pipeline/request)\\.ts$",
         // What documents say of a schema, and the fields that can be subscribed to.
         "^src/(graph/schema/schema-node|graph/worlds/file/schema-words|webhooks/catalogue/field)\\.ts$",
-        "^src/auth/(policy|app-policies|page-policies|schemes|page-tasks)\\.ts$",
+        "^src/auth/(policy|page-policies|schemes)\\.ts$",
         "^node_modules/typebox/",
         // Its own feature's data: policies, limits, states, metrics. The next two rules say which files of it are none.
         "^(src/features/[^/]+|tools/feature-template)/.+\\.ts$",

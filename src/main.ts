@@ -2,8 +2,7 @@
 import { hashOf } from "#auth/tokens";
 import type { Certificate } from "#config/certificate";
 import type { Config } from "#config/config";
-import { listening } from "#config/listening";
-import { pageGuardOf } from "#config/page-rules";
+import { listening, pageGuardOf } from "#config/listening";
 import { keyRingOf } from "#config/secret-key";
 import { announceServer, controlKeyOf, keepReplacedKey } from "#config/server-files";
 import { type ControlAppOptions, controlApp } from "#control/app";
@@ -27,7 +26,7 @@ import { unixSeconds } from "#kernel/clock";
 import { formatVersion } from "#kernel/versions";
 import { GuardedClient } from "#outbound/client";
 import { removeRecordings } from "#recordings/read-recording";
-import { databasesIn } from "#storage/databases";
+import { databasesIn } from "#storage/open";
 import { sharedKeys } from "#storage/sealing";
 import {
   collectGarbage,
@@ -45,9 +44,8 @@ import {
 } from "#system";
 import { errorFields, type Log } from "#telemetry/log";
 import type { MetricsSource } from "#telemetry/merged-metrics";
-import { requestLines } from "#telemetry/request-lines";
+import { requestLines, workLog } from "#telemetry/request-lines";
 import { RequestMetrics } from "#telemetry/request-metrics";
-import { workLog } from "#telemetry/work-log";
 import { closeExported } from "./export-at-end.ts";
 import { features } from "./features.ts";
 import { type Beginning, beginWorld, type Demo, fillWorld } from "./seed-world.ts";
@@ -96,7 +94,7 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
     await ingest.stop();
     throw error;
   });
-  const listeners: Listener[] = [];
+  const listeners: Pick<GraphServer, "stop">[] = [];
   const ending = new AbortController();
   let certificate: Certificate | undefined;
   try {
@@ -157,12 +155,6 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
 
 /** Of a process that loads no world. */
 const noBeginning: Beginning = { demo: undefined, file: undefined };
-
-interface Listener {
-  readonly port: number;
-  /** Accepts no new requests; running ones can finish within `graceMs`. */
-  stop(graceMs: number): Promise<void>;
-}
 
 async function listenGraph(
   config: Config,

@@ -57,7 +57,7 @@ const deps: Readonly<Record<string, readonly string[]>> = {
   "src/config/read.ts": ["#http/server"],
   "src/http/http1/head.ts": ["#kernel/alone", "../server.ts"],
   "src/http/server.ts": ["#control/api", "#features/labels", "node:http", "#harness/plaza", "../features/people/people.store.ts"],
-  "src/recordings/folder.ts": ["#storage/sql"],
+  "src/recordings/recording-space.ts": ["#storage/sql"],
   "src/ingest/listener.ts": ["#http/server"],
   "src/control/api.ts": ["hono", "#http/server", "#features/labels", "#control-contract/route"],
   "src/system.ts": ["#kernel/alone", "#storage/sql", "../conformance/cases.ts"],

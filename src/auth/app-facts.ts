@@ -1,6 +1,7 @@
 /** What every request needs of the app behind its token. The apps feature provides the port. */
 import type { NodeId } from "#kernel/ids";
 import type { Reader } from "#storage/database";
+import type { FactCache } from "#storage/facts";
 
 export interface AppFacts {
   readonly id: NodeId;
@@ -39,3 +40,6 @@ declare module "#kernel/ports" {
     app: AppPort;
   }
 }
+
+/** A world's cache for one kind of fact, e.g. `facts("page_role")`. */
+export type FactsOf = <T>(kind: string) => FactCache<T>;

@@ -1,12 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { GraphError, permissionMissing, taskMissing } from "#kernel/errors";
 import { type NodeId, nodeId } from "#kernel/ids";
-import { appTokenAlone, ownApp } from "./app-policies.ts";
 import { type AuthorizationCheck, authorize, canSeeNode, authorizationCheck as checkOf, fieldRefusal } from "./authorize.ts";
-import type { NodeRef } from "./node-ref.ts";
 import { onPage } from "./page-policies.ts";
-import type { Policy, PolicyInput } from "./policy.ts";
-import type { Token } from "./token.ts";
+import { appTokenAlone, ownApp, type Policy, type PolicyInput } from "./policy.ts";
+import type { NodeRef, Token } from "./token.ts";
 
 const authorizationCheck = (...values: string[]): AuthorizationCheck[] =>
   values.map((value) => ({

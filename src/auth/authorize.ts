@@ -2,12 +2,11 @@
 import { type GraphError, permissionMissing, tokenInvalid, tokenOfOtherApp } from "#kernel/errors";
 import type { PortRegistry } from "#kernel/ports";
 import type { Reader } from "#storage/database";
-import type { AppFacts } from "./app-facts.ts";
+import type { AppFacts, FactsOf } from "./app-facts.ts";
 import type { Credential } from "./credentials.ts";
-import type { FactsOf } from "./facts-of.ts";
-import type { NodeRef } from "./node-ref.ts";
 import type { Policy, PolicyInput } from "./policy.ts";
 import { placeNames } from "./schemes.ts";
+import type { NodeRef } from "./token.ts";
 
 export interface Surroundings {
   readonly reader: Reader;

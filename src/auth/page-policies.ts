@@ -1,6 +1,9 @@
 /** Policies of what belongs to a page. */
 import { type GraphError, taskMissing } from "#kernel/errors";
-import { type PageTask, pageTasksOf } from "./page-tasks.ts";
+import type { NodeId } from "#kernel/ids";
+import type { PortRegistry } from "#kernel/ports";
+import type { Reader } from "#storage/database";
+import type { FactsOf } from "./app-facts.ts";
 import { definePolicy, type Policy, type PolicyInput } from "./policy.ts";
 
 /** A page token of that page, or a token of a person who has any role on it, and one of the tasks. */
@@ -21,4 +24,32 @@ async function denyPerson({ token, node, reader, ports, facts }: PolicyInput, an
   if (token.user === undefined) return undefined;
   const role = await pageTasksOf(node.owner, token.user, reader, ports, facts);
   return anyOf.some((task) => role?.tasks.includes(task)) ? undefined : taskMissing(`the page task ${anyOf.join(" or ")}`);
+}
+
+/** Page tasks: what a person may do on a page (D-13). The pages feature provides the port. */
+export const pageTasks = ["MANAGE", "CREATE_CONTENT", "MODERATE", "MESSAGING", "ADVERTISE", "ANALYZE"] as const;
+export type PageTask = (typeof pageTasks)[number];
+
+export interface PageRole {
+  readonly tasks: readonly string[];
+  /** The role was granted through the business management tool (AUTH-13). */
+  readonly via_business: boolean;
+}
+
+interface PageRolePort {
+  findRole(reader: Reader, page: NodeId, user: NodeId): Promise<PageRole | undefined>;
+}
+
+declare module "#kernel/ports" {
+  interface Ports {
+    page_role: PageRolePort;
+  }
+}
+
+/** The fact's key; the pages feature invalidates it when a role changes. */
+export const pageRoleFact = "page_role";
+export const pageRoleKey = (page: string, user: string): string => `${page} ${user}`;
+
+export function pageTasksOf(page: NodeId, user: NodeId, reader: Reader, ports: PortRegistry, facts: FactsOf): Promise<PageRole | undefined> {
+  return facts<PageRole>(pageRoleFact).get(pageRoleKey(page, user), () => ports.get("page_role").findRole(reader, page, user));
 }

@@ -1,14 +1,12 @@
 /**
  * A policy decides everything that a token may do to a node (D-16). A feature defines the policies of its nouns; here and in
- * `page-policies.ts` and `app-policies.ts` are those that belong to none.
+ * `page-policies.ts` are those that belong to none.
  */
-import type { GraphError } from "#kernel/errors";
+import { type GraphError, taskMissing } from "#kernel/errors";
 import type { PortRegistry } from "#kernel/ports";
 import type { Reader } from "#storage/database";
-import type { AppFacts } from "./app-facts.ts";
-import type { FactsOf } from "./facts-of.ts";
-import type { NodeRef } from "./node-ref.ts";
-import type { Token, TokenKind } from "./token.ts";
+import type { AppFacts, FactsOf } from "./app-facts.ts";
+import type { NodeRef, Token, TokenKind } from "./token.ts";
 
 export interface PolicyInput {
   readonly token: Token;
@@ -38,3 +36,23 @@ export const definePolicy = (policy: Policy): Policy => policy;
 
 /** For node types that the interface never shows as such. */
 export const nobody = definePolicy({ name: "nobody", summary: "nobody", kinds: [], scopes: [], canSee: () => false });
+
+/** The app itself: its own app token, or a person with a role on it. */
+export const ownApp = definePolicy({
+  name: "ownApp",
+  summary: "a token of that app: an app token, or of one of its administrators or developers",
+  kinds: ["app", "user", "system_user"],
+  scopes: [],
+  canSee: ({ token, node }) => token.app === node.id,
+  async deny({ token, node, reader, ports }) {
+    if (token.type === "app" || token.user === undefined) return undefined;
+    const roles = await ports.get("app").rolesOf(reader, node.id, token.user);
+    return roles.some((role) => role === "administrator" || role === "developer")
+      ? undefined
+      : taskMissing("the role administrator or developer on the app");
+  },
+});
+
+/** The app's own app token, and nobody's else. */
+export const appTokenAlone = (name: string): Policy =>
+  definePolicy({ name, summary: "the app's own app token", kinds: ["app"], scopes: [], canSee: ({ token, node }) => token.app === node.id });

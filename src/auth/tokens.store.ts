@@ -19,28 +19,21 @@ interface TokenRow extends Row {
   revoked_at: number;
 }
 
+const tokenRows = sql`
+  SELECT CAST(t.id AS TEXT) AS id, t.type, CAST(t.app AS TEXT) AS app, CAST(t.user_id AS TEXT) AS user_id, CAST(t.page AS TEXT) AS page,
+    CAST(t.social_account AS TEXT) AS social_account, CAST(t.microblog_user AS TEXT) AS microblog_user, t.scopes, t.issued_at, t.expires_at,
+    t.data_access_expires_at, t.revoked_at
+  FROM tokens t`;
+
 export async function findTokenByHash(reader: Reader, hash: string): Promise<Token | undefined> {
-  const row = await reader.get<TokenRow>(sql`
-    SELECT CAST(t.id AS TEXT) AS id, t.type, CAST(t.app AS TEXT) AS app, CAST(t.user_id AS TEXT) AS user_id, CAST(t.page AS TEXT) AS page,
-      CAST(t.social_account AS TEXT) AS social_account, CAST(t.microblog_user AS TEXT) AS microblog_user, t.scopes, t.issued_at, t.expires_at,
-      t.data_access_expires_at, t.revoked_at
-    FROM tokens t WHERE t.hash = ${hash}`);
+  const row = await reader.get<TokenRow>(append(tokenRows, "WHERE t.hash = ?", [hash]));
   return row === undefined ? undefined : tokenOf(row);
 }
 
 const byId = { columns: ["t.id"], direction: "descending", keyOf: (row: TokenRow) => [row.id] } as const;
 
 export async function listTokens(reader: Reader, page: PageRequest): Promise<ListPage<Token>> {
-  const found = await readPage<TokenRow>(
-    reader,
-    sql`
-    SELECT CAST(t.id AS TEXT) AS id, t.type, CAST(t.app AS TEXT) AS app, CAST(t.user_id AS TEXT) AS user_id, CAST(t.page AS TEXT) AS page,
-      CAST(t.social_account AS TEXT) AS social_account, CAST(t.microblog_user AS TEXT) AS microblog_user, t.scopes, t.issued_at, t.expires_at,
-      t.data_access_expires_at, t.revoked_at
-    FROM tokens t WHERE t.id > 0 AND t.copy_of = 0`,
-    byId,
-    page,
-  );
+  const found = await readPage<TokenRow>(reader, append(tokenRows, "WHERE t.id > 0 AND t.copy_of = 0"), byId, page);
   return { ...found, rows: found.rows.map(tokenOf) };
 }
 
@@ -86,11 +79,7 @@ export async function listLiveTokens(
 
 /** None of the copies. */
 export async function findTokenById(reader: Reader, id: string): Promise<Token | undefined> {
-  const row = await reader.get<TokenRow>(sql`
-    SELECT CAST(t.id AS TEXT) AS id, t.type, CAST(t.app AS TEXT) AS app, CAST(t.user_id AS TEXT) AS user_id, CAST(t.page AS TEXT) AS page,
-      CAST(t.social_account AS TEXT) AS social_account, CAST(t.microblog_user AS TEXT) AS microblog_user, t.scopes, t.issued_at, t.expires_at,
-      t.data_access_expires_at, t.revoked_at
-    FROM tokens t WHERE t.id = ${id} AND t.copy_of = 0`);
+  const row = await reader.get<TokenRow>(append(tokenRows, "WHERE t.id = ? AND t.copy_of = 0", [id]));
   return row === undefined ? undefined : tokenOf(row);
 }
 

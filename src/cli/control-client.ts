@@ -1,8 +1,10 @@
 /** Requests of the commands to the control API of a running server. */
 import { ConfigProblem } from "#config/config";
-import { environment } from "#config/environment";
+import { findConfigFile } from "#config/config-file";
+import { environment } from "#config/option";
 import { commandWarnings } from "#config/read-config";
-import { mayHaveServer, serverAddress, unreachable } from "./running-server.ts";
+import { findServer, isFolder } from "#config/server-files";
+import { trimmedEnd } from "#kernel/text";
 import { fail, note, WRONG_USE } from "./terminal/output.ts";
 
 export interface ControlRequests {
@@ -75,3 +77,58 @@ export async function withServer(given: Given, run: (control: ControlRequests) =
     throw error;
   }
 }
+
+/** Which server a command talks to: the one that its options name, then the variables, then the one that runs on the data folder. */
+export interface ServerAddress {
+  /** Without `/v1` and without a slash at its end. */
+  readonly url: string;
+  readonly key: string;
+  /** For requests to it. */
+  readonly tls: BunFetchRequestInitTLS;
+}
+
+/** The server's own file names an address of this machine, which no certificate names. Its authority has to be trusted all the same. */
+const ANY_NAME: BunFetchRequestInitTLS = { checkServerIdentity: () => undefined };
+
+const DEFAULT_DATA = ".plaza";
+const DEFAULT_URL = "http://127.0.0.1:4001";
+
+/** As `plaza start` would choose it. */
+async function dataOf(given: Given): Promise<string> {
+  return String(given.data ?? environment().PLAZA_DATA ?? (await findConfigFile(given))?.values.data ?? DEFAULT_DATA);
+}
+
+/** The server that an option or variable names, or that runs on the data; undefined if there is none. */
+export async function findServerAddress(given: Given): Promise<ServerAddress | undefined> {
+  const { PLAZA_CONTROL_URL, PLAZA_CONTROL_KEY } = environment();
+  const data = await dataOf(given);
+  // Data that is named on the command line goes before a variable.
+  const named = given.control_url ?? (given.data === undefined ? PLAZA_CONTROL_URL : undefined);
+  const found = findServer(data);
+  const url = named ?? found.info?.control_url;
+  if (url === undefined) return undefined;
+  if (typeof url !== "string" || !URL.canParse(url)) throw new ConfigProblem("--control-url", `"${url}" is not an address`);
+  const key = given.control_key ?? PLAZA_CONTROL_KEY ?? found.controlKey;
+  if (key === undefined) throw new ConfigProblem("PLAZA_CONTROL_KEY", `is required: there is no key in it, and none in ${data}`);
+  return { url: trimmedEnd(url, "/").replace(/\/v1$/, ""), key: String(key), tls: named === undefined ? ANY_NAME : {} };
+}
+
+/** For a request to it that had no response. */
+export function unreachable(url: string, error: unknown): ConfigProblem {
+  const isRefused = error instanceof Error && "code" in error && ["ECONNREFUSED", "ConnectionRefused"].includes(String(error.code));
+  const problem = isRefused ? `no server listens at ${url}` : `${url} could not be reached: ${error instanceof Error ? error.message : error}`;
+  return new ConfigProblem("--control-url", problem);
+}
+
+/** Without any sign of a server, one at the usual port. */
+export async function serverAddress(given: Given): Promise<ServerAddress> {
+  return (await findServerAddress(given)) ?? ((await findServerAddress({ ...given, control_url: DEFAULT_URL })) as ServerAddress);
+}
+
+/** False where a folder says that no server runs. Other data says nothing, and a server may be at the usual port. */
+export async function mayHaveServer(given: Given): Promise<boolean> {
+  return (await findServerAddress(given)) !== undefined || !isFolder(await dataOf(given));
+}
+
+/** The process that runs on the data, on this machine. */
+export const pidOnData = async (given: Given): Promise<number | undefined> => findServer(await dataOf(given)).info?.pid;

@@ -1,14 +1,14 @@
 /** Commands that ask the control API of a running server, or open the data themselves while no server uses it. */
 import { ConfigProblem } from "#config/config";
 import { findConfigFile } from "#config/config-file";
-import { environment } from "#config/environment";
+import { environment } from "#config/option";
 import { commandWarnings, readConfig } from "#config/read-config";
 import { findServer } from "#config/server-files";
 import { EVENT_STREAM, readEvents } from "#control-contract/event-stream";
 import { hasData } from "#storage/open";
 import { Log } from "#telemetry/log";
+import { findServerAddress, type ServerAddress, unreachable } from "./control-client.ts";
 import { exitCodeOf, explain } from "./process-end.ts";
-import { findServerAddress, type ServerAddress, unreachable } from "./running-server.ts";
 
 export type Given = Readonly<Record<string, unknown>>;
 

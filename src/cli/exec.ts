@@ -2,8 +2,7 @@
 import { spawn } from "node:child_process";
 import { constants } from "node:os";
 import { findConfigFile } from "#config/config-file";
-import { environment } from "#config/environment";
-import { variableOf } from "#config/option";
+import { environment, variableOf } from "#config/option";
 import { Log } from "#telemetry/log";
 import { outliveStrayFailures } from "#telemetry/stray-failures";
 import { exitCodeOf, explain } from "./process-end.ts";

@@ -81,3 +81,14 @@ export const nextSignal = (): Promise<string> =>
     process.on("SIGTERM", listen);
     process.on("SIGINT", listen);
   });
+
+/** Resolves when the output is closed, because its reader has enough, as `head -1` has. From then on, what is written to it is lost, and that is no error. */
+export const outputClosed = (): Promise<void> =>
+  new Promise((resolve) => {
+    for (const stream of [process.stdout, process.stderr]) {
+      stream.on("error", (error: Error & { code?: string }) => {
+        if (error.code !== "EPIPE") throw error;
+        resolve();
+      });
+    }
+  });

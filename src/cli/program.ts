@@ -6,10 +6,10 @@ import { flagOf, variableOf } from "#config/option";
 import { optionsWith } from "#config/options";
 import type { Setting } from "#graph/contract/feature";
 import { version } from "#package.json";
-import { outputClosed } from "./closed-pipe.ts";
 import { collected, controlCommand, flagsGiven, serverCommand } from "./command-options.ts";
 import { addContractCommands } from "./compare/commands.ts";
-import type { SchemaName } from "./schema.ts";
+import { outputClosed } from "./process-end.ts";
+import type { SchemaName } from "./server/init.ts";
 import { addServerCommands } from "./server/server-commands.ts";
 import { addWebhookCommands } from "./webhooks/webhook-commands.ts";
 
@@ -71,7 +71,7 @@ SIGTERM and SIGINT end the server when the running requests have ended, after 10
     .description("prints the JSON Schema by which an editor checks a file")
     .addArgument(new Argument("<file>", "world, or config for plaza.config.yaml").choices(["world", "config"]))
     .action(async (name: SchemaName) => {
-      const { schemaText } = await import("./schema.ts");
+      const { schemaText } = await import("./server/init.ts");
       process.stdout.write(schemaText(name));
     });
   addWebhookCommands(plaza);
@@ -209,7 +209,7 @@ function addLiveCommands(live: Command): void {
 
 function addKeyCommands(key: Command): void {
   const run = (command: string) => async (given: Record<string, unknown>) => {
-    const { runKeyCommand } = await import("./key.ts");
+    const { runKeyCommand } = await import("./token.ts");
     process.exitCode = await runKeyCommand(command, flagsGiven(given));
   };
   controlCommand(key, "create", "creates a key of the control API and prints it, once")

@@ -1,13 +1,12 @@
 /** `plaza start`. */
 import { findConfigFile } from "#config/config-file";
-import { environment } from "#config/environment";
+import { environment } from "#config/option";
 import { readConfig, variableWarnings } from "#config/read-config";
 import { settings } from "#features";
 import { type RunningPlaza, startPlaza } from "#main";
 import { Log } from "#telemetry/log";
 import { outliveStrayFailures } from "#telemetry/stray-failures";
-import { outputClosed } from "./closed-pipe.ts";
-import { endWhenAsked, exitCodeOf, explain, nextSignal } from "./process-end.ts";
+import { endWhenAsked, exitCodeOf, explain, nextSignal, outputClosed } from "./process-end.ts";
 
 /** Resolves with the exit code when the server has ended. */
 export async function start(flags: Readonly<Record<string, unknown>>): Promise<number> {
@@ -24,7 +23,7 @@ export async function start(flags: Readonly<Record<string, unknown>>): Promise<n
     for (const warning of variableWarnings(environment(), settings)) log.warn({}, warning);
     const plaza = config.workers > 1 ? await (await import("./workers.ts")).startWithWorkers(config, log) : await startPlaza(config, log);
     if (config.json) process.stdout.write(`${JSON.stringify(plaza.ready)}\n`);
-    else if (config.sandbox) process.stdout.write((await import("./announce.ts")).announcement(plaza, config.callback));
+    else if (config.sandbox) process.stdout.write(announcement(plaza, config.callback));
     logReady(log, plaza);
     return await endWhenAsked(Promise.race([asked, plaza.stopAsked]), plaza, log);
   } catch (error) {
@@ -38,4 +37,43 @@ export async function start(flags: Readonly<Record<string, unknown>>): Promise<n
 function logReady(log: Log, { ready }: RunningPlaza): void {
   const { control_key: _, ready: __, ...addresses } = ready;
   log.info(addresses, "ready");
+}
+
+/** What a sandbox prints at start: addresses, the control key, the demo tokens, and requests to paste. */
+export function announcement({ ready, demo, newestVersion }: RunningPlaza, callback?: string): string {
+  const lines = ["", "Plaza is ready.", ""];
+  const addresses: [string, string | undefined][] = [
+    ["graph", ready.base_url],
+    ["app", ready.app_base_url],
+    ["microblog", ready.microblog_base_url],
+    ["ads", ready.ads_base_url],
+    ["social login", ready.social_login_host],
+    ["live video", ready.rtmp_url ?? undefined],
+    ["console", ready.control_key === undefined ? ready.control_url : `${ready.control_url}/#key=${encodeURIComponent(ready.control_key)}`],
+    ["control API", `${ready.control_url}/v1`],
+    ["control key", ready.control_key],
+    ["webhooks to", callback],
+    // The demo world's secret is public, and stands below.
+    ["signed with", callback === undefined || demo !== undefined ? undefined : "the app's secret, which plaza listen --print-secret prints"],
+  ];
+  for (const [name, address] of addresses) if (address !== undefined) lines.push(`  ${name.padEnd(14)}${address}`);
+  if (demo !== undefined) {
+    lines.push("", "Tokens of the demo world:", "");
+    for (const { token, type } of demo.tokens) lines.push(`  ${type.padEnd(16)}${token}`);
+    lines.push("", `The demo app's secret, which signs its webhooks: ${demo.secret}`);
+    lines.push("", "Try these requests:", "");
+    for (const request of requests(`${ready.base_url}/${newestVersion}/${demo.page}`, demo.page_token)) lines.push(`  ${request}`);
+  }
+  return `${lines.join("\n")}\n\n`;
+}
+
+/** Page messaging requires the token in three places (D-10). */
+function requests(page: string, token: string): string[] {
+  const credentials = `access_token=${token}&oauth_token=${token}`;
+  const bearer = `-H 'Authorization: Bearer ${token}'`;
+  return [
+    `curl ${bearer} '${page}/custom_labels?fields=id,name&${credentials}'`,
+    `curl ${bearer} '${page}/custom_labels?${credentials}' -d page_label_name=regular`,
+    `curl ${bearer} '${page}/personas?${credentials}'`,
+  ];
 }

@@ -2,9 +2,8 @@
 import { ConfigProblem } from "#config/config";
 import { type Control, type Given, listAll, post, show, showAtItsEnd, withControl } from "./control-or-data.ts";
 import { exitCodeOf } from "./process-end.ts";
-import { fail } from "./terminal/output.ts";
+import { fail, readTextFile } from "./terminal/output.ts";
 import { Progress } from "./terminal/progress.ts";
-import { readTextFile } from "./terminal/text-file.ts";
 
 const MB = 1_000_000;
 

@@ -1,7 +1,9 @@
 import { readFileSync } from "node:fs";
+import type { Setting } from "#graph/contract/feature";
 import { ConfigProblem } from "./config.ts";
-import { environment } from "./environment.ts";
-import type { ConfigFile } from "./read-config.ts";
+import { environment } from "./option.ts";
+import { optionsWith } from "./options.ts";
+import { type ConfigFile, optionsOfFile } from "./read-config.ts";
 
 const CONFIG_FILE = "plaza.config.yaml";
 
@@ -34,4 +36,23 @@ function readText(path: string, mayBeMissing: boolean): string | undefined {
     if (mayBeMissing && (error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw new ConfigProblem("--config", `${path} cannot be read: ${(error as Error).message}`);
   }
+}
+
+/** JSON Schema of draft 7, which editors know. */
+export function configFileSchema(settings: readonly Setting[]): Record<string, unknown> {
+  const options = optionsOfFile(optionsWith(settings));
+  const schemas = options.map(({ name, read, default: otherwise, summary }) => {
+    const shown = otherwise === undefined || typeof otherwise === "object" ? {} : { default: otherwise };
+    return [name, { description: summary, ...read.schema, ...shown }] as const;
+  });
+  // A key may be written like its flag as well.
+  const likeFlags = schemas.filter(([name]) => name.includes("_")).map(([name, schema]) => [`^${name.replaceAll("_", "-")}$`, schema]);
+  return {
+    $schema: "http://json-schema.org/draft-07/schema#",
+    title: "Configuration of Plaza (plaza.config.yaml)",
+    type: "object",
+    properties: Object.fromEntries(schemas),
+    patternProperties: Object.fromEntries(likeFlags),
+    additionalProperties: false,
+  };
 }

@@ -1,5 +1,6 @@
 /** Where a listener is, and why it cannot have the address that an option names. */
-import { ConfigProblem } from "./config.ts";
+import { hostnameOf, PageGuard } from "#kernel/page-guard";
+import { type Config, ConfigProblem } from "./config.ts";
 
 /** Bun gives an unknown host name no code. */
 const UNKNOWN_HOST = "Failed to listen at ";
@@ -36,4 +37,16 @@ export function addressOf(host: string): string {
   if (host === "0.0.0.0") return "127.0.0.1";
   if (host === "::") return "[::1]";
   return host.includes(":") ? `[${host}]` : host;
+}
+
+/** Undefined: all pages. */
+export function pageGuardOf({ sandbox, allow_origin, allow_host, host, control_host, public_url, surface_hosts }: Config): PageGuard | undefined {
+  if (!sandbox) return undefined;
+  const configured = [
+    addressOf(host),
+    addressOf(control_host),
+    ...Object.values(surface_hosts),
+    ...(public_url === undefined ? [] : [new URL(public_url).host]),
+  ];
+  return new PageGuard({ origins: allow_origin, hosts: [...allow_host, ...configured.flatMap((name) => hostnameOf(name) ?? [])] });
 }

@@ -22,3 +22,6 @@ export interface Option<Name extends string = string> {
 
 export const flagOf = (name: string): string => `--${name.replaceAll("_", "-")}`;
 export const variableOf = (name: string): string => `PLAZA_${name.toUpperCase()}`;
+
+/** The only place that reads the environment of the process. */
+export const environment = (): Readonly<Record<string, string | undefined>> => process.env;

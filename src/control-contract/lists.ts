@@ -1,5 +1,4 @@
 /** Lists of the control API: `{data: […], paging: {next?}}`; `next` is the address of the following page. */
-
 import { type TSchema, Type } from "typebox";
 import type { OpenWorld } from "#graph/worlds/open-world";
 import type { ListPage, PageRequest } from "#storage/keyset";
@@ -46,3 +45,9 @@ function keyOf(world: OpenWorld, list: string, cursor: string): readonly string[
   if (key === undefined) throw badRequest("after is not a cursor of this list", "after");
   return JSON.parse(key) as string[];
 }
+
+/** What was done, but is probably not what was meant. */
+export const warnings = Type.Optional(Type.Array(Type.String(), { description: "what may not be what you meant, e.g. a misspelt scope" }));
+
+/** The key of a response; absent where there are none. */
+export const warningsOf = (found: readonly string[]): { warnings?: readonly string[] } => (found.length === 0 ? {} : { warnings: found });

@@ -1,7 +1,7 @@
 /** The file of a multipart body, however its bytes are cut: byte by byte, in two, and whole. */
 import { describe, expect, test } from "bun:test";
 import { ControlError } from "./errors.ts";
-import { multipartFile } from "./multipart-file.ts";
+import { bodyBytes, multipartFile } from "./multipart-file.ts";
 
 const TYPE = "multipart/form-data; boundary=b";
 
@@ -87,4 +87,44 @@ test("no further part is looked at behind 65,536 bytes, heads and contents toget
   const fields = (bytes: number) => `${field("a", "x".repeat(bytes - 2 * headBytes - 2))}${field("b", "1")}`;
   expect(await fileOf(`${fields(65_536)}${file("f", "1")}--b--`, 999)).toEqual({ file_name: "f", content: "1" });
   expect(await problemOf(`${fields(65_537)}${file("f", "1")}--b--`, 999)).toBe("the multipart body holds no file");
+});
+
+/** A body in parts, of which it notes how many were asked for. */
+function requestOf(parts: readonly string[], length?: string) {
+  const asked = { count: 0 };
+  const body = new ReadableStream<Uint8Array>(
+    {
+      pull(controller) {
+        const part = parts[asked.count++];
+        if (part === undefined) controller.close();
+        else controller.enqueue(Buffer.from(part));
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  const headers = new Headers(length === undefined ? {} : { "content-length": length });
+  return { asked, request: { headers, body } as unknown as Request };
+}
+const read = async (parts: readonly string[], length?: string): Promise<string> =>
+  Buffer.from(await bodyBytes(requestOf(parts, length).request, 5)).toString();
+const refused = async (parts: readonly string[], length?: string): Promise<number> => {
+  const { asked, request } = requestOf(parts, length);
+  const error = await bodyBytes(request, 5).catch((caught: unknown) => caught);
+  expect(error).toBeInstanceOf(ControlError);
+  expect(error).toMatchObject({ code: "body_too_large", message: "the body is larger than 5 bytes" });
+  return asked.count;
+};
+
+test("a body of exactly as many bytes as it may have is read, in one part or several", async () => {
+  const bodies = [read(["12345"]), read(["12", "3", "45"]), read(["12345"], "5"), read([]), read(["1"], "5")];
+  expect(await Promise.all(bodies)).toEqual(["12345", "12345", "12345", "", "1"]);
+  expect(await bodyBytes(new Request("http://a"), 5)).toHaveLength(0);
+});
+
+test("of a larger one nothing is read where its length says so, and else no more than up to the byte that is too many", async () => {
+  expect(await refused(["123456"], "6")).toBe(0);
+  expect(await refused(["123456"])).toBe(1);
+  expect(await refused(["123", "456", "789"])).toBe(2);
+  // What the length says is not believed.
+  expect(await refused(["123", "456"], "1")).toBe(2);
 });

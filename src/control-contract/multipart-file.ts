@@ -1,7 +1,7 @@
 /** The file of a multipart/form-data body (RFC 7578), as it comes: a feed file may be larger than memory. */
-import { badRequest } from "./errors.ts";
+import { badRequest, ControlError } from "./errors.ts";
 
-export interface MultipartFile {
+interface MultipartFile {
   readonly file_name: string;
   /** To be read once, to its end. Throws a `ControlError` when the body ends before the file does. */
   readonly bytes: AsyncIterable<Uint8Array>;
@@ -51,10 +51,10 @@ class Source {
     this.#rest = Buffer.concat([bytes, this.#rest]);
   }
 
-  /** All that is there, and one more chunk; undefined when the body has ended. */
-  async more(): Promise<Buffer | undefined> {
+  /** All that is there, and one more chunk. Throws when the body has ended. */
+  async more(): Promise<Buffer> {
     const { value, done } = await this.#chunks.next();
-    if (done === true) return undefined;
+    if (done === true) throw badRequest("the multipart body ends within a part");
     const all = this.#rest.length === 0 ? Buffer.from(value.buffer, value.byteOffset, value.byteLength) : Buffer.concat([this.#rest, value]);
     this.#rest = Buffer.alloc(0);
     return all;
@@ -81,9 +81,7 @@ async function* until(source: Source, delimiter: Buffer): AsyncGenerator<Buffer>
     const sure = Math.max(0, bytes.length - delimiter.length + 1);
     if (sure > 0) yield bytes.subarray(0, sure);
     source.unread(bytes.subarray(sure));
-    const next = await source.more();
-    if (next === undefined) throw badRequest("the multipart body ends within a part");
-    bytes = next;
+    bytes = await source.more();
   }
 }
 
@@ -99,8 +97,20 @@ async function headOf(source: Source): Promise<string | undefined> {
     }
     if (bytes.length > HEAD_BYTES_MAX) throw badRequest("the multipart body has a part with too long headers");
     source.unread(bytes);
-    const next = await source.more();
-    if (next === undefined) throw badRequest("the multipart body ends within a part");
-    bytes = next;
+    bytes = await source.more();
   }
+}
+
+/** The bytes of a body that has to be held as a whole, read no farther than they may go. */
+export async function bodyBytes(request: Request, bytesMax: number): Promise<Uint8Array> {
+  const tooLarge = () => new ControlError("body_too_large", `the body is larger than ${bytesMax} bytes`);
+  if (Number(request.headers.get("content-length") ?? 0) > bytesMax) throw tooLarge();
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  for await (const part of request.body ?? []) {
+    length += part.length;
+    if (length > bytesMax) throw tooLarge();
+    parts.push(part);
+  }
+  return parts.length === 1 ? (parts[0] as Uint8Array) : Buffer.concat(parts);
 }

@@ -1,8 +1,11 @@
 /** The control API as a Hono application: key, body, query, handler, response (operating.md: Control API). */
+import { timingSafeEqual } from "node:crypto";
 import { type Context, Hono } from "hono";
-import { bodyBytes } from "#control-contract/body-bytes";
+import { type ControlKeyRow, findControlKey } from "#auth/control-keys.store";
+import { hashOf } from "#auth/tokens";
 import { badRequest, bodyOf, ControlError, controlCodes, controlErrorOf, notFound } from "#control-contract/errors";
 import { progressStream, wantsEvents } from "#control-contract/event-stream";
+import { bodyBytes } from "#control-contract/multipart-file";
 import type { CallerKey, ControlDeps, ControlRequest, ControlRoute } from "#control-contract/route";
 import type { Registry } from "#graph/contract/registry";
 import { parametersReader } from "#graph/pipeline/parameters";
@@ -13,13 +16,12 @@ import { DEFAULT_WORLD } from "#graph/worlds/hosting/worlds.store";
 import { GraphError } from "#kernel/errors";
 import type { PageGuard } from "#kernel/page-guard";
 import { isStorableText } from "#kernel/text";
+import type { Reader } from "#storage/database";
 import type { MetricsSource } from "#telemetry/merged-metrics";
-import { consoleFiles, consolePage } from "./console.ts";
+import { consoleFiles, consolePage, referenceFiles, referencePage } from "./console.ts";
 import { home, isBrowser } from "./home.ts";
-import { ControlKeys } from "./keys.ts";
 import { METRICS_TYPE, metricsText } from "./metrics.ts";
 import { openapiOf } from "./openapi/document.ts";
-import { referenceFiles, referencePage } from "./reference.ts";
 import { controlRoutes } from "./routes.ts";
 
 /** A node with its longest list: a page with 10,000 people is some 600 kB. */
@@ -256,5 +258,31 @@ function decode(bytes: Uint8Array): string {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
     throw badRequest("the body is not valid UTF-8");
+  }
+}
+
+/** Whether a request's key is one of the control API's, and what it may do: the configured key, or one that is stored (D-170). */
+class ControlKeys {
+  readonly #configured: string;
+  readonly #reader: () => Reader;
+  readonly #realNowMs: () => number;
+
+  constructor(configured: string, reader: () => Reader, realNowMs: () => number) {
+    this.#configured = hashOf(configured);
+    this.#reader = reader;
+    this.#realNowMs = realNowMs;
+  }
+
+  /** undefined for what is no key, or none any more. Rejects when the database cannot be reached. */
+  async find(value: string): Promise<CallerKey | undefined> {
+    const hash = hashOf(value);
+    const stored = await findControlKey(this.#reader(), hash);
+    // A configured key that was replaced is stored as well, with its end.
+    if (stored !== undefined) return this.#isValid(stored) ? { hash, access: stored.access as CallerKey["access"], stored } : undefined;
+    return timingSafeEqual(Buffer.from(hash), Buffer.from(this.#configured)) ? { hash, access: "full", stored: undefined } : undefined;
+  }
+
+  #isValid({ expires_ms }: ControlKeyRow): boolean {
+    return expires_ms === 0 || expires_ms > this.#realNowMs();
   }
 }

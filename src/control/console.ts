@@ -1,10 +1,79 @@
 /**
- * The console: a page that uses this API, from one file that the build has written (`tools/console/build.mjs`). It needs no key and shows
- * nothing of the worlds; what it shows it asks for, with the key that its user gives.
+ * Two pages, each from one file that the build has written (`tools/console/`). They need no key and show nothing of the worlds: the console,
+ * which asks this API with the key that its user gives, and the API reference, which asks for the documents of the server (D-275).
  */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { Context } from "hono";
 import type { ServerDescription } from "#control-contract/route";
 import { randomSecret } from "#system";
-import { PAGE_HEADERS, PackedPage } from "./pack.ts";
+import { plainPage } from "./home.ts";
+
+/** Static files of a page, in one file that the build has written: beside the sources and `build/`, in a package, and in the executable. */
+interface PackedFile {
+  readonly type: string;
+  /** Gzip, base64. */
+  readonly body: string;
+}
+
+type Pack = Readonly<Record<string, PackedFile>>;
+
+const PAGE = "index.html";
+/** In the page, in place of a nonce. */
+const NONCE_MARK = "%NONCE%";
+
+const PAGE_HEADERS = {
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+  vary: "Accept",
+};
+
+export class PackedPage {
+  readonly #name: string;
+  #loading: Promise<Pack | undefined> | undefined;
+
+  /** `name`: of the file, without its ending. */
+  constructor(name: string) {
+    this.#name = name;
+  }
+
+  /** Its files' names hold a hash of what is in them, or a version. */
+  async file(c: Context): Promise<Response> {
+    const file = (await this.#pack())?.[c.req.path.slice(1)];
+    if (file === undefined) return c.notFound();
+    const bytes = Buffer.from(file.body, "base64");
+    const headers = { ...PAGE_HEADERS, "content-type": file.type, "cache-control": "public, max-age=31536000, immutable" };
+    const isPacked = c.req.header("accept-encoding")?.includes("gzip") === true;
+    return new Response(isPacked ? bytes : Bun.gunzipSync(bytes), { headers: isPacked ? { ...headers, "content-encoding": "gzip" } : headers });
+  }
+
+  /** The page itself, with the nonce in its place. Undefined: it was not built. */
+  async page(nonce: string): Promise<BuiltPage | undefined> {
+    const page = (await this.#pack())?.[PAGE];
+    if (page === undefined) return undefined;
+    const html = new TextDecoder().decode(Bun.gunzipSync(Buffer.from(page.body, "base64")));
+    return { html: html.replaceAll(NONCE_MARK, nonce), type: page.type };
+  }
+
+  /** Read when a page is asked for: a start has no need of it. One that is not there yet may be built meanwhile. */
+  async #pack(): Promise<Pack | undefined> {
+    this.#loading ??= this.#read();
+    const found = await this.#loading;
+    if (found === undefined) this.#loading = undefined;
+    return found;
+  }
+
+  async #read(): Promise<Pack | undefined> {
+    const embedded = Bun.embeddedFiles.find((file) => "name" in file && typeof file.name === "string" && file.name.startsWith(this.#name));
+    if (embedded !== undefined) return JSON.parse(await embedded.text()) as Pack;
+    const name = `${this.#name}.pack`;
+    const folders = ["../../console/dist", "../console/dist", "."];
+    const place = folders.map((folder) => join(import.meta.dirname, folder, name)).find((path) => existsSync(path));
+    return place === undefined ? undefined : ((await Bun.file(place).json()) as Pack);
+  }
+}
 
 /** 96 bits, new for each page. */
 const NONCE_BYTES = 12;
@@ -16,31 +85,49 @@ export async function consolePage(server: ServerDescription): Promise<Response |
   const nonce = randomSecret(NONCE_BYTES);
   const page = await consoleFiles.page(nonce);
   if (page === undefined) return undefined;
-  return new Response(page.html, {
+  const { base_url, app_base_url, microblog_base_url, ads_base_url, social_login_host } = server;
+  const graph = [...new Set([base_url, app_base_url, microblog_base_url, ads_base_url, social_login_host].map((address) => new URL(address).origin))];
+  // The nonce is for the style sheets that the editor makes. Only the graph's addresses are asked, and only its player is framed.
+  return pageResponse(page, nonce, ["font-src 'self'", `connect-src 'self' ${graph.join(" ")}`, `frame-src ${new URL(base_url).origin}`]);
+}
+
+interface BuiltPage {
+  readonly html: string;
+  readonly type: string;
+}
+
+/** `rules`: of its content security policy, beside those of both pages. */
+const pageResponse = ({ html, type }: BuiltPage, nonce: string, rules: readonly string[]): Response =>
+  new Response(html, {
     headers: {
       ...PAGE_HEADERS,
-      "content-type": page.type,
+      "content-type": type,
       "cache-control": "no-store",
-      "content-security-policy": policyOf(server, nonce),
+      "content-security-policy": [
+        ...["default-src 'none'", "script-src 'self'", `style-src 'self' 'nonce-${nonce}'`, "img-src 'self' data:"],
+        ...rules,
+        ...["base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"],
+      ].join("; "),
       "permissions-policy": "camera=(), microphone=(), geolocation=()",
     },
   });
-}
 
-/** The nonce is for the style sheets that the editor makes. Only the graph's addresses are asked, and only its player is framed. */
-function policyOf(server: ServerDescription, nonce: string): string {
-  const { base_url, app_base_url, microblog_base_url, ads_base_url, social_login_host } = server;
-  const graph = [...new Set([base_url, app_base_url, microblog_base_url, ads_base_url, social_login_host].map((address) => new URL(address).origin))];
-  return [
-    "default-src 'none'",
-    "script-src 'self'",
-    `style-src 'self' 'nonce-${nonce}'`,
-    "img-src 'self' data:",
-    "font-src 'self'",
-    `connect-src 'self' ${graph.join(" ")}`,
-    `frame-src ${new URL(base_url).origin}`,
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ].join("; ");
+/** In the page, in place of the graph's address. */
+const GRAPH_MARK = "%GRAPH%";
+
+export const referenceFiles = new PackedPage("reference");
+
+export async function referencePage(c: Context, { base_url }: ServerDescription): Promise<Response> {
+  const nonce = randomSecret(NONCE_BYTES);
+  const page = await referenceFiles.page(nonce);
+  if (page === undefined)
+    return plainPage(
+      c,
+      "API reference",
+      `<p>The API reference is not built. <code>npm start</code>, or <code>node tools/console/reference.mjs</code>, builds it.
+<p>What it would show: <a href="/v1/openapi.json">v1/openapi.json</a>, and <code>/openapi.json</code> and <code>/asyncapi.json</code> of the graph.`,
+    );
+  const html = page.html.replaceAll(GRAPH_MARK, Bun.escapeHTML(base_url));
+  // D-275: the library sets attributes of style, which no nonce can stand for. It may ask for the documents, and for nothing of the world's.
+  return pageResponse({ ...page, html }, nonce, ["style-src-attr 'unsafe-inline'", `connect-src 'self' ${new URL(base_url).origin}`]);
 }

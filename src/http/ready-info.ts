@@ -1,7 +1,6 @@
 /** Where a server is reached: what `plaza start` says when it is ready, what the control API says later. */
 import type { Config } from "#config/config";
-import { addressOf } from "#config/listening";
-import { pageGuardOf } from "#config/page-rules";
+import { addressOf, pageGuardOf } from "#config/listening";
 import { isFolder } from "#config/server-files";
 import type { ServedBy, ServerDescription } from "#control-contract/route";
 import type { Streaming } from "#graph/worlds/world";
@@ -11,13 +10,8 @@ import { realNowMs } from "#system";
 import type { SurfaceAddress } from "./places/places.ts";
 
 /** The ready line of `plaza start --json`. */
-export interface ReadyInfo {
+export interface ReadyInfo extends Omit<ServerDescription, "sandbox" | "rtmp_url"> {
   readonly ready: true;
-  readonly base_url: string;
-  readonly app_base_url: string;
-  readonly microblog_base_url: string;
-  readonly ads_base_url: string;
-  readonly social_login_host: string;
   readonly control_url: string;
   /** Absent without the sandbox, which prints nothing secret. */
   readonly control_key?: string;
@@ -41,7 +35,7 @@ export function readyInfo(config: Config, port: number, controlPort: number, key
       surfaces.find((surface) => surface.name === name)?.address,
       (hostname === undefined ? base : `${scheme}://${hostname}:${port}`) + mount,
     ]),
-  ) as Record<"base_url" | "app_base_url" | "microblog_base_url" | "ads_base_url" | "social_login_host", string>;
+  ) as Omit<ServerDescription, "sandbox" | "rtmp_url">;
   return {
     ready: true,
     ...addresses,

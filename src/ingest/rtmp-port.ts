@@ -12,18 +12,13 @@ export interface Certificate {
   readonly key: string;
 }
 
-export interface RtmpPortOptions {
+export interface RtmpPortOptions extends Pick<PublisherOwner, "gate" | "recordings" | "space" | "onError" | "onNote"> {
   readonly hostname: string;
   /** 0 picks a free one. */
   readonly port: number;
   /** RTMPS; undefined: none. */
   readonly secure?: { readonly port: number; readonly certificate: Certificate } | undefined;
-  readonly gate: FeedGate;
-  readonly recordings: string;
-  readonly space: RecordingSpace;
   readonly limits: FeedLimits & ConnectionLimits;
-  onError(error: unknown, about: Readonly<Record<string, unknown>>): void;
-  onNote(about: Readonly<Record<string, unknown>>, note: string): void;
 }
 
 interface ConnectionLimits {

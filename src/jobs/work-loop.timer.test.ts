@@ -4,8 +4,7 @@ import { type CaughtTimer, catchTimers, stopMonotonicClock } from "#harness/time
 import { movedClock } from "#harness/work-database";
 import { nextTurn } from "#kernel/turns";
 import type { Database, Transaction } from "#storage/database";
-import { OthersWork } from "./others-work.ts";
-import { WorkLoop } from "./work-loop.ts";
+import { OthersWork, WorkLoop } from "./work-loop.ts";
 import type { WorkSource } from "./work-source.ts";
 
 /** A database that stores nothing: sessions of ended processes are those that the test names. */

@@ -7,8 +7,6 @@
 import type { Clock } from "#kernel/clock";
 import { within } from "#kernel/turns";
 import type { Database, Reader, Transaction } from "#storage/database";
-import { OthersWork } from "./others-work.ts";
-import { newRunner, type Runner } from "./runner.ts";
 import { BEAT_MS, WorkSession } from "./work-session.ts";
 import type { TurnEnd, WorkSource } from "./work-source.ts";
 
@@ -31,7 +29,7 @@ const STOP_MS_MAX = 8_000;
 /** A receiver on the same machine answers sooner. */
 const ABANDON_MS_MAX = 100;
 
-export interface WorkLoopOptions {
+interface WorkLoopOptions {
   readonly database: Database;
   readonly clock: Clock;
   /** World time by the clock that is stored, for databases that other processes share; left out: nobody else sets it. */
@@ -290,4 +288,51 @@ export class WorkLoop {
 
   /** What was abandoned has no database any more, and nothing of it is tried again. */
   readonly #failed = (error: unknown): void => (this.#isAbandoned ? undefined : this.#options.onError(error));
+}
+
+/** A source of work with where it stands between its turns. */
+interface Runner {
+  readonly source: WorkSource;
+  running: Promise<TurnEnd> | undefined;
+  /** Requested while a turn ran. */
+  isWoken: boolean;
+  nextDueMs: number | undefined;
+  /** Monotonic time of the source's next turn. */
+  wakeAtMs: number;
+  /** Monotonic time before which the source has no turn, after a failure. */
+  notBeforeMs: number;
+}
+
+const newRunner = (source: WorkSource): Runner => ({
+  source,
+  running: undefined,
+  isWoken: false,
+  nextDueMs: undefined,
+  wakeAtMs: Number.POSITIVE_INFINITY,
+  notBeforeMs: 0,
+});
+
+/** Interval of looking. */
+const OTHERS_LOOK_MS = 5;
+/** In all of one wait: most jobs take some ms, and who fetches a file or hangs is not waited for. */
+const WAIT_MS_MAX = 2_000;
+
+export class OthersWork {
+  readonly #sources: readonly WorkSource[];
+  readonly #endMs = performance.now() + WAIT_MS_MAX;
+
+  constructor(sources: readonly WorkSource[]) {
+    this.#sources = sources;
+  }
+
+  /** Returns whether work is still due, after a pause: other processes run it, or left it to be claimed. `nowMs`: world time. */
+  async wait(nowMs: number): Promise<boolean> {
+    if (performance.now() >= this.#endMs || !(await this.#hasDue(nowMs))) return false;
+    await new Promise((resolve) => setTimeout(resolve, OTHERS_LOOK_MS));
+    return true;
+  }
+
+  async #hasDue(nowMs: number): Promise<boolean> {
+    return (await Promise.all(this.#sources.map((source) => source.hasDueAnywhere?.(nowMs)))).includes(true);
+  }
 }

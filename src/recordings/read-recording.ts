@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { END_LINE, INDEX, sessionFolder, videoFolder, worldFolder } from "./folder.ts";
+import { END_LINE, INDEX, sessionFolder, videoFolder, worldFolder } from "./recording-space.ts";
 
 interface SegmentEntry {
   readonly number: number;

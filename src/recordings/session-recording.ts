@@ -4,8 +4,7 @@
  */
 import { appendFile, mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { END_LINE, INDEX, indexLine, segmentFile, sessionFolder } from "./folder.ts";
-import type { RecordingSpace } from "./recording-space.ts";
+import { END_LINE, INDEX, indexLine, type RecordingSpace, segmentFile, sessionFolder } from "./recording-space.ts";
 
 export interface RecordedSegment {
   readonly bytes: Uint8Array;

@@ -1,7 +1,7 @@
 /** Opens the database that `--data` names, with its driver. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { Database, FeatureMigrations } from "./database.ts";
+import type { Database, Databases, FeatureMigrations } from "./database.ts";
 
 export interface DatabaseOptions {
   /** A folder, `:memory:`, or `postgres://…` (docs/operating.md: Start). */
@@ -43,4 +43,21 @@ export async function openDatabase({ data, world, migrations }: DatabaseOptions)
 export async function backUpWorlds(folder: string, to: string): Promise<void> {
   const { copyWorlds } = await import("./sqlite/backup.ts");
   copyWorlds(folder, to);
+}
+
+/** Each driver is loaded only where it is used. */
+export async function databasesIn(data: string, migrations: readonly FeatureMigrations[]): Promise<Databases> {
+  if (isPostgres(data)) return new (await import("./postgres/databases.ts")).PostgresDatabases(data, migrations);
+  if (data === ":memory:") return new (await import("./sqlite/databases-in-memory.ts")).DatabasesInMemory(migrations);
+  const { removeSqlite } = await import("./sqlite/backup.ts");
+  return {
+    open: (world) => openDatabase({ data, world, migrations }),
+    rest: (_world, database) => database.close(),
+    async remove(world) {
+      requireWorldName(world);
+      removeSqlite(data, world);
+    },
+    // A folder is in use by one process.
+    making: (_world, make) => make(),
+  };
 }

@@ -1,20 +1,20 @@
 /** Merges the metrics of several processes for `/metrics`. */
 import type { ConnectionMetrics, OperationMetrics, TurnedAway } from "./request-metrics.ts";
 
-/** What `/metrics` reads. */
-export interface MetricsSource {
+interface CurrentNumbers {
   readonly inFlight: number;
   readonly waiting: number;
   readonly connections: Readonly<ConnectionMetrics>;
+}
+
+/** What `/metrics` reads. */
+export interface MetricsSource extends CurrentNumbers {
   turnedAwayByApp(): readonly TurnedAway[];
   operations(): ReadonlyMap<string, Readonly<OperationMetrics>>;
 }
 
 /** The form in which one process sends them to another. */
-export interface MetricsReport {
-  readonly inFlight: number;
-  readonly waiting: number;
-  readonly connections: Readonly<ConnectionMetrics>;
+export interface MetricsReport extends CurrentNumbers {
   readonly turnedAway: readonly TurnedAway[];
   readonly operations: readonly (readonly [
     string,

@@ -9,7 +9,7 @@ import type { CallbackRow } from "./callbacks/callbacks.store.ts";
 import { attemptDelivery, secretsOf } from "./delivery/attempt.ts";
 import type { Claimed } from "./delivery/claims.ts";
 import { type ClaimedRow, NO_CALLBACK } from "./delivery/deliveries.store.ts";
-import type { DeliveryDeps } from "./delivery/deps.ts";
+import type { DeliveryDeps } from "./deps.ts";
 import type { Route } from "./events/routing.ts";
 import type { WebhookApp } from "./ports.ts";
 

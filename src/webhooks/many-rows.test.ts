@@ -4,7 +4,7 @@ import { type DeliveryRow, fixtureMigrations, insertDeliveries, newFeatures, ope
 import { newWorkStore } from "#harness/work-database";
 import { sql } from "#storage/sql";
 import { findCallback, insertCallback } from "./callbacks/callbacks.store.ts";
-import { deleteOldDeliveries, retentionJob } from "./history/retention.ts";
+import { deleteOldDeliveries, retentionJob } from "./callbacks/health-jobs.ts";
 
 const DAY_MS = 24 * 3_600_000;
 const QUEUE = "71";

@@ -1,8 +1,8 @@
 /** What the webhook engine reports: to the log and to metrics, which main.ts connects. */
 import type { CallbackRow } from "./callbacks/callbacks.store.ts";
 import type { PayloadProblem } from "./catalogue/field.ts";
+import type { Attempt } from "./delivery/attempts.ts";
 import type { ClaimedRow } from "./delivery/deliveries.store.ts";
-import type { AttemptedOutcome } from "./delivery/outcome.ts";
 import type { OldestWaiting } from "./delivery/overdue.ts";
 
 export interface AttemptSeen {
@@ -44,3 +44,23 @@ export const silentObserver: WebhookObserver = {
   callbackFails: () => {},
   callbackPaused: () => {},
 };
+
+/** A request was made, or there was no callback to make it to. */
+export type AttemptedOutcome =
+  | { readonly kind: "delivered" | "failed"; readonly attempt: Attempt; readonly endedMs: number }
+  | { readonly kind: "retry"; readonly attempt: Attempt; readonly dueMs: number; readonly isTimeout: boolean }
+  /** The callback is paused and still fails (D-137): the delivery waits as before. */
+  | { readonly kind: "probed"; readonly attempt: Attempt; readonly isTimeout: boolean };
+
+/** Nothing was sent. */
+type UnsentOutcome =
+  /** The route has changed: the delivery waits in another queue. Without a URL it leads nowhere. */
+  | { readonly kind: "moved"; readonly url: string | undefined }
+  /** The app would not get its events any more (D-138). */
+  | { readonly kind: "unsubscribed"; readonly endedMs: number }
+  /** It waits again where it was. */
+  | { readonly kind: "back" };
+
+export type Outcome = AttemptedOutcome | UnsentOutcome;
+
+export const isAttempted = (outcome: Outcome): outcome is AttemptedOutcome => "attempt" in outcome;

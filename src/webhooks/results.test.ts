@@ -9,8 +9,8 @@ import { findCallback, findCallbackId, insertCallback, saveHealth } from "./call
 import { Callbacks } from "./callbacks/callbacks.ts";
 import type { Claimed } from "./delivery/claims.ts";
 import { NO_CALLBACK } from "./delivery/deliveries.store.ts";
-import type { Outcome } from "./delivery/outcome.ts";
 import { ResultWriter } from "./delivery/results.ts";
+import type { Outcome } from "./observer.ts";
 
 const FENCE = 5;
 const FAILING = { failing_since_ms: 10, last_failure_ms: 10, alerted_ms: null, paused_ms: null, probe_due_ms: null };

@@ -2,11 +2,9 @@
  * The webhook engine of a world (D-60 to D-64): handlers emit events in their transaction, the loop delivers them, people look
  * at what was sent and send it again.
  */
-
 import type { TSchema } from "typebox";
 import type { NodeId } from "#kernel/ids";
-import type { Transaction } from "#storage/database";
-import { eitherWay } from "#storage/outcomes";
+import { eitherWay, type Transaction } from "#storage/database";
 import { findCallbackId } from "./callbacks/callbacks.store.ts";
 import { Callbacks } from "./callbacks/callbacks.ts";
 import { holdCallback, resumeCallback } from "./callbacks/health.ts";
@@ -16,13 +14,11 @@ import type { WebhookField } from "./catalogue/field.ts";
 import { DeliveryDispatcher } from "./delivery/dispatcher.ts";
 import type { WebhookDeps } from "./deps.ts";
 import { type Outbox, storeEvent, type WebhookEvent } from "./events/emit.ts";
-import { type RerouteDeps, rerouteApp } from "./events/reroute.ts";
-import { endUnsubscribed } from "./events/unsubscribe.ts";
+import { endUnsubscribed, type RerouteDeps, rerouteApp } from "./events/reroute.ts";
 import { eraseFromDeliveries } from "./history/erasure.ts";
 import { DeliveryMetrics } from "./history/metrics.ts";
 import { type ReplayDeps, type Replayed, replayDeliveries, replayDelivery, type Span } from "./history/replay.ts";
-import { type SigningDeps, signaturesOf } from "./history/signatures.ts";
-import type { DeliveryView } from "./history/view.ts";
+import { type DeliveryView, type SigningDeps, signaturesOf } from "./history/view.ts";
 import type { WebhookObserver } from "./observer.ts";
 import { WebhookFacts } from "./ports.ts";
 

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import Ajv from "ajv";
 import { tokenKinds } from "#auth/token";
-import { configFileSchema } from "#config/config-file-schema";
+import { configFileSchema } from "#config/config-file";
 import { optionsWith } from "#config/options";
 import { readConfig } from "#config/read-config";
 import { settings } from "#features";

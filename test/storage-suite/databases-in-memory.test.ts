@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { readdirSync, readlinkSync } from "node:fs";
 import { afterThisTest } from "#harness/cleanup";
 import type { Database, FeatureMigrations } from "#storage/database";
-import { databasesIn } from "#storage/databases";
+import { databasesIn } from "#storage/open";
 import { sql } from "#storage/sql";
 
 const migrations: FeatureMigrations[] = [

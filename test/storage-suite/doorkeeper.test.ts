@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { Doorkeeper } from "#storage/doorkeeper";
+import { Doorkeeper } from "#storage/facts";
 
 test("a key is known when it comes again soon, and a walk through many is forgotten", () => {
   const doorkeeper = new Doorkeeper();

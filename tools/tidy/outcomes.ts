@@ -68,7 +68,7 @@ export const outcomes: Check = (files) => {
       if (invoked === undefined) return;
       const { callee, given } = invoked;
       if (callee !== "tx.run" && !(writers.has(lastName(callee)) && given.includes("tx"))) return;
-      const fix = callee === "tx.run" ? "use it, or say runOne or runAny" : "use it, or see src/storage/outcomes.ts";
+      const fix = callee === "tx.run" ? "use it, or say runOne or runAny" : "use it, or see src/storage/database.ts";
       problems.push({ path: file.path, line: lineOf(file, node), what: `drops what ${callee} says about the write`, fix });
     });
     return problems;

@@ -4,7 +4,7 @@
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { configFileSchema } from "#config/config-file-schema";
+import { configFileSchema } from "#config/config-file";
 import { openapiOf } from "#control/openapi/document";
 import { controlRoutes } from "#control/routes";
 import { features, settings } from "#features";

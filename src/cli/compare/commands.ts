@@ -20,7 +20,7 @@ export function addContractCommands(plaza: Command): void {
     .option("--junit <FILE>", "also write the report as JUnit XML, a test for each case")
     .option("--html <FILE>", "also write the report as a page, by clause")
     .action(async (given) => {
-      const { conform } = await import("./conform.ts");
+      const { conform } = await import("./servers.ts");
       process.exitCode = await conform(flagsGiven(given));
     });
   plaza

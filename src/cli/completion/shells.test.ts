@@ -1,8 +1,7 @@
 /** The scripts with which a shell completes, of a program that has one of each. */
 import { describe, expect, test } from "bun:test";
 import { Argument, Command, Option } from "commander";
-import { commandWords } from "./command-words.ts";
-import { completionScript } from "./shells.ts";
+import { commandWords, completionScript } from "./shells.ts";
 
 /** A command below a command, hidden ones, and each kind of option and argument. */
 function small(): Command {

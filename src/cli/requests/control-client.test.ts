@@ -7,8 +7,7 @@ import { controlStub } from "#harness/cli/control-stub";
 import { written } from "#harness/cli/printed";
 import { variables } from "#harness/cli/variables";
 import { temporaryFolder } from "#harness/server";
-import { ControlRefusal, controlRequests, withServer } from "../control-client.ts";
-import { findServerAddress, mayHaveServer, pidOnData, serverAddress } from "../running-server.ts";
+import { ControlRefusal, controlRequests, findServerAddress, mayHaveServer, pidOnData, serverAddress, withServer } from "../control-client.ts";
 
 beforeEach(() => variables({ PLAZA_CONTROL_URL: undefined, PLAZA_CONTROL_KEY: undefined, PLAZA_DATA: undefined, PLAZA_CONFIG: undefined }));
 

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type Config, ConfigProblem } from "#config/config";
 import { findConfigFile } from "#config/config-file";
-import { environment } from "#config/environment";
+import { environment } from "#config/option";
 import { readConfig } from "#config/read-config";
 import { settings } from "#features";
 import { backUpWorlds, hasData } from "#storage/open";

@@ -3,16 +3,15 @@ import { accessSync, constants, existsSync, statfsSync, statSync } from "node:fs
 import { join, resolve } from "node:path";
 import { type Config, ConfigProblem } from "#config/config";
 import { findConfigFile } from "#config/config-file";
-import { environment } from "#config/environment";
 import { listening } from "#config/listening";
+import { environment } from "#config/option";
 import { readConfig, variableWarnings } from "#config/read-config";
 import { settings } from "#features";
 import { connectionsWithin } from "#http/limits";
 import { reservePort } from "#http/reserved-port";
 import { version } from "#package.json";
 import { openFilesMax } from "#system";
-import { controlRequests } from "../control-client.ts";
-import { findServerAddress } from "../running-server.ts";
+import { controlRequests, findServerAddress } from "../control-client.ts";
 import { FAILED, printable, say } from "../terminal/output.ts";
 import { type ServerStatus, statusOf } from "./status.ts";
 

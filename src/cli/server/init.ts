@@ -1,7 +1,11 @@
 /** `plaza init`: the files with which a project begins to use Plaza. What is there already stays as it is. */
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
-import { type SchemaName, schemaText } from "../schema.ts";
+import { configFileSchema } from "#config/config-file";
+import { settings } from "#features";
+import { worldFileSchema } from "#graph/worlds/file/file-schema";
+import { sectionsOf } from "#graph/worlds/file/import-export";
+import { buildRegistry } from "#main";
 import { note, say } from "../terminal/output.ts";
 
 /** Where npm puts the package in a project. */
@@ -90,3 +94,13 @@ function ignoreData(folder: string): void {
   appendFileSync(file, `${before === undefined || before === "" || before.endsWith("\n") ? "" : "\n"}${IGNORED}\n`);
   say(`added ${IGNORED} to .gitignore`);
 }
+
+/** `plaza schema world|config`: the JSON Schema by which an editor checks such a file, for those who have no folder of the package. */
+const schemas = {
+  world: () => worldFileSchema(sectionsOf(buildRegistry())),
+  config: () => configFileSchema(settings),
+};
+
+export type SchemaName = keyof typeof schemas;
+
+export const schemaText = (name: SchemaName): string => `${JSON.stringify(schemas[name](), undefined, 1)}\n`;

@@ -1,8 +1,6 @@
 /** `plaza stop`: ends a server and waits until it has ended. */
-
 import { sleepMs } from "#system";
-import { type ControlRequests, withServer } from "../control-client.ts";
-import { pidOnData } from "../running-server.ts";
+import { type ControlRequests, pidOnData, withServer } from "../control-client.ts";
 import { fail, note, say } from "../terminal/output.ts";
 
 type Given = Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
 /** What a sandbox prints at its start, for a person to read and paste. */
 import { expect, test } from "bun:test";
 import type { RunningPlaza } from "#main";
-import { announcement } from "../announce.ts";
+import { announcement } from "../start.ts";
 
 const ready = {
   ...{ base_url: "http://g:1", app_base_url: "http://g:1/app", microblog_base_url: "http://g:1/m", ads_base_url: "http://g:1/ads" },

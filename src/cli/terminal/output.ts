@@ -1,3 +1,7 @@
+import { readFile } from "node:fs/promises";
+import { text } from "node:stream/consumers";
+import { ConfigProblem } from "#config/config";
+
 /** What commands print: results on stdout, everything else on stderr. */
 
 export const FAILED = 1;
@@ -18,3 +22,12 @@ export const printable = (text: string): string =>
 
 /** `2026-11-22T10:00:00.000Z` of Unix seconds. */
 export const timeText = (seconds: number): string => new Date(seconds * 1000).toISOString();
+
+/** The text of a file that an argument or option names; `-` is standard input. Throws `ConfigProblem`. */
+export async function readTextFile(named: string, file: string): Promise<string> {
+  try {
+    return file === "-" ? await text(process.stdin) : await readFile(file, "utf8");
+  } catch (error) {
+    throw new ConfigProblem(named, `${file} cannot be read: ${error instanceof Error ? error.message : error}`);
+  }
+}

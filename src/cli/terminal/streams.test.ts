@@ -6,9 +6,8 @@ import { ConfigProblem } from "#config/config";
 import { afterThisTest } from "#harness/cleanup";
 import { temporaryFolder } from "#harness/server";
 import { nextTurn } from "#kernel/turns";
-import { outputClosed } from "../closed-pipe.ts";
-import { printable, timeText } from "./output.ts";
-import { readTextFile } from "./text-file.ts";
+import { outputClosed } from "../process-end.ts";
+import { printable, readTextFile, timeText } from "./output.ts";
 
 /** Listeners of this test alone. */
 function watched(): Promise<void> {

@@ -4,8 +4,7 @@ import { parse } from "yaml";
 import { ConfigProblem } from "#config/config";
 import { entryReader } from "#graph/worlds/file/entry-reader";
 import { WorldProblem, worldId } from "#graph/worlds/file/schema-words";
-import { readTextFile } from "../terminal/text-file.ts";
-import type { Override } from "./overrides.ts";
+import { readTextFile } from "../terminal/output.ts";
 
 /** One event to make. */
 export interface Trigger {
@@ -17,7 +16,7 @@ export interface Trigger {
   readonly overrides: readonly Override[];
 }
 
-export type Step =
+type Step =
   | { readonly trigger: Trigger }
   /** Moves the world's clock by so many seconds. */
   | { readonly advance: number }
@@ -75,4 +74,67 @@ function stepOf(given: unknown): Step {
   if (value !== undefined && Object.keys(override).length > 0)
     throw new WorldProblem("override", "changes the example, and value replaces it: give one of them");
   return { trigger: { ...event, value, overrides: Object.entries(override).map(([path, one]) => ({ path, value: one })) } };
+}
+
+/** Deeper than any payload; the work of one override is bounded by it. */
+const PATH_STEPS_MAX = 32;
+/** A key, or the place in a list. */
+const STEP = /^(?:([^.[\]]+)|\[(\d{1,6})\])/;
+
+type Override = { readonly path: string } & (
+  | { readonly value: unknown }
+  /** As it is written on a command line: what stands at its place in the example decides on its type. */
+  | { readonly text: string }
+);
+
+const wrong = (path: string, problem: string): ConfigProblem => new ConfigProblem("--override", `"${path}" ${problem}`);
+
+/** `path=value`. Throws `ConfigProblem`. */
+export function overrideOf(given: string): Override {
+  const at = given.indexOf("=");
+  if (at < 1) throw wrong(given, "is not path=value, e.g. message.text=hello");
+  return { path: given.slice(0, at), text: given.slice(at + 1) };
+}
+
+/** Throws `ConfigProblem`. */
+export const withOverrides = (example: unknown, overrides: readonly Override[]): unknown =>
+  overrides.reduce((value, override) => replaced(value, stepsOf(override.path), override), example);
+
+type Steps = readonly (string | number)[];
+
+function stepsOf(path: string): Steps {
+  const steps: (string | number)[] = [];
+  for (let rest = path; rest !== ""; ) {
+    const match = STEP.exec(rest);
+    if (match === null || steps.length === PATH_STEPS_MAX) throw wrong(path, "cannot be read as a path: write message.text or messages[0].id");
+    const [step, key, index] = match;
+    steps.push(key ?? Number(index));
+    rest = rest.slice(step.length);
+    if (rest.startsWith(".") && rest.length > 1) rest = rest.slice(1);
+  }
+  return steps;
+}
+
+function replaced(before: unknown, [step, ...rest]: Steps, override: Override): unknown {
+  if (step === undefined) return "text" in override ? typed(override.text, before) : override.value;
+  if (typeof step === "number") {
+    const list = before ?? [];
+    if (!Array.isArray(list)) throw wrong(override.path, `asks for element ${step} of what is no list`);
+    if (step > list.length) throw wrong(override.path, `asks for element ${step} of a list of ${list.length}`);
+    return list.toSpliced(step, 1, replaced(list[step], rest, override));
+  }
+  const map = before ?? {};
+  if (typeof map !== "object" || Array.isArray(map)) throw wrong(override.path, `asks for ${step} of what is no object`);
+  const inside = Object.hasOwn(map, step) ? (map as Record<string, unknown>)[step] : undefined;
+  return { ...map, [step]: replaced(inside, rest, override) };
+}
+
+/** What takes the place of a text is text. Anything else is JSON where it can be read as such, and text where it cannot. */
+function typed(text: string, before: unknown): unknown {
+  if (typeof before === "string") return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
 }

@@ -1,5 +1,5 @@
 /**
- * What an app needs so that `plaza listen` receives its webhooks beside the callback (`callback.ts`): the fields, and each account and page that
+ * What an app needs so that `plaza listen` receives its webhooks beside the callback (`listen.ts`): the fields, and each account and page that
  * has them. Nothing is asked of the tokens that some webhooks need besides.
  */
 import { ConfigProblem } from "#config/config";

@@ -7,8 +7,7 @@ import { afterThisTest } from "#harness/cleanup";
 import { type Asked, controlStub } from "#harness/cli/control-stub";
 import { written } from "#harness/cli/printed";
 import { temporaryFolder } from "#harness/server";
-import { runDeliveryCommand } from "./deliveries.ts";
-import { lineOf } from "./delivery-lines.ts";
+import { lineOf, runDeliveryCommand } from "./deliveries.ts";
 import { readScript } from "./script.ts";
 import { trigger } from "./trigger.ts";
 

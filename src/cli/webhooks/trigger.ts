@@ -6,9 +6,8 @@ import { buildRegistry } from "#main";
 import type { WebhookField } from "#webhooks/catalogue/field";
 import { ControlRefusal, type ControlRequests, withServer } from "../control-client.ts";
 import { FAILED, fail, say, timeText, WRONG_USE } from "../terminal/output.ts";
-import { type Delivery, lineOf } from "./delivery-lines.ts";
-import { overrideOf, withOverrides } from "./overrides.ts";
-import { readScript, type Trigger } from "./script.ts";
+import { type Delivery, lineOf } from "./deliveries.ts";
+import { overrideOf, readScript, type Trigger, withOverrides } from "./script.ts";
 import { nodesOf } from "./subscribing.ts";
 
 type Given = Readonly<Record<string, unknown>>;

@@ -6,8 +6,7 @@ import { variables } from "#harness/cli/variables";
 import { temporaryFolder } from "#harness/server";
 import { type Config, ConfigProblem } from "../config.ts";
 import { findConfigFile } from "../config-file.ts";
-import { addressOf, listening, portOf } from "../listening.ts";
-import { pageGuardOf } from "../page-rules.ts";
+import { addressOf, listening, pageGuardOf, portOf } from "../listening.ts";
 import { commandWarnings, variableWarnings } from "../read-config.ts";
 
 describe("a port", () => {

@@ -5,9 +5,7 @@ import { type PlainSchema, returnedSchema, sentSchema } from "#graph/schema/publ
 import { hasIdentity } from "#graph/worlds/file/import-export";
 import { ownSchemas } from "#graph/worlds/settings";
 import { tokenEntry } from "#graph/worlds/tokens";
-import { bodyOf } from "./bodies.ts";
-import { entryName, schemaRef } from "./names.ts";
-import { errorResponses, errorSchema, responsesOf } from "./responses.ts";
+import { entryName, errorResponses, errorSchema, responsesOf, schemaRef } from "./responses.ts";
 
 export function openapiOf(routes: readonly ControlRoute[], sections: readonly WorldSection[], serverUrl: string): Record<string, unknown> {
   const paths: Record<string, Record<string, unknown>> = {};
@@ -106,3 +104,30 @@ const queryParameters = ({ query }: ControlRoute) =>
     required: query?.required?.includes(name) === true,
     schema: sentSchema(schema),
   }));
+
+/** What a request of the control API brings, by media type. */
+type Content = Readonly<Record<string, { readonly schema: PlainSchema }>>;
+
+const json = (schema: PlainSchema): Content => ({ "application/json": { schema } });
+
+/** A file of nothing but comments is null in YAML. */
+const worldFile: PlainSchema = { anyOf: [schemaRef("world_file"), { type: "null" }] };
+
+/** Undefined where a request has none. */
+function bodyOf({ body, content = {}, method }: ControlRoute, section: WorldSection | undefined): Content | undefined {
+  if (body === undefined) return undefined;
+  if (body === "text") return { "application/yaml": { schema: worldFile }, ...json(worldFile) };
+  if (body === "file" || body === "form")
+    return Object.fromEntries(Object.entries(content).map(([type, schema]) => [type, { schema: sentSchema(schema) }]));
+  if (body !== "entry") return json(sentSchema(body));
+  const { key, entry, identity } = section as WorldSection;
+  if (method === "PATCH") return json(withoutNeeds(sentSchema(entry), () => true));
+  // An id is minted where none is given.
+  return json(identity === undefined ? withoutNeeds(sentSchema(entry), (name) => name === "id") : schemaRef(entryName(key)));
+}
+
+/** Some of the keys that it needs may be left out. */
+function withoutNeeds({ required = [], ...schema }: PlainSchema, isFree: (name: string) => boolean): PlainSchema {
+  const needed = (required as string[]).filter((name) => !isFree(name));
+  return needed.length === 0 ? schema : { ...schema, required: needed };
+}

@@ -5,7 +5,12 @@ import { listOf } from "#control-contract/lists";
 import type { ControlRoute } from "#control-contract/route";
 import type { WorldSection } from "#graph/contract/feature";
 import { type PlainSchema, returnedSchema } from "#graph/schema/public-schema";
-import { schemaRef } from "./names.ts";
+
+/** Names of the document's components. */
+export const schemaRef = (name: string): PlainSchema => ({ $ref: `#/components/schemas/${name}` });
+
+/** An entry as it is sent; as it is returned it has the key's own name. */
+export const entryName = (key: string): string => `${key}_entry`;
 
 /** Why it is returned, and by which routes; without `isOf` by those that name the status. */
 interface Refusal {

@@ -1,6 +1,6 @@
 /** The contracts of I1 and of reading attribution. */
 import { type Static, Type } from "typebox";
-import { appTokenAlone } from "#auth/app-policies";
+import { appTokenAlone } from "#auth/policy";
 import { type Access, type Field, type FieldSet, listOperation, writeOperation } from "#graph/contract/operation";
 import { asked, having, ONLY_IN, SHAPE_OF } from "#graph/schema/schema-node";
 import {

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { ownApp } from "#auth/app-policies";
+import { ownApp } from "#auth/policy";
 import { type Access, type Field, type FieldSet, writeOperation } from "#graph/contract/operation";
 import { unservedFields } from "#graph/contract/unserved-fields";
 import { asked, NAMES_OF } from "#graph/schema/schema-node";

@@ -1,6 +1,5 @@
 /** The public API of the apps feature. */
-
-import { ownApp } from "#auth/app-policies";
+import { ownApp } from "#auth/policy";
 import { defineFeature, nodeType } from "#graph/contract/feature";
 import { serveWrite } from "#graph/contract/operation";
 import { appNode, readApp, updateApp } from "./apps.contract.ts";

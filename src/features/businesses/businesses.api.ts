@@ -1,5 +1,5 @@
 /** What other features may import of businesses: whether one exists, and who works for it. */
-import type { FactsOf } from "#auth/facts-of";
+import type { FactsOf } from "#auth/app-facts";
 import { definePolicy } from "#auth/policy";
 import type { NodeId } from "#kernel/ids";
 import type { PortRegistry } from "#kernel/ports";

@@ -1,5 +1,5 @@
 /** What other features may import of business messaging accounts. */
-import type { FactsOf } from "#auth/facts-of";
+import type { FactsOf } from "#auth/app-facts";
 import { definePolicy, type PolicyInput } from "#auth/policy";
 import { worksFor } from "#features/businesses/api";
 import { taskMissing } from "#kernel/errors";

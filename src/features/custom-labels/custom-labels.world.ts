@@ -2,8 +2,7 @@ import { Type } from "typebox";
 import { closedMap, idOf, TakenProblem, WorldProblem, worldId } from "#graph/worlds/file/schema-words";
 import { ownedSection } from "#graph/worlds/file/section";
 import { type NodeId, nodeId } from "#kernel/ids";
-import type { Transaction } from "#storage/database";
-import { certain, eitherWay } from "#storage/outcomes";
+import { certain, eitherWay, type Transaction } from "#storage/database";
 import { LABEL_NAME_CHARACTERS_MAX } from "./custom-labels.contract.ts";
 import {
   attachLabel,

@@ -1,5 +1,5 @@
 /** Policies of live video: C1, C2, and the rest of D-51. */
-import { type PageRole, pageTasksOf } from "#auth/page-tasks";
+import { type PageRole, pageTasksOf } from "#auth/page-policies";
 import { definePolicy, type Policy, type PolicyInput } from "#auth/policy";
 import { taskMissing } from "#kernel/errors";
 import type { NodeId } from "#kernel/ids";

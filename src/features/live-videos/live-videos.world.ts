@@ -4,8 +4,7 @@ import { WorldProblem, worldId, worldTime } from "#graph/worlds/file/schema-word
 import type { World } from "#graph/worlds/world";
 import { unixSeconds } from "#kernel/clock";
 import { nodeId } from "#kernel/ids";
-import type { Reader, Transaction } from "#storage/database";
-import { eitherWay } from "#storage/outcomes";
+import { eitherWay, type Reader, type Transaction } from "#storage/database";
 import {
   type EndReason,
   endReasons,

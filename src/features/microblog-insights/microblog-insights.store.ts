@@ -1,8 +1,7 @@
 import { deleteNode, insertNode } from "#graph/worlds/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
-import type { Reader, Transaction } from "#storage/database";
+import { eitherWay, type Reader, type Transaction } from "#storage/database";
 import { type ListPage, ordered, type PageRequest, readPage } from "#storage/keyset";
-import { eitherWay } from "#storage/outcomes";
 import { append, type Row, sql } from "#storage/sql";
 import { addToSums, deleteSums } from "./insight-sums.store.ts";
 import { breakdowns } from "./microblog-insights.metrics.ts";

@@ -1,5 +1,4 @@
-import type { PageRole } from "#auth/page-tasks";
-import { pageRoleFact, pageRoleKey } from "#auth/page-tasks";
+import { type PageRole, pageRoleFact, pageRoleKey } from "#auth/page-policies";
 import { deleteNode, insertNode } from "#graph/worlds/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";

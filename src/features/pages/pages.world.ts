@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { pageTasks } from "#auth/page-tasks";
+import { pageTasks } from "#auth/page-policies";
 import type { Erased } from "#graph/contract/feature";
 import { closedMap, idOf, TakenProblem, worldId } from "#graph/worlds/file/schema-words";
 import { section } from "#graph/worlds/file/section";

@@ -1,8 +1,7 @@
 /** The public API of the product-catalogs feature: G1. */
-
 import { defineFeature, nodeType } from "#graph/contract/feature";
 import { serveWrite } from "#graph/contract/operation";
-import { eitherWay } from "#storage/outcomes";
+import { eitherWay } from "#storage/database";
 import { catalogAccess, catalogCreation, catalogDeletion, catalogFilling, catalogReading } from "./product-catalogs.api.ts";
 import { catalogNode, createCatalog, deleteCatalogOperation, readCatalog } from "./product-catalogs.contract.ts";
 import { handleCreateCatalog, handleDeleteCatalog, subscribersOfCatalog } from "./product-catalogs.handlers.ts";

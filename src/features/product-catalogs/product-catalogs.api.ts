@@ -1,6 +1,6 @@
 /** What other features may import of catalogs: whose a catalog is, and who may do what with it (G1). */
-import type { FactsOf } from "#auth/facts-of";
-import { type PageTask, pageTasksOf } from "#auth/page-tasks";
+import type { FactsOf } from "#auth/app-facts";
+import { type PageTask, pageTasksOf } from "#auth/page-policies";
 import { definePolicy, type PolicyInput } from "#auth/policy";
 import { worksFor } from "#features/businesses/api";
 import { taskMissing } from "#kernel/errors";

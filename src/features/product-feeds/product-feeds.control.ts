@@ -1,10 +1,9 @@
 /** Feed files: uploads and their reports (operating.md: feeds/{id}/uploads). */
 import { type Static, Type } from "typebox";
 import { ALERTS_MAX, type Alert } from "#control-contract/alert";
-import { bodyBytes } from "#control-contract/body-bytes";
 import { badRequest, ControlError, notFound, unprocessable } from "#control-contract/errors";
 import { listOf, pageQuery, respondWithList } from "#control-contract/lists";
-import { multipartFile } from "#control-contract/multipart-file";
+import { bodyBytes, multipartFile } from "#control-contract/multipart-file";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import { readSetting } from "#graph/contract/feature";
 import { entryReader } from "#graph/worlds/file/entry-reader";

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { ownApp } from "#auth/app-policies";
+import { ownApp } from "#auth/policy";
 import { readOperation } from "#graph/contract/operation";
 import { type Status, statuses } from "./required-actions.states.ts";
 

@@ -1,6 +1,6 @@
 /** What other features may import of professional social accounts. */
-import type { FactsOf } from "#auth/facts-of";
-import { type PageRole, pageTasksOf } from "#auth/page-tasks";
+import type { FactsOf } from "#auth/app-facts";
+import { type PageRole, pageTasksOf } from "#auth/page-policies";
 import { definePolicy, type PolicyInput } from "#auth/policy";
 import type { NodeId } from "#kernel/ids";
 import type { PortRegistry } from "#kernel/ports";

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { closedMap, idOf, TakenProblem, worldId } from "#graph/worlds/file/schema-words";
 import { section } from "#graph/worlds/file/section";
-import { certain } from "#storage/outcomes";
+import { certain } from "#storage/database";
 import type { SocialAccountFacts } from "./social-accounts.api.ts";
 import { deleteSocialAccount, findSocialAccount, insertSocialAccount, listSocialAccounts } from "./social-accounts.store.ts";
 

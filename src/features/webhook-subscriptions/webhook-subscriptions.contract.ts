@@ -1,6 +1,5 @@
 import { Type } from "typebox";
-import { appTokenAlone } from "#auth/app-policies";
-import { definePolicy } from "#auth/policy";
+import { appTokenAlone, definePolicy } from "#auth/policy";
 import { type Access, type FieldSet, listOperation, writeOperation } from "#graph/contract/operation";
 import { unservedFields } from "#graph/contract/unserved-fields";
 import { asked, NAMES_OF, ONLY_IN, webAddress } from "#graph/schema/schema-node";

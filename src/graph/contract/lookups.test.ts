@@ -1,8 +1,7 @@
 /** What the registry says of the features' contracts, by address and by the form of a request (D-20, D-38, D-81, D-90, D-93). */
 import { describe, expect, test } from "bun:test";
 import { type TSchema, Type } from "typebox";
-import { ownApp } from "#auth/app-policies";
-import { definePolicy, nobody } from "#auth/policy";
+import { definePolicy, nobody, ownApp } from "#auth/policy";
 import { type Feature, readSetting } from "./feature.ts";
 import { type Field, type FieldSet, type NodeType, type Operation, type Served, serveList, serveRead, serveWrite } from "./operation.ts";
 import { Registry } from "./registry.ts";

@@ -3,10 +3,9 @@
  */
 import type { Static, TObject, TSchema } from "typebox";
 import type { AppFacts } from "#auth/app-facts";
-import type { NodeRef } from "#auth/node-ref";
 import type { Policy } from "#auth/policy";
 import type { SchemeName } from "#auth/schemes";
-import type { TokenKind } from "#auth/token";
+import type { NodeRef, TokenKind } from "#auth/token";
 import type { DeclaredError } from "#kernel/errors";
 import type { Version } from "#kernel/versions";
 import type { Reader, Transaction } from "#storage/database";

@@ -3,8 +3,7 @@
  * type, operation or field without a policy (D-16), errors and policies that no feature lists, and ports that no feature provides.
  */
 import { Type } from "typebox";
-import { ownApp } from "#auth/app-policies";
-import { nobody, type Policy } from "#auth/policy";
+import { nobody, ownApp, type Policy } from "#auth/policy";
 import { clientsScheme, type Place, schemes } from "#auth/schemes";
 import { catalogue, type DeclaredError, definitionOf, type ErrorDefinition, type ErrorName } from "#kernel/errors";
 import { PortRegistry } from "#kernel/ports";

@@ -2,9 +2,8 @@
 import type { AppFacts } from "#auth/app-facts";
 import { type AuthorizationCheck, authorizationCheck, authorize, canSeeNode } from "#auth/authorize";
 import { type Credential, missingCredential, type Presented, schemeFor } from "#auth/credentials";
-import type { NodeRef } from "#auth/node-ref";
 import { placeNames, type Scheme } from "#auth/schemes";
-import { isDataAccessOver } from "#auth/token";
+import { isDataAccessOver, type NodeRef } from "#auth/token";
 import { tokenOfApp } from "#auth/tokens";
 import { invalidParameter, tokenExpired, tokenMissing } from "#kernel/errors";
 import type { World } from "../worlds/world.ts";

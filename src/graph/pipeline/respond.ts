@@ -1,5 +1,5 @@
 /** The step `respond`: the fields that were asked and may be read, in the words of the version that serves. */
-import type { NodeRef } from "#auth/node-ref";
+import type { NodeRef } from "#auth/token";
 import { GraphError, invalidParameter } from "#kernel/errors";
 import { formatVersion } from "#kernel/versions";
 import type { Row } from "#storage/sql";

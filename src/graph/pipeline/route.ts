@@ -1,6 +1,5 @@
 /** The steps `address`, `node` and `endpoint`, and what is said where they lead nowhere (D-04, D-20, D-21). */
-import type { NodeRef } from "#auth/node-ref";
-import { principalOf } from "#auth/token";
+import { type NodeRef, principalOf } from "#auth/token";
 import { unixSeconds } from "#kernel/clock";
 import { type GraphError, invalidParameter, unknownObject404, unknownPath, unsupportedRequest } from "#kernel/errors";
 import type { NodeId } from "#kernel/ids";

@@ -5,7 +5,7 @@
 import type { AppFacts } from "#auth/app-facts";
 import type { AuthorizationCheck } from "#auth/authorize";
 import type { Credential, DeadCredential } from "#auth/credentials";
-import type { NodeRef } from "#auth/node-ref";
+import type { NodeRef } from "#auth/token";
 import type { Endpoint, Registry } from "../contract/registry.ts";
 import type { ServedVersion } from "../versions/resolve.ts";
 import type { World } from "../worlds/world.ts";

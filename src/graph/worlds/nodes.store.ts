@@ -1,5 +1,5 @@
 /** The directory: which node an id is. One indexed read, cached; a node's type and owner never change (D-02). */
-import type { NodeRef } from "#auth/node-ref";
+import type { NodeRef } from "#auth/token";
 import { type IdMinter, type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { type Row, sql } from "#storage/sql";

@@ -2,8 +2,8 @@
  * A world is one isolated platform: its store, clock, ids, caches, limits and request log. It is a value; nothing of it is
  * global, so that many stand beside each other in one process.
  */
-import type { FactsOf } from "#auth/facts-of";
-import type { NodeRef } from "#auth/node-ref";
+import type { FactsOf } from "#auth/app-facts";
+import type { NodeRef } from "#auth/token";
 import { Tokens } from "#auth/tokens";
 import type { JobKind } from "#jobs/job-kind";
 import { Jobs } from "#jobs/jobs";

@@ -1,6 +1,6 @@
+/** The head of a request (RFC 9112, 2 to 7), read strictly: what two readers could take for different things is refused. */
 import type { ReceiveBuffer } from "./receive-buffer.ts";
 
-/** The head of a request (RFC 9112, 2 to 7), read strictly: what two readers could take for different things is refused. */
 /** Why bytes are refused. The protocol names the problem; the error that the client receives is chosen above it. */
 export type ProtocolProblem =
   /** `detail` is a clause of a sentence. */
@@ -145,8 +145,6 @@ export function findHeader(headers: RawHeaders, name: string): string | undefine
   }
   return found;
 }
-
-/** The host and port of a Host header, or of a target in absolute form. */
 
 /** The longest name of the DNS and a port. */
 const HOST_CHARACTERS_MAX = 260;

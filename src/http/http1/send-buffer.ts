@@ -1,4 +1,5 @@
 /** The bytes that leave a connection: written at once, and kept only where the client reads more slowly than it is served. */
+
 /** What a connection needs of a socket. Bun's sockets have it. */
 export interface ByteSocket {
   readonly remoteAddress: string;

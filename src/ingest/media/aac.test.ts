@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { adtsFrame, readAacConfig } from "./aac.ts";
-import { MediaProblem } from "./problem.ts";
+import { MediaProblem } from "./bits.ts";
 
 /** An AudioSpecificConfig: five, four and four bits. */
 const configOf = (objectType: number, rateIndex: number, channels: number): Uint8Array => {

@@ -1,6 +1,5 @@
 /** AAC as RTMP carries it: an AudioSpecificConfig (ISO/IEC 14496-3, 1.6.2.1), then raw frames. */
-import { BitReader } from "./bits.ts";
-import { MediaProblem } from "./problem.ts";
+import { BitReader, MediaProblem } from "./bits.ts";
 
 export interface AacConfig {
   /** Samples a second. */

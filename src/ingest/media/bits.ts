@@ -1,3 +1,11 @@
+/** The media cannot be taken. The publisher gets the reason and is disconnected. */
+export class MediaProblem extends Error {
+  constructor(problem: string) {
+    super(problem);
+    this.name = "MediaProblem";
+  }
+}
+
 /** Reads bits from the highest to the lowest, as the headers of H.264 and AAC are written. Past the end there are zeros. */
 export class BitReader {
   readonly #bytes: Uint8Array;

@@ -5,8 +5,8 @@
 import { expect, test } from "bun:test";
 import { VIDEO_CONFIG } from "#harness/live/connections";
 import { type AacConfig, readAacConfig } from "./aac.ts";
-import { readAudioTag, readVideoTag } from "./flv.ts";
 import { readVideoConfig } from "./h264.ts";
+import { readAudioTag, readVideoTag } from "./packets.ts";
 import { TransportStream } from "./transport-stream.ts";
 
 const video = readVideoConfig(VIDEO_CONFIG.subarray(5));

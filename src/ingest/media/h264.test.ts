@@ -1,8 +1,7 @@
 /** Sequence parameters of every kind, written bit by bit as H.264, 7.3.2.1.1 has them: the size of the pictures stands behind all of them. */
 import { describe, expect, test } from "bun:test";
-import { BitReader } from "./bits.ts";
+import { BitReader, MediaProblem } from "./bits.ts";
 import { nalUnitsOf, readVideoConfig } from "./h264.ts";
-import { MediaProblem } from "./problem.ts";
 
 /** Exp-Golomb (H.264, 9.1): as many zeros as bits follow the first one. */
 function unsigned(value: number): string {

@@ -1,6 +1,5 @@
 /** H.264 as RTMP carries it: the decoder's configuration, and pictures of NAL units behind their lengths (ISO/IEC 14496-15). */
-import { BitReader } from "./bits.ts";
-import { MediaProblem } from "./problem.ts";
+import { BitReader, MediaProblem } from "./bits.ts";
 
 export interface VideoConfig {
   /** Of the length before a NAL unit: 1, 2 or 4. */

@@ -1,8 +1,7 @@
 import { expect, test } from "bun:test";
-import { readAudioTag, readVideoTag } from "./flv.ts";
+import { MediaProblem } from "./bits.ts";
 import { Packager } from "./packager.ts";
-import type { AudioPacket, VideoPacket } from "./packets.ts";
-import { MediaProblem } from "./problem.ts";
+import { type AudioPacket, readAudioTag, readVideoTag, type VideoPacket } from "./packets.ts";
 import { TransportStream } from "./transport-stream.ts";
 
 /** Of x264: 320×180, baseline. */

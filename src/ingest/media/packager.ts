@@ -3,10 +3,9 @@
  * a stream without audio is not one (LIVE-12). Times are the encoder's: a slow network does not end a stream.
  */
 import type { AacConfig } from "./aac.ts";
+import { MediaProblem } from "./bits.ts";
 import { readVideoConfig, type VideoConfig } from "./h264.ts";
 import type { AudioPacket, VideoPacket } from "./packets.ts";
-import { MediaProblem } from "./problem.ts";
-import { StreamTime } from "./stream-time.ts";
 import type { TransportStream } from "./transport-stream.ts";
 
 export interface Segment {
@@ -15,9 +14,9 @@ export interface Segment {
 }
 
 /** What segments are written with. */
-export type Container = Pick<TransportStream, "isEmpty" | "addPicture" | "addSound" | "take">;
+type Container = Pick<TransportStream, "isEmpty" | "addPicture" | "addSound" | "take">;
 
-export interface PackagerOwner {
+interface PackagerOwner {
   /** The first key frame: the feed has begun. */
   began(config: VideoConfig): void;
   /** Called for every segment, in order. */
@@ -159,5 +158,35 @@ export class Packager {
     if (this.#waitingSound === undefined || this.#audio === undefined) return;
     this.#container.addSound({ ...this.#waitingSound, config: this.#audio });
     this.#waitingSound = undefined;
+  }
+}
+
+/** A larger step is another clock: the encoder connects again and gets a session of its own. */
+const JUMP_MS_MAX = 30_000;
+
+export class StreamTime {
+  #first: number | undefined;
+  #latestMs = 0;
+  #videoMs = -1;
+
+  /** Grows with every picture, as decoding times do. Throws `MediaProblem`. */
+  video(timestamp: number): number {
+    this.#videoMs = Math.max(this.#msOf(timestamp), this.#videoMs + 1);
+    return this.#videoMs;
+  }
+
+  /** Throws `MediaProblem`. */
+  audio(timestamp: number): number {
+    return this.#msOf(timestamp);
+  }
+
+  #msOf(timestamp: number): number {
+    this.#first ??= timestamp;
+    // The difference with a sign, modulo 2^32.
+    const step = (timestamp - this.#first - this.#latestMs) | 0;
+    if (Math.abs(step) > JUMP_MS_MAX) throw new MediaProblem("the timestamps jump by more than 30 s");
+    const ms = this.#latestMs + step;
+    this.#latestMs = Math.max(this.#latestMs, ms);
+    return Math.max(ms, 0);
   }
 }

@@ -1,9 +1,8 @@
 /** What encoders send, byte by byte: tags of FLV (file format 10.1, annex E.4), numbers of bits, times. */
 import { expect, test } from "bun:test";
-import { BitReader } from "./bits.ts";
-import { readAudioTag, readVideoTag } from "./flv.ts";
-import { MediaProblem } from "./problem.ts";
-import { StreamTime } from "./stream-time.ts";
+import { BitReader, MediaProblem } from "./bits.ts";
+import { StreamTime } from "./packager.ts";
+import { readAudioTag, readVideoTag } from "./packets.ts";
 
 const video = (...bytes: number[]) => readVideoTag(Uint8Array.from(bytes));
 const audio = (...bytes: number[]) => readAudioTag(Uint8Array.from(bytes));

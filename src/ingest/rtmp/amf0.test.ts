@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { type AmfValue, readAmf, writeAmf } from "./amf0.ts";
-import { RtmpProblem } from "./problem.ts";
+import { RtmpProblem } from "./message.ts";
 
 const text = fc.string({ unit: "binary", maxLength: 40 });
 const { value } = fc.letrec<{ value: AmfValue }>((tie) => ({

@@ -1,6 +1,5 @@
 /** AMF0, the values of RTMP's commands and metadata ("Action Message Format -- AMF 0", Adobe, 2007). */
-import { AMF_DEPTH_MAX, AMF_VALUES_MAX } from "./limits.ts";
-import { RtmpProblem } from "./problem.ts";
+import { AMF_DEPTH_MAX, AMF_VALUES_MAX, RtmpProblem } from "./message.ts";
 
 export type AmfValue = number | boolean | string | null | undefined | readonly AmfValue[] | AmfObject;
 

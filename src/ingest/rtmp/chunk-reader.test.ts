@@ -2,9 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { chunked, join } from "#harness/live/rtmp";
 import { ChunkReader } from "./chunk-reader.ts";
-import { AFTER_KEY, BEFORE_KEY } from "./limits.ts";
-import type { Message } from "./message.ts";
-import { RtmpProblem } from "./problem.ts";
+import { AFTER_KEY, BEFORE_KEY, type Message, RtmpProblem } from "./message.ts";
 
 /** Everything that `parts` complete. */
 function messagesOf(parts: readonly Uint8Array[], limits = AFTER_KEY): Message[] {

@@ -1,8 +1,5 @@
 /** Puts the messages of RTMP together from chunks (section 5.3.1), as bytes arrive. */
-import { CHUNK_STREAMS_MAX, type MessageLimits } from "./limits.ts";
-import type { Message } from "./message.ts";
-import { MessageType } from "./message.ts";
-import { RtmpProblem } from "./problem.ts";
+import { CHUNK_STREAMS_MAX, type Message, type MessageLimits, MessageType, RtmpProblem } from "./message.ts";
 
 /** Until the peer sets another size. */
 const DEFAULT_CHUNK_BYTES = 128;

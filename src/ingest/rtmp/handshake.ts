@@ -2,7 +2,7 @@
  * The handshake (section 5.2): the peer sends C0 and C1, gets S0, S1 and S2, and sends C2. What C2 holds is not checked, as encoders
  * differ there.
  */
-import { RtmpProblem } from "./problem.ts";
+import { RtmpProblem } from "./message.ts";
 
 const VERSION = 3;
 const PART_BYTES = 1536;

@@ -1,7 +1,7 @@
 import { heapStats } from "bun:jsc";
 import { expect, test } from "bun:test";
 import { chunked, command, handshake, join, media, publishing } from "#harness/live/rtmp";
-import { RtmpProblem } from "./problem.ts";
+import { RtmpProblem } from "./message.ts";
 import { PublisherSession } from "./publisher-session.ts";
 
 const STREAMS = 20_000;

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { chunked, command, handshake, join, media, publishing } from "#harness/live/rtmp";
 import { readAmf, writeAmf } from "./amf0.ts";
 import { ChunkReader } from "./chunk-reader.ts";
-import { AFTER_KEY } from "./limits.ts";
+import { AFTER_KEY } from "./message.ts";
 import { PublisherSession } from "./publisher-session.ts";
 
 const HANDSHAKE_REPLY = 1 + 2 * 1536;

@@ -2,8 +2,7 @@ import { expect, test } from "bun:test";
 import { chunked, command, handshake, join, media, publishing } from "#harness/live/rtmp";
 import { readAmf } from "./amf0.ts";
 import { ChunkReader } from "./chunk-reader.ts";
-import { AFTER_KEY } from "./limits.ts";
-import { RtmpProblem } from "./problem.ts";
+import { AFTER_KEY, RtmpProblem } from "./message.ts";
 import { PublisherSession, type SessionOwner } from "./publisher-session.ts";
 
 const HANDSHAKE_REPLY = 1 + 2 * 1536;

@@ -8,9 +8,16 @@ import { type AmfObject, type AmfValue, readAmf, writeAmf } from "./amf0.ts";
 import { ChunkReader, readControl } from "./chunk-reader.ts";
 import { chunksOf } from "./chunk-writer.ts";
 import { Handshake } from "./handshake.ts";
-import { AFTER_KEY, BEFORE_KEY, COMMANDS_BEFORE_KEY_MAX, KEY_CHARACTERS_MAX, STREAMS_MAX } from "./limits.ts";
-import { type Message, MessageType } from "./message.ts";
-import { RtmpProblem } from "./problem.ts";
+import {
+  AFTER_KEY,
+  BEFORE_KEY,
+  COMMANDS_BEFORE_KEY_MAX,
+  KEY_CHARACTERS_MAX,
+  type Message,
+  MessageType,
+  RtmpProblem,
+  STREAMS_MAX,
+} from "./message.ts";
 
 export interface SessionOwner {
   send(bytes: Uint8Array): void;

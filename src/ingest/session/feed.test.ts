@@ -5,8 +5,7 @@ import { join } from "node:path";
 import { temporaryFolder } from "#harness/server";
 import { RecordingSpace } from "#recordings/recording-space";
 import type { Admission, FeedEnding, FeedGate, FeedName } from "../channel.ts";
-import { readAudioTag, readVideoTag } from "../media/flv.ts";
-import type { AudioPacket, VideoPacket } from "../media/packets.ts";
+import { type AudioPacket, readAudioTag, readVideoTag, type VideoPacket } from "../media/packets.ts";
 import { Feed } from "./feed.ts";
 
 /** Of x264: 320×180; AAC LC, mono. */

@@ -1,12 +1,11 @@
 /** What one admitted publisher sends: packaged, recorded, and counted. */
-
 import type { RecordingSpace } from "#recordings/recording-space";
 import { type RecordedSegment, SessionRecording } from "#recordings/session-recording";
 import type { Admission, FeedEnding, FeedGate, FeedHealth, FeedName } from "../channel.ts";
+import { MediaProblem } from "../media/bits.ts";
 import type { VideoConfig } from "../media/h264.ts";
 import { Packager, type Segment } from "../media/packager.ts";
 import type { AudioPacket, VideoPacket } from "../media/packets.ts";
-import { MediaProblem } from "../media/problem.ts";
 import { TransportStream } from "../media/transport-stream.ts";
 
 export interface FeedOptions {

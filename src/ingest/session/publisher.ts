@@ -2,10 +2,10 @@
 import type { Socket } from "bun";
 import type { RecordingSpace } from "#recordings/recording-space";
 import type { Admission, FeedEnding, FeedGate, FeedHealth, FeedName } from "../channel.ts";
-import { readAudioTag, readVideoTag } from "../media/flv.ts";
-import { MediaProblem } from "../media/problem.ts";
+import { MediaProblem } from "../media/bits.ts";
+import { readAudioTag, readVideoTag } from "../media/packets.ts";
 import type { AmfObject } from "../rtmp/amf0.ts";
-import { RtmpProblem } from "../rtmp/problem.ts";
+import { RtmpProblem } from "../rtmp/message.ts";
 import { PublisherSession, type SessionOwner } from "../rtmp/publisher-session.ts";
 import { Feed, type FeedLimits } from "./feed.ts";
 

@@ -3,8 +3,7 @@ import type { Socket } from "bun";
 import { readAmf, writeAmf } from "../rtmp/amf0.ts";
 import { ChunkReader } from "../rtmp/chunk-reader.ts";
 import { chunksOf } from "../rtmp/chunk-writer.ts";
-import { BEFORE_KEY } from "../rtmp/limits.ts";
-import { MessageType } from "../rtmp/message.ts";
+import { BEFORE_KEY, MessageType } from "../rtmp/message.ts";
 import type { Tag } from "./clip.ts";
 
 /** C0, C1 and C2; S0, S1 and S2 (section 5.2 of the specification). */

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { afterThisTest } from "#harness/cleanup";
 import { temporaryFolder } from "#harness/server";
 import { RecordingSpace } from "#recordings/recording-space";
-import { readAudioTag, readVideoTag } from "../media/flv.ts";
+import { readAudioTag, readVideoTag } from "../media/packets.ts";
 import { RtmpPort } from "../rtmp-port.ts";
 import { CLIP_MS, readClip, type Tag } from "./clip.ts";
 import { Playback, playClip } from "./test-encoder.ts";

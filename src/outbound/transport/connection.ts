@@ -3,9 +3,8 @@
  * It carries one request at a time. The address is a literal one, so nothing is resolved here.
  */
 import { type FailureKind, RequestFailed } from "../request.ts";
-import type { RequestBurst, Writing } from "./burst.ts";
 import { MalformedResponse, type ResponseReader } from "./response.ts";
-import type { Endpoint } from "./transport.ts";
+import type { Endpoint, RequestBurst, Writing } from "./transport.ts";
 
 interface Exchange {
   readonly request: string;

@@ -3,7 +3,7 @@ import { expect, spyOn, test } from "bun:test";
 import { afterThisTest } from "#harness/cleanup";
 import { catchTimers } from "#harness/time/stopped-time";
 import type { Connection } from "./connection.ts";
-import { ConnectionPool } from "./pool.ts";
+import { ConnectionPool } from "./socket-transport.ts";
 
 const newPool = (): ConnectionPool => {
   const pool = new ConnectionPool();

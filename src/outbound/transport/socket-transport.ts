@@ -2,12 +2,11 @@
  * HTTP/1.1 on the runtime's sockets, with connections that are kept. It is not `fetch`, because that costs more CPU a delivery,
  * keeps 64 connections, and takes responses that are not valid HTTP: docs/dependencies.md has the measurements.
  */
-import type { OutboundResponse } from "../request.ts";
-import { RequestFailed } from "../request.ts";
+import { type OutboundResponse, RequestFailed } from "../request.ts";
+import { Connection } from "./connection.ts";
 import type { Deadline } from "./deadline.ts";
-import { ConnectionPool } from "./pool.ts";
 import { ResponseReader } from "./response.ts";
-import type { Endpoint, Transport, TransportRequest } from "./transport.ts";
+import { type Endpoint, RequestBurst, type Transport, type TransportRequest } from "./transport.ts";
 
 export class SocketTransport implements Transport {
   readonly #pool = new ConnectionPool();
@@ -44,4 +43,92 @@ function textOf({ request: { method, headers, body }, authority, path }: Transpo
   let text = `${method} ${path} HTTP/1.1\r\nHost: ${authority}\r\n`;
   for (const name in headers) text += `${name}: ${headers[name]}\r\n`;
   return body === undefined ? `${text}\r\n` : `${text}Content-Length: ${body.length}\r\n\r\n${body}`;
+}
+
+/** Receivers close idle connections after 5 s (Node's default) or more, so a younger one is very likely still open. */
+const IDLE_MS_MAX = 4_000;
+/**
+ * Many callbacks may lead to one host, each with many requests at once. A connection that is not kept costs a third of a delivery,
+ * as measured: its opening and its end.
+ */
+const IDLE_PER_ENDPOINT_MAX = 512;
+/** In all, at some kB each; well below the usual limit of open files. */
+const IDLE_MAX = 2_048;
+const SWEEP_MS = 1_000;
+
+export class ConnectionPool {
+  readonly #idle = new Map<string, Connection[]>();
+  readonly #burst = new RequestBurst();
+  #count = 0;
+  #sweeper: ReturnType<typeof setInterval> | undefined;
+  #isClosed = false;
+
+  /** The same for endpoints whose connections can serve each other. */
+  keyOf({ address, port, tls }: Endpoint): string {
+    if (tls === undefined) return `${address} ${port}`;
+    return `${address} ${port} ${tls.serverName ?? ""} ${tls.ca === undefined ? "" : Bun.hash(tls.ca)}`;
+  }
+
+  /** The idle connection that was used last. */
+  take(key: string): Connection | undefined {
+    const waiting = this.#idle.get(key);
+    while (waiting !== undefined) {
+      const connection = waiting.pop();
+      if (connection === undefined) return undefined;
+      this.#count--;
+      // time: of sockets, not of a world.
+      if (connection.isOpen && performance.now() - connection.idleSinceMs < IDLE_MS_MAX) return connection;
+      connection.close();
+    }
+    return undefined;
+  }
+
+  open(endpoint: Endpoint): Promise<Connection> {
+    return Connection.open(endpoint, this.#burst);
+  }
+
+  give(key: string, connection: Connection): void {
+    if (!connection.isOpen) return;
+    const waiting = this.#idle.get(key);
+    if (this.#isClosed || this.#count >= IDLE_MAX || (waiting?.length ?? 0) >= IDLE_PER_ENDPOINT_MAX) {
+      connection.close();
+      return;
+    }
+    // time: of sockets, not of a world.
+    connection.idleSinceMs = performance.now();
+    if (waiting === undefined) this.#idle.set(key, [connection]);
+    else waiting.push(connection);
+    this.#count++;
+    if (this.#sweeper !== undefined) return;
+    // timer: unused sockets are closed in real time.
+    this.#sweeper = setInterval(() => this.#sweep(), SWEEP_MS);
+    this.#sweeper.unref();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    for (const waiting of this.#idle.values()) for (const connection of waiting) connection.close();
+    this.#idle.clear();
+    this.#count = 0;
+    clearInterval(this.#sweeper);
+    this.#sweeper = undefined;
+  }
+
+  #sweep(): void {
+    // time: of sockets, not of a world.
+    const now = performance.now();
+    for (const [key, waiting] of this.#idle) {
+      const kept = waiting.filter((connection) => {
+        if (connection.isOpen && now - connection.idleSinceMs < IDLE_MS_MAX) return true;
+        connection.close();
+        return false;
+      });
+      this.#count -= waiting.length - kept.length;
+      if (kept.length === 0) this.#idle.delete(key);
+      else this.#idle.set(key, kept);
+    }
+    if (this.#count > 0) return;
+    clearInterval(this.#sweeper);
+    this.#sweeper = undefined;
+  }
 }

@@ -5,11 +5,11 @@
 import type { Client } from "pg";
 import type { Database, Databases, FeatureMigrations } from "../database.ts";
 import { translated } from "./failures.ts";
-import { lockKey } from "./lock-key.ts";
 import { migratePostgres } from "./migrations.ts";
 import { openPostgres, PostgresDatabase } from "./open.ts";
 import { Pool } from "./pool.ts";
 import { Server } from "./server.ts";
+import { lockKey } from "./transaction.ts";
 
 /** As many as the first world has. */
 const SHARED_CONNECTIONS_MAX = 8;

@@ -7,8 +7,7 @@
  */
 import { BoundedMap } from "#kernel/bounded-map";
 import { fewAtOnce } from "#kernel/turns";
-import { runAction } from "../after-commit.ts";
-import { NotOneRow, type Transaction } from "../database.ts";
+import { NotOneRow, runAction, type Transaction } from "../database.ts";
 import { type Sql, sql } from "../sql.ts";
 import { announcement, failureOf, named, rollback } from "./ends.ts";
 import { isConnectionFailure, isStalePlan, isTimeout, isTransient } from "./failures.ts";

@@ -1,6 +1,5 @@
 /** PostgreSQL as a `Database`: a world is a schema, a write is a transaction, and several processes can share it. */
-import { runAction } from "../after-commit.ts";
-import type { Database, FeatureMigrations, Reader, SavedState, Transaction } from "../database.ts";
+import { type Database, type FeatureMigrations, type Reader, runAction, type SavedState, type Transaction } from "../database.ts";
 import { type Row, type Sql, sql } from "../sql.ts";
 import { rollback } from "./ends.ts";
 import { FactChannel } from "./fact-channel.ts";

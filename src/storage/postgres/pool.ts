@@ -3,8 +3,8 @@ import type { Client, QueryResult } from "pg";
 import { databaseUnreachable } from "#kernel/errors";
 import type { Row, Sql, SqlText } from "../sql.ts";
 import { Flight, type Known, type Passenger, type Result, type Statement } from "./flight.ts";
-import { numbered } from "./scan.ts";
 import { chooseSchema, type Server } from "./server.ts";
+import { numbered } from "./values.ts";
 
 /** A request that waits longer for a connection is refused, because its caller has a time limit as well. */
 const ACQUIRE_MS_MAX = 5_000;

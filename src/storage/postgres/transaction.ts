@@ -1,10 +1,10 @@
 /** One run of the body of a write. */
+import { createHash } from "node:crypto";
 import type { BoundedMap } from "#kernel/bounded-map";
 import { NotOneRow, type Reader, type Transaction } from "../database.ts";
 import { append, type Row, type Sql, sql } from "../sql.ts";
 import { isTakenKey } from "./failures.ts";
 import type { Result } from "./flight.ts";
-import { lockSlot } from "./lock-key.ts";
 import type { PoolConnection } from "./pool.ts";
 
 /** Statements that are on their way at once, some 100 kB. */
@@ -206,3 +206,14 @@ const queryKey = ({ query, values }: Sql): string => `${query.text} ${JSON.strin
 
 /** Changes one row or fails, and a failure turns COMMIT into ROLLBACK. */
 const insertsOrFails = (text: string): boolean => text.trimStart().startsWith("INSERT") && !text.includes("ON CONFLICT") && !text.includes("SELECT");
+
+const digest = (parts: readonly string[]): Buffer => createHash("sha256").update(JSON.stringify(parts)).digest();
+
+/** Advisory locks are numbers, and shared by all schemas of a database: 64 bits of a hash, as a signed decimal. */
+export const lockKey = (schema: string, purpose: string): string => digest([schema, purpose, ""]).readBigInt64BE().toString();
+
+/** Few enough that their rows stay in memory, and so many that two names seldom share one. */
+export const LOCK_SLOTS = 1_024;
+
+/** The row of `locks` for a name. */
+const lockSlot = (scope: string, key: string): number => digest([scope, key]).readUInt32BE() % LOCK_SLOTS;

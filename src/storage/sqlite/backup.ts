@@ -1,7 +1,8 @@
 import { Database } from "bun:sqlite";
-import { closeSync, fsyncSync, openSync, readdirSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { syncFolder } from "../synced-folders.ts";
+import { statesFolder } from "./saved-states.ts";
 
 const FILE = ".sqlite";
 
@@ -25,4 +26,12 @@ function copyDatabase(file: string, to: string): void {
   const copy = openSync(to, "r+");
   fsyncSync(copy);
   closeSync(copy);
+}
+
+/** What is in memory leaves nothing. */
+export function removeSqlite(folder: string, world: string): void {
+  if (folder === ":memory:") return;
+  // A log without its file is harmless (`placeFile`); a file without its log would lack what was written last.
+  for (const suffix of ["", "-wal", "-shm"]) rmSync(join(folder, `${world}.sqlite${suffix}`), { force: true });
+  rmSync(statesFolder(folder, world), { recursive: true, force: true });
 }

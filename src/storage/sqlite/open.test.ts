@@ -6,9 +6,9 @@ import { afterThisTest } from "#harness/cleanup";
 import { temporaryFolder } from "#harness/server";
 import { nextTurn } from "#kernel/turns";
 import { type Sql, sql } from "../sql.ts";
+import { removeSqlite } from "./backup.ts";
 import { Connection } from "./connection.ts";
 import { openSqlite } from "./open.ts";
-import { removeSqlite } from "./remove.ts";
 
 const migrations = [{ feature: "notes", migrations: [{ name: "notes", statements: ["CREATE TABLE notes (id BIGINT PRIMARY KEY, text TEXT)"] }] }];
 const insert = (id: number, text = "t") => sql`INSERT INTO notes (id, text) VALUES (${id}, ${text})`;

@@ -1,8 +1,7 @@
 /** SQLite as a `Database`: one connection writes, one reads, one holds snapshots. */
 import { chmodSync, existsSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { runAction } from "../after-commit.ts";
-import { type Database, type FeatureMigrations, type Reader, type SavedState, StateOutdated, type Transaction } from "../database.ts";
+import { type Database, type FeatureMigrations, type Reader, runAction, type SavedState, StateOutdated, type Transaction } from "../database.ts";
 import { sql } from "../sql.ts";
 import { makeFolder } from "../synced-folders.ts";
 import { Connection, translated } from "./connection.ts";

@@ -7,8 +7,7 @@
  * **Invariant:** a group is committed completely or not at all; a body that throws is rolled back alone.
  */
 import { databaseUnreachable } from "#kernel/errors";
-import { runAction } from "../after-commit.ts";
-import type { Transaction } from "../database.ts";
+import { runAction, type Transaction } from "../database.ts";
 import { type Connection, translated } from "./connection.ts";
 import { SqliteTransaction } from "./transaction.ts";
 

@@ -1,12 +1,17 @@
 /** The jobs of the webhook engine: alerting about a callback that fails, rerouting, unsubscribing, retention. */
 import type { JobKind } from "#jobs/job-kind";
+import type { Jobs } from "#jobs/jobs";
+import type { Clock } from "#kernel/clock";
+import type { Database, Transaction } from "#storage/database";
 import type { WebhookDeps } from "../deps.ts";
-import { deleteOldDeliveries, retentionJob } from "../history/retention.ts";
+import { deleteEnded } from "../history/retention.store.ts";
 import { findCallback, markAlerted } from "./callbacks.store.ts";
 import { alertJob } from "./health.ts";
 
 export const rerouteJob = "webhook_reroute";
 export const unsubscribeJob = "webhook_unsubscribe";
+/** How long deliveries that have ended are kept: a daily job removes older ones. */
+export const retentionJob = "webhook_retention";
 
 interface WorldWithWebhooks {
   readonly webhooks: { readonly deps: WebhookDeps; reroute(app: string): Promise<void>; endUnsubscribed(app: string): Promise<void> };
@@ -40,3 +45,33 @@ export const webhookJobs: readonly Job[] = [
   { kind: unsubscribeJob, run: ({ webhooks }, app) => webhooks.endUnsubscribed(app) },
   { kind: retentionJob, run: ({ webhooks }) => deleteOldDeliveries(webhooks.deps) },
 ];
+
+/** A world has one such job. */
+const RETENTION_KEY = "world";
+const DAY_MS = 24 * 3_600_000;
+/** World time in which an ended delivery can be read and replayed. One that waits is kept for as long as it waits. */
+const RETENTION_MS = 30 * DAY_MS;
+const RETENTION_EVERY_MS = DAY_MS;
+/** POSTs that one transaction removes. */
+const ROWS_MAX = 100;
+
+/** Called with the first delivery of a process; the job then schedules itself. */
+export async function beginRetention(tx: Transaction, jobs: Jobs<unknown>, nowMs: number): Promise<void> {
+  if ((await jobs.dueTimeOf(tx, retentionJob, RETENTION_KEY)) === undefined) await scheduleNext(tx, jobs, nowMs);
+}
+
+interface RetentionDeps {
+  readonly database: Database;
+  readonly clock: Clock;
+  // biome-ignore lint/suspicious/noExplicitAny: jobs are only scheduled here, so the world that they run on does not matter.
+  readonly jobs: Jobs<any>;
+}
+
+export async function deleteOldDeliveries({ database, clock, jobs }: RetentionDeps): Promise<void> {
+  const beforeMs = clock.nowMs() - RETENTION_MS;
+  while ((await database.write((tx) => deleteEnded(tx, beforeMs, ROWS_MAX))) === ROWS_MAX);
+  await database.write((tx) => scheduleNext(tx, jobs, clock.nowMs()));
+}
+
+const scheduleNext = (tx: Transaction, jobs: Jobs<unknown>, nowMs: number): Promise<void> =>
+  jobs.schedule(tx, { kind: retentionJob, key: RETENTION_KEY, dueMs: nowMs + RETENTION_EVERY_MS });

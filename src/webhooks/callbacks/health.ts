@@ -17,8 +17,7 @@
  * A callback that has failed for an hour is an alert, and so is one that is paused.
  */
 import type { Jobs } from "#jobs/jobs";
-import type { Transaction } from "#storage/database";
-import { eitherWay } from "#storage/outcomes";
+import { eitherWay, type Transaction } from "#storage/database";
 import { type CallbackRow, findCallback, type Health, isWaitedFor, saveHealth } from "./callbacks.store.ts";
 import type { Callbacks } from "./callbacks.ts";
 

@@ -4,14 +4,14 @@ import { CallbackRefused } from "#outbound/address-rules";
 import { RequestFailed } from "#outbound/request";
 import type { FieldCatalogue } from "../catalogue/catalogue.ts";
 import type { WebhookObject } from "../catalogue/field.ts";
+import type { DeliveryDeps } from "../deps.ts";
 import { envelopeOf, type Update } from "../events/envelope.ts";
-import { isWanted } from "../events/unsubscribe.ts";
+import { isWanted } from "../events/reroute.ts";
+import type { Outcome } from "../observer.ts";
 import type { WebhookApp } from "../ports.ts";
 import type { Attempt } from "./attempts.ts";
 import type { Claimed } from "./claims.ts";
 import { type EventRow, NO_CALLBACK } from "./deliveries.store.ts";
-import type { DeliveryDeps } from "./deps.ts";
-import type { Outcome } from "./outcome.ts";
 import { nextRetryMs } from "./retry-schedule.ts";
 import { signatureHeaders } from "./signing.ts";
 

@@ -110,12 +110,16 @@ export async function findNextRetryTime(tx: Reader, queue: string, nowMs: number
   return row?.due_ms ?? undefined;
 }
 
-const claimedFirsts = sql`
+const claimedRows = sql`
   SELECT CAST(d.id AS TEXT) AS id, CAST(d.event AS TEXT) AS event, CAST(d.app AS TEXT) AS app, CAST(d.callback AS TEXT) AS callback, d.members,
     d.first_attempt_ms, d.tries, d.attempts, e.object, e.field, CAST(e.entity AS TEXT) AS entity, CAST(e.phone AS TEXT) AS phone, e.time_ms, e.payload
-  FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event
-  WHERE d.first_callback IS NOT NULL AND NOT EXISTS (
-    SELECT 1 FROM webhook_deliveries o WHERE o.callback = d.callback AND o.queue_entity = d.queue_entity AND o.id < d.id)`;
+  FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event`;
+
+const claimedFirsts = append(
+  claimedRows,
+  `WHERE d.first_callback IS NOT NULL AND NOT EXISTS (
+    SELECT 1 FROM webhook_deliveries o WHERE o.callback = d.callback AND o.queue_entity = d.queue_entity AND o.id < d.id)`,
+);
 
 /**
  * Those of `ids` that no other process is claiming and that come first in the order of their entity: so two processes never have
@@ -125,11 +129,7 @@ export function lockFirsts(tx: Transaction, ids: readonly string[]): Promise<Cla
   return tx.all<ClaimedRow>(withIds(claimedFirsts, "d.id", ids, `ORDER BY d.id ${tx.skipLocked("d")}`));
 }
 
-const claimedRetries = sql`
-  SELECT CAST(d.id AS TEXT) AS id, CAST(d.event AS TEXT) AS event, CAST(d.app AS TEXT) AS app, CAST(d.callback AS TEXT) AS callback, d.members,
-    d.first_attempt_ms, d.tries, d.attempts, e.object, e.field, CAST(e.entity AS TEXT) AS entity, CAST(e.phone AS TEXT) AS phone, e.time_ms, e.payload
-  FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event
-  WHERE d.retry_due_ms IS NOT NULL`;
+const claimedRetries = append(claimedRows, "WHERE d.retry_due_ms IS NOT NULL");
 
 export function lockRetries(tx: Transaction, ids: readonly string[]): Promise<ClaimedRow[]> {
   return tx.all<ClaimedRow>(withIds(claimedRetries, "d.id", ids, `ORDER BY d.id ${tx.skipLocked("d")}`));

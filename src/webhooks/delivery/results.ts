@@ -8,12 +8,12 @@ import type { Database, Transaction } from "#storage/database";
 import type { CallbackRow } from "../callbacks/callbacks.store.ts";
 import type { Callbacks } from "../callbacks/callbacks.ts";
 import { recordAttempts, recordDeparture, type Sign } from "../callbacks/health.ts";
-import { beginRetention } from "../history/retention.ts";
+import { beginRetention } from "../callbacks/health-jobs.ts";
+import { type AttemptedOutcome, isAttempted, type Outcome } from "../observer.ts";
 import { isGone } from "./attempt.ts";
 import { withAttempt } from "./attempts.ts";
 import type { Claimed } from "./claims.ts";
 import { DELIVERED, FAILED, NO_CALLBACK, type ResultRow, saveMove, saveResults, UNSUBSCRIBED, WAITING } from "./deliveries.store.ts";
-import { type AttemptedOutcome, isAttempted, type Outcome } from "./outcome.ts";
 
 export interface Result {
   readonly claimed: Claimed;

@@ -12,8 +12,8 @@ import type { Database } from "#storage/database";
 import { sql } from "#storage/sql";
 import { TimeOrderedIds } from "#system";
 import { Callbacks } from "../callbacks/callbacks.ts";
+import { retentionJob } from "../callbacks/health-jobs.ts";
 import { listDeliveries } from "../history/list.store.ts";
-import { retentionJob } from "../history/retention.ts";
 import type { Claimed } from "./claims.ts";
 import { ResultWriter } from "./results.ts";
 

@@ -1,5 +1,54 @@
 import type { Reader, Transaction } from "#storage/database";
 import { type Row, sql } from "#storage/sql";
+import { NO_CALLBACK, UNSUBSCRIBED } from "../delivery/deliveries.store.ts";
+
+/** One field of the events in a delivery's POST; all of them are of one object, entity and number. */
+export interface FieldOfDelivery extends Row {
+  object: string;
+  field: string;
+  entity: string;
+  phone: string | null;
+}
+
+export interface WaitingOfApp extends FieldOfDelivery {
+  id: string;
+  app: string;
+  callback: string;
+  members: number;
+}
+
+/** The queues in which an app's deliveries may wait. */
+export async function listQueuesOf(reader: Reader, app: string): Promise<string[]> {
+  const rows = await reader.all<{ id: string }>(sql`SELECT CAST(c.id AS TEXT) AS id FROM webhook_callbacks c WHERE c.app = ${app}`);
+  return [...rows.map(({ id }) => id), NO_CALLBACK];
+}
+
+/** Waiting for a first attempt or a retry, by id. */
+export function listWaitingOf(reader: Reader, queue: string, app: string, after: string, limit: number): Promise<WaitingOfApp[]> {
+  return reader.all<WaitingOfApp>(sql`
+    SELECT CAST(d.id AS TEXT) AS id, CAST(d.app AS TEXT) AS app, CAST(d.callback AS TEXT) AS callback, d.members, e.object, e.field,
+      CAST(e.entity AS TEXT) AS entity, CAST(e.phone AS TEXT) AS phone
+    FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event
+    WHERE d.id > ${after} AND d.app = ${app} AND d.id IN (
+      SELECT f.id FROM webhook_deliveries f WHERE f.first_callback = ${queue}
+      UNION ALL SELECT r.id FROM webhook_deliveries r WHERE r.callback = ${queue} AND r.retry_due_ms IS NOT NULL)
+    ORDER BY d.id LIMIT ${limit}`);
+}
+
+/** Of the events that travel with a delivery. */
+export function listMemberFields(reader: Reader, head: string): Promise<FieldOfDelivery[]> {
+  return reader.all<FieldOfDelivery>(sql`
+    SELECT DISTINCT e.object, e.field, CAST(e.entity AS TEXT) AS entity, CAST(e.phone AS TEXT) AS phone
+    FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event WHERE d.head = ${head}`);
+}
+
+/** Returns whether it still waited. */
+export async function saveUnsubscribed(tx: Transaction, id: string, nowMs: number): Promise<boolean> {
+  const changed = await tx.run(sql`
+    UPDATE webhook_deliveries SET status = ${UNSUBSCRIBED}, first_callback = NULL, queue_entity = NULL, retry_due_ms = NULL, ended_ms = ${nowMs}
+    WHERE id = ${id} AND status = 0 AND fence = 0`);
+  return changed > 0;
+}
 
 export interface WaitingDelivery extends Row {
   id: string;

@@ -1,16 +1,30 @@
 /**
  * Moves deliveries after an app's callback or override has changed. The route is decided at each attempt (D-63), so only those
- * have to be moved that no attempt is made for: deliveries to a callback that is paused, and those without a callback.
+ * have to be moved that no attempt is made for: deliveries to a callback that is paused, and those without a callback. D-138: a delivery
+ * that waits for an app ends where the app would not get its events any more.
  */
-
 import type { Jobs } from "#jobs/jobs";
-import { nodeId } from "#kernel/ids";
-import type { Database } from "#storage/database";
+import { type NodeId, nodeId } from "#kernel/ids";
+import type { Database, Reader, Transaction } from "#storage/database";
 import { recordDeparture } from "../callbacks/health.ts";
 import type { WebhookObject } from "../catalogue/field.ts";
 import { NO_CALLBACK } from "../delivery/deliveries.store.ts";
+import type { WebhookObserver } from "../observer.ts";
+import type { WebhookFacts } from "../ports.ts";
 import type { Outbox } from "./emit.ts";
-import { hastenUnrouted, listPausedCallbacks, listWaiting, saveQueue, type WaitingDelivery } from "./reroute.store.ts";
+import {
+  type FieldOfDelivery,
+  hastenUnrouted,
+  listMemberFields,
+  listPausedCallbacks,
+  listQueuesOf,
+  listWaiting,
+  listWaitingOf,
+  saveQueue,
+  saveUnsubscribed,
+  type WaitingDelivery,
+  type WaitingOfApp,
+} from "./reroute.store.ts";
 
 /** In one transaction. */
 const ROWS_MAX = 200;
@@ -50,3 +64,57 @@ export async function rerouteApp({ clock, fields, facts, callbacks, database, jo
     return route.to === "nowhere" ? undefined : route.url;
   }
 }
+
+/** Whether the app would get one of the events, if they happened now. A batch is sent as a whole (D-63). */
+export async function isWanted(
+  facts: WebhookFacts,
+  reader: Reader,
+  app: string,
+  events: readonly FieldOfDelivery[],
+  nowMs: number,
+): Promise<boolean> {
+  const asked = new Set<string>();
+  for (const { object, field, entity, phone } of events) {
+    if (asked.has(field)) continue;
+    asked.add(field);
+    const event = { object: object as WebhookObject, field, entity: nodeId(entity), phone: phone === null ? undefined : nodeId(phone) };
+    if ((await facts.subscribersOf(reader, event, nowMs)).includes(app as NodeId)) return true;
+  }
+  return false;
+}
+
+interface UnsubscribeDeps extends RerouteDeps {
+  readonly observer: Pick<WebhookObserver, "deliveryUnsubscribed">;
+}
+
+/** After the app has lost a subscription: ends what waits for it in vain. */
+export async function endUnsubscribed(deps: UnsubscribeDeps, app: string): Promise<void> {
+  for (const queue of await listQueuesOf(deps.database.reader, app)) {
+    for (let after: string | undefined = "0"; after !== undefined; ) {
+      const from: string = after;
+      after = await deps.database.write((tx) => endSome(deps, tx, queue, app, from));
+    }
+  }
+}
+
+/** Returns where the next search begins; undefined: this was the last. */
+async function endSome(deps: UnsubscribeDeps, tx: Transaction, queue: string, app: string, after: string): Promise<string | undefined> {
+  const { facts, clock, observer } = deps;
+  const nowMs = clock.nowMs();
+  const rows = await listWaitingOf(tx, queue, app, after, ROWS_MAX);
+  const known = new Map<string, boolean>();
+  let hasEnded = false;
+  for (const row of rows) {
+    const key = `${row.object} ${row.field} ${row.entity} ${row.phone}`;
+    const isOwnWanted: boolean = known.get(key) ?? (await isWanted(facts, tx, app, [row], nowMs));
+    known.set(key, isOwnWanted);
+    if (isOwnWanted || (await hasWantedMember(facts, tx, row, nowMs)) || !(await saveUnsubscribed(tx, row.id, nowMs))) continue;
+    hasEnded = true;
+    tx.afterCommit(() => observer.deliveryUnsubscribed(row));
+  }
+  if (hasEnded && queue !== NO_CALLBACK) await recordDeparture(tx, deps, queue);
+  return rows.length < ROWS_MAX ? undefined : rows.at(-1)?.id;
+}
+
+const hasWantedMember = async (facts: WebhookFacts, tx: Transaction, { id, app, members }: WaitingOfApp, nowMs: number): Promise<boolean> =>
+  members > 0 && isWanted(facts, tx, app, await listMemberFields(tx, id), nowMs);

@@ -14,8 +14,16 @@ import {
   saveHealth,
   takeProbe,
 } from "../callbacks/callbacks.store.ts";
-import { hastenUnrouted, listPausedCallbacks, listWaiting, saveQueue } from "./reroute.store.ts";
-import { listMemberFields, listQueuesOf, listWaitingOf, saveUnsubscribed } from "./unsubscribe.store.ts";
+import {
+  hastenUnrouted,
+  listMemberFields,
+  listPausedCallbacks,
+  listQueuesOf,
+  listWaiting,
+  listWaitingOf,
+  saveQueue,
+  saveUnsubscribed,
+} from "./reroute.store.ts";
 
 const NOW = 1_000;
 

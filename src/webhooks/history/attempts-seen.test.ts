@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { type Attempt, NO_ATTEMPTS, withAttempt } from "../delivery/attempts.ts";
 import { NO_CALLBACK } from "../delivery/deliveries.store.ts";
-import type { AttemptedOutcome } from "../delivery/outcome.ts";
+import type { AttemptedOutcome } from "../observer.ts";
 import type { DeliveryRow } from "./list.store.ts";
 import { ATTEMPT_EDGES_MS, DeliveryMetrics } from "./metrics.ts";
 import { viewOf } from "./view.ts";

@@ -1,5 +1,5 @@
 /** Erases what events and deliveries hold about a person: payloads, and what receivers have responded to them (D-172). */
-import { mentionsOf } from "#kernel/redaction/mentions";
+import { mentionsOf } from "#kernel/redaction/redaction";
 import type { Database, Transaction } from "#storage/database";
 import type { Attempt } from "../delivery/attempts.ts";
 import { type ErasableRow, emptyEvent, findAttempts, forgetEntity, listErasable, saveAttempts } from "./erasure.store.ts";

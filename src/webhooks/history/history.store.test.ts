@@ -8,8 +8,7 @@ import { type Row, sql } from "#storage/sql";
 import { insertCallback } from "../callbacks/callbacks.store.ts";
 import { emptyEvent, findAttempts, forgetEntity, listErasable, saveAttempts } from "./erasure.store.ts";
 import { listDeliveries, listEventsOf, listNewestEvents, listReplayable, saveReplay } from "./list.store.ts";
-import { deleteEnded } from "./retention.store.ts";
-import { countUnrouted } from "./unrouted.store.ts";
+import { countUnrouted, deleteEnded } from "./retention.store.ts";
 
 const NOW = 1_000;
 

@@ -1,8 +1,12 @@
 /** A delivery as people see it: its state, and if it waits, why. */
+import { nodeId } from "#kernel/ids";
 import type { Reader } from "#storage/database";
 import type { FieldCatalogue } from "../catalogue/catalogue.ts";
+import { secretsOf } from "../delivery/attempt.ts";
 import type { Attempt } from "../delivery/attempts.ts";
 import { DELIVERED, FAILED, NO_CALLBACK, SENDING, UNSUBSCRIBED } from "../delivery/deliveries.store.ts";
+import { signatureHeaders } from "../delivery/signing.ts";
+import type { DeliveryDeps } from "../deps.ts";
 import { envelopeOf } from "../events/envelope.ts";
 import { type DeliveryRow, listEventsOf } from "./list.store.ts";
 
@@ -85,4 +89,22 @@ export async function contentOf(
     payload,
   }));
   return { body: envelopeOf(row.object, updates), events: events.map(({ id, field, time_ms }) => ({ id, field, time_ms })) };
+}
+
+/** The signatures of attempts that were made, for people who compare them with what their receiver computes. */
+export type SigningDeps = Pick<DeliveryDeps, "database" | "facts" | "sealer" | "realNowMs">;
+
+/**
+ * For each attempt the headers that signed it: made again, with the app's secret as it is now, because what an attempt has sent is not kept.
+ * Undefined: it sent nothing, or the app is gone.
+ */
+export async function signaturesOf(
+  deps: SigningDeps,
+  { app, webhook_id, attempts }: DeliveryView,
+  body: string,
+): Promise<readonly (Readonly<Record<string, string>> | undefined)[]> {
+  const of = await deps.facts.findApp(deps.database.reader, nodeId(app));
+  return attempts.map(({ timestamp }) =>
+    of === undefined || timestamp === undefined ? undefined : signatureHeaders(secretsOf(deps, of), { webhookId: webhook_id, timestamp, body }),
+  );
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { postgresStatement } from "#storage/postgres/ddl";
-import { numbered, tokensOf } from "#storage/postgres/scan";
+import { postgresStatement } from "#storage/postgres/migrations";
+import { numbered, tokensOf } from "#storage/postgres/values";
 
 describe("statements for PostgreSQL", () => {
   test("tokens are the whole text, for any text", () => {

@@ -4,10 +4,9 @@ import type { Alert } from "#control-contract/alert";
 import type { OpenWorld } from "#graph/worlds/open-world";
 import { afterThisTest } from "#harness/cleanup";
 import * as callbacks from "#webhooks/callbacks/callbacks.store";
-import * as unrouted from "#webhooks/history/unrouted.store";
+import * as unrouted from "#webhooks/history/retention.store";
 import * as clock from "../clock.ts";
-import { clockAlerts } from "./time-alerts.ts";
-import { webhookAlerts } from "./webhook-alerts.ts";
+import { clockAlerts, webhookAlerts } from "./alerts.ts";
 
 const NOW = 1_795_000_000;
 const healthy = { failing_since_ms: null, last_failure_ms: null, alerted_ms: null, paused_ms: null, probe_due_ms: null };

@@ -4,9 +4,19 @@ import { ALERTS_MAX, type Alert, alertLevels } from "#control-contract/alert";
 import { EVENT_STREAM, wantsEvents, watchStream } from "#control-contract/event-stream";
 import { listOf } from "#control-contract/lists";
 import type { ControlRequest, ControlRoute } from "#control-contract/route";
-import { faultAlerts, requestAlerts } from "./request-alerts.ts";
-import { clockAlerts, versionAlerts } from "./time-alerts.ts";
-import { webhookAlerts } from "./webhook-alerts.ts";
+import type { Registry } from "#graph/contract/registry";
+import type { MarketingVersion } from "#graph/versions/calendar";
+import type { Fault } from "#graph/worlds/fault-injection";
+import type { OpenWorld } from "#graph/worlds/open-world";
+import type { RequestEntry } from "#graph/worlds/request-log";
+import type { World } from "#graph/worlds/world";
+import { unixSeconds } from "#kernel/clock";
+import { formatVersion } from "#kernel/versions";
+import { type CallbackRow, listTroubled } from "#webhooks/callbacks/callbacks.store";
+import { isGone, isHeld } from "#webhooks/callbacks/health";
+import { countUnrouted, UNROUTED_MAX } from "#webhooks/history/retention.store";
+import { deadlinesOf } from "../clock.ts";
+import { type UsedVersion, usedVersions } from "../used-versions.ts";
 
 /** Soon enough for people, and rare enough for the database. */
 export const ALERTS_EVERY_MS = 2_000;
@@ -54,3 +64,145 @@ export const alertRoutes: readonly ControlRoute[] = [
         : readAlerts(request),
   },
 ];
+
+/** World time. What is longer ago is history, which the log of requests shows. */
+const RECENT_MS = 300_000;
+const RATE_LIMITED = 429;
+const FAILED_FROM = 500;
+
+const countText = (count: number, what: string): string => (count === 1 ? `1 request ${what}` : `${count} requests ${what}`);
+
+/** Of the last ones, the newest first. */
+function requestAlerts({ clock }: World, requests: readonly RequestEntry[]): readonly Alert[] {
+  const now = clock.nowMs();
+  const recent = requests.filter(({ time, status }) => status >= RATE_LIMITED && time > now - RECENT_MS && time <= now);
+  const failed = recent.filter(({ status }) => status >= FAILED_FROM);
+  const limited = Map.groupBy(
+    recent.filter(({ status }) => status === RATE_LIMITED),
+    ({ app = "" }) => app,
+  );
+  const [newest] = failed;
+  return [
+    ...(newest === undefined
+      ? []
+      : [
+          {
+            ...{ kind: "requests_failed", level: "error" as const, of: newest.trace_id, time: newest.time / 1000 },
+            text: `${countText(failed.length, "failed")} in the last five minutes; the newest is ${newest.operation} with ${newest.status}.`,
+          },
+        ]),
+    ...[...limited].map(([app, entries]): Alert => {
+      const of = app === "" ? "callers without an app" : `app ${app}`;
+      const time = (entries[0]?.time ?? now) / 1000;
+      return {
+        ...{ kind: "rate_limited", level: "warning", of: app, time },
+        text: `${countText(entries.length, `of ${of}`)} met a rate limit in the last five minutes. It passes as the limit fills again.`,
+      };
+    }),
+  ];
+}
+
+const targetOf = (fault: Fault): string => {
+  const name = "operation" in fault ? fault.operation : fault.webhook;
+  const what = "operation" in fault ? "requests" : "webhooks";
+  return name === "*" ? `any ${what}` : `${what} of ${name}`;
+};
+
+const faultAlerts = ({ faults }: World): readonly Alert[] =>
+  faults.list().map((fault) => ({
+    ...{ kind: "fault", level: "notice", of: fault.id },
+    text: `Fault ${fault.id} is in effect for ${targetOf(fault)}; ${fault.met} met it. It is on purpose and ends when it is deleted${fault.times === undefined ? "" : " or used up"}.`,
+  }));
+
+/** As long as the interface announces the end of a version before (LIM-14). */
+const SOON_SECONDS = 90 * 86_400;
+
+const dayOf = (seconds: number): string => new Date(seconds * 1000).toISOString().slice(0, 10);
+
+async function versionAlerts(world: World, registry: Registry, requests: readonly RequestEntry[]): Promise<readonly Alert[]> {
+  const now = unixSeconds(world.clock);
+  const ending = world.calendar.marketing.filter(({ until }) => until !== undefined && until > now && until <= now + SOON_SECONDS);
+  // Mostly there are none, and then no request has to be looked at.
+  if (ending.length === 0) return [];
+  const used = await usedVersions(world, registry, requests);
+  return ending.flatMap((version) => {
+    const at = version.until as number;
+    const changed = used.filter(({ asked, servedAt }) => asked === formatVersion(version.version) && servedAt(at) !== servedAt(now));
+    return [...Map.groupBy(changed, ({ app }) => app)].map(([app, uses]) => versionAlert(version, at, app, uses));
+  });
+}
+
+function versionAlert({ version }: MarketingVersion, at: number, app: string, uses: readonly UsedVersion[]): Alert {
+  const later = uses.map(({ servedAt }) => servedAt(at));
+  const refusal = later.find((served) => typeof served !== "string");
+  const operations = uses.map(({ operation }) => operation).join(", ");
+  const becomes = refusal === undefined ? `${later[0]} serves them` : "they are refused";
+  return {
+    // An upgrade may go unnoticed, a refusal does not.
+    ...{ kind: "version_ends", level: refusal === undefined ? "notice" : "warning", of: app, time: at },
+    text: `App ${app} asks for ${formatVersion(version)} in ${operations}. That version ends on ${dayOf(at)}; then ${becomes}.`,
+  };
+}
+
+/** What only tidies up is missed by nobody. */
+const isMissed = ({ kind }: { readonly kind: string }): boolean => !kind.endsWith("_retention");
+
+export async function clockAlerts(world: OpenWorld): Promise<readonly Alert[]> {
+  if (!world.clock.isFrozen) return [];
+  const due = (await deadlinesOf(world)).filter(isMissed);
+  const [next] = due;
+  if (next === undefined) return [];
+  const others = due.length === 1 ? "" : `, and ${due.length - 1} more`;
+  return [
+    {
+      ...{ kind: "clock_stopped", level: "notice", of: world.name, time: next.time },
+      text: `The world's clock is stopped, and ${next.kind.replaceAll("_", " ")} of ${next.of} waits for ${new Date(next.time * 1000).toISOString()}${others}. Nothing is due before the clock runs or is moved.`,
+    },
+  ];
+}
+
+/** Webhooks that do not arrive. */
+const WAITS = "What is made for it waits until it is resumed";
+
+function callbackAlert(callback: CallbackRow): Alert {
+  const { id, url, app, failing_since_ms, alerted_ms, paused_ms } = callback;
+  const name = `The callback ${url} of app ${app}`;
+  if (paused_ms !== null) {
+    const [level, text] = isHeld(callback)
+      ? (["notice", `${name} is paused by a person. ${WAITS}.`] as const)
+      : isGone(callback)
+        ? (["error", `${name} is paused, because it returned 410. ${WAITS}.`] as const)
+        : ([
+            "error",
+            `${name} is paused, because every attempt failed for five days. ${WAITS}, or until one of its hourly attempts succeeds.`,
+          ] as const);
+    return { kind: "callback_paused", level, of: id, text, time: paused_ms / 1000 };
+  }
+  const since = (failing_since_ms ?? 0) / 1000;
+  // D-137: an hour of failures is more than a restart of the receiver.
+  const level = alerted_ms === null ? "warning" : "error";
+  return {
+    kind: "callback_failing",
+    level,
+    of: id,
+    text: `${name} fails. What is made for it is tried again, and is paused after five days.`,
+    time: since,
+  };
+}
+
+const waitText = (count: number): string =>
+  count === 1 ? "1 webhook waits" : `${count >= UNROUTED_MAX ? `${count} webhooks and more` : `${count} webhooks`} wait`;
+
+export async function webhookAlerts({ database: { reader } }: World): Promise<readonly Alert[]> {
+  const callbacks = await listTroubled(reader, ALERTS_MAX);
+  const unrouted = await countUnrouted(reader);
+  return [
+    ...callbacks.map(callbackAlert),
+    ...unrouted.map(
+      ({ app, count }): Alert => ({
+        ...{ kind: "no_callback", level: "warning", of: app },
+        text: `${waitText(count)} for a callback of app ${app}: it has none that is verified.`,
+      }),
+    ),
+  ];
+}

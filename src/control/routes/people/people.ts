@@ -10,8 +10,7 @@ import { sectionsOf } from "#graph/worlds/file/import-export";
 import { findNode } from "#graph/worlds/nodes.store";
 import { removeNode } from "#graph/worlds/open-world";
 import { isNodeId } from "#kernel/ids";
-import type { Transaction } from "#storage/database";
-import { certain } from "#storage/outcomes";
+import { certain, type Transaction } from "#storage/database";
 
 /** Shorter texts stand in too much that is about somebody else. */
 const ID_CHARACTERS_MIN = 4;

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { ControlRequest } from "#control-contract/route";
 import { RequestLog } from "#graph/worlds/request-log";
 import { KEY, openControl } from "#harness/control";
-import type { RequestFilter } from "./request-filter.ts";
+import type { RequestFilter } from "./request-schemas.ts";
 import { followRequests } from "./request-stream.ts";
 
 const entry = (more: Record<string, unknown> = {}) => ({

@@ -4,8 +4,7 @@ import { eventStream, lookRepeatedly, type SendEvent } from "#control-contract/e
 import type { ControlRequest } from "#control-contract/route";
 import type { RequestEntry } from "#graph/worlds/request-log";
 import { ALERTS_EVERY_MS, readAlerts } from "../alerts/alerts.ts";
-import { isAsked, type RequestFilter, sinceMsOf } from "./request-filter.ts";
-import { lineShown, requestLine } from "./request-schemas.ts";
+import { isAsked, lineShown, type RequestFilter, requestLine, sinceMsOf } from "./request-schemas.ts";
 
 /** Faster than that nobody sees a difference. */
 const EVENT_EVERY_MS = 100;

@@ -6,8 +6,7 @@ import { listOf } from "#control-contract/lists";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import type { RequestEntry, RequestLog } from "#graph/worlds/request-log";
 import { countedWithin, expectEntries, met, unmet } from "../expectations/expectation.ts";
-import { isAsked, requestFilter, sinceMsOf } from "./request-filter.ts";
-import { seenRequest, shown, storiedRequest, storyShown } from "./request-schemas.ts";
+import { isAsked, requestFilter, seenRequest, shown, sinceMsOf, storiedRequest, storyShown } from "./request-schemas.ts";
 import { followRequests, requestsEvent } from "./request-stream.ts";
 
 const listQuery = Type.Object({

@@ -2,9 +2,8 @@
 import { type Static, Type } from "typebox";
 import { badRequest, conflict, notFound, unprocessable } from "#control-contract/errors";
 import { EVENT_STREAM } from "#control-contract/event-stream";
-import { listOf, pageQuery, respondWithList } from "#control-contract/lists";
+import { listOf, pageQuery, respondWithList, warnings, warningsOf } from "#control-contract/lists";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
-import { warnings, warningsOf } from "#control-contract/warnings";
 import { exportWorld, importWorld, isEmpty } from "#graph/worlds/file/import-export";
 import { DEFAULT_WORLD, WORLD_NAME } from "#graph/worlds/hosting/worlds.store";
 

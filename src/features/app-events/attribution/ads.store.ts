@@ -1,10 +1,8 @@
 /** Ads and their touches, that is clicks and impressions. */
-
 import { deleteNode, insertNode } from "#graph/worlds/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
-import type { Reader, Transaction } from "#storage/database";
+import { eitherWay, type Reader, type Transaction } from "#storage/database";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
-import { eitherWay } from "#storage/outcomes";
 import { append, type Row, type Sql, sql } from "#storage/sql";
 import { isDevice } from "../intake/parse-request.ts";
 import { inLists } from "../log/rows.store.ts";

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import type { Erased } from "#graph/contract/feature";
 import type { World } from "#graph/worlds/world";
 import type { NodeId } from "#kernel/ids";
-import { mentionsOf } from "#kernel/redaction/mentions";
+import { mentionsOf } from "#kernel/redaction/redaction";
 import { deleteTouchesOf } from "../attribution/ads.store.ts";
 import { deleteInstalled } from "../intake/intake.store.ts";
 import { deviceIdentities, identitiesOfText, type LoggedDevice } from "../intake/parse-request.ts";

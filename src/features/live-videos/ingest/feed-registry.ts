@@ -6,8 +6,7 @@
  */
 import type { World } from "#graph/worlds/world";
 import { nodeId } from "#kernel/ids";
-import type { Transaction } from "#storage/database";
-import { eitherWay } from "#storage/outcomes";
+import { eitherWay, type Transaction } from "#storage/database";
 import { applyFeedEvent, type FeedName, feedLost, feedStarted, findFeedByKey, noAudio, noStorage } from "../lifecycle/feed.ts";
 import { type FeedHealth, forgetHealth, keepHealth } from "./health.ts";
 import { DEAD_AFTER_MS, deleteIngest, findDeadIngests, findFeedsOf, findIngest, SILENT_AFTER_MS, saveIngest } from "./ingests.store.ts";

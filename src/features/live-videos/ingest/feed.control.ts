@@ -4,7 +4,7 @@ import { badRequest, ControlError, conflict, notFound } from "#control-contract/
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import type { World } from "#graph/worlds/world";
 import { nodeId } from "#kernel/ids";
-import { eitherWay } from "#storage/outcomes";
+import { eitherWay } from "#storage/database";
 import { feedEnded, feedLost, feedStarted, findFeedByKey, noAudio, noStorage } from "../lifecycle/feed.ts";
 import { liveState, readLiveState } from "../lifecycle/live-state.ts";
 import { DEAD_AFTER_MS, deleteIngest, findIngest, saveIngest } from "./ingests.store.ts";

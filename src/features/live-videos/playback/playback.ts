@@ -7,7 +7,7 @@
 import { join } from "node:path";
 import type { World } from "#graph/worlds/world";
 import { isNodeId, nodeId } from "#kernel/ids";
-import { sessionFolder } from "#recordings/folder";
+import { sessionFolder } from "#recordings/recording-space";
 import { SealBroken } from "#storage/sealing";
 import { isLive } from "../lifecycle/states.ts";
 import { findVideoById, type LiveVideoRow } from "../live-videos.store.ts";

@@ -1,9 +1,8 @@
 /** The HLS playlist of a recording (RFC 8216): growing while the video is live, and the same with an end as VOD. */
-
 import type { World } from "#graph/worlds/world";
 import { BoundedMap } from "#kernel/bounded-map";
-import { segmentFile } from "#recordings/folder";
 import { type RecordedSession, readRecording, recordingVersion } from "#recordings/read-recording";
+import { segmentFile } from "#recordings/recording-space";
 
 /**
  * Undefined: there is nothing to play yet. What was recorded before `fromRealMs` (the machine's time) was a preview; null: nothing was.

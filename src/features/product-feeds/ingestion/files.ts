@@ -4,7 +4,7 @@ import { moveOf } from "#graph/worlds/clock";
 import type { World } from "#graph/worlds/world";
 import { CallbackRefused } from "#outbound/address-rules";
 import { RequestFailed } from "#outbound/request";
-import { eitherWay } from "#storage/outcomes";
+import { eitherWay } from "#storage/database";
 import { FeedFileProblem } from "../formats/rows.ts";
 import { FILE_BYTES_MAX, PART_BYTES } from "../product-feeds.limits.ts";
 import { completeUpload, deleteParts, insertPart, type RunningUpload } from "./uploads.store.ts";

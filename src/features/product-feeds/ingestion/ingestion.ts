@@ -2,12 +2,10 @@
  * One run of an upload: reads the stored file and writes its items to a new generation, which the feed shows at the end, whole or
  * not at all (D-140). A run that is killed leaves items that no feed shows; the next run writes another generation.
  */
-
 import type { World } from "#graph/worlds/world";
 import { unixSeconds } from "#kernel/clock";
 import { nodeId } from "#kernel/ids";
-import type { Transaction } from "#storage/database";
-import { certain } from "#storage/outcomes";
+import { certain, type Transaction } from "#storage/database";
 import { type Bytes, textOf } from "../formats/bytes.ts";
 import { FeedTextReader } from "../formats/formats.ts";
 import { FeedFileProblem, type FeedFormat, type RowSink, type Warning } from "../formats/rows.ts";

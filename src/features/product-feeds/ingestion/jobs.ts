@@ -2,13 +2,11 @@
  * The job of a feed: ingests its uploads one by one in the order of arrival, and deletes data that is no longer needed (D-142).
  * Each feed has only one job, so that no two of its files are read at once.
  */
-
 import type { World } from "#graph/worlds/world";
 import type { JobKind, RunningJob } from "#jobs/job-kind";
 import { unixSeconds } from "#kernel/clock";
 import { type NodeId, nodeId } from "#kernel/ids";
-import type { Transaction } from "#storage/database";
-import { eitherWay } from "#storage/outcomes";
+import { eitherWay, type Transaction } from "#storage/database";
 import type { Bytes } from "../formats/bytes.ts";
 import type { FeedFormat } from "../formats/rows.ts";
 import { deleteItems } from "../items.store.ts";

@@ -1,8 +1,7 @@
 /** The job that fetches a feed's file by one of its schedules (D-146). What it fetches is an upload like any other. */
 import type { World } from "#graph/worlds/world";
 import type { JobKind } from "#jobs/job-kind";
-import type { Transaction } from "#storage/database";
-import { certain, eitherWay } from "#storage/outcomes";
+import { certain, eitherWay, type Transaction } from "#storage/database";
 import { countWaitingUploads } from "../ingestion/uploads.store.ts";
 import { receiveUrl } from "../ingestion/uploads.ts";
 import { UPLOADS_WAITING_MAX } from "../product-feeds.limits.ts";

@@ -10,7 +10,6 @@ import { formatVersion } from "#kernel/versions";
 import type { WebhookObject } from "#webhooks/catalogue/field";
 import type { SurfaceName } from "../../pipeline/request.ts";
 import type { AskedIn } from "../../schema/public-schema.ts";
-import type { VersionCalendar } from "../../versions/calendar.ts";
 import { isReleased, newestVersion } from "../../versions/resolve.ts";
 import type { Profile } from "../../worlds/world.ts";
 import type { Endpoint, Registry } from "../registry.ts";
@@ -147,12 +146,7 @@ function securityNotes(endpoints: readonly Endpoint[], profile: Profile): string
 }
 
 /** What requests may be in a world, for documents. */
-export interface Asked {
-  readonly profile: Profile;
-  readonly calendar: VersionCalendar;
-  /** Unix seconds. */
-  readonly now: number;
-}
+export type Asked = Pick<OpenapiOptions, "profile" | "calendar" | "now">;
 
 /** Migrations that an app may switch: others are over, or have not begun. */
 const openMigrations = ({ calendar, now }: Pick<Asked, "calendar" | "now">): string[] =>

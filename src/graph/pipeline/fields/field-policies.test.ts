@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { Type } from "typebox";
-import type { NodeRef } from "#auth/node-ref";
 import { nobody, type Policy } from "#auth/policy";
+import type { NodeRef } from "#auth/token";
 import { features } from "#features";
 import { onEachDatabase } from "#harness/databases";
 import { openPlaza, type TestPlaza } from "#harness/plaza";

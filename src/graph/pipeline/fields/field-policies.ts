@@ -3,8 +3,8 @@
  * Any other policy is checked here, on the node whose field it is.
  */
 import { type AuthorizationCheck, fieldRefusal } from "#auth/authorize";
-import type { NodeRef } from "#auth/node-ref";
 import type { Policy } from "#auth/policy";
+import type { NodeRef } from "#auth/token";
 import type { Field, FieldSet } from "../../contract/operation.ts";
 import { isPart, type Projection } from "./projection.ts";
 

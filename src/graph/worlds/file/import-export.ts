@@ -4,7 +4,7 @@
  * **Invariant:** a file is loaded whole or not at all, in one transaction, and loading sends no webhooks.
  */
 import { type TSchema, Type } from "typebox";
-import type { NodeRef } from "#auth/node-ref";
+import type { NodeRef } from "#auth/token";
 import { insertToken, listTokens } from "#auth/tokens.store";
 import { unixSeconds } from "#kernel/clock";
 import { nodeId } from "#kernel/ids";

@@ -13,8 +13,7 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { unixSeconds } from "#kernel/clock";
-import type { Transaction } from "#storage/database";
-import { eitherWay } from "#storage/outcomes";
+import { eitherWay, type Transaction } from "#storage/database";
 import type { WorldEntry, WorldSection } from "../../contract/feature.ts";
 import type { Registry } from "../../contract/registry.ts";
 import { type OpenWorld, removeNode } from "../open-world.ts";

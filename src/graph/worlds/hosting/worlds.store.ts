@@ -81,9 +81,7 @@ export function listWorldRows(reader: Reader, page: PageRequest): Promise<ListPa
   return readPage<WorldRow>(reader, sql`SELECT w.name, w.made_ms FROM worlds w WHERE w.name > ''`, byName, page);
 }
 
-/** Names of worlds (D-260). */
-
-/** The first one. */
+/** The name of the first one (D-260). */
 export const DEFAULT_WORLD = "default";
 
 /** A label of a host name, a file and, behind `plaza_`, a schema; in lower case, since file systems and hosts do not tell cases apart. */

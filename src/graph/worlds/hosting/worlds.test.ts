@@ -3,7 +3,7 @@ import { expect, spyOn, test } from "bun:test";
 import { afterThisTest } from "#harness/cleanup";
 import { movedClock } from "#harness/work-database";
 import type { Database, Transaction } from "#storage/database";
-import { databasesIn } from "#storage/databases";
+import { databasesIn } from "#storage/open";
 import { sql } from "#storage/sql";
 import { graphMigrations } from "../graph.migrations.ts";
 import { newWorldMemory, type OpenWorld } from "../open-world.ts";

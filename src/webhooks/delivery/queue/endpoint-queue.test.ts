@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
+import fc from "fast-check";
 import type { Claimed, ClaimView } from "../claims.ts";
-import { type Capacity, EndpointQueue } from "./endpoint-queue.ts";
+import { type Capacity, CircuitBreaker, EndpointQueue, RateLimit } from "./endpoint-queue.ts";
 
 let lastId = 0;
 const claimed = (more: { entity?: string; isRetry?: boolean } = {}): Claimed => {
@@ -194,4 +195,123 @@ test("each delivery that is held, a retry too, counts against the rate, however 
   expect(wanted(queue)).toEqual(NOTHING);
   expect(wanted(queue, { monotonicMs: 249 })).toEqual(NOTHING);
   expect(wanted(queue, { monotonicMs: 250 })).toEqual({ firsts: 1, retries: 0 });
+});
+
+/** Sums of fractions may be a little above the number that they stand for. */
+const ROUNDING = 1e-6;
+/** Some times in a row, and now and then a quiet time in which many seconds' worth would be saved up. */
+const anyWait = fc.oneof({ weight: 4, arbitrary: fc.nat(300) }, { weight: 1, arbitrary: fc.nat(60_000) });
+
+test("in no span of time is the rate passed, whenever and whatever is taken, nor after a quiet time; the wait is no longer than needed", () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 50 }), fc.array(fc.tuple(anyWait, fc.nat(60)), { maxLength: 60 }), (perSecondMax, steps) => {
+      const rate = new RateLimit(perSecondMax);
+      let nowMs = 0;
+      const taken: { atMs: number; count: number }[] = [];
+      for (const [waitMs, wanted] of steps) {
+        nowMs += waitMs;
+        const count = Math.min(wanted, rate.available(nowMs));
+        for (let n = 0; n < count; n++) rate.take();
+        taken.push({ atMs: nowMs, count });
+        // Of each span that ends now: what a second may bring at once, and what its own time adds.
+        let inSpan = 0;
+        for (const { atMs, count: then } of taken.toReversed()) {
+          inSpan += then;
+          expect(inSpan).toBeLessThanOrEqual(perSecondMax + ((nowMs - atMs) * perSecondMax) / 1_000 + ROUNDING);
+        }
+      }
+      expect(rate.available(nowMs + rate.waitMs(nowMs))).toBeGreaterThanOrEqual(1);
+      expect(rate.waitMs(nowMs)).toBeLessThanOrEqual(Math.ceil(1_000 / perSecondMax));
+    }),
+  );
+});
+
+test("a quiet time is not saved up: after an hour as after a second, a second's worth may be claimed, and no more", () => {
+  const rate = new RateLimit(20);
+  for (let n = 0; n < 20; n++) rate.take();
+  expect([rate.available(0), rate.available(999), rate.available(1_000), rate.available(3_600_000)]).toEqual([0, 19, 20, 20]);
+  for (let n = 0; n < 20; n++) rate.take();
+  expect([rate.available(3_600_000), rate.waitMs(3_600_000), rate.available(3_600_050)]).toEqual([0, 50, 1]);
+});
+
+test("0 is no limit", () => {
+  const rate = new RateLimit(0);
+  for (let n = 0; n < 1_000; n++) rate.take();
+  expect({ available: rate.available(0), waitMs: rate.waitMs(0) }).toEqual({ available: Number.POSITIVE_INFINITY, waitMs: 0 });
+});
+
+test("where more than one may be claimed there is nothing to wait for, and what was claimed in spite of the limit is waited for, too", () => {
+  const rate = new RateLimit(2);
+  expect(rate.waitMs(0)).toBe(0);
+  rate.take();
+  expect([rate.waitMs(0), rate.waitMs(250)]).toEqual([0, 0]);
+  for (let n = 0; n < 3; n++) rate.take();
+  // One and a half too many: two and a half until the next.
+  expect([rate.available(250), rate.waitMs(250), rate.waitMs(1_499), rate.waitMs(1_500)]).toEqual([-2, 1_250, 1, 0]);
+});
+
+const failing = (count: number, isTimeout = false): CircuitBreaker => {
+  const breaker = new CircuitBreaker();
+  for (let n = 0; n < count; n++) breaker.failed(isTimeout, 0);
+  return breaker;
+};
+
+test("it opens after 22 failures in a row, or 7 timeouts", () => {
+  expect(failing(21).isClosed).toBe(true);
+  expect(failing(22).isClosed).toBe(false);
+  expect(failing(6, true).isClosed).toBe(true);
+  expect(failing(7, true).isClosed).toBe(false);
+});
+
+test("it stays open for 1 s, then twice as long after each probe that fails, up to 30 s", () => {
+  const breaker = failing(22);
+  let nowMs = 0;
+  const waits: number[] = [];
+  for (let probe = 0; probe < 7; probe++) {
+    waits.push(breaker.waitMs(nowMs));
+    nowMs += breaker.waitMs(nowMs);
+    expect({ isClosed: breaker.isClosed, waitMs: breaker.waitMs(nowMs) }).toEqual({ isClosed: false, waitMs: 0 });
+    breaker.failed(false, nowMs);
+  }
+  expect(waits).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]);
+});
+
+test("requests that were out together when it opened count as one failure", () => {
+  const breaker = failing(60);
+  expect(breaker.waitMs(0)).toBe(1_000);
+});
+
+test("a success closes it, and the next time it opens for 1 s again", () => {
+  const breaker = failing(22);
+  breaker.failed(false, 1_000);
+  expect(breaker.waitMs(1_000)).toBe(2_000);
+  breaker.succeeded();
+  expect({ isClosed: breaker.isClosed, waitMs: breaker.waitMs(1_000) }).toEqual({ isClosed: true, waitMs: 0 });
+  while (breaker.isClosed) breaker.failed(false, 5_000);
+  expect(breaker.waitMs(5_000)).toBe(1_000);
+});
+
+test("it remembers some ten requests: one success after many failures is undone by the next failure, many are not", () => {
+  const failuresUntilOpen = (breaker: CircuitBreaker): number => {
+    let failures = 0;
+    for (; breaker.isClosed; failures++) breaker.failed(false, 0);
+    return failures;
+  };
+  const counts = [1, 2, 5, 10, 100].map((successes) => {
+    const breaker = failing(60);
+    for (let n = 0; n < successes; n++) breaker.succeeded();
+    return failuresUntilOpen(breaker);
+  });
+  expect(counts).toEqual([1, 7, 14, 18, 22]);
+});
+
+test("a receiver that fails three requests in ten is never spared", () => {
+  const breaker = new CircuitBreaker();
+  let die = 7;
+  for (let n = 0; n < 100_000; n++) {
+    die = (die * 48_271) % 2_147_483_647;
+    if (die / 2_147_483_647 < 0.3) breaker.failed(false, 0);
+    else breaker.succeeded();
+    expect(breaker.isClosed).toBe(true);
+  }
 });

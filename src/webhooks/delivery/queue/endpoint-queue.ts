@@ -5,9 +5,7 @@
  * **Invariant:** a queue never takes more of the server than its own limits, so a callback that hangs slows no other one.
  */
 import { type Claimed, type ClaimRequest, type ClaimView, FIRST_ENTITY } from "../claims.ts";
-import { CircuitBreaker } from "./circuit-breaker.ts";
 import { ConcurrencyWindow } from "./concurrency-window.ts";
-import { RateLimit } from "./rate-limit.ts";
 
 /** What one queue may claim in a turn. */
 export interface Capacity {
@@ -228,5 +226,85 @@ export class EndpointQueue {
   #probesLeft(monotonicMs: number): number {
     if (!this.isSpared) return Number.POSITIVE_INFINITY;
     return this.#breaker.waitMs(monotonicMs) > 0 ? 0 : 1 - this.held;
+  }
+}
+
+/** Deliveries a second to one callback (`--deliveries-per-second`): a bucket of tokens that holds those of one second. */
+export class RateLimit {
+  readonly #perSecondMax: number;
+  #tokens: number;
+  #filledAtMs = 0;
+
+  /** 0: no limit. */
+  constructor(perSecondMax: number) {
+    this.#perSecondMax = perSecondMax;
+    this.#tokens = perSecondMax;
+  }
+
+  /** How many deliveries may be claimed now. */
+  available(monotonicMs: number): number {
+    const rate = this.#perSecondMax;
+    if (rate === 0) return Number.POSITIVE_INFINITY;
+    this.#tokens = Math.min(rate, this.#tokens + ((monotonicMs - this.#filledAtMs) * rate) / 1_000);
+    this.#filledAtMs = monotonicMs;
+    return Math.floor(this.#tokens);
+  }
+
+  /** Below zero where deliveries are claimed in spite of the limit, because somebody waits for all that is due. */
+  take(): void {
+    if (this.#perSecondMax > 0) this.#tokens--;
+  }
+
+  /** Until one more may be claimed. */
+  waitMs(monotonicMs: number): number {
+    if (this.available(monotonicMs) >= 1) return 0;
+    return Math.ceil(((1 - this.#tokens) * 1_000) / this.#perSecondMax);
+  }
+}
+
+/**
+ * Spares a receiver that fails nearly every request, and finds out when it works again.
+ *
+ * | state | when | what may be sent |
+ * | --- | --- | --- |
+ * | closed | a tenth of the requests or more succeed | everything |
+ * | open | fewer do; for 1 s, then 2 s, … 30 s of real time | nothing |
+ * | half open | that time is over | one request at a time: a success closes it, a failure opens it again |
+ */
+
+/** Of the share of requests that succeed, each new one counts for a tenth; one that timed out for three. */
+const SHARE = 0.1;
+const TIMEOUT_SHARE = 0.3;
+/** Below it the breaker opens: after some 22 failures in a row, never where three in ten fail. */
+const SUCCESS_MIN = 0.1;
+const OPEN_MS_MIN = 1_000;
+const OPEN_MS_MAX = 30_000;
+
+export class CircuitBreaker {
+  /** 1: every request succeeds. */
+  #success = 1;
+  #openMs = OPEN_MS_MIN;
+  #openUntilMs = 0;
+
+  get isClosed(): boolean {
+    return this.#success >= SUCCESS_MIN;
+  }
+
+  /** Until a request may be tried; 0: closed, or half open. */
+  waitMs(monotonicMs: number): number {
+    return this.isClosed ? 0 : Math.max(0, this.#openUntilMs - monotonicMs);
+  }
+
+  succeeded(): void {
+    this.#success += (1 - this.#success) * SHARE;
+    this.#openMs = OPEN_MS_MIN;
+  }
+
+  failed(isTimeout: boolean, monotonicMs: number): void {
+    this.#success *= 1 - (isTimeout ? TIMEOUT_SHARE : SHARE);
+    // Requests that were out together when it opened count as one failure.
+    if (this.isClosed || monotonicMs < this.#openUntilMs) return;
+    this.#openUntilMs = monotonicMs + this.#openMs;
+    this.#openMs = Math.min(OPEN_MS_MAX, this.#openMs * 2);
   }
 }

@@ -6,9 +6,7 @@ import { Hono } from "hono";
 import type { ServerDescription } from "#control-contract/route";
 import { afterThisTest } from "#harness/cleanup";
 import { openControl } from "#harness/control";
-import { consoleFiles, consolePage } from "./console.ts";
-import { PackedPage } from "./pack.ts";
-import { referenceFiles } from "./reference.ts";
+import { consoleFiles, consolePage, PackedPage, referenceFiles } from "./console.ts";
 
 const SERVER = {
   ...{

@@ -1,7 +1,7 @@
 /** Each thing that somebody may ask of the last requests, with one that has it and one that has not. */
 import { expect, test } from "bun:test";
 import type { RequestEntry } from "#graph/worlds/request-log";
-import { isAsked, type RequestFilter, sinceMsOf } from "./request-filter.ts";
+import { isAsked, type RequestFilter, sinceMsOf } from "./request-schemas.ts";
 
 const entry = {
   ...{ operation: "createPersona", status: 403, method: "POST", app: "1001", path: "/v26.0/2001/personas", query: "limit=5", trace_id: "Abc" },

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { overrideOf, withOverrides } from "./overrides.ts";
+import { overrideOf, withOverrides } from "./script.ts";
 
 const example = { sender: { id: "7" }, timestamp: 5, messages: [{ text: { body: "hi" } }], isNew: true };
 const overridden = (...given: string[]) => withOverrides(example, given.map(overrideOf));

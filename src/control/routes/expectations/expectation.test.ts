@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { RequestEntry } from "#graph/worlds/request-log";
-import { isAsked, sinceMsOf } from "../requests/request-filter.ts";
-import { expectEntries } from "./expectation.ts";
-import { type Expected, isExpected, isOfKind, nearestOf } from "./matching.ts";
+import { isAsked, sinceMsOf } from "../requests/request-schemas.ts";
+import { type Expected, expectEntries, isExpected, isOfKind, nearestOf } from "./expectation.ts";
 
 const entry = {
   operation: "createLabel",
