@@ -126,7 +126,7 @@ describe("what a server hands out", () => {
   const FOREVER = "cache-control: public, max-age=31536000, immutable";
   const REFERENCE = [
     ...[DATE, LENGTH, ...PAGE, "cache-control: no-store", "content-type: text/html"],
-    "content-security-policy: default-src 'none'; script-src 'self'; style-src 'self' 'nonce-{16 of base64url}'; style-src-attr 'unsafe-inline'; img-src 'self' data:; connect-src 'self' http://127.0.0.1:{port}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "content-security-policy: default-src 'none'; script-src 'self'; style-src 'self' 'nonce-{16 of base64url}'; img-src 'self' data:; style-src-attr 'unsafe-inline'; connect-src 'self' http://127.0.0.1:{port}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     "permissions-policy: camera=(), microphone=(), geolocation=()",
   ];
   const CONTROL: Readonly<Record<string, readonly Row[]>> = {
