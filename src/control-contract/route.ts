@@ -31,7 +31,7 @@ export interface ControlDeps {
   /** The value of a new token, for its world's seed and the token's id. */
   mintTokenValue(seed: number | undefined, id: NodeId): string;
   /** Run after a world's time was moved, in this order, before the response is sent. */
-  readonly onTimeMoved: readonly ((world: OpenWorld) => Promise<void>)[];
+  readonly onTimeMoved: readonly ((world: OpenWorld) => Promise<unknown>)[];
   /** The machine's own time, for requests that wait and for keys: a world's clock may stand still. */
   readonly realTime: { nowMs(): number; monotonicMs(): number; sleepMs(ms: number): Promise<void> };
   /** Called when the console or another caller took a short-lived copy of a token. */
@@ -99,6 +99,8 @@ export interface ControlRoute {
   /** The largest `file` that the handler takes; the listener lets it in. */
   readonly fileBytesMax?: number;
   readonly status?: 200 | 201;
+  /** When its response has the status 202, with the same content. The handler then returns the `Response` itself. */
+  readonly unfinished?: string;
   /** The request brings a secret of its own, so it needs no control key, and its handler is given none. */
   readonly needsNoKey?: true;
   /** `entry` and `entries`: what the section of `{key}` says of its nodes; `file`: a world file. */

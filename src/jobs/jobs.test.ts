@@ -213,13 +213,12 @@ onEachDatabase("jobs", (kind) => {
     const start = worker.clock.ms;
     await schedule(worker, "k", start + 3_600_000, null, "hourly");
     const moves: number[] = [];
-    await worker.loop.runUntil(start + 10 * 3_600_000, async (ms) => {
+    await worker.loop.runUntil(start + 480 * 3_600_000, async (ms) => {
       moves.push(ms);
       worker.clock.ms = ms;
     });
-    expect(at).toEqual(Array.from({ length: 10 }, (_, hour) => start + (hour + 1) * 3_600_000));
-    expect(moves.at(-1)).toBe(start + 10 * 3_600_000);
-    expect(moves.length).toBeLessThan(15);
+    expect(at).toEqual(Array.from({ length: 480 }, (_, hour) => start + (hour + 1) * 3_600_000));
+    expect(moves).toEqual(at);
   });
 
   test("any schedule runs each job at or after its time, in the order of times, each once", async () => {

@@ -198,23 +198,35 @@ test("a failed turn is reported, and asked for again by itself after a pause, no
   expect(errors.map(String)).toEqual(["Error: no database"]);
 });
 
-test("a move of the clock goes to each due time, by at least a fiftieth of the way so far, and ends at its target", async () => {
+test("a move of the clock stops at each due time, however far it goes, and at its target", async () => {
   const { loop, clock, source } = await newLoop();
   const startMs = clock.ms;
   const moves: number[] = [];
-  // Always a millisecond from now.
+  const day = 86_400_000;
   source.ask = async ({ nowMs }) => {
-    source.nextDueMs = nowMs + 1;
+    // The last one stays due and cannot run: it does not hold up the clock.
+    source.nextDueMs = nowMs >= startMs + 900 * day ? nowMs - 1 : nowMs + day;
   };
-  await loop.runUntil(startMs + 1_000, async (ms) => {
-    moves.push(ms - startMs);
+  const move = async (ms: number) => {
+    moves.push((ms - startMs) / day);
     clock.ms = ms;
-  });
-  const wanted: number[] = [];
-  for (let at = 0; at < 1_000; wanted.push(at)) at = Math.min(1_000, at + Math.max(1, Math.ceil(at / 50)));
-  expect(moves).toEqual(wanted);
+  };
+  await loop.runUntil(startMs + 1_000 * day, move);
+  expect(moves).toEqual([...Array.from({ length: 900 }, (_, at) => at + 1), 1_000]);
   // What is due at the target itself has its turn.
-  expect(source.turns.at(-1)?.nowMs).toBe(startMs + 1_000);
+  expect(source.turns.at(-1)?.nowMs).toBe(startMs + 1_000 * day);
+});
+
+test("a move that has had enough ends at a stop, after the work that is due there", async () => {
+  const { loop, clock, source } = await newLoop();
+  const startMs = clock.ms;
+  source.ask = async ({ nowMs }) => {
+    source.nextDueMs = nowMs + 10;
+  };
+  const move = async (ms: number) => void (clock.ms = ms);
+  await loop.runUntil(startMs + 100, move, () => clock.ms >= startMs + 30);
+  expect(clock.ms).toBe(startMs + 30);
+  expect(source.turns.at(-1)?.nowMs).toBe(startMs + 30);
 });
 
 test("a clock that stands at the target already is not moved, but its due work happens", async () => {

@@ -22,8 +22,6 @@ const FAILED_MS = 1_000;
 const PASSES_MAX = 10_000;
 /** While new events keep arriving, work is always due. After this time callers no longer wait, and the loop continues. */
 const RUN_DUE_MS_MAX = 60_000;
-/** A long move of the clock takes steps of at least this share of the time moved so far: some 1,100 steps for a century. */
-const STEP_SHARE = 0.02;
 /** Requests to receivers take 15 s at most (D-62), and the program ends within 10 s (docs/operating.md: Start). */
 const STOP_MS_MAX = 8_000;
 /** A receiver on the same machine answers sooner. */
@@ -88,9 +86,9 @@ export class WorkLoop {
 
   /**
    * Resolves when all work that is due on the world's clock has happened, including work that it made due, and jobs that other processes
-   * run if they end soon. Rejects if the database cannot be reached.
+   * run if they end soon: true. False: work kept coming, and the loop goes on with it. Rejects if the database cannot be reached.
    */
-  async runDue(): Promise<void> {
+  async runDue(): Promise<boolean> {
     await this.session.takeOver((tx, fence) => this.#release(tx, fence));
     const endMs = performance.now() + RUN_DUE_MS_MAX;
     const others = new OthersWork(this.#runners.map(({ source }) => source));
@@ -104,28 +102,29 @@ export class WorkLoop {
         const hasWaited = await runner.source.settled();
         didWork ||= end.didWork || hasWaited;
       }
-      if (didWork && performance.now() < endMs) continue;
+      const isLate = performance.now() >= endMs;
+      if (didWork && !isLate) continue;
       if (this.session.isShared && (await others.wait(this.#options.clock.nowMs()))) continue;
       // A source may have been woken during its own turn.
       this.wake();
-      return;
+      return !(didWork && isLate);
     }
     throw new Error(`work keeps becoming due after ${PASSES_MAX} turns`);
   }
 
   /**
-   * Moves the clock to `targetMs` in steps to each due time on the way, so that work happens at about its time, for example a
-   * retry and the one after it. `moveClock` sets the world's time.
+   * Moves the clock to `targetMs` and stops at each due time on the way, so that all work happens at its time, for example a retry and the one
+   * after it. `moveClock` sets the world's time; `isEnough` is asked at each stop and ends the move there.
    */
-  async runUntil(targetMs: number, moveClock: (worldMs: number) => Promise<void>): Promise<void> {
-    const startMs = this.#options.clock.nowMs();
+  async runUntil(targetMs: number, moveClock: (worldMs: number) => Promise<void>, isEnough = () => false): Promise<void> {
     for (;;) {
-      await this.runDue();
+      const isDone = await this.runDue();
       const nowMs = this.#options.clock.nowMs();
-      if (nowMs >= targetMs) return;
-      const nextDueMs = Math.min(targetMs, ...this.#runners.map((runner) => runner.nextDueMs ?? targetMs));
-      const stepMs = Math.max(1, Math.ceil((nowMs - startMs) * STEP_SHARE));
-      await moveClock(Math.min(targetMs, Math.max(nextDueMs, nowMs + stepMs)));
+      if (isEnough() || (isDone && nowMs >= targetMs)) return;
+      if (!isDone) continue;
+      // Work that is due and cannot run yet, for example because of a rate limit, does not hold up the clock.
+      const due = this.#runners.map(({ nextDueMs = targetMs }) => nextDueMs).filter((ms) => ms > nowMs);
+      await moveClock(Math.min(targetMs, ...due));
     }
   }
 

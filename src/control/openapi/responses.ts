@@ -69,6 +69,7 @@ export const errorResponses: PlainSchema = Object.fromEntries(known.map(([code, 
 
 export function responsesOf(route: ControlRoute, section: WorldSection | undefined): PlainSchema {
   const responses: PlainSchema = { [route.status ?? 200]: { description: "Done.", content: contentOf(route, section) } };
+  if (route.unfinished !== undefined) responses[202] = { description: route.unfinished, content: contentOf(route, section) };
   for (const [code, { isOf }] of known) {
     const status = controlCodes[code];
     if (isOf?.(route) === true || route.errors?.some((own) => own === status) === true)

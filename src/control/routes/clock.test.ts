@@ -4,6 +4,7 @@ import { onEachDatabase } from "#harness/databases";
 import type { TestPlaza } from "#harness/plaza";
 import { startReceiver } from "#harness/receiver";
 import { saveJob } from "#jobs/jobs.store";
+import { sleepMs } from "#system";
 
 onEachDatabase("the clock", (database) => {
   test("is set, stopped and moved on; two moves at once add up", async () => {
@@ -61,6 +62,24 @@ onEachDatabase("the clock", (database) => {
     expect(data.at(-1)).toMatchObject({ time: 1_795_000_100, of: "100" });
     for (const seconds of [-1, 100 * 366 * 86_400 + 1]) expect((await request("POST", "clock/advance", { seconds })).status).toBe(400);
     expect((await request("GET", "clock")).body).toEqual({ now: 1_795_000_000, frozen: true });
+  });
+
+  test("an advance stops at every deadline; within_ms ends it at one, with 202 and the time that was reached", async () => {
+    let looks = 0;
+    // A minute passes between two looks at it.
+    const realTime = { nowMs: Date.now, monotonicMs: () => 60_000 * looks++, sleepMs };
+    const { request, plaza } = await openControl({ database }, { realTime });
+    await request("PUT", "clock", { now: 1_795_000_000, frozen: true });
+    const { jobs, database: store, clock } = plaza.world;
+    await store.write(async (tx) => {
+      for (let hour = 1; hour <= 3; hour++)
+        await jobs.schedule(tx, { kind: "webhook_unsubscribe", key: `${hour}`, dueMs: clock.nowMs() + hour * 3_600_000 });
+    });
+    const part = await request("POST", "clock/advance", { seconds: 14_400, within_ms: 100_000 });
+    expect([part.status, part.body]).toEqual([202, { now: 1_795_003_600, frozen: true }]);
+    const rest = await request("PUT", "clock", { now: 1_795_014_400, within_ms: 3_600_000 });
+    expect([rest.status, rest.body]).toEqual([200, { now: 1_795_014_400, frozen: true }]);
+    expect((await request("POST", "clock/advance", { seconds: 1, within_ms: 0 })).status).toBe(400);
   });
 
   test("the next retry of a callback is among it", async () => {

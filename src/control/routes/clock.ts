@@ -2,7 +2,7 @@
 import { type Static, Type } from "typebox";
 import { unprocessable } from "#control-contract/errors";
 import { listOf } from "#control-contract/lists";
-import { type ControlDeps, type ControlRequest, type ControlRoute, route } from "#control-contract/route";
+import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import { moveUntil } from "#graph/worlds/clock";
 import { worldTime } from "#graph/worlds/file/schema-words";
 import type { OpenWorld } from "#graph/worlds/open-world";
@@ -11,14 +11,19 @@ import { listWaitingJobs } from "#jobs/jobs.store";
 import { UNIX_SECONDS_MAX, unixSeconds } from "#kernel/clock";
 import { listNextRetries } from "#webhooks/callbacks/callbacks.store";
 
+const withinMs = {
+  within_ms: Type.Optional(
+    Type.Integer({ minimum: 1, description: "real time after which the move ends at its next stop; without it the move goes to its end" }),
+  ),
+};
 const clockState = Type.Object({ now: Type.Integer({ description: "Unix seconds" }), frozen: Type.Boolean() });
 const clockChange = Type.Object(
-  { now: Type.Optional({ ...worldTime, description: "Unix seconds or ISO 8601" }), frozen: Type.Optional(Type.Boolean()) },
+  { now: Type.Optional({ ...worldTime, description: "Unix seconds or ISO 8601" }), frozen: Type.Optional(Type.Boolean()), ...withinMs },
   { additionalProperties: false },
 );
 /** A hundred years. */
 const ADVANCE_SECONDS_MAX = 100 * 366 * 86_400;
-const advance = Type.Object({ seconds: Type.Number({ minimum: 0, maximum: ADVANCE_SECONDS_MAX }) }, { additionalProperties: false });
+const advance = Type.Object({ seconds: Type.Number({ minimum: 0, maximum: ADVANCE_SECONDS_MAX }), ...withinMs }, { additionalProperties: false });
 
 const stateOf = ({ clock }: OpenWorld): Static<typeof clockState> => ({ now: unixSeconds(clock), frozen: clock.isFrozen });
 
@@ -34,20 +39,31 @@ function inTurn<T>(world: OpenWorld, move: () => Promise<T>): Promise<T> {
   return turn;
 }
 
-async function moveTo(deps: ControlDeps, world: OpenWorld, ms: number, isFrozen: boolean): Promise<Static<typeof clockState>> {
+/** D-266: what falls due has happened up to the time that is returned; with 202 if `within_ms` ended the move before its target. */
+async function moveTo({ deps, world, body }: ControlRequest<unknown, Move>, ms: number, isFrozen = world.clock.isFrozen) {
+  const { clock } = world;
   if (ms > UNIX_SECONDS_MAX * 1_000) throw unprocessable("the clock goes to the end of the year 9999", "seconds");
+  const endMs = deps.realTime.monotonicMs() + (body.within_ms ?? Number.POSITIVE_INFINITY);
+  const set = (atMs: number) => clock.set(atMs, isFrozen);
   // Forward, time stops at everything that falls due on the way: a retry, and the next one after it.
-  if (ms > world.clock.nowMs()) await moveUntil(world.work, ms, (atMs) => world.clock.set(atMs, isFrozen));
-  else await world.clock.set(ms, isFrozen);
+  if (ms > clock.nowMs()) await moveUntil(world.work, ms, set, () => deps.realTime.monotonicMs() >= endMs);
+  else await set(ms);
   for (const settle of deps.onTimeMoved) await settle(world);
-  return stateOf(world);
+  return clock.nowMs() >= ms ? stateOf(world) : Response.json(stateOf(world), { status: 202 });
 }
 
-const setClock = ({ deps, world, body }: ControlRequest<unknown, Static<typeof clockChange>>) =>
-  inTurn(world, () => moveTo(deps, world, body.now === undefined ? world.clock.nowMs() : body.now * 1000, body.frozen ?? world.clock.isFrozen));
+type Move = { readonly within_ms?: number };
 
-const advanceClock = ({ deps, world, body }: ControlRequest<unknown, Static<typeof advance>>) =>
-  inTurn(world, () => moveTo(deps, world, world.clock.nowMs() + Math.round(body.seconds * 1000), world.clock.isFrozen));
+const setClock = (request: ControlRequest<unknown, Static<typeof clockChange>>) =>
+  inTurn(request.world, () => {
+    const { now, frozen } = request.body;
+    return moveTo(request, now === undefined ? request.world.clock.nowMs() : now * 1_000, frozen);
+  });
+
+const advanceClock = (request: ControlRequest<unknown, Static<typeof advance>>) =>
+  inTurn(request.world, () => moveTo(request, request.world.clock.nowMs() + Math.round(request.body.seconds * 1_000)));
+
+const UNFINISHED = "`within_ms` ended the move: the time that was reached. The same request again goes on (`advance`: with the seconds that are left).";
 
 const CLOCK = "/v1/worlds/{w}/clock";
 
@@ -89,6 +105,7 @@ export const clockRoutes: readonly ControlRoute[] = [
       "Sets the time, stops it or lets it run; what is not given stays as it is. Everything that falls due has happened when the response is sent",
     body: clockChange,
     response: clockState,
+    unfinished: UNFINISHED,
     errors: [404],
     handle: setClock,
   }),
@@ -99,6 +116,7 @@ export const clockRoutes: readonly ControlRoute[] = [
     summary: "Moves the time forward. Everything that falls due has happened when the response is sent",
     body: advance,
     response: clockState,
+    unfinished: UNFINISHED,
     errors: [404, 422],
     handle: advanceClock,
   }),

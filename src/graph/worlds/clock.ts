@@ -134,10 +134,10 @@ const moves = new WeakMap<WorkLoop, object>();
 export const moveOf = (loop: WorkLoop): object | undefined => moves.get(loop);
 
 /** As `WorkLoop.runUntil`. Moves of one world must come one after another. */
-export async function moveUntil(loop: WorkLoop, targetMs: number, setClock: (worldMs: number) => Promise<void>): Promise<void> {
+export async function moveUntil(loop: WorkLoop, ...move: Parameters<WorkLoop["runUntil"]>): Promise<void> {
   moves.set(loop, {});
   try {
-    await loop.runUntil(targetMs, setClock);
+    await loop.runUntil(...move);
   } finally {
     moves.delete(loop);
   }
