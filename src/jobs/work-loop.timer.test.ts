@@ -18,7 +18,6 @@ function namedDatabase(dialect: Database["dialect"]) {
       await state.beforeWrite();
       const actions: (() => void)[] = [];
       const tx = {
-        changesOne: async () => true,
         runOne: async () => {},
         run: async () => 1,
         afterCommit: (action: () => void) => actions.push(action),

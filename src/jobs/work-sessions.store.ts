@@ -9,8 +9,8 @@ export async function saveSession(tx: Transaction, fence: number, leaseUntilMs: 
 }
 
 /** Returns false if the session is gone: another process has declared it dead, or the world's state was replaced. */
-export function renewSession(tx: Transaction, fence: number, leaseUntilMs: number): Promise<boolean> {
-  return tx.changesOne(sql`UPDATE work_sessions SET lease_until_ms = ${leaseUntilMs} WHERE fence = ${fence}`);
+export async function renewSession(tx: Transaction, fence: number, leaseUntilMs: number): Promise<boolean> {
+  return (await tx.run(sql`UPDATE work_sessions SET lease_until_ms = ${leaseUntilMs} WHERE fence = ${fence}`)) === 1;
 }
 
 /** Returns whether the session existed: of several processes that find it dead, one takes it over. */

@@ -21,18 +21,6 @@ export interface Transaction extends Reader {
   run(statement: Sql): Promise<number>;
   /** For a statement that changes exactly one row. Any other number ends the transaction with `NotOneRow`. */
   runOne(statement: Sql): Promise<void>;
-  /**
-   * For a statement that nearly always changes one row. Resolves with whether it did. PostgreSQL takes it for granted, so that nobody waits,
-   * and runs the body again where it was not so.
-   */
-  changesOne(statement: Sql): Promise<boolean>;
-  /** The same for an INSERT without ON CONFLICT of which the key is nearly always free: whether it was, and the row is stored. */
-  insertNew(statement: Sql): Promise<boolean>;
-  /**
-   * For queries that find nothing nearly always. PostgreSQL takes it for granted that one finds nothing where it found nothing last time, and
-   * runs the body again where it was not so.
-   */
-  readonly usual: Reader;
   /** For a statement of which any number of changed rows is right, also none. */
   runAny(statement: Sql): Promise<unknown>;
   /**

@@ -78,7 +78,7 @@ export class Webhooks {
    */
   subscribersOf(tx: Transaction, { object, field }: WebhookField, entity: NodeId): Promise<readonly NodeId[]> {
     const { facts, clock } = this.#outbox;
-    return facts.subscribersOf(tx.usual, { object, field, entity, phone: undefined }, clock.nowMs());
+    return facts.subscribersOf(tx, { object, field, entity, phone: undefined }, clock.nowMs());
   }
 
   /** In the transaction of the event's cause, which no payload undoes (D-136). */

@@ -58,85 +58,6 @@ describeDrivers("writes", (driver) => {
     expect(await database.reader.get(count)).toEqual({ count: 1_001 });
   });
 
-  test("insertNew says whether the key was free, also where the body relied on it", async () => {
-    const database = await openNew(driver);
-    await database.write((tx) => tx.runOne(insert(1)));
-    const add = (id: number) =>
-      database.write(async (tx) => {
-        for (let free = id; ; free++) {
-          if (!(await tx.insertNew(insert(free, "new")))) continue;
-          await tx.runOne(insert(free + 100));
-          return free;
-        }
-      });
-    expect(await add(5)).toBe(5);
-    expect(await add(1)).toBe(2);
-    expect(await add(1)).toBe(3);
-    expect(await database.reader.get(sql`SELECT COUNT(*) AS count, MAX(n.id) AS last FROM notes n`)).toEqual({ count: 7, last: 105 });
-  });
-
-  test("changesOne and usual say what is so, also where the body relied on what it was before, and beside others", async () => {
-    const database = await openNew(driver);
-    const inList = (list: string) => sql`SELECT n.id FROM notes n WHERE n.list = ${list}`;
-    /** Refused where its list is marked, or where there is no such note. */
-    const touch = (id: number, list: string) =>
-      database.write(async (tx) => {
-        await tx.lock("notes", "a");
-        const [isThere, marks] = await Promise.all([
-          tx.changesOne(sql`UPDATE notes SET amount = amount + 1 WHERE id = ${id}`),
-          tx.usual.all<{ id: number }>(inList(`${list} mark`)),
-        ]);
-        if (marks.length > 0) throw new Error(`marked by ${marks[0]?.id}`);
-        const mark = await tx.usual.get<{ id: number }>(inList(`${list} marks`));
-        return `${isThere} ${mark?.id}`;
-      });
-    const outcomes = async () =>
-      (await Promise.allSettled([touch(1, "a"), touch(9, "a"), touch(2, "b"), touch(1, "c")])).map((each) =>
-        each.status === "fulfilled" ? each.value : (each.reason as Error).message,
-      );
-    const amounts = () => database.reader.all(sql`SELECT n.id, n.amount FROM notes n WHERE n.amount > 0 ORDER BY n.id`);
-    await database.write(async (tx) => {
-      for (const id of [1, 2]) await tx.runOne(sql`INSERT INTO notes (id, list, amount) VALUES (${id}, ${"a"}, 0)`);
-    });
-    const all = ["true undefined", "false undefined", "true undefined", "true undefined"];
-    for (let round = 1; round <= 3; round++) {
-      expect(await outcomes()).toEqual(all);
-      expect(await amounts()).toEqual([
-        { id: 1, amount: 2 * round },
-        { id: 2, amount: round },
-      ]);
-    }
-    await database.write((tx) => tx.runOne(insert(11, "b mark")));
-    await database.write((tx) => tx.runOne(insert(12, "c marks")));
-    for (let round = 1; round <= 3; round++) {
-      expect(await outcomes()).toEqual([...all.slice(0, 2), "marked by 11", "true 12"]);
-      expect(await amounts()).toEqual([
-        { id: 1, amount: 6 + 2 * round },
-        { id: 2, amount: 3 },
-      ]);
-    }
-  });
-
-  test("a body that refuses at once because of what nearly always is so refuses only where it is so", async () => {
-    const database = await openNew(driver);
-    await database.write((tx) => tx.runOne(insert(1)));
-    for (const isLocked of [false, true]) {
-      const isMissing = (id: number) =>
-        database.write(async (tx) => {
-          if (isLocked) await tx.lock("notes", "a");
-          if (await tx.changesOne(sql`UPDATE notes SET amount = 1 WHERE id = ${id}`)) throw new Error(`${id} is there`);
-          return `${id} is missing`;
-        });
-      const outcomes = await Promise.allSettled([isMissing(1), isMissing(2), isMissing(1)]);
-      expect(outcomes.map((each) => (each.status === "fulfilled" ? each.value : (each.reason as Error).message))).toEqual([
-        "1 is there",
-        "2 is missing",
-        "1 is there",
-      ]);
-    }
-    expect(await database.reader.get(sql`SELECT n.id FROM notes n WHERE n.amount = 1`)).toBeUndefined();
-  });
-
   test("a body that throws leaves nothing, and its error is thrown on", async () => {
     const database = await openNew(driver);
     const mistake = new Error("refused");
@@ -233,10 +154,6 @@ describeDrivers("writes", (driver) => {
     await expect(kept?.run(insert(1))).rejects.toThrow("after its body had ended");
     await expect(kept?.runOne(insert(1))).rejects.toThrow("after its body had ended");
     await expect(kept?.runAny(insert(1))).rejects.toThrow("after its body had ended");
-    await expect(kept?.insertNew(insert(1))).rejects.toThrow("after its body had ended");
-    await expect(kept?.changesOne(insert(1))).rejects.toThrow("after its body had ended");
-    await expect(kept?.usual.all(count)).rejects.toThrow("after its body had ended");
-    await expect(kept?.usual.get(count)).rejects.toThrow("after its body had ended");
     await expect(kept?.all(count)).rejects.toThrow("after its body had ended");
     await expect(kept?.get(count)).rejects.toThrow("after its body had ended");
     await expect(kept?.lock("a", "b")).rejects.toThrow("after its body had ended");

@@ -65,14 +65,15 @@ export const countLabel = (tx: Transaction, page: NodeId): Promise<void> =>
     INSERT INTO label_counts (page, labels) VALUES (${page}, 1) ON CONFLICT (page) DO UPDATE SET labels = label_counts.labels + 1`);
 
 /** The same for a new name. Returns false and writes nothing when the page already has `most`, or a label of that name. */
-export function reservePlace(tx: Transaction, page: NodeId, name: string, { most, ignoresCase }: NameRules): Promise<boolean> {
+export async function reservePlace(tx: Transaction, page: NodeId, name: string, { most, ignoresCase }: NameRules): Promise<boolean> {
   // One statement, because PostgreSQL answers it while others wait for the page.
-  return tx.changesOne(sql`
+  const changed = await tx.run(sql`
     INSERT INTO label_counts (page, labels)
     SELECT CAST(${page} AS BIGINT), 1 WHERE NOT EXISTS (
       SELECT 1 FROM label_names n
       WHERE n.page = ${page} AND n.name_folded = ${foldName(name)} AND (n.name = ${name} OR ${ignoresCase ? 1 : 0} = 1))
     ON CONFLICT (page) DO UPDATE SET labels = label_counts.labels + 1 WHERE label_counts.labels < CAST(${most} AS BIGINT)`);
+  return changed === 1;
 }
 
 interface NameRules {

@@ -23,8 +23,8 @@ export const findNode = async (reader: Reader, id: NodeId): Promise<NodeRef | un
 export const findNodeAtOnce = (reader: Reader, id: NodeId): NodeRef | undefined => nodeOf(reader.getAtOnce?.<NodeRow>(nodeOfId(id)));
 
 /** Returns whether the id was free. */
-export const insertNode = (tx: Transaction, node: NodeRef): Promise<boolean> =>
-  tx.insertNew(sql`INSERT INTO nodes (id, type, owner) VALUES (${node.id}, ${node.type}, ${node.owner})`);
+export const insertNode = async (tx: Transaction, node: NodeRef): Promise<boolean> =>
+  (await tx.run(sql`INSERT INTO nodes (id, type, owner) VALUES (${node.id}, ${node.type}, ${node.owner}) ON CONFLICT DO NOTHING`)) === 1;
 
 export async function deleteNode(tx: Transaction, id: NodeId): Promise<void> {
   await tx.runAny(sql`DELETE FROM nodes WHERE id = ${id}`);

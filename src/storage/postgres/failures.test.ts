@@ -4,17 +4,7 @@ import { GraphError } from "#kernel/errors";
 import { NotOneRow } from "../database.ts";
 import { sql } from "../sql.ts";
 import { announcement, failureOf, named, rollback } from "./ends.ts";
-import {
-  isConnectionFailure,
-  isReadOnlyServer,
-  isStalePlan,
-  isTakenKey,
-  isTimeout,
-  isTransient,
-  isUndefinedTable,
-  NotPrimary,
-  translated,
-} from "./failures.ts";
+import { isConnectionFailure, isReadOnlyServer, isStalePlan, isTimeout, isTransient, isUndefinedTable, NotPrimary, translated } from "./failures.ts";
 import type { PoolConnection } from "./pool.ts";
 
 const withCode = (code: unknown, message = "some words of the server"): Error => Object.assign(new Error(message), { code });
@@ -23,7 +13,7 @@ const RECOVERY = "cannot set transaction read-write mode during recovery";
 
 /** The kinds that an error is of. */
 function kindsOf(error: unknown): string[] {
-  const kinds = { isConnectionFailure, isReadOnlyServer, isStalePlan, isTakenKey, isTimeout, isTransient, isUndefinedTable };
+  const kinds = { isConnectionFailure, isReadOnlyServer, isStalePlan, isTimeout, isTransient, isUndefinedTable };
   const isTranslated = translated(error) !== error;
   return [...Object.entries(kinds).flatMap(([name, is]) => (is(error) ? [name] : [])), ...(isTranslated ? ["translated"] : [])];
 }
@@ -72,13 +62,28 @@ describe("errors of PostgreSQL", () => {
     expect(kindsOf(withCode("0A000", PLAN))).toEqual(["isStalePlan", "isTransient"]);
   });
 
-  test("a key that is taken and a table that is missing are two kinds apart from all others", () => {
-    expect(kindsOf(withCode("23505"))).toEqual(["isTakenKey"]);
+  test("a table that is missing is a kind of its own", () => {
     for (const code of ["42P01", "3F000"]) expect([code, ...kindsOf(withCode(code))]).toEqual([code, "isUndefinedTable"]);
   });
 
   test("any other error stays what it is", () => {
-    const others = ["57P04", "57014", "40002", "40000", "23503", "42601", "25001", "0A000", "09000", "X08006", "080061", "", 8000, undefined];
+    const others = [
+      "57P04",
+      "57014",
+      "40002",
+      "40000",
+      "23503",
+      "23505",
+      "42601",
+      "25001",
+      "0A000",
+      "09000",
+      "X08006",
+      "080061",
+      "",
+      8000,
+      undefined,
+    ];
     for (const code of others) expect([code, ...kindsOf(withCode(code))]).toEqual([code]);
     // The same words without the code, and in other places.
     for (const message of [PLAN, RECOVERY, "a Connection terminated", "the timeout expired", ""])

@@ -53,9 +53,6 @@ export const isTimeout = (error: unknown): boolean => error instanceof Error && 
 /** 40001 serialization failure, 40P01 deadlock, a row that is gone: the transaction was rolled back and can run again. */
 export const isRetryable = (error: unknown): boolean => /^40(001|P01)$/.test(codeOf(error)) || error instanceof NotOneRow;
 
-/** 23505: a row with this key is there already. */
-export const isTakenKey = (error: unknown): boolean => codeOf(error) === "23505";
-
 /** 42P01: the table is not there, and with it perhaps its schema. */
 export const isUndefinedTable = (error: unknown): boolean => codeOf(error) === "42P01" || codeOf(error) === "3F000";
 

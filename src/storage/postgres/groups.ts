@@ -5,14 +5,13 @@
  * **Invariant:** no caller gets a result, not even a body's own error, before the commit of what its body may have read.
  * **Invariant:** a body that throws is undone alone. Where more than that fails everything is undone, and each body runs again by itself.
  */
-import { BoundedMap } from "#kernel/bounded-map";
 import { fewAtOnce } from "#kernel/turns";
-import { NotOneRow, runAction, type Transaction } from "../database.ts";
+import { runAction, type Transaction } from "../database.ts";
 import { type Sql, sql } from "../sql.ts";
 import { announcement, failureOf, named, rollback } from "./ends.ts";
 import { isConnectionFailure, isStalePlan, isTimeout, isTransient } from "./failures.ts";
 import type { Pool, PoolConnection } from "./pool.ts";
-import { type Guesses, PostgresTransaction } from "./transaction.ts";
+import { PostgresTransaction } from "./transaction.ts";
 
 /**
  * In one transaction: PostgreSQL keeps 64 savepoints where other sessions see them cheaply. At some 0.1 ms each, another process that
@@ -21,13 +20,6 @@ import { type Guesses, PostgresTransaction } from "./transaction.ts";
 const BODIES_MAX = 60;
 /** While some respond to their requests, the next group's statements go on: a fifth more creates a second than with all at once. */
 const ENDED_AT_ONCE = 4;
-/**
- * After a wrong guess this many groups of the name wait for each response, and are as fast as they can be that way. So a caller who makes
- * every guess wrong spoils one group in so many.
- */
-const CAREFUL_GROUPS = 20;
-/** At some 300 bytes each, 3 MB at most. */
-const FOUND_NOTHING_MAX = 10_000;
 
 const BEGIN = sql`BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE`;
 /** Not released: the next one has the same name, and COMMIT ends them all. */
@@ -38,13 +30,10 @@ const COMMIT = sql`COMMIT`;
 export class Undone extends Error {
   /** The connection was dead already, so that nothing was tried. */
   readonly wasStale: boolean;
-  /** Something was taken for granted that was not so, by this body or another one. */
-  readonly wasGuess: boolean;
 
   constructor(cause: unknown, wasStale: boolean) {
     super("the transaction was undone", { cause });
     this.wasStale = wasStale;
-    this.wasGuess = cause instanceof NotOneRow;
   }
 }
 
@@ -67,16 +56,14 @@ export class Groups {
   readonly #shared: Shared;
   /** Those that take further bodies, by slot. */
   readonly #open = new Map<number, Group>();
-  /** How many groups of a slot are still to be careful. */
-  readonly #careful = new Map<number, number>();
 
   constructor(pool: Pool, schema: string, emit: (kind: string, key: string) => void) {
-    this.#shared = { pool, schema, emit, foundNothing: new BoundedMap(FOUND_NOTHING_MAX) };
+    this.#shared = { pool, schema, emit };
   }
 
   /** Errors: the body's, PostgreSQL's, or `Undone`. */
   async run<T>(body: (tx: Transaction) => Promise<T>, isAlone: boolean): Promise<T> {
-    const transaction = new PostgresTransaction<Group>((slot) => (isAlone ? this.#begin("none") : this.#enter(slot)));
+    const transaction = new PostgresTransaction<Group>((slot) => (isAlone ? this.#begin() : this.#enter(slot)));
     let outcome: Outcome<T>;
     try {
       outcome = { value: await body(transaction) };
@@ -91,29 +78,16 @@ export class Groups {
 
   #enter(slot: number | undefined): Promise<Group> {
     const open = slot === undefined ? undefined : this.#open.get(slot);
-    return open === undefined ? this.#begin(slot !== undefined && this.#isCareful(slot) ? "new keys" : "all", slot) : open.turn();
+    return open?.turn() ?? this.#begin(slot);
   }
 
-  async #begin(guesses: Guesses, slot?: number): Promise<Group> {
-    const group: Group = new Group(this.#shared, guesses, {
-      onClosed: () => {
-        if (slot !== undefined && this.#open.get(slot) === group) this.#open.delete(slot);
-      },
-      onWrongGuess: () => {
-        if (slot !== undefined) this.#careful.set(slot, CAREFUL_GROUPS);
-      },
+  async #begin(slot?: number): Promise<Group> {
+    const group: Group = new Group(this.#shared, () => {
+      if (slot !== undefined && this.#open.get(slot) === group) this.#open.delete(slot);
     });
     if (slot !== undefined) this.#open.set(slot, group);
     await group.begin();
     return group;
-  }
-
-  #isCareful(slot: number): boolean {
-    const left = this.#careful.get(slot);
-    if (left === undefined) return false;
-    if (left === 1) this.#careful.delete(slot);
-    else this.#careful.set(slot, left - 1);
-    return true;
   }
 }
 
@@ -121,21 +95,14 @@ export class Groups {
 interface Shared {
   readonly pool: Pool;
   readonly schema: string;
-  readonly foundNothing: BoundedMap<string, true>;
   emit(kind: string, key: string): void;
-}
-
-interface Listener {
-  /** It takes no further bodies. */
-  onClosed(): void;
-  onWrongGuess(): void;
 }
 
 /** One transaction, from its beginning to its end. */
 export class Group {
   readonly #shared: Shared;
-  readonly #listener: Listener;
-  readonly guesses: Guesses;
+  /** Called when it takes no further bodies. */
+  readonly #onClosed: () => void;
   #connection: PoolConnection | undefined;
   isLocked = false;
   #bodies = 1;
@@ -150,14 +117,9 @@ export class Group {
   #isEnding = false;
   #isCommitting = false;
 
-  constructor(shared: Shared, guesses: Guesses, listener: Listener) {
+  constructor(shared: Shared, onClosed: () => void) {
     this.#shared = shared;
-    this.guesses = guesses;
-    this.#listener = listener;
-  }
-
-  get foundNothing(): BoundedMap<string, true> {
-    return this.#shared.foundNothing;
+    this.#onClosed = onClosed;
   }
 
   get connection(): PoolConnection {
@@ -171,7 +133,7 @@ export class Group {
       this.#connection = await this.#shared.pool.acquire(this.#shared.schema);
       this.#send(BEGIN);
     } catch (error) {
-      this.#listener.onClosed();
+      this.#onClosed();
       for (const { reject } of this.#waiting) reject(error);
       throw error;
     }
@@ -179,7 +141,7 @@ export class Group {
 
   /** Resolves when the bodies before it have ended. */
   turn(): Promise<Group> {
-    if (++this.#bodies === BODIES_MAX) this.#listener.onClosed();
+    if (++this.#bodies === BODIES_MAX) this.#onClosed();
     return new Promise((resolve, reject) => {
       this.#waiting.push({ resolve, reject });
       if (!this.#isTaken) this.#next();
@@ -220,7 +182,7 @@ export class Group {
 
   /** Undoes the body that has just failed. */
   async #undo({ transaction }: Ended, error: unknown): Promise<void> {
-    // Perhaps it refused because of what it took for granted.
+    // Perhaps it refused because of a row that was gone.
     await transaction.settle();
     const failure = failureOf(transaction, error);
     // Another attempt may help.
@@ -238,7 +200,7 @@ export class Group {
     // Until then it took further bodies, and the last of them commits.
     if (this.#isTaken || this.#isEnding || this.#kept.at(-1) !== last) return;
     this.#isEnding = true;
-    this.#listener.onClosed();
+    this.#onClosed();
     for (const { transaction } of this.#kept) if (transaction.failure !== undefined) throw transaction.failure;
     if (this.#kept.length > 0) {
       const facts = this.#kept.flatMap(({ transaction }) => transaction.facts);
@@ -263,10 +225,9 @@ export class Group {
   /** Nothing is stored, or it is unknown whether. */
   async #fail(error: unknown): Promise<void> {
     this.#isEnding = true;
-    this.#listener.onClosed();
+    this.#onClosed();
     const { connection } = this;
     const reason = named(this.#firstFailure() ?? error);
-    if (reason instanceof NotOneRow) this.#listener.onWrongGuess();
     const isLost = isConnectionFailure(reason);
     if (isLost || isStalePlan(reason)) connection.isBroken = true;
     else await rollback(connection);

@@ -96,17 +96,15 @@ export class PostgresDatabase implements Database {
 
   write<T>(body: (tx: Transaction) => Promise<T>): Promise<T> {
     return this.#run(async () => {
-      let isAlone = false;
       for (let attempt = 1; ; ) {
         try {
-          // Bodies have effects only through their tx, so one that was undone can run again.
-          return await this.#groups.run(body, isAlone);
+          // Bodies have effects only through their tx, so one that was undone can run again, by itself.
+          return await this.#groups.run(body, attempt > 1);
         } catch (error) {
-          const isOthers = error instanceof Undone;
-          if (attempt === ATTEMPTS_MAX || !(isOthers || isRetryable(error))) throw error;
-          // After a wrong guess the next groups make none, so that it can be with the others once more.
-          isAlone = attempt > 1 || !(isOthers && (error.wasGuess || error.wasStale));
-          if (!isOthers || !error.wasStale) attempt++;
+          const isUndone = error instanceof Undone;
+          if (attempt === ATTEMPTS_MAX || !(isUndone || isRetryable(error))) throw error;
+          // On a connection that was dead nothing was tried.
+          if (!isUndone || !error.wasStale) attempt++;
         }
       }
     });

@@ -1,24 +1,16 @@
 /** One run of the body of a write. */
 import { createHash } from "node:crypto";
-import type { BoundedMap } from "#kernel/bounded-map";
-import { NotOneRow, type Reader, type Transaction } from "../database.ts";
-import { append, type Row, type Sql, sql } from "../sql.ts";
-import { isTakenKey } from "./failures.ts";
+import { NotOneRow, type Transaction } from "../database.ts";
+import { type Row, type Sql, sql } from "../sql.ts";
 import type { Result } from "./flight.ts";
 import type { PoolConnection } from "./pool.ts";
 
 /** Statements that are on their way at once, some 100 kB. */
 const SENT_MAX = 256;
 
-/** What is taken for granted: after a wrong guess only that a minted key is free, and nothing where that was undone, too. */
-export type Guesses = "all" | "new keys" | "none";
-
 /** Where it runs, alone or after others. */
 interface Place {
   readonly connection: PoolConnection;
-  readonly guesses: Guesses;
-  /** Queries that found nothing when they were made last, by `queryKey`. */
-  readonly foundNothing: BoundedMap<string, true>;
   /** The name that its bodies begin with is locked. */
   isLocked: boolean;
 }
@@ -66,13 +58,6 @@ export class PostgresTransaction<P extends Place = Place> implements Transaction
 
   async pause(): Promise<void> {}
 
-  get usual(): Reader {
-    return {
-      get: async <R extends Row>(statement: Sql) => (await this.#readUsual<R>(statement))[0],
-      all: <R extends Row>(statement: Sql) => this.#readUsual<R>(statement),
-    };
-  }
-
   async run(statement: Sql): Promise<number> {
     return (await this.#query(statement)).rowCount;
   }
@@ -83,24 +68,6 @@ export class PostgresTransaction<P extends Place = Place> implements Transaction
     return this.#send(statement, (changed) => {
       if (changed !== 1) this.failure ??= new NotOneRow(changed, statement);
     });
-  }
-
-  /** Sent, and not waited for. Where it was not so the body runs again, and this waits. */
-  async changesOne(statement: Sql): Promise<boolean> {
-    if ((this.#place ?? (await this.place())).guesses !== "all") return (await this.run(statement)) === 1;
-    await this.runOne(statement);
-    return true;
-  }
-
-  /** The same. */
-  async insertNew(statement: Sql): Promise<boolean> {
-    if ((this.#place ?? (await this.place())).guesses === "none") return (await this.run(append(statement, "ON CONFLICT DO NOTHING"))) === 1;
-    await this.#send(
-      statement,
-      () => {},
-      (error) => (isTakenKey(error) ? new NotOneRow(0, statement) : error),
-    );
-    return true;
   }
 
   runAny(statement: Sql): Promise<unknown> {
@@ -151,23 +118,6 @@ export class PostgresTransaction<P extends Place = Place> implements Transaction
     if (this.#isUnsure) await this.#sent;
   }
 
-  /** Sent, and not waited for, where it found nothing last time. */
-  async #readUsual<R extends Row>(statement: Sql): Promise<R[]> {
-    const { guesses, foundNothing } = this.#place ?? (await this.place());
-    const key = queryKey(statement);
-    if (guesses === "all" && foundNothing.get(key) === true) {
-      this.#isUnsure = true;
-      await this.#send(statement, (found) => {
-        if (found !== 0) this.failure ??= new NotOneRow(found, statement);
-      });
-      return [];
-    }
-    const { rows } = await this.#query<R>(statement);
-    if (rows.length === 0) foundNothing.set(key, true);
-    else foundNothing.delete(key);
-    return rows;
-  }
-
   async #query<R extends Row>(statement: Sql): Promise<Result<R>> {
     this.#check();
     const { connection } = this.#place ?? (await this.place());
@@ -183,13 +133,13 @@ export class PostgresTransaction<P extends Place = Place> implements Transaction
     }
   }
 
-  async #send(statement: Sql, ended: (changed: number) => void, failureOf = (error: unknown): unknown => error): Promise<void> {
+  async #send(statement: Sql, ended: (changed: number) => void): Promise<void> {
     this.#check();
     const { connection } = this.#place ?? (await this.place());
     this.#sent = connection.send(statement).then(
       ({ rowCount }) => ended(rowCount),
       (error) => {
-        this.failure ??= failureOf(error);
+        this.failure ??= error;
       },
     );
     // Where thousands follow one another, as in an import, they do not pile up here.
@@ -201,8 +151,6 @@ export class PostgresTransaction<P extends Place = Place> implements Transaction
     if (this.failure !== undefined) throw this.failure;
   }
 }
-
-const queryKey = ({ query, values }: Sql): string => `${query.text} ${JSON.stringify(values)}`;
 
 /** Changes one row or fails, and a failure turns COMMIT into ROLLBACK. */
 const insertsOrFails = (text: string): boolean => text.trimStart().startsWith("INSERT") && !text.includes("ON CONFLICT") && !text.includes("SELECT");

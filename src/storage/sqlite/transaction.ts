@@ -1,7 +1,7 @@
 /** One body of the write queue: its statements run at once, inside the group's transaction. */
 import { nextTurn } from "#kernel/turns";
-import { NotOneRow, type Reader, type Transaction } from "../database.ts";
-import { append, type Row, type Sql } from "../sql.ts";
+import { NotOneRow, type Transaction } from "../database.ts";
+import type { Row, Sql } from "../sql.ts";
 import type { Connection } from "./connection.ts";
 
 const NOTHING: readonly never[] = [];
@@ -24,10 +24,6 @@ export class SqliteTransaction implements Transaction {
     this.isPausing = true;
     await nextTurn();
     this.isPausing = false;
-  }
-
-  get usual(): Reader {
-    return this;
   }
 
   get facts(): readonly (readonly [string, string])[] {
@@ -78,14 +74,6 @@ export class SqliteTransaction implements Transaction {
       throw this.#failed(error);
     }
     if (changed !== 1) throw this.#failed(new NotOneRow(changed, statement));
-  }
-
-  async changesOne(statement: Sql): Promise<boolean> {
-    return (await this.run(statement)) === 1;
-  }
-
-  async insertNew(statement: Sql): Promise<boolean> {
-    return (await this.run(append(statement, "ON CONFLICT DO NOTHING"))) === 1;
   }
 
   runAny(statement: Sql): Promise<unknown> {

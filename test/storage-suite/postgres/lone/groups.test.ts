@@ -119,7 +119,7 @@ test("what comes after the last body has ended and before PostgreSQL has respond
   const { server, locked } = newGroups(8);
   const end = Promise.withResolvers<void>();
   const first = locked(async (tx) => {
-    await tx.changesOne(change);
+    await tx.runOne(change);
     end.resolve();
   });
   await end.promise;
@@ -163,24 +163,12 @@ test("facts are announced before the commit, only where there are any, and repor
   expect({ emitted: emitted.length, seen: seen.length }).toEqual({ emitted: 2, seen: 2 });
 });
 
-test("after a wrong guess twenty groups of the name wait for each response, other names do not, and then they guess again", async () => {
-  const { responses, locked } = newGroups();
-  responses.of = (text) => (text.startsWith("UPDATE") ? "UPDATE 0" : usual(text));
-  const guess = async (name: string): Promise<boolean | Undone> => locked((tx) => tx.changesOne(change), false, name) as Promise<boolean | Undone>;
-  const kindOf = (outcome: boolean | Error) => (outcome === false ? "waited" : outcome instanceof Error ? "guessed" : "true");
-  expect(kindOf(await guess("a"))).toBe("guessed");
-  const kinds: string[] = [];
-  for (let group = 0; group < 21; group++) kinds.push(kindOf(await guess("a")));
-  expect(kinds).toEqual([...new Array<string>(20).fill("waited"), "guessed"]);
-  expect([kindOf(await guess("b")), kindOf(await guess("a"))]).toEqual(["guessed", "waited"]);
-});
-
-test("a wrong guess is said to be one where others are undone with it, and not where the connection was dead", async () => {
+test("a row that was gone undoes the bodies beside it, too, and so does a connection that was dead", async () => {
   const { responses, locked, server } = newGroups(1);
-  const body = () => locked((tx) => tx.changesOne(change));
+  const body = () => locked((tx) => tx.runOne(change));
   responses.of = (text) => (text.startsWith("UPDATE") ? "UPDATE 0" : usual(text));
   const undone = await Promise.all([body(), body()]);
-  for (const each of undone) expect(each).toMatchObject({ name: "Error", wasGuess: true, wasStale: false });
+  for (const each of undone) expect(each).toMatchObject({ name: "Error", wasStale: false });
   expect(undone.every((each) => each instanceof Undone)).toBe(true);
   expect(transcript(server.sessions[0] as LoneSession).at(-1)).toBe("rollback");
   responses.of = usual;
@@ -188,10 +176,10 @@ test("a wrong guess is said to be one where others are undone with it, and not w
   const lost = Object.assign(new Error("terminated"), { code: "57P01" });
   responses.of = () => lost;
   // Nothing was tried, so that all of them run again, be it one or many.
-  expect(await body()).toMatchObject({ wasStale: true, wasGuess: false });
+  expect(await body()).toMatchObject({ wasStale: true });
   expect(server.sessions[0]?.hasEnded).toBe(true);
   responses.of = usual;
-  expect(await Promise.all([body(), body()])).toEqual([true, true]);
+  expect(await Promise.all([body(), body()])).toEqual([undefined, undefined]);
   expect(server.sessions).toHaveLength(2);
 });
 

@@ -1,23 +1,21 @@
-/** What a body takes for granted, what it waits for, and when a wrong outcome of something that nobody waited for appears. */
+/** What a body waits for, and when a wrong outcome of something that nobody waited for appears. */
 import { expect, test } from "bun:test";
 import { type Completion, LoneServer, type LoneSession } from "#harness/postgres/lone-server";
-import { BoundedMap } from "#kernel/bounded-map";
 import { nextTurn } from "#kernel/turns";
 import { NotOneRow } from "#storage/database";
 import { Pool } from "#storage/postgres/pool";
-import { type Guesses, PostgresTransaction } from "#storage/postgres/transaction";
+import { PostgresTransaction } from "#storage/postgres/transaction";
 import { sql } from "#storage/sql";
 
 const insert = sql`INSERT INTO notes (id) VALUES (${1})`;
 const change = sql`UPDATE notes SET amount = ${1}`;
 const read = (id: number) => sql`SELECT 1 AS one FROM notes WHERE id = ${id}`;
-const taken = Object.assign(new Error("duplicate key"), { code: "23505" });
 
-async function begin(guesses: Guesses = "all", foundNothing = new BoundedMap<string, true>(100)) {
+async function begin() {
   const server = new LoneServer();
   const connection = await new Pool(server.asServer, 1).acquire("own");
   const [session] = server.sessions as [LoneSession];
-  const place = { connection, guesses, foundNothing, isLocked: false };
+  const place = { connection, isLocked: false };
   const entered: (number | undefined)[] = [];
   const tx = new PostgresTransaction(async (slot) => {
     entered.push(slot);
@@ -41,46 +39,23 @@ async function begin(guesses: Guesses = "all", foundNothing = new BoundedMap<str
   return { tx, session, place, entered, isAwaited };
 }
 
-test("what nearly always is so is taken for granted and not waited for, as far as guesses are made; a read is waited for", async () => {
-  const awaited = async (guesses: Guesses) => {
-    const one = await begin(guesses);
-    return [
-      await one.isAwaited(one.tx.changesOne(change)),
-      await one.isAwaited(one.tx.insertNew(insert)),
-      await one.isAwaited(one.tx.runOne(insert)),
-      await one.isAwaited(one.tx.runAny(change)),
-      await one.isAwaited(one.tx.run(change)),
-    ];
-  };
-  const sent = [
-    [false, undefined],
-    [false, undefined],
-    [true, 1],
-  ];
-  expect(await awaited("all")).toEqual([[false, true], [false, true], ...sent] as never);
-  expect(await awaited("new keys")).toEqual([[true, true], [false, true], ...sent] as never);
-  expect(await awaited("none")).toEqual([[true, true], [true, true], ...sent] as never);
+test("what changes one row is sent and not waited for; what says how many rows it changed, and a read, are waited for", async () => {
+  const one = await begin();
+  expect(await one.isAwaited(one.tx.runOne(insert))).toEqual([false, undefined]);
+  expect(await one.isAwaited(one.tx.runAny(change))).toEqual([false, undefined]);
+  expect(await one.isAwaited(one.tx.run(change), () => "UPDATE 2")).toEqual([true, 2]);
+  expect(await one.isAwaited(one.tx.all(read(1)), () => "SELECT 0")).toEqual([true, []]);
 });
 
-test("what is waited for says what was so; an insertion that may fail leaves a row that is there alone", async () => {
-  const one = await begin("none");
-  const none = (): Completion => "UPDATE 0";
-  expect(await one.isAwaited(one.tx.changesOne(change), none)).toEqual([true, false]);
-  expect(await one.isAwaited(one.tx.changesOne(change), () => "UPDATE 2")).toEqual([true, false]);
-  expect(await one.isAwaited(one.tx.insertNew(insert), none)).toEqual([true, false]);
-  expect(one.session.sent.at(-1)).toEqual(["INSERT INTO notes (id) VALUES ($1) ON CONFLICT DO NOTHING"]);
-});
-
-test("a wrong guess, another number of rows and a taken key appear with what comes next, and the first of them counts", async () => {
-  for (const [ask, completion, failure] of [
-    ["changesOne", "UPDATE 0", NotOneRow],
-    ["changesOne", "UPDATE 2", NotOneRow],
-    ["insertNew", taken, NotOneRow],
-    ["insertNew", new Error("disk full"), Error],
-    ["runOne", "INSERT 0 0", NotOneRow],
+test("another number of rows than one, and a failure, appear with what comes next, and the first of them counts", async () => {
+  for (const [statement, completion, failure] of [
+    [change, "UPDATE 0", NotOneRow],
+    [change, "UPDATE 2", NotOneRow],
+    [insert, new Error("disk full"), Error],
+    [insert, "INSERT 0 0", NotOneRow],
   ] as const) {
     const one = await begin();
-    await one.isAwaited(one.tx[ask](ask === "changesOne" ? change : insert), () => completion);
+    await one.isAwaited(one.tx.runOne(statement), () => completion);
     await nextTurn();
     expect(one.tx.failure).toBeInstanceOf(failure);
     expect(one.tx.failure instanceof NotOneRow).toBe(failure === NotOneRow);
@@ -88,36 +63,13 @@ test("a wrong guess, another number of rows and a taken key appear with what com
     await expect(one.tx.run(change)).rejects.toBe(first as Error);
     expect(one.session.sent).toHaveLength(1);
   }
-  const any = await begin();
-  await any.isAwaited(any.tx.runAny(change), () => "UPDATE 0");
-  await nextTurn();
-  expect(any.tx.failure).toBeUndefined();
 });
 
 test("a failure of what was sent before is that of the read behind it", async () => {
   const one = await begin();
-  await one.tx.changesOne(change);
+  await one.tx.runOne(change);
   const [, outcome] = await one.isAwaited(one.tx.get(read(1)), (text) => (text.startsWith("UPDATE") ? "UPDATE 0" : "SELECT 0"));
   expect(outcome).toBeInstanceOf(NotOneRow);
-});
-
-test("a usual read that found nothing is taken to find nothing again, in this transaction and the next; what it found then counts", async () => {
-  const known = new BoundedMap<string, true>(100);
-  const first = await begin("all", known);
-  expect(await first.isAwaited(first.tx.usual.all(read(1)), () => "SELECT 0")).toEqual([true, []]);
-  expect(await first.isAwaited(first.tx.usual.all(read(1)), () => "SELECT 0")).toEqual([false, []]);
-  // Another value is another question.
-  expect(await first.isAwaited(first.tx.usual.get(read(2)), () => "SELECT 1")).toEqual([true, {}]);
-  const second = await begin("all", known);
-  expect(await second.isAwaited(second.tx.usual.get(read(2)), () => "SELECT 0")).toEqual([true, undefined]);
-  expect(await second.isAwaited(second.tx.usual.get(read(1)), () => "SELECT 1")).toEqual([false, undefined]);
-  await nextTurn();
-  expect(second.tx.failure).toBeInstanceOf(NotOneRow);
-  // The body runs again without guesses, and the result is known from then on.
-  const careful = await begin("none", known);
-  expect(await careful.isAwaited(careful.tx.usual.get(read(1)), () => "SELECT 1")).toEqual([true, {}]);
-  const third = await begin("all", known);
-  expect(await third.isAwaited(third.tx.usual.get(read(1)), () => "SELECT 1")).toEqual([true, {}]);
 });
 
 test("a lock comes first with its slot, once for the transaction, and a missing row is a failure", async () => {
