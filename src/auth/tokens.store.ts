@@ -94,17 +94,17 @@ export async function deleteExpiredCopies(tx: Transaction, original: NodeId, now
 export async function markTokenRevoked(tx: Transaction, id: string, revokedAt: number): Promise<string[]> {
   const rows = await tx.all<{ hash: string }>(sql`
     SELECT t.hash FROM tokens t WHERE t.id = ${id} UNION ALL SELECT t.hash FROM tokens t WHERE t.copy_of = ${id} AND t.copy_of > 0`);
-  await tx.runAny(sql`UPDATE tokens SET revoked_at = ${revokedAt} WHERE id = ${id} AND revoked_at = 0`);
-  await tx.runAny(sql`UPDATE tokens SET revoked_at = ${revokedAt} WHERE copy_of = ${id} AND copy_of > 0 AND revoked_at = 0`);
+  await tx.run(sql`UPDATE tokens SET revoked_at = ${revokedAt} WHERE id = ${id} AND revoked_at = 0`);
+  await tx.run(sql`UPDATE tokens SET revoked_at = ${revokedAt} WHERE copy_of = ${id} AND copy_of > 0 AND revoked_at = 0`);
   return rows.map(({ hash }) => hash);
 }
 
 export async function markRevokedByHash(tx: Transaction, hash: string, revokedAt: number): Promise<void> {
-  await tx.runAny(sql`UPDATE tokens SET revoked_at = ${revokedAt} WHERE hash = ${hash} AND revoked_at = 0`);
+  await tx.run(sql`UPDATE tokens SET revoked_at = ${revokedAt} WHERE hash = ${hash} AND revoked_at = 0`);
 }
 
 export async function deleteTokenByHash(tx: Transaction, hash: string): Promise<void> {
-  await tx.runAny(sql`DELETE FROM tokens WHERE hash = ${hash}`);
+  await tx.run(sql`DELETE FROM tokens WHERE hash = ${hash}`);
 }
 
 /** Revokes the tokens of a page that were issued for a person, and returns their hashes. */

@@ -70,7 +70,7 @@ export async function settleJob(tx: Transaction, kind: string, key: string, fenc
 }
 
 export async function postponeJob(tx: Transaction, { kind, key }: JobRow, fence: number, dueMs: number, error: string): Promise<void> {
-  await tx.runAny(sql`
+  await tx.run(sql`
     UPDATE jobs SET fence = 0, attempts = attempts + 1, due_ms = ${dueMs}, last_error = ${error}
     WHERE kind = ${kind} AND key = ${key} AND fence = ${fence}`);
 }
@@ -93,10 +93,10 @@ export function findRunningJobs(tx: Transaction, fence: number): Promise<Pick<Jo
 
 /** The job waits again, as before it was claimed. */
 export async function giveBackJob(tx: Transaction, { kind, key }: Pick<JobRow, "kind" | "key">, fence: number): Promise<void> {
-  await tx.runAny(sql`UPDATE jobs SET fence = 0 WHERE kind = ${kind} AND key = ${key} AND fence = ${fence}`);
+  await tx.run(sql`UPDATE jobs SET fence = 0 WHERE kind = ${kind} AND key = ${key} AND fence = ${fence}`);
 }
 
 /** Jobs of an ended session wait again; their due time has passed. */
 export async function releaseJobs(tx: Transaction, fence: number): Promise<void> {
-  await tx.runAny(sql`UPDATE jobs SET fence = 0 WHERE fence = ${fence} AND fence > 0`);
+  await tx.run(sql`UPDATE jobs SET fence = 0 WHERE fence = ${fence} AND fence > 0`);
 }

@@ -4,7 +4,7 @@
  */
 import type { TSchema } from "typebox";
 import type { NodeId } from "#kernel/ids";
-import { eitherWay, type Transaction } from "#storage/database";
+import type { Transaction } from "#storage/database";
 import { findCallbackId } from "./callbacks/callbacks.store.ts";
 import { Callbacks } from "./callbacks/callbacks.ts";
 import { holdCallback, resumeCallback } from "./callbacks/health.ts";
@@ -83,7 +83,7 @@ export class Webhooks {
 
   /** In the transaction of the event's cause, which no payload undoes (D-136). */
   async emit<S extends TSchema>(tx: Transaction, field: WebhookField<S>, event: WebhookEvent<S>): Promise<void> {
-    await eitherWay(this.make(tx, field, event));
+    await this.make(tx, field, event);
   }
 
   /** The same; returns the ids of the deliveries that it made, one for each app that gets the event. */

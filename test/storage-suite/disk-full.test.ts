@@ -51,7 +51,7 @@ describe("disk full", () => {
     const storedIds = async () => (await database.reader.all<{ id: number }>(sql`SELECT n.id FROM notes n ORDER BY n.id`)).map(({ id }) => id);
     await insert(1, 1);
     const [{ pages = 0 } = {}] = await database.reader.all<{ pages: number }>(sql`SELECT page_count AS pages FROM pragma_page_count`);
-    const limitPages = (count: number) => database.write((tx) => tx.runAny(append(sql`PRAGMA`, `max_page_count = ${count}`)));
+    const limitPages = (count: number) => database.write((tx) => tx.run(append(sql`PRAGMA`, `max_page_count = ${count}`)));
     await limitPages(pages + 10);
     const ends = await Promise.allSettled([insert(2, 1), insert(3, 500_000), insert(4, 1), insert(5, 1)]);
     expect(ends.map(({ status }) => status)).toEqual(["rejected", "rejected", "fulfilled", "fulfilled"]);

@@ -28,7 +28,7 @@ describeDrivers("writes", (driver) => {
     });
     expect(await response.catch((error) => error)).toBeInstanceOf(NotOneRow);
     expect(await database.reader.get(count)).toEqual({ count: 1 });
-    await database.write((tx) => tx.runAny(move(3)));
+    await database.write((tx) => tx.run(move(3)));
   });
 
   test("a statement that nobody waits for is stored with all others or undoes them, wherever it stands", async () => {
@@ -153,7 +153,7 @@ describeDrivers("writes", (driver) => {
     });
     await expect(kept?.run(insert(1))).rejects.toThrow("after its body had ended");
     await expect(kept?.runOne(insert(1))).rejects.toThrow("after its body had ended");
-    await expect(kept?.runAny(insert(1))).rejects.toThrow("after its body had ended");
+    await expect(kept?.run(insert(1))).rejects.toThrow("after its body had ended");
     await expect(kept?.all(count)).rejects.toThrow("after its body had ended");
     await expect(kept?.get(count)).rejects.toThrow("after its body had ended");
     await expect(kept?.lock("a", "b")).rejects.toThrow("after its body had ended");

@@ -85,7 +85,7 @@ export async function saveApp(tx: Transaction, app: AppFacts): Promise<void> {
 
 /** The same secret, sealed anew, unless it was replaced in between. */
 export async function resealSecret(tx: Transaction, { id, sealed_secret }: AppFacts, sealed: string): Promise<void> {
-  await tx.runAny(sql`UPDATE apps SET sealed_secret = ${sealed} WHERE id = ${id} AND sealed_secret = ${sealed_secret}`);
+  await tx.run(sql`UPDATE apps SET sealed_secret = ${sealed} WHERE id = ${id} AND sealed_secret = ${sealed_secret}`);
   tx.invalidate(appFact, id);
 }
 
@@ -96,7 +96,7 @@ export async function countSealedOtherwise(reader: Reader, prefix: string): Prom
 }
 
 export async function recordMarketingUse(tx: Transaction, app: NodeId, now: number): Promise<void> {
-  await tx.runAny(sql`UPDATE apps SET marketing_first_used_time = ${now} WHERE id = ${app} AND marketing_first_used_time = 0`);
+  await tx.run(sql`UPDATE apps SET marketing_first_used_time = ${now} WHERE id = ${app} AND marketing_first_used_time = 0`);
   tx.invalidate(appFact, app);
 }
 
@@ -114,18 +114,18 @@ export async function deleteApp(tx: Transaction, id: NodeId): Promise<boolean> {
 }
 
 export async function insertRole(tx: Transaction, app: NodeId, role: RoleRow): Promise<void> {
-  await tx.runAny(sql`
+  await tx.run(sql`
     INSERT INTO app_roles (app, person, role, is_microblog_user) VALUES (${app}, ${role.person}, ${role.role}, ${role.is_microblog_user})
     ON CONFLICT DO NOTHING`);
 }
 
 export async function deleteRoles(tx: Transaction, app: NodeId): Promise<void> {
-  await tx.runAny(sql`DELETE FROM app_roles WHERE app = ${app}`);
+  await tx.run(sql`DELETE FROM app_roles WHERE app = ${app}`);
 }
 
 /** Deletes the roles of a user or a microblog user that is being removed. */
 export async function deleteRolesOfPerson(tx: Transaction, person: NodeId): Promise<void> {
-  await tx.runAny(sql`DELETE FROM app_roles WHERE person = ${person}`);
+  await tx.run(sql`DELETE FROM app_roles WHERE person = ${person}`);
 }
 
 export function listRoles(reader: Reader, app: NodeId): Promise<RoleRow[]> {

@@ -51,11 +51,11 @@ export async function savePeople(tx: Transaction, business: string, people: read
     if (!people.some((kept) => kept.user === user)) await deletePerson(tx, business, user);
   }
   for (const { user } of people)
-    await tx.runAny(sql`INSERT INTO business_people (business, user_id) VALUES (${business}, ${user}) ON CONFLICT DO NOTHING`);
+    await tx.run(sql`INSERT INTO business_people (business, user_id) VALUES (${business}, ${user}) ON CONFLICT DO NOTHING`);
 }
 
 async function deletePerson(tx: Transaction, business: string, user: string): Promise<void> {
-  await tx.runAny(sql`DELETE FROM business_people WHERE business = ${business} AND user_id = ${user}`);
+  await tx.run(sql`DELETE FROM business_people WHERE business = ${business} AND user_id = ${user}`);
   tx.invalidate(businessPersonFact, businessPersonKey(business, user));
 }
 

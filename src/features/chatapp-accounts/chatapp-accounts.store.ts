@@ -1,6 +1,6 @@
 import { deleteNode, insertNode } from "#graph/worlds/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
-import { eitherWay, type Reader, type Transaction } from "#storage/database";
+import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, ordered, type PageRequest, readPage } from "#storage/keyset";
 import { append, type Row, sql } from "#storage/sql";
 import { chatappSubscriptionFact, chatappSubscriptionKey } from "./chatapp-accounts.api.ts";
@@ -51,14 +51,14 @@ export async function updateAccount(tx: Transaction, { id, name, business }: Acc
 
 /** Removes a business that is being deleted from its accounts. */
 export async function forgetBusiness(tx: Transaction, business: NodeId): Promise<void> {
-  await tx.runAny(sql`UPDATE chatapp_accounts SET business = NULL WHERE business = ${business}`);
+  await tx.run(sql`UPDATE chatapp_accounts SET business = NULL WHERE business = ${business}`);
 }
 
 export async function deleteAccount(tx: Transaction, id: NodeId): Promise<boolean> {
   if ((await tx.run(sql`DELETE FROM chatapp_accounts WHERE id = ${id}`)) === 0) return false;
   for (const app of await listSubscribedApps(tx, id)) await unsubscribeApp(tx, id, app);
   const numbers = await tx.all<{ id: string }>(sql`SELECT CAST(n.id AS TEXT) AS id FROM phone_numbers n WHERE n.account = ${id}`);
-  for (const number of numbers) await eitherWay(deleteNumber(tx, id, number.id));
+  for (const number of numbers) await deleteNumber(tx, id, number.id);
   await deleteNode(tx, id);
   return true;
 }
@@ -73,12 +73,12 @@ export async function isSubscribed(reader: Reader, account: NodeId, app: NodeId)
 
 /** Subscribing twice changes nothing. */
 export async function subscribeApp(tx: Transaction, account: NodeId, app: string): Promise<void> {
-  await tx.runAny(sql`INSERT INTO chatapp_subscribed_apps (account, app) VALUES (${account}, ${app}) ON CONFLICT DO NOTHING`);
+  await tx.run(sql`INSERT INTO chatapp_subscribed_apps (account, app) VALUES (${account}, ${app}) ON CONFLICT DO NOTHING`);
 }
 
 /** Unsubscribing twice changes nothing. */
 export async function unsubscribeApp(tx: Transaction, account: NodeId, app: string): Promise<void> {
-  await tx.runAny(sql`DELETE FROM chatapp_subscribed_apps WHERE account = ${account} AND app = ${app}`);
+  await tx.run(sql`DELETE FROM chatapp_subscribed_apps WHERE account = ${account} AND app = ${app}`);
   tx.invalidate(chatappSubscriptionFact, chatappSubscriptionKey(account, app));
 }
 

@@ -1,6 +1,6 @@
 import { deleteNode, insertNode } from "#graph/worlds/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
-import { eitherWay, type Reader, type Transaction } from "#storage/database";
+import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, ordered, type PageRequest, readPage } from "#storage/keyset";
 import { append, type Row, sql } from "#storage/sql";
 
@@ -97,7 +97,7 @@ const insertName = (tx: Transaction, page: NodeId, id: string, name: string): Pr
 async function deleteName(tx: Transaction, page: NodeId, id: string): Promise<boolean> {
   const label = await findLabel(tx, page, id);
   if (label === undefined) return false;
-  await tx.runAny(sql`DELETE FROM label_names WHERE page = ${page} AND name_folded = ${foldName(label.name)} AND label = ${id}`);
+  await tx.run(sql`DELETE FROM label_names WHERE page = ${page} AND name_folded = ${foldName(label.name)} AND label = ${id}`);
   return true;
 }
 
@@ -114,7 +114,7 @@ export async function deleteLabel(tx: Transaction, page: NodeId, id: string): Pr
   // Of two concurrent deletions, only one finds the row.
   if (!(await deleteName(tx, page, id))) return false;
   if ((await tx.run(sql`DELETE FROM labels WHERE page = ${page} AND id = ${id}`)) === 0) return false;
-  await tx.runAny(sql`DELETE FROM label_users WHERE label = ${id}`);
+  await tx.run(sql`DELETE FROM label_users WHERE label = ${id}`);
   await tx.runOne(sql`UPDATE label_counts SET labels = labels - 1 WHERE page = ${page}`);
   await deleteNode(tx, nodeId(id));
   return true;
@@ -133,7 +133,7 @@ export async function detachLabel(tx: Transaction, page: NodeId, label: string, 
 
 /** Detaches all labels from a person who is removed from the page. */
 export async function detachAll(tx: Transaction, page: NodeId, psid: string): Promise<void> {
-  await tx.runAny(sql`DELETE FROM label_users WHERE page = ${page} AND psid = ${psid}`);
+  await tx.run(sql`DELETE FROM label_users WHERE page = ${page} AND psid = ${psid}`);
 }
 
 export async function listUsersOfLabel(reader: Reader, label: string): Promise<string[]> {
@@ -145,6 +145,6 @@ export async function listUsersOfLabel(reader: Reader, label: string): Promise<s
 
 export async function deleteLabelsOfPage(tx: Transaction, page: NodeId): Promise<void> {
   const labels = await tx.all<{ id: string }>(sql`SELECT CAST(l.id AS TEXT) AS id FROM labels l WHERE l.page = ${page}`);
-  for (const { id } of labels) await eitherWay(deleteLabel(tx, page, id));
-  await tx.runAny(sql`DELETE FROM label_counts WHERE page = ${page}`);
+  for (const { id } of labels) await deleteLabel(tx, page, id);
+  await tx.run(sql`DELETE FROM label_counts WHERE page = ${page}`);
 }

@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { closedMap, idOf, TakenProblem, WorldProblem, worldId } from "#graph/worlds/file/schema-words";
 import { ownedSection } from "#graph/worlds/file/section";
 import { type NodeId, nodeId } from "#kernel/ids";
-import { certain, eitherWay, type Transaction } from "#storage/database";
+import { certain, type Transaction } from "#storage/database";
 import { LABEL_NAME_CHARACTERS_MAX } from "./custom-labels.contract.ts";
 import {
   attachLabel,
@@ -41,7 +41,7 @@ export const labelSection = ownedSection({
     const { id, page, users } = entry;
     if (!(await insertLabel(tx, page, id, await freeName(tx, entry)))) return false;
     await countLabel(tx, page);
-    for (const psid of users) await eitherWay(attachLabel(tx, page, id, psid));
+    for (const psid of users) await attachLabel(tx, page, id, psid);
     return true;
   },
   find: findLabel,
@@ -50,8 +50,8 @@ export const labelSection = ownedSection({
   async replace(tx, entry) {
     const { id, page, users } = entry;
     await certain(renameLabel(tx, page, id, await freeName(tx, entry)), "find the label to rename");
-    for (const psid of await listUsersOfLabel(tx, id)) if (!users.includes(nodeId(psid))) await eitherWay(detachLabel(tx, page, id, psid));
-    for (const psid of users) await eitherWay(attachLabel(tx, page, id, psid));
+    for (const psid of await listUsersOfLabel(tx, id)) if (!users.includes(nodeId(psid))) await detachLabel(tx, page, id, psid);
+    for (const psid of users) await attachLabel(tx, page, id, psid);
   },
   remove: deleteLabel,
 });

@@ -145,8 +145,8 @@ export async function updateVideo(tx: Transaction, row: LiveVideoRow): Promise<v
 /** LIVE-14: deletes every row of the video, so that it cannot be restored. */
 export async function deleteVideo(tx: Transaction, { page, id }: Pick<LiveVideoRow, "page" | "id">): Promise<void> {
   await deleteAudience(tx, page, id);
-  await tx.runAny(sql`DELETE FROM live_video_pages WHERE original_page = ${page} AND video = ${id}`);
-  await tx.runAny(sql`DELETE FROM live_videos WHERE page = ${page} AND id = ${id}`);
+  await tx.run(sql`DELETE FROM live_video_pages WHERE original_page = ${page} AND video = ${id}`);
+  await tx.run(sql`DELETE FROM live_videos WHERE page = ${page} AND id = ${id}`);
   await deleteNode(tx, nodeId(id));
 }
 
@@ -154,7 +154,7 @@ export async function deleteVideo(tx: Transaction, { page, id }: Pick<LiveVideoR
 export async function deleteVideosOfPage(tx: Transaction, page: NodeId): Promise<string[]> {
   const own = await tx.all<{ id: string }>(sql`SELECT CAST(v.id AS TEXT) AS id FROM live_videos v WHERE v.page = ${page}`);
   for (const { id } of own) await deleteVideo(tx, { page, id });
-  await tx.runAny(sql`DELETE FROM live_video_pages WHERE page = ${page}`);
+  await tx.run(sql`DELETE FROM live_video_pages WHERE page = ${page}`);
   return own.map(({ id }) => id);
 }
 
@@ -172,7 +172,7 @@ export async function forgetPlace(tx: Transaction, place: NodeId): Promise<void>
 
 async function insertPages(tx: Transaction, { page, id }: LiveVideoRow, pages: readonly string[]): Promise<void> {
   for (const one of new Set(pages))
-    await tx.runAny(sql`INSERT INTO live_video_pages (page, video, original_page) VALUES (${one}, ${id}, ${page}) ON CONFLICT DO NOTHING`);
+    await tx.run(sql`INSERT INTO live_video_pages (page, video, original_page) VALUES (${one}, ${id}, ${page}) ON CONFLICT DO NOTHING`);
 }
 
 /** For each of the videos the other pages that show it (LIVE-25). */
@@ -209,7 +209,7 @@ export async function listReadingPages(reader: Reader, page: NodeId, id: NodeId)
 }
 
 export async function saveCrosspostedPages(tx: Transaction, row: LiveVideoRow, pages: readonly string[]): Promise<void> {
-  await tx.runAny(sql`DELETE FROM live_video_pages WHERE original_page = ${row.page} AND video = ${row.id} AND page <> ${row.page}`);
+  await tx.run(sql`DELETE FROM live_video_pages WHERE original_page = ${row.page} AND video = ${row.id} AND page <> ${row.page}`);
   await insertPages(tx, row, pages);
 }
 

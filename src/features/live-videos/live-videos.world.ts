@@ -4,7 +4,7 @@ import { WorldProblem, worldId, worldTime } from "#graph/worlds/file/schema-word
 import type { World } from "#graph/worlds/world";
 import { unixSeconds } from "#kernel/clock";
 import { nodeId } from "#kernel/ids";
-import { eitherWay, type Reader, type Transaction } from "#storage/database";
+import type { Reader, Transaction } from "#storage/database";
 import {
   type EndReason,
   endReasons,
@@ -269,7 +269,7 @@ export const liveVideoSection: WorldSection = {
   async remove(tx, id, world) {
     const row = await holdVideo(tx, nodeId(id));
     if (row === undefined) return false;
-    await eitherWay(world.jobs.cancel(tx, DEADLINE_JOB, row.id));
+    await world.jobs.cancel(tx, DEADLINE_JOB, row.id);
     await deleteVideo(tx, row);
     await dropRecording(tx, world, row.id);
     return true;

@@ -39,5 +39,5 @@ export async function deleteMicroblogUser(tx: Transaction, id: string): Promise<
 
 /** Removes a user that is being deleted from its accounts, which stay. */
 export async function forgetUser(tx: Transaction, user: NodeId): Promise<void> {
-  await tx.runAny(sql`UPDATE microblog_users SET user_id = NULL WHERE user_id = ${user}`);
+  await tx.run(sql`UPDATE microblog_users SET user_id = NULL WHERE user_id = ${user}`);
 }

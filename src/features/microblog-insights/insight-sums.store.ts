@@ -117,5 +117,5 @@ export function listRecorded(reader: Reader, page: PageRequest): Promise<ListPag
 }
 
 export async function deleteSums(tx: Transaction, target: string): Promise<void> {
-  await tx.runAny(sql`DELETE FROM insight_sums WHERE target = ${target}`);
+  await tx.run(sql`DELETE FROM insight_sums WHERE target = ${target}`);
 }

@@ -1,6 +1,6 @@
 import { deleteNode, insertNode } from "#graph/worlds/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
-import { eitherWay, type Reader, type Transaction } from "#storage/database";
+import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, ordered, type PageRequest, readPage } from "#storage/keyset";
 import { append, type Row, sql } from "#storage/sql";
 import { addToSums, deleteSums } from "./insight-sums.store.ts";
@@ -67,9 +67,9 @@ export async function deleteMedia(tx: Transaction, owner: NodeId, id: string): P
 
 export async function deleteAllOfUser(tx: Transaction, user: NodeId): Promise<void> {
   const media = await tx.all<{ id: string }>(sql`SELECT CAST(m.id AS TEXT) AS id FROM microblog_media m WHERE m.owner = ${user}`);
-  for (const { id } of media) await eitherWay(deleteMedia(tx, user, id));
+  for (const { id } of media) await deleteMedia(tx, user, id);
   await deleteSums(tx, user);
-  await tx.runAny(sql`DELETE FROM follower_groups WHERE microblog_user = ${user}`);
+  await tx.run(sql`DELETE FROM follower_groups WHERE microblog_user = ${user}`);
 }
 
 const followerOrder = ordered("ascending", "f.microblog_user", "f.time", "f.country", "f.city", "f.age", "f.gender");

@@ -1,6 +1,6 @@
 import { deleteNode, insertNode } from "#graph/worlds/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
-import { eitherWay, type Reader, type Transaction } from "#storage/database";
+import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, ordered, type PageRequest, readPage } from "#storage/keyset";
 import { append, type Row, sql } from "#storage/sql";
 import type { Status } from "./migration-intents.states.ts";
@@ -56,13 +56,13 @@ export async function deleteIntent(tx: Transaction, waba: NodeId, id: string): P
 /** For an account, a solution or an app that is being removed. Deletes the intents of the account and the solutions of the app; other intents only lose the reference. */
 export async function forgetParty(tx: Transaction, party: NodeId): Promise<void> {
   const intents = await tx.all<{ id: string }>(sql`SELECT CAST(i.id AS TEXT) AS id FROM migration_intents i WHERE i.waba = ${party}`);
-  for (const { id } of intents) await eitherWay(deleteIntent(tx, party, id));
-  await tx.runAny(sql`UPDATE migration_intents SET destination_waba = NULL WHERE destination_waba = ${party}`);
-  await tx.runAny(sql`UPDATE migration_intents SET solution = NULL WHERE solution = ${party}`);
+  for (const { id } of intents) await deleteIntent(tx, party, id);
+  await tx.run(sql`UPDATE migration_intents SET destination_waba = NULL WHERE destination_waba = ${party}`);
+  await tx.run(sql`UPDATE migration_intents SET solution = NULL WHERE solution = ${party}`);
   const solutions = await tx.all<{ id: string }>(sql`SELECT CAST(s.id AS TEXT) AS id FROM solutions s WHERE s.owner_app = ${party}`);
   for (const { id } of solutions) {
-    await eitherWay(deleteSolution(tx, id));
-    await tx.runAny(sql`UPDATE migration_intents SET solution = NULL WHERE solution = ${id}`);
+    await deleteSolution(tx, id);
+    await tx.run(sql`UPDATE migration_intents SET solution = NULL WHERE solution = ${id}`);
   }
 }
 

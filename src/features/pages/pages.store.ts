@@ -72,7 +72,7 @@ export async function renamePerson(tx: Transaction, page: NodeId, psid: string, 
 }
 
 export async function deletePerson(tx: Transaction, page: NodeId, psid: string): Promise<void> {
-  await tx.runAny(sql`DELETE FROM page_people WHERE page = ${page} AND psid = ${psid}`);
+  await tx.run(sql`DELETE FROM page_people WHERE page = ${page} AND psid = ${psid}`);
   await deleteNode(tx, nodeId(psid));
 }
 
@@ -93,7 +93,7 @@ export async function saveRole(tx: Transaction, page: NodeId, role: UserRole): P
 }
 
 export async function deleteRole(tx: Transaction, page: NodeId, user: string): Promise<void> {
-  await tx.runAny(sql`DELETE FROM page_roles WHERE page = ${page} AND user_id = ${user}`);
+  await tx.run(sql`DELETE FROM page_roles WHERE page = ${page} AND user_id = ${user}`);
   tx.invalidate(pageRoleFact, pageRoleKey(page, user));
 }
 

@@ -1,6 +1,6 @@
 import { deleteNode, insertNode } from "#graph/worlds/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
-import { eitherWay, type Reader, type Transaction } from "#storage/database";
+import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, ordered, type PageRequest, readPage } from "#storage/keyset";
 import { append, type Row, sql } from "#storage/sql";
 
@@ -54,5 +54,5 @@ export async function deletePersona(tx: Transaction, page: NodeId, id: string): 
 
 export async function deletePersonasOfPage(tx: Transaction, page: NodeId): Promise<void> {
   const personas = await tx.all<{ id: string }>(sql`SELECT CAST(p.id AS TEXT) AS id FROM personas p WHERE p.page = ${page}`);
-  for (const { id } of personas) await eitherWay(deletePersona(tx, page, id));
+  for (const { id } of personas) await deletePersona(tx, page, id);
 }

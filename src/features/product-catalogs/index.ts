@@ -1,7 +1,6 @@
 /** The public API of the product-catalogs feature: G1. */
 import { defineFeature, nodeType } from "#graph/contract/feature";
 import { serveWrite } from "#graph/contract/operation";
-import { eitherWay } from "#storage/database";
 import { catalogAccess, catalogCreation, catalogDeletion, catalogFilling, catalogReading } from "./product-catalogs.api.ts";
 import { catalogNode, createCatalog, deleteCatalogOperation, readCatalog } from "./product-catalogs.contract.ts";
 import { handleCreateCatalog, handleDeleteCatalog, subscribersOfCatalog } from "./product-catalogs.handlers.ts";
@@ -37,7 +36,7 @@ export const productCatalogs = defineFeature({
   async onOwnerDeleted(tx, owner, world) {
     await forgetBusiness(tx, owner);
     for (const catalog of await listCatalogsOfPage(tx, owner)) {
-      await eitherWay(deleteCatalog(tx, catalog));
+      await deleteCatalog(tx, catalog);
       await world.ports.get("product_feed_writes").deleteFeedsOfCatalog(tx, catalog, world);
     }
   },

@@ -80,7 +80,7 @@ export async function saveCatalog(tx: Transaction, { id, page, name, business, e
     VALUES (${id}, ${page}, ${name}, ${business ?? null}, ${external_business_id ?? null})
     ON CONFLICT (id) DO UPDATE SET page = excluded.page, name = excluded.name, business = excluded.business,
       external_business_id = excluded.external_business_id`);
-  await tx.runAny(sql`DELETE FROM product_catalog_agencies WHERE catalog = ${id}`);
+  await tx.run(sql`DELETE FROM product_catalog_agencies WHERE catalog = ${id}`);
   for (const agency of agencies) {
     await tx.runOne(sql`
       INSERT INTO product_catalog_agencies (catalog, business, permitted_tasks)
@@ -93,7 +93,7 @@ export async function saveCatalog(tx: Transaction, { id, page, name, business, e
 export async function deleteCatalog(tx: Transaction, id: NodeId): Promise<boolean> {
   await lockCatalog(tx, id);
   if ((await tx.run(sql`DELETE FROM product_catalogs WHERE id = ${id}`)) === 0) return false;
-  await tx.runAny(sql`DELETE FROM product_catalog_agencies WHERE catalog = ${id}`);
+  await tx.run(sql`DELETE FROM product_catalog_agencies WHERE catalog = ${id}`);
   await deleteNode(tx, id);
   tx.invalidate(catalogFact, id);
   return true;
@@ -109,7 +109,7 @@ export async function forgetBusiness(tx: Transaction, business: NodeId): Promise
   const touched = await tx.all<{ id: string }>(sql`
     SELECT CAST(c.id AS TEXT) AS id FROM product_catalogs c WHERE c.business = ${business}
     UNION SELECT CAST(a.catalog AS TEXT) AS id FROM product_catalog_agencies a WHERE a.business = ${business}`);
-  await tx.runAny(sql`UPDATE product_catalogs SET business = NULL WHERE business = ${business}`);
-  await tx.runAny(sql`DELETE FROM product_catalog_agencies WHERE business = ${business}`);
+  await tx.run(sql`UPDATE product_catalogs SET business = NULL WHERE business = ${business}`);
+  await tx.run(sql`DELETE FROM product_catalog_agencies WHERE business = ${business}`);
   for (const { id } of touched) tx.invalidate(catalogFact, id);
 }

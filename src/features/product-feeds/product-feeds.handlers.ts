@@ -7,7 +7,7 @@ import { insertMinted } from "#graph/worlds/nodes.store";
 import type { World } from "#graph/worlds/world";
 import { invalidParameter } from "#kernel/errors";
 import type { NodeId } from "#kernel/ids";
-import { eitherWay, type Reader, type Transaction } from "#storage/database";
+import type { Reader, Transaction } from "#storage/database";
 import type { ListPage, PageRequest } from "#storage/keyset";
 import type { Bytes } from "./formats/bytes.ts";
 import { FeedFileProblem } from "./formats/rows.ts";
@@ -155,5 +155,5 @@ export async function removeFeed(tx: Transaction, world: World, feed: NodeId): P
 }
 
 export async function removeFeedsOfCatalog(tx: Transaction, catalog: NodeId, world: World): Promise<void> {
-  for (const feed of await listFeedsOfCatalog(tx, catalog)) await eitherWay(removeFeed(tx, world, feed));
+  for (const feed of await listFeedsOfCatalog(tx, catalog)) await removeFeed(tx, world, feed);
 }

@@ -102,7 +102,7 @@ export async function findSpareGeneration(reader: Reader, feed: string): Promise
 }
 
 export async function deleteGeneration(tx: Transaction, feed: string, generation: number): Promise<void> {
-  await tx.runAny(sql`DELETE FROM feed_generations WHERE feed = ${feed} AND generation = ${generation}`);
+  await tx.run(sql`DELETE FROM feed_generations WHERE feed = ${feed} AND generation = ${generation}`);
 }
 
 /** Switches the feed to another generation (D-140). */

@@ -1,6 +1,6 @@
 import { deleteNode, insertNode } from "#graph/worlds/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
-import { eitherWay, type Reader, type Transaction } from "#storage/database";
+import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, ordered, type PageRequest, readPage } from "#storage/keyset";
 import { append, type Row, sql } from "#storage/sql";
 import type { Status } from "./required-actions.states.ts";
@@ -52,5 +52,5 @@ export async function deleteAction(tx: Transaction, app: NodeId, id: string): Pr
 }
 
 export async function deleteActionsOfApp(tx: Transaction, app: NodeId): Promise<void> {
-  for (const { id } of await listActionsOfApp(tx, app)) await eitherWay(deleteAction(tx, app, id));
+  for (const { id } of await listActionsOfApp(tx, app)) await deleteAction(tx, app, id);
 }

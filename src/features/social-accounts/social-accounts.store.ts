@@ -79,8 +79,8 @@ export async function forgetHolder(tx: Transaction, holder: NodeId): Promise<voi
   const own = await tx.all<{ id: string }>(
     sql`SELECT CAST(a.id AS TEXT) AS id FROM social_accounts a WHERE a.page = ${holder} OR a.user_id = ${holder}`,
   );
-  await tx.runAny(sql`UPDATE social_accounts SET page = NULL WHERE page = ${holder}`);
-  await tx.runAny(sql`UPDATE social_accounts SET user_id = NULL WHERE user_id = ${holder}`);
+  await tx.run(sql`UPDATE social_accounts SET page = NULL WHERE page = ${holder}`);
+  await tx.run(sql`UPDATE social_accounts SET user_id = NULL WHERE user_id = ${holder}`);
   for (const { id } of own) tx.invalidate(socialAccountFact, id);
   const connected = await tx.all<AccountRow>(append(select, "WHERE a.app_connections LIKE ?", [`%"${holder}"%`]));
   for (const { id, app_connections } of connected.map(accountOf)) {

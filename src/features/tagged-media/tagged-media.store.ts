@@ -1,6 +1,6 @@
 import { deleteNode, insertNode } from "#graph/worlds/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
-import { eitherWay, type Reader, type Transaction } from "#storage/database";
+import type { Reader, Transaction } from "#storage/database";
 import { allWithKeys } from "#storage/id-lists";
 import { type ListPage, ordered, type PageRequest, readPage } from "#storage/keyset";
 import { append, type Row, sql } from "#storage/sql";
@@ -76,8 +76,8 @@ export async function insertMedia(tx: Transaction, media: MediaRow, tagged: read
 }
 
 export async function saveMedia(tx: Transaction, media: MediaRow, tagged: readonly string[]): Promise<void> {
-  await tx.runAny(sql`DELETE FROM media WHERE owner = ${media.owner} AND id = ${media.id}`);
-  await tx.runAny(sql`DELETE FROM media_tags WHERE owner = ${media.owner} AND media = ${media.id}`);
+  await tx.run(sql`DELETE FROM media WHERE owner = ${media.owner} AND id = ${media.id}`);
+  await tx.run(sql`DELETE FROM media_tags WHERE owner = ${media.owner} AND media = ${media.id}`);
   await tx.runOne(sql`
     INSERT INTO media (owner, id, media_type, media_product_type, caption, media_url, permalink, thumbnail_url, shortcode, like_count, comments_count,
       timestamp, is_private, children)
@@ -128,13 +128,13 @@ export async function deleteMedia(tx: Transaction, owner: NodeId, id: string): P
 
 async function deleteAlone(tx: Transaction, owner: NodeId, id: string): Promise<boolean> {
   if ((await tx.run(sql`DELETE FROM media WHERE owner = ${owner} AND id = ${id}`)) === 0) return false;
-  await tx.runAny(sql`DELETE FROM media_tags WHERE owner = ${owner} AND media = ${id}`);
+  await tx.run(sql`DELETE FROM media_tags WHERE owner = ${owner} AND media = ${id}`);
   await deleteNode(tx, nodeId(id));
   return true;
 }
 
 export async function deleteMediaOfAccount(tx: Transaction, account: NodeId): Promise<void> {
   const own = await tx.all<{ id: string }>(sql`SELECT CAST(m.id AS TEXT) AS id FROM media m WHERE m.owner = ${account}`);
-  for (const { id } of own) await eitherWay(deleteAlone(tx, account, id));
-  await tx.runAny(sql`DELETE FROM media_tags WHERE account = ${account}`);
+  for (const { id } of own) await deleteAlone(tx, account, id);
+  await tx.run(sql`DELETE FROM media_tags WHERE account = ${account}`);
 }

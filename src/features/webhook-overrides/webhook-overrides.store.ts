@@ -104,12 +104,12 @@ export async function saveOverride(tx: Transaction, account: NodeId, app: NodeId
 }
 
 export async function deleteOverride(tx: Transaction, account: NodeId, app: NodeId, number: NodeId | undefined): Promise<void> {
-  await tx.runAny(sql`DELETE FROM webhook_overrides WHERE account = ${account} AND app = ${app} AND phone_number = ${keyOf(number)}`);
+  await tx.run(sql`DELETE FROM webhook_overrides WHERE account = ${account} AND app = ${app} AND phone_number = ${keyOf(number)}`);
   tx.invalidate(webhookOverrideFact, account);
 }
 
 export async function deleteOverridesOfApp(tx: Transaction, account: NodeId, app: NodeId): Promise<void> {
-  await tx.runAny(sql`DELETE FROM webhook_overrides WHERE account = ${account} AND app = ${app}`);
+  await tx.run(sql`DELETE FROM webhook_overrides WHERE account = ${account} AND app = ${app}`);
   tx.invalidate(webhookOverrideFact, account);
 }
 
@@ -118,7 +118,7 @@ export async function deleteOverridesOfOwner(tx: Transaction, owner: NodeId): Pr
   const accounts = await tx.all<{ account: string }>(
     sql`SELECT DISTINCT CAST(o.account AS TEXT) AS account FROM webhook_overrides o WHERE o.app = ${owner}`,
   );
-  await tx.runAny(sql`DELETE FROM webhook_overrides WHERE account = ${owner}`);
-  await tx.runAny(sql`DELETE FROM webhook_overrides WHERE app = ${owner}`);
+  await tx.run(sql`DELETE FROM webhook_overrides WHERE account = ${owner}`);
+  await tx.run(sql`DELETE FROM webhook_overrides WHERE app = ${owner}`);
   for (const account of [owner, ...accounts.map((row) => row.account)]) tx.invalidate(webhookOverrideFact, account);
 }

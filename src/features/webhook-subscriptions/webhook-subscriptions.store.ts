@@ -66,7 +66,7 @@ export async function saveSubscription(tx: Transaction, app: NodeId, row: Subscr
 }
 
 export async function deleteSubscription(tx: Transaction, app: NodeId, object: string): Promise<void> {
-  await tx.runAny(sql`DELETE FROM webhook_subscriptions WHERE app = ${app} AND object = ${object}`);
+  await tx.run(sql`DELETE FROM webhook_subscriptions WHERE app = ${app} AND object = ${object}`);
   tx.invalidate(appFact, app);
 }
 
@@ -106,7 +106,7 @@ export async function savePageSubscription(tx: Transaction, page: NodeId, app: N
 }
 
 export async function deletePageSubscription(tx: Transaction, page: NodeId, app: NodeId): Promise<void> {
-  await tx.runAny(sql`DELETE FROM page_subscribed_apps WHERE page = ${page} AND app = ${app}`);
+  await tx.run(sql`DELETE FROM page_subscribed_apps WHERE page = ${page} AND app = ${app}`);
 }
 
 /** A replaced secret. It signs until `until_ms`, Unix ms of real time (D-132). */
@@ -139,13 +139,13 @@ export async function resealOfApp(tx: Transaction, app: NodeId, again: (sealed: 
   const retired = await findRetiredSecret(tx, app);
   const secret = retired === undefined ? undefined : again(retired.sealed_secret);
   if (secret !== undefined)
-    await tx.runAny(
+    await tx.run(
       sql`UPDATE retired_app_secrets SET sealed_secret = ${secret} WHERE app = ${app} AND sealed_secret = ${retired?.sealed_secret ?? ""}`,
     );
   for (const { object, sealed_verify_token } of await listSubscriptions(tx, app)) {
     const token = sealed_verify_token === null ? undefined : again(sealed_verify_token);
     if (token === undefined) continue;
-    await tx.runAny(sql`
+    await tx.run(sql`
       UPDATE webhook_subscriptions SET sealed_verify_token = ${token}
       WHERE app = ${app} AND object = ${object} AND sealed_verify_token = ${sealed_verify_token}`);
   }
@@ -154,9 +154,9 @@ export async function resealOfApp(tx: Transaction, app: NodeId, again: (sealed: 
 
 /** Deletes the subscriptions of an app or a page that is being removed. */
 export async function deleteAllOf(tx: Transaction, owner: NodeId): Promise<void> {
-  await tx.runAny(sql`DELETE FROM webhook_subscriptions WHERE app = ${owner}`);
-  await tx.runAny(sql`DELETE FROM retired_app_secrets WHERE app = ${owner}`);
-  await tx.runAny(sql`DELETE FROM page_subscribed_apps WHERE app = ${owner}`);
-  await tx.runAny(sql`DELETE FROM page_subscribed_apps WHERE page = ${owner}`);
+  await tx.run(sql`DELETE FROM webhook_subscriptions WHERE app = ${owner}`);
+  await tx.run(sql`DELETE FROM retired_app_secrets WHERE app = ${owner}`);
+  await tx.run(sql`DELETE FROM page_subscribed_apps WHERE app = ${owner}`);
+  await tx.run(sql`DELETE FROM page_subscribed_apps WHERE page = ${owner}`);
   tx.invalidate(appFact, owner);
 }

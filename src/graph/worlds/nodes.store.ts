@@ -27,7 +27,7 @@ export const insertNode = async (tx: Transaction, node: NodeRef): Promise<boolea
   (await tx.run(sql`INSERT INTO nodes (id, type, owner) VALUES (${node.id}, ${node.type}, ${node.owner}) ON CONFLICT DO NOTHING`)) === 1;
 
 export async function deleteNode(tx: Transaction, id: NodeId): Promise<void> {
-  await tx.runAny(sql`DELETE FROM nodes WHERE id = ${id}`);
+  await tx.run(sql`DELETE FROM nodes WHERE id = ${id}`);
   tx.invalidate(nodeFact, id);
 }
 

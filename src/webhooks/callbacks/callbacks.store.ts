@@ -30,7 +30,7 @@ export async function findCallbackId(reader: Reader, app: string, url: string): 
 
 /** Returns the id that is stored, which is another one where two processes insert the URL at once. */
 export async function insertCallback(tx: Transaction, id: string, app: string, url: string): Promise<string> {
-  await tx.runAny(sql`INSERT INTO webhook_callbacks (id, app, url) VALUES (${id}, ${app}, ${url}) ON CONFLICT DO NOTHING`);
+  await tx.run(sql`INSERT INTO webhook_callbacks (id, app, url) VALUES (${id}, ${app}, ${url}) ON CONFLICT DO NOTHING`);
   return (await findCallbackId(tx, app, url)) ?? id;
 }
 
@@ -49,7 +49,7 @@ export function listCallbacks(reader: Reader, page: PageRequest): Promise<ListPa
 }
 
 export async function saveHealth(tx: Transaction, id: string, health: Health): Promise<void> {
-  await tx.runAny(sql`
+  await tx.run(sql`
     UPDATE webhook_callbacks SET failing_since_ms = ${health.failing_since_ms}, last_failure_ms = ${health.last_failure_ms},
       alerted_ms = ${health.alerted_ms}, paused_ms = ${health.paused_ms}, probe_due_ms = ${health.probe_due_ms}
     WHERE id = ${id}`);
@@ -57,7 +57,7 @@ export async function saveHealth(tx: Transaction, id: string, health: Health): P
 }
 
 export async function markAlerted(tx: Transaction, id: string, nowMs: number): Promise<void> {
-  await tx.runAny(sql`UPDATE webhook_callbacks SET alerted_ms = ${nowMs} WHERE id = ${id}`);
+  await tx.run(sql`UPDATE webhook_callbacks SET alerted_ms = ${nowMs} WHERE id = ${id}`);
   tx.invalidate(callbackFact, id);
 }
 

@@ -17,7 +17,7 @@
  * A callback that has failed for an hour is an alert, and so is one that is paused.
  */
 import type { Jobs } from "#jobs/jobs";
-import { eitherWay, type Transaction } from "#storage/database";
+import type { Transaction } from "#storage/database";
 import { type CallbackRow, findCallback, type Health, isWaitedFor, saveHealth } from "./callbacks.store.ts";
 import type { Callbacks } from "./callbacks.ts";
 
@@ -105,7 +105,7 @@ export async function recordAttempts(
 
 async function setAlert(tx: Transaction, jobs: Jobs<unknown>, id: string, before: Health, after: Health): Promise<void> {
   const { failing_since_ms, paused_ms } = after;
-  if (failing_since_ms === null || paused_ms !== null) await eitherWay(jobs.cancel(tx, alertJob, id));
+  if (failing_since_ms === null || paused_ms !== null) await jobs.cancel(tx, alertJob, id);
   else if (failing_since_ms !== before.failing_since_ms)
     await jobs.schedule(tx, { kind: alertJob, key: id, dueMs: failing_since_ms + ALERT_AFTER_MS });
 }
@@ -113,13 +113,13 @@ async function setAlert(tx: Transaction, jobs: Jobs<unknown>, id: string, before
 /** It works, or is expected to: it neither fails nor is paused any more. */
 export async function resumeCallback(tx: Transaction, jobs: Jobs<unknown>, id: string): Promise<void> {
   await saveHealth(tx, id, WORKING);
-  await eitherWay(jobs.cancel(tx, alertJob, id));
+  await jobs.cancel(tx, alertJob, id);
 }
 
 /** D-273: nothing is sent until a person resumes it. */
 export async function holdCallback(tx: Transaction, jobs: Jobs<unknown>, id: string, nowMs: number): Promise<void> {
   await saveHealth(tx, id, { ...WORKING, paused_ms: nowMs });
-  await eitherWay(jobs.cancel(tx, alertJob, id));
+  await jobs.cancel(tx, alertJob, id);
 }
 
 /** Deliveries left the callback's queue without an attempt. If none is left, nothing that failed there counts any more. */

@@ -18,7 +18,7 @@ function newCallbacks(stored: Readonly<Record<string, string>> = {}) {
         const id = stored[`${app} ${url}`];
         return id === undefined ? undefined : { id };
       },
-      runAny: async () => {},
+      run: async () => 0,
       afterCommit: (action: () => void) => (actions === undefined ? action() : actions.push(action)),
     }) as unknown as Transaction;
   return { callbacks, asked, transaction, idFor: (app: string, url: string) => callbacks.idFor(transaction(), app, url) };

@@ -137,11 +137,11 @@ export function lockRetries(tx: Transaction, ids: readonly string[]): Promise<Cl
 
 export async function claimFirsts(tx: Transaction, ids: readonly string[], fence: number, nowMs: number): Promise<void> {
   const claim = sql`UPDATE webhook_deliveries SET status = 1, first_callback = NULL, fence = ${fence}, first_attempt_ms = ${nowMs} WHERE fence = 0`;
-  await tx.runAny(withIds(claim, "id", ids));
+  await tx.run(withIds(claim, "id", ids));
 }
 
 export async function claimRetries(tx: Transaction, ids: readonly string[], fence: number): Promise<void> {
-  await tx.runAny(withIds(sql`UPDATE webhook_deliveries SET status = 1, retry_due_ms = NULL, fence = ${fence} WHERE fence = 0`, "id", ids));
+  await tx.run(withIds(sql`UPDATE webhook_deliveries SET status = 1, retry_due_ms = NULL, fence = ${fence} WHERE fence = 0`, "id", ids));
 }
 
 /** As they were before they were claimed: a first attempt waits in its queue, a retry is due. */
@@ -149,7 +149,7 @@ export async function giveBackClaimed(tx: Transaction, ids: readonly string[], f
   const back = sql`
     UPDATE webhook_deliveries SET status = 0, fence = 0, first_callback = CASE WHEN queue_entity IS NULL THEN NULL ELSE callback END,
       retry_due_ms = CASE WHEN queue_entity IS NULL THEN CAST(${nowMs} AS BIGINT) ELSE NULL END WHERE fence = ${fence}`;
-  await tx.runAny(withIds(back, "id", ids));
+  await tx.run(withIds(back, "id", ids));
 }
 
 /**
@@ -173,8 +173,8 @@ export async function lockWaiting(tx: Transaction, ids: readonly string[]): Prom
 
 export async function joinMembers(tx: Transaction, head: string, ids: readonly string[]): Promise<void> {
   const join = sql`UPDATE webhook_deliveries SET status = 4, first_callback = NULL, queue_entity = NULL, head = ${head} WHERE fence = 0`;
-  await tx.runAny(withIds(join, "id", ids));
-  await tx.runAny(sql`UPDATE webhook_deliveries SET members = ${ids.length} WHERE id = ${head}`);
+  await tx.run(withIds(join, "id", ids));
+  await tx.run(sql`UPDATE webhook_deliveries SET members = ${ids.length} WHERE id = ${head}`);
 }
 
 /** The events of the deliveries that joined `head`, in the order of their body. */
@@ -208,7 +208,7 @@ export async function saveResults(tx: Transaction, rows: readonly ResultRow[]): 
     const { id, fence, status, attempts, due_ms, ended_ms } = rows[at] ?? last;
     values.push(id, fence, status, attempts, due_ms, ended_ms);
   }
-  await tx.runAny(
+  await tx.run(
     append(
       results,
       textOnce(`results ${size}`, () => resultsText(size)),
@@ -234,7 +234,7 @@ export async function saveMove(
   queue: string,
   nowMs: number,
 ): Promise<void> {
-  await tx.runAny(sql`
+  await tx.run(sql`
     UPDATE webhook_deliveries SET status = 0, fence = 0, callback = ${queue}, first_callback = ${isFirst ? queue : null},
       queue_entity = ${isFirst ? entity : null}, retry_due_ms = ${isFirst ? null : nowMs}, attempts = ${attempts} WHERE id = ${id} AND fence = ${fence}`);
 }

@@ -76,14 +76,14 @@ export function listWaiting(reader: Reader, queue: string, after: string, limit:
 
 /** A first attempt stays one; a retry is due at once. A delivery that is under way by now is left alone. */
 export async function saveQueue(tx: Transaction, id: string, from: string, to: string, nowMs: number): Promise<void> {
-  await tx.runAny(sql`UPDATE webhook_deliveries SET callback = ${to}, first_callback = ${to} WHERE id = ${id} AND first_callback = ${from}`);
-  await tx.runAny(sql`
+  await tx.run(sql`UPDATE webhook_deliveries SET callback = ${to}, first_callback = ${to} WHERE id = ${id} AND first_callback = ${from}`);
+  await tx.run(sql`
     UPDATE webhook_deliveries SET callback = ${to}, retry_due_ms = ${nowMs} WHERE id = ${id} AND callback = ${from} AND retry_due_ms IS NOT NULL`);
 }
 
 /** Makes the retries of an app's deliveries that lead nowhere due at once. */
 export async function hastenUnrouted(tx: Transaction, queue: string, app: string, nowMs: number): Promise<void> {
-  await tx.runAny(sql`
+  await tx.run(sql`
     UPDATE webhook_deliveries SET retry_due_ms = ${nowMs}
     WHERE callback = ${queue} AND retry_due_ms > ${nowMs} AND app = ${app}`);
 }

@@ -27,12 +27,12 @@ export function listErasable(reader: Reader, after: string, limit: number): Prom
 
 /** The event stays as one about nobody: its account may be a person as well. */
 export async function emptyEvent(tx: Transaction, event: string, isEntity: boolean): Promise<void> {
-  await tx.runAny(sql`UPDATE webhook_events SET payload = '' WHERE id = ${event}`);
-  if (isEntity) await tx.runAny(sql`UPDATE webhook_events SET entity = 0, phone = NULL WHERE id = ${event}`);
+  await tx.run(sql`UPDATE webhook_events SET payload = '' WHERE id = ${event}`);
+  if (isEntity) await tx.run(sql`UPDATE webhook_events SET entity = 0, phone = NULL WHERE id = ${event}`);
 }
 
 export async function forgetEntity(tx: Transaction, delivery: string): Promise<void> {
-  await tx.runAny(sql`UPDATE webhook_deliveries SET queue_entity = 0 WHERE id = ${delivery} AND queue_entity IS NOT NULL`);
+  await tx.run(sql`UPDATE webhook_deliveries SET queue_entity = 0 WHERE id = ${delivery} AND queue_entity IS NOT NULL`);
 }
 
 export async function findAttempts(reader: Reader, delivery: string): Promise<string | undefined> {

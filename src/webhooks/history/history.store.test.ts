@@ -97,7 +97,7 @@ onEachDatabase("deliveries of the past", (kind) => {
       { id: 12, status: 1, fence: 7 },
     ]);
     await database.write(async (tx) => {
-      await tx.runAny(sql`UPDATE webhook_deliveries SET tries = 4 WHERE id > 0`);
+      await tx.run(sql`UPDATE webhook_deliveries SET tries = 4 WHERE id > 0`);
       for (const id of [2, 3, 5, 9, 10, 11, 12]) await saveReplay(tx, String(id), NOW);
     });
     const row = (id: number): Promise<Row | undefined> =>
@@ -132,7 +132,7 @@ onEachDatabase("deliveries of the past", (kind) => {
     expect(await remove(2)).toBe(1);
     expect(await idsIn(database, "deliveries")).toEqual([6, 7, 8, 9]);
     expect(await idsIn(database, "events")).toEqual([5, 7, 8, 9]);
-    await database.write((tx) => tx.runAny(sql`UPDATE webhook_deliveries SET status = 3, ended_ms = 1 WHERE id = 6`));
+    await database.write((tx) => tx.run(sql`UPDATE webhook_deliveries SET status = 3, ended_ms = 1 WHERE id = 6`));
     expect(await remove(2)).toBe(1);
     expect(await idsIn(database, "events")).toEqual([7, 8, 9]);
     expect(await remove(2)).toBe(0);

@@ -122,8 +122,8 @@ export function listReplayable(
 
 /** A delivery that has ended begins its retry table anew, a retry that waits is due at once, any other delivery is left alone. */
 export async function saveReplay(tx: Transaction, id: string, nowMs: number): Promise<void> {
-  await tx.runAny(sql`
+  await tx.run(sql`
     UPDATE webhook_deliveries SET status = 0, retry_due_ms = ${nowMs}, first_attempt_ms = ${nowMs}, tries = 0, ended_ms = NULL
     WHERE id = ${id} AND status IN (2, 3, 5)`);
-  await tx.runAny(sql`UPDATE webhook_deliveries SET retry_due_ms = ${nowMs} WHERE id = ${id} AND retry_due_ms > ${nowMs}`);
+  await tx.run(sql`UPDATE webhook_deliveries SET retry_due_ms = ${nowMs} WHERE id = ${id} AND retry_due_ms > ${nowMs}`);
 }

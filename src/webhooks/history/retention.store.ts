@@ -28,9 +28,9 @@ async function deleteAll(tx: Transaction, rows: readonly Old[]): Promise<void> {
   const among = (column: string, ids: readonly string[]) => [`AND ${column} IN ${placeholders(ids.length)}`, ids] as const;
   const ids = rows.map(({ id }) => id);
   const events = rows.map(({ event }) => event);
-  await tx.runAny(append(sql`DELETE FROM webhook_deliveries WHERE fence = 0`, ...among("id", ids)));
-  await tx.runAny(append(sql`UPDATE webhook_events SET deliveries = deliveries - 1 WHERE deliveries > 0`, ...among("id", events)));
-  await tx.runAny(append(sql`DELETE FROM webhook_events WHERE deliveries = 0`, ...among("id", events)));
+  await tx.run(append(sql`DELETE FROM webhook_deliveries WHERE fence = 0`, ...among("id", ids)));
+  await tx.run(append(sql`UPDATE webhook_events SET deliveries = deliveries - 1 WHERE deliveries > 0`, ...among("id", events)));
+  await tx.run(append(sql`DELETE FROM webhook_events WHERE deliveries = 0`, ...among("id", events)));
 }
 
 /** Counting more tells people nothing more. */

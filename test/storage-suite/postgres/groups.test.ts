@@ -67,14 +67,14 @@ describe("groups", () => {
     const { url } = await sharedPostgres();
     const schema = `plaza_groups_${process.pid}_${++schemas}`;
     const other = await open();
-    await other.write((tx) => tx.runAny({ query: { text: `CREATE SCHEMA ${schema}` }, values: [] }));
+    await other.write((tx) => tx.run({ query: { text: `CREATE SCHEMA ${schema}` }, values: [] }));
     const database = closedAfterwards(await openPostgres({ url, schema, migrations: [notes] }));
     await Promise.all(numbers(20).map((id) => database.write((tx) => tx.lock("notes", String(id)))));
   });
 
   test("a name whose row is gone is not locked, and the write is refused, also where that is its last statement", async () => {
     const database = await open();
-    await database.write((tx) => tx.runAny(sql`DELETE FROM locks`));
+    await database.write((tx) => tx.run(sql`DELETE FROM locks`));
     const bodies = [[insert(1)], [insert(1), insert(2)], []];
     for (const before of bodies) {
       const response = database.write(async (tx) => {

@@ -68,7 +68,7 @@ export async function updateComment(tx: Transaction, row: CommentRow): Promise<v
 }
 
 export async function deleteComment(tx: Transaction, { page, video, id }: CommentRow): Promise<void> {
-  await tx.runAny(sql`DELETE FROM live_comments WHERE page = ${page} AND video = ${video} AND id = ${id}`);
+  await tx.run(sql`DELETE FROM live_comments WHERE page = ${page} AND video = ${video} AND id = ${id}`);
   await deleteNode(tx, nodeId(id));
 }
 
@@ -102,7 +102,7 @@ export async function saveReaction(tx: Transaction, row: ReactionRow): Promise<v
 }
 
 export async function deleteReaction(tx: Transaction, { page, video, actor }: ReactionRow): Promise<void> {
-  await tx.runAny(sql`DELETE FROM live_reactions WHERE page = ${page} AND video = ${video} AND actor = ${actor}`);
+  await tx.run(sql`DELETE FROM live_reactions WHERE page = ${page} AND video = ${video} AND actor = ${actor}`);
 }
 
 /** Deletes the comments and reactions of a video that is being deleted (LIVE-14). */
@@ -110,14 +110,14 @@ export async function deleteAudience(tx: Transaction, page: string, video: strin
   const comments = await tx.all<{ id: string }>(
     sql`SELECT CAST(c.id AS TEXT) AS id FROM live_comments c WHERE c.page = ${page} AND c.video = ${video}`,
   );
-  await tx.runAny(sql`DELETE FROM live_comments WHERE page = ${page} AND video = ${video}`);
+  await tx.run(sql`DELETE FROM live_comments WHERE page = ${page} AND video = ${video}`);
   for (const { id } of comments) await deleteNode(tx, nodeId(id));
-  await tx.runAny(sql`DELETE FROM live_reactions WHERE page = ${page} AND video = ${video}`);
+  await tx.run(sql`DELETE FROM live_reactions WHERE page = ${page} AND video = ${video}`);
 }
 
 /** Deletes the comments and reactions of a person or a page that is being removed. */
 export async function deleteActor(tx: Transaction, actor: NodeId): Promise<void> {
   const comments = await tx.all<CommentRow>(append(selectComments, "WHERE c.actor = ?", [actor]));
   for (const comment of comments) await deleteComment(tx, comment);
-  await tx.runAny(sql`DELETE FROM live_reactions WHERE actor = ${actor}`);
+  await tx.run(sql`DELETE FROM live_reactions WHERE actor = ${actor}`);
 }

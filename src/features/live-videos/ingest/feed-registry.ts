@@ -6,7 +6,7 @@
  */
 import type { World } from "#graph/worlds/world";
 import { nodeId } from "#kernel/ids";
-import { eitherWay, type Transaction } from "#storage/database";
+import type { Transaction } from "#storage/database";
 import { applyFeedEvent, type FeedName, feedLost, feedStarted, findFeedByKey, noAudio, noStorage } from "../lifecycle/feed.ts";
 import { type FeedHealth, forgetHealth, keepHealth } from "./health.ts";
 import { DEAD_AFTER_MS, deleteIngest, findDeadIngests, findFeedsOf, findIngest, SILENT_AFTER_MS, saveIngest } from "./ingests.store.ts";
@@ -117,7 +117,7 @@ export class FeedRegistry {
     await this.#world.database.write(async (tx: Transaction) => {
       if (!(await deleteIngest(tx, ingest))) return;
       // One after the other, so that locks are taken in the order of the list.
-      for (const feed of await findFeedsOf(tx, ingest)) await eitherWay(applyFeedEvent(tx, this.#world, feed, "feed_lost"));
+      for (const feed of await findFeedsOf(tx, ingest)) await applyFeedEvent(tx, this.#world, feed, "feed_lost");
     });
   }
 

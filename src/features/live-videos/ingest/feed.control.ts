@@ -4,7 +4,6 @@ import { badRequest, ControlError, conflict, notFound } from "#control-contract/
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import type { World } from "#graph/worlds/world";
 import { nodeId } from "#kernel/ids";
-import { eitherWay } from "#storage/database";
 import { feedEnded, feedLost, feedStarted, findFeedByKey, noAudio, noStorage } from "../lifecycle/feed.ts";
 import { liveState, readLiveState } from "../lifecycle/live-state.ts";
 import { DEAD_AFTER_MS, deleteIngest, findIngest, saveIngest } from "./ingests.store.ts";
@@ -85,7 +84,7 @@ async function sourceEnded(world: World, key: string, source: string): Promise<v
   if (row?.has_feed !== 1 || row.feed_ingest !== ingestOf(source)) return;
   await feedLost(world, { video: nodeId(row.id), session: row.feed_session });
   // Only one that says so again and again has a row.
-  await world.database.write((tx) => eitherWay(deleteIngest(tx, ingestOf(source))));
+  await world.database.write((tx) => deleteIngest(tx, ingestOf(source)));
 }
 
 /** The stream key is the secret of the request: without one it learns and changes nothing. */

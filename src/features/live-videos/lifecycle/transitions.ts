@@ -5,7 +5,7 @@ import type { World } from "#graph/worlds/world";
 import type { JobKind } from "#jobs/job-kind";
 import { type NodeId, nodeId } from "#kernel/ids";
 import { removeRecording } from "#recordings/read-recording";
-import { certain, eitherWay, type Transaction } from "#storage/database";
+import { certain, type Transaction } from "#storage/database";
 import { timeText } from "../live-videos.contract.ts";
 import { SEALING_WAITS_MS, STREAM_KEY_BYTES } from "../live-videos.limits.ts";
 import { deleteVideo, findVideoById, type LiveVideoRow, listCrosspostedPages, updateVideo } from "../live-videos.store.ts";
@@ -111,7 +111,7 @@ export async function moveVideo(
   const state = transitions[row.state][event];
   if (state === undefined) return undefined;
   if (state === "deleted") {
-    await eitherWay(world.jobs.cancel(tx, DEADLINE_JOB, row.id));
+    await world.jobs.cancel(tx, DEADLINE_JOB, row.id);
     await announce(tx, world, row, "deleted");
     await deleteVideo(tx, row);
     await dropRecording(tx, world, row.id);
@@ -167,7 +167,7 @@ export const onMap = (row: LiveVideoRow): LiveVideoRow => ({ ...row, is_on_map: 
 
 /** Schedules or cancels the job according to the row's deadline. */
 export async function setTimer(tx: Transaction, world: World, { id, deadline_ms }: LiveVideoRow): Promise<void> {
-  if (deadline_ms === null) await eitherWay(world.jobs.cancel(tx, DEADLINE_JOB, id));
+  if (deadline_ms === null) await world.jobs.cancel(tx, DEADLINE_JOB, id);
   else await world.jobs.schedule(tx, { kind: DEADLINE_JOB, key: id, dueMs: deadline_ms });
 }
 

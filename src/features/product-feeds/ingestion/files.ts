@@ -4,7 +4,6 @@ import { moveOf } from "#graph/worlds/clock";
 import type { World } from "#graph/worlds/world";
 import { CallbackRefused } from "#outbound/address-rules";
 import { RequestFailed } from "#outbound/request";
-import { eitherWay } from "#storage/database";
 import { FeedFileProblem } from "../formats/rows.ts";
 import { FILE_BYTES_MAX, PART_BYTES } from "../product-feeds.limits.ts";
 import { completeUpload, deleteParts, insertPart, type RunningUpload } from "./uploads.store.ts";
@@ -98,7 +97,7 @@ export async function fetchFile(world: World, { feed, n }: RunningUpload, url: s
   const problem = silent?.get(origin);
   if (problem !== undefined) return problem;
   // An earlier run may have stored parts of an older file.
-  await world.database.write((tx) => eitherWay(deleteParts(tx, feed, n, PARTS_MAX)));
+  await world.database.write((tx) => deleteParts(tx, feed, n, PARTS_MAX));
   const parts = new PartWriter(world, feed, n);
   try {
     const response = await world.outbound.request({
@@ -121,6 +120,6 @@ export async function fetchFile(world: World, { feed, n }: RunningUpload, url: s
   }
   const bytes = await parts.end();
   // Of an upload that was deleted meanwhile no count can be saved, which ends the run.
-  await world.database.write((tx) => eitherWay(completeUpload(tx, feed, n, bytes, "running", "running")));
+  await world.database.write((tx) => completeUpload(tx, feed, n, bytes, "running", "running"));
   return undefined;
 }

@@ -6,7 +6,7 @@ import type { World } from "#graph/worlds/world";
 import type { JobKind, RunningJob } from "#jobs/job-kind";
 import { unixSeconds } from "#kernel/clock";
 import { type NodeId, nodeId } from "#kernel/ids";
-import { eitherWay, type Transaction } from "#storage/database";
+import type { Transaction } from "#storage/database";
 import type { Bytes } from "../formats/bytes.ts";
 import type { FeedFormat } from "../formats/rows.ts";
 import { deleteItems } from "../items.store.ts";
@@ -113,6 +113,6 @@ async function deleteUnused(world: World, feed: NodeId): Promise<void> {
   for (;;) {
     const spare = await findSparePart(database.reader, feed);
     if (spare === undefined) return;
-    await database.write((tx) => eitherWay(deleteParts(tx, feed, spare.n, PARTS_PER_WRITE)));
+    await database.write((tx) => deleteParts(tx, feed, spare.n, PARTS_PER_WRITE));
   }
 }

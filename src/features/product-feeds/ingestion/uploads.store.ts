@@ -106,7 +106,7 @@ export async function completeUpload(
 
 /** Starts a run with its own generation. An earlier run can no longer write; this one cannot either if the upload is deleted meanwhile. */
 export async function claimUpload(tx: Transaction, feed: string, n: number, generation: number, now: number): Promise<void> {
-  await tx.runAny(sql`
+  await tx.run(sql`
     UPDATE feed_uploads SET status = 'running', generation = ${generation},
       started_time = CASE WHEN started_time = 0 THEN CAST(${now} AS BIGINT) ELSE started_time END,
       rows = 0, items = 0, items_added = 0, items_replaced = 0, items_removed = 0, bad_rows = 0, duplicates = 0

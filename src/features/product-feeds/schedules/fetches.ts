@@ -1,7 +1,7 @@
 /** The job that fetches a feed's file by one of its schedules (D-146). What it fetches is an upload like any other. */
 import type { World } from "#graph/worlds/world";
 import type { JobKind } from "#jobs/job-kind";
-import { certain, eitherWay, type Transaction } from "#storage/database";
+import { certain, type Transaction } from "#storage/database";
 import { countWaitingUploads } from "../ingestion/uploads.store.ts";
 import { receiveUrl } from "../ingestion/uploads.ts";
 import { UPLOADS_WAITING_MAX } from "../product-feeds.limits.ts";
@@ -23,7 +23,7 @@ export async function planFetches(
     const text = schedules[kind];
     if (text === undefined) continue;
     const schedule = readSchedule(text);
-    if (schedule === undefined) await eitherWay(world.jobs.cancel(tx, KIND, keyOf(feed, kind)));
+    if (schedule === undefined) await world.jobs.cancel(tx, KIND, keyOf(feed, kind));
     else await world.jobs.schedule(tx, { kind: KIND, key: keyOf(feed, kind), dueMs: nextFetchMs(schedule, world.clock.nowMs()) });
   }
 }

@@ -13,7 +13,7 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { unixSeconds } from "#kernel/clock";
-import { eitherWay, type Transaction } from "#storage/database";
+import type { Transaction } from "#storage/database";
 import type { WorldEntry, WorldSection } from "../../contract/feature.ts";
 import type { Registry } from "../../contract/registry.ts";
 import { type OpenWorld, removeNode } from "../open-world.ts";
@@ -108,7 +108,7 @@ const textOf = (record: WorldEntry): string => JSON.stringify(Object.entries(rec
 
 /** Something else may have removed it meanwhile. */
 async function remove(tx: Transaction, registry: Registry, world: OpenWorld, section: WorldSection, entry: WorldEntry): Promise<void> {
-  await eitherWay(removeNode(tx, registry, world, section, identityOf(section, entry)));
+  await removeNode(tx, registry, world, section, identityOf(section, entry));
 }
 
 /** What is stored refers to what exists; of the rest only what referred to something that left the file is looked at. */

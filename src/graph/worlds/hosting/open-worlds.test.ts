@@ -100,7 +100,7 @@ test("one that stalled for longer than that, so that another has taken over, say
   const { stored, openings, process } = await databaseOf("postgres", "a", "b");
   const one = process("p1", ["a", "b"]);
   for (const name of ["a", "b"]) await one.openWorlds.opened(name);
-  await stored.write((tx) => tx.runAny(sql`DELETE FROM open_worlds WHERE name = 'b'`));
+  await stored.write((tx) => tx.run(sql`DELETE FROM open_worlds WHERE name = 'b'`));
   const { beat } = await started(one, false);
   beat();
   await until(async () => (await openings()).length === 2);

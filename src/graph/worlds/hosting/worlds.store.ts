@@ -15,7 +15,7 @@ export async function insertWorld(tx: Transaction, name: string, madeMs: number)
 
 /** When a world that rests has work again, in Unix ms; null: it has none, or is open. */
 export async function setWakeTime(tx: Transaction, name: string, wakeMs: number | null): Promise<void> {
-  await tx.runAny(sql`UPDATE worlds SET wake_ms = ${wakeMs} WHERE name = ${name} AND wake_ms IS DISTINCT FROM ${wakeMs}`);
+  await tx.run(sql`UPDATE worlds SET wake_ms = ${wakeMs} WHERE name = ${name} AND wake_ms IS DISTINCT FROM ${wakeMs}`);
 }
 
 interface WakeRow extends Row {
@@ -34,7 +34,7 @@ export function findDueWorlds(reader: Reader, nowMs: number): Promise<WakeRow[]>
 
 /** A process has a world open until then, in Unix ms, or longer if it says so again. */
 export async function saveOpening(tx: Transaction, name: string, process: string, untilMs: number): Promise<void> {
-  await tx.runAny(sql`
+  await tx.run(sql`
     INSERT INTO open_worlds (name, process, until_ms)
     SELECT w.name, CAST(${process} AS TEXT), CAST(${untilMs} AS BIGINT) FROM worlds w WHERE w.name = ${name}
     ON CONFLICT (name, process) DO UPDATE SET until_ms = excluded.until_ms`);
@@ -46,16 +46,16 @@ export function renewOpenings(tx: Transaction, process: string, untilMs: number)
 }
 
 export async function endOpenings(tx: Transaction, process: string): Promise<void> {
-  await tx.runAny(sql`UPDATE open_worlds SET until_ms = 0 WHERE process = ${process}`);
+  await tx.run(sql`UPDATE open_worlds SET until_ms = 0 WHERE process = ${process}`);
 }
 
 export async function deleteOpening(tx: Transaction, name: string, process: string): Promise<void> {
-  await tx.runAny(sql`DELETE FROM open_worlds WHERE name = ${name} AND process = ${process}`);
+  await tx.run(sql`DELETE FROM open_worlds WHERE name = ${name} AND process = ${process}`);
 }
 
 /** Of other processes. */
 export async function deleteEndedOpenings(tx: Transaction, name: string, process: string, beforeMs: number): Promise<void> {
-  await tx.runAny(sql`DELETE FROM open_worlds WHERE name = ${name} AND process <> ${process} AND until_ms < ${beforeMs}`);
+  await tx.run(sql`DELETE FROM open_worlds WHERE name = ${name} AND process <> ${process} AND until_ms < ${beforeMs}`);
 }
 
 /** Worlds that other processes have left. */
@@ -67,7 +67,7 @@ export function findEndedOpenings(reader: Reader, process: string, beforeMs: num
 
 /** Returns whether it was there. */
 export async function deleteWorldRow(tx: Transaction, name: string): Promise<boolean> {
-  await tx.runAny(sql`DELETE FROM open_worlds WHERE name = ${name}`);
+  await tx.run(sql`DELETE FROM open_worlds WHERE name = ${name}`);
   return (await tx.run(sql`DELETE FROM worlds WHERE name = ${name}`)) === 1;
 }
 
