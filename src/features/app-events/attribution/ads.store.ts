@@ -1,7 +1,7 @@
 /** Ads and their touches, that is clicks and impressions. */
 import { deleteNode, insertNode } from "#graph/worlds/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
-import { eitherWay, type Reader, type Transaction } from "#storage/database";
+import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
 import { append, type Row, type Sql, sql } from "#storage/sql";
 import { isDevice } from "../intake/parse-request.ts";
@@ -59,15 +59,15 @@ export async function untrackApp(tx: Transaction, app: NodeId): Promise<void> {
 /** Deletes an ad and its touches. */
 export async function deleteAd(tx: Transaction, id: string): Promise<boolean> {
   if ((await tx.run(sql`DELETE FROM ads WHERE id = ${id}`)) === 0) return false;
-  await tx.runAny(sql`DELETE FROM ad_touch_identities WHERE touch IN (SELECT t.id FROM ad_touches t WHERE t.ad = ${id})`);
-  await tx.runAny(sql`DELETE FROM ad_touches WHERE ad = ${id}`);
+  await tx.run(sql`DELETE FROM ad_touch_identities WHERE touch IN (SELECT t.id FROM ad_touches t WHERE t.ad = ${id})`);
+  await tx.run(sql`DELETE FROM ad_touches WHERE ad = ${id}`);
   await deleteNode(tx, nodeId(id));
   return true;
 }
 
 export async function deleteAdsOfApp(tx: Transaction, app: NodeId): Promise<void> {
   const ads = await tx.all<{ id: string }>(sql`SELECT CAST(a.id AS TEXT) AS id FROM ads a WHERE a.app = ${app}`);
-  for (const { id } of ads) await eitherWay(deleteAd(tx, id));
+  for (const { id } of ads) await deleteAd(tx, id);
 }
 
 /** A new touch. `identities` are ids of the device (`device:…`, `cookie:…`) and persons (`em:…`). */
@@ -84,7 +84,7 @@ export async function insertTouch(tx: Transaction, { id, ad, kind, time, identit
     sql`INSERT INTO ad_touches (id, ad, kind, time, identities) VALUES (${id}, ${ad}, ${kind}, ${time}, ${JSON.stringify(identities)})`,
   );
   for (const identity of identities)
-    await tx.runAny(sql`INSERT INTO ad_touch_identities (identity, touch) VALUES (${identity}, ${id}) ON CONFLICT DO NOTHING`);
+    await tx.run(sql`INSERT INTO ad_touch_identities (identity, touch) VALUES (${identity}, ${id}) ON CONFLICT DO NOTHING`);
 }
 
 interface TouchRow extends AdRow {
@@ -149,7 +149,7 @@ export async function deleteTouchesOf(tx: Transaction, identities: readonly stri
       append(sql`SELECT DISTINCT CAST(i.touch AS TEXT) AS touch FROM ad_touch_identities i`, `WHERE i.identity IN ${marks}`, values),
     );
     for (const { touch } of touches) {
-      await tx.runAny(sql`DELETE FROM ad_touch_identities WHERE touch = ${touch}`);
+      await tx.run(sql`DELETE FROM ad_touch_identities WHERE touch = ${touch}`);
       deleted += await tx.run(sql`DELETE FROM ad_touches WHERE id = ${touch}`);
     }
   }

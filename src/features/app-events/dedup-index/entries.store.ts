@@ -191,10 +191,10 @@ export class TableIndex implements LogIndex {
 
   async forgetUpTo(tx: Transaction, app: NodeId, request: number): Promise<void> {
     for (let from = 0; from < 2 ** 53; from += SLICE) {
-      await tx.runAny(sql`
+      await tx.run(sql`
         DELETE FROM app_event_index WHERE app = ${app} AND fingerprint >= ${from} AND fingerprint < ${from + SLICE} AND request <= ${request}
           AND (SELECT e.request FROM app_events e WHERE e.app = app_event_index.app AND e.request = app_event_index.request LIMIT 1) IS NULL`);
-      await tx.runAny(sql`
+      await tx.run(sql`
         DELETE FROM app_event_ties WHERE app = ${app} AND fingerprint >= ${from} AND fingerprint < ${from + SLICE} AND request <= ${request}
           AND (SELECT e.request FROM app_events e WHERE e.app = app_event_ties.app AND e.request = app_event_ties.request LIMIT 1) IS NULL`);
     }

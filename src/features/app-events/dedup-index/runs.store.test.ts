@@ -137,8 +137,8 @@ test("a run has 65,536 entries at least, and 262,144 at most, however many there
 test("a run of requests that an earlier process left has their times and their number, so that their keys are found when it is read again", async () => {
   const { database } = await openSix();
   await database.write(async (tx) => {
-    await tx.runAny(sql`DELETE FROM app_event_runs`);
-    await tx.runAny(sql`DELETE FROM app_event_run_pages`);
+    await tx.run(sql`DELETE FROM app_event_runs`);
+    await tx.run(sql`DELETE FROM app_event_run_pages`);
   });
   const index = new RunIndex(database, 2);
   await addRequest(database, index, 7);

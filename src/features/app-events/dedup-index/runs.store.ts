@@ -159,8 +159,8 @@ export class RunIndex implements LogIndex {
       after = last_request;
     }
     for (const last_request of forgotten) {
-      await tx.runAny(sql`DELETE FROM app_event_run_pages WHERE app = ${app} AND last_request = ${last_request}`);
-      await tx.runAny(sql`DELETE FROM app_event_runs WHERE app = ${app} AND last_request = ${last_request}`);
+      await tx.run(sql`DELETE FROM app_event_run_pages WHERE app = ${app} AND last_request = ${last_request}`);
+      await tx.run(sql`DELETE FROM app_event_runs WHERE app = ${app} AND last_request = ${last_request}`);
     }
     tx.afterCommit(() => {
       const index = this.#apps.get(app);
@@ -215,7 +215,7 @@ export class RunIndex implements LogIndex {
     const filter = Filter.of(keys.size);
     const probe = new Probe();
     keys.visit((fingerprint) => filter.add(probe.set(fingerprint)));
-    await tx.runAny(sql`
+    await tx.run(sql`
       INSERT INTO app_event_runs (app, last_request, entries, page_bits, first_time, last_time, filter)
       VALUES (${app}, ${last_request}, ${entries}, ${page_bits}, ${times.first}, ${times.last}, ${filter.bytes})
       ON CONFLICT DO NOTHING`);

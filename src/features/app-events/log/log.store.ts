@@ -199,11 +199,11 @@ export async function deleteEventsBetween(tx: Transaction, app: NodeId, after: n
     WHERE e.app = ${app} AND e.request > ${after} AND e.request <= ${last} AND e.event_id IS NOT NULL AND e.time > ${repeatable} ORDER BY e.request`);
   let from = after;
   for (const request of [...kept.map((row) => row.request), last + 1]) {
-    await tx.runAny(sql`DELETE FROM app_events WHERE app = ${app} AND request > ${from} AND request < ${request}`);
+    await tx.run(sql`DELETE FROM app_events WHERE app = ${app} AND request > ${from} AND request < ${request}`);
     from = request;
   }
   if ((await lastRequestOf(tx, app)) > last) return;
-  await tx.runAny(
+  await tx.run(
     sql`INSERT INTO app_event_last_requests (app, request) VALUES (${app}, ${last}) ON CONFLICT (app) DO UPDATE SET request = excluded.request`,
   );
 }
@@ -233,15 +233,15 @@ export async function listAppsWithEvents(reader: Reader): Promise<NodeId[]> {
 export async function deleteEventsOfApp(tx: Transaction, app: NodeId): Promise<void> {
   for (const { name } of await listNames(tx, app)) tx.invalidate(eventNameFact, eventNameKey(app, name));
   tx.invalidate(logIndexFact, app);
-  await tx.runAny(sql`DELETE FROM app_events WHERE app = ${app}`);
-  await tx.runAny(sql`DELETE FROM app_event_last_requests WHERE app = ${app}`);
-  await tx.runAny(sql`DELETE FROM app_event_names WHERE app = ${app}`);
-  await tx.runAny(sql`DELETE FROM app_event_sums WHERE app = ${app}`);
-  await tx.runAny(sql`DELETE FROM app_installs WHERE app = ${app}`);
-  await tx.runAny(sql`DELETE FROM app_event_index WHERE app = ${app}`);
-  await tx.runAny(sql`DELETE FROM app_event_ties WHERE app = ${app}`);
-  await tx.runAny(sql`DELETE FROM app_event_run_pages WHERE app = ${app}`);
-  await tx.runAny(sql`DELETE FROM app_event_runs WHERE app = ${app}`);
+  await tx.run(sql`DELETE FROM app_events WHERE app = ${app}`);
+  await tx.run(sql`DELETE FROM app_event_last_requests WHERE app = ${app}`);
+  await tx.run(sql`DELETE FROM app_event_names WHERE app = ${app}`);
+  await tx.run(sql`DELETE FROM app_event_sums WHERE app = ${app}`);
+  await tx.run(sql`DELETE FROM app_installs WHERE app = ${app}`);
+  await tx.run(sql`DELETE FROM app_event_index WHERE app = ${app}`);
+  await tx.run(sql`DELETE FROM app_event_ties WHERE app = ${app}`);
+  await tx.run(sql`DELETE FROM app_event_run_pages WHERE app = ${app}`);
+  await tx.run(sql`DELETE FROM app_event_runs WHERE app = ${app}`);
 }
 
 /** The `day` of the totals. */
@@ -328,6 +328,6 @@ export function listLoggedTexts(reader: Reader, app: NodeId, request: number, po
 /** The rows stay, so that no number of a request is used twice and the counts are those of the log; nothing in them tells a person. */
 export async function emptyRequest(tx: Transaction, app: NodeId, request: number, device: string): Promise<number> {
   const emptied = await tx.run(sql`UPDATE app_events SET parameters = '{}', event_id = NULL WHERE app = ${app} AND request = ${request}`);
-  await tx.runAny(sql`UPDATE app_events SET device = ${device} WHERE app = ${app} AND request = ${request} AND device IS NOT NULL`);
+  await tx.run(sql`UPDATE app_events SET device = ${device} WHERE app = ${app} AND request = ${request} AND device IS NOT NULL`);
   return emptied;
 }

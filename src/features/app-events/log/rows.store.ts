@@ -26,7 +26,7 @@ export async function insertRows(tx: Transaction, head: Sql, { columns, tails }:
     for (; left >= size; left -= size) {
       const end = at + size * columns;
       const { query } = append(head, tails.get(size) as string);
-      await tx.runAny({ query, values: at === 0 && end === values.length ? values : values.slice(at, end) });
+      await tx.run({ query, values: at === 0 && end === values.length ? values : values.slice(at, end) });
       at = end;
     }
   }
