@@ -100,7 +100,7 @@ const kinds = {
     const data = await (await sharedPostgres()).newDatabase();
     return {
       data,
-      more: { http: "node" },
+      more: {},
       heldIn: async (world: string): Promise<unknown[]> => {
         const client = new Client({ connectionString: data, options: `-c search_path=plaza_${world}` });
         await client.connect();

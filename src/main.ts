@@ -156,14 +156,14 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
 /** Of a process that loads no world. */
 const noBeginning: Beginning = { demo: undefined, file: undefined };
 
-async function listenGraph(
+function listenGraph(
   config: Config,
   log: Log,
   worlds: Worlds,
   registry: Registry,
   certificate: Certificate | undefined,
   isPortShared: boolean,
-): Promise<GraphServer> {
+): GraphServer {
   const onUnexpected: RequestDeps["onUnexpected"] = (error, trace_id) =>
     log.error({ trace_id, ...errorFields(error) }, "a request failed unexpectedly");
   const deps: RequestDeps = { registry, traceId, monotonicMs, onUnexpected };
@@ -171,7 +171,6 @@ async function listenGraph(
     hostname: config.host,
     port: config.port,
     reusePort: isPortShared,
-    http: config.http,
     certificate,
     deps,
     worlds,

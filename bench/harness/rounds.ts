@@ -25,7 +25,7 @@ export interface RoundOptions {
 const WARM_UP_REQUESTS = 100_000;
 
 /** The samples of each round, in the order of `sides`. The side that goes first changes from round to round, so that none always meets the warmer machine. */
-export async function rotate(sides: readonly Side[], options: RoundOptions): Promise<Sample[][]> {
+async function rotate(sides: readonly Side[], options: RoundOptions): Promise<Sample[][]> {
   const load: Load = { connections: options.connections, seconds: options.seconds };
   const warmUp: Load = { connections: options.connections, requests: WARM_UP_REQUESTS };
   for (const { server, requestOf } of sides) await applyLoad(server, requestOf(0), warmUp);

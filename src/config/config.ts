@@ -71,8 +71,6 @@ export interface Config {
   readonly page_calls_per_hour: number;
   /** Webhook requests per second and callback, for each process; 0 sets no limit. */
   readonly deliveries_per_second: number;
-  /** Which implementation of HTTP/1.1 the graph listens with. */
-  readonly http: (typeof httpListeners)[number];
   /** PEM files; with them the graph and the control API are served over TLS. Both or none. */
   readonly tls_cert: string | undefined;
   readonly tls_key: string | undefined;
@@ -88,8 +86,6 @@ export interface Config {
   /** Of features, by name: each is an option as the others are. */
   readonly settings: Readonly<Record<string, number>>;
 }
-
-export const httpListeners = ["own", "node"] as const;
 
 export const logLevels = ["silent", "error", "warn", "info", "debug"] as const;
 type LogLevel = (typeof logLevels)[number];

@@ -51,7 +51,6 @@ test("defaults and bounds of the options", () => {
     "app_calls_per_hour 0 0..9007199254740991",
     "page_calls_per_hour 0 0..9007199254740991",
     "deliveries_per_second 0 0..9007199254740991",
-    'http "own"',
     "tls_cert none",
     "tls_key none",
     "body_bytes_max 1048576 1024..1073741824",

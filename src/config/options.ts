@@ -3,7 +3,7 @@
  * `bin/plaza start --help` and docs/reference/configuration.md are made from this list.
  */
 import type { Setting } from "#graph/contract/feature";
-import { httpListeners, logLevels } from "./config.ts";
+import { logLevels } from "./config.ts";
 import type { Option, OptionName } from "./option.ts";
 import * as read from "./option-readers.ts";
 
@@ -267,13 +267,6 @@ const own: readonly Option<OptionName>[] = [
     read: read.integer(0, Number.MAX_SAFE_INTEGER),
     default: 0,
     summary: "webhook requests per second to one callback, for each process; 0 sets no limit",
-  },
-  {
-    name: "http",
-    value: "LISTENER",
-    read: read.oneOf(httpListeners),
-    default: "own",
-    summary: "implementation of HTTP/1.1 for the graph: own, or node for the runtime's node:http, which needs more CPU and allows one process",
   },
   {
     name: "tls_cert",

@@ -82,9 +82,6 @@ function checkTogether(config: Config): Config {
   if (config.workers > 1 && !isPostgres) {
     throw new ConfigProblem("--workers", `${config.workers} processes cannot share "${config.data}": more than 1 requires --data postgres://…`);
   }
-  if (config.workers > 1 && config.http === "node") {
-    throw new ConfigProblem("--http", "node:http cannot share a port between processes: more than 1 of --workers needs --http own");
-  }
   if (!config.sandbox && config.control_key === undefined) {
     throw new ConfigProblem("--no-sandbox", "requires a control key in PLAZA_CONTROL_KEY");
   }

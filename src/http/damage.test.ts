@@ -3,10 +3,10 @@ import { describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import type { Damage, GraphResponse } from "#graph/pipeline/request";
 import { afterThisTest } from "#harness/cleanup";
-import { echo, httpListeners, serveEcho } from "#harness/echo-graph";
+import { echo, serveEcho } from "#harness/echo-graph";
 import { sendDamaged } from "./damage.ts";
+import type { Connection } from "./http1/connection.ts";
 import type { ResponseHead } from "./http1/response-writer.ts";
-import type { Exchange } from "./listeners/listener.ts";
 
 const NO_DAMAGE: Damage = { reset: undefined, cut_body_at: undefined, body_bytes_per_second: undefined };
 
@@ -26,10 +26,9 @@ function receive(port: number, text: string): Promise<{ text: string; error: str
   });
 }
 
-describe.each(httpListeners)("damaged responses, --http %s", (http) => {
+describe("damaged responses", () => {
   async function serve(damage: Partial<Damage>, body?: string) {
     const graph = await serveEcho({
-      http,
       handleRequest: async (_deps, world, request) => {
         const response = await echo(world, request);
         return { ...response, body: body ?? response.body, damage: { ...NO_DAMAGE, ...damage } };
@@ -84,7 +83,7 @@ describe("what is sent of a damaged response", () => {
         asked.push({ headers, sizes });
       },
       ...Object.fromEntries(["finish", "end", "abort"].map((name) => [name, () => void asked.push(name)])),
-    } as unknown as Exchange;
+    } as unknown as Connection;
     await sendDamaged(exchange, { status, headers: { a: "b" }, body } as unknown as GraphResponse, { ...NO_DAMAGE, ...damage });
     return asked;
   }

@@ -1,30 +1,30 @@
 /** Sends a response as a fault damages it (D-150). */
 import type { Damage, GraphResponse } from "#graph/pipeline/request";
 import { sleepMs } from "#system";
+import type { Connection } from "./http1/connection.ts";
 import { hasContent } from "./http1/response-writer.ts";
-import type { Exchange } from "./listeners/listener.ts";
 
 /** A slow body is sent in parts this far apart. */
 const PART_EVERY_MS = 100;
 /** However slow, the whole body is sent in this time, so that a fault does not hold a connection for ever. */
 const BODY_MS_MAX = 300_000;
 
-export async function sendDamaged(exchange: Exchange, response: GraphResponse, damage: Damage): Promise<void> {
+export async function sendDamaged(connection: Connection, response: GraphResponse, damage: Damage): Promise<void> {
   const { reset, cut_body_at, body_bytes_per_second } = damage;
   if (reset === true) {
-    exchange.abort();
+    connection.abort();
     return;
   }
   const { status, headers } = response;
-  if (!hasContent(status)) exchange.send(response);
+  if (!hasContent(status)) connection.send(response);
   else {
     const body = Buffer.from(response.body);
     const sent = body.subarray(0, cut_body_at);
     const parts = body_bytes_per_second === undefined ? [sent] : slowly(sent, body_bytes_per_second);
-    await exchange.stream({ status, headers: { ...headers, "content-length": String(body.length) } }, bytesOf(parts));
+    await connection.stream({ status, headers: { ...headers, "content-length": String(body.length) } }, bytesOf(parts));
   }
-  if (cut_body_at === undefined) exchange.finish();
-  else exchange.end();
+  if (cut_body_at === undefined) connection.finish();
+  else connection.end();
 }
 
 async function* bytesOf(parts: Iterable<Uint8Array> | AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {

@@ -1,13 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { connect } from "node:net";
-import { type EchoGraph, httpListeners, serveEcho, serveHeld } from "#harness/echo-graph";
+import { type EchoGraph, serveEcho, serveHeld } from "#harness/echo-graph";
 import { exchange, type RawResponse } from "#harness/http/raw-http";
 import type { HttpLimits } from "#http/limits";
-import type { HttpListener } from "#http/server";
 
 /** A server for one test. */
-async function usingServer(http: HttpListener, limits: Partial<HttpLimits>, work: (graph: EchoGraph) => Promise<void>): Promise<void> {
-  const graph = await serveEcho({ limits, http });
+async function using(limits: Partial<HttpLimits>, work: (graph: EchoGraph) => Promise<void>): Promise<void> {
+  const graph = await serveEcho({ limits });
   try {
     await work(graph);
     expect(graph.unexpected).toEqual([]);
@@ -20,9 +19,7 @@ const errorOf = (body: string): { code: number; message: string; pftrace_id: str
 const post = (headers: string, path = "/1"): string => `POST ${path} HTTP/1.1\r\nHost: h\r\n${headers}\r\n`;
 const KIB = 1_024;
 
-describe.each(httpListeners)("--http %s", (http) => {
-  const using = (limits: Partial<HttpLimits>, work: (graph: EchoGraph) => Promise<void>) => usingServer(http, limits, work);
-
+describe("the listener", () => {
   describe("bodies above the limit", () => {
     test("are refused by their length, before they are sent", async () => {
       await using({}, async ({ port }) => {
@@ -247,7 +244,7 @@ describe.each(httpListeners)("--http %s", (http) => {
   });
 
   test("too many requests at once: 503 with Retry-After, in the request's error form and version", async () => {
-    const { graph, release } = await serveHeld({ requestsMax: 2 }, http);
+    const { graph, release } = await serveHeld({ requestsMax: 2 });
     const url = `http://127.0.0.1:${graph.port}`;
     const running = [fetch(`${url}/held`), fetch(`${url}/held`)];
     while (graph.metrics.inFlight < 2) await Bun.sleep(1);
@@ -265,7 +262,7 @@ describe.each(httpListeners)("--http %s", (http) => {
 
   describe("stopping", () => {
     test("running requests end, idle connections close, new ones are not taken", async () => {
-      const { graph, release } = await serveHeld({}, http);
+      const { graph, release } = await serveHeld({});
       const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: h\r\n\r\n`;
       const running = exchange(graph.port, [get("/held")], { responses: 2 });
       const idle = exchange(graph.port, [get("/1")], { responses: 2 });
@@ -281,7 +278,7 @@ describe.each(httpListeners)("--http %s", (http) => {
     });
 
     test("what does not end in time is cut off", async () => {
-      const { graph, release } = await serveHeld({}, http);
+      const { graph, release } = await serveHeld({});
       const running = exchange(graph.port, ["GET /held HTTP/1.1\r\nHost: h\r\n\r\n"]);
       while (graph.metrics.inFlight < 1) await Bun.sleep(1);
       const startedMs = performance.now();
@@ -294,7 +291,7 @@ describe.each(httpListeners)("--http %s", (http) => {
 
   test("a port in use is said", async () => {
     await using({}, async ({ port }) => {
-      await expect(serveEcho({ port, http })).rejects.toThrow(/^Failed to (listen at|start server)/);
+      await expect(serveEcho({ port })).rejects.toThrow(/^Failed to listen at/);
     });
   });
 });

@@ -1,7 +1,7 @@
 /** What a request leaves behind when it has its response: its connection, its world, and its counts. */
 import { describe, expect, test } from "bun:test";
 import { afterThisTest } from "#harness/cleanup";
-import { echo, echoWorld, httpListeners, serveEcho } from "#harness/echo-graph";
+import { echo, echoWorld, serveEcho } from "#harness/echo-graph";
 import { exchange } from "#harness/http/raw-http";
 import { databaseUnreachable } from "#kernel/errors";
 import { PageGuard } from "#kernel/page-guard";
@@ -9,7 +9,7 @@ import type { RouteHandler } from "./routes/extra-routes.ts";
 
 const request = (line: string, headers = ""): string => `${line} HTTP/1.1\r\nHost: localhost\r\n${headers}\r\n`;
 
-describe.each(httpListeners)("--http %s", (http) => {
+describe("the dispatcher", () => {
   async function open() {
     const world = echoWorld("default");
     const uses = { entered: 0, left: 0 };
@@ -18,7 +18,6 @@ describe.each(httpListeners)("--http %s", (http) => {
       return { world, leave: () => void uses.left++ };
     };
     const graph = await serveEcho({
-      http,
       pages: new PageGuard({ origins: [], hosts: [] }),
       worlds: { default: world, enterDefault: enter, enter: (name) => (name === "away" ? Promise.reject(databaseUnreachable()) : undefined) },
       extraRoutes: new Map<string, RouteHandler>([

@@ -14,10 +14,10 @@ import { defectiveBody, NO_BODY, type ParsedBody, parseBody } from "./body/body.
 import type { ParsedPairs } from "./body/pairs.ts";
 import { sendDamaged } from "./damage.ts";
 import { type HeadFacts, HeadFactsCache } from "./head-facts.ts";
+import type { Connection } from "./http1/connection.ts";
 import type { ReceivedBody } from "./http1/incoming-body.ts";
 import { findHeader, type RequestHead } from "./http1/request-head.ts";
 import { type HttpLimits, largestBody } from "./limits.ts";
-import type { Exchange } from "./listeners/listener.ts";
 import type { Origin, Origins } from "./places/origin.ts";
 import { appPrefixOf, type Place, type Places, type WorldDirectory } from "./places/places.ts";
 import { failure, graphErrorOf, PREFLIGHT_HEADERS, preflight, refusalByShape, turnedAway } from "./refusals.ts";
@@ -43,7 +43,7 @@ interface IncomingRequest extends Client {
   readonly appPrefix: string;
   readonly head: RequestHead;
   readonly facts: HeadFacts;
-  readonly exchange: Exchange;
+  readonly connection: Connection;
   readonly place: Place;
   readonly baseUrl: string;
   readonly startedMs: number;
@@ -75,8 +75,8 @@ export class RequestDispatcher {
   }
 
   /** Never rejects. */
-  async dispatch(head: RequestHead, exchange: Exchange): Promise<void> {
-    const located = this.#locate(head, exchange);
+  async dispatch(head: RequestHead, connection: Connection): Promise<void> {
+    const located = this.#locate(head, connection);
     const incoming = located instanceof Promise ? await located : located;
     if (incoming === undefined) return;
     try {
@@ -84,7 +84,7 @@ export class RequestDispatcher {
       const { pageRefusal } = incoming.facts;
       if (route !== undefined) {
         await this.#longWork.next();
-        await respondTo(route, incoming, this.#options.origins.isProxy(exchange));
+        await respondTo(route, incoming, this.#options.origins.isProxy(connection));
       } else if (pageRefusal !== undefined) this.#refusePage(incoming, pageRefusal);
       else if (head.method === "OPTIONS") this.#respondToPreflight(incoming);
       else {
@@ -121,38 +121,38 @@ export class RequestDispatcher {
     if (response.damage === undefined || admitted.turnAway !== undefined) this.#respond(incoming, body, response, admitted.turnAway);
     else {
       this.#record(incoming, body, response);
-      await sendDamaged(incoming.exchange, response, response.damage);
+      await sendDamaged(incoming.connection, response, response.damage);
     }
   }
 
   /** A promise where the world opens first; undefined where it could not be opened, and the response says so. */
-  #locate(head: RequestHead, exchange: Exchange): IncomingRequest | Promise<IncomingRequest | undefined> {
+  #locate(head: RequestHead, connection: Connection): IncomingRequest | Promise<IncomingRequest | undefined> {
     const startedMs = monotonicMs();
-    const origin = this.#options.origins.of(head.headers, head.host, exchange);
+    const origin = this.#options.origins.of(head.headers, head.host, connection);
     const place = this.#options.places.locate(origin.host, head.target.path);
-    if (!(place instanceof Promise)) return this.#incomingRequestOf(head, exchange, origin, place, startedMs);
-    const incoming = place.then((found) => this.#incomingRequestOf(head, exchange, origin, found, startedMs));
-    return incoming.catch((error: unknown) => this.#respondWithoutWorld(error, exchange, startedMs));
+    if (!(place instanceof Promise)) return this.#incomingRequestOf(head, connection, origin, place, startedMs);
+    const incoming = place.then((found) => this.#incomingRequestOf(head, connection, origin, found, startedMs));
+    return incoming.catch((error: unknown) => this.#respondWithoutWorld(error, connection, startedMs));
   }
 
-  #respondWithoutWorld(error: unknown, exchange: Exchange, startedMs: number): undefined {
+  #respondWithoutWorld(error: unknown, connection: Connection, startedMs: number): undefined {
     const { deps, metrics, worlds } = this.#options;
     const response = failure(deps, worlds.default, "base", error);
     metrics.record(response.operation, response.status, monotonicMs() - startedMs);
-    exchange.send(response);
-    exchange.finish();
+    connection.send(response);
+    connection.finish();
   }
 
-  #incomingRequestOf(head: RequestHead, exchange: Exchange, origin: Origin, place: Place, startedMs: number): IncomingRequest {
+  #incomingRequestOf(head: RequestHead, connection: Connection, origin: Origin, place: Place, startedMs: number): IncomingRequest {
     const baseUrl = this.#options.origins.baseUrlOf(origin, place);
-    const address = this.#options.origins.clientOf(head.headers, exchange);
+    const address = this.#options.origins.clientOf(head.headers, connection);
     const facts = this.#facts.of(head, origin.host);
-    return { head, facts, exchange, place, baseUrl, startedMs, address, appPrefix: appPrefixOf(place.world) };
+    return { head, facts, connection, place, baseUrl, startedMs, address, appPrefix: appPrefixOf(place.world) };
   }
 
   /** Where the body is refused the rest of it stays unread, and the connection ends with the response. */
   #takeBody(incoming: IncomingRequest): TakenBody | Promise<TakenBody> {
-    const { head, exchange, place } = incoming;
+    const { head, connection, place } = incoming;
     const { limits } = this.#options;
     const { headers, framing } = head;
     // What nearly all bodies are: small, with their length.
@@ -162,14 +162,14 @@ export class RequestDispatcher {
     const encoding = findHeader(headers, "content-encoding")?.toLowerCase();
     if (encoding !== undefined && encoding !== "identity" && encoding !== "")
       return malformedRequest(`The Content-Encoding ${encoding} is not supported; send the body as it is`);
-    const received = exchange.receiveBody(bytesMax);
+    const received = connection.receiveBody(bytesMax);
     return received === undefined ? this.#awaitBody(incoming) : this.#takenOf(received);
   }
 
   async #awaitBody(incoming: IncomingRequest): Promise<TakenBody> {
     const { limits, metrics } = this.#options;
     const arriving = this.#admissions.arrivingBody(incoming);
-    const received = await incoming.exchange.awaitBody(limits.bodyMsMax, (bytes) => arriving.resize(bytes));
+    const received = await incoming.connection.awaitBody(limits.bodyMsMax, (bytes) => arriving.resize(bytes));
     arriving.end();
     if (arriving.turnAway !== undefined) metrics.turnAway(arriving.turnAway.app, arriving.turnAway.reason);
     return this.#takenOf(received);
@@ -205,10 +205,10 @@ export class RequestDispatcher {
 
   #respond(incoming: IncomingRequest, body: ParsedBody, response: GraphResponse, turnAway: TurnAway | undefined): void {
     if (turnAway !== undefined) this.#options.metrics.turnAway(turnAway.app, turnAway.reason);
-    if (turnAway !== undefined && response.status === TURNED_AWAY) this.#resting.respond(incoming.exchange, response, this.#resting.seconds);
+    if (turnAway !== undefined && response.status === TURNED_AWAY) this.#resting.respond(incoming.connection, response, this.#resting.seconds);
     else {
-      incoming.exchange.send(response);
-      incoming.exchange.finish();
+      incoming.connection.send(response);
+      incoming.connection.finish();
     }
     this.#record(incoming, body, response);
   }
@@ -219,7 +219,7 @@ export class RequestDispatcher {
     metrics.turnAway(app, reason);
     const seconds = this.#resting.seconds;
     const response = turnedAway(deps, incoming.place.world, this.#requestOf(incoming, NO_BODY), seconds);
-    this.#resting.respond(incoming.exchange, response, seconds);
+    this.#resting.respond(incoming.connection, response, seconds);
     this.#record(incoming, NO_BODY, response);
   }
 
@@ -229,27 +229,27 @@ export class RequestDispatcher {
     this.#respond(incoming, NO_BODY, refusalByShape(this.#options.deps, incoming.place.world, request, foreignPage(problem)), undefined);
   }
 
-  #respondToPreflight({ exchange, place, startedMs }: IncomingRequest): void {
+  #respondToPreflight({ connection, place, startedMs }: IncomingRequest): void {
     const { deps, routes } = this.#options;
     const { world, surface, path } = place;
     const allow = allowedMethods(deps.registry, world.profile, surface, path, routes.isAt(place));
     const response = preflight(deps, world, surface, { ...PREFLIGHT_HEADERS, allow });
-    exchange.send(response);
-    exchange.finish();
+    connection.send(response);
+    connection.finish();
     this.#options.metrics.record("preflight", response.status, monotonicMs() - startedMs);
   }
 
   /** A mistake of this program, outside of the pipeline. */
-  #fail(error: unknown, { exchange, place, startedMs }: IncomingRequest): void {
+  #fail(error: unknown, { connection, place, startedMs }: IncomingRequest): void {
     const { deps, metrics } = this.#options;
     const response = failure(deps, place.world, place.surface, error);
     metrics.record(response.operation, response.status, monotonicMs() - startedMs);
-    if (exchange.hasBegunResponse) {
-      exchange.abort();
+    if (connection.hasBegunResponse) {
+      connection.abort();
       return;
     }
-    exchange.send(response);
-    exchange.finish();
+    connection.send(response);
+    connection.finish();
   }
 
   #record({ head, facts, place, startedMs }: IncomingRequest, body: ParsedBody, response: GraphResponse): void {
@@ -281,10 +281,10 @@ function appOf({ place, facts, head, appPrefix }: IncomingRequest): string | und
   return app === undefined ? undefined : appPrefix + app;
 }
 
-async function respondTo(route: RouteHandler, { head, exchange, place, baseUrl }: IncomingRequest, isFromProxy: boolean): Promise<void> {
+async function respondTo(route: RouteHandler, { head, connection, place, baseUrl }: IncomingRequest, isFromProxy: boolean): Promise<void> {
   const routePlace = { ...place, baseUrl, isFromProxy };
-  await streamWebResponse(exchange, await route(webRequest(head, routePlace), routePlace));
-  exchange.finish();
+  await streamWebResponse(connection, await route(webRequest(head, routePlace), routePlace));
+  connection.finish();
 }
 
 function defectOf(head: RequestHead, limits: HttpLimits, query: ParsedPairs, body: ParsedBody): GraphError | undefined {

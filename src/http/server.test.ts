@@ -1,13 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { GraphResponse } from "#graph/pipeline/request";
-import { type Echo, type EchoGraph, echo, echoWorld, httpListeners, serveEcho as serve } from "#harness/echo-graph";
+import { type Echo, type EchoGraph, echo, echoWorld, serveEcho } from "#harness/echo-graph";
 import { exchange } from "#harness/http/raw-http";
 import { databaseUnreachable } from "#kernel/errors";
 import type { RouteHandler } from "./routes/extra-routes.ts";
 
-describe.each(httpListeners)("--http %s", (http) => {
-  const serveEcho = (options: Parameters<typeof serve>[0] = {}) => serve({ http, ...options });
-
+describe("the listener", () => {
   let graph: EchoGraph;
   beforeAll(async () => {
     graph = await serveEcho();

@@ -6,21 +6,13 @@ import type { PageGuard } from "#kernel/page-guard";
 import { RequestMetrics } from "#telemetry/request-metrics";
 import type { ProtocolProblem } from "./http1/request-head.ts";
 import type { TextResponse } from "./http1/response-writer.ts";
-import type { HttpLimits } from "./limits.ts";
-import type { Listen } from "./listeners/listener.ts";
-import { listenOwn } from "./listeners/own.ts";
+import { type HttpLimits, parserHeaderBytesMax } from "./limits.ts";
+import { listen } from "./listeners/listener.ts";
 import { Origins } from "./places/origin.ts";
 import { Places, type SurfaceAddress, type WorldDirectory } from "./places/places.ts";
 import { CORS_HEADERS, graphErrorOf, refusal } from "./refusals.ts";
 import { RequestDispatcher } from "./requests.ts";
 import { type ExtraRoutes, RouteTable } from "./routes/extra-routes.ts";
-
-/** Which implementation of HTTP/1.1 listens. */
-export type HttpListener = "own" | "node";
-
-const listenerOf = async (http: HttpListener): Promise<Listen> =>
-  // Imported only when it is chosen: a start does not wait for what it does not use.
-  http === "own" ? listenOwn : (await import("./listeners/node.ts")).listenNode;
 
 export interface GraphServerOptions {
   readonly hostname: string;
@@ -38,8 +30,6 @@ export interface GraphServerOptions {
   readonly pages?: PageGuard | undefined;
   /** Several processes listen on one port. */
   readonly reusePort?: boolean;
-  /** `own` when it is left out. */
-  readonly http?: HttpListener;
   /** Plain HTTP where it is left out. */
   readonly certificate?: Certificate | undefined;
   readonly extraRoutes?: ExtraRoutes;
@@ -58,8 +48,8 @@ export interface GraphServer {
   stop(graceMs: number): Promise<void>;
 }
 
-/** Rejects when the address cannot be listened on. */
-export async function serveGraph(options: GraphServerOptions): Promise<GraphServer> {
+/** Throws when the address cannot be listened on. */
+export function serveGraph(options: GraphServerOptions): GraphServer {
   const { limits, deps, worlds, hostname, port, certificate, reusePort = false } = options;
   const metrics = options.metrics ?? new RequestMetrics();
   const origins = new Origins(options.trustedProxies, options.publicUrl);
@@ -83,10 +73,10 @@ export async function serveGraph(options: GraphServerOptions): Promise<GraphServ
     metrics.record(response.operation, response.status, 0);
     return response;
   };
-  const listen = await listenerOf(options.http ?? "own");
-  const listener = await listen({
-    ...{ hostname, port, reusePort, certificate, limits, metrics: metrics.connections, commonHeaders: CORS_HEADERS, refusal: refuse },
-    dispatch: (head, exchange) => void dispatcher.dispatch(head, exchange),
+  const listener = listen({
+    ...{ hostname, port, reusePort, certificate, metrics: metrics.connections, commonHeaders: CORS_HEADERS, refusal: refuse },
+    limits: { ...limits, headBytesMax: parserHeaderBytesMax(limits) },
+    dispatch: (head, connection) => void dispatcher.dispatch(head, connection),
   });
   origins.configured(certificate === undefined ? "http" : "https", hostname, listener.port);
   const stop = (graceMs: number): Promise<void> => {

@@ -6,10 +6,9 @@ import { join } from "node:path";
 import { connect, type TLSSocket } from "node:tls";
 import { Certificate } from "#config/certificate";
 import { receiverCertificate, receiverKey, renewedCertificate, renewedKey } from "#harness/certificates";
-import { type Echo, type EchoGraph, httpListeners, serveEcho } from "#harness/echo-graph";
+import { type Echo, type EchoGraph, serveEcho } from "#harness/echo-graph";
 import { exchange } from "#harness/http/raw-http";
 import type { HttpLimits } from "./limits.ts";
-import type { HttpListener } from "./server.ts";
 
 const closings: (() => unknown)[] = [];
 afterEach(async () => {
@@ -23,7 +22,7 @@ interface Served {
   renew(cert: string, key: string): void;
 }
 
-async function serve(http: HttpListener, limits: Partial<HttpLimits> = {}): Promise<Served> {
+async function serve(limits: Partial<HttpLimits> = {}): Promise<Served> {
   const folder = mkdtempSync(join(tmpdir(), "plaza-tls-"));
   const [certFile, keyFile] = [join(folder, "cert.pem"), join(folder, "key.pem")];
   const write = (cert: string, key: string): void => {
@@ -32,7 +31,7 @@ async function serve(http: HttpListener, limits: Partial<HttpLimits> = {}): Prom
   };
   write(receiverCertificate, receiverKey);
   const certificate = new Certificate(certFile, keyFile);
-  const graph = await serveEcho({ http, certificate, limits });
+  const graph = await serveEcho({ certificate, limits });
   closings.push(
     () => rmSync(folder, { recursive: true }),
     () => graph.stop(0),
@@ -74,20 +73,20 @@ function ask(socket: TLSSocket, path: string): Promise<number> {
   });
 }
 
-describe.each(httpListeners)("TLS with --http %s", (http) => {
+describe("TLS", () => {
   test("RFC 7301: the server chooses HTTP/1.1 from the protocols of a client", async () => {
-    const { graph } = await serve(http);
+    const { graph } = await serve();
     expect((await open(graph.port, ["h2", "http/1.1"])).alpnProtocol).toBe("http/1.1");
   });
 
   test("links begin with https", async () => {
-    const { graph } = await serve(http);
+    const { graph } = await serve();
     const [response] = (await exchange(graph.port, ["GET /app/v26.0/1 HTTP/1.1\r\nHost: graph.test\r\n\r\n"], { isTls: true })).responses;
     expect(JSON.parse(response?.body ?? "") as Echo).toMatchObject({ path: "/v26.0/1", baseUrl: "https://graph.test/app" });
   });
 
   test("bodies: with a length, in chunks, after 100 Continue, and several requests on one connection", async () => {
-    const { graph } = await serve(http);
+    const { graph } = await serve();
     const post = (headers: string, body: string): string =>
       `POST /1 HTTP/1.1\r\nHost: h\r\nContent-Type: application/x-www-form-urlencoded\r\n${headers}\r\n${body}`;
     const parts = [
@@ -102,7 +101,7 @@ describe.each(httpListeners)("TLS with --http %s", (http) => {
   });
 
   test("a response that a client reads slowly arrives whole", async () => {
-    const { graph } = await serve(http, { headerBytesMax: 60_000 });
+    const { graph } = await serve({ headerBytesMax: 60_000 });
     const socket = await open(graph.port);
     socket.pause();
     const query = "x".repeat(50_000);
@@ -119,7 +118,7 @@ describe.each(httpListeners)("TLS with --http %s", (http) => {
   });
 
   test("a renewed certificate is served to new connections, and those that are open go on", async () => {
-    const { graph, renew, problems } = await serve(http);
+    const { graph, renew, problems } = await serve();
     const before = await open(graph.port);
     expect(await ask(before, "/1")).toBe(200);
     renew(renewedCertificate, renewedKey);
@@ -130,7 +129,7 @@ describe.each(httpListeners)("TLS with --http %s", (http) => {
   });
 
   test("while certificates are renewed, no request of many connections is lost", async () => {
-    const { graph, renew } = await serve(http);
+    const { graph, renew } = await serve();
     const seen = new Set<string>();
     const work = async (): Promise<void> => {
       for (let connection = 0; connection < 10; connection++) {
@@ -147,7 +146,7 @@ describe.each(httpListeners)("TLS with --http %s", (http) => {
   });
 
   test("files that do not belong together, or are none, leave the certificate as it was, and are reported once", async () => {
-    const { graph, renew, problems } = await serve(http);
+    const { graph, renew, problems } = await serve();
     renew(renewedCertificate, receiverKey);
     renew(renewedCertificate, receiverKey);
     renew("half a certif", renewedKey);
@@ -161,7 +160,7 @@ describe.each(httpListeners)("TLS with --http %s", (http) => {
   });
 
   test("bytes that are no TLS end their connection alone", async () => {
-    const { graph } = await serve(http);
+    const { graph } = await serve();
     const socket = connectPlain(graph.port, "127.0.0.1");
     // What it means is seen in the close.
     socket.on("error", () => {});
@@ -172,7 +171,7 @@ describe.each(httpListeners)("TLS with --http %s", (http) => {
   });
 
   test("a handshake or a head that does not come in time ends its connection, an idle one stays", async () => {
-    const { graph } = await serve(http, { headMsMax: 300, keepAliveMs: 60_000 });
+    const { graph } = await serve({ headMsMax: 300, keepAliveMs: 60_000 });
     const idle = await open(graph.port);
     expect(await ask(idle, "/1")).toBe(200);
     const silent = connectPlain(graph.port, "127.0.0.1");
@@ -185,7 +184,7 @@ describe.each(httpListeners)("TLS with --http %s", (http) => {
   });
 
   test("a server that stops answers what runs and accepts no more", async () => {
-    const { graph } = await serve(http);
+    const { graph } = await serve();
     const idle = await open(graph.port);
     expect(await ask(idle, "/1")).toBe(200);
     const ended = new Promise((resolve) => idle.once("close", resolve));

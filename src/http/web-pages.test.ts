@@ -1,17 +1,16 @@
 /** D-240: a sandbox refuses web pages of other sites before it looks at their requests. */
 import { describe, expect, test } from "bun:test";
-import { echo, httpListeners, serveEcho } from "#harness/echo-graph";
+import { echo, serveEcho } from "#harness/echo-graph";
 import { exchange, type RawResponse } from "#harness/http/raw-http";
 import { PageGuard } from "#kernel/page-guard";
 import type { RouteHandler } from "./routes/extra-routes.ts";
 
 const FOREIGN = "Host: localhost\r\nOrigin: https://evil.example\r\n";
 
-describe.each(httpListeners)("--http %s", (http) => {
+describe("requests of web pages", () => {
   async function open() {
     const served: string[] = [];
     const graph = await serveEcho({
-      http,
       pages: new PageGuard({ origins: ["https://app.example.com"], hosts: ["plaza"] }),
       trustedProxies: ["127.0.0.0/8"],
       extraRoutes: new Map<string, RouteHandler>([["/player/", () => new Response("video")]]),

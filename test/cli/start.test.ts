@@ -67,15 +67,6 @@ describe("plaza start --json", () => {
     expect((await plaza.end()).code).toBe(0);
   });
 
-  test("--http node listens with node:http, which alone sends a Keep-Alive header", async () => {
-    for (const http of ["own", "node"]) {
-      const plaza = await startPlaza(["--data", ":memory:", "--http", http]);
-      const { status, headers } = await fetch(`${plaza.ready.base_url}/openapi.json`);
-      expect({ status, isNode: headers.has("keep-alive") }).toEqual({ status: 200, isNode: http === "node" });
-      expect((await plaza.end()).code).toBe(0);
-    }
-  });
-
   test("a signal lets a running request end, and takes no new one", async () => {
     const plaza = await startPlaza(["--data", ":memory:"]);
     let isWaiting = true;

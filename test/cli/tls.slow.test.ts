@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "bun:test";
+import { afterEach, expect, test } from "bun:test";
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { connect } from "node:tls";
@@ -31,30 +31,28 @@ const nameAt = (url: string): Promise<string> =>
 
 const get = (url: string, key: string) => fetch(url, { headers: { authorization: `Bearer ${key}` }, tls: { ca: renewedCertificate } });
 
-describe.each(["own", "node"])("--tls-cert and --tls-key with --http %s", (http) => {
-  test("graph and control API are served over TLS, and take the certificate when it is renewed", async () => {
-    const files = filesOf(receiverCertificate, receiverKey);
-    const plaza = await startPlaza(["--data", ":memory:", "--tls-cert", files.cert, "--tls-key", files.key, "--http", http]);
-    const { base_url, control_url, control_key = "" } = plaza.ready;
-    expect([base_url, control_url]).toEqual([expect.stringMatching(/^https:/), expect.stringMatching(/^https:/)]);
-    files.write(renewedCertificate, renewedKey);
-    while ((await nameAt(control_url)) !== "renewed.example") await Bun.sleep(100);
-    expect(await nameAt(base_url)).toBe("renewed.example");
+test("graph and control API are served over TLS, and take the certificate when it is renewed", async () => {
+  const files = filesOf(receiverCertificate, receiverKey);
+  const plaza = await startPlaza(["--data", ":memory:", "--tls-cert", files.cert, "--tls-key", files.key]);
+  const { base_url, control_url, control_key = "" } = plaza.ready;
+  expect([base_url, control_url]).toEqual([expect.stringMatching(/^https:/), expect.stringMatching(/^https:/)]);
+  files.write(renewedCertificate, renewedKey);
+  while ((await nameAt(control_url)) !== "renewed.example") await Bun.sleep(100);
+  expect(await nameAt(base_url)).toBe("renewed.example");
 
-    const page = `${base_url}/v26.0/2001/custom_labels?access_token=demo-page-token&oauth_token=demo-page-token`;
-    const labels = (await (await get(page, "demo-page-token")).json()) as { data: unknown[] };
-    expect(labels.data.length).toBeGreaterThan(0);
-    const nodes = (await (await get(`${control_url}/v1/worlds/default/tokens?limit=1`, control_key)).json()) as { paging: { next: string } };
-    expect(nodes.paging.next).toStartWith(`${control_url}/v1/`);
-    const document = (await (await get(`${control_url}/v1/openapi.json`, control_key)).json()) as { servers: { url: string }[] };
-    expect(document.servers).toEqual([{ url: control_url }]);
+  const page = `${base_url}/v26.0/2001/custom_labels?access_token=demo-page-token&oauth_token=demo-page-token`;
+  const labels = (await (await get(page, "demo-page-token")).json()) as { data: unknown[] };
+  expect(labels.data.length).toBeGreaterThan(0);
+  const nodes = (await (await get(`${control_url}/v1/worlds/default/tokens?limit=1`, control_key)).json()) as { paging: { next: string } };
+  expect(nodes.paging.next).toStartWith(`${control_url}/v1/`);
+  const document = (await (await get(`${control_url}/v1/openapi.json`, control_key)).json()) as { servers: { url: string }[] };
+  expect(document.servers).toEqual([{ url: control_url }]);
 
-    // A command trusts what NODE_EXTRA_CA_CERTS names.
-    const env = { PLAZA_CONTROL_URL: control_url, PLAZA_CONTROL_KEY: control_key };
-    expect(await runPlaza(["token", "list"], { env })).toMatchObject({ code: 2 });
-    expect(await runPlaza(["token", "list"], { env: { ...env, NODE_EXTRA_CA_CERTS: files.cert } })).toMatchObject({ code: 0, stderr: "" });
-    expect((await plaza.end()).code).toBe(0);
-  });
+  // A command trusts what NODE_EXTRA_CA_CERTS names.
+  const env = { PLAZA_CONTROL_URL: control_url, PLAZA_CONTROL_KEY: control_key };
+  expect(await runPlaza(["token", "list"], { env })).toMatchObject({ code: 2 });
+  expect(await runPlaza(["token", "list"], { env: { ...env, NODE_EXTRA_CA_CERTS: files.cert } })).toMatchObject({ code: 0, stderr: "" });
+  expect((await plaza.end()).code).toBe(0);
 });
 
 test("a command that finds the server by its folder takes a certificate of any name, of an authority that it trusts", async () => {

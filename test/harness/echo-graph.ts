@@ -5,7 +5,7 @@ import { renderError } from "#graph/response/error-forms";
 import { RequestLog } from "#graph/worlds/request-log";
 import type { World } from "#graph/worlds/world";
 import { defaultLimits, type HttpLimits } from "#http/limits";
-import { type GraphServer, type GraphServerOptions, type HttpListener, serveGraph } from "#http/server";
+import { type GraphServer, type GraphServerOptions, serveGraph } from "#http/server";
 import { GraphError } from "#kernel/errors";
 import { surfaces } from "#surfaces/surfaces";
 import { monotonicMs } from "#system";
@@ -36,9 +36,6 @@ export interface Echo {
   readonly baseUrl: string;
   readonly authorization: string | null;
 }
-
-/** Both listeners serve the same: for `describe.each`. */
-export const httpListeners: readonly HttpListener[] = ["own", "node"];
 
 const TRACE_ID = "Aecho0000000";
 
@@ -106,12 +103,11 @@ export async function serveEcho(options: Partial<Omit<GraphServerOptions, "limit
  */
 export async function serveHeld(
   limits: Partial<HttpLimits>,
-  http: HttpListener = "own",
   trustedProxies: readonly string[] = [],
 ): Promise<{ readonly graph: EchoGraph; release(): void }> {
   const gate = Promise.withResolvers<void>();
   const graph = await serveEcho({
-    ...{ limits, http, trustedProxies },
+    ...{ limits, trustedProxies },
     handleRequest: async (_deps, world, request) => {
       const token = request.header("authorization")?.slice("Bearer ".length) ?? String(request.body.access_token);
       const app = peekAppOf(token);

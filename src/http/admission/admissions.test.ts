@@ -1,10 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { afterThisTest } from "#harness/cleanup";
-import { type EchoGraph, httpListeners, serveHeld } from "#harness/echo-graph";
+import { type EchoGraph, serveHeld } from "#harness/echo-graph";
 import { exchange } from "#harness/http/raw-http";
 import { RequestMetrics } from "#telemetry/request-metrics";
 import { defaultLimits, type HttpLimits } from "../limits.ts";
-import type { HttpListener } from "../server.ts";
 import { Admissions, type Client, RunningRequest } from "./admissions.ts";
 
 interface Sent {
@@ -24,8 +23,8 @@ class Server {
     readonly release: () => void,
   ) {}
 
-  static async start(limits: Partial<HttpLimits>, http: HttpListener): Promise<Server> {
-    const { graph, release } = await serveHeld(limits, http, ["127.0.0.0/8"]);
+  static async start(limits: Partial<HttpLimits>): Promise<Server> {
+    const { graph, release } = await serveHeld(limits, ["127.0.0.0/8"]);
     afterThisTest(() => graph.stop(0));
     return new Server(graph, release);
   }
@@ -140,9 +139,9 @@ describe("D-97: what a request counts against", () => {
   });
 });
 
-describe.each(httpListeners)("D-97: shares, --http %s", (http) => {
+describe("D-97: shares", () => {
   test("an app alone may have all requests; once they run, another app gets its share of them", async () => {
-    const server = await Server.start({ requestsMax: 4 }, http);
+    const server = await Server.start({ requestsMax: 4 });
     for (let i = 0; i < 4; i++) await server.hold("/held", one);
     expect(await server.status(one)).toBe(503);
     await server.hold("/held", other);
@@ -157,7 +156,7 @@ describe.each(httpListeners)("D-97: shares, --http %s", (http) => {
   });
 
   test("the same holds for the bytes of bodies", async () => {
-    const server = await Server.start({ requestBytesMax: 1_000 }, http);
+    const server = await Server.start({ requestBytesMax: 1_000 });
     await server.hold("/held", { ...one, padding: 1_000 });
     expect({ one: await server.status(one), other: await server.status(other) }).toEqual({ one: 503, other: 200 });
     expect(server.graph.metrics.turnedAwayByApp()).toEqual([{ app: "1001", reason: "bytes", count: 1 }]);
@@ -165,7 +164,7 @@ describe.each(httpListeners)("D-97: shares, --http %s", (http) => {
   });
 
   test("a token in the body counts against its app, too", async () => {
-    const server = await Server.start({ requestsMax: 3 }, http);
+    const server = await Server.start({ requestsMax: 3 });
     for (let i = 0; i < 3; i++) await server.hold("/held", { bodyToken: "1001-token" });
     const refused = await server.response("/1", { bodyToken: "1001-token" });
     expect({ status: refused.status, retryAfter: refused.headers.get("retry-after") }).toEqual({ status: 503, retryAfter: "1" });
@@ -175,7 +174,7 @@ describe.each(httpListeners)("D-97: shares, --http %s", (http) => {
   });
 
   test("requests with tokens that are not alive count against their address, whatever app they name", async () => {
-    const server = await Server.start({ requestsMax: 3 }, http);
+    const server = await Server.start({ requestsMax: 3 });
     for (let i = 0; i < 3; i++) await server.hold("/held", { token: "1001|guessed" });
     expect({ stranger: await server.status({ token: "1001|guessed" }), one: await server.status(one) }).toEqual({ stranger: 503, one: 200 });
     expect(server.graph.metrics.turnedAwayByApp()).toEqual([{ app: undefined, reason: "requests", count: 1 }]);
@@ -184,7 +183,7 @@ describe.each(httpListeners)("D-97: shares, --http %s", (http) => {
 
   test("of several addresses, with or without a token, each has its share; behind a trusted proxy the address is the client's", async () => {
     for (const sent of [{}, one]) {
-      const server = await Server.start({ requestsMax: 2 }, http);
+      const server = await Server.start({ requestsMax: 2 });
       await server.hold("/held", { ...sent, from: "203.0.113.1" });
       await server.hold("/held", { ...sent, from: "203.0.113.1" });
       const statuses = ["203.0.113.1", "203.0.113.2", "2001:db8::1"].map((from) => server.status({ ...sent, from }));
@@ -194,7 +193,7 @@ describe.each(httpListeners)("D-97: shares, --http %s", (http) => {
   });
 
   test("D-261: an app of another world with the same id has a share of its own", async () => {
-    const server = await Server.start({ requestsMax: 2 }, http);
+    const server = await Server.start({ requestsMax: 2 });
     await server.hold("/held", one);
     await server.hold("/held", one);
     expect(await server.status(one)).toBe(503);
@@ -204,7 +203,7 @@ describe.each(httpListeners)("D-97: shares, --http %s", (http) => {
   });
 
   test("a request that waits for another server makes way for others, and its bytes too", async () => {
-    const server = await Server.start({ requestsMax: 1, requestBytesMax: 1_000 }, http);
+    const server = await Server.start({ requestsMax: 1, requestBytesMax: 1_000 });
     await server.hold("/tarpit", { ...one, padding: 10_000 });
     await server.hold("/tarpit", other);
     const { metrics } = server.graph;
@@ -218,7 +217,7 @@ describe.each(httpListeners)("D-97: shares, --http %s", (http) => {
     { limit: "requests", waitingOfAppMax: { count: 2, size: 1e6 }, padding: 0 },
     { limit: "bytes", waitingOfAppMax: { count: 99, size: 2_000 }, padding: 1_000 },
   ])("of one app, a limited number of $limit waits; others are not refused for it", async ({ waitingOfAppMax, padding }) => {
-    const server = await Server.start({ waitingOfAppMax }, http);
+    const server = await Server.start({ waitingOfAppMax });
     await server.hold("/tarpit", { ...one, padding });
     await server.hold("/tarpit", { ...one, padding });
     const refused = await server.response("/tarpit", { ...one, padding });
@@ -233,7 +232,7 @@ describe.each(httpListeners)("D-97: shares, --http %s", (http) => {
   });
 
   test("bodies that arrive hold memory of their app", async () => {
-    const server = await Server.start({ arrivingBytesMax: 1_000 }, http);
+    const server = await Server.start({ arrivingBytesMax: 1_000 });
     const { port, metrics } = server.graph;
     const head = (token: string) => `POST /1 HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer ${token}\r\nContent-Length: 20\r\n\r\n`;
     const body = "a=1&b=".padEnd(20, "c");
@@ -248,7 +247,7 @@ describe.each(httpListeners)("D-97: shares, --http %s", (http) => {
   });
 
   test("a body that is refused in its middle leaves nothing behind of what had come", async () => {
-    const server = await Server.start({ arrivingBytesMax: 1_000 }, http);
+    const server = await Server.start({ arrivingBytesMax: 1_000 });
     const { port } = server.graph;
     const head = (token: string, bytes: number) =>
       `POST /1 HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer ${token}\r\nContent-Length: ${bytes}\r\n\r\n`;

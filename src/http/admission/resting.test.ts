@@ -1,8 +1,7 @@
 /** When connections go on whose last request was turned away (D-97). */
 import { expect, test } from "bun:test";
 import type { GraphResponse } from "#graph/pipeline/request";
-import type { Exchange } from "../listeners/listener.ts";
-import { Resting } from "./resting.ts";
+import { Resting, type RestingConnection } from "./resting.ts";
 
 const response = { status: 503, headers: {}, body: "{}" } as GraphResponse;
 /** Longer than any test. */
@@ -20,8 +19,8 @@ function noting() {
     });
     times.at(-1)?.push(name);
   };
-  const exchangeOf = (name: string): Exchange & { isLast: boolean } =>
-    ({ isLast: false, isGone: false, send() {}, rest() {}, finish: () => note(name) }) as unknown as Exchange & { isLast: boolean };
+  const exchangeOf = (name: string): RestingConnection & { isLast: boolean } =>
+    ({ isLast: false, isGone: false, send() {}, rest() {}, finish: () => note(name) }) as unknown as RestingConnection & { isLast: boolean };
   return { times, exchangeOf };
 }
 
@@ -72,7 +71,7 @@ test("a connection that ends with the response does not rest", () => {
 test("the more connections rest, the later the next one may come again, up to ten seconds; one whose client is gone counts no longer", async () => {
   const resting = new Resting();
   const { times, exchangeOf } = noting();
-  const one = exchangeOf("gone") as Exchange & { isGone: boolean };
+  const one = exchangeOf("gone") as RestingConnection & { isGone: boolean };
   let count = 0;
   const secondsWith = (connections: number): number => {
     for (; count < connections; count++) resting.respond(one, response, LONG_SECONDS);

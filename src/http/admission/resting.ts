@@ -1,7 +1,7 @@
 /** Connections whose last request was turned away. */
 import type { GraphResponse } from "#graph/pipeline/request";
 import { monotonicMs } from "#system";
-import type { Exchange } from "../listeners/listener.ts";
+import type { Connection } from "../http1/connection.ts";
 
 /** Turning a request away takes some 50 µs where thousands of connections wait, most of them the system's: so many in a second take 2.5 % of a core. */
 const COMING_BACK_PER_SECOND = 500;
@@ -10,8 +10,11 @@ const LOOK_EVERY_MS = 100;
 /** Connections that go on before their time, to see whether there is room again: twice as many each time, as long as there is. */
 const SOONER_MIN = 50;
 
+/** What it needs of a connection. */
+export type RestingConnection = Pick<Connection, "isLast" | "isGone" | "send" | "rest" | "finish">;
+
 interface Rest {
-  readonly exchange: Exchange;
+  readonly connection: RestingConnection;
   readonly untilMs: number;
 }
 
@@ -31,17 +34,17 @@ export class Resting {
     return Math.min(REST_SECONDS_MAX, 1 + Math.floor(this.#rests.length / COMING_BACK_PER_SECOND));
   }
 
-  /** The response leaves at once; the exchange finishes later. */
-  respond(exchange: Exchange, response: GraphResponse, seconds: number): void {
-    const { isLast } = exchange;
-    exchange.send(response);
+  /** The response leaves at once; the connection finishes later. */
+  respond(connection: RestingConnection, response: GraphResponse, seconds: number): void {
+    const { isLast } = connection;
+    connection.send(response);
     this.#isFull = true;
     if (isLast) {
-      exchange.finish();
+      connection.finish();
       return;
     }
-    exchange.rest();
-    this.#rests.push({ exchange, untilMs: monotonicMs() + seconds * 1_000 });
+    connection.rest();
+    this.#rests.push({ connection, untilMs: monotonicMs() + seconds * 1_000 });
     // timer: nothing else happens on the connections meanwhile.
     this.#timer ??= setInterval(() => this.#look(), LOOK_EVERY_MS);
   }
@@ -50,11 +53,11 @@ export class Resting {
     this.#sooner = this.#isFull ? 0 : Math.max(SOONER_MIN, 2 * this.#sooner);
     this.#isFull = false;
     const nowMs = monotonicMs();
-    const [kept, rested]: [Rest[], Exchange[]] = [[], []];
+    const [kept, rested]: [Rest[], RestingConnection[]] = [[], []];
     for (const rest of this.#rests) {
-      const { exchange, untilMs } = rest;
-      if (exchange.isGone) continue;
-      if (untilMs <= nowMs || exchange.isLast || rested.length < this.#sooner) rested.push(exchange);
+      const { connection, untilMs } = rest;
+      if (connection.isGone) continue;
+      if (untilMs <= nowMs || connection.isLast || rested.length < this.#sooner) rested.push(connection);
       else kept.push(rest);
     }
     this.#rests = kept;
@@ -63,6 +66,6 @@ export class Resting {
       this.#timer = undefined;
     }
     // The next request may have come already, and may be turned away as well.
-    for (const exchange of rested) exchange.finish();
+    for (const connection of rested) connection.finish();
   }
 }

@@ -1,11 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import type { GraphResponse } from "#graph/pipeline/request";
-import { type EchoGraph, httpListeners, serveHeld } from "#harness/echo-graph";
+import { type EchoGraph, serveHeld } from "#harness/echo-graph";
 import { exchange } from "#harness/http/raw-http";
 import type { HttpLimits } from "../limits.ts";
-import type { Exchange } from "../listeners/listener.ts";
-import type { HttpListener } from "../server.ts";
-import { Resting } from "./resting.ts";
+import { Resting, type RestingConnection } from "./resting.ts";
 
 interface Occupied {
   readonly graph: EchoGraph;
@@ -14,8 +12,8 @@ interface Occupied {
   release(): void;
 }
 
-async function occupied(limits: Partial<HttpLimits>, http: HttpListener): Promise<Occupied> {
-  const { graph, release } = await serveHeld(limits, http);
+async function occupied(limits: Partial<HttpLimits>): Promise<Occupied> {
+  const { graph, release } = await serveHeld(limits);
   const hold = async (body: string) => {
     const before = graph.metrics.inFlight;
     const running = fetch(`http://127.0.0.1:${graph.port}/held`, { method: "POST", body });
@@ -31,9 +29,9 @@ const post = (body: string): string =>
 const chunked = (body: string): string =>
   `POST /1 HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
 
-describe.each(httpListeners)("--http %s", (http) => {
+describe("requests that are turned away", () => {
   test("D-97: a request that is turned away is not read, and what follows it on its connection is", async () => {
-    const { graph, hold, release } = await occupied({ requestsMax: 1 }, http);
+    const { graph, hold, release } = await occupied({ requestsMax: 1 });
     const held = await hold("a=1");
     // Neither of the bodies is a request, though the first looks like one.
     const responses = exchange(graph.port, [post(get), chunked("{broken"), post('{"name":"c"}')], { responses: 3 });
@@ -52,7 +50,7 @@ describe.each(httpListeners)("--http %s", (http) => {
   });
 
   test("the bodies of running requests are bounded together, and the one that goes beyond it is the last one taken", async () => {
-    const { graph, hold, release } = await occupied({ requestBytesMax: 100 }, http);
+    const { graph, hold, release } = await occupied({ requestBytesMax: 100 });
     const statusOf = async (text: string) => (await exchange(graph.port, [text])).responses[0]?.status;
     const first = await hold("a".repeat(99));
     expect(await statusOf(post('{"a":1}'))).toBe(200);
@@ -65,7 +63,7 @@ describe.each(httpListeners)("--http %s", (http) => {
   });
 
   test("D-97: a request that is turned away has the headers that every response to its like has", async () => {
-    const { graph, hold, release } = await occupied({ requestsMax: 1 }, http);
+    const { graph, hold, release } = await occupied({ requestsMax: 1 });
     const held = await hold("a=1");
     const headersOf = async (text: string) => (await exchange(graph.port, [text])).responses[0]?.headers;
     expect(await headersOf("POST /1/old HTTP/1.1\r\nHost: h\r\n\r\n")).toMatchObject({ deprecation: "@1", "retry-after": "1" });
@@ -76,7 +74,7 @@ describe.each(httpListeners)("--http %s", (http) => {
   });
 
   test("a server that stops does not wait for resting connections longer than they rest", async () => {
-    const { graph, hold, release } = await occupied({ requestsMax: 1 }, http);
+    const { graph, hold, release } = await occupied({ requestsMax: 1 });
     const held = await hold("a=1");
     const resting = exchange(graph.port, [get], { responses: 2 });
     while (graph.metrics.turnedAway < 1) await Bun.sleep(1);
@@ -99,7 +97,7 @@ test("D-97: a request that is turned away has its response at once, and its conn
     send: ({ status }: GraphResponse) => events.push(`sent ${status}`),
     rest: () => events.push("rests"),
     finish: () => finished.resolve(void events.push("finished")),
-  } as unknown as Exchange;
+  } as unknown as RestingConnection;
   new Resting().respond(exchange, { status: 503, headers: {}, body: "{}" } as GraphResponse, 1);
   expect(events).toEqual(["sent 503", "rests"]);
   await finished.promise;
@@ -108,7 +106,7 @@ test("D-97: a request that is turned away has its response at once, and its conn
 
 test("D-97: the more connections rest, the longer the next one rests", () => {
   const resting = new Resting();
-  const exchange = { isLast: false, isGone: false, send() {}, rest() {}, finish() {} } as unknown as Exchange;
+  const exchange = { isLast: false, isGone: false, send() {}, rest() {}, finish() {} } as unknown as RestingConnection;
   const response = { status: 503, headers: {}, body: "{}" } as GraphResponse;
   const rests = Array.from({ length: 6_000 }, () => {
     const { seconds } = resting;
@@ -125,7 +123,7 @@ test("D-97: connections that are gone, and those that went on, count no more", a
   for (const isGone of [true, false]) {
     const resting = new Resting();
     let finished = 0;
-    const exchange = { isLast: false, isGone, send() {}, rest() {}, finish: () => finished++ } as unknown as Exchange;
+    const exchange = { isLast: false, isGone, send() {}, rest() {}, finish: () => finished++ } as unknown as RestingConnection;
     for (let i = 0; i < 2_000; i++) resting.respond(exchange, response, 10);
     expect(resting.seconds).toBe(5);
     // No further request is turned away: there is room again, and no connection waits for the end of its ten seconds.

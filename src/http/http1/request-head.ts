@@ -13,7 +13,7 @@ export type ProtocolProblem =
   /** Too much is arriving from others as well. */
   | { readonly kind: "no-capacity" };
 
-export const malformed = (detail: string): ProtocolProblem => ({ kind: "malformed-head", detail });
+const malformed = (detail: string): ProtocolProblem => ({ kind: "malformed-head", detail });
 
 export interface RequestHead {
   readonly method: string;
@@ -60,8 +60,8 @@ export function parseHead(text: string): RequestHead | ProtocolProblem {
   return checkedHead(text.slice(0, methodEnd), text.slice(methodEnd + 1, targetEnd), headers, text.charCodeAt(lineEnd - 1) === 48);
 }
 
-/** What the parts of a head say together. For a runtime that has taken the head apart already, too. */
-export function checkedHead(method: string, targetText: string, headers: RawHeaders, isHttp10: boolean): RequestHead | ProtocolProblem {
+/** What the parts of a head say together. */
+function checkedHead(method: string, targetText: string, headers: RawHeaders, isHttp10: boolean): RequestHead | ProtocolProblem {
   let connection: string | undefined;
   let length: string | undefined;
   let coding: string | undefined;

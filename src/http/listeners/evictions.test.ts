@@ -1,10 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { afterThisTest } from "#harness/cleanup";
-import { type EchoGraph, httpListeners, serveHeld } from "#harness/echo-graph";
+import { type EchoGraph, serveHeld } from "#harness/echo-graph";
 import { nextTurn } from "#kernel/turns";
 import type { HttpLimits } from "../limits.ts";
-import type { HttpListener } from "../server.ts";
 import { Evictions } from "./evictions.ts";
 
 interface Fake {
@@ -163,8 +162,8 @@ test("of two addresses that let many wait, both keep as many", () => {
 
 const get = "GET /1 HTTP/1.1\r\nHost: h\r\n\r\n";
 
-async function started(limits: Partial<HttpLimits>, http: HttpListener): Promise<{ graph: EchoGraph; release(): void }> {
-  const server = await serveHeld(limits, http);
+async function started(limits: Partial<HttpLimits>): Promise<{ graph: EchoGraph; release(): void }> {
+  const server = await serveHeld(limits);
   afterThisTest(() => server.graph.stop(0));
   return server;
 }
@@ -188,9 +187,9 @@ async function opened({ port, metrics }: EchoGraph, text = ""): Promise<{ readon
   return connection;
 }
 
-describe.each(httpListeners)("the cap on connections, --http %s", (http) => {
+describe("the cap on connections", () => {
   test("above it, new connections are served, idle ones close, and requests that run end", async () => {
-    const { graph, release } = await started({ connectionsMax: 4 }, http);
+    const { graph, release } = await started({ connectionsMax: 4 });
     const held = await opened(graph, "GET /held HTTP/1.1\r\nHost: h\r\n\r\n");
     while (graph.metrics.inFlight === 0) await Bun.sleep(1);
     const idle = [];
@@ -222,7 +221,7 @@ describe("what waits for its client and is closed first", () => {
     { what: "half of a body", text: "POST /1 HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\na=" },
     { what: "a request that was turned away", text: "GET /1 HTTP/1.1\r\nHost: h\r\n\r\n" },
   ])("a connection with $what", async ({ text }) => {
-    const { graph, release } = await started({ connectionsMax: 2, requestsMax: 1 }, "own");
+    const { graph, release } = await started({ connectionsMax: 2, requestsMax: 1 });
     const held = await opened(graph, "GET /held HTTP/1.1\r\nHost: h\r\n\r\n");
     while (graph.metrics.inFlight === 0) await Bun.sleep(1);
     const waiting = await opened(graph, text);
@@ -235,7 +234,7 @@ describe("what waits for its client and is closed first", () => {
   });
 
   test("heads that do not end hold a limited memory together, and other clients are served", async () => {
-    const { graph } = await started({ connectionBytesMax: 100_000 }, "own");
+    const { graph } = await started({ connectionBytesMax: 100_000 });
     const padded = `GET /1 HTTP/1.1\r\nHost: h\r\nX: ${"a".repeat(40_000)}`;
     const heads = [];
     for (let i = 0; i < 4; i++) heads.push(await opened(graph, padded));

@@ -6,6 +6,8 @@ import { nextTurn } from "#kernel/turns";
 import type { ConnectionMetrics } from "#telemetry/request-metrics";
 import type { HttpLimits } from "../limits.ts";
 
+export type EvictionLimits = Pick<HttpLimits, "connectionsMax" | "connectionBytesMax">;
+
 interface Evictable {
   readonly remoteAddress: string;
   /** Undefined while the server works on a request. */
@@ -24,12 +26,12 @@ const KEPT_PART = 7 / 8;
 
 export class Evictions {
   readonly #open: ReadonlySet<Evictable>;
-  readonly #limits: Pick<HttpLimits, "connectionsMax" | "connectionBytesMax">;
+  readonly #limits: EvictionLimits;
   readonly #metrics: ConnectionMetrics;
   #heldBytes = 0;
   #isEvicting = false;
 
-  constructor(open: ReadonlySet<Evictable>, limits: Pick<HttpLimits, "connectionsMax" | "connectionBytesMax">, metrics: ConnectionMetrics) {
+  constructor(open: ReadonlySet<Evictable>, limits: EvictionLimits, metrics: ConnectionMetrics) {
     this.#open = open;
     this.#limits = limits;
     this.#metrics = metrics;

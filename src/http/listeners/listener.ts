@@ -1,61 +1,155 @@
-/** What a listener gives to the rest of src/http, whichever HTTP implementation it stands on. */
-import type { Certificate } from "#config/certificate";
+/** Accepts the connections of clients: HTTP/1.1 as `../http1` reads it, on Bun's sockets. docs/dependencies.md says why it is there. */
+import type { Socket, SocketHandler, TCPSocketListener, TCPSocketListenOptions, TLSUpgradeOptions } from "bun";
+import type { Certificate, CertificateAndKey } from "#config/certificate";
+import { canOpenFile, monotonicMs, realNowMs } from "#system";
 import type { ConnectionMetrics } from "#telemetry/request-metrics";
-import type { ReceivedBody } from "../http1/incoming-body.ts";
-import type { ProtocolProblem, RequestHead } from "../http1/request-head.ts";
-import type { ResponseHead, TextResponse } from "../http1/response-writer.ts";
-import type { HttpLimits } from "../limits.ts";
+import { Connection, type ConnectionLimits, type ConnectionOwner } from "../http1/connection.ts";
+import { headerLines } from "../http1/response-writer.ts";
+import type { Clock } from "../http1/send-buffer.ts";
+import { type EvictionLimits, Evictions } from "./evictions.ts";
 
-/** One request on its connection: its body, and its one response. */
-export interface Exchange {
-  readonly remoteAddress: string | undefined;
-  readonly isGone: boolean;
-  /** The connection ends with the response. */
-  readonly isLast: boolean;
-  /** Part of the response has left. */
-  readonly hasBegunResponse: boolean;
-  /** The body, where it has arrived with the head or is refused. Undefined where it has to be waited for. */
-  receiveBody(bytesMax: number): ReceivedBody | undefined;
-  /** The body that `receiveBody` did not give; it must end within `msMax`, and `hasCapacity` be true of what has arrived of it. */
-  awaitBody(msMax: number, hasCapacity: (bytes: number) => boolean): Promise<ReceivedBody>;
-  /** A whole response; its body is not sent to HEAD. */
-  send(response: TextResponse): void;
-  /** A response whose body is sent part by part, no faster than the client reads it. */
-  stream(response: ResponseHead, body: AsyncIterable<Uint8Array> | undefined): Promise<void>;
-  /** After the response: nothing more is read for a while, and then `finish` is called. */
-  rest(): void;
-  /** After the response: the next request on the connection may be read. */
-  finish(): void;
-  /** In place of `finish`: the connection ends after what has been sent, be it a whole response or not. */
-  end(): void;
-  /** Resets the connection at once. */
-  abort(): void;
-}
-
-export interface ListenOptions {
+export interface ListenOptions extends Pick<ConnectionOwner<Connection>, "dispatch" | "refusal"> {
   readonly hostname: string;
   /** 0 picks a free one. */
   readonly port: number;
   /** Several processes listen on the port. */
-  readonly reusePort: boolean;
+  readonly reusePort?: boolean;
   /** Plain HTTP where it is undefined. */
   readonly certificate: Certificate | undefined;
-  readonly limits: HttpLimits;
+  readonly limits: ConnectionLimits & EvictionLimits;
   /** Kept up to date. */
   readonly metrics: ConnectionMetrics;
   /** Headers that every response has. */
   readonly commonHeaders: Readonly<Record<string, string>>;
-  /** Sends one response, now or later, and then calls `finish`. Never throws. */
-  dispatch(head: RequestHead, exchange: Exchange): void;
-  /** The response to bytes that are no request. */
-  refusal(problem: ProtocolProblem): TextResponse;
 }
 
-interface Listener {
+export interface Listener {
   readonly port: number;
   /** No new requests; running ones end, but after `graceMs` they are cut off. */
   stop(graceMs: number): Promise<void>;
 }
 
-/** Rejects when the address cannot be listened on. */
-export type Listen = (options: ListenOptions) => Promise<Listener>;
+/** How often connections are looked at: a time limit is overrun by this at most. */
+const CHECK_EVERY_MS = 1_000;
+
+/** Throws when the address cannot be listened on. */
+export function listen(options: ListenOptions): Listener {
+  const { hostname, port, certificate, reusePort = false } = options;
+  const connections = new Connections(options);
+  const socket = certificate === undefined ? connections.handlers : connections.handlersOver(certificate);
+  // A client may end its side after its request and still read the response.
+  const listener = bind({ hostname, port, reusePort, allowHalfOpen: true, socket });
+  connections.watch();
+  return { port: listener.port, stop: (graceMs) => connections.stop(listener, graceMs) };
+}
+
+/** Bun's declarations know `reusePort` of clients and UDP alone; its listeners take it, too. Its refusal does not name the port. */
+function bind(options: TCPSocketListenOptions<Connection> & { readonly reusePort: boolean }): TCPSocketListener<Connection> {
+  try {
+    return Bun.listen(options);
+  } catch (error) {
+    if (error instanceof Error) error.message += `:${options.port}`;
+    throw error;
+  }
+}
+
+/** RFC 7301: a byte that says how long the name is, and the name. */
+const HTTP_1_1 = Buffer.from("\x08http/1.1");
+
+/** Bun's declarations know upgrades of clients alone; `isServer` is what its own `node:tls` gives. */
+const upgrade = (pair: CertificateAndKey, socket: SocketHandler<Connection>): TLSUpgradeOptions<Connection> & { readonly isServer: true } => ({
+  tls: { ...pair, ALPNProtocols: HTTP_1_1 },
+  socket,
+  isServer: true,
+});
+
+class Connections implements ConnectionOwner<Connection> {
+  readonly limits: ConnectionLimits;
+  readonly clock: Clock = { monotonicMs, nowMs: realNowMs };
+  readonly commonHeaderLines: string;
+  readonly dispatch: ListenOptions["dispatch"];
+  readonly refusal: ListenOptions["refusal"];
+  isStopping = false;
+  readonly #open = new Set<Connection>();
+  readonly #evictions: Evictions;
+  #checking: ReturnType<typeof setInterval> | undefined;
+  #whenNone: (() => void) | undefined;
+
+  constructor({ limits, metrics, commonHeaders, dispatch, refusal }: ListenOptions) {
+    this.#evictions = new Evictions(this.#open, limits, metrics);
+    this.limits = limits;
+    this.commonHeaderLines = headerLines(commonHeaders);
+    this.dispatch = dispatch;
+    this.refusal = refusal;
+  }
+
+  readonly handlers = {
+    open: (socket: Socket<Connection>): void => {
+      socket.data = new Connection(socket, this);
+      this.#open.add(socket.data);
+      this.#evictions.counted();
+    },
+    data: (socket: Socket<Connection>, bytes: Buffer): void => socket.data.received(bytes),
+    drain: (socket: Socket<Connection>): void => socket.data.drained(),
+    end: (socket: Socket<Connection>): void => socket.data.peerEnded(),
+    close: (socket: Socket<Connection>): void => socket.data.closed(),
+    // A close follows.
+    error: (): void => {},
+  };
+
+  /**
+   * Each connection is made a TLS one when it is accepted, with the certificate of that moment: a listener of Bun's keeps the one that
+   * it began with. The time that a head may take includes the handshake.
+   */
+  handlersOver(certificate: Certificate): SocketHandler<Connection> {
+    // With a handler for handshakes, Bun opens the TLS socket before its handshake, so that it can be ended where none comes.
+    const handlers = { ...this.handlers, handshake: (): void => {} };
+    return {
+      open: (accepted) => void accepted.upgradeTLS(upgrade(certificate.current, handlers)),
+      // What arrives here is encrypted; the handlers of the TLS socket get the rest.
+      data: () => {},
+      error: () => {},
+    };
+  }
+
+  closed(connection: Connection): void {
+    this.#open.delete(connection);
+    this.#evictions.counted();
+    if (this.#open.size === 0) this.#whenNone?.();
+  }
+
+  held(bytes: number): void {
+    this.#evictions.held(bytes);
+  }
+
+  watch(): void {
+    // A timer because only it can notice that nothing comes.
+    this.#checking = setInterval(() => this.#checkTime(), CHECK_EVERY_MS);
+  }
+
+  async stop(listener: TCPSocketListener<Connection>, graceMs: number): Promise<void> {
+    this.isStopping = true;
+    listener.stop(false);
+    const none = new Promise<void>((resolve) => {
+      this.#whenNone = resolve;
+    });
+    for (const connection of [...this.#open]) connection.endIfIdle();
+    if (this.#open.size > 0) {
+      // A timer because running requests may hang on a network that is not ours.
+      const timer = setTimeout(() => this.#abortAll(), graceMs);
+      await none;
+      clearTimeout(timer);
+    }
+    clearInterval(this.#checking);
+  }
+
+  #abortAll(): void {
+    for (const connection of [...this.#open]) connection.abort();
+  }
+
+  #checkTime(): void {
+    if (!canOpenFile()) this.#evictions.filesUsedUp();
+    const nowMs = monotonicMs();
+    for (const connection of [...this.#open]) connection.checkTime(nowMs);
+  }
+}

@@ -1,7 +1,7 @@
 /** Which of the server's own addresses a request means, and what of a handler's response is sent. */
 import { expect, test } from "bun:test";
+import type { Connection } from "../http1/connection.ts";
 import type { RequestHead } from "../http1/request-head.ts";
-import type { Exchange } from "../listeners/listener.ts";
 import type { Place } from "../places/places.ts";
 import { type RouteHandler, type RoutePlace, RouteTable, streamWebResponse, webRequest } from "./extra-routes.ts";
 
@@ -63,7 +63,7 @@ test("a handler sees the address as the client used it, with its query and all h
 
 test("a handler's response keeps its status, body and headers, but for those that are the server's", async () => {
   const streamed: unknown[] = [];
-  const exchange = { stream: async (...given: unknown[]) => void streamed.push(given) } as unknown as Exchange;
+  const exchange = { stream: async (...given: unknown[]) => void streamed.push(given) } as unknown as Connection;
   const headers = { "content-type": "text/plain", connection: "close", date: "now", "access-control-allow-origin": "x", "x-own": "1" };
   const response = new Response("body", { status: 203, headers });
   await streamWebResponse(exchange, response);

@@ -1,6 +1,7 @@
 /** What stands on the graph's own address beside the graph: `/openapi.json`, `/player/…` (operating.md). */
+
+import type { Connection } from "../http1/connection.ts";
 import { findHeader, type RequestHead } from "../http1/request-head.ts";
-import type { Exchange } from "../listeners/listener.ts";
 import type { Place } from "../places/places.ts";
 import { CORS_HEADERS } from "../refusals.ts";
 
@@ -52,8 +53,8 @@ export function webRequest({ method, target, headers: raw }: RequestHead, place:
   return new Request(`${place.baseUrl}${place.path}${target.queryText === "" ? "" : `?${target.queryText}`}`, { method, headers });
 }
 
-export const streamWebResponse = (exchange: Exchange, response: Response): Promise<void> =>
-  exchange.stream({ status: response.status, headers: ownHeaders(response.headers) }, response.body ?? undefined);
+export const streamWebResponse = (connection: Connection, response: Response): Promise<void> =>
+  connection.stream({ status: response.status, headers: ownHeaders(response.headers) }, response.body ?? undefined);
 
 /** The headers that a handler may set; the others are the server's. */
 function ownHeaders(given: Headers): Record<string, string> {

@@ -13,14 +13,12 @@ const EVERY = 10;
 const TOKEN = "access_token=demo-page-token";
 const LABELS = `/v26.0/2001/custom_labels?${TOKEN}&limit=1`;
 
-async function open(http: string, proxy: (typeof proxyNames)[number]): Promise<{ server: Server; port: number; url: string }> {
+async function open(proxy: (typeof proxyNames)[number]): Promise<{ server: Server; port: number; url: string }> {
   const server = await startServer([
     "--data",
     ":memory:",
     "--profile",
     "clients",
-    "--http",
-    http,
     "--trusted-proxies",
     "127.0.0.0/8",
     "--allow-host",
@@ -52,48 +50,46 @@ const connectionsTo = (url: string): number => {
 };
 
 describe.each(proxyNames)("behind %s", (proxy) => {
-  describe.each(["own", "node"])("--http %s", (http) => {
-    test("links begin with the address that the client used, and the client's own address is known", async () => {
-      const { server, port } = await open(http, proxy);
-      const get = `GET ${LABELS} HTTP/1.1\r\nHost: graph.test\r\n\r\n`;
-      await fetch(`${server.base_url}/v26.0/2001/custom_labels?${TOKEN}`, {
-        method: "POST",
-        body: new URLSearchParams({ page_label_name: "second" }),
-      });
-      const listed = await exchange(port, [get]);
-      expect((JSON.parse(listed.responses[0]?.body ?? "") as { paging: { next: string } }).paging.next).toStartWith("https://graph.test/v26.0/2001/");
-      // What a client claims is replaced by its address.
-      const body = event("e1");
-      const reported = await exchange(port, [post(`X-Forwarded-For: 203.0.113.7\r\nContent-Length: ${body.length}\r\n`, body)]);
-      expect(reported.responses[0]?.status).toBe(200);
-      expect((await control(server, "app-events/1001")).data).toMatchObject([{ event_id: "e1", ip: "127.0.0.1" }]);
+  test("links begin with the address that the client used, and the client's own address is known", async () => {
+    const { server, port } = await open(proxy);
+    const get = `GET ${LABELS} HTTP/1.1\r\nHost: graph.test\r\n\r\n`;
+    await fetch(`${server.base_url}/v26.0/2001/custom_labels?${TOKEN}`, {
+      method: "POST",
+      body: new URLSearchParams({ page_label_name: "second" }),
     });
+    const listed = await exchange(port, [get]);
+    expect((JSON.parse(listed.responses[0]?.body ?? "") as { paging: { next: string } }).paging.next).toStartWith("https://graph.test/v26.0/2001/");
+    // What a client claims is replaced by its address.
+    const body = event("e1");
+    const reported = await exchange(port, [post(`X-Forwarded-For: 203.0.113.7\r\nContent-Length: ${body.length}\r\n`, body)]);
+    expect(reported.responses[0]?.status).toBe(200);
+    expect((await control(server, "app-events/1001")).data).toMatchObject([{ event_id: "e1", ip: "127.0.0.1" }]);
+  });
 
-    test("several requests on one connection, bodies in chunks, and 100 Continue", async () => {
-      const { server, port } = await open(http, proxy);
-      const [one, two, three] = [event("c1"), event("c2"), event("c3")];
-      const kept = await exchange(
-        port,
-        [
-          post("Transfer-Encoding: chunked\r\n", inChunks(one)),
-          `GET ${LABELS} HTTP/1.1\r\nHost: h\r\n\r\n`,
-          post(`Content-Length: ${two.length}\r\n`, two),
-        ],
-        { responses: 3, gapMs: 100 },
-      );
-      expect(kept.responses.map(({ status }) => status)).toEqual([200, 200, 200]);
-      const continued = await exchange(port, [post(`Content-Length: ${three.length}\r\nExpect: 100-continue\r\n`), three], {
-        awaits: "100 Continue",
-      });
-      expect(continued.text).toContain("100 Continue");
-      expect(continued.responses[0]?.status).toBe(200);
-      const logged = (await control(server, "app-events/1001")).data as { event_id: string }[];
-      expect(logged.map(({ event_id }) => event_id).sort()).toEqual(["c1", "c2", "c3"]);
+  test("several requests on one connection, bodies in chunks, and 100 Continue", async () => {
+    const { server, port } = await open(proxy);
+    const [one, two, three] = [event("c1"), event("c2"), event("c3")];
+    const kept = await exchange(
+      port,
+      [
+        post("Transfer-Encoding: chunked\r\n", inChunks(one)),
+        `GET ${LABELS} HTTP/1.1\r\nHost: h\r\n\r\n`,
+        post(`Content-Length: ${two.length}\r\n`, two),
+      ],
+      { responses: 3, gapMs: 100 },
+    );
+    expect(kept.responses.map(({ status }) => status)).toEqual([200, 200, 200]);
+    const continued = await exchange(port, [post(`Content-Length: ${three.length}\r\nExpect: 100-continue\r\n`), three], {
+      awaits: "100 Continue",
     });
+    expect(continued.text).toContain("100 Continue");
+    expect(continued.responses[0]?.status).toBe(200);
+    const logged = (await control(server, "app-events/1001")).data as { event_id: string }[];
+    expect(logged.map(({ event_id }) => event_id).sort()).toEqual(["c1", "c2", "c3"]);
   });
 
   test(`none of ${REQUESTS} requests is lost, and connections to the server are used again`, async () => {
-    const { server, url } = await open("own", proxy);
+    const { server, url } = await open(proxy);
     let next = 0;
     const statuses = new Map<number, number>();
     const work = async (): Promise<void> => {
