@@ -3,6 +3,17 @@
  */
 export const isStorableText = (text: string): boolean => !text.includes("\u0000") && text.isWellFormed();
 
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+/** Without a byte order mark; undefined when the bytes are not UTF-8. */
+export function utf8Text(bytes: Uint8Array): string | undefined {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
 /** A copy for keeping: what is cut out of a text keeps all of that text in memory. */
 export const detached = (text: string): string => Buffer.from(text).toString();
 

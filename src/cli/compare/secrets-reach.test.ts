@@ -94,19 +94,25 @@ test("an empty value is no secret, in JSON and in parts", () => {
   );
 });
 
-test("parts have quoted, bare and no names; what is no part stays, and so does what is not changed", () => {
+test("parts have quoted and bare names; what is no part stays, and so does what is not changed", () => {
+  const headers: Sent["headers"] = [["Content-Type", "multipart/form-data; boundary=b"]];
   const body = [
     'preamble\r\n--b\r\nContent-Disposition: form-data; name="a \\" b"\r\n\r\none',
     "--b\r\nContent-Disposition: form-data; name=bare\r\n\r\ntwo",
-    "--b\r\nContent-Disposition: form-data\r\n\r\nthree",
-    "--b\r\nno end of the headers",
-    "--b--\r\n",
+    "--b\r\nContent-Disposition: form-data; name=c\r\n\r\nthree",
+    "--b--\r\nepilogue",
   ].join("\r\n");
   const seen: string[] = [];
-  const changed = changeParts(body, "b", (name, text) => {
+  const change = (name: string, text: string) => {
     seen.push(`${name}: ${text}`);
     return name === "bare" ? "ZWEI ä" : text;
-  });
-  expect(seen).toEqual(['a \\" b: one', "bare: two", ": three"]);
-  expect(changed).toBe(body.replace("two", Buffer.from("ZWEI ä").toString("latin1")));
+  };
+  expect(changeParts(body, headers, change)).toBe(body.replace("two", Buffer.from("ZWEI ä").toString("latin1")));
+  expect(seen).toEqual(['a " b: one', "bare: two", "c: three"]);
+});
+
+test("nothing is kept of parts that nobody can take apart", () => {
+  const headers: Sent["headers"] = [["Content-Type", "multipart/form-data; boundary=b"]];
+  for (const body of [`--b\n\n${TOKEN}\n--b--`, `--b\r\nContent-Disposition: form-data\r\n\r\n${TOKEN}\r\n--b--`, TOKEN])
+    expect(withoutSecrets(sentAs(body, "/", headers)).body).toBe("…");
 });

@@ -1,7 +1,7 @@
 /** Secrets of an exchange: taken out of a recording by the redaction that the logs use, and put in again where it is replayed. */
 import { HIDDEN, isSecretName, redact } from "#kernel/redaction/redaction";
 import type { SecretPlace } from "./har.ts";
-import { boundaryOf, changeParts, isMultipart } from "./multipart.ts";
+import { changeParts, isMultipart } from "./multipart.ts";
 
 type Pairs = readonly (readonly [string, string])[];
 
@@ -68,9 +68,8 @@ const queryOf = (target: string): string => (target.includes("?") ? target.slice
 
 function changeBody({ body, headers }: Sent, change: Change): string {
   if (!isMultipart(headers)) return changeText(body, change);
-  const boundary = boundaryOf(headers);
-  if (boundary === undefined) return body;
-  return changeParts(body, boundary, (name, text) => (isSecret(name) && text !== "" ? (change(name, text) ?? text) : changeText(text, change)));
+  const changed = (name: string, text: string) => (isSecret(name) && text !== "" ? (change(name, text) ?? text) : changeText(text, change));
+  return changeParts(body, headers, changed) ?? body;
 }
 
 /** A form, an address with one, or JSON. What nothing is changed in stays byte for byte. */
@@ -116,13 +115,13 @@ export const withoutSecrets = ({ target, headers, body }: Sent, hide = asItIs): 
   return {
     target: hide(rest.length === 0 ? redact(path) : `${redact(path)}?${hidden(rest.join("?"))}`),
     headers: headersWithoutSecrets(headers, hide),
-    body: isMultipart(headers) ? partsWithoutSecrets(body, boundaryOf(headers), hide) : hide(hidden(body)),
+    body: isMultipart(headers) ? partsWithoutSecrets(body, headers, hide) : hide(hidden(body)),
   };
 };
 
 /** Nothing is kept of a body that nobody can take apart. */
-const partsWithoutSecrets = (body: string, boundary: string | undefined, hide: (text: string) => string): string =>
-  boundary === undefined ? HIDDEN : changeParts(body, boundary, (name, text) => (isSecret(name) && text !== "" ? HIDDEN : hide(hidden(text))));
+const partsWithoutSecrets = (body: string, headers: Pairs, hide: (text: string) => string): string =>
+  changeParts(body, headers, (name, text) => (isSecret(name) && text !== "" ? HIDDEN : hide(hidden(text)))) ?? HIDDEN;
 
 export const headersWithoutSecrets = (headers: Pairs, hide = asItIs): Pairs =>
   headers.map(([name, value]) => [name, isSecretHeader(name) ? `${SCHEME.exec(value)?.[0] ?? ""}${HIDDEN}` : hide(hidden(value))]);

@@ -1,8 +1,9 @@
 /** D-34: a body of any accepted kind made into parameters and files. What is wrong with it is a defect, raised in the pipeline. */
 import { JsonNumber, type Parameters, type UploadedFile } from "#graph/pipeline/request";
 import { parseJson } from "#graph/response/json";
-import { GraphError, malformedRequest } from "#kernel/errors";
-import { type MediaType, parseMediaType, parseMultipart, utf8Text } from "./multipart.ts";
+import { GraphError, invalidParameter, malformedRequest } from "#kernel/errors";
+import { type MediaType, MultipartProblem, parseMediaType, partsOf } from "#kernel/multipart";
+import { utf8Text } from "#kernel/text";
 import { NO_PARAMETERS, parametersOf, parsePairs } from "./pairs.ts";
 import { ParameterTree } from "./parameter-tree.ts";
 
@@ -23,7 +24,7 @@ export function parseBody(bytes: Uint8Array, contentType: string | undefined, co
   if (bytes.length === 0) return NO_BODY;
   const media = contentType === undefined || contentType === "" ? undefined : parseMediaType(contentType);
   if ((isForm(media?.type) || media?.type === MULTIPART) && startsAsJson(bytes)) return defectiveBody(jsonAsForm(media), utf8Text(bytes));
-  if (media?.type === MULTIPART) return multipartBody(bytes, media, countMax);
+  if (media?.type === MULTIPART) return multipartBody(bytes, contentType as string, countMax);
   const charset = media?.parameters.get("charset")?.toLowerCase();
   if (charset !== undefined && charset !== "utf-8" && charset !== "utf8" && charset !== "us-ascii")
     return defectiveBody(malformedRequest(`The request body's charset ${charset} is not supported; send UTF-8`));
@@ -88,9 +89,23 @@ function jsonBody(text: string, countMax: number): ParsedBody {
   }
 }
 
-function multipartBody(bytes: Uint8Array, media: MediaType, countMax: number): ParsedBody {
+/** Text parts become parameters, parts with a file name files (of two with one name the later). */
+function multipartBody(bytes: Uint8Array, contentType: string, countMax: number): ParsedBody {
   const tree = new ParameterTree(countMax);
   const files = new Map<string, UploadedFile>();
-  const malformed = parseMultipart(bytes, media.parameters.get("boundary"), { tree, files });
-  return { parameters: tree.parameters(), files, defect: malformed ?? tree.defect, text: `(multipart/form-data, ${bytes.length} bytes)` };
+  const text = `(multipart/form-data, ${bytes.length} bytes)`;
+  let malformed: GraphError | undefined;
+  try {
+    for (const { name, filename, contentType: type = "application/octet-stream", content } of partsOf(bytes, contentType)) {
+      if (!tree.hasCapacityFor(name)) continue;
+      const value = filename === undefined ? utf8Text(content) : undefined;
+      if (filename !== undefined) files.set(name, { filename, contentType: type, bytes: content });
+      else if (value !== undefined) tree.add(name, value);
+      else malformed ??= invalidParameter(name, "is not UTF-8");
+    }
+  } catch (error) {
+    if (!(error instanceof MultipartProblem)) throw error;
+    malformed = malformedRequest(`The multipart body ${error.message}`);
+  }
+  return { parameters: tree.parameters(), files, defect: malformed ?? tree.defect, text };
 }
