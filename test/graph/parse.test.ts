@@ -26,7 +26,12 @@ interface Given {
 function parsed(endpoint: object, { query = {}, body = {}, profile = "strict", defect, paramNames = [], expiries = [0] }: Given = {}): Parsed {
   const changes = { upParams: (operation: string, version: number, params: object) => ({ ...params, changed: `${operation} in ${version}` }) };
   const world = { profile, cursors, calendar: standardCalendar };
-  const incoming = { request: { query, body, defect }, world, registry: { changes, isField: () => false }, now: NOW };
+  const incoming = {
+    request: { query, body, files: new Map(), defect },
+    world,
+    registry: { changes, isField: () => false, servedIn: () => undefined },
+    now: NOW,
+  };
   const versioned = {
     ...{ subject: { id: "7", type: "page", owner: "7" }, caller: { app: { created_time: 0, migrations: {} } }, served: { version: 26 } },
     endpoint: { access: { operation: "doThings", policy: nobody }, paramNames, readParams: (source: object) => source, ...endpoint },

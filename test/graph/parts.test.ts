@@ -60,14 +60,14 @@ async function part(given: Given = {}) {
   const registry = {
     find: (of: string, method: string, name: string | undefined) =>
       of === "page" && method === "GET" ? { ...endpoint, ...(name === undefined ? ofNode : ofEdge) } : undefined,
-    ...{ changes: new ChangeLog([]), isField: () => false },
+    ...{ changes: new ChangeLog([]), isField: () => false, servedIn: () => undefined },
   };
   const node = type === "none" ? undefined : { id: "5", type, owner: "5" };
   const world = {
     ...{ profile: "strict", calendar: standardCalendar, database: { reader: {} } },
     ...{ peekNode: () => (isCached ? node : undefined), findNode: async () => node, tokens: { checkProof: () => {} } },
   };
-  const request = { method: "POST", path: "/v26.0/7", query, body, surface, batchDepth: 0 };
+  const request = { method: "POST", path: "/v26.0/7", query, body, files: new Map(), surface, batchDepth: 0 };
   const app = { id: "1", mode: "live", created_time: 1_790_000_000, migrations: {} };
   const around = { address: { version }, credentials, dead: [], app } as unknown as Versioned;
   const incoming = { request, world, registry, now: 1_000 } as unknown as Incoming;
@@ -105,7 +105,7 @@ test("its request has the tokens and the version of the one around it, what is s
   const query = { access_token: "a b", oauth_token: "o", limit: "5", fields: "feed" };
   const body = { access_token: "c", appsecret_proof: "p", message: "x" };
   expect((await part({ query, body, version: 24, edge: "feed", fields: "a{b}" })).request).toEqual({
-    ...{ method: "GET", path: "/v24.0/5/feed", surface: "base", batchDepth: 0 },
+    ...{ method: "GET", path: "/v24.0/5/feed", surface: "base", batchDepth: 0, files: new Map() },
     queryText: "fields=a%7Bb%7D&access_token=a%20b&oauth_token=o",
     query: { access_token: "a b", oauth_token: "o", fields: "a{b}" },
     body: { access_token: "c", appsecret_proof: "p" },

@@ -4,12 +4,12 @@
  */
 import type { TObject } from "typebox";
 import { edgeOf, methodOf, pascal, typeOf } from "#graph/contract/openapi/addresses";
-import { askedIn } from "#graph/contract/openapi/document";
 import { responseName } from "#graph/contract/openapi/responses";
 import { type Document, NamedSchemas } from "#graph/contract/openapi/schemas";
 import type { Endpoint, Registry } from "#graph/contract/registry";
 import { responseSchema } from "#graph/contract/response-schemas";
-import { type AskedIn, askedSchema, publicSchema } from "#graph/schema/public-schema";
+import { publicSchema, requestSchema } from "#graph/schema/public-schema";
+import type { ServedIn } from "#graph/schema/schema-node";
 import type { VersionCalendar } from "#graph/versions/calendar";
 import { fixedVersions, newestVersion } from "#graph/versions/resolve";
 import { withoutCitations } from "#kernel/text";
@@ -25,7 +25,7 @@ const PAGING = "readonly limit?: number; readonly before?: string; readonly afte
 /** `now`: Unix seconds; it decides which marketing version is current. */
 export function clientOperations(registry: Registry, calendar: VersionCalendar, now: number): string {
   const schemas = new NamedSchemas();
-  const asked = askedIn(registry, { profile: "strict", calendar, now });
+  const asked = registry.servedIn({ profile: "strict", calendar }, now);
   const operations = registry.endpoints.map((endpoint) => operationOf(endpoint, schemas, asked)).sort((a, b) => (a.name < b.name ? -1 : 1));
   const types = Object.entries(schemas.all()).map(([name, schema]) => `export type ${name} = ${typeText(schema as Document)};`);
   const codes = [...new Set([...registry.errors.values()].flatMap(({ code, flatCode }) => [code, flatCode ?? code]))].sort((a, b) => a - b);
@@ -56,7 +56,7 @@ function versionsOf(calendar: VersionCalendar, now: number) {
   };
 }
 
-function operationOf(endpoint: Endpoint, schemas: NamedSchemas, asked: AskedIn): { name: string; row: string; type: string } {
+function operationOf(endpoint: Endpoint, schemas: NamedSchemas, asked: ServedIn): { name: string; row: string; type: string } {
   const { access, served, nodeType } = endpoint;
   const name = access.operation;
   const contract = served?.contract;
@@ -92,7 +92,7 @@ function headersOf({ access }: Endpoint): { fixed: string[]; needed: string } {
   };
 }
 
-function paramsText({ served, reading }: Endpoint, schemas: NamedSchemas, asked: AskedIn): string {
+function paramsText({ served, reading }: Endpoint, schemas: NamedSchemas, asked: ServedIn): string {
   const contract = served?.contract;
   const takesFields = reading !== undefined || contract?.kind === "list" || (contract?.kind === "write" && contract.readBack !== undefined);
   const own =
@@ -102,8 +102,8 @@ function paramsText({ served, reading }: Endpoint, schemas: NamedSchemas, asked:
 }
 
 /** Its keys alone: what they say of each other no type says. */
-function ownOf(params: TObject, schemas: NamedSchemas, asked: AskedIn): Document {
-  const { type, properties, required } = schemas.referred(askedSchema(params, asked));
+function ownOf(params: TObject, schemas: NamedSchemas, asked: ServedIn): Document {
+  const { type, properties, required } = schemas.referred(requestSchema(params, asked));
   return { type, properties, required };
 }
 

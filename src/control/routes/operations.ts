@@ -37,12 +37,11 @@ async function listOperations({ deps: { registry }, world }: ControlRequest): Pr
   // Loaded when it is asked for, as the graph's own document is.
   const { servedAddresses, versionsOf } = await import("#graph/contract/openapi/addresses");
   const { paramsIn, takesFields } = await import("#graph/contract/openapi/parameters");
-  const { askedIn } = await import("#graph/contract/openapi/document");
-  const { askedSchema, withoutShapes } = await import("#graph/schema/public-schema");
+  const { requestSchema, withoutShapes } = await import("#graph/schema/public-schema");
   const { profile, calendar } = world;
   const none = { base: "", app: "", microblog: "", ads: "", social_login: "" };
   const options: OpenapiOptions = { profile, calendar, now: unixSeconds(world.clock), addresses: none };
-  const asked = askedIn(registry, options);
+  const where = registry.servedIn(world, options.now);
   const first = new Map<Endpoint, { readonly path: string; readonly surface: string }>();
   // An address with a version comes before the same one without.
   for (const { path, surfaces, endpoints } of servedAddresses(registry, options).reverse())
@@ -52,7 +51,7 @@ async function listOperations({ deps: { registry }, world }: ControlRequest): Pr
     const { places, need } = schemes[access.scheme];
     const parameters = (["query", "body"] as const).flatMap((place) =>
       paramsIn(place, endpoint).map(({ name, schema, isRequired }) => ({
-        ...{ name, in: place, required: isRequired, schema: withoutShapes(askedSchema(schema, asked)) },
+        ...{ name, in: place, required: isRequired, schema: withoutShapes(requestSchema(schema, where)) },
       })),
     );
     return {

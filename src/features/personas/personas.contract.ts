@@ -1,13 +1,19 @@
 import { Type } from "typebox";
 import { pageField, pageMessaging } from "#features/pages/api";
 import { type Access, type Field, type FieldSet, listOperation, writeOperation } from "#graph/contract/operation";
-import { asked, filledText, webAddress } from "#graph/schema/schema-node";
+import { filledText } from "#graph/schema/schema-node";
 import type { PersonaRow } from "./personas.store.ts";
 
 /** D-41. */
-export const PERSONA_NAME_CHARACTERS_MAX = 50;
+const PERSONA_NAME_CHARACTERS_MAX = 50;
 /** Browsers and CDNs refuse much longer addresses. */
-export const PICTURE_URL_CHARACTERS_MAX = 2_048;
+const PICTURE_URL_CHARACTERS_MAX = 2_048;
+
+/** D-41: a picture's address is stored as sent. */
+export const personaWords = {
+  name: { ...filledText(PERSONA_NAME_CHARACTERS_MAX), description: "the persona's name" },
+  profile_picture_url: { maxLength: PICTURE_URL_CHARACTERS_MAX, format: "web-address", description: "the address of its picture" },
+};
 
 const access = {
   surfaces: ["base"],
@@ -50,10 +56,7 @@ export const createPersona = writeOperation({
   on: "page",
   method: "POST",
   edge: "personas",
-  params: Type.Object({
-    name: Type.String({ description: "the persona's name", ...asked(filledText(PERSONA_NAME_CHARACTERS_MAX)) }),
-    profile_picture_url: Type.String({ maxLength: PICTURE_URL_CHARACTERS_MAX, description: "the address of its picture", ...asked(webAddress) }),
-  }),
+  params: Type.Object({ name: Type.String(personaWords.name), profile_picture_url: Type.String(personaWords.profile_picture_url) }),
   returns: Type.Object({ id: Type.String() }),
   readBack: { type: "persona", set: personaNode },
   errors: ["invalidParameter"],

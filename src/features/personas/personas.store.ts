@@ -11,7 +11,7 @@ export interface PersonaRow extends Row {
   profile_picture_url: string;
 }
 
-export interface NewPersona {
+interface NewPersona {
   readonly name: string;
   readonly profile_picture_url: string;
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { openPlaza } from "#harness/plaza";
-import { expectBounds, textOf } from "#harness/schemas/bounds";
+import { addressOf, expectBounds, textOf } from "#harness/schemas/bounds";
 import { changeEntry, findEntry, insertEntry } from "#harness/sections";
 import { cafe } from "#harness/worlds";
 import { personaSection } from "./personas.world.ts";
@@ -12,7 +12,7 @@ test("D-41: a persona of a world file has a name of 1 to 50 characters, and an a
     { id: "5109", page: "2001" },
     {
       name: { right: ["x", textOf(50)], wrong: ["", textOf(51)] },
-      profile_picture_url: { right: [textOf(2_048)], wrong: [textOf(2_049)] },
+      profile_picture_url: { right: [addressOf(2_048)], wrong: [addressOf(2_049), textOf(9)] },
     },
   );
 });

@@ -8,10 +8,14 @@ import { clientsScheme, type Place, schemes } from "#auth/schemes";
 import { catalogue, type DeclaredError, definitionOf, type ErrorDefinition, type ErrorName } from "#kernel/errors";
 import { PortRegistry } from "#kernel/ports";
 import { FieldCatalogue } from "#webhooks/catalogue/catalogue";
+import type { WebhookObject } from "#webhooks/catalogue/field";
 import { fieldsBeyond } from "../pipeline/fields/field-policies.ts";
 import { parametersReader, type ReadParameters } from "../pipeline/parameters.ts";
+import type { ServedIn } from "../schema/schema-node.ts";
 import { ChangeLog } from "../versions/changes.ts";
+import { openMigrations } from "../versions/migration-windows.ts";
 import { entryReader } from "../worlds/file/entry-reader.ts";
+import type { World } from "../worlds/world.ts";
 import type { Feature } from "./feature.ts";
 import type { Access, Field, FieldSet, ListOperation, Method, NodeType, Operation, Served } from "./operation.ts";
 import { portsOfServer } from "./ports.ts";
@@ -71,6 +75,14 @@ export class Registry {
     this.webhookFields = new FieldCatalogue(features.flatMap((feature) => feature.webhookFields ?? []));
     // What no entry can be read by is found at start, not with the first world file.
     for (const { entry } of features.flatMap((feature) => feature.worldSections ?? [])) entryReader(entry);
+  }
+
+  /** In a world, at this time in Unix seconds. */
+  servedIn({ profile, calendar }: Pick<World, "profile" | "calendar">, now: number): ServedIn {
+    return {
+      profile,
+      namesOf: (what) => (what === "migrations" ? openMigrations(calendar.migrations, now) : this.webhookFields.namesOf(what as WebhookObject)),
+    };
   }
 
   /** The ports of all features. Throws where a feature, or the server, needs one that none provides. */

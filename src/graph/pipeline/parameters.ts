@@ -7,17 +7,19 @@ import { invalidParameter } from "#kernel/errors";
 import { parseJsonOr } from "../response/json.ts";
 import { readerOf } from "../schema/reader.ts";
 import { type Dialect, storable, ValueProblem } from "../schema/scalars.ts";
+import { everywhere, type ServedIn } from "../schema/schema-node.ts";
+import { readId, secondsOf } from "../worlds/file/schema-words.ts";
 import { JsonNumber, type Parameters } from "./request.ts";
 
 /** Throws `invalidParameter`, which names the parameter and where in it, e.g. `users[0]`. */
-export type ReadParameters = (source: Parameters) => Record<string, unknown>;
+export type ReadParameters = (source: Parameters, where?: ServedIn) => Record<string, unknown>;
 
 /** Made once per operation. Throws an ordinary `Error` for a schema that nothing can be read by. */
 export function parametersReader(schema: TObject): ReadParameters {
   const read = readerOf(schema, dialect);
-  return (source) => {
+  return (source, where = everywhere) => {
     try {
-      return read(source) as Record<string, unknown>;
+      return read(source, where) as Record<string, unknown>;
     } catch (error) {
       throw error instanceof ValueProblem ? invalidParameter(error.path, error.problem) : error;
     }
@@ -95,13 +97,15 @@ const dialect: Dialect = {
     list: listOf,
     object: objectOf,
   },
+  readings: {
+    id: (value) => readId(textOf(value), ""),
+    time: (value) => secondsOf(integerOf(value), ""),
+  },
   undeclaredKeys: "left out",
   missingKeys: "in order",
   messages: {
     notText: () => "must be a string",
     notObject: "must be an object",
-    tooShort: (minLength) => (minLength === 1 ? "must not be empty" : `must have at least ${minLength} characters`),
-    tooFew: (minItems) => (minItems === 1 ? "must not be empty" : `must hold at least ${minItems} items`),
     noMatch: () => "has an invalid format",
     noneOf: (allowed) => `must be one of ${allowed.join(", ")}`,
   },

@@ -66,7 +66,7 @@ export type Parsed = ParsedNode | ParsedList | ParsedRead | ParsedWrite;
 
 /** Throws the defect of the request's text, or `invalidParameter`. */
 export function parse(incoming: Incoming, versioned: Versioned, check: readonly AuthorizationCheck[]): Parsed {
-  const { request: graphRequest, world, registry } = incoming;
+  const { request: graphRequest, world, registry, now } = incoming;
   if (graphRequest.defect !== undefined) throw graphRequest.defect;
   const { endpoint, subject: node, caller, served: byVersion } = versioned;
   const { version } = byVersion;
@@ -87,7 +87,7 @@ export function parse(incoming: Incoming, versioned: Versioned, check: readonly 
   }
   if (served === undefined) throw new Error(`${endpoint.access.operation} has neither a handler nor declared fields`);
   const { contract } = served;
-  const params = endpoint.readParams(source);
+  const params = endpoint.readParams(withFiles(source, graphRequest), registry.servedIn(world, now));
   if (contract.kind === "list") {
     const name = `${contract.operation} ${node.id}`;
     const projection = projectionOf(contract.items, selection, world.profile, registry.isField);
@@ -149,6 +149,10 @@ export function parametersOf({ query, body }: Placed): Parameters {
   for (const name in query) if (body[name] === null) parameters[name] = query[name];
   return parameters;
 }
+
+/** With the files of multipart/form-data, each as the value of its name. */
+const withFiles = (parameters: Parameters, { files }: Pick<GraphRequest, "files">): Parameters =>
+  files.size === 0 ? parameters : { ...parameters, ...Object.fromEntries(files) };
 
 /** Throws `invalidParameter` where a parameter has two different values, and in `strict` where it is only in the other place. */
 export function checkPlaces({ query, body }: Placed, places: Readonly<Record<string, Place>>, profile: Profile): void {

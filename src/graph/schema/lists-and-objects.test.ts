@@ -63,7 +63,7 @@ test("D-161: a list of objects in a request has no commas", () => {
 test("a list of a world file is one, with items of any kind where nothing is said of them", () => {
   const items = (v: unknown, words: object = {}) => entry({ v: Type.Unsafe({ type: "array", ...words }) }, { v });
   expect(items(["a", 1, null, [2]])).toEqual({ v: ["a", 1, null, [2]] });
-  expect([items("a,b"), items({}), items([], { minItems: 1 })]).toEqual(["v must be a list", "v must be a list", "v must hold at least 1 items"]);
+  expect([items("a,b"), items({}), items([], { minItems: 1 })]).toEqual(["v must be a list", "v must be a list", "v must not be empty"]);
   expect(items([1], { items: Type.String() })).toBe("v[0] must be a text; put it in quotes");
 });
 

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import { Type } from "typebox";
 import { worldId, worldTime } from "../worlds/file/schema-words.ts";
-import { type AskedIn, askedSchema, publicSchema, returnedSchema, sentSchema } from "./public-schema.ts";
+import { publicSchema, requestSchema, returnedSchema, sentSchema } from "./public-schema.ts";
+import type { ServedIn } from "./schema-node.ts";
 
 const mode = Type.Union([Type.Literal("live"), Type.Literal("test")]);
 const entry = Type.Object({
@@ -13,7 +14,7 @@ const entry = Type.Object({
   done: Type.Optional(Type.Literal(true)),
   inner: Type.Optional(Type.Object({ a: Type.String(), b: Type.Optional(Type.Unknown()) })),
 });
-const strict: AskedIn = { profile: "strict", namesOf: (what) => [`${what}_1`, `${what}_2`] };
+const strict: ServedIn = { profile: "strict", namesOf: (what) => [`${what}_1`, `${what}_2`] };
 type Properties = Readonly<Record<string, unknown>>;
 
 test("a choice of constants is an enum, a map of values has no pattern, and no word of the program is left", () => {
@@ -42,11 +43,11 @@ test("of what is sent, a key with a default may be left out, and null stands for
 
 test("of a graph request, a key with a default may be left out, at every depth, and keeps its schema", () => {
   const asked = Type.Object({ name: Type.String(), schedule: Type.Object({ hour: Type.Integer({ default: 0 }), days: Type.Optional(entry) }) });
-  expect(askedSchema(asked, strict)).toMatchObject({
+  expect(requestSchema(asked, strict)).toMatchObject({
     required: ["name", "schedule"],
     properties: { schedule: { properties: { hour: { type: "integer", default: 0 }, days: { required: ["id"] } } } },
   });
-  expect(askedSchema(asked, strict)).not.toHaveProperty("properties.schedule.required");
+  expect(requestSchema(asked, strict)).not.toHaveProperty("properties.schedule.required");
 });
 
 test("of what is returned, ids and times have one form, and every key is as the contract says", () => {

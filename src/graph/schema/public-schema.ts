@@ -1,42 +1,30 @@
 /** Schemas of contracts in the words of JSON Schema alone, for documents that others read. */
-import { ASKED, NAMES_OF, ONLY_IN, READ_AS, REFERS_TO, SHAPE_OF } from "./schema-node.ts";
+import { type Format, findFormat } from "./formats.ts";
+import { ASKED, NAMES_OF, ONLY_IN, PROBLEM, READ_AS, REFERS_TO, type ServedIn, SHAPE_OF, TRIMMED } from "./schema-node.ts";
 
 export type PlainSchema = Record<string, unknown>;
 
-const ownWords: ReadonlySet<string> = new Set(["x-plaza-raw", READ_AS, REFERS_TO, ASKED, NAMES_OF, ONLY_IN]);
+const ownWords: ReadonlySet<string> = new Set(["x-plaza-raw", READ_AS, REFERS_TO, ASKED, TRIMMED, PROBLEM, NAMES_OF, ONLY_IN]);
 
 /** A choice of constants is an `enum`. */
 export const publicSchema = (schema: unknown): PlainSchema => plain(schema, (one) => one);
 
-/** What a request may be in one world. */
-export interface AskedIn {
-  readonly profile: "strict" | "clients";
-  /** By what `x-plaza-names-of` says. */
-  namesOf(what: string): readonly string[];
-}
-
 /** Of a graph request: a key with a default may be left out, and a file is text of bytes, as generators know it. */
-export const askedSchema = (schema: unknown, where: AskedIn): PlainSchema =>
-  plain(schema, (given) => {
-    const one = withNames(inProfile(withAsked(given), where), where);
-    return withDefaults(isFile(one) ? { type: "string", ...one } : one);
-  });
-
-/** For those who read one schema alone. */
-export const withoutShapes = (schema: PlainSchema): PlainSchema =>
-  JSON.parse(JSON.stringify(schema, (word, value) => (word === SHAPE_OF ? undefined : value)));
-
-/** The alternatives that the profile takes; several lists of texts are one. */
-function inProfile(schema: PlainSchema, where: AskedIn): PlainSchema {
-  const { anyOf, ...rest } = schema as { anyOf?: readonly PlainSchema[] };
-  if (anyOf === undefined) return schema;
-  const served = anyOf
-    .filter(({ [ONLY_IN]: only }) => only === undefined || only === where.profile)
-    .map(({ [ONLY_IN]: _, ...one }) => withNames(one, where));
-  const texts = served.flatMap(({ type, enum: values }) => (type === "string" && Array.isArray(values) ? [values as string[]] : []));
-  if (texts.length === served.length) return { ...rest, type: "string", enum: [...new Set(texts.flat())] };
-  return served.length === 1 ? { ...rest, ...served[0] } : { ...rest, anyOf: served };
-}
+export const requestSchema = (schema: unknown, where: ServedIn): PlainSchema =>
+  plain(
+    schema,
+    (given) => {
+      const one = withNames(
+        inProfile(
+          inWords(withAsked(given), ({ requestWords, words }) => requestWords ?? words),
+          where,
+        ),
+        where,
+      );
+      return withDefaults(isFile(one) ? { type: "string", ...one } : inOneForm(one, { id: { type: "string", pattern: ID } }));
+    },
+    ({ requestWords, words }) => requestWords ?? words,
+  );
 
 function withAsked({ [ASKED]: asked, ...schema }: PlainSchema): PlainSchema {
   if (!isSchema(asked)) return schema;
@@ -44,7 +32,23 @@ function withAsked({ [ASKED]: asked, ...schema }: PlainSchema): PlainSchema {
   return { ...(schema.description === undefined ? {} : { description: schema.description }), ...asked };
 }
 
-function withNames({ [NAMES_OF]: what, ...schema }: PlainSchema, { namesOf }: AskedIn): PlainSchema {
+/** For those who read one schema alone. */
+export const withoutShapes = (schema: PlainSchema): PlainSchema =>
+  JSON.parse(JSON.stringify(schema, (word, value) => (word === SHAPE_OF ? undefined : value)));
+
+/** The alternatives that the profile takes; several lists of texts are one. */
+function inProfile(schema: PlainSchema, where: ServedIn): PlainSchema {
+  const { anyOf, ...rest } = schema as { anyOf?: readonly PlainSchema[] };
+  if (anyOf === undefined) return schema;
+  const served = anyOf
+    .filter(({ [ONLY_IN]: only }) => only === undefined || only === where.profile)
+    .map(({ [ONLY_IN]: _, ...one }) => withNames(one, where));
+  const texts = served.flatMap(({ type, enum: values }) => (type === "string" && Array.isArray(values) ? [values as string[]] : []));
+  if (texts.length > 0 && texts.length === served.length) return { ...rest, type: "string", enum: [...new Set(texts.flat())] };
+  return served.length === 1 ? { ...rest, ...served[0] } : { ...rest, anyOf: served };
+}
+
+function withNames({ [NAMES_OF]: what, ...schema }: PlainSchema, { namesOf }: ServedIn): PlainSchema {
   if (typeof what !== "string") return schema;
   const names = namesOf(what);
   if (schema.type !== "object") return { ...schema, enum: names };
@@ -57,12 +61,25 @@ export const isFile = (schema: PlainSchema): boolean => schema.format === "binar
 /** Of JSON that a caller of the control API sends: a key with a default may be left out, and null stands for one that is left out. */
 export const sentSchema = (schema: unknown): PlainSchema => plain(schema, (one) => withOptionalKeys(inSafeRange(one)));
 
-/** Of what is returned: ids and times, which are read in several forms, have one. */
-export const returnedSchema = (schema: unknown): PlainSchema => plain(schema, inOneForm);
+/** Of what is returned: ids and times, which are read in several forms, have one, and what a request must be is not said again. */
+export const returnedSchema = (schema: unknown): PlainSchema =>
+  plain(
+    schema,
+    (one) => inOneForm(one, { id: { type: "string", pattern: ID }, time: { type: "integer", minimum: 0 } }),
+    () => ({}),
+  );
 
-function plain(schema: unknown, change: (schema: PlainSchema) => PlainSchema): PlainSchema {
-  const replaced = (value: unknown): unknown => (isSchema(value) ? withEnum(withValues(change(value))) : value);
+function plain(schema: unknown, change: (schema: PlainSchema) => PlainSchema, wordsOf = ({ words }: Format): object => words): PlainSchema {
+  const replaced = (value: unknown): unknown => (isSchema(value) ? withEnum(withValues(change(inWords(value, wordsOf)))) : value);
   return JSON.parse(JSON.stringify(schema, (word, value) => (ownWords.has(word) ? undefined : replaced(value)))) as PlainSchema;
+}
+
+/** A text that is trimmed or has a format of ours, in words that others know. */
+function inWords(schema: PlainSchema, wordsOf: (format: Format) => object): PlainSchema {
+  const { format: name, [TRIMMED]: isTrimmed, ...rest } = schema;
+  const format = typeof name === "string" && schema.type === "string" ? findFormat(name) : undefined;
+  if (format !== undefined) return { ...wordsOf(format), ...rest };
+  return isTrimmed === true && rest.minLength === 1 ? { ...rest, pattern: "\\S" } : schema;
 }
 
 const isSchema = (value: unknown): value is PlainSchema => typeof value === "object" && value !== null && !Array.isArray(value);
@@ -122,12 +139,9 @@ function orNull(schema: PlainSchema): PlainSchema {
   };
 }
 
-const forms: Readonly<Record<string, PlainSchema>> = {
-  id: { type: "string", pattern: "^[1-9][0-9]{0,18}$" },
-  time: { type: "integer", minimum: 0 },
-};
+const ID = "^[1-9][0-9]{0,18}$";
 
-function inOneForm(schema: PlainSchema): PlainSchema {
+function inOneForm(schema: PlainSchema, forms: Readonly<Record<string, PlainSchema>>): PlainSchema {
   const form = forms[String(schema[READ_AS])];
   if (form === undefined) return schema;
   return typeof schema.description === "string" ? { ...form, description: schema.description } : form;

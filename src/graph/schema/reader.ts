@@ -7,18 +7,34 @@ import type { TSchema } from "typebox";
 import { suggestion } from "#kernel/suggestion";
 import { isStorableText } from "#kernel/text";
 import { JsonNumber } from "../pipeline/request.ts";
-import { below, boolean, constants, type Dialect, integer, nothing, number, type Read, storable, text, ValueProblem } from "./scalars.ts";
-import { checkWords, READ_AS, type SchemaNode } from "./schema-node.ts";
+import { rulesOf } from "./rules.ts";
+import { boolean, constants, type Dialect, integer, nothing, number, type Read, readAt, storable, text, ValueProblem } from "./scalars.ts";
+import { checkWords, NAMES_OF, ONLY_IN, PROBLEM, READ_AS, type SchemaNode, type ServedIn } from "./schema-node.ts";
 
-/** Throws an ordinary `Error` for a schema with words or types that no reader knows; the reader itself throws `ValueProblem`. */
+/** Throws an ordinary `Error` for a schema with words or types that no reader knows; the reader itself throws `ValueProblem`, or the error of a format. */
 export const readerOf = (schema: TSchema, dialect: Dialect): Read => compile(schema as SchemaNode, dialect);
 
 function compile(node: SchemaNode, dialect: Dialect): Read {
   checkWords(node);
-  const reading = node[READ_AS] === undefined ? undefined : dialect.readings?.[node[READ_AS]];
+  const read = valueReader(node, dialect);
+  const problem = node[PROBLEM];
+  if (problem === undefined) return read;
+  return (value, where) => {
+    try {
+      return read(value, where);
+    } catch (error) {
+      throw error instanceof ValueProblem ? new ValueProblem(problem) : error;
+    }
+  };
+}
+
+function valueReader(node: SchemaNode, dialect: Dialect): Read {
+  if (node["x-plaza-raw"] === true) return (value) => value;
+  const reading = node[READ_AS] === undefined ? undefined : dialect.readings[node[READ_AS]];
   if (reading !== undefined) return reading;
   if (node.const !== undefined || node.enum !== undefined) return constants(node.enum ?? [node.const], dialect);
-  if (node.anyOf !== undefined) return alternatives(node.anyOf, dialect);
+  // Of an object these are rules about its keys.
+  if (node.anyOf !== undefined && node.type !== "object") return alternatives(node.anyOf, dialect);
   switch (node.type) {
     case "string":
       return text(node, dialect);
@@ -35,14 +51,24 @@ function compile(node: SchemaNode, dialect: Dialect): Read {
     case "object":
       return object(node, dialect);
     case undefined:
-      return node["x-plaza-raw"] === true ? (value) => value : anything;
+      return node.format === "binary" ? file : anything;
     default:
       throw new Error(`no value is read by the schema type ${node.type}`);
   }
 }
 
-/** The first reading that fits; where none does, the problem of the first. */
+/** The first reading that fits; if none does, the problem that lies deepest, because that one knows what was meant. */
 function alternatives(options: readonly SchemaNode[], dialect: Dialect): Read {
+  if (options.some((option) => option[ONLY_IN] !== undefined)) {
+    const [strict, clients] = (["strict", "clients"] as const).map((profile) => {
+      const served = options.filter(({ [ONLY_IN]: only = profile }) => only === profile);
+      return alternatives(
+        served.map(({ [ONLY_IN]: _, ...option }) => option),
+        dialect,
+      );
+    }) as [Read, Read];
+    return (value, where) => (where.profile === "strict" ? strict(value, where) : clients(value, where));
+  }
   if (options.every((option) => option.const !== undefined)) {
     options.forEach(checkWords);
     return constants(
@@ -51,41 +77,41 @@ function alternatives(options: readonly SchemaNode[], dialect: Dialect): Read {
     );
   }
   const readings = options.map((option) => compile(option, dialect));
-  return (value) => {
+  return (value, where) => {
     let problem: unknown;
     for (const read of readings) {
       try {
-        return read(value);
+        return read(value, where);
       } catch (error) {
-        problem ??= error;
+        if (problem === undefined || depthOf(error) > depthOf(problem)) problem = error;
       }
     }
     throw problem;
   };
 }
 
+/** How many levels below the value. An error that is no `ValueProblem` is of a format, which the text all but has. */
+const depthOf = (error: unknown): number => (error instanceof ValueProblem ? error.path.split(/[.[]/).filter((step) => step !== "").length : 0);
+
+/** A file of multipart/form-data, as the request holds it. */
+const file: Read = (value) => {
+  if (typeof value === "object" && value !== null && "bytes" in value && value.bytes instanceof Uint8Array) return value;
+  throw new ValueProblem("must be a file of multipart/form-data");
+};
+
 function list(node: SchemaNode, dialect: Dialect): Read {
   const { items = {}, minItems = 0, maxItems = Number.POSITIVE_INFINITY } = node;
-  const { coerce, messages } = dialect;
+  const { coerce } = dialect;
   const read = compile(items, dialect);
-  return (given) => {
+  return (given, where) => {
     const value = coerce === undefined ? given : coerce.list(given, items.type !== "object");
     if (!Array.isArray(value)) throw new ValueProblem("must be a list");
-    if (value.length < minItems) throw new ValueProblem(messages.tooFew(minItems));
+    if (value.length < minItems) throw new ValueProblem(minItems === 1 ? "must not be empty" : `must hold at least ${minItems} items`);
     if (value.length > maxItems) throw new ValueProblem(`must hold at most ${maxItems} items`);
     // What was written `a,b` has no places that a caller could know.
     const hasPlaces = typeof given !== "string" || given.trimStart().startsWith("[");
-    return hasPlaces ? value.map((item, index) => readAt(index, item, read)) : value.map((item) => read(item));
+    return hasPlaces ? value.map((item, index) => readAt(index, item, read, where)) : value.map((item) => read(item, where));
   };
-}
-
-/** Reads what stands at a place: a problem with it is named by that place. */
-function readAt(step: string | number, value: unknown, read: Read): unknown {
-  try {
-    return read(value);
-  } catch (error) {
-    return below(error, step);
-  }
 }
 
 interface ObjectField {
@@ -110,7 +136,8 @@ function object(node: SchemaNode, dialect: Dialect): Read {
   const fields = fieldsOf(node, dialect);
   const readOthers = othersOf(node, dialect);
   const isMissingLast = dialect.missingKeys === "last";
-  return (value) => {
+  const rules = rulesOf(node, (one) => compile(one, dialect));
+  return (value, where) => {
     const source = dialect.coerce === undefined ? value : dialect.coerce.object(value);
     if (typeof source !== "object" || source === null || Array.isArray(source)) throw new ValueProblem(dialect.messages.notObject);
     const given = source as Readonly<Record<string, unknown>>;
@@ -126,27 +153,34 @@ function object(node: SchemaNode, dialect: Dialect): Read {
         if (missing !== undefined && !isMissingLast) break;
         continue;
       }
-      result[name] = readAt(name, own, read);
+      result[name] = readAt(name, own, read, where);
     }
-    if (missing === undefined || isMissingLast) readOthers?.(given, found, result);
+    if (missing === undefined || isMissingLast) readOthers?.(given, found, result, where);
     // A key that is missing is often there, misspelt.
-    return missing === undefined ? result : below(new ValueProblem("is required"), missing);
+    if (missing !== undefined) throw new ValueProblem("is required", missing);
+    for (const rule of rules) rule(result, given, where);
+    return result;
   };
 }
 
 /** Puts the keys that are not declared into `result`, or refuses them; `found` counts the declared ones. Undefined: they are left out. */
-type ReadOthers = (given: Readonly<Record<string, unknown>>, found: number, result: Record<string, unknown>) => void;
+type ReadOthers = (given: Readonly<Record<string, unknown>>, found: number, result: Record<string, unknown>, where: ServedIn) => void;
 
-function othersOf({ properties = {}, additionalProperties, patternProperties }: SchemaNode, dialect: Dialect): ReadOthers | undefined {
+function othersOf(
+  { properties = {}, additionalProperties, patternProperties, [NAMES_OF]: names }: SchemaNode,
+  dialect: Dialect,
+): ReadOthers | undefined {
   const others = patternProperties === undefined ? additionalProperties : Object.values(patternProperties)[0];
   if (others === undefined && dialect.undeclaredKeys === "left out") return undefined;
   const read = typeof others === "object" ? compile(others, dialect) : anything;
-  return (given, found, result) => {
+  return (given, found, result, where) => {
     const keys = Object.keys(given);
     for (const key of keys.length === found ? [] : keys) {
       if (Object.hasOwn(properties, key)) continue;
-      if (others === false) below(new ValueProblem(`is not known here${suggestion(key, Object.keys(properties))}`), key);
-      define(result, key, given[key], read);
+      const known = names === undefined ? Object.keys(properties) : where.namesOf(names);
+      if (others === false || (names !== undefined && !known.includes(key)))
+        throw new ValueProblem(`is not known here${suggestion(key, known)}`, key);
+      define(result, key, given[key], read, where);
     }
   };
 }
@@ -155,22 +189,22 @@ function othersOf({ properties = {}, additionalProperties, patternProperties }: 
 const DEPTH_MAX = 32;
 
 /** A value of any shape, but for text that no store may hold. Numbers that keep their digits become text. */
-const anything: Read = (value) => anythingAt(value, 1);
+const anything: Read = (value, where) => anythingAt(value, where, 1);
 
-function anythingAt(value: unknown, depth: number): unknown {
+function anythingAt(value: unknown, where: ServedIn, depth: number): unknown {
   if (typeof value === "string") return storable(value);
   if (typeof value !== "object" || value === null) return value;
   if (value instanceof JsonNumber) return value.text;
   if (depth > DEPTH_MAX) throw new ValueProblem(`nests deeper than ${DEPTH_MAX} levels`);
-  const read: Read = (inner) => anythingAt(inner, depth + 1);
-  if (Array.isArray(value)) return value.map((item, index) => readAt(index, item, read));
+  const read: Read = (inner) => anythingAt(inner, where, depth + 1);
+  if (Array.isArray(value)) return value.map((item, index) => readAt(index, item, read, where));
   const result: Record<string, unknown> = {};
-  for (const [key, inner] of Object.entries(value)) define(result, key, inner, read);
+  for (const [key, inner] of Object.entries(value)) define(result, key, inner, read, where);
   return result;
 }
 
 /** Also `__proto__` is only a key here. Throws `ValueProblem` for a key that no store may hold: a path could not name it. */
-function define(result: Record<string, unknown>, key: string, value: unknown, read: Read): void {
+function define(result: Record<string, unknown>, key: string, value: unknown, read: Read, where: ServedIn): void {
   if (!isStorableText(key)) throw new ValueProblem("has a key with U+0000 or a lone surrogate");
-  Object.defineProperty(result, key, { value: readAt(key, value, read), enumerable: true, configurable: true, writable: true });
+  Object.defineProperty(result, key, { value: readAt(key, value, read, where), enumerable: true, configurable: true, writable: true });
 }

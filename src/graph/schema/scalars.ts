@@ -1,6 +1,7 @@
 /** Readers of single values: text, numbers, booleans, constants. */
 import { codePointCount, isStorableText } from "#kernel/text";
-import type { SchemaNode } from "./schema-node.ts";
+import { type Format, findFormat } from "./formats.ts";
+import { NAMES_OF, type SchemaNode, type ServedIn, TRIMMED } from "./schema-node.ts";
 
 /** How reading a request differs from reading a world file, where both follow the same schema words. */
 export interface Dialect {
@@ -18,7 +19,7 @@ export interface Dialect {
     object(value: unknown): unknown;
   };
   /** By the name that a schema gives with `x-plaza-read-as`. Without a reading of that name the schema's other words count. Each throws `ValueProblem`. */
-  readonly readings?: Readonly<Record<string, (value: unknown) => unknown>>;
+  readonly readings: Readonly<Record<string, (value: unknown) => unknown>>;
   /** What becomes of keys that an object does not declare, where its schema does not say. */
   readonly undeclaredKeys: "kept" | "left out";
   /** Whether a missing key is reported at its own place in the schema's order, or after all that is wrong with the keys that are there. */
@@ -26,8 +27,6 @@ export interface Dialect {
   readonly messages: {
     notText(value: unknown): string;
     readonly notObject: string;
-    tooShort(minLength: number): string;
-    tooFew(minItems: number): string;
     noMatch(pattern: string): string;
     noneOf(allowed: readonly unknown[]): string;
   };
@@ -46,7 +45,7 @@ export class ValueProblem extends Error {
 }
 
 /** Throws the problem on, as seen from one level higher. Another error goes on as it is. */
-export function below(error: unknown, step: string | number): never {
+function below(error: unknown, step: string | number): never {
   if (!(error instanceof ValueProblem)) throw error;
   const outer = typeof step === "number" ? `[${step}]` : step;
   const isPlace = error.path === "" || error.path.startsWith("[");
@@ -54,7 +53,16 @@ export function below(error: unknown, step: string | number): never {
 }
 
 /** Returns the value as it is to be used. Throws `ValueProblem`. */
-export type Read = (value: unknown) => unknown;
+export type Read = (value: unknown, where: ServedIn) => unknown;
+
+/** Reads what stands at a place: a problem with it is named by that place. */
+export function readAt(step: string | number, value: unknown, read: Read, where: ServedIn): unknown {
+  try {
+    return read(value, where);
+  } catch (error) {
+    return below(error, step);
+  }
+}
 
 /** D-21. */
 export function storable(text: string): string {
@@ -62,20 +70,31 @@ export function storable(text: string): string {
   return text;
 }
 
-export function text({ minLength = 0, maxLength = Number.POSITIVE_INFINITY, pattern }: SchemaNode, { coerce, messages }: Dialect): Read {
+export function text(node: SchemaNode, { coerce, messages }: Dialect): Read {
+  const { minLength = 0, maxLength = Number.POSITIVE_INFINITY, pattern, format: formatName, [NAMES_OF]: names, [TRIMMED]: isTrimmed = false } = node;
   // linear: tidy checks the patterns of schemas where they are written.
   const expression = pattern === undefined ? undefined : new RegExp(pattern, "u");
+  const format = formatName === undefined ? undefined : findFormat(formatName);
+  if (formatName !== undefined && format === undefined) throw new Error(`no value is read by the schema format ${formatName}`);
   const isBounded = minLength > 0 || maxLength < Number.POSITIVE_INFINITY;
-  return (given) => {
-    const value = coerce === undefined ? given : coerce.text(given);
-    if (typeof value !== "string") throw new ValueProblem(messages.notText(value));
+  return (given, where) => {
+    const sent = coerce === undefined ? given : coerce.text(given);
+    if (typeof sent !== "string") throw new ValueProblem(messages.notText(sent));
+    const value = isTrimmed ? sent.trim() : sent;
     storable(value);
     const length = isBounded ? codePointCount(value) : 0;
-    if (length < minLength) throw new ValueProblem(messages.tooShort(minLength));
+    if (length < minLength) throw new ValueProblem(minLength === 1 ? "must not be empty" : `must have at least ${minLength} characters`);
     if (length > maxLength) throw new ValueProblem(`must have at most ${maxLength} characters`);
     if (expression !== undefined && !expression.test(value)) throw new ValueProblem(messages.noMatch(pattern as string));
-    return value;
+    if (names !== undefined && !where.namesOf(names).includes(value)) throw new ValueProblem(messages.noneOf(where.namesOf(names)));
+    return format === undefined ? value : formatted(value, format);
   };
+}
+
+function formatted(value: string, { read, problem, error }: Format): string {
+  const text = read(value);
+  if (text !== undefined) return text;
+  throw error === undefined ? new ValueProblem(problem) : error(problem);
 }
 
 export function integer(node: SchemaNode, { coerce }: Dialect): Read {

@@ -8,6 +8,8 @@ export interface SchemaNode {
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly pattern?: string;
+  /** Of a text: a name of `formats.ts`. Without a type, `binary` is a file of multipart/form-data. */
+  readonly format?: string;
   readonly minimum?: number;
   readonly maximum?: number;
   readonly minItems?: number;
@@ -22,9 +24,17 @@ export interface SchemaNode {
   readonly default?: unknown;
   /** The feature reads it itself, numbers that keep their digits included: large lists, or errors that name more than a parameter. */
   readonly "x-plaza-raw"?: boolean;
+  /** Which keys of an object go together, and which exclude each other (`rules.ts`). */
+  readonly if?: SchemaNode;
+  readonly then?: SchemaNode;
+  readonly else?: SchemaNode;
+  readonly not?: SchemaNode;
+  readonly dependentRequired?: Readonly<Record<string, readonly string[]>>;
   readonly [ASKED]?: object;
+  readonly [TRIMMED]?: true;
+  readonly [PROBLEM]?: string;
   readonly [NAMES_OF]?: string;
-  readonly [ONLY_IN]?: string;
+  readonly [ONLY_IN]?: ServedIn["profile"];
   /** The name of a reading that the dialect has, in place of all other words. */
   readonly [READ_AS]?: string;
   readonly [REFERS_TO]?: RefersTo;
@@ -45,6 +55,12 @@ export const SHAPE_OF = "x-plaza-shape-of";
  */
 export const ASKED = "x-plaza-asked";
 
+/** White space around a text is not part of it. */
+export const TRIMMED = "x-plaza-trimmed";
+
+/** What is said of a value that does not fit, in place of the reader's own words. */
+export const PROBLEM = "x-plaza-problem";
+
 /** The names that a text may be, or that the keys of an object may have, where they are known only to a registry or a calendar. */
 export const NAMES_OF = "x-plaza-names-of";
 
@@ -57,30 +73,43 @@ export const READ_AS = "x-plaza-read-as";
 /** Which nodes an id of a world file may refer to. */
 export const REFERS_TO = "x-plaza-refers-to";
 
-const words = new Set(
-  `type enum const anyOf minLength maxLength pattern minimum maximum minItems maxItems items properties required additionalProperties
-   patternProperties default x-plaza-raw ${READ_AS} ${REFERS_TO} ${ASKED} ${NAMES_OF} ${ONLY_IN} ${SHAPE_OF} description title examples format`.split(
-    /\s+/,
-  ),
-);
+const objectWords = ["if", "then", "else", "not", "dependentRequired"];
+
+const words = new Set([
+  ...objectWords,
+  ..."type enum const anyOf minLength maxLength pattern format minimum maximum minItems maxItems items properties required".split(" "),
+  ..."additionalProperties patternProperties default description title examples x-plaza-raw".split(" "),
+  ...[READ_AS, REFERS_TO, ASKED, TRIMMED, PROBLEM, NAMES_OF, ONLY_IN, SHAPE_OF],
+]);
 
 /** Throws an ordinary `Error` for a word that no reader knows: a contract would promise what nothing checks. */
 export function checkWords(node: SchemaNode): void {
-  for (const word of Object.keys(node)) if (!words.has(word)) throw new Error(`no value is read by the schema word ${word}`);
+  for (const word of Object.keys(node))
+    if (!words.has(word) || (node.type !== "object" && objectWords.includes(word))) throw new Error(`no value is read by the schema word ${word}`);
 }
+
+/** Text that is not empty, without the white space around it. */
+export const filledText = (maxLength: number) => ({ minLength: 1, maxLength, [TRIMMED]: true }) as const;
+
+/** An object that has these keys, in words that also those understand who ask what each key is. */
+export const having = (...names: readonly string[]) => ({ required: names, properties: Object.fromEntries(names.map((name) => [name, {}])) });
 
 /** An id of a node. */
 export const idText = { pattern: "^[1-9][0-9]{0,18}$" } as const;
-
-/** What is left of it without white space around it counts. */
-export const filledText = (maxLength: number) => ({ minLength: 1, maxLength, pattern: "\\S" }) as const;
 
 export const webAddress = { minLength: 1, format: "uri", pattern: "^[Hh][Tt][Tt][Pp][Ss]?://" } as const;
 
 /** Null is a parameter that is left out (D-34). */
 export const neverGiven = { type: "null" } as const;
 
-/** An object that has these keys, in words that also those understand who ask what each key is. */
-export const having = (...names: readonly string[]) => ({ required: names, properties: Object.fromEntries(names.map((name) => [name, {}])) });
-
 export const asked = (words: object): { readonly [ASKED]: object } => ({ [ASKED]: words });
+
+/** In which profile a value is read or documented, and the names that a schema alone does not know. */
+export interface ServedIn {
+  readonly profile: "strict" | "clients";
+  /** By what `x-plaza-names-of` says. */
+  namesOf(what: string): readonly string[];
+}
+
+/** World files and the control API are read the same in every profile. */
+export const everywhere: ServedIn = { profile: "strict", namesOf: () => [] };

@@ -5,6 +5,7 @@ import { parametersReader } from "../pipeline/parameters.ts";
 import { JsonNumber } from "../pipeline/request.ts";
 import { entryReader } from "../worlds/file/entry-reader.ts";
 import { ValueProblem } from "./scalars.ts";
+import { filledText, NAMES_OF, ONLY_IN, PROBLEM, type ServedIn } from "./schema-node.ts";
 
 type Outcome = { readonly is: unknown } | string;
 
@@ -36,7 +37,7 @@ describe("text", () => {
   test("has one bound alone, or none", () => {
     const [atLeast, atMost, any] = [readers(Type.String({ minLength: 1 })), readers(Type.String({ maxLength: 1 })), readers(Type.String())];
     expect([atLeast("a"), atMost("a"), atMost(""), any("")]).toEqual([same("a"), same("a"), same(""), same("")]);
-    expect(atLeast("")).toEqual({ request: "must not be empty", entry: "must have at least 1 characters" });
+    expect(atLeast("")).toEqual(refused("must not be empty"));
     expect(atMost("ab")).toEqual(refused("must have at most 1 characters"));
     expect(any("x".repeat(100_000))).toEqual(same("x".repeat(100_000)));
     expect(readers(Type.String({ maxLength: 0 }))("a")).toEqual(refused("must have at most 0 characters"));
@@ -47,6 +48,42 @@ describe("text", () => {
     expect(read("a🎈")).toEqual(same("a🎈"));
     expect(read("b")).toEqual({ request: "has an invalid format", entry: "must match ^a.$" });
     for (const text of ["\u0000", "a\ud800"]) expect(readers(Type.String())(text)).toEqual(refused("contains U+0000 or a lone surrogate"));
+  });
+
+  test("may be read without the white space around it, which does not count", () => {
+    const read = readers(Type.String(filledText(3)));
+    expect([read(" ab\t"), read(" abc ")]).toEqual([same("ab"), same("abc")]);
+    expect([read(""), read("  ")]).toEqual([refused("must not be empty"), refused("must not be empty")]);
+    expect(read("abcd")).toEqual(refused("must have at most 3 characters"));
+  });
+
+  test("may have a format, which one checker knows", () => {
+    const cases: [format: string, right: string, wrong: string[], problem: string][] = [
+      ["web-address", "HTTP://example.com/a", ["", "ftp://example.com", "example.com", "https://"], "must be an http or https address"],
+      ["callback", "https://example.com", ["ftp://example.com"], "(#2200) Callback verification failed: it is not an http or https address"],
+      ["id", "9223372036854775807", ["0", "01", "9223372036854775808", "x"], "must be an id: a decimal number from 1 to 9223372036854775807"],
+      ["time-zone", "Europe/Berlin", ["", "Mars/Base"], "is not a name of the time zone database, e.g. Europe/Berlin"],
+      ["country", "DE", ["XX", "", "DEU"], "must be a country code of ISO 3166-1, such as DE"],
+    ];
+    for (const [format, right, wrong, problem] of cases) {
+      const read = readers(Type.String({ format }));
+      expect({ format, read: read(right) }).toEqual({ format, read: same(right) });
+      for (const text of wrong) expect({ format, text, read: read(text) }).toEqual({ format, text, read: refused(problem) });
+    }
+    expect(readers(Type.String({ format: "country" }))("de")).toEqual(same("DE"));
+    expect(() => parametersReader(Type.Object({ v: Type.String({ format: "uri" }) }))).toThrow("no value is read by the schema format uri");
+  });
+
+  test("may have to be one of the names that the place knows", () => {
+    const read = parametersReader(Type.Object({ v: Type.String({ [NAMES_OF]: "fields" }) }));
+    const where: ServedIn = { profile: "strict", namesOf: (what) => [`${what}_1`, `${what}_2`] };
+    expect(read({ v: "fields_2" }, where)).toEqual({ v: "fields_2" });
+    expect(() => read({ v: "fields_3" }, where)).toThrow("v must be one of fields_1, fields_2");
+  });
+
+  test("is refused in the contract's own words, if it has them", () => {
+    const read = readers(Type.Array(Type.String({ maxLength: 1 }), { [PROBLEM]: "is not a list of letters" }));
+    expect([read(["a"]), read(["ab"])]).toEqual([same(["a"]), refused("is not a list of letters")]);
   });
 
   test("is a number's in a request", () => {
@@ -164,4 +201,22 @@ test("a problem has its place inside of the value", () => {
   expect(new ValueProblem("is wrong", "users[0]").message).toBe("users[0] is wrong");
   const schema = Type.Object({ lists: Type.Array(Type.Array(Type.Object({ a: Type.Integer() }))) });
   expect(() => parametersReader(schema)({ lists: [[], [{ a: 1 }, { a: "x" }]] })).toThrow("lists[1][1].a must be an integer");
+});
+
+test("alternatives may be those of one profile, and the problem is that of the one that fits best", () => {
+  const flag = Type.Union([Type.Integer({ minimum: 0, maximum: 1 }), Type.Boolean({ [ONLY_IN]: "clients" })]);
+  const read = parametersReader(Type.Object({ v: flag }));
+  const inProfile = (profile: ServedIn["profile"]) => () => read({ v: true }, { profile, namesOf: () => [] });
+  expect(inProfile("clients")()).toEqual({ v: true });
+  expect(inProfile("strict")).toThrow("v must be an integer");
+  const place = readers(Type.Union([Type.String({ format: "id" }), Type.Object({ at: Type.Object({ x: Type.Integer() }) }), Type.Null()]));
+  expect(place({ at: { x: "far" } })).toEqual(refused(".at.x must be an integer"));
+  expect(place("far").request).toContain("must be an id");
+});
+
+test("a file of multipart/form-data is a file, and nothing else is", () => {
+  const read = parametersReader(Type.Object({ v: Type.Unknown({ format: "binary" }) }));
+  const file = { filename: "a.csv", contentType: "text/csv", bytes: new Uint8Array(1) };
+  expect(read({ v: file })).toEqual({ v: file });
+  for (const v of ["a.csv", {}, { bytes: "text" }]) expect(() => read({ v })).toThrow("v must be a file of multipart/form-data");
 });

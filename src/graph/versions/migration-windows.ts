@@ -18,6 +18,10 @@ export function isMigrationOn(window: MigrationWindow, app: MigratedApp, overrid
   return override[window.name] ?? app.migrations[window.name] ?? app.created_time >= window.start;
 }
 
+/** The names that an app may switch: other migrations are over, or have not begun. */
+export const openMigrations = (windows: readonly MigrationWindow[], now: number): string[] =>
+  windows.filter(({ start, end }) => start <= now && now < end).map(({ name }) => name);
+
 /** VER-7g: a JSON object of names and booleans. Throws `invalidParameter` for an unknown name, for one whose window is not open, and for a value that is no boolean. */
 export function readMigrationsOverride(value: unknown, windows: readonly MigrationWindow[], now: number): Readonly<Record<string, boolean>> {
   return value === undefined ? {} : readMigrations(value, "migrations_override", windows, now);

@@ -31,4 +31,7 @@ export function expectBounds(schema: TSchema, rest: object, all: Readonly<Record
   }
 }
 
+/** A web address of that length. */
+export const addressOf = (length: number): string => "https://example.com/".padEnd(length, "x");
+
 export const textOf = (length: number): string => "x".repeat(length);

@@ -7,9 +7,8 @@
 import { type Place, placeNames, schemes } from "#auth/schemes";
 import { withoutCitations } from "#kernel/text";
 import { formatVersion } from "#kernel/versions";
-import type { WebhookObject } from "#webhooks/catalogue/field";
 import type { SurfaceName } from "../../pipeline/request.ts";
-import type { AskedIn } from "../../schema/public-schema.ts";
+import { openMigrations } from "../../versions/migration-windows.ts";
 import { isReleased, newestVersion } from "../../versions/resolve.ts";
 import type { Profile } from "../../worlds/world.ts";
 import type { Endpoint, Registry } from "../registry.ts";
@@ -29,7 +28,7 @@ export const servedNow = ({ calendar, now }: Pick<OpenapiOptions, "calendar" | "
   [
     ...calendar.marketing.map(({ released, until = Number.POSITIVE_INFINITY }) => (until <= now ? 2 : released <= now ? 1 : 0)),
     ...calendar.platform.map((release) => (isReleased(release, now) ? 1 : 0)),
-    ...openMigrations({ calendar, now }),
+    ...openMigrations(calendar.migrations, now),
   ].join("");
 
 export function openapiDocument(registry: Registry, options: OpenapiOptions): Document {
@@ -78,7 +77,7 @@ const serversOf = (surfaces: Iterable<SurfaceName>, { addresses }: OpenapiOption
 function operationOf(served: Served, registry: Registry, schemas: NamedSchemas, main: SurfaceName, options: OpenapiOptions): Document {
   const { endpoints, surfaces, method } = served;
   const summaries = [...new Set(endpoints.map(summaryOf))];
-  const asked = askedIn(registry, options);
+  const asked = registry.servedIn(options, options.now);
   const requestBody = bodyOf(served, schemas, asked);
   const isOfMain = surfaces.size === 1 && surfaces.has(main);
   return {
@@ -143,23 +142,4 @@ function securityNotes(endpoints: readonly Endpoint[], profile: Profile): string
       ? ["The query's `access_token` serves while the app is in development mode."]
       : []),
   ];
-}
-
-/** What requests may be in a world, for documents. */
-export type Asked = Pick<OpenapiOptions, "profile" | "calendar" | "now">;
-
-/** Migrations that an app may switch: others are over, or have not begun. */
-const openMigrations = ({ calendar, now }: Pick<Asked, "calendar" | "now">): string[] =>
-  calendar.migrations.filter(({ start, end }) => start <= now && now < end).map(({ name }) => name);
-
-export function askedIn(registry: Registry, where: Asked): AskedIn {
-  return {
-    profile: where.profile,
-    namesOf(what) {
-      if (what === "migrations") return openMigrations(where);
-      const names = registry.webhookFields.namesOf(what as WebhookObject);
-      if (names.length === 0) throw new Error(`nothing has the names of ${what}`);
-      return names;
-    },
-  };
 }

@@ -2,8 +2,8 @@
 import type { TSchema } from "typebox";
 import { principalTypes } from "#auth/token";
 import { formatVersion } from "#kernel/versions";
-import { type AskedIn, askedSchema, isFile, publicSchema } from "../../schema/public-schema.ts";
-import { having, SHAPE_OF } from "../../schema/schema-node.ts";
+import { isFile, publicSchema, requestSchema } from "../../schema/public-schema.ts";
+import { having, type ServedIn, SHAPE_OF } from "../../schema/schema-node.ts";
 import { isMarketing } from "../../versions/resolve.ts";
 import { parametersOfAll } from "../operation.ts";
 import type { Endpoint } from "../registry.ts";
@@ -34,7 +34,7 @@ function query(name: string, description: string, schema: Document): Document {
 
 const shared = (name: string): Document => ({ $ref: `#/components/parameters/${name}` });
 
-export function parametersOf({ path, method, endpoints }: Served, schemas: NamedSchemas, asked: AskedIn, options: OpenapiOptions): Document[] {
+export function parametersOf({ path, method, endpoints }: Served, schemas: NamedSchemas, asked: ServedIn, options: OpenapiOptions): Document[] {
   const isOf = (is: (endpoint: Endpoint) => boolean): boolean => endpoints.some(is);
   const isList = isOf(({ served }) => served?.contract.kind === "list");
   const names = [
@@ -101,13 +101,13 @@ export function paramsIn(place: "query" | "body", endpoint: Endpoint): OwnParame
 }
 
 /** Where node types share an address, a parameter is required if all of them require it. */
-function ownParameters(endpoints: readonly Endpoint[], schemas: NamedSchemas, asked: AskedIn): Document[] {
+function ownParameters(endpoints: readonly Endpoint[], schemas: NamedSchemas, asked: ServedIn): Document[] {
   const byName = Map.groupBy(
     endpoints.flatMap((endpoint) => paramsIn("query", endpoint)),
     ({ name }) => name,
   );
   return [...byName].map(([name, found]) => {
-    const own = found.map((one) => askedSchema(one.schema, asked));
+    const own = found.map((one) => requestSchema(one.schema, asked));
     const texts = new Map(own.map((one) => [JSON.stringify(one), one]));
     const schema = anyOf([...texts.values()].map((one) => ({ schema: schemas.referred(one) })));
     const required = found.length === endpoints.length && found.every(({ isRequired }) => isRequired);
@@ -142,7 +142,7 @@ function asEnum({ const: constant, ...schema }: Document): Document {
 }
 
 /** JSON, or a form whose lists and objects are JSON text (D-34), with files where it has parts. Undefined where the method has no body. */
-export function bodyOf({ method, endpoints }: Served, schemas: NamedSchemas, asked: AskedIn): Document | undefined {
+export function bodyOf({ method, endpoints }: Served, schemas: NamedSchemas, asked: ServedIn): Document | undefined {
   if (method !== "POST") return undefined;
   const bodiesWith = (takesFiles: boolean) =>
     endpoints.map((endpoint) => ({ ...bodyOfOne(endpoint, schemas, asked, takesFiles), type: typeOf(endpoint) }));
@@ -165,11 +165,11 @@ export function bodyOf({ method, endpoints }: Served, schemas: NamedSchemas, ask
 const withProperties = (schema: Document, names: ReadonlySet<string>): Document =>
   schema.anyOf === undefined ? schema : { type: "object", properties: Object.fromEntries([...names].map((name) => [name, {}])), ...schema };
 
-function bodyOfOne(endpoint: Endpoint, schemas: NamedSchemas, where: AskedIn, takesFiles: boolean) {
+function bodyOfOne(endpoint: Endpoint, schemas: NamedSchemas, where: ServedIn, takesFiles: boolean) {
   const contract = endpoint.served?.contract;
-  const asked = paramsIn("body", endpoint).map((one) => ({ ...one, schema: askedSchema(one.schema, where) }));
+  const asked = paramsIn("body", endpoint).map((one) => ({ ...one, schema: requestSchema(one.schema, where) }));
   const params = takesFiles ? asked : asked.filter(({ schema }) => !isFile(schema));
-  const { properties: _, required: __, type: ___, ...together } = askedSchema(contract?.params, where);
+  const { properties: _, required: __, type: ___, ...together } = requestSchema(contract?.params, where);
   // What else is asked where no file comes counts where none can come.
   const { else: withoutFile, if: isWithFile, then: withFile, ...others } = together as { else?: { required?: string[] }; if?: object; then?: object };
   const isOfFile = (isWithFile as { required?: string[] } | undefined)?.required?.some((name) => !params.some((one) => one.name === name));

@@ -5,6 +5,7 @@
 import type { TSchema } from "typebox";
 import { readerOf } from "../../schema/reader.ts";
 import { type Dialect, ValueProblem } from "../../schema/scalars.ts";
+import { everywhere } from "../../schema/schema-node.ts";
 import { readId, secondsOf, WorldProblem } from "./schema-words.ts";
 
 /** Throws `WorldProblem` with the path inside the value. */
@@ -19,7 +20,7 @@ export function entryReader(schema: TSchema): ReadEntry {
   const read = readerOf(schema, dialect);
   const readEntry: ReadEntry = (value) => {
     try {
-      return read(value);
+      return read(value, everywhere);
     } catch (error) {
       throw error instanceof ValueProblem ? new WorldProblem(error.path, error.problem) : error;
     }
@@ -36,8 +37,6 @@ const dialect: Dialect = {
   messages: {
     notText: (value) => (typeof value === "number" ? "must be a text; put it in quotes" : "must be a text"),
     notObject: "must be a map",
-    tooShort: (minLength) => `must have at least ${minLength} characters`,
-    tooFew: (minItems) => `must hold at least ${minItems} items`,
     noMatch: (pattern) => `must match ${pattern}`,
     noneOf: (allowed) => `must be ${allowed.length === 1 ? "" : "one of "}${allowed.join(", ")}`,
   },

@@ -1,0 +1,62 @@
+/** The formats of a text: one checker each, and the words of JSON Schema that documents say it in. */
+import { handshakeFailed } from "#kernel/errors";
+import { isNodeId } from "#kernel/ids";
+import { SHAPE_OF } from "./schema-node.ts";
+
+export interface Format {
+  /** The text as it is to be used; undefined if it is not of the format. */
+  read(text: string): string | undefined;
+  readonly problem: string;
+  /** If a wrong text has an error of its own. */
+  readonly error?: (problem: string) => Error;
+  readonly words: Readonly<Record<string, unknown>>;
+  /** Of requests to the graph, where a list of codes has a name of its own. */
+  readonly requestWords?: Readonly<Record<string, unknown>>;
+}
+
+/** ISO 3166-1 alpha-2, as of 2024. Unknown codes are refused, because nobody would notice that they have no effect (D-113). */
+const COUNTRIES = `
+  AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ CA CC CD CF CG CH CI CK CL CM CN CO CR
+  CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO FR GA GB GD GE GF GG GH GI GL GM GN GP GQ GR GS GT GU GW GY HK HM HN HR HT HU
+  ID IE IL IM IN IO IQ IR IS IT JE JM JO JP KE KG KH KI KM KN KP KR KW KY KZ LA LB LC LI LK LR LS LT LU LV LY MA MC MD ME MF MG MH MK ML MM MN MO MP MQ
+  MR MS MT MU MV MW MX MY MZ NA NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW PY QA RE RO RS RU RW SA SB SC SD SE SG SH SI
+  SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW`;
+
+const countries: ReadonlySet<string> = new Set(COUNTRIES.trim().split(/\s+/));
+
+/** The code in capitals, or undefined if it is no country's. */
+export function countryOf(text: string): string | undefined {
+  const code = text.toUpperCase();
+  return countries.has(code) ? code : undefined;
+}
+
+function isTimeZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat("en", { timeZone: name }) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+const when = (isOfIt: (text: string) => boolean) => (text: string) => (isOfIt(text) ? text : undefined);
+
+const webAddress = {
+  read: when((text) => /^https?:\/\//i.test(text) && URL.canParse(text)),
+  words: { minLength: 1, format: "uri", pattern: "^[Hh][Tt][Tt][Pp][Ss]?://" },
+};
+
+const known: Readonly<Record<string, Format>> = {
+  "web-address": { ...webAddress, problem: "must be an http or https address" },
+  /** D-61: an address that cannot be called fails like the handshake. */
+  callback: { ...webAddress, problem: "it is not an http or https address", error: handshakeFailed },
+  id: { read: when(isNodeId), problem: "must be an id: a decimal number from 1 to 9223372036854775807", words: { pattern: "^[1-9][0-9]{0,18}$" } },
+  country: {
+    read: countryOf,
+    problem: "must be a country code of ISO 3166-1, such as DE",
+    words: { pattern: "^[A-Za-z]{2}$" },
+    requestWords: { enum: [...countries], [SHAPE_OF]: "country" },
+  },
+  "time-zone": { read: when(isTimeZone), problem: "is not a name of the time zone database, e.g. Europe/Berlin", words: { minLength: 1 } },
+};
+
+export const findFormat = (name: string): Format | undefined => (Object.hasOwn(known, name) ? known[name] : undefined);
