@@ -5,7 +5,7 @@ import type { Config } from "#config/config";
 import { listening, pageGuardOf } from "#config/listening";
 import { keyRingOf } from "#config/secret-key";
 import { announceServer, controlKeyOf, keepReplacedKey } from "#config/server-files";
-import { type ControlAppOptions, controlApp } from "#control/app";
+import type { ControlAppOptions } from "#control/app";
 import { serveControl } from "#control/server";
 import type { ControlDeps } from "#control-contract/route";
 import { Registry } from "#graph/contract/registry";
@@ -261,21 +261,36 @@ function controlOf(
   };
 }
 
-export interface ControlWithoutServer {
-  request(path: string, init: RequestInit): Promise<Response>;
-  close(): Promise<void>;
-}
-
 /** 192 bits. */
 const KEY_BYTES = 24;
+const LOOPBACK = "127.0.0.1";
 
-/** The control API, for commands, on data that no server uses. It does not listen on a port, so any key will do. */
-export async function openControl(config: Config, log: Log, key = randomSecret(KEY_BYTES)): Promise<ControlWithoutServer> {
+export interface ControlAlone {
+  readonly url: string;
+  readonly key: string;
+  stop(): Promise<void>;
+}
+
+/**
+ * A server for one command, on data that no other server uses. It serves the control API at a free port of this machine, and neither the graph
+ * nor encoders. Its worlds do no background work, so no webhook leaves it.
+ */
+export async function startControlAlone(config: Config, log: Log, key = randomSecret(KEY_BYTES)): Promise<ControlAlone> {
   const registry = buildRegistry();
   const worlds = await openWorlds(config, registry, log);
-  const app = controlApp(controlOf(config, log, worlds, registry, key, () => new RequestMetrics(), {}));
-  return {
-    request: async (path, init) => app.request(path, { ...init, headers: { ...init.headers, authorization: `Bearer ${key}` } }),
-    close: () => worlds.close(),
-  };
+  try {
+    const special = { server: servedBy(config, config.port).server, ending: new AbortController().signal };
+    const options = controlOf(config, log, worlds, registry, key, () => new RequestMetrics(), special);
+    const control = await serveControl({ ...options, host: LOOPBACK, port: 0 });
+    return {
+      ...{ url: `http://${LOOPBACK}:${control.port}`, key },
+      stop: async () => {
+        await control.stop(0);
+        await worlds.close();
+      },
+    };
+  } catch (error) {
+    await worlds.close();
+    throw error;
+  }
 }

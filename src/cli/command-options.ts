@@ -24,7 +24,7 @@ export const serverCommand = (parent: Command, name: string, description: string
     .option("--config <FILE>", CONFIG_SUMMARY)
     .option("--world-name <NAME>", "name of the world", "default");
 
-/** A command that asks a running server, or opens the data itself. */
+/** A command that asks a running server, or one that it starts for itself. */
 export const controlCommand = (parent: Command, name: string, description: string): Command =>
   parent
     .command(name)
@@ -35,5 +35,5 @@ export const controlCommand = (parent: Command, name: string, description: strin
     .option("--config <FILE>", CONFIG_SUMMARY)
     .addHelpText(
       "after",
-      "\nThe command asks the server that --control-url names or that runs on the data. Without a server it opens the data itself.",
+      "\nThe command asks the server that --control-url names or that runs on the data. Without a server it starts one for itself, and ends it.",
     );

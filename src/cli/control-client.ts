@@ -1,11 +1,17 @@
-/** Requests of the commands to the control API of a running server. */
+/** How commands ask the control API: of the server that is named or runs on the data, or of one that they start for themselves where none runs. */
 import { ConfigProblem } from "#config/config";
 import { findConfigFile } from "#config/config-file";
 import { environment } from "#config/option";
-import { commandWarnings } from "#config/read-config";
+import { commandWarnings, readConfig } from "#config/read-config";
 import { findServer, isFolder } from "#config/server-files";
 import { trimmedEnd } from "#kernel/text";
+import { hasData } from "#storage/open";
+import { Log } from "#telemetry/log";
+import { exitCodeOf, explain } from "./process-end.ts";
 import { fail, note, WRONG_USE } from "./terminal/output.ts";
+
+/** Options of a command by their names. */
+export type Given = Readonly<Record<string, unknown>>;
 
 export interface ControlRequests {
   /** Of the server. */
@@ -19,14 +25,13 @@ export interface ControlRequests {
   send(path: string, init?: RequestInit): Promise<Response>;
 }
 
-type Given = Readonly<Record<string, unknown>>;
+export const controlRequests = async (given: Given): Promise<ControlRequests> => requestsTo(await serverAddress(given), given);
 
-export async function controlRequests(given: Given): Promise<ControlRequests> {
-  const { url, key, tls } = await serverAddress(given);
+function requestsTo({ url, key, connection }: ServerAddress, given: Given): ControlRequests {
   const world = `/v1/worlds/${encodeURIComponent(String(given.world_name ?? "default"))}`;
   const send = async (path: string, init: RequestInit = {}): Promise<Response> => {
     try {
-      return await fetch(url + path, { ...init, tls, headers: { ...init.headers, authorization: `Bearer ${key}` } });
+      return await fetch(url + path, { ...init, ...connection, headers: { ...init.headers, authorization: `Bearer ${key}` } });
     } catch (error) {
       throw unreachable(url, error);
     }
@@ -62,20 +67,64 @@ export class ControlRefusal extends Error {
   }
 }
 
+type Run = (control: ControlRequests) => Promise<number>;
+
 /**
  * Resolves with the exit code. What is refused, and a server that cannot be reached, are one line on stderr. `ifNone` is called in place
  * of `run` where no server is named and none runs on the data.
  */
-export async function withServer(given: Given, run: (control: ControlRequests) => Promise<number>, ifNone?: () => number): Promise<number> {
+export async function withServer(given: Given, run: Run, ifNone?: () => number): Promise<number> {
   for (const warning of commandWarnings(environment())) note(`plaza: ${warning}`);
   try {
     if (ifNone !== undefined && !(await mayHaveServer(given))) return ifNone();
     return await run(await controlRequests(given));
   } catch (error) {
-    if (error instanceof ControlRefusal) return fail(error.message);
-    if (error instanceof ConfigProblem) return fail(error.message, WRONG_USE);
-    throw error;
+    return refused(error);
   }
+}
+
+/** The exit code. Throws what is no refusal. */
+function refused(error: unknown): number {
+  if (error instanceof ControlRefusal) return fail(error.message);
+  if (error instanceof ConfigProblem) return fail(error.message, WRONG_USE);
+  throw error;
+}
+
+export interface PrivateUse {
+  /** The configured key is what the command is about, so a server of its own has it too. */
+  readonly isKeyReplaced?: boolean;
+  /** Where there is no data yet, the command makes it. Any other has nothing to work on, and would make an empty folder. */
+  readonly makesData?: boolean;
+}
+
+/** As `withServer`. If no server is named and none runs on the data, one is started for the command alone, and ends with it. */
+export async function withOwnServer(given: Given, run: Run, use: PrivateUse = {}): Promise<number> {
+  const log = new Log({ level: "error", isPretty: true });
+  try {
+    if ((await findServerAddress(given)) !== undefined) return await withServer(given, run);
+    for (const warning of commandWarnings(environment())) note(`plaza: ${warning}`);
+    const { stop, ...address } = await startOwnServer(given, log, use);
+    return await run(requestsTo({ ...address, connection: ON_THIS_MACHINE }, given))
+      .catch(refused)
+      .finally(stop);
+  } catch (error) {
+    explain(error, log);
+    if (error instanceof Error && error.name === "FolderInUse")
+      note("plaza: to ask the server that uses the data, set --control-url and PLAZA_CONTROL_KEY");
+    await log.flush();
+    return exitCodeOf(error);
+  }
+}
+
+async function startOwnServer(given: Given, log: Log, { isKeyReplaced = false, makesData = false }: PrivateUse) {
+  const [{ startControlAlone }, { settings }] = await Promise.all([import("#main"), import("#features")]);
+  const config = readConfig(given.data === undefined ? {} : { data: given.data }, environment(), await findConfigFile(given), settings);
+  if (!makesData && !hasData(config.data, "default"))
+    throw new ConfigProblem("--data", `there is no data in ${config.data}; plaza start or plaza token create-app makes it`);
+  if (!isKeyReplaced) return startControlAlone(config, log);
+  const key = config.control_key ?? findServer(config.data).controlKey;
+  if (key === undefined) throw new ConfigProblem("PLAZA_CONTROL_KEY", "is required: it is the key that is replaced");
+  return startControlAlone(config, log, key);
 }
 
 /** Which server a command talks to: the one that its options name, then the variables, then the one that runs on the data folder. */
@@ -84,11 +133,14 @@ export interface ServerAddress {
   readonly url: string;
   readonly key: string;
   /** For requests to it. */
-  readonly tls: BunFetchRequestInitTLS;
+  readonly connection: BunFetchRequestInit;
 }
 
-/** The server's own file names an address of this machine, which no certificate names. Its authority has to be trusted all the same. */
-const ANY_NAME: BunFetchRequestInitTLS = { checkServerIdentity: () => undefined };
+/**
+ * The server's own file names an address of this machine, which no certificate names and no proxy reaches. The authority of its certificate has
+ * to be trusted all the same. Bun's declarations do not know that `false` turns the proxy of the environment off.
+ */
+const ON_THIS_MACHINE: BunFetchRequestInit = { tls: { checkServerIdentity: () => undefined }, proxy: false as unknown as string };
 
 const DEFAULT_DATA = ".plaza";
 const DEFAULT_URL = "http://127.0.0.1:4001";
@@ -110,7 +162,7 @@ export async function findServerAddress(given: Given): Promise<ServerAddress | u
   if (typeof url !== "string" || !URL.canParse(url)) throw new ConfigProblem("--control-url", `"${url}" is not an address`);
   const key = given.control_key ?? PLAZA_CONTROL_KEY ?? found.controlKey;
   if (key === undefined) throw new ConfigProblem("PLAZA_CONTROL_KEY", `is required: there is no key in it, and none in ${data}`);
-  return { url: trimmedEnd(url, "/").replace(/\/v1$/, ""), key: String(key), tls: named === undefined ? ANY_NAME : {} };
+  return { url: trimmedEnd(url, "/").replace(/\/v1$/, ""), key: String(key), connection: named === undefined ? ON_THIS_MACHINE : {} };
 }
 
 /** For a request to it that had no response. */

@@ -1,11 +1,9 @@
 /** `plaza feed upload`: sends a file to a product feed, and waits until the server has read it. */
 import { type FileHandle, open } from "node:fs/promises";
 import { ConfigProblem } from "#config/config";
-import { type ControlRequests, resultOf, withServer } from "./control-client.ts";
+import { type ControlRequests, type Given, resultOf, withServer } from "./control-client.ts";
 import { FAILED, say } from "./terminal/output.ts";
 import { Progress } from "./terminal/progress.ts";
-
-type Given = Readonly<Record<string, unknown>>;
 
 const MB = 1_000_000;
 const PIECE_BYTES = 262_144;

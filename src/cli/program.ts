@@ -9,6 +9,7 @@ import { version } from "#package.json";
 import { collected, controlCommand, flagsGiven, serverCommand } from "./command-options.ts";
 import { addContractCommands } from "./compare/commands.ts";
 import { outputClosed } from "./process-end.ts";
+import { addGroup, addWorldName, keyCommands, tokenCommands, worldCommands } from "./route-commands.ts";
 import type { SchemaName } from "./server/init.ts";
 import { addServerCommands } from "./server/server-commands.ts";
 import { addWebhookCommands } from "./webhooks/webhook-commands.ts";
@@ -75,11 +76,11 @@ SIGTERM and SIGINT end the server when the running requests have ended, after 10
       process.stdout.write(schemaText(name));
     });
   addWebhookCommands(plaza);
-  addTokenCommands(plaza.command("token").description("creates, lists and revokes tokens, and creates apps"));
-  addWorldCommands(plaza.command("world").description("makes, lists and deletes worlds, keeps and restores their state"));
+  addGroup(plaza, tokenCommands);
+  addWorldCommands(plaza);
   addFeedCommands(plaza.command("feed").description("uploads files to product feeds"));
   addLiveCommands(plaza.command("live").description("sends a test clip to live videos"));
-  addKeyCommands(plaza.command("key").description("creates, lists, revokes and replaces control keys, and replaces the sealing key"));
+  addGroup(plaza, keyCommands);
   return plaza;
 }
 
@@ -105,44 +106,8 @@ PLAZA_CONTROL_URL and PLAZA_CONTROL_KEY. Signals go to the command; when it ends
     });
 }
 
-function addTokenCommands(token: Command): void {
-  const add = (name: string, description: string) =>
-    controlCommand(token, name, description).option("--world-name <NAME>", "name of the world", "default");
-  const run = (command: string) => async (given: Record<string, unknown>) => {
-    const { runTokenCommand } = await import("./token.ts");
-    process.exitCode = await runTokenCommand(command, flagsGiven(given));
-  };
-  add("mint", "creates a token and prints its value, once")
-    .requiredOption("--type <TYPE>", "app, user, page, social_user, microblog_user or system_user")
-    .requiredOption("--app <ID>", "the app")
-    .option("--user <ID>", "the user, for a user, system user or page token")
-    .option("--page <ID>", "the page, for a page token")
-    .option("--social-account <ID>", "the account, for a social user token")
-    .option("--microblog-user <ID>", "the user, for a microblog user token")
-    .option("--scopes <A,B>", "scopes, separated by commas")
-    .option("--expires-at <TIME>", "Unix seconds or ISO 8601 (default: never)")
-    .action(run("mint"));
-  add("list", "lists the tokens, without their values").action(run("list"));
-  add("revoke", "revokes a token").requiredOption("--id <ID>", "id of the token, as list shows it").action(run("revoke"));
-  add("create-app", "creates an app and prints it with its secret")
-    .requiredOption("--name <NAME>", "name of the app")
-    .option("--id <ID>", "id of the app (default: a new id)")
-    .action(run("create-app"));
-}
-
-function addWorldCommands(world: Command): void {
-  const add = (name: string, description: string) =>
-    controlCommand(world, name, description).option("--world-name <NAME>", "name of the world", "default");
-  controlCommand(world, "list", "lists the worlds").action(async (given) => {
-    const { listWorlds } = await import("./world.ts");
-    process.exitCode = await listWorlds(flagsGiven(given));
-  });
-  add("export", "prints the state of a world as a world file")
-    .option("--secrets", "with the secrets and verify tokens of apps")
-    .action(async (given) => {
-      const { exportWorld } = await import("./world.ts");
-      process.exitCode = await exportWorld(flagsGiven(given));
-    });
+function addWorldCommands(plaza: Command): void {
+  const world = addGroup(plaza, worldCommands);
   controlCommand(world, "new", "makes a world, empty or with a world file")
     .argument("<name>", "lower-case letters, digits, - and _")
     .argument("[file]", "YAML or JSON; - reads standard input")
@@ -150,29 +115,7 @@ function addWorldCommands(world: Command): void {
       const { newWorld } = await import("./world.ts");
       process.exitCode = await newWorld(String(name), file as string | undefined, flagsGiven(given));
     });
-  controlCommand(world, "delete", "deletes a world with all that belongs to it")
-    .argument("<name>", "name of the world")
-    .action(async (name, given) => {
-      const { changeWorld } = await import("./world.ts");
-      process.exitCode = await changeWorld("DELETE", "", { ...flagsGiven(given), world_name: name });
-    });
-  add("reset", "makes a world what it was when it was made").action(async (given) => {
-    const { changeWorld } = await import("./world.ts");
-    process.exitCode = await changeWorld("POST", "/reset", flagsGiven(given));
-  });
-  add("snapshot", "keeps a world as it is, under a name")
-    .argument("<snapshot>", "letters, digits, - and _")
-    .action(async (snapshot, given) => {
-      const { changeWorld } = await import("./world.ts");
-      process.exitCode = await changeWorld("POST", "/snapshots", flagsGiven(given), { name: String(snapshot) });
-    });
-  add("restore", "makes a world what it was when a snapshot was taken")
-    .argument("<snapshot>", "its name")
-    .action(async (snapshot, given) => {
-      const { changeWorld } = await import("./world.ts");
-      process.exitCode = await changeWorld("POST", `/snapshots/${encodeURIComponent(String(snapshot))}/restore`, flagsGiven(given));
-    });
-  add("import", "merges a world file into a world, whole or not at all")
+  addWorldName(controlCommand(world, "import", "merges a world file into a world, whole or not at all"))
     .argument("<file>", "YAML or JSON; - reads standard input")
     .action(async (file, given) => {
       const { importWorld } = await import("./world.ts");
@@ -205,29 +148,6 @@ function addLiveCommands(live: Command): void {
       const { stopTestClip } = await import("./requests/live.ts");
       process.exitCode = await stopTestClip(String(video), flagsGiven(given));
     });
-}
-
-function addKeyCommands(key: Command): void {
-  const run = (command: string) => async (given: Record<string, unknown>) => {
-    const { runKeyCommand } = await import("./token.ts");
-    process.exitCode = await runKeyCommand(command, flagsGiven(given));
-  };
-  controlCommand(key, "create", "creates a key of the control API and prints it, once")
-    .requiredOption("--access <ACCESS>", "full, or read, which may GET and nothing else")
-    .option("--name <NAME>", "what it is for")
-    .option("--expires-at <TIME>", "Unix seconds (default: never)")
-    .action(run("create"));
-  controlCommand(key, "list", "lists the created and the replaced keys, without their values").action(run("list"));
-  controlCommand(key, "revoke", "revokes a key").requiredOption("--id <ID>", "id of the key, as list shows it").action(run("revoke"));
-  controlCommand(key, "rotate", "replaces the control key that the command uses, and prints the new one, once")
-    .option("--overlap-seconds <N>", "how long the old key stays valid (default: a day)")
-    .action(run("rotate"));
-  controlCommand(key, "sealing", "shows which keys seal stored secrets, and how many secrets the current key has still to seal").action(
-    run("sealing"),
-  );
-  controlCommand(key, "rotate-sealing", "replaces the key of a data folder that seals stored secrets")
-    .option("--overlap-seconds <N>", "how long the old key still opens secrets (default: a week)")
-    .action(run("rotate-sealing"));
 }
 
 /** An invalid option, or data that cannot be used: nothing was started (docs/operating.md: Start). */

@@ -1,57 +1,59 @@
-/** `plaza world …`. */
+/** `plaza world new` and `plaza world import`: the commands that send a world file. */
 import { ConfigProblem } from "#config/config";
-import { type Control, type Given, listAll, post, show, showAtItsEnd, withControl } from "./control-or-data.ts";
+import { EVENT_STREAM, readEvents } from "#control-contract/event-stream";
+import { show } from "./ask-route.ts";
+import { ControlRefusal, type Given, resultOf, withOwnServer } from "./control-client.ts";
 import { exitCodeOf } from "./process-end.ts";
 import { fail, readTextFile } from "./terminal/output.ts";
 import { Progress } from "./terminal/progress.ts";
 
 const MB = 1_000_000;
 
-const addressOf = ({ world_name }: Given): string => `/v1/worlds/${encodeURIComponent(String(world_name))}`;
-
-export const listWorlds = (given: Given): Promise<number> => withControl(given, (control) => listAll(control, "/v1/worlds"));
-
-/** Prints the world's file. */
-export const exportWorld = (given: Given): Promise<number> =>
-  withControl(given, async (control) =>
-    show(await control.request(`${addressOf(given)}/export${given.secrets === true ? "?secrets=true" : ""}`, { method: "GET" })),
-  );
-
 /** Merges a world file into the world, whole or not at all; `-` is standard input. */
 export async function importWorld(file: string, given: Given): Promise<number> {
   let body: string;
   try {
-    // Before the data is opened: a file that cannot be read shall leave no empty data behind.
+    // Before a server is started: a file that cannot be read shall leave no empty data behind.
     body = await readWorldFile("<file>", file);
   } catch (error) {
     return fail((error as Error).message, exitCodeOf(error));
   }
   const progress = new Progress("import");
-  const run = async (control: Control): Promise<number> => {
-    // Until the file is read, nobody knows how many entries it has.
-    progress.wait(`of ${(Buffer.byteLength(body) / MB).toFixed(1)} MB`);
-    const headers = { "content-type": "text/plain", accept: "text/event-stream" };
-    const response = await control.request(`${addressOf(given)}/import`, { method: "POST", body, headers });
-    return showAtItsEnd(
-      response,
-      (done, total) => progress.show(done, total, "entries"),
-      () => progress.end(),
-    );
-  };
-  return withControl(given, run, { makesData: true }).finally(() => progress.end());
+  return withOwnServer(
+    given,
+    async ({ send, world }) => {
+      // Until the file is read, nobody knows how many entries it has.
+      progress.wait(`of ${(Buffer.byteLength(body) / MB).toFixed(1)} MB`);
+      const headers = { "content-type": "text/plain", accept: EVENT_STREAM };
+      const response = await send(`${world}/import`, { method: "POST", body, headers });
+      const result = await resultAtItsEnd(response, (done, total) => progress.show(done, total, "entries")).finally(() => progress.end());
+      return show(result);
+    },
+    { makesData: true },
+  ).finally(() => progress.end());
 }
 
-export function newWorld(name: string, file: string | undefined, given: Given): Promise<number> {
-  const run = async (control: Control): Promise<number> =>
-    show(await post(control, "/v1/worlds", file === undefined ? { name } : { name, file: await readWorldFile("[file]", file) }));
-  return withControl(given, run, { makesData: true });
-}
-
-/** `path` is below the world. */
-export const changeWorld = (method: string, path: string, given: Given, body?: Record<string, unknown>): Promise<number> =>
-  withControl(given, async (control) =>
-    show(body === undefined ? await control.request(addressOf(given) + path, { method }) : await post(control, addressOf(given) + path, body)),
+export const newWorld = (name: string, file: string | undefined, given: Given): Promise<number> =>
+  withOwnServer(
+    given,
+    async ({ request }) =>
+      show(await request("POST", "/v1/worlds", file === undefined ? { name } : { name, file: await readWorldFile("[file]", file) })),
+    { makesData: true },
   );
+
+type Result = Parameters<typeof show>[0];
+
+/** Of long work: `onProgress` is called as it goes on. Throws what the API refuses. */
+export async function resultAtItsEnd(response: Response, onProgress: (done: number, total: number) => void): Promise<Result> {
+  // Refused before it began, or by a server that says nothing until the end.
+  if (response.headers.get("content-type") !== EVENT_STREAM) return resultOf(response);
+  for await (const { event, value } of readEvents<Result & { done: number; total: number; error?: { message: string } }>(response)) {
+    if (event === "error") throw new ControlRefusal(value.error?.message ?? "the control API gave no reason");
+    if (event !== "progress") return value;
+    onProgress(value.done, value.total);
+  }
+  throw new Error("the server ended before it said how this ended: plaza world export shows what is stored");
+}
 
 async function readWorldFile(named: string, file: string): Promise<string> {
   const body = await readTextFile(named, file);

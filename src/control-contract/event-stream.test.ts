@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { eventStream, type SendEvent, wantsEvents, watchStream } from "./event-stream.ts";
 import type { ControlRequest } from "./route.ts";
 
-const requestOf = (ending: AbortSignal | undefined, accept = "text/event-stream") =>
+const requestOf = (ending: AbortSignal = new AbortController().signal, accept = "text/event-stream") =>
   ({ deps: { ending }, header: (name: string) => (name === "accept" ? accept : undefined) }) as unknown as ControlRequest;
 
 function open(ending?: AbortSignal) {
@@ -63,7 +63,7 @@ test("a reader that does not read large pieces is left behind sooner", () => {
 
 test("an event may have an id, and one before the first event", async () => {
   const response = eventStream(
-    requestOf(undefined),
+    requestOf(),
     (send) => {
       send("n", 1, 8);
       return () => {};
@@ -136,6 +136,6 @@ test("one look is made at a time, however long it takes", async () => {
 });
 
 test("only who asks for events gets them", () => {
-  expect(wantsEvents(requestOf(undefined))).toBeTrue();
+  expect(wantsEvents(requestOf())).toBeTrue();
   expect(wantsEvents(requestOf(undefined, "application/json"))).toBeFalse();
 });

@@ -40,14 +40,14 @@ export function eventStream({ deps }: ControlRequest, begin: (send: SendEvent, e
     stop = () => {
       isOver = true;
       clearInterval(heartbeat);
-      deps.ending?.removeEventListener("abort", end);
+      deps.ending.removeEventListener("abort", end);
       endSending();
     };
     write(`: listening\n${lineOfId(id)}\n`);
     endSending = begin((event, value, of) => write(`event: ${event}\n${lineOfId(of)}data: ${JSON.stringify(value)}\n\n`), end);
     if (isOver) endSending();
-    else if (deps.ending?.aborted === true) end();
-    else deps.ending?.addEventListener("abort", end);
+    else if (deps.ending.aborted) end();
+    else deps.ending.addEventListener("abort", end);
   };
   const body = new ReadableStream<Uint8Array>(
     { start, cancel: () => stop() },

@@ -38,10 +38,10 @@ export interface ControlDeps {
   onTokenCopied?(token: NodeId, copy: NodeId): void;
   /** Called with the hash of a key that was replaced and the value of the new one, where the old one may be kept in a file. */
   onKeyReplaced?(oldHash: string, key: string): void;
-  /** The server that serves this API; undefined where a command has opened the data itself. */
-  readonly server?: ServedBy | undefined;
+  /** The server that serves this API. */
+  readonly server: ServedBy;
   /** Aborted when the server begins to end: streams end with it. */
-  readonly ending?: AbortSignal | undefined;
+  readonly ending: AbortSignal;
 }
 
 /** The process that serves the API, as its clients see it. */

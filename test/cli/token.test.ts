@@ -73,7 +73,7 @@ describe("plaza token", () => {
       expect(await runPlaza(["token", "list", ...args], options)).toMatchObject({ code: 0, stderr: "", stdout: expect.stringContaining("1001") });
     await plaza.end();
     expect(existsSync(files[1] as string)).toBeFalse();
-    // Without a server it opens the data, as the key is of no use then.
+    // Without a server it starts one for itself.
     expect((await runPlaza(["token", "list"], { cwd })).stdout).toContain("1001");
   });
 

@@ -22,13 +22,19 @@ const CAFE = {
   tokens: [{ token: "page-token", type: "page", app: "1001", page: "2001", scopes: ["pages_messaging"] }],
 };
 
-const SERVER = {
+const DESCRIBED = {
   sandbox: true,
   base_url: "http://127.0.0.1:4000",
   app_base_url: "http://127.0.0.1:4000/app",
   microblog_base_url: "http://127.0.0.1:4000/microblog/v1.0",
   ads_base_url: "http://127.0.0.1:4000/ads",
   social_login_host: "http://127.0.0.1:4000/social-login",
+};
+
+export const SERVED: ControlAppOptions["deps"]["server"] = {
+  ...{ version: "1.2.3", pid: 4711, startedMs: 1_795_000_000_500, base_url: DESCRIBED.base_url, sandbox: true, processes: 1 },
+  data: "memory",
+  stop: () => {},
 };
 
 /** By the features that it is of: each test has a registry of its own. */
@@ -81,9 +87,10 @@ export async function openControl(options: PlazaOptions = {}, more: Partial<Cont
       worlds: loneWorld(plaza.world),
       parseYaml: (text) => Bun.YAML.parse(text),
       servesGraph: true,
-      describeServer: () => SERVER,
+      describeServer: () => DESCRIBED,
       mintTokenValue: tokenValue,
       onTimeMoved: [],
+      ...{ server: SERVED, ending: new AbortController().signal },
       realTime: { nowMs: () => plaza.time.realMs, monotonicMs, sleepMs },
       ...more,
     },

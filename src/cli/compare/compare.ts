@@ -9,6 +9,7 @@ import { obstacle } from "#conformance/run-cases";
 import { runCase } from "#conformance/session";
 import { expectAreas } from "#conformance/suite";
 import { buildRegistry } from "#main";
+import type { Given } from "../control-client.ts";
 import { bodyOf, type Difference, differencesOf, learnIds, type Translation } from "./differences.ts";
 import { missingSecrets, readHar } from "./har.ts";
 import { operationForm } from "./operations.ts";
@@ -16,8 +17,6 @@ import { type Replayed, replay, type Server } from "./replay.ts";
 import { ownRules, readRules } from "./rules.ts";
 import { withoutSecrets } from "./secrets.ts";
 import { expectServer, givenServer, httpAddress, orWrongUse, profileOf } from "./servers.ts";
-
-type Given = Readonly<Record<string, unknown>>;
 
 const [SAME, DIFFERENT] = [0, 1];
 /** Of the differences of one operation that are printed. */

@@ -5,14 +5,13 @@ import { addressOf, listening, portOf } from "#config/listening";
 import { type Exchange, recordingProxy } from "#http/commands/recording-proxy";
 import { HIDDEN } from "#kernel/redaction/redaction";
 import { version } from "#package.json";
+import type { Given } from "../control-client.ts";
 import { nextSignal } from "../process-end.ts";
 import { note, say } from "../terminal/output.ts";
 import { type HarEntry, HarFile, type PostData } from "./har.ts";
 import { isMultipart } from "./multipart.ts";
 import { headersWithoutSecrets, SecretNames, secretPlaces, withoutSecrets } from "./secrets.ts";
 import { httpAddress, orWrongUse } from "./servers.ts";
-
-type Given = Readonly<Record<string, unknown>>;
 
 /** A recording that nobody ends leaves room on the disk. Requests are passed on beyond it. */
 const FILE_BYTES_MAX = 1024 * 1024 * 1024;

@@ -5,6 +5,7 @@ import { controlAddresses, type GivenServer } from "#conformance/given";
 import { expectListener, send, type WireRequest } from "#conformance/http/wire";
 import { runOnGiven } from "#conformance/run-cases";
 import { runSuite, type SuiteOptions, SuiteProblem } from "#conformance/suite";
+import type { Given } from "../control-client.ts";
 import { fail, note, WRONG_USE } from "../terminal/output.ts";
 
 /** Throws where the text is none, or names a user: nobody would send it, and a recording would show the password. */
@@ -55,8 +56,6 @@ export async function orWrongUse(run: () => Promise<number>): Promise<number> {
 }
 
 /** `plaza conform`: checks any server against the interface, clause by clause. */
-type Given = Readonly<Record<string, unknown>>;
-
 /** Resolves with the exit code: 0 if all cases passed, 1 if one failed or none ran, 2 if an option is wrong. */
 export function conform(given: Given): Promise<number> {
   return orWrongUse(async () => {

@@ -3,11 +3,15 @@ import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
+import { controlRoutes } from "#control/routes";
 import { commandLine } from "#harness/cli/command-line";
 import { type Asked, controlStub } from "#harness/cli/control-stub";
 import { written } from "#harness/cli/printed";
 import { temporaryFolder } from "#harness/server";
+import { buildRegistry } from "#main";
+import { nameOf } from "../ask-route.ts";
 import { program } from "../program.ts";
+import { keyCommands, tokenCommands, worldCommands } from "../route-commands.ts";
 
 const WORLD = "/v1/worlds/default";
 const get = (path: string): Asked => ({ method: "GET", path });
@@ -114,6 +118,29 @@ describe("a command asks", () => {
   });
 });
 
+describe("a command that is one request", () => {
+  const routes = new Map(controlRoutes(buildRegistry()).map((route) => [`${route.method} ${route.path}`, route]));
+  const commands = [tokenCommands, worldCommands, keyCommands].flatMap(({ name, commands: own }) =>
+    own.map((command) => [`${name} ${command.name}`, command] as const),
+  );
+  test.each(commands)("%s has the options that its route knows", (_, { asks, options = [], argument, sentAs = {} }) => {
+    const [method, template = ""] = asks.split(" ");
+    const [path] = template.replace("{world_name}", "{w}").split("?");
+    const name =
+      path?.endsWith("/nodes/apps") === true
+        ? "/v1/worlds/{w}/nodes/{key}"
+        : path?.replace(/\{(name|snapshot)\}/, path.includes("snapshots") ? "{name}" : "{w}");
+    const route = routes.get(`${method} ${name}`);
+    expect(route).toBeDefined();
+    const forms = [...options.map(([flags]) => flags), ...(argument === undefined ? [] : [argument[0]])];
+    const sent = forms.map(nameOf).filter((one) => !template.includes(`{${one}}`));
+    const schema = method === "GET" ? route?.query : route?.body;
+    // An app is checked by its section.
+    const known = schema === "entry" ? ["name", "id"] : Object.keys((schema as { properties?: object } | undefined)?.properties ?? {});
+    expect(known).toEqual(expect.arrayContaining(sent.map((one) => sentAs[one] ?? one)));
+  });
+});
+
 describe("the program", () => {
   const commandAt = (path: string, settings: Parameters<typeof program>[0] = []): Command =>
     path.split(" ").reduce((command, name) => command.commands.find((one) => one.name() === name) as Command, program(settings));
@@ -126,7 +153,7 @@ describe("the program", () => {
       ...["start", "exec", "worker", "status", "stop", "logs", "doctor", "backup", "init", "completion", "conform", "record", "compare", "schema"],
       ...["listen", "trigger", "deliveries", "deliveries list", "deliveries show", "deliveries resend"],
       ...["token", "token mint", "token list", "token revoke", "token create-app"],
-      ...["world", "world list", "world export", "world new", "world delete", "world reset", "world snapshot", "world restore", "world import"],
+      ...["world", "world list", "world export", "world delete", "world reset", "world snapshot", "world restore", "world new", "world import"],
       ...["feed", "feed upload", "live", "live play", "live stop"],
       ...["key", "key create", "key list", "key revoke", "key rotate", "key sealing", "key rotate-sealing"],
     ]);

@@ -62,7 +62,7 @@ describe("the server is", () => {
 
   test("trusted under any name where its folder names it, and only under its own where a person does", async () => {
     const data = dataOfServer();
-    const check = async (given: object) => (await findServerAddress({ data, ...given }))?.tls.checkServerIdentity;
+    const check = async (given: object) => (await findServerAddress({ data, ...given }))?.connection.tls?.checkServerIdentity;
     expect((await check({}))?.("elsewhere", {} as never)).toBeUndefined();
     expect(await check({})).toBeFunction();
     expect(await check({ control_url: "https://named:2" })).toBeUndefined();

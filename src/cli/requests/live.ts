@@ -1,8 +1,6 @@
 /** `plaza live`: the server's own encoder sends a test clip to a live video. */
-import { withServer } from "../control-client.ts";
+import { type Given, withServer } from "../control-client.ts";
 import { note, say } from "../terminal/output.ts";
-
-type Given = Readonly<Record<string, unknown>>;
 
 const PLANNED = ["unpublished", "scheduled_unpublished", "scheduled_live"];
 

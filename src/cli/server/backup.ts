@@ -8,9 +8,8 @@ import { readConfig } from "#config/read-config";
 import { settings } from "#features";
 import { backUpWorlds, hasData } from "#storage/open";
 import { copyFolder, makeFolder } from "#storage/synced-folders";
+import type { Given } from "../control-client.ts";
 import { fail, note, say, WRONG_USE } from "../terminal/output.ts";
-
-type Given = Readonly<Record<string, unknown>>;
 
 const WORLD = "default";
 const SNAPSHOTS = "snapshots";

@@ -11,11 +11,9 @@ import { connectionsWithin } from "#http/limits";
 import { reservePort } from "#http/reserved-port";
 import { version } from "#package.json";
 import { openFilesMax } from "#system";
-import { controlRequests, findServerAddress } from "../control-client.ts";
+import { controlRequests, findServerAddress, type Given } from "../control-client.ts";
 import { FAILED, printable, say } from "../terminal/output.ts";
 import { type ServerStatus, statusOf } from "./status.ts";
-
-type Given = Readonly<Record<string, unknown>>;
 
 interface Finding {
   readonly health: "ok" | "warning" | "problem";

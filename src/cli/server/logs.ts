@@ -1,9 +1,7 @@
 /** `plaza logs`: the last requests of the graph, and with `--follow` each further one. */
 import { readEvents } from "#control-contract/event-stream";
-import { type ControlRequests, resultOf, withServer } from "../control-client.ts";
+import { type ControlRequests, type Given, resultOf, withServer } from "../control-client.ts";
 import { fail, note, printable, say, timeText } from "../terminal/output.ts";
-
-type Given = Readonly<Record<string, unknown>>;
 
 interface Seen {
   readonly trace_id: string;

@@ -1,9 +1,7 @@
 /** `plaza status`: whether a server runs, and what it is. */
 import type { Alert } from "#control-contract/alert";
-import { type ControlRequests, withServer } from "../control-client.ts";
+import { type ControlRequests, type Given, withServer } from "../control-client.ts";
 import { FAILED, fail, printable, say, timeText } from "../terminal/output.ts";
-
-type Given = Readonly<Record<string, unknown>>;
 
 export interface ServerStatus {
   readonly version: string;

@@ -1,9 +1,7 @@
 /** `plaza stop`: ends a server and waits until it has ended. */
 import { sleepMs } from "#system";
-import { type ControlRequests, pidOnData, withServer } from "../control-client.ts";
+import { type ControlRequests, type Given, pidOnData, withServer } from "../control-client.ts";
 import { fail, note, say } from "../terminal/output.ts";
-
-type Given = Readonly<Record<string, unknown>>;
 
 /** Running requests have 10 s, and the data is closed afterwards. */
 const WITHIN_MS = 15_000;

@@ -2,8 +2,10 @@
 import { describe, expect, test } from "bun:test";
 import { written } from "#harness/cli/printed";
 import type { Log } from "#telemetry/log";
-import { type Control, listAll, show, showAtItsEnd } from "../control-or-data.ts";
+import { listAll, show } from "../ask-route.ts";
+import { ControlRefusal, resultOf } from "../control-client.ts";
 import { exitCodeOf, explain } from "../process-end.ts";
+import { resultAtItsEnd } from "../world.ts";
 
 const errorOf = (message: string, more: { name?: string; code?: string; errorName?: string; cause?: unknown } = {}): Error =>
   Object.assign(new Error(message), more);
@@ -63,60 +65,44 @@ describe("an error", () => {
 describe("what the control API returns", () => {
   const json = (body: unknown, status = 200) => Response.json(body, { status });
 
-  test("is printed, its warnings beside it; a refusal is said in one line and is a failure", async () => {
+  test("is printed, its warnings beside it", () => {
     const streams = written();
-    expect(await show(json({ id: "1", warnings: ["careful", "very"] }))).toBe(0);
+    expect(show({ id: "1", warnings: ["careful", "very"] } as object)).toBe(0);
     expect(streams).toEqual({ out: '{\n  "id": "1"\n}\n', err: "plaza: careful\nplaza: very\n" });
-    Object.assign(streams, { out: "", err: "" });
-    expect(await show(json({ error: { message: "no such app" } }, 404))).toBe(1);
-    expect(await show(json({}, 500))).toBe(1);
-    expect(streams).toEqual({ out: "", err: "plaza: no such app\nplaza: the control API returned 500\n" });
   });
 
-  test("of long work is printed at its end, after what shows how far it is", async () => {
-    const streams = written();
+  test("of long work is known at its end, after what shows how far it is", async () => {
     const steps: unknown[] = [];
-    const shown = (response: Response) =>
-      showAtItsEnd(
-        response,
-        (done, total) => steps.push([done, total]),
-        () => steps.push(`end, ${streams.out.length} printed`),
-      );
+    const resultOfWork = (response: Response) => resultAtItsEnd(response, (done, total) => steps.push([done, total]));
     const events = (...list: [event: string, value: unknown][]) =>
       new Response(list.map(([event, value]) => `event: ${event}\ndata: ${JSON.stringify(value)}\n\n`).join(""), {
         headers: { "content-type": "text/event-stream" },
       });
-    expect(await shown(events(["progress", { done: 1, total: 2 }], ["progress", { done: 2, total: 2 }], ["result", { users: 3 }]))).toBe(0);
-    expect({ steps, ...streams }).toEqual({ steps: [[1, 2], [2, 2], "end, 0 printed"], out: '{\n  "users": 3\n}\n', err: "" });
-    Object.assign(streams, { out: "", err: "" });
-    expect(await shown(events(["error", { error: { message: "users[0]: no" } }]))).toBe(1);
-    expect(streams).toEqual({ out: "", err: "plaza: users[0]: no\n" });
-    steps.length = 0;
-    expect(await shown(json({ error: { message: "refused" } }, 400))).toBe(1);
-    expect(steps).toEqual(["end, 0 printed"]);
-    await expect(shown(events(["progress", { done: 1, total: 2 }]))).rejects.toThrow("the server ended before it said how this ended");
+    const result = resultOfWork(events(["progress", { done: 1, total: 2 }], ["progress", { done: 2, total: 2 }], ["result", { users: 3 }]));
+    expect(await result).toEqual({ users: 3 } as object);
+    expect(steps).toEqual([
+      [1, 2],
+      [2, 2],
+    ]);
+    await expect(resultOfWork(events(["error", { error: { message: "users[0]: no" } }]))).rejects.toThrow(new ControlRefusal("users[0]: no"));
+    await expect(resultOfWork(json({ error: { message: "refused" } }, 400))).rejects.toThrow(new ControlRefusal("refused"));
+    await expect(resultOfWork(events(["progress", { done: 1, total: 2 }]))).rejects.toThrow("the server ended before it said how this ended");
   });
 
   test("as a list is read page by page, one line an entry, until a page is refused", async () => {
     const streams = written();
     const asked: string[] = [];
-    const controlOf = (pages: Readonly<Record<string, Response>>): Control => ({
-      request: async (path) => {
+    const controlOf = (pages: Readonly<Record<string, Response>>) => ({
+      request: async (_method: string, path: string) => {
         asked.push(path);
-        return pages[path] as Response;
+        return resultOf(pages[path] as Response);
       },
-      close: async () => {},
     });
     const next = { next: "http://elsewhere:1/v1/tokens?after=b&limit=2" };
-    expect(
-      await listAll(
-        controlOf({ "/v1/tokens": json({ data: [1, { a: "b" }], paging: next }), "/v1/tokens?after=b&limit=2": json({ data: [3] }) }),
-        "/v1/tokens",
-      ),
-    ).toBe(0);
+    const pages = { "/v1/tokens": json({ data: [1, { a: "b" }], paging: next }), "/v1/tokens?after=b&limit=2": json({ data: [3] }) };
+    expect(await listAll(controlOf(pages), "/v1/tokens")).toBe(0);
     expect({ asked, ...streams }).toEqual({ asked: ["/v1/tokens", "/v1/tokens?after=b&limit=2"], out: '1\n{"a":"b"}\n3\n', err: "" });
-    expect(await listAll(controlOf({ "/a": json({ error: { message: "no" } }, 403) }), "/a")).toBe(1);
+    await expect(listAll(controlOf({ "/a": json({ error: { message: "no" } }, 403) }), "/a")).rejects.toThrow(new ControlRefusal("no"));
     expect(await listAll(controlOf({ "/a": json({}) }), "/a")).toBe(0);
-    expect(streams).toEqual({ out: '1\n{"a":"b"}\n3\n', err: "plaza: no\n" });
   });
 });

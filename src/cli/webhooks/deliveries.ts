@@ -1,8 +1,6 @@
 /** `plaza deliveries …`: what was sent to callbacks, and again. */
-import { type ControlRequests, withServer } from "../control-client.ts";
+import { type ControlRequests, type Given, withServer } from "../control-client.ts";
 import { fail, note, printable, say, timeText, WRONG_USE } from "../terminal/output.ts";
-
-type Given = Readonly<Record<string, unknown>>;
 
 export const runDeliveryCommand = (command: string, given: Given, ids: readonly string[] = []): Promise<number> =>
   withServer(given, (control) => run(control, command, given, ids));

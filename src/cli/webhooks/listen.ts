@@ -8,7 +8,7 @@ import { readEvents } from "#control-contract/event-stream";
 import { listenForWebhooks, type ReceivedWebhook } from "#http/commands/webhook-listener";
 import { buildRegistry } from "#main";
 import { sleepMs } from "#system";
-import { ControlRefusal, type ControlRequests, controlRequests, resultOf, withServer } from "../control-client.ts";
+import { ControlRefusal, type ControlRequests, controlRequests, type Given, resultOf, withServer } from "../control-client.ts";
 import { nextSignal, outputClosed } from "../process-end.ts";
 import { note, printable, say, timeText } from "../terminal/output.ts";
 import {
@@ -21,8 +21,6 @@ import {
   subscribeAccounts,
   unsubscribeAccounts,
 } from "./subscribing.ts";
-
-type Given = Readonly<Record<string, unknown>>;
 
 /** Returned to the server if the receiver does not respond. */
 const BAD_GATEWAY = 502;

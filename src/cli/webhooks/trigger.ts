@@ -4,13 +4,11 @@ import { ConfigProblem } from "#config/config";
 import { suggestion } from "#kernel/suggestion";
 import { buildRegistry } from "#main";
 import type { WebhookField } from "#webhooks/catalogue/field";
-import { ControlRefusal, type ControlRequests, withServer } from "../control-client.ts";
+import { ControlRefusal, type ControlRequests, type Given, withServer } from "../control-client.ts";
 import { FAILED, fail, say, timeText, WRONG_USE } from "../terminal/output.ts";
 import { type Delivery, lineOf } from "./deliveries.ts";
 import { overrideOf, readScript, type Trigger, withOverrides } from "./script.ts";
 import { nodesOf } from "./subscribing.ts";
-
-type Given = Readonly<Record<string, unknown>>;
 
 /** A callback has 15 s to respond (D-62). */
 const WAIT_MS_MAX = 17_000;

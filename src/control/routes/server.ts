@@ -1,8 +1,7 @@
 /** The running server itself: what it is, its end, and the errors that its graph returns. */
 import { Type } from "typebox";
-import { conflict } from "#control-contract/errors";
 import { listOf } from "#control-contract/lists";
-import type { ControlRequest, ControlRoute, ServedBy } from "#control-contract/route";
+import type { ControlRequest, ControlRoute } from "#control-contract/route";
 import { newestVersion } from "#graph/versions/resolve";
 import { unixSeconds } from "#kernel/clock";
 import { withoutCitations } from "#kernel/text";
@@ -38,14 +37,8 @@ const graphError = Type.Object({
   when: Type.String({ description: "its cause" }),
 });
 
-function serverOf({ deps }: ControlRequest): ServedBy {
-  if (deps.server === undefined) throw conflict("no server uses the data");
-  return deps.server;
-}
-
-async function readServer(request: ControlRequest): Promise<unknown> {
-  const { stop: _, startedMs, ...facts } = serverOf(request);
-  const { deps, world, url } = request;
+async function readServer({ deps, world, url }: ControlRequest): Promise<unknown> {
+  const { stop: _, startedMs, ...facts } = deps.server;
   return {
     ...facts,
     started_at: startedMs / 1000,
@@ -71,7 +64,6 @@ export const serverRoutes: readonly ControlRoute[] = [
     operation: "readServer",
     summary: "What this server is, the addresses of the graph as this caller reaches them, and its newest version",
     response: serverFacts,
-    errors: [409],
     handle: readServer,
   },
   {
@@ -80,9 +72,8 @@ export const serverRoutes: readonly ControlRoute[] = [
     operation: "stopServer",
     summary: "Ends the server as SIGTERM does: no new requests, and running ones end, within 10 s at most",
     response: Type.Object({ success: Type.Boolean() }),
-    errors: [409],
-    handle: async (request) => {
-      serverOf(request).stop();
+    handle: async ({ deps }) => {
+      deps.server.stop();
       return { success: true };
     },
   },

@@ -1,4 +1,4 @@
-/** Commands that open the data themselves where no server uses it. */
+/** Commands that start a server for themselves where none uses the data. */
 import { beforeEach, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -6,7 +6,8 @@ import { controlStub } from "#harness/cli/control-stub";
 import { written } from "#harness/cli/printed";
 import { variables } from "#harness/cli/variables";
 import { temporaryFolder } from "#harness/server";
-import { post, show, withControl } from "../control-or-data.ts";
+import { show } from "../ask-route.ts";
+import { withOwnServer } from "../control-client.ts";
 
 beforeEach(() => variables({ PLAZA_CONTROL_URL: undefined, PLAZA_CONTROL_KEY: undefined, PLAZA_DATA: undefined, PLAZA_CONFIG: undefined }));
 
@@ -14,9 +15,9 @@ test("the data is made where the command may make it, and is free again as soon 
   const data = join(temporaryFolder(), "data");
   const streams = written();
   const create = () =>
-    withControl({ data }, async (control) => show(await post(control, "/v1/worlds/default/nodes/apps", { name: "Mine" })), { makesData: true });
+    withOwnServer({ data }, async ({ request }) => show(await request("POST", "nodes/apps", { name: "Mine" })), { makesData: true });
   expect(await create()).toBe(0);
-  const failed = withControl({ data }, () => Promise.reject(Object.assign(new Error("what to change"), { name: "ConfigProblem" })));
+  const failed = withOwnServer({ data }, () => Promise.reject(Object.assign(new Error("what to change"), { name: "ConfigProblem" })));
   expect(await failed).toBe(2);
   expect(await create()).toBe(0);
   expect(streams.out.match(/"name": "Mine"/g)).toHaveLength(2);
@@ -26,8 +27,8 @@ test("the data is made where the command may make it, and is free again as soon 
 test("data that another program uses is left alone, and how to ask that program is said", async () => {
   const data = temporaryFolder();
   const streams = written();
-  const second = () => withControl({ data }, async () => 0, { makesData: true });
-  expect(await withControl({ data }, second, { makesData: true })).toBe(2);
+  const second = () => withOwnServer({ data }, async () => 0, { makesData: true });
+  expect(await withOwnServer({ data }, second, { makesData: true })).toBe(2);
   expect(streams.err).toEndWith("plaza: to ask the server that uses the data, set --control-url and PLAZA_CONTROL_KEY\n");
   expect(await second()).toBe(0);
 });
@@ -35,11 +36,11 @@ test("data that another program uses is left alone, and how to ask that program 
 test("where there is no data, nothing is made of it, and a key that nobody has cannot be replaced", async () => {
   const data = join(temporaryFolder(), "data");
   const streams = written();
-  expect(await withControl({ data }, async () => 0)).toBe(2);
+  expect(await withOwnServer({ data }, async () => 0)).toBe(2);
   expect(streams.err).toBe(`plaza: --data: there is no data in ${data}; plaza start or plaza token create-app makes it\n`);
   expect(existsSync(data)).toBe(false);
   Object.assign(streams, { err: "" });
-  expect(await withControl({ data }, async () => 0, { isKeyReplaced: true, makesData: true })).toBe(2);
+  expect(await withOwnServer({ data }, async () => 0, { isKeyReplaced: true, makesData: true })).toBe(2);
   expect(streams.err).toBe("plaza: PLAZA_CONTROL_KEY: is required: it is the key that is replaced\n");
 });
 
@@ -47,8 +48,8 @@ test("a server that is named is asked, with the headers of the request beside it
   const stub = controlStub();
   const streams = written();
   variables({ PLAZA_CONTROL_KYE: "1" });
-  const code = await withControl(stub.given, async (control) => {
-    const response = await control.request("/v1/x", { method: "PUT", body: "text", headers: { accept: "text/plain" } });
+  const code = await withOwnServer(stub.given, async (control) => {
+    const response = await control.send("/v1/x", { method: "PUT", body: "text", headers: { accept: "text/plain" } });
     return response.status;
   });
   expect(code).toBe(200);
@@ -57,7 +58,33 @@ test("a server that is named is asked, with the headers of the request beside it
   expect(streams.err).toBe("plaza: nothing reads the variable PLAZA_CONTROL_KYE; did you mean PLAZA_CONTROL_KEY?\n");
   Object.assign(streams, { err: "" });
   variables({ PLAZA_CONTROL_KYE: undefined });
-  const away = withControl({ ...stub.given, control_url: "http://127.0.0.1:1" }, async (control) => (await control.request("/", {})).status);
+  const away = withOwnServer({ ...stub.given, control_url: "http://127.0.0.1:1" }, async (control) => (await control.send("/")).status);
   expect(await away).toBe(2);
   expect(streams.err).toBe("plaza: --control-url: no server listens at http://127.0.0.1:1\n");
+});
+
+test("its own server is one of this machine alone, with a key that nobody has, and does no background work; a proxy is not asked", async () => {
+  const data = join(temporaryFolder(), "data");
+  const app = {
+    ...{ id: "1001", secret: "s", callback: { url: "http://127.0.0.1:9/", verified: true } },
+    subscriptions: [{ object: "page", fields: ["custom_labels"] }],
+  };
+  variables({ HTTP_PROXY: "http://127.0.0.1:9", http_proxy: "http://127.0.0.1:9" });
+  const code = await withOwnServer(
+    { data },
+    async ({ url, request }) => {
+      expect(new URL(url).hostname).toBe("127.0.0.1");
+      expect((await fetch(`${url}/v1/server`, { proxy: false as unknown as string, headers: { authorization: "Bearer " } })).status).toBe(401);
+      await request("POST", "import", {
+        apps: [app],
+        pages: [{ id: "2001", subscribed_apps: [{ app: "1001", subscribed_fields: ["custom_labels"] }] }],
+      });
+      const { deliveries } = await request("POST", "deliveries/trigger", { object: "page", field: "custom_labels", entity: "2001" });
+      expect(deliveries).toHaveLength(1);
+      expect(await request("GET", `deliveries/${deliveries[0]}`)).toMatchObject({ status: "waiting", attempts: [] });
+      return 0;
+    },
+    { makesData: true },
+  );
+  expect(code).toBe(0);
 });

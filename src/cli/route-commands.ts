@@ -1,0 +1,167 @@
+/** Commands that are one request to the control API each. Without a running server, the command starts one for itself. */
+import { type Command, Option } from "commander";
+import { controlCommand, flagsGiven } from "./command-options.ts";
+import type { Given, PrivateUse } from "./control-client.ts";
+
+export interface RouteCommand extends PrivateUse {
+  readonly name: string;
+  readonly summary: string;
+  /** Method and path. `{name}` is an option or the argument; what the path does not name is the query of a GET, and else the body. */
+  readonly asks: string;
+  readonly argument?: readonly [name: string, summary: string];
+  /** `<N>` and `<TIME>` are sent as numbers where they are, `<A,B>` as a list. */
+  readonly options?: readonly (readonly [flags: string, summary: string, isRequired?: "required"])[];
+  /** The name in the body, where the command calls it something else. */
+  readonly sentAs?: Readonly<Record<string, string>>;
+  /** The response is a list: one entry per line is printed, page by page. */
+  readonly isList?: true;
+}
+
+interface Group {
+  readonly name: string;
+  readonly summary: string;
+  readonly commands: readonly RouteCommand[];
+}
+
+const OF_WORLD = "/v1/worlds/{world_name}";
+const ID_OF_TOKEN = ["--id <ID>", "id of the token, as list shows it", "required"] as const;
+
+export const tokenCommands: Group = {
+  name: "token",
+  summary: "creates, lists and revokes tokens, and creates apps",
+  commands: [
+    {
+      name: "mint",
+      summary: "creates a token and prints its value, once",
+      asks: `POST ${OF_WORLD}/tokens`,
+      options: [
+        ["--type <TYPE>", "app, user, page, social_user, microblog_user or system_user", "required"],
+        ["--app <ID>", "the app", "required"],
+        ["--user <ID>", "the user, for a user, system user or page token"],
+        ["--page <ID>", "the page, for a page token"],
+        ["--social-account <ID>", "the account, for a social user token"],
+        ["--microblog-user <ID>", "the user, for a microblog user token"],
+        ["--scopes <A,B>", "scopes, separated by commas"],
+        ["--expires-at <TIME>", "Unix seconds or ISO 8601 (default: never)"],
+      ],
+    },
+    { name: "list", summary: "lists the tokens, without their values", asks: `GET ${OF_WORLD}/tokens?limit=1000`, isList: true },
+    { name: "revoke", summary: "revokes a token", asks: `DELETE ${OF_WORLD}/tokens/{id}`, options: [ID_OF_TOKEN] },
+    {
+      name: "create-app",
+      summary: "creates an app and prints it with its secret",
+      asks: `POST ${OF_WORLD}/nodes/apps`,
+      options: [
+        ["--name <NAME>", "name of the app", "required"],
+        ["--id <ID>", "id of the app (default: a new id)"],
+      ],
+      // The first app may be made before the first start.
+      makesData: true,
+    },
+  ],
+};
+
+/** Beside `new` and `import`, which send a file (`world.ts`). */
+export const worldCommands: Group = {
+  name: "world",
+  summary: "makes, lists and deletes worlds, keeps and restores their state",
+  commands: [
+    { name: "list", summary: "lists the worlds", asks: "GET /v1/worlds", isList: true },
+    {
+      name: "export",
+      summary: "prints the state of a world as a world file",
+      asks: `GET ${OF_WORLD}/export`,
+      options: [["--secrets", "with the secrets and verify tokens of apps"]],
+    },
+    {
+      name: "delete",
+      summary: "deletes a world with all that belongs to it",
+      asks: "DELETE /v1/worlds/{name}",
+      argument: ["<name>", "name of the world"],
+    },
+    { name: "reset", summary: "makes a world what it was when it was made", asks: `POST ${OF_WORLD}/reset` },
+    {
+      name: "snapshot",
+      summary: "keeps a world as it is, under a name",
+      asks: `POST ${OF_WORLD}/snapshots`,
+      argument: ["<snapshot>", "letters, digits, - and _"],
+      sentAs: { snapshot: "name" },
+    },
+    {
+      name: "restore",
+      summary: "makes a world what it was when a snapshot was taken",
+      asks: `POST ${OF_WORLD}/snapshots/{snapshot}/restore`,
+      argument: ["<snapshot>", "its name"],
+    },
+  ],
+};
+
+export const keyCommands: Group = {
+  name: "key",
+  summary: "creates, lists, revokes and replaces control keys, and replaces the sealing key",
+  commands: [
+    {
+      name: "create",
+      summary: "creates a key of the control API and prints it, once",
+      asks: "POST /v1/control-keys",
+      options: [
+        ["--access <ACCESS>", "full, or read, which may GET and nothing else", "required"],
+        ["--name <NAME>", "what it is for"],
+        ["--expires-at <TIME>", "Unix seconds (default: never)"],
+      ],
+    },
+    {
+      name: "list",
+      summary: "lists the created and the replaced keys, without their values",
+      asks: "GET /v1/control-keys?limit=1000",
+      isList: true,
+    },
+    {
+      name: "revoke",
+      summary: "revokes a key",
+      asks: "DELETE /v1/control-keys/{id}",
+      options: [["--id <ID>", "id of the key, as list shows it", "required"]],
+    },
+    {
+      name: "rotate",
+      summary: "replaces the control key that the command uses, and prints the new one, once",
+      asks: "POST /v1/control-keys/rotate",
+      options: [["--overlap-seconds <N>", "how long the old key stays valid (default: a day)"]],
+      isKeyReplaced: true,
+      makesData: true,
+    },
+    {
+      name: "sealing",
+      summary: "shows which keys seal stored secrets, and how many secrets the current key has still to seal",
+      asks: "GET /v1/sealing-key",
+    },
+    {
+      name: "rotate-sealing",
+      summary: "replaces the key of a data folder that seals stored secrets",
+      asks: "POST /v1/sealing-key/rotate",
+      options: [["--overlap-seconds <N>", "how long the old key still opens secrets (default: a week)"]],
+    },
+  ],
+};
+
+export const addWorldName = (command: Command): Command => command.option("--world-name <NAME>", "name of the world", "default");
+
+export function addGroup(plaza: Command, { name, summary, commands }: Group): Command {
+  const group = plaza.command(name).description(summary);
+  for (const command of commands) addRouteCommand(group, command);
+  return group;
+}
+
+function addRouteCommand(group: Command, command: RouteCommand): void {
+  const { argument, options = [] } = command;
+  const added = controlCommand(group, command.name, command.summary);
+  if (command.asks.includes("{world_name}")) addWorldName(added);
+  for (const [flags, summary, isRequired] of options) added.addOption(new Option(flags, summary).makeOptionMandatory(isRequired === "required"));
+  if (argument !== undefined) added.argument(...argument);
+  added.action(async (...args: [...value: string[], given: Given, self: Command]) => {
+    const { askRoute } = await import("./ask-route.ts");
+    const given = flagsGiven(args.at(-2) as Given);
+    const named = argument === undefined ? {} : { [argument[0].slice(1, -1)]: args[0] };
+    process.exitCode = await askRoute(command, { ...given, ...named });
+  });
+}
