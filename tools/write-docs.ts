@@ -1,5 +1,5 @@
 /**
- * `npm run docs`: writes the reference pages and the page of fidelity from what the program itself holds. `--check` writes nothing and says
+ * `npm run docs`: writes the reference pages and the fidelity page from what the program itself holds. `--check` writes nothing and says
  * which file differs. The documents and types that are not in git are written by the build (`tools/write-docs/generated.ts`).
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 export interface Decision {
   readonly id: string;
   readonly title: string;
-  /** From a page of `docs/`. */
+  /** From a page of `spec/`. */
   readonly link: string;
   /** It has points that hold in the profile `clients` alone. */
   readonly hasClients: boolean;
@@ -19,14 +19,14 @@ export function readDecisions(): Map<string, Decision> {
     for (const part of readFileSync(join(FOLDER, file), "utf8").split(/^### /m).slice(1)) {
       const [heading = ""] = part.split("\n", 1);
       const [id = "", ...words] = heading.split(" ");
-      const link = `../spec/decisions/${file}#${slugOf(heading)}`;
+      const link = `decisions/${file}#${slugOf(heading)}`;
       found.set(id, { id, title: words.join(" "), link, hasClients: part.includes("**[clients]**") });
     }
   }
   return found;
 }
 
-/** The name that a page gives to a heading. */
+/** The anchor of a heading. */
 const slugOf = (heading: string): string =>
   heading
     .toLowerCase()

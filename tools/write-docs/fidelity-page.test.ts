@@ -8,12 +8,12 @@ const features = [pages, personas];
 const sectionOf = (text: string, operation: string): string => text.split(/^### /m).find((part) => part.startsWith(`${operation}\n`)) ?? "";
 const pageWith = (changes: Partial<Evidence>): string => fidelityPage(features, { ...real, ...changes });
 
-describe("the page of fidelity", () => {
+describe("the fidelity page", () => {
   test("an operation names its clauses with the cases that show them, and its decisions", () => {
     const section = sectionOf(pageWith({}), "listPersonas");
     expect(section).toContain("`GET /{page_id}/personas`");
     expect(section).toMatch(/\| A7-4 \| .*\| .*A7: fields works as in A1 \(\d+ ways\)<br>A7: nested fields hold what was asked for/);
-    expect(section).toContain("[D-41 Personas](../spec/decisions/page-messaging.md#d-41-personas)");
+    expect(section).toContain("[D-41 Personas](decisions/page-messaging.md#d-41-personas)");
   });
 
   test("a clause without a case says why there is none", () => {
@@ -24,15 +24,15 @@ describe("the page of fidelity", () => {
     );
   });
 
-  test("an operation that the document does not have is a difference on purpose, shown by the cases of its decisions", () => {
+  test("an operation that the document does not have is an intended difference, shown by the cases of its decisions", () => {
     const section = sectionOf(pageWith({}), "deletePersona");
-    expect(section).toContain("on purpose: the document does not have this operation");
+    expect(section).toContain("intended difference: the document does not have this operation");
     expect(section).toContain("A7: a deleted persona is no longer listed");
   });
 
-  test("a silence without a decision, a decision and a clause that nobody made are refused", () => {
-    expect(() => pageWith({ leftOpen: new Map() })).toThrow("spec/left-open.md says no decision for B1-6");
-    expect(() => pageWith({ decisions: new Map() })).toThrow("names D-165, which no page of spec/decisions makes");
+  test("a row that is missing, an unknown decision and an unknown clause are errors", () => {
+    expect(() => pageWith({ leftOpen: new Map() })).toThrow("spec/left-open.md names no known decision for B1-6");
+    expect(() => pageWith({ decisions: new Map() })).toThrow("names D-165, which spec/decisions does not have");
     expect(() => pageWith({ clauses: new Map([...real.clauses].filter(([id]) => id !== "A7-4")) })).toThrow("names the clause A7-4");
   });
 });

@@ -1,6 +1,6 @@
 /**
- * `docs/fidelity.md`: for each operation which clauses are shown by which conformance cases, which decisions fill the document's
- * silence, and what differs from the document on purpose. Made from contracts, cases, clauses and decisions.
+ * `spec/fidelity.md`: for each operation the conformance cases that show its clauses, the decisions that fill a gap of the interface document,
+ * and the intended differences. Made from contracts, cases, clauses and decisions.
  */
 import { type Case, loadCases } from "#conformance/cases";
 import { type Clause, readClauses, readClauseTable, readReasons, showableKinds } from "#conformance/coverage";
@@ -12,14 +12,14 @@ import { type Decision, readDecisions } from "./decisions.ts";
 import { code, codes, page, table } from "./markdown.ts";
 import { addressOf } from "./operations-page.ts";
 
-/** What the page is made of. Clauses and cases by hand stand in a test. */
+/** The data of the page. A test passes its own. */
 export interface Evidence {
   readonly clauses: ReadonlyMap<string, Clause>;
   readonly cases: readonly Case[];
   readonly decisions: ReadonlyMap<string, Decision>;
-  /** Why a clause has no case. */
+  /** Why a clause has no case, by its id. */
   readonly reasons: ReadonlyMap<string, string>;
-  /** What decides a clause of the kind `open`. */
+  /** The decisions that answer a clause of the kind `open`, by its id. */
   readonly leftOpen: ReadonlyMap<string, string>;
 }
 
@@ -31,9 +31,10 @@ export const readEvidence = (): Evidence => ({
   leftOpen: readClauseTable("left-open.md"),
 });
 
-const INTRO = `What Plaza shows of the interface document, and where it decides for itself. The clauses are those of [clauses.yaml](../spec/clauses.yaml), the
-decisions those of [spec/decisions](../spec/decisions/README.md), and the cases those of [conformance](../conformance/README.md), which check any server from outside.
-A clause is *shown* if a case would fail without it; \`plaza conform\` runs them.`;
+const INTRO = `This page compares Plaza with the interface document, operation by operation: the clauses that Plaza fulfils, the conformance cases that show it, the decisions
+that fill a gap of the document, and the intended differences. The clauses are those of [clauses.yaml](clauses.yaml), the decisions those of
+[spec/decisions](decisions/README.md), and the cases those of [conformance](../conformance/README.md), which can check any server from outside. A clause is *shown* if
+a case fails on a server that breaks it; \`plaza conform\` runs the cases.`;
 
 export function fidelityPage(features: readonly Feature[], evidence: Evidence): string {
   const { endpoints, webhookFields } = new Registry(features);
@@ -57,11 +58,11 @@ export function fidelityPage(features: readonly Feature[], evidence: Evidence): 
     ...sections,
     "## Webhooks",
     ...webhooks,
-    "## What belongs to no single operation",
+    "## Clauses about several operations",
     ...everywhere,
-    "## What the document leaves open",
+    "## Questions that the document leaves open",
     leftOpenTable(evidence),
-    "## What differs on purpose",
+    "## Intended differences",
     differences(evidence),
   ]);
 }
@@ -86,7 +87,7 @@ function operationSection(endpoint: Endpoint, evidence: Evidence): string {
   const facts = [
     `${code(`${method} ${addressOf({ on: nodeType, edge })}`)}: ${summary}`,
     ...(access.decisions.length === 0 ? [] : [`decided: ${decided.map(linkTo).join(", ")}`]),
-    ...differencesOf(endpoint, decided, evidence).map((difference) => `on purpose: ${difference}`),
+    ...differencesOf(endpoint, decided, evidence).map((difference) => `intended difference: ${difference}`),
   ];
   const list = facts.map((fact) => `- ${fact}`).join("\n");
   const proof = access.clauses.length > 0 ? clauseTable(access.clauses, evidence) : additionText(access, method, edge, evidence);
@@ -96,7 +97,7 @@ function operationSection(endpoint: Endpoint, evidence: Evidence): string {
 function decisionsOf({ decisions }: Access, evidence: Evidence): Decision[] {
   return decisions.map((id) => {
     const decision = evidence.decisions.get(id);
-    if (decision === undefined) throw new Error(`a contract names ${id}, which no page of spec/decisions makes`);
+    if (decision === undefined) throw new Error(`a contract names ${id}, which spec/decisions does not have`);
     return decision;
   });
 }
@@ -110,7 +111,7 @@ function differencesOf({ access, served, reading }: Endpoint, decided: readonly 
     ...(access.clauses.length === 0 ? ["the document does not have this operation"] : []),
     ...access.clauses.filter((id) => reasons.has(id)).map((id) => `${id}: ${reasons.get(id)}`),
     ...(access.clientsSurfaces === undefined ? [] : [`with the profile \`clients\` also on ${codes(access.clientsSurfaces)}`]),
-    ...(access.tokenless === undefined ? [] : ["with the profile `clients` also without a token, where the app allows it"]),
+    ...(access.tokenless === undefined ? [] : ["with the profile `clients` also without a token, if the app allows it"]),
     ...(set === undefined ? [] : fieldDifferences(set)),
     ...decided.filter(({ hasClients }) => hasClients).map((decision) => `with the profile \`clients\` as ${linkTo(decision)} says`),
   ];
@@ -124,7 +125,7 @@ function fieldDifferences({ fields, unserved }: FieldSet): string[] {
       : [`with the profile \`clients\` also the ${own.length === 1 ? "field" : "fields"} ${codes(own.map(([name]) => name))}`]),
     ...(unserved === undefined
       ? []
-      : ["with the profile `clients` fields that client libraries ask for and Plaza does not serve are left out, not refused"]),
+      : ["with the profile `clients` Plaza omits fields that client libraries ask for and it does not have, instead of refusing them"]),
   ];
 }
 
@@ -143,17 +144,17 @@ function clauseTable(ids: readonly string[], { clauses, cases, reasons }: Eviden
   return table(["clause", "says", "shown by"], rows);
 }
 
-/** A case with examples, or for both profiles, is several that have one name. */
+/** A case with examples, or for both profiles, counts as several cases of the same name. */
 function casesText(showing: readonly Case[]): string {
   return [...Map.groupBy(showing, ({ name }) => name)].map(([name, all]) => `${name}${all.length === 1 ? "" : ` (${all.length} ways)`}`).join("<br>");
 }
 
-/** What the document does not have is shown by the cases that lean on its decisions and send such a request. */
+/** An operation that the document does not have is shown by the cases that cite one of its decisions and send such a request. */
 function additionText({ decisions }: Access, method: string, edge: string | null, { cases }: Evidence): string {
   const showing = cases.filter(
     (one) => one.decisions.some((id) => decisions.includes(id)) && one.steps.some((step) => isRequest(step, method, edge)),
   );
-  return showing.length === 0 ? "No conformance case: it is an addition, which Plaza's own tests show." : `Shown by: ${casesText(showing)}`;
+  return showing.length === 0 ? "No conformance case: this is an addition, which Plaza's own tests cover." : `Shown by: ${casesText(showing)}`;
 }
 
 function isRequest(step: Case["steps"][number], method: string, edge: string | null): boolean {
@@ -168,7 +169,7 @@ function leftOpenTable({ clauses, decisions, leftOpen }: Evidence): string {
     .map(({ id, text }) => {
       const named = leftOpen.get(id)?.split(", ") ?? [];
       const links = named.map((decision) => decisions.get(decision));
-      if (named.length === 0 || links.includes(undefined)) throw new Error(`spec/left-open.md says no decision for ${id}`);
+      if (named.length === 0 || links.includes(undefined)) throw new Error(`spec/left-open.md names no known decision for ${id}`);
       return [id, text, links.map((decision) => linkTo(decision as Decision)).join(", ")];
     });
   return table(["clause", "says", "decided by"], rows);

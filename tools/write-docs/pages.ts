@@ -21,5 +21,5 @@ export const pages: Readonly<Record<string, () => string>> = {
   "docs/reference/permissions.md": () => permissionsPage(features),
   "docs/reference/webhook-fields.md": () => webhookFieldsPage(new Registry(features)),
   "docs/reference/world-files.md": () => worldFilesPage(features),
-  "docs/fidelity.md": () => fidelityPage(features, readEvidence()),
+  "spec/fidelity.md": () => fidelityPage(features, readEvidence()),
 };
