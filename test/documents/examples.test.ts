@@ -26,7 +26,7 @@ const demo = readFileSync(join(ROOT, "worlds/demo.yaml"), "utf8");
 /** A page starts servers, some of them with npm. */
 const PAGE_MS_MAX = 120_000;
 
-const pages = ["README.md", "docs/deploying.md", "docs/operating.md", ...new Bun.Glob("docs/{guides,interface,recipes}/*.md").scanSync(ROOT)].sort();
+const pages = ["README.md", "docs/deploying.md", ...new Bun.Glob("docs/{guides,interface,operating,recipes}/*.md").scanSync(ROOT)].sort();
 
 afterEach(async () => {
   await endServices();

@@ -27,7 +27,7 @@ describe("world files", () => {
   const problemsOf = (file: unknown) => (isRight(file) ? [] : isRight.errors);
 
   test("the demo world, that of the documentation, a full one and that of the fixtures are right", () => {
-    const documented = examplesOf("docs/operating.md").find((example) => "file" in example && example.file === "world.yaml");
+    const documented = examplesOf("docs/operating/worlds.md").find((example) => "file" in example && example.file === "world.yaml");
     const texts = [demo, (documented as { text: string }).text, readFileSync(join(ROOT, "test/compatibility/world.yaml"), "utf8")];
     for (const file of [...texts.map(parse), fullWorld]) expect(problemsOf(file)).toEqual([]);
   });

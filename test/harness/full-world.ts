@@ -1,4 +1,4 @@
-/** The world file of docs/operating.md, with every key, made whole: what it refers to exists. */
+/** A world file with every key and every kind of node (docs/operating/worlds.md). Every node that it refers to exists. */
 import { nodeId } from "#kernel/ids";
 import { openPlaza, type PlazaOptions, type TestPlaza } from "./plaza.ts";
 import { READ_SCOPES } from "./scopes.ts";

@@ -6,6 +6,7 @@ import ts from "typescript";
 export interface RepositoryFile {
   /** From the root, with `/`. */
   readonly path: string;
+  /** Empty if the file is binary. */
   readonly text: string;
 }
 
@@ -33,9 +34,9 @@ export function readRepository(root: string): RepositoryFile[] {
     ? git.stdout.toString().split("\0").filter(Boolean)
     : [...new Bun.Glob("**/*").scanSync({ cwd: root, dot: true })].filter((path) => !MADE.test(path));
   return [...new Set(paths)]
-    .filter((path) => !BINARY.test(path) && existsSync(join(root, path)))
+    .filter((path) => existsSync(join(root, path)))
     .sort()
-    .map((path) => ({ path, text: readFileSync(join(root, path), "utf8") }));
+    .map((path) => ({ path, text: BINARY.test(path) ? "" : readFileSync(join(root, path), "utf8") }));
 }
 
 export const isCode = ({ path }: RepositoryFile): boolean => /\.(ts|tsx|mjs|cjs)$/.test(path) && !path.endsWith(".d.ts");

@@ -6,7 +6,7 @@ import { propertiesOf, type Schema, schemaText } from "./schema-text.ts";
 
 export function controlApiPage(): string {
   return page("Control API", "`src/control`", [
-    "[operating.md](../operating.md#control-api) has examples. The control API listens on its own port, speaks JSON, and needs the control key as a " +
+    "[Control API](../operating/control-api.md) has examples. The control API listens on its own port, speaks JSON, and needs the control key as a " +
       "bearer token. `{w}` is the name of a world; the first is `default`. `{key}` is a key of a [world file](world-files.md). `/v1/openapi.json` " +
       "describes the same as OpenAPI 3.1. `/healthz`, `/readyz` and `/metrics` need no key.",
     table(["request", "takes", "returns", "does"], controlRoutes(buildRegistry()).map(row)),

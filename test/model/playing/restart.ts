@@ -10,7 +10,7 @@ import { noteNodes, resolve } from "./resolve.ts";
 import type { Scene, Stage } from "./scene.ts";
 import { send } from "./send.ts";
 
-/** A process that ends takes no request that has not begun (docs/operating.md: Start). */
+/** A process that ends takes no request that has not begun (docs/operating/start.md). */
 const TURNED_AWAY = 503;
 
 export async function playRestart(stage: Stage, scene: Scene, step: RestartStep): Promise<string | undefined> {
