@@ -9,7 +9,7 @@ import { unixSeconds } from "#kernel/clock";
 import { type GraphError, invalidParameter, malformedRequest } from "#kernel/errors";
 import { isNodeId, type NodeId } from "#kernel/ids";
 import { certain, type Reader, type Transaction } from "#storage/database";
-import { isTakenDown, type LiveEvent, type Status, statusOf } from "./lifecycle/states.ts";
+import { isLive, isTakenDown, type LiveEvent, type Status, statusOf } from "./lifecycle/states.ts";
 import { hashOfKey, holdVideo, mintKey, moveVideo, newVideo, onMap } from "./lifecycle/transitions.ts";
 import { type createLiveVideo, type listLiveMap, planning, type updateLiveVideo } from "./live-videos.contract.ts";
 import { CROSSPOSTED_PAGES_MAX, START_DELAY_MS } from "./live-videos.limits.ts";
@@ -73,7 +73,8 @@ export async function handleUpdateLiveVideo(request: Update, tx: Transaction) {
   if (ends) row = await moved(request, tx, row, "end_signalled", "end_live_video");
   if (!regenerates) return { id: node.id, success: true };
   const key = mintKey(world);
-  row = await moved(request, tx, { ...row, stream_key_hash: hashOfKey(key) }, "key_regenerated", "regenerate_stream_key");
+  const regenerated = isLive(row.state) && row.has_feed === 1 ? "key_replaced" : "key_regenerated";
+  row = await moved(request, tx, { ...row, stream_key_hash: hashOfKey(key) }, regenerated, "regenerate_stream_key");
   return { id: node.id, success: true, ...showOnce(graphRequest, streamAddressOf(world, graphRequest.baseUrl, key)) };
 }
 

@@ -209,8 +209,9 @@ async function requireFreeKey(tx: Transaction, { id, stream_key_hash }: LiveVide
   if (holder !== undefined && holder.id !== id) throw new WorldProblem("stream_key", `is the key of the live video ${holder.id}`);
 }
 
-/** A change that keeps the state also keeps its timer and its feed. */
-function keptRunning(next: LiveVideoRow, stored: LiveVideoRow, input: WorldEntry): LiveVideoRow {
+/** A change that keeps the state also keeps its timer and its feed. An entry shows a replaced key as LIVE. */
+function keptRunning(declared: LiveVideoRow, stored: LiveVideoRow, input: WorldEntry): LiveVideoRow {
+  const next: LiveVideoRow = declared.state === "live" && stored.state === "key_replaced" ? { ...declared, state: stored.state } : declared;
   if (next.state !== stored.state) return next;
   const { has_feed, feed_session, feed_ingest, feed_width, feed_height, published_real_ms, sealing_tries } = stored;
   const feed = { has_feed, feed_session, feed_ingest, feed_width, feed_height, published_real_ms };

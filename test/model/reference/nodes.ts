@@ -175,6 +175,7 @@ export type LiveState =
   | "scheduled_canceled"
   | "live"
   | "reconnecting"
+  | "key_replaced"
   | "key_dead"
   | "ending"
   | "stopped"

@@ -51,12 +51,12 @@ export function LiveDetail({ video }: { readonly video: LiveVideo }) {
   );
 }
 
-const RUNS: readonly string[] = ["live", "reconnecting", "key_dead", "ending"];
+const RUNS: readonly string[] = ["live", "reconnecting", "key_replaced", "key_dead", "ending"];
 const SHOWN: readonly string[] = [...RUNS, "stopped", "processing", "vod"];
 const BEFORE: readonly string[] = ["unpublished", "scheduled_unpublished", "scheduled_live"];
 
 /** An encoder may begin, or come back. */
-const TAKES: readonly string[] = [...BEFORE, "live", "reconnecting"];
+const TAKES: readonly string[] = [...BEFORE, "live", "reconnecting", "key_replaced"];
 
 type Move = "publish" | "test-encoder" | "end" | "takedown" | "restore-notice" | "restore";
 

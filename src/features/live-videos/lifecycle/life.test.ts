@@ -28,6 +28,7 @@ test("D-261: a key says which world it is of, before its first full stop; one wi
 });
 
 onEachDatabase("the life of a live video", (database) => {
+  const streaming = { rtmpPort: 1935, rtmpsPort: undefined, rtmpUrl: undefined };
   const open = () => openPlaza({ database, world: studio });
   const advance = async (plaza: TestPlaza, seconds: number) => {
     plaza.time.realMs += seconds * 1000;
@@ -111,6 +112,31 @@ onEachDatabase("the life of a live video", (database) => {
       feed: { is_sending: false },
       stream_key: "usable",
     });
+  });
+
+  test("D-110: a feed whose key was replaced cannot reconnect, and its end leaves the new key ten minutes", async () => {
+    const plaza = await open();
+    const { id, key, feed } = await onAir(plaza);
+    const { stream_key } = (await update(plaza, id, { regenerate_stream_key: true })).body;
+    expect((await update(plaza, id, { title: "the feed goes on" })).status).toBe(200);
+    expect(await stateNow(plaza, id)).toBe("key_replaced");
+    await feedLost(plaza.world, feed);
+    expect(await feedStarted(plaza.world, key)).toBeUndefined();
+    await advance(plaza, 599);
+    expect(await stateNow(plaza, id)).toBe("live");
+    expect(await feedStarted(plaza.world, stream_key)).toMatchObject({ session: 2, state: "live" });
+    // The used key has the window of LIVE-9 again.
+    expect(await feedLost(plaza.world, { video: nodeId(id), session: 2 })).toMatchObject({ state: "reconnecting" });
+  });
+
+  test("D-115: a new key that nobody uses after the old feed's end closes the broadcast as one without a feed", async () => {
+    const plaza = await openPlaza({ database, world: studio, streaming });
+    const { id, feed } = await onAir(plaza);
+    await update(plaza, id, { regenerate_stream_key: true });
+    await update(plaza, id, { regenerate_stream_key: true });
+    await feedLost(plaza.world, feed);
+    await advance(plaza, 600);
+    expect(await readLiveState(plaza.world, nodeId(id))).toMatchObject({ end_reason: "NO_FEED" });
   });
 
   test("D-110: a report about an old feed is ignored after a new one has started", async () => {

@@ -42,7 +42,7 @@ const health = Type.Object({
 export const liveState = Type.Object({
   id: Type.String(),
   page: Type.String(),
-  state: Type.Unsafe<State>({ ...oneOf(states), description: "a finer status: reconnecting, key_dead and ending show as LIVE" }),
+  state: Type.Unsafe<State>({ ...oneOf(states), description: "a finer status: reconnecting, key_replaced, key_dead and ending show as LIVE" }),
   status: Type.Unsafe<Status>({ ...oneOf(statuses), description: "as the interface shows it" }),
   feed: Type.Object({
     is_sending: Type.Boolean({ description: "an encoder sends at the moment" }),

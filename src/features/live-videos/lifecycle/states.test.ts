@@ -83,11 +83,11 @@ describe("the table of live videos", () => {
   });
 
   test("LIVE-10: an encoder may connect only before and during the reconnect window", () => {
-    expect(states.filter(takesFeed)).toEqual(["unpublished", "scheduled_unpublished", "scheduled_live", "live", "reconnecting"]);
+    expect(states.filter(takesFeed)).toEqual(["unpublished", "scheduled_unpublished", "scheduled_live", "live", "reconnecting", "key_replaced"]);
   });
 
   test("what was live and is not taken down is published", () => {
-    expect(states.filter(isPublished)).toEqual(["live", "reconnecting", "key_dead", "ending", "stopped", "processing", "vod"]);
+    expect(states.filter(isPublished)).toEqual(["live", "reconnecting", "key_replaced", "key_dead", "ending", "stopped", "processing", "vod"]);
   });
 
   test("LIVE-15: the notice of a video that was taken down ends with the second that its deadline falls in", () => {

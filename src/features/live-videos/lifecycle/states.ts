@@ -11,6 +11,7 @@
  * | scheduled_canceled | SCHEDULED_CANCELED |
  * | live | LIVE |
  * | reconnecting | LIVE |
+ * | key_replaced | LIVE |
  * | key_dead | LIVE |
  * | ending | LIVE |
  * | stopped | LIVE_STOPPED |
@@ -61,6 +62,7 @@
  * | live | storage_missing | ending |
  * | live | feed_missed | ending |
  * | live | key_regenerated | live |
+ * | live | key_replaced | key_replaced |
  * | live | end_signalled | ending |
  * | live | taken_down | taken_down |
  * | live | deleted | deleted |
@@ -70,6 +72,14 @@
  * | reconnecting | end_signalled | ending |
  * | reconnecting | taken_down | taken_down |
  * | reconnecting | deleted | deleted |
+ * | key_replaced | feed_started | live |
+ * | key_replaced | feed_lost | live |
+ * | key_replaced | audio_missing | ending |
+ * | key_replaced | storage_missing | ending |
+ * | key_replaced | key_replaced | key_replaced |
+ * | key_replaced | end_signalled | ending |
+ * | key_replaced | taken_down | taken_down |
+ * | key_replaced | deleted | deleted |
  * | key_dead | key_regenerated | live |
  * | key_dead | new_key_window_closed | ending |
  * | key_dead | end_signalled | ending |
@@ -124,6 +134,7 @@ export const events = [
   "storage_missing",
   "feed_missed",
   "key_regenerated",
+  "key_replaced",
   "reconnect_window_closed",
   "new_key_window_closed",
   "end_signalled",
@@ -147,6 +158,7 @@ export const states = [
   "scheduled_canceled",
   "live",
   "reconnecting",
+  "key_replaced",
   "key_dead",
   "ending",
   "stopped",
@@ -165,6 +177,7 @@ export const statusOf: Readonly<Record<State, Status>> = {
   scheduled_canceled: "SCHEDULED_CANCELED",
   live: "LIVE",
   reconnecting: "LIVE",
+  key_replaced: "LIVE",
   key_dead: "LIVE",
   ending: "LIVE",
   stopped: "LIVE_STOPPED",
@@ -208,6 +221,7 @@ export const transitions: Readonly<Record<State, Transitions>> = {
     storage_missing: "ending",
     feed_missed: "ending",
     key_regenerated: "live",
+    key_replaced: "key_replaced",
     end_signalled: "ending",
     ...removable,
   },
@@ -215,6 +229,12 @@ export const transitions: Readonly<Record<State, Transitions>> = {
     feed_started: "live",
     reconnect_window_closed: "key_dead",
     key_regenerated: "live",
+    end_signalled: "ending",
+    ...removable,
+  },
+  // The encoder sends with the old key. When it is gone, the new key has all of its time.
+  key_replaced: {
+    ...{ feed_started: "live", feed_lost: "live", audio_missing: "ending", storage_missing: "ending", key_replaced: "key_replaced" },
     end_signalled: "ending",
     ...removable,
   },

@@ -15,6 +15,7 @@ export type LiveEvent =
   | "audio_missing"
   | "feed_missed"
   | "key_regenerated"
+  | "key_replaced"
   | "reconnect_window_closed"
   | "new_key_window_closed"
   | "end_signalled"
@@ -43,10 +44,15 @@ const TABLE: Readonly<Record<LiveState, Moves>> = {
   scheduled_expired: { deleted: "deleted" },
   scheduled_canceled: { deleted: "deleted" },
   live: {
-    ...{ feed_started: "live", feed_lost: "reconnecting", key_regenerated: "live" },
+    ...{ feed_started: "live", feed_lost: "reconnecting", key_regenerated: "live", key_replaced: "key_replaced" },
     ...{ audio_missing: "ending", feed_missed: "ending", end_signalled: "ending", ...removed },
   },
   reconnecting: { feed_started: "live", reconnect_window_closed: "key_dead", key_regenerated: "live", end_signalled: "ending", ...removed },
+  // D-110: the new key has all of its time when the feed with the old one ends.
+  key_replaced: {
+    ...{ feed_started: "live", feed_lost: "live", audio_missing: "ending", key_replaced: "key_replaced", end_signalled: "ending" },
+    ...removed,
+  },
   key_dead: { key_regenerated: "live", new_key_window_closed: "ending", end_signalled: "ending", ...removed },
   ending: { end_signalled: "ending", sealing_failed: "ending", sealed: "stopped", ...removed },
   stopped: { processing_began: "processing", ...removed },
@@ -80,7 +86,7 @@ const END_REASONS: Readonly<Partial<Record<LiveEvent, string>>> = {
 };
 
 const SHOWN: Readonly<Partial<Record<LiveState, string>>> = {
-  ...{ reconnecting: "LIVE", key_dead: "LIVE", ending: "LIVE", stopped: "LIVE_STOPPED", lapsed: "TAKEN_DOWN" },
+  ...{ reconnecting: "LIVE", key_replaced: "LIVE", key_dead: "LIVE", ending: "LIVE", stopped: "LIVE_STOPPED", lapsed: "TAKEN_DOWN" },
 };
 
 export const statusOf = ({ state }: LiveVideo): string => SHOWN[state] ?? state.toUpperCase();

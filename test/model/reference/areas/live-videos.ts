@@ -242,7 +242,9 @@ function updateVideo(turn: Turn): Reply | Failure {
   if (video === undefined || plan === undefined || ends === undefined || regenerates === undefined || isBoth) return fail("invalidParameter");
   if (isTakenDown(stored) || !isSelection(selection)) return fail("invalidParameter");
   if (plan.time !== undefined) video.planned_start_time = plan.time;
-  const heard = moved(world, video, [plan.event, ends ? "end_signalled" : undefined, regenerates ? "key_regenerated" : undefined]);
+  const sends = video.hasFeed && (isLive(video) || plan.event === "published");
+  const renewed = sends ? "key_replaced" : "key_regenerated";
+  const heard = moved(world, video, [plan.event, ends ? "end_signalled" : undefined, regenerates ? renewed : undefined]);
   if (heard === undefined) return fail("invalidParameter");
   if (regenerates) video.stream_key = turn.observed("stream_key");
   world.live_videos.set(node, video);
