@@ -17,12 +17,10 @@ export interface Reader {
 
 /** A failed statement ends the transaction, even if the body swallows the error. For expected conflicts, use `ON CONFLICT`. */
 export interface Transaction extends Reader {
-  /** Resolves with the number of changed rows, which the caller looks at (tidy refuses to drop it). */
+  /** Resolves with the number of changed rows. */
   run(statement: Sql): Promise<number>;
   /** For a statement that changes exactly one row. Any other number ends the transaction with `NotOneRow`. */
   runOne(statement: Sql): Promise<void>;
-  /** For a statement of which any number of changed rows is right, also none. */
-  runAny(statement: Sql): Promise<unknown>;
   /**
    * Locks a name until the transaction ends. On SQLite writers take turns anyway.
    * For check-then-write rules, e.g. `tx.lock("labels", pageId)`. Where it is the first that a body asks for, bodies of a process that lock
@@ -159,14 +157,6 @@ export function runAction(action: () => void): void {
     });
   }
 }
-
-/**
- * What a write says about itself (whether an id was free, a row was there) is looked at; tidy refuses to drop it. These two are for
- * places where nothing depends on it.
- */
-
-/** Each outcome is right here; the place says why. */
-export const eitherWay = (outcome: Promise<unknown>): Promise<unknown> => outcome;
 
 /** Only one outcome is possible here. Another one is a programmer's mistake: the write is rolled back, and the caller gets a 500. */
 export async function certain<T>(outcome: Promise<T | false | undefined>, what: string): Promise<T> {

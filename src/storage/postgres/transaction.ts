@@ -70,10 +70,6 @@ export class PostgresTransaction<P extends Place = Place> implements Transaction
     });
   }
 
-  runAny(statement: Sql): Promise<unknown> {
-    return this.#send(statement, () => {});
-  }
-
   /**
    * A row, not an advisory lock: no two transactions that both commit ever had it at once, also across a failover. Names that share
    * a slot wait for each other; crosswise that is a deadlock, after which one of them runs again. Sent, and not waited for: what comes

@@ -76,10 +76,6 @@ export class SqliteTransaction implements Transaction {
     if (changed !== 1) throw this.#failed(new NotOneRow(changed, statement));
   }
 
-  runAny(statement: Sql): Promise<unknown> {
-    return this.run(statement);
-  }
-
   async lock(_scope: string, _key: string): Promise<void> {
     this.#check();
   }

@@ -42,7 +42,6 @@ async function begin() {
 test("what changes one row is sent and not waited for; what says how many rows it changed, and a read, are waited for", async () => {
   const one = await begin();
   expect(await one.isAwaited(one.tx.runOne(insert))).toEqual([false, undefined]);
-  expect(await one.isAwaited(one.tx.run(change))).toEqual([false, undefined]);
   expect(await one.isAwaited(one.tx.run(change), () => "UPDATE 2")).toEqual([true, 2]);
   expect(await one.isAwaited(one.tx.all(read(1)), () => "SELECT 0")).toEqual([true, []]);
 });
@@ -117,7 +116,6 @@ test("before its commit a transaction waits where PostgreSQL itself would not re
   };
   expect(await isWaitedFor(async () => {})).toBe(false);
   expect(await isWaitedFor((tx) => tx.runOne(insert))).toBe(false);
-  expect(await isWaitedFor((tx) => tx.run(change))).toBe(false);
   expect(await isWaitedFor((tx) => tx.runOne(change))).toBe(true);
   expect(await isWaitedFor((tx) => tx.runOne(sql`INSERT INTO notes (id) VALUES (1) ON CONFLICT DO NOTHING`))).toBe(true);
   expect(await isWaitedFor((tx) => tx.runOne(sql`INSERT INTO notes (id) SELECT 1`))).toBe(true);
@@ -136,7 +134,7 @@ test("a transaction that has ended, or has failed, takes nothing more", async ()
   one.tx.invalidate("note", "1");
   one.tx.end();
   const used = "a transaction was used after its body had ended";
-  for (const use of [() => one.tx.run(change), () => one.tx.run(change), () => one.tx.lock("notes", "a")]) await expect(use()).rejects.toThrow(used);
+  for (const use of [() => one.tx.run(change), () => one.tx.lock("notes", "a")]) await expect(use()).rejects.toThrow(used);
   expect(() => one.tx.invalidate("note", "2")).toThrow(used);
   expect(() => one.tx.afterCommit(() => {})).toThrow(used);
   expect({ facts: one.tx.facts, actions: one.tx.actions }).toEqual({ facts: [["note", "1"]], actions: [] });
