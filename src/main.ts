@@ -99,7 +99,7 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
   let certificate: Certificate | undefined;
   try {
     certificate = certificateOf(config, log);
-    const { demo, file } = part === "graph" ? noBeginning : await beginWorld(worlds.default, registry, config, parseYaml, log);
+    const { demo, file } = part === "graph" ? noBeginning : await beginWorld(worlds.default, registry, config, log);
     if (config.profile !== undefined) worlds.default.profile = config.profile;
     const graph =
       part === "control"
@@ -127,7 +127,7 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
       world.streaming = streaming;
       await ingest.opened(world);
     }, part !== "graph");
-    const watched = file === undefined || !config.watch ? undefined : watchWorld(worlds, registry, config, file, parseYaml, log);
+    const watched = file === undefined || !config.watch ? undefined : watchWorld(worlds, registry, config, file, log);
     const ready = readyInfo(config, graph?.port ?? config.port, control?.port ?? config.control_port, key, streaming);
     const withdraw =
       part === "graph" ? () => {} : announceServer(config, { pid: ready.pid, base_url: ready.base_url, control_url: ready.control_url });
@@ -209,7 +209,7 @@ async function openWorlds(config: Config, registry: Registry, log: Log, recordin
     databases,
     newMemory: () => newWorldMemory({ faults, rateLimits }),
     removeFiles: (name) => (recordings === undefined ? Promise.resolve() : removeRecordings(recordings, name)),
-    fillFirst: (world) => fillWorld(world, registry, config, parseYaml),
+    fillFirst: (world) => fillWorld(world, registry, config),
     ...{ realNowMs, randomSecret, collectGarbage },
     onError: (error) => log.error(errorFields(error), "a world could not rest, or not be woken"),
     async openWorld(name, database, memory) {
@@ -232,8 +232,6 @@ async function openWorlds(config: Config, registry: Registry, log: Log, recordin
   return worlds;
 }
 
-const parseYaml = (text: string): unknown => Bun.YAML.parse(text);
-
 function controlOf(
   config: Config,
   log: Log,
@@ -247,7 +245,7 @@ function controlOf(
   return {
     key,
     deps: {
-      ...{ ...special, registry, worlds, parseYaml },
+      ...{ ...special, registry, worlds },
       servesGraph: config.workers === 1,
       describeServer: (hostname) => describeServer(config, hostname, graphPort, worlds.default.streaming),
       mintTokenValue: tokenValue,

@@ -6,7 +6,7 @@ import demoWorld from "#demo-world.yaml" with { type: "text" };
 import type { WorldSection } from "#graph/contract/feature";
 import type { Registry } from "#graph/contract/registry";
 import { importWorld, isEmpty, sectionsOf } from "#graph/worlds/file/import-export";
-import type { ParseYaml } from "#graph/worlds/file/text";
+import { readYaml } from "#graph/worlds/file/yaml";
 import type { OpenWorld } from "#graph/worlds/open-world";
 import type { Log } from "#telemetry/log";
 import { webhookObjects } from "#webhooks/catalogue/field";
@@ -28,16 +28,16 @@ export interface Beginning {
 }
 
 /** Fills an empty world. */
-export async function beginWorld(world: OpenWorld, registry: Registry, config: Config, parseYaml: ParseYaml, log: Log): Promise<Beginning> {
+export async function beginWorld(world: OpenWorld, registry: Registry, config: Config, log: Log): Promise<Beginning> {
   await requireExportPlace(config);
   const hasNothing = await isEmpty(world);
   if (config.world !== undefined && !hasNothing && !config.import)
     throw new ConfigProblem("--world", `the data in ${config.data} is not empty; add --import to merge ${config.world} into it`);
   const isFilled = hasNothing || config.world !== undefined;
-  const { file, warnings } = isFilled ? await fillWorld(world, registry, config, parseYaml) : noFile;
+  const { file, warnings } = isFilled ? await fillWorld(world, registry, config) : noFile;
   if (!isFilled) await sendWebhooks(world, registry, config);
   for (const warning of warnings) log.warn({ world: config.world }, warning);
-  return { demo: config.sandbox && !config.json ? await findDemo(world, parseYaml) : undefined, file };
+  return { demo: config.sandbox && !config.json ? await findDemo(world) : undefined, file };
 }
 
 interface Filled {
@@ -49,11 +49,11 @@ interface Filled {
 const noFile: Filled = { file: undefined, warnings: [] };
 
 /** With the file of `--world`, or with the demo world; a world that is no sandbox stays empty. */
-export async function fillWorld(world: OpenWorld, registry: Registry, config: Config, parseYaml: ParseYaml): Promise<Filled> {
+export async function fillWorld(world: OpenWorld, registry: Registry, config: Config): Promise<Filled> {
   const file = config.world === undefined ? undefined : readWorldFile(config.world);
   let warnings: readonly string[] = [];
-  if (file !== undefined) warnings = await importWorld(world, registry, file, { isMerge: config.import, parseYaml });
-  else if (config.sandbox) await importWorld(world, registry, demoWorld, { isMerge: false, parseYaml });
+  if (file !== undefined) warnings = await importWorld(world, registry, file, { isMerge: config.import });
+  else if (config.sandbox) await importWorld(world, registry, demoWorld, { isMerge: false });
   await sendWebhooks(world, registry, config);
   return { file, warnings };
 }
@@ -82,8 +82,8 @@ function readWorldFile(file: string): string {
 }
 
 /** The live tokens of the demo world, also after a restart or an import. */
-async function findDemo(world: OpenWorld, parseYaml: ParseYaml): Promise<Demo | undefined> {
-  const file = parseYaml(demoWorld) as { apps: [{ secret: string }]; tokens: { token: string; type: string; page?: string }[] };
+async function findDemo(world: OpenWorld): Promise<Demo | undefined> {
+  const file = (await readYaml(demoWorld)) as { apps: [{ secret: string }]; tokens: { token: string; type: string; page?: string }[] };
   const tokens: Demo["tokens"][number][] = [];
   for (const { token, type } of file.tokens) if ((await world.tokens.find(token))?.revoked_at === 0) tokens.push({ token, type });
   const page = file.tokens.find(({ type }) => type === "page");

@@ -22,7 +22,7 @@ test("what a file changes is counted from what was applied last, not from a file
   const note = (fields: unknown, message: string) => void logged.push([message, fields]);
   const log = { info: note, warn: note, error: note } as unknown as Log;
   writeFileSync(file, JSON.stringify(BEFORE));
-  const watch = watchWorld({ default: world } as Worlds, registry, { world: file } as Config, JSON.stringify(BEFORE), JSON.parse, log);
+  const watch = watchWorld({ default: world } as Worlds, registry, { world: file } as Config, JSON.stringify(BEFORE), log);
   const saved = async (content: object) => {
     const before = logged.length;
     writeFileSync(file, JSON.stringify(content));
@@ -60,7 +60,7 @@ test("a file that is saved after the end changes nothing any more, while another
     const { world, registry } = await openPlaza({ world: BEFORE });
     const note = (_fields: unknown, message: string) => void logged.push(`${name}: ${message}`);
     const log = { info: note, warn: note, error: note } as unknown as Log;
-    return () => watchWorld({ default: world } as Worlds, registry, { world: file } as Config, JSON.stringify(BEFORE), JSON.parse, log);
+    return () => watchWorld({ default: world } as Worlds, registry, { world: file } as Config, JSON.stringify(BEFORE), log);
   };
   // Its timer would be the first to run.
   const watches = [await watch("ended"), await watch("watched")].map((begin) => begin());

@@ -3,7 +3,7 @@ import { readFile, stat } from "node:fs/promises";
 import type { Config } from "#config/config";
 import type { Registry } from "#graph/contract/registry";
 import { reloadWorld } from "#graph/worlds/file/reload";
-import { type ParseYaml, WorldFileProblem } from "#graph/worlds/file/text";
+import { WorldFileProblem } from "#graph/worlds/file/text";
 import type { Worlds } from "#graph/worlds/hosting/worlds";
 import { errorFields, type Log } from "#telemetry/log";
 
@@ -16,7 +16,7 @@ export interface WatchedWorld {
 }
 
 /** `loaded` is the text of the file that the first world was filled with. */
-export function watchWorld(worlds: Worlds, registry: Registry, config: Config, loaded: string, parseYaml: ParseYaml, log: Log): WatchedWorld {
+export function watchWorld(worlds: Worlds, registry: Registry, config: Config, loaded: string, log: Log): WatchedWorld {
   const file = config.world as string;
   let applied = loaded;
   let seen: string | undefined;
@@ -34,7 +34,7 @@ export function watchWorld(worlds: Worlds, registry: Registry, config: Config, l
     if (text === applied) return;
     // Another takes its place when it is reset or restored.
     const world = worlds.default;
-    const { warnings, ...counts } = await reloadWorld(world, registry, applied, requireText(text), parseYaml);
+    const { warnings, ...counts } = await reloadWorld(world, registry, applied, requireText(text));
     applied = text;
     // A flag goes before the file, as at the start.
     if (config.profile !== undefined) world.profile = config.profile;

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { Setting } from "#graph/contract/feature";
+import { readYaml } from "#graph/worlds/file/yaml";
 import { ConfigProblem } from "./config.ts";
 import { environment } from "./option.ts";
 import { optionsWith } from "./options.ts";
@@ -16,14 +17,9 @@ export async function findConfigFile({ config }: Readonly<Record<string, unknown
   const path = String(named ?? CONFIG_FILE);
   const text = readText(path, named === undefined);
   if (text === undefined) return undefined;
-  // Loaded only if there is a file: the YAML parser costs 17 ms of a start.
-  const { parse } = await import("yaml");
-  let values: unknown;
-  try {
-    values = parse(text);
-  } catch (error) {
-    throw new ConfigProblem(path, (error instanceof Error ? error.message : String(error)).split("\n", 1)[0] ?? "");
-  }
+  const values = await readYaml(text).catch((error: Error) => {
+    throw new ConfigProblem(path, error.message);
+  });
   if (values === null || values === undefined) return undefined;
   if (typeof values !== "object" || Array.isArray(values)) throw new ConfigProblem(path, "must hold a map of options");
   return { path, values: values as Record<string, unknown> };

@@ -2,7 +2,6 @@
 import type { Static, TObject, TSchema } from "typebox";
 import type { ControlKeyRow } from "#auth/control-keys.store";
 import type { Registry } from "#graph/contract/registry";
-import type { ParseYaml } from "#graph/worlds/file/text";
 import type { Worlds } from "#graph/worlds/hosting/worlds";
 import type { OpenWorld } from "#graph/worlds/open-world";
 import type { NodeId } from "#kernel/ids";
@@ -23,7 +22,6 @@ export interface ServerDescription {
 export interface ControlDeps {
   readonly registry: Registry;
   readonly worlds: Omit<Worlds, "start" | "restUnused" | "hasMore" | "enter" | "enterDefault" | "close">;
-  readonly parseYaml: ParseYaml;
   /** False: other processes serve the graph (`--workers`), and what this one has in memory does not reach them. */
   readonly servesGraph: boolean;
   /** For a caller who reaches this server by `hostname`. */

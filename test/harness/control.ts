@@ -85,7 +85,6 @@ export async function openControl(options: PlazaOptions = {}, more: Partial<Cont
     deps: {
       registry: plaza.registry,
       worlds: loneWorld(plaza.world),
-      parseYaml: (text) => Bun.YAML.parse(text),
       servesGraph: true,
       describeServer: () => DESCRIBED,
       mintTokenValue: tokenValue,

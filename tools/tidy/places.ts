@@ -61,8 +61,8 @@ const places: readonly Place[] = [
   },
   {
     what: "names Bun",
-    fix: "the runtime is named only in http, storage, control, ingest, outbound, webhooks/delivery, main.ts and system.ts",
-    home: new RegExp(`^src\\/(http\\/|storage\\/|control\\/|ingest\\/|${OUTBOUND}|main\\.ts$|system\\.ts$)`),
+    fix: "the runtime is named only in http, storage, control, ingest, outbound, webhooks/delivery, worlds/file/yaml.ts, main.ts and system.ts",
+    home: new RegExp(`^src\\/(http\\/|storage\\/|control\\/|ingest\\/|${OUTBOUND}|graph\\/worlds\\/file\\/yaml\\.ts$|main\\.ts$|system\\.ts$)`),
     isAt: (node) => ts.isIdentifier(node) && node.text === "Bun" && !(ts.isPropertyAccessExpression(node.parent) && node.parent.name === node),
   },
   {

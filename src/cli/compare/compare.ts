@@ -27,7 +27,7 @@ export function compare(first: string, second: string, given: Given): Promise<nu
   return orWrongUse(async () => {
     const registry = buildRegistry();
     const translation: Translation = { ids: new Map(), addresses: [] };
-    const rules = [...ownRules, ...(given.rules === undefined ? [] : orProblem("--rules", () => readRules(String(given.rules), registry)))];
+    const rules = [...ownRules, ...(given.rules === undefined ? [] : await orProblem("--rules", () => readRules(String(given.rules), registry)))];
     /** Of each request with any. */
     const different: (readonly Difference[])[] = [];
     let count = 0;
@@ -43,9 +43,9 @@ export function compare(first: string, second: string, given: Given): Promise<nu
   });
 }
 
-function orProblem<T>(option: string, make: () => T): T {
+async function orProblem<T>(option: string, make: () => T): Promise<Awaited<T>> {
   try {
-    return make();
+    return await make();
   } catch (error) {
     throw new ConfigProblem(option, error instanceof Error ? error.message : String(error));
   }
@@ -60,7 +60,7 @@ async function source(first: URL, second: URL, given: Given, translation: Transl
 
 async function ofRecording(first: URL, second: URL, given: Given, translation: Translation): Promise<AsyncGenerator<Replayed>> {
   const recordedUrl = given.recorded_url === undefined ? undefined : httpAddress("--recorded-url", given.recorded_url).href;
-  const har = orProblem("--recording", () => readHar(String(given.recording), recordedUrl));
+  const har = await orProblem("--recording", () => readHar(String(given.recording), recordedUrl));
   const secrets = secretsOf(given.secret);
   const ofSecond = new Map([...secrets, ...secretsOf(given.second_secret)]);
   for (const [option, values] of [

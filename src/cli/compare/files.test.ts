@@ -56,10 +56,10 @@ describe("rules", () => {
     expect(ruleFor(ownRules, form, ["body", "0", "headers", "0", "value"])).toMatchObject({ may_differ: "anything" });
   });
 
-  test("are read from a list in YAML, and may differ in anything unless they say else", () => {
+  test("are read from a list in YAML, and may differ in anything unless they say else", async () => {
     const text =
       "- path: status\n- {path: body.a, operation: readPage, may_differ: value}\n- {path: header, operation: 'GET /{id}/custom_labels'}\n- {path: body, operation: POST /other}\n";
-    expect(readRules(fileOf(text), registry)).toEqual([
+    expect(await readRules(fileOf(text), registry)).toEqual([
       { path: "status", may_differ: "anything" },
       { path: "body.a", operation: "readPage", may_differ: "value" },
       { path: "header", operation: "GET /{id}/custom_labels", may_differ: "anything" },
@@ -90,8 +90,8 @@ describe("rules", () => {
       "rule 1 names the address GET /{page_id}/custom_labels, which no request has: write GET /{id}/custom_labels",
     ],
     ["- {path: status, may_differ: nothing}", "rule 1 may_differ is neither value nor anything"],
-  ])("%j: %s", (text, problem) => {
-    expect(() => readRules(fileOf(text), registry)).toThrow(problem);
+  ])("%j: %s", async (text, problem) => {
+    await expect(readRules(fileOf(text), registry)).rejects.toThrow(problem);
   });
 });
 

@@ -1,7 +1,7 @@
 /** What may differ between two servers: rules of the interface, and those of a file. */
 import { readFileSync } from "node:fs";
-import { parse } from "yaml";
 import type { Registry } from "#graph/contract/registry";
+import { readYaml } from "#graph/worlds/file/yaml";
 import { type OperationForm, operationForm } from "./operations.ts";
 
 export interface Rule {
@@ -32,10 +32,10 @@ export const ownRules: readonly Rule[] = [
 const KEYS: ReadonlySet<string> = new Set(["operation", "path", "may_differ"]);
 
 /** A YAML list of rules. Throws with a message for the user. `registry` has the operations that a rule may name. */
-export function readRules(file: string, registry: Registry): Rule[] {
+export async function readRules(file: string, registry: Registry): Promise<Rule[]> {
   let given: unknown;
   try {
-    given = parse(readFileSync(file, "utf8"));
+    given = await readYaml(readFileSync(file, "utf8"));
   } catch (error) {
     throw new Error(`${file} cannot be read: ${error instanceof Error ? error.message : error}`);
   }

@@ -1,9 +1,9 @@
 /** A script of `plaza trigger`: a list of steps in YAML or JSON, read and checked as a whole before the first is done. */
 import { type Static, type TSchema, Type } from "typebox";
-import { parse } from "yaml";
 import { ConfigProblem } from "#config/config";
 import { entryReader } from "#graph/worlds/file/entry-reader";
 import { WorldProblem, worldId } from "#graph/worlds/file/schema-words";
+import { readYaml } from "#graph/worlds/file/yaml";
 import { readTextFile } from "../terminal/output.ts";
 
 /** One event to make. */
@@ -43,7 +43,9 @@ const worldStep = Type.Object({ world: anyMap }, closed);
 
 /** Throws `ConfigProblem`, which names the step. */
 export async function readScript(file: string): Promise<readonly Step[]> {
-  const list = parsed(await readTextFile("--script", file), file);
+  const list = await readYaml(await readTextFile("--script", file)).catch((error: Error) => {
+    throw new ConfigProblem("--script", `${file}: ${error.message}`);
+  });
   if (!Array.isArray(list) || list.length === 0) throw new ConfigProblem("--script", `${file} must hold a list of steps`);
   if (list.length > STEPS_MAX) throw new ConfigProblem("--script", `${file} holds more than ${STEPS_MAX} steps`);
   return list.map((given, at) => {
@@ -54,14 +56,6 @@ export async function readScript(file: string): Promise<readonly Step[]> {
       throw new ConfigProblem("--script", `step ${at + 1} of ${file}: ${error.path} ${error.problem}`);
     }
   });
-}
-
-function parsed(text: string, file: string): unknown {
-  try {
-    return parse(text);
-  } catch (error) {
-    throw new ConfigProblem("--script", `${file}: ${(error instanceof Error ? error.message : String(error)).split("\n", 1)[0]}`);
-  }
 }
 
 function stepOf(given: unknown): Step {

@@ -58,13 +58,13 @@ async function listWorlds(request: ControlRequest<Static<typeof pageQuery>>): Pr
 }
 
 async function makeWorld({ deps, body }: ControlRequest<unknown, Static<typeof newWorld>>): Promise<unknown> {
-  const { registry, parseYaml, worlds } = deps;
+  const { registry, worlds } = deps;
   const { file } = body;
   const text = typeof file === "object" ? JSON.stringify(file) : file;
   if (text?.trim() === "") throw unprocessable("file is empty: send a world file, or leave it out", "file");
   let found: readonly string[] = [];
   const fill = async (world: Parameters<typeof importWorld>[0]): Promise<void> => {
-    found = await importWorld(world, registry, text ?? "", { isMerge: false, parseYaml });
+    found = await importWorld(world, registry, text ?? "", { isMerge: false });
   };
   if (!(await worlds.make(body.name, text === undefined ? undefined : fill))) throw conflict(`there is a world ${body.name} already`, "name");
   return { name: body.name, ...warningsOf(found) };
@@ -121,7 +121,7 @@ export const worldRoutes: readonly ControlRoute[] = [
     reportsProgress: true,
     handle: async ({ deps, world, body, onProgress }) => {
       if ((body as string).trim() === "") throw badRequest("the body is empty: send a world file");
-      const options = { isMerge: true, parseYaml: deps.parseYaml, onStored: onProgress };
+      const options = { isMerge: true, onStored: onProgress };
       return { success: true, ...warningsOf(await importWorld(world, deps.registry, body as string, options)) };
     },
   },

@@ -6,8 +6,7 @@ import { removeNode } from "../open-world.ts";
 import { exportWorld, importWorld, isEmpty, sectionsOf } from "./import-export.ts";
 import { WorldFileProblem } from "./text.ts";
 
-const parseYaml = (text: string): unknown => Bun.YAML.parse(text);
-const load = ({ world, registry }: TestPlaza, text: string, isMerge = false) => importWorld(world, registry, text, { isMerge, parseYaml });
+const load = ({ world, registry }: TestPlaza, text: string, isMerge = false) => importWorld(world, registry, text, { isMerge });
 
 /** The refusal of a file, which must leave the world as it was. */
 async function refusal(text: string, before = ""): Promise<WorldFileProblem> {

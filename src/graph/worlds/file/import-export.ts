@@ -27,13 +27,11 @@ import { scopeWarnings, type TokenEntry, tokenEntry, tokenHashOf, tokenOf, token
 import type { Profile } from "../world.ts";
 import { entryReader } from "./entry-reader.ts";
 import { below, WorldProblem } from "./schema-words.ts";
-import { atItsLine, type ParseYaml, parseWorldFile } from "./text.ts";
+import { atItsLine, parseWorldFile } from "./text.ts";
 
 export interface ImportOptions {
   /** An entry whose id is there already replaces what is stored; without it that is an error. */
   readonly isMerge: boolean;
-  /** A faster YAML reader than the npm package. */
-  readonly parseYaml?: ParseYaml;
   /** Called now and then with how many of the entries are stored. */
   readonly onStored?: ((count: number, total: number) => void) | undefined;
 }
@@ -54,14 +52,14 @@ export const isEmpty = async (world: OpenWorld): Promise<boolean> => !(await has
 
 /** Returns warnings about what was loaded. Throws `WorldFileProblem`, which names the path and the line. */
 export async function importWorld(world: OpenWorld, registry: Registry, text: string, options: ImportOptions): Promise<readonly string[]> {
-  const file = await readWorldFile(text, world, registry, options.parseYaml);
+  const file = await readWorldFile(text, world, registry);
   await loadAll(world, file, text, (tx) => load(tx, world, file, options));
   return scopeWarnings(file.tokens, registry.scopes);
 }
 
 /** Throws `WorldFileProblem`. */
-export async function readWorldFile(text: string, world: OpenWorld, registry: Registry, parseYaml?: ParseYaml): Promise<WorldFile> {
-  const top = await parseWorldFile(text, parseYaml ?? (await import("yaml")).parse);
+export async function readWorldFile(text: string, world: OpenWorld, registry: Registry): Promise<WorldFile> {
+  const top = await parseWorldFile(text);
   return withLines(text, async () => readTop(top, registry, world.calendar));
 }
 

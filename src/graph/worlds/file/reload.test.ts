@@ -4,8 +4,6 @@ import { openPlaza, type TestPlaza } from "#harness/plaza";
 import { exportWorld, importWorld } from "./import-export.ts";
 import { reloadWorld } from "./reload.ts";
 
-const parseYaml = (text: string): unknown => Bun.YAML.parse(text);
-
 const BEFORE = `
 apps: [{id: "1001", name: Shop, secret: s3cret}]
 users: [{id: "3001", name: Ada}]
@@ -25,11 +23,11 @@ tokens:
 
 async function loaded(database: DatabaseKind): Promise<TestPlaza> {
   const plaza = await openPlaza({ database });
-  await importWorld(plaza.world, plaza.registry, BEFORE, { isMerge: false, parseYaml });
+  await importWorld(plaza.world, plaza.registry, BEFORE, { isMerge: false });
   return plaza;
 }
 
-const reload = ({ world, registry }: TestPlaza, after: string, before = BEFORE) => reloadWorld(world, registry, before, after, parseYaml);
+const reload = ({ world, registry }: TestPlaza, after: string, before = BEFORE) => reloadWorld(world, registry, before, after);
 
 const labelsOf = async (plaza: TestPlaza, token = "page-token") => {
   const { status, body } = await plaza.get("/v26.0/2001/custom_labels", { token, query: { fields: "name" } });
@@ -123,7 +121,7 @@ onEachDatabase("a world file that changed", (database) => {
     const file = versions(1_800_000_000) + BEFORE;
     await reload(plaza, file);
     expect(await storedEnd()).toBe(1_800_000_000);
-    await importWorld(plaza.world, plaza.registry, versions(1_900_000_000), { isMerge: true, parseYaml });
+    await importWorld(plaza.world, plaza.registry, versions(1_900_000_000), { isMerge: true });
     await reload(plaza, file.replace("name: vip", "name: gold"), file);
     expect(await storedEnd()).toBe(1_900_000_000);
   });

@@ -20,7 +20,6 @@ import { type OpenWorld, removeNode } from "../open-world.ts";
 import { saveSettings } from "../settings.ts";
 import { scopeWarnings, type TokenEntry, tokenHashOf } from "../tokens.ts";
 import { hasIdentity, identityOf, insertAll, insertTokenEntry, loadAll, readWorldFile, requireReferences, type WorldFile } from "./import-export.ts";
-import type { ParseYaml } from "./text.ts";
 
 export interface Reloaded {
   readonly added: number;
@@ -30,8 +29,8 @@ export interface Reloaded {
 }
 
 /** `before` is the text that was loaded last. Throws `WorldFileProblem`, and then nothing has changed. */
-export async function reloadWorld(world: OpenWorld, registry: Registry, before: string, after: string, parseYaml: ParseYaml): Promise<Reloaded> {
-  const [old, file] = [await readWorldFile(before, world, registry, parseYaml), await readWorldFile(after, world, registry, parseYaml)];
+export async function reloadWorld(world: OpenWorld, registry: Registry, before: string, after: string): Promise<Reloaded> {
+  const [old, file] = [await readWorldFile(before, world, registry), await readWorldFile(after, world, registry)];
   const sections = file.sections.map(({ section, entries }, index) => {
     const known = old.sections[index]?.entries ?? [];
     return {

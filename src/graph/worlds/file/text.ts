@@ -1,11 +1,6 @@
-/**
- * The text of a world file. The given YAML reader is the runtime's own (100,000 entries in 1 s, where the npm package needs 10 s
- * and a gigabyte); the package, which knows lines, reads the text again where something is wrong.
- */
-import type { Document, LineCounter } from "yaml";
+/** The text of a world file, and where in it something is wrong. */
 import type { WorldProblem } from "./schema-words.ts";
-
-export type ParseYaml = (text: string) => unknown;
+import { readWithLines, readYaml, YamlProblem } from "./yaml.ts";
 
 /** Why a world file cannot be loaded; nothing of it was. */
 export class WorldFileProblem extends Error {
@@ -22,33 +17,28 @@ export class WorldFileProblem extends Error {
 }
 
 /** The top level of a world file, YAML or JSON. Throws `WorldFileProblem`. */
-export async function parseWorldFile(text: string, parseYaml: ParseYaml): Promise<Readonly<Record<string, unknown>>> {
-  const value = await parse(text, parseYaml);
+export async function parseWorldFile(text: string): Promise<Readonly<Record<string, unknown>>> {
+  const value = await parse(text);
   if (value === null || value === undefined) return {};
   if (typeof value !== "object" || Array.isArray(value)) throw new WorldFileProblem("a world file is a map, e.g. `pages: […]`", "", undefined);
   return value as Record<string, unknown>;
 }
 
-async function parse(text: string, parseYaml: ParseYaml): Promise<unknown> {
+async function parse(text: string): Promise<unknown> {
   if (text.trimStart().startsWith("{")) {
     try {
       return JSON.parse(text);
     } catch {
-      // YAML in braces, or a mistake whose line the careful reader names.
+      // YAML in braces, or a mistake.
     }
   }
   await refuseAliases(text);
-  if (!text.trimStart().startsWith("{") && !repeatsKey(text)) {
-    try {
-      return parseYaml(text);
-    } catch {
-      // The careful reader names the line of the mistake.
-    }
+  try {
+    return await readYaml(text);
+  } catch (error) {
+    if (!(error instanceof YamlProblem)) throw error;
+    throw new WorldFileProblem(error.problem, "", error.line);
   }
-  const { document } = await carefully(text);
-  const [error] = document.errors;
-  if (error !== undefined) throw new WorldFileProblem(firstLineOf(error.message), "", error.linePos?.[0].line);
-  return document.toJS();
 }
 
 /** An alias stands where a word may begin. Also in text, where it is none. */
@@ -68,32 +58,14 @@ async function refuseAliases(text: string): Promise<void> {
   }
 }
 
-/** The fast reader accepts a second `labels:`, which silently replaces the first. */
-function repeatsKey(text: string): boolean {
-  const seen = new Set<string>();
-  for (const [, key] of text.matchAll(/^([a-z_]+)[ \t]*:/gm)) {
-    if (seen.has(key as string)) return true;
-    seen.add(key as string);
-  }
-  return false;
-}
-
-const firstLineOf = (message: string): string => (message.split("\n", 1)[0] ?? message).replace(/ at line \d+, column \d+:?$/, "");
-
-async function carefully(text: string): Promise<{ document: Document; lines: LineCounter }> {
-  const { LineCounter, parseDocument } = await import("yaml");
-  const lines = new LineCounter();
-  return { document: parseDocument(text, { lineCounter: lines, merge: true }), lines };
-}
-
-/** Beyond this the careful reader would take seconds and hundreds of megabytes to name a line; the path alone is reported. */
+/** Beyond this the parser that knows lines would take seconds and hundreds of megabytes to name a line; the path alone is reported. */
 const LINES_OF_CHARACTERS_MAX = 2_000_000;
 
 /** The problem with its line: that of the place, or of the closest one around it that exists. */
 export async function atItsLine(error: WorldProblem, text: string): Promise<WorldFileProblem> {
   const { path, problem } = error;
   if (text.length > LINES_OF_CHARACTERS_MAX) return new WorldFileProblem(problem, path, undefined);
-  const { document, lines } = await carefully(text);
+  const { document, lines } = await readWithLines(text);
   const steps = [...path.matchAll(/\[(\d+)\]|([^.[\]]+)/g)].map(([, index, key]) => (index === undefined ? (key as string) : Number(index)));
   for (let length = steps.length; length > 0; length--) {
     const node = document.getIn(steps.slice(0, length), true) as { range?: [number, number, number] } | undefined;
