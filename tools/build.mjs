@@ -39,7 +39,12 @@ const isNewerThan = (file, names) => existsSync(file) && names.every((name) => c
 /** The same question as in `bin/plaza`. The conformance suite is a command of the program, and holds what `spec/` says. */
 const isBundled = () => isNewerThan(entry, ["src", "conformance", "spec", "package-lock.json"]);
 
+const CONTROL_TYPES = "clients/testing/generated/control-api.ts";
+/** An installation that only runs the server makes no types with it. */
+const makesControlTypes = () => existsSync(join(root, "node_modules/openapi-typescript"));
+
 const isGenerated = () =>
+  (!makesControlTypes() || existsSync(join(root, CONTROL_TYPES))) &&
   isNewerThan(generatedList, ["src", "tools/write-docs", "package-lock.json"]) &&
   JSON.parse(readFileSync(generatedList, "utf8")).every((path) => existsSync(join(root, path)));
 

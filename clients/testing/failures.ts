@@ -1,5 +1,5 @@
 /** What the control API refuses, in words for the person who reads a failed test. */
-import type { Operations } from "./generated/control-api.ts";
+import type { Operations } from "./control-api.ts";
 
 /** The control API refused a request; the message says why, and names the parameter. */
 export class ControlRefusal extends Error {

@@ -1,6 +1,6 @@
 /** A world for a test file, on a server that is there or is started. */
 import { randomUUID } from "node:crypto";
-import type { WorldFile } from "./generated/control-api.ts";
+import type { WorldFile } from "./control-api.ts";
 import { countWorld, type Server, sharedServer } from "./server.ts";
 import { type GraphAddresses, World } from "./world.ts";
 

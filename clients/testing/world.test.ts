@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
 import { afterThisTest } from "#harness/cleanup";
+import type { WorldFile } from "./control-api.ts";
 import { ControlRefusal, UnmetExpectation } from "./failures.ts";
-import type { WorldFile } from "./generated/control-api.ts";
 import { stopServer, withPlaza } from "./index.ts";
 import type { Plaza } from "./with-plaza.ts";
 

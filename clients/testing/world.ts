@@ -1,12 +1,13 @@
 /** A world of a server, as a test steers it. Bodies and responses are those of the control API (docs/reference/control-api.md). */
 import type { Connection } from "./connection.ts";
+import type { Entries, Nodes, Operations, WorldFile } from "./control-api.ts";
 import { failAt, type SeenRequest, type SeenWebhook } from "./failures.ts";
-import { type Entries, type Nodes, type Operations, type WorldFile, webhookFields } from "./generated/control-api.ts";
+import { webhookFields } from "./generated/webhook-fields.ts";
 import { type Receiver, startReceiver } from "./receiver.ts";
 
-type Body<Operation extends keyof Operations> = Operations[Operation] extends { body: infer Sent } ? Sent : never;
-type Result<Operation extends keyof Operations> = Operations[Operation] extends { response: infer Returned } ? Returned : never;
-type Query<Operation extends keyof Operations> = Operations[Operation] extends { query: infer Sent } ? Sent : never;
+type Body<Operation extends keyof Operations> = Operations[Operation]["body"];
+type Result<Operation extends keyof Operations> = Operations[Operation]["response"];
+type Query<Operation extends keyof Operations> = Operations[Operation]["query"];
 
 /** Where the surfaces of the graph are, without a slash at their ends. */
 export interface GraphAddresses {

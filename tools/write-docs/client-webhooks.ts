@@ -2,7 +2,7 @@
 import { pascal } from "#graph/contract/openapi/addresses";
 import { publicSchema } from "#graph/schema/public-schema";
 import type { FieldCatalogue } from "#webhooks/catalogue/catalogue";
-import type { WebhookField } from "#webhooks/catalogue/field";
+import { type WebhookField, webhookObjects } from "#webhooks/catalogue/field";
 import { docText, typeText } from "./typescript-text.ts";
 
 const nameOf = ({ object, field }: WebhookField): string => `${pascal(object)}${pascal(field)}`;
@@ -20,4 +20,10 @@ export function clientWebhooks(catalogue: FieldCatalogue): string {
     `export const messagingFields: Readonly<Record<string, string>> = ${JSON.stringify(Object.fromEntries(carried.map(({ object, field }) => [object, field])))};`,
     "",
   ].join("\n");
+}
+
+/** `clients/testing/generated/webhook-fields.ts`. */
+export function webhookFieldNames(catalogue: FieldCatalogue): string {
+  const fields = webhookObjects.map((object) => `  ${object}: ${JSON.stringify(catalogue.namesOf(object))},`);
+  return `/** The webhook fields of each object. Written by \`tools/build.mjs\`; changes by hand are lost. */\nexport const webhookFields = {\n${fields.join("\n")}\n} as const;\n`;
 }

@@ -20,13 +20,15 @@ import { surfaces } from "#surfaces/surfaces";
 import { asyncapiDocument } from "#webhooks/catalogue/asyncapi";
 import { ROOT } from "../steps.ts";
 import { clientOperations } from "./client-operations.ts";
-import { clientWebhooks } from "./client-webhooks.ts";
+import { clientWebhooks, webhookFieldNames } from "./client-webhooks.ts";
 import { controlTypes } from "./control-types.ts";
 
 /** Which marketing versions are served depends on the time: this is where the standard calendar ends, in Unix seconds. */
 const DOCUMENTED_AT = Date.parse("2026-11-20T00:00:00Z") / 1000;
 
 const registry = new Registry(features);
+
+const CONTROL_TYPES = "clients/testing/generated/control-api.ts";
 
 /** What makes each document, by its path in the project. */
 export const documents: Readonly<Record<string, () => object>> = {
@@ -38,10 +40,12 @@ export const documents: Readonly<Record<string, () => object>> = {
   "docs/reference/config.schema.json": () => configFileSchema(settings),
 };
 
-const types: Readonly<Record<string, () => string>> = {
+const types: Readonly<Record<string, () => string | Promise<string>>> = {
   "clients/typescript/src/generated/operations.ts": () => clientOperations(registry, standardCalendar, DOCUMENTED_AT),
   "clients/typescript/src/generated/webhooks.ts": () => clientWebhooks(registry.webhookFields),
-  "clients/testing/generated/control-api.ts": controlTypes,
+  "clients/testing/generated/webhook-fields.ts": () => webhookFieldNames(registry.webhookFields),
+  // An installation that only runs the server has no openapi-typescript.
+  ...(existsSync(join(ROOT, "node_modules/openapi-typescript")) && { [CONTROL_TYPES]: () => controlTypes(registry) }),
 };
 
 /** The document that a running Plaza serves, with made-up addresses. */
@@ -54,7 +58,7 @@ function graphDocument(): object {
 if (import.meta.main) {
   const texts = { ...types, ...Object.fromEntries(Object.entries(documents).map(([path, make]) => [path, () => textOf(make())])) };
   for (const [path, write] of Object.entries(texts)) {
-    const [file, text] = [join(ROOT, path), write()];
+    const [file, text] = [join(ROOT, path), await write()];
     if (existsSync(file) && readFileSync(file, "utf8") === text) continue;
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, text);
