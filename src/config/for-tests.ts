@@ -1,10 +1,8 @@
-import type { Option } from "./option.ts";
-
 /**
  * What a server for tests has instead. These go before variables and `plaza.config.yaml`, which may name the ports and the data of the
  * project's own server.
  */
-export const forTests: Readonly<Partial<Record<string, Option["default"]>>> = {
+export const forTests: Readonly<Record<string, unknown>> = {
   port: 0,
   control_port: 0,
   data: ":memory:",

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import * as read from "./option-readers.ts";
 
-const problemOf = (reader: read.ReadValue, value: unknown): string => {
+const problemOf = (reader: read.ReadValue<unknown>, value: unknown): string => {
   try {
     reader(value);
   } catch (error) {
@@ -12,7 +12,12 @@ const problemOf = (reader: read.ReadValue, value: unknown): string => {
   throw new Error(`${JSON.stringify(value)} was not refused`);
 };
 
-type Case = readonly [reader: read.ReadValue, name: string, taken: readonly (readonly [given: unknown, as: unknown])[], refused: readonly unknown[]];
+type Case = readonly [
+  reader: read.ReadValue<unknown>,
+  name: string,
+  taken: readonly (readonly [given: unknown, as: unknown])[],
+  refused: readonly unknown[],
+];
 
 const same = (...values: unknown[]) => values.map((value) => [value, value] as const);
 

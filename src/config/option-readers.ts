@@ -3,22 +3,22 @@
  * Schema of the values that an editor should offer in a config file; those are all read, and text in place of a number as well.
  */
 import { isIP } from "node:net";
+import type { SurfaceName } from "#graph/pipeline/request";
 import { hostnameOf, originOf } from "#kernel/page-guard";
 import { trimmedEnd } from "#kernel/text";
 import { surfaces } from "#surfaces/surfaces";
-import type { Config } from "./config.ts";
 
 /** The problem of a value, without the name of its option, which the caller knows. */
 export class ValueProblem extends Error {}
 
 type ValueSchema = Readonly<Record<string, unknown>>;
 
-export interface ReadValue {
-  (value: unknown): unknown;
+export interface ReadValue<T> {
+  (value: unknown): T;
   readonly schema: ValueSchema;
 }
 
-const reader = (schema: ValueSchema, read: (value: unknown) => unknown): ReadValue => Object.assign(read, { schema });
+const reader = <T>(schema: ValueSchema, read: (value: unknown) => T): ReadValue<T> => Object.assign(read, { schema });
 
 const TEXT: ValueSchema = { type: "string", minLength: 1 };
 /** A list, or its items with commas in one text. */
@@ -27,13 +27,13 @@ const LIST: ValueSchema = { type: ["array", "string"], items: TEXT };
 const shown = (value: unknown): string => (typeof value === "string" ? `"${value}"` : JSON.stringify(value));
 const wrong = (value: unknown, expected: string): ValueProblem => new ValueProblem(`${shown(value)} is not ${expected}`);
 
-export const text: ReadValue = reader(TEXT, (value) => {
+export const text = reader(TEXT, (value) => {
   if (typeof value === "number") return String(value);
   if (typeof value !== "string" || value.trim() === "") throw wrong(value, "text");
   return value;
 });
 
-export const integer = (minimum: number, maximum: number): ReadValue =>
+export const integer = (minimum: number, maximum = Number.MAX_SAFE_INTEGER): ReadValue<number> =>
   reader({ type: "integer", minimum, maximum }, (value) => {
     const number = typeof value === "string" && /^\d{1,16}$/.test(value) ? Number(value) : value;
     if (typeof number !== "number" || !Number.isSafeInteger(number) || number < minimum || number > maximum) {
@@ -46,7 +46,7 @@ export const integer = (minimum: number, maximum: number): ReadValue =>
 const PORT_MAX = 65_535;
 export const port = integer(0, PORT_MAX);
 
-export const portOrOff: ReadValue = reader({ anyOf: [port.schema, { enum: ["off", false] }] }, (value) => {
+export const portOrOff = reader<number | "off">({ anyOf: [port.schema, { enum: ["off", false] }] }, (value) => {
   // YAML 1.1 reads `off` as false.
   if (value === "off" || value === false) return "off";
   try {
@@ -56,16 +56,17 @@ export const portOrOff: ReadValue = reader({ anyOf: [port.schema, { enum: ["off"
   }
 });
 
-export const flag: ReadValue = reader({ type: "boolean" }, (value) => {
+export const flag = reader({ type: "boolean" }, (value) => {
   if (value === true || value === "true" || value === "1") return true;
   if (value === false || value === "false" || value === "0") return false;
   throw wrong(value, "true or false");
 });
 
-export const oneOf = (words: readonly string[]): ReadValue =>
+export const oneOf = <const Word extends string>(words: readonly Word[]): ReadValue<Word> =>
   reader({ enum: [...words] }, (value) => {
-    if (typeof value !== "string" || !words.includes(value)) throw wrong(value, `one of ${words.join(", ")}`);
-    return value;
+    const word = words.find((one) => one === value);
+    if (word === undefined) throw wrong(value, `one of ${words.join(", ")}`);
+    return word;
   });
 
 /** A list, or text separated by commas. */
@@ -84,7 +85,7 @@ const isCidr = (word: string): boolean => {
 const HOST = /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]{0,62})(?:\.[a-z0-9_](?:[a-z0-9_-]{0,62}))*$/i;
 
 /** `read` returns undefined for a word that is wrong. */
-const all = (read: (word: string) => string | undefined, expected: string): ReadValue =>
+const all = (read: (word: string) => string | undefined, expected: string): ReadValue<readonly string[]> =>
   reader(LIST, (value) =>
     listOf(value).map((item) => {
       const word = typeof item === "string" ? read(item.trim()) : undefined;
@@ -93,7 +94,7 @@ const all = (read: (word: string) => string | undefined, expected: string): Read
     }),
   );
 
-const words = (isRight: (word: string) => boolean, expected: string): ReadValue => all((word) => (isRight(word) ? word : undefined), expected);
+const words = (isRight: (word: string) => boolean, expected: string) => all((word) => (isRight(word) ? word : undefined), expected);
 
 export const cidrs = words(isCidr, "an address range such as 10.0.0.0/8");
 export const cidrsOrHosts = words((word) => isCidr(word) || HOST.test(word), "an address range such as 10.0.0.0/8, or a host name");
@@ -108,7 +109,7 @@ export const origins = all(originOf, "an origin such as https://app.example.com,
 export const hosts = all(hostOf, "a host name or an address, without a port");
 
 /** `app=app.example.com,ads=ads.example.com`, or a map in the file. */
-export const surfaceHosts: ReadValue = reader(
+export const surfaceHosts = reader(
   {
     anyOf: [LIST, { type: "object", properties: Object.fromEntries(surfaces.map(({ name }) => [name, TEXT])), additionalProperties: false }],
   },
@@ -117,20 +118,20 @@ export const surfaceHosts: ReadValue = reader(
       typeof value === "object" && value !== null && !Array.isArray(value)
         ? Object.entries(value)
         : listOf(value).map((item) => (typeof item === "string" ? item.split("=").map((part) => part.trim()) : [item]));
-    const hosts: Record<string, string> = {};
+    const hosts: Partial<Record<SurfaceName, string>> = {};
     for (const [name, host, ...rest] of pairs) {
       if (!surfaces.some((surface) => surface.name === name) || rest.length > 0) {
         throw wrong(value, `surface=host, with a surface of ${surfaces.map((surface) => surface.name).join(", ")}`);
       }
       if (typeof host !== "string" || !HOST.test(host)) throw wrong(host, "a host name");
-      hosts[name as string] = host.toLowerCase();
+      hosts[name as SurfaceName] = host.toLowerCase();
     }
-    return hosts satisfies Config["surface_hosts"];
+    return hosts;
   },
 );
 
 /** Without a slash at its end, so that a path can follow. */
-export const publicUrl: ReadValue = reader(TEXT, (value) => {
+export const publicUrl = reader(TEXT, (value) => {
   const url = typeof value === "string" ? URL.parse(value) : null;
   if (url === null || !/^https?:$/.test(url.protocol) || `${url.username}${url.password}${url.search}${url.hash}` !== "")
     throw wrong(value, "an http or https address such as https://graph.example.com");
@@ -138,26 +139,26 @@ export const publicUrl: ReadValue = reader(TEXT, (value) => {
 });
 
 /** As an app would give it for its own callback. */
-export const callback: ReadValue = reader(TEXT, (value) => {
+export const callback = reader(TEXT, (value) => {
   const url = typeof value === "string" ? URL.parse(value) : null;
   if (url === null || !/^https?:$/.test(url.protocol)) throw wrong(value, "an http or https address such as http://localhost:3000/hook");
   return url.href;
 });
 
-export const headerName: ReadValue = reader(TEXT, (value) => {
+export const headerName = reader(TEXT, (value) => {
   if (typeof value !== "string" || !/^[A-Za-z0-9-]{1,64}$/.test(value)) throw wrong(value, "the name of a header such as X-Country");
   return value.toLowerCase();
 });
 
 /** Without a slash at its end, so that a key can follow. */
-export const rtmpUrl: ReadValue = reader(TEXT, (value) => {
+export const rtmpUrl = reader(TEXT, (value) => {
   const url = typeof value === "string" ? URL.parse(value) : null;
   if (url === null || !/^rtmps?:$/.test(url.protocol) || url.hostname === "" || `${url.username}${url.password}${url.search}${url.hash}` !== "")
     throw wrong(value, "an address such as rtmp://media.example.com/live");
   return trimmedEnd(url.href, "/");
 });
 
-export const dataPlace: ReadValue = reader(TEXT, (value) => {
+export const dataPlace = reader(TEXT, (value) => {
   if (typeof value !== "string" || value.trim() === "") throw wrong(value, "a folder, :memory: or postgres://…");
   if (/^[a-z]+:\/\//i.test(value) && !/^postgres(?:ql)?:\/\//.test(value))
     throw new ValueProblem("the only database address that Plaza supports is postgres://…");
@@ -166,7 +167,7 @@ export const dataPlace: ReadValue = reader(TEXT, (value) => {
 
 /** 16 characters of base64 have 96 bits, too many to guess. */
 const CONTROL_KEY_CHARACTERS_MIN = 16;
-export const controlKey: ReadValue = reader(TEXT, (value) => {
+export const controlKey = reader(TEXT, (value) => {
   if (typeof value !== "string" || !/^[\x21-\x7e]+$/.test(value)) throw new ValueProblem("must be printable ASCII without spaces");
   return value;
 });
@@ -174,11 +175,11 @@ export const isStrongControlKey = (key: string): boolean => key.length >= CONTRO
 
 /** AES-256 and HKDF need 32 bytes. Messages never contain the value. */
 export const SECRET_KEY_BYTES = 32;
-export const secretKey: ReadValue = reader(TEXT, (value) => {
+export const secretKey = reader<Uint8Array>(TEXT, (value) => {
   const written = typeof value === "string" ? value.trim() : "";
   const bytes = /^[0-9a-f]{64}$/i.test(written) ? Buffer.from(written, "hex") : Buffer.from(written, "base64");
   if (bytes.length !== SECRET_KEY_BYTES || !/^[0-9A-Za-z+/_=-]+$/.test(written)) throw new ValueProblem("must be 32 bytes in hex or base64");
   return new Uint8Array(bytes);
 });
 
-export const secretKeys: ReadValue = reader(LIST, (value) => listOf(value).map(secretKey));
+export const secretKeys = reader<readonly Uint8Array[]>(LIST, (value) => listOf(value).map(secretKey));

@@ -1,11 +1,8 @@
 /** What an option is, and what it is called. */
-import type { Config } from "./config.ts";
 import type { ReadValue } from "./option-readers.ts";
 
-export type OptionName = Exclude<keyof Config, "settings">;
-
-export interface Option<Name extends string = string> {
-  readonly name: Name;
+export interface Option {
+  readonly name: string;
   /** Name of the flag's value, e.g. `N`; a switch has none. */
   readonly value?: string;
   /** `--no-…` exists as well. */
@@ -15,8 +12,8 @@ export interface Option<Name extends string = string> {
   readonly isSecret?: true;
   /** It says which config file counts, so it cannot be in one. */
   readonly isLeftOutOfFile?: true;
-  readonly read: ReadValue;
-  readonly default: Config[OptionName];
+  readonly read: ReadValue<unknown>;
+  readonly default: unknown;
   readonly summary: string;
 }
 

@@ -20,8 +20,8 @@ function row(option: Option): string[] {
   return [flags, code(variableOf(name)), defaultText(option.default), summary];
 }
 
-function defaultText(value: Option["default"]): string {
-  if (value === undefined || value === false) return "";
+function defaultText(value: unknown): string {
+  if (value === undefined || value === null || value === false) return "";
   if (typeof value === "object") return Array.isArray(value) || Object.keys(value).length === 0 ? "" : code(JSON.stringify(value));
   return code(String(value));
 }
