@@ -1,9 +1,13 @@
 /** D-119: the test encoder as the control API starts and stops it; what it sends is nobody's business here. */
 import { expect, test } from "bun:test";
+import type { Streaming, TestFeed } from "#graph/worlds/world";
 import { openControl } from "#harness/control";
 import { onEachDatabase } from "#harness/databases";
 import { cafe } from "#harness/worlds";
+import { nodeId } from "#kernel/ids";
+import { hashOfKey } from "../lifecycle/transitions.ts";
 import { FeedRegistry } from "./feed-registry.ts";
+import { type Play, playsTestClip, playTestClip, stopTestClip } from "./test-encoder.ts";
 
 const live_videos = [
   { id: "5301", page: "2001", status: "LIVE" },
@@ -83,5 +87,27 @@ onEachDatabase("the test encoder", (database) => {
     expect(await cut.ask("POST")).toBe("409 the test encoder cannot send: The server ends");
     expect(await cut.state()).toMatchObject({ test_encoder: false, feed: { is_sending: false } });
     expect(await cut.registry.check(cut.keys[0] as string)).toBeUndefined();
+  });
+
+  test("its connection is closed when its stream does not begin in time, also one that comes about after that", async () => {
+    const { plaza, stopped } = await open(async () => {});
+    const { playClip } = plaza.world.streaming as Required<Streaming>;
+    const begin = (play: Play) => {
+      const late = Promise.withResolvers<never>();
+      const playing = playTestClip(plaza.world, nodeId("5301"), { text: "key", hash: hashOfKey("key") }, play, late.promise);
+      return { playing, isTooLate: () => late.reject(new Error("too late")) };
+    };
+    const connected = begin(playClip);
+    while (!stopTestClip(plaza.world, nodeId("5301"))) await Promise.resolve();
+    connected.isTooLate();
+    await expect(connected.playing).rejects.toThrow("too late");
+    expect(stopped).toEqual(["key", "key"]);
+    const connection = Promise.withResolvers<TestFeed>();
+    const connecting = begin(() => connection.promise);
+    connecting.isTooLate();
+    await expect(connecting.playing).rejects.toThrow("too late");
+    connection.resolve(await playClip("second"));
+    await connection.promise;
+    expect({ stopped, plays: playsTestClip(plaza.world, nodeId("5301")) }).toEqual({ stopped: ["key", "key", "second"], plays: false });
   });
 });

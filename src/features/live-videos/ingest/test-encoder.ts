@@ -10,7 +10,7 @@ interface StreamKey {
   readonly hash: string;
 }
 
-type Play = (key: string) => Promise<TestFeed>;
+export type Play = (key: string) => Promise<TestFeed>;
 
 interface Pass {
   readonly video: NodeId;
@@ -45,6 +45,8 @@ export async function playTestClip(world: World, video: NodeId, key: StreamKey, 
   passes.set(key.hash, pass);
   const begin = async (): Promise<void> => {
     pass.feed = await play(key.text);
+    // It was given up while it connected.
+    if (passes.get(key.hash) !== pass) return pass.feed.stop();
     const ended = pass.feed.ended.then((reason) => {
       passes.delete(key.hash);
       throw new Error(reason);
