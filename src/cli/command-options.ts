@@ -1,9 +1,17 @@
 /** What several commands have in common: how they find the server, and how their options reach them. */
 import type { Command } from "commander";
+import type { Given } from "./control-client.ts";
 
 /** Commander's names → the options' own. */
-export const flagsGiven = (given: Record<string, unknown>): Record<string, unknown> =>
+const flagsGiven = (given: object): Given =>
   Object.fromEntries(Object.entries(given).map(([name, value]) => [name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), value]));
+
+/** The action of a command: `run` gets the options by their own names, and the arguments, and returns the exit code. */
+export const runs =
+  <Args extends readonly unknown[] = string[]>(run: (given: Given, ...args: Args) => number | Promise<number>) =>
+  async (...all: [...args: Args, given: object, command: Command]): Promise<void> => {
+    process.exitCode = await run(flagsGiven(all.at(-2) as object), ...(all.slice(0, -2) as unknown as Args));
+  };
 
 /** For an option that can be repeated. */
 export const collected = (value: string, before: string[] | undefined): string[] => [...(before ?? []), value];

@@ -6,7 +6,7 @@ import { flagOf, variableOf } from "#config/option";
 import { optionsWith } from "#config/options";
 import type { Setting } from "#graph/contract/feature";
 import { version } from "#package.json";
-import { collected, controlCommand, flagsGiven, serverCommand } from "./command-options.ts";
+import { collected, controlCommand, runs, serverCommand } from "./command-options.ts";
 import { addContractCommands } from "./compare/commands.ts";
 import { outputClosed } from "./process-end.ts";
 import { addGroup, addWorldName, keyCommands, tokenCommands, worldCommands } from "./route-commands.ts";
@@ -56,15 +56,9 @@ ${secrets.join("\n")}
 
 SIGTERM and SIGINT end the server when the running requests have ended, after 10 s at most. An invalid option ends it with exit code 2.`,
     )
-    .action(async (given) => {
-      const { start } = await import("./start.ts");
-      process.exitCode = await start(flagsGiven(given));
-    });
+    .action(runs(async (given) => (await import("./start.ts")).start(given)));
   addExecCommand(plaza, options);
-  plaza.command("worker", { hidden: true }).action(async () => {
-    const { work } = await import("./worker.ts");
-    process.exitCode = await work();
-  });
+  plaza.command("worker", { hidden: true }).action(runs(async () => (await import("./worker.ts")).work()));
   addServerCommands(plaza);
   addContractCommands(plaza);
   plaza
@@ -100,10 +94,7 @@ function addExecCommand(plaza: Command, options: readonly ConfigOption[]): void 
 The command finds the server in PLAZA_BASE_URL, PLAZA_APP_BASE_URL, PLAZA_MICROBLOG_BASE_URL, PLAZA_ADS_BASE_URL, PLAZA_SOCIAL_LOGIN_HOST,
 PLAZA_CONTROL_URL and PLAZA_CONTROL_KEY. Signals go to the command; when it ends, the server ends, and exec with the same exit code.`,
     )
-    .action(async (command: string[], given) => {
-      const { exec } = await import("./exec.ts");
-      process.exitCode = await exec(command, flagsGiven(given));
-    });
+    .action(runs(async (given, command: string[]) => (await import("./exec.ts")).exec(command, given)));
 }
 
 function addWorldCommands(plaza: Command): void {
@@ -111,16 +102,10 @@ function addWorldCommands(plaza: Command): void {
   controlCommand(world, "new", "makes a world, empty or with a world file")
     .argument("<name>", "lower-case letters, digits, - and _")
     .argument("[file]", "YAML or JSON; - reads standard input")
-    .action(async (name, file, given) => {
-      const { newWorld } = await import("./world.ts");
-      process.exitCode = await newWorld(String(name), file as string | undefined, flagsGiven(given));
-    });
+    .action(runs(async (given, name, file) => (await import("./world.ts")).newWorld(name, file, given)));
   addWorldName(controlCommand(world, "import", "merges a world file into a world, whole or not at all"))
     .argument("<file>", "YAML or JSON; - reads standard input")
-    .action(async (file, given) => {
-      const { importWorld } = await import("./world.ts");
-      process.exitCode = await importWorld(String(file), flagsGiven(given));
-    });
+    .action(runs(async (given, file) => (await import("./world.ts")).importWorld(file, given)));
 }
 
 function addFeedCommands(feed: Command): void {
@@ -128,26 +113,17 @@ function addFeedCommands(feed: Command): void {
     .argument("<file>", "CSV, TSV, XML or JSON lines, or gzip of each")
     .requiredOption("--feed <ID>", "the product feed")
     .option("--format <NAME>", "csv, tsv, xml or jsonl (default: found from the beginning of the file)")
-    .action(async (file, given) => {
-      const { uploadFeed } = await import("./feed.ts");
-      process.exitCode = await uploadFeed(String(file), flagsGiven(given));
-    });
+    .action(runs(async (given, file) => (await import("./feed.ts")).uploadFeed(file, given)));
 }
 
 function addLiveCommands(live: Command): void {
   serverCommand(live, "play", "has the server's own encoder send a short clip with sound, again and again; publishes the video if it is not yet")
     .argument("<video>", "id of the live video")
     .option("--preview", "does not publish the video")
-    .action(async (video, given) => {
-      const { playTestClip } = await import("./requests/live.ts");
-      process.exitCode = await playTestClip(String(video), flagsGiven(given));
-    });
+    .action(runs(async (given, video) => (await import("./requests/live.ts")).playTestClip(video, given)));
   serverCommand(live, "stop", "stops that encoder; the video waits for another one, and its broadcast ends if none comes")
     .argument("<video>", "id of the live video")
-    .action(async (video, given) => {
-      const { stopTestClip } = await import("./requests/live.ts");
-      process.exitCode = await stopTestClip(String(video), flagsGiven(given));
-    });
+    .action(runs(async (given, video) => (await import("./requests/live.ts")).stopTestClip(video, given)));
 }
 
 /** An invalid option, or data that cannot be used: nothing was started (docs/operating.md: Start). */

@@ -1,7 +1,7 @@
 /** Commands that are one request to the control API each. Without a running server, the command starts one for itself. */
 import { type Command, Option } from "commander";
-import { controlCommand, flagsGiven } from "./command-options.ts";
-import type { Given, PrivateUse } from "./control-client.ts";
+import { controlCommand, runs } from "./command-options.ts";
+import type { PrivateUse } from "./control-client.ts";
 
 export interface RouteCommand extends PrivateUse {
   readonly name: string;
@@ -158,10 +158,10 @@ function addRouteCommand(group: Command, command: RouteCommand): void {
   if (command.asks.includes("{world_name}")) addWorldName(added);
   for (const [flags, summary, isRequired] of options) added.addOption(new Option(flags, summary).makeOptionMandatory(isRequired === "required"));
   if (argument !== undefined) added.argument(...argument);
-  added.action(async (...args: [...value: string[], given: Given, self: Command]) => {
-    const { askRoute } = await import("./ask-route.ts");
-    const given = flagsGiven(args.at(-2) as Given);
-    const named = argument === undefined ? {} : { [argument[0].slice(1, -1)]: args[0] };
-    process.exitCode = await askRoute(command, { ...given, ...named });
-  });
+  added.action(
+    runs(async (given, value) => {
+      const { askRoute } = await import("./ask-route.ts");
+      return askRoute(command, argument === undefined ? given : { ...given, [argument[0].slice(1, -1)]: value });
+    }),
+  );
 }

@@ -1,6 +1,6 @@
 /** The commands that look at any server from outside: conform, record and compare. */
 import type { Command } from "commander";
-import { collected, flagsGiven } from "../command-options.ts";
+import { collected, runs } from "../command-options.ts";
 
 export function addContractCommands(plaza: Command): void {
   plaza
@@ -19,10 +19,7 @@ export function addContractCommands(plaza: Command): void {
     .option("--uncovered", "also name the clauses without a passing case")
     .option("--junit <FILE>", "also write the report as JUnit XML, a test for each case")
     .option("--html <FILE>", "also write the report as a page, by clause")
-    .action(async (given) => {
-      const { conform } = await import("./servers.ts");
-      process.exitCode = await conform(flagsGiven(given));
-    });
+    .action(runs(async (given) => (await import("./servers.ts")).conform(given)));
   plaza
     .command("record")
     .description("passes requests on to a server, and writes them with their responses into a HAR file, without secrets")
@@ -30,10 +27,7 @@ export function addContractCommands(plaza: Command): void {
     .requiredOption("--out <FILE>", "the file")
     .option("--host <ADDRESS>", "address to listen on", "127.0.0.1")
     .option("--port <N>", "port to listen on (default: a free port)")
-    .action(async (given) => {
-      const { record } = await import("./record.ts");
-      process.exitCode = await record(flagsGiven(given));
-    });
+    .action(runs(async (given) => (await import("./record.ts")).record(given)));
   plaza
     .command("compare")
     .description("sends the same requests to two servers, and prints what differs by operation")
@@ -59,8 +53,5 @@ export function addContractCommands(plaza: Command): void {
     .option("--second-control-key <KEY>", "a key of that control API (default: PLAZA_CONTROL_KEY)")
     .option("--rules <FILE>", "YAML: what may differ")
     .option("--json", "one JSON document instead of lines")
-    .action(async (first, second, given) => {
-      const { compare } = await import("./compare.ts");
-      process.exitCode = await compare(String(first), String(second), flagsGiven(given));
-    });
+    .action(runs(async (given, first, second) => (await import("./compare.ts")).compare(first, second, given)));
 }

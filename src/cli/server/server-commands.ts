@@ -1,34 +1,26 @@
 /** The commands about a server and its project. Each loads its modules when it runs. */
 import { Argument, type Command } from "commander";
-import { flagsGiven, serverCommand } from "../command-options.ts";
+import { runs, serverCommand } from "../command-options.ts";
 
 const SHELLS = ["bash", "zsh", "fish"] as const;
 
 export function addServerCommands(plaza: Command): void {
   serverCommand(plaza, "status", "shows the running server; its exit code is 1 if none runs")
     .option("--json", "print one line of JSON")
-    .action(async (given) => {
-      const { status } = await import("./status.ts");
-      process.exitCode = await status(flagsGiven(given));
-    });
-  serverCommand(plaza, "stop", "ends the running server, and waits until it has ended").action(async (given) => {
-    const { stop } = await import("./stop.ts");
-    process.exitCode = await stop(flagsGiven(given));
-  });
+    .action(runs(async (given) => (await import("./status.ts")).status(given)));
+  serverCommand(plaza, "stop", "ends the running server, and waits until it has ended").action(
+    runs(async (given) => (await import("./stop.ts")).stop(given)),
+  );
   serverCommand(plaza, "logs", "shows the last requests that the graph served")
     .option("--follow", "go on with each further request, until Ctrl-C")
     .option("--operation <NAME>", "only of this operation, e.g. listPersonas")
     .option("--status <N>", "only with this status")
     .option("--limit <N>", "how many of those before (default: 20)")
     .option("--json", "print one JSON object per line, with bodies")
-    .action(async (given) => {
-      const { logs } = await import("./logs.ts");
-      process.exitCode = await logs(flagsGiven(given));
-    });
-  serverCommand(plaza, "doctor", "looks for what keeps a server from starting or working, and says what to do").action(async (given) => {
-    const { doctor } = await import("./doctor.ts");
-    process.exitCode = await doctor(flagsGiven(given));
-  });
+    .action(runs(async (given) => (await import("./logs.ts")).logs(given)));
+  serverCommand(plaza, "doctor", "looks for what keeps a server from starting or working, and says what to do").action(
+    runs(async (given) => (await import("./doctor.ts")).doctor(given)),
+  );
   plaza
     .command("backup")
     .description("copies a data folder without its keys, also while a server uses it; for PostgreSQL there is pg_dump")
@@ -36,17 +28,11 @@ export function addServerCommands(plaza: Command): void {
     .option("--data <FOLDER>", "the data (default: that of plaza start)")
     .option("--config <FILE>", "config file of the server (default: plaza.config.yaml, if there is one)")
     .option("--no-recordings", "leave the recordings of live video out")
-    .action(async (folder, given) => {
-      const { backup } = await import("./backup.ts");
-      process.exitCode = await backup(String(folder), flagsGiven(given));
-    });
+    .action(runs(async (given, folder) => (await import("./backup.ts")).backup(folder, given)));
   plaza
     .command("init")
     .description("creates plaza.config.yaml and a world file in this folder")
-    .action(async () => {
-      const { init } = await import("./init.ts");
-      process.exitCode = init(process.cwd());
-    });
+    .action(runs(async () => (await import("./init.ts")).init(process.cwd())));
   plaza
     .command("completion")
     .description("prints the script with which a shell completes the commands")

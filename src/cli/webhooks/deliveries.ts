@@ -2,24 +2,18 @@
 import { type ControlRequests, type Given, withServer } from "../control-client.ts";
 import { fail, note, printable, say, timeText, WRONG_USE } from "../terminal/output.ts";
 
-export const runDeliveryCommand = (command: string, given: Given, ids: readonly string[] = []): Promise<number> =>
-  withServer(given, (control) => run(control, command, given, ids));
-
-async function run(control: ControlRequests, command: string, given: Given, ids: readonly string[]): Promise<number> {
-  switch (command) {
-    case "list":
-      return list(control, given);
-    case "show":
-      for (const id of ids) say(JSON.stringify(await control.request("GET", `deliveries/${encodeURIComponent(id)}`), undefined, 2));
-      return 0;
-    case "resend":
-      return resend(control, given, ids);
-    default:
-      throw new Error(`there is no command deliveries ${command}`);
-  }
-}
-
 const LIMIT_DEFAULT = "20";
+
+export const listDeliveries = (given: Given): Promise<number> => withServer(given, (control) => list(control, given));
+
+export const showDeliveries = (given: Given, ids: readonly string[]): Promise<number> =>
+  withServer(given, async ({ request }) => {
+    for (const id of ids) say(JSON.stringify(await request("GET", `deliveries/${encodeURIComponent(id)}`), undefined, 2));
+    return 0;
+  });
+
+export const resendDeliveries = (given: Given, ids: readonly string[] = []): Promise<number> =>
+  withServer(given, (control) => resend(control, given, ids));
 
 async function list(control: ControlRequests, { status, callback, field, limit, json }: Given): Promise<number> {
   const filter = Object.entries({ status, callback, field }).filter((pair): pair is [string, string] => typeof pair[1] === "string");

@@ -7,7 +7,7 @@ import { afterThisTest } from "#harness/cleanup";
 import { type Asked, controlStub } from "#harness/cli/control-stub";
 import { written } from "#harness/cli/printed";
 import { temporaryFolder } from "#harness/server";
-import { lineOf, runDeliveryCommand } from "./deliveries.ts";
+import { lineOf, listDeliveries, resendDeliveries } from "./deliveries.ts";
 import { readScript } from "./script.ts";
 import { trigger } from "./trigger.ts";
 
@@ -214,30 +214,30 @@ describe("a delivery", () => {
     const list = [delivery("2", { updates: 2 }), delivery("1")];
     const { given } = controlStub(({ path }) => ({ data: path.includes("status=") ? [] : list }));
     const streams = written();
-    expect(await runDeliveryCommand("list", given)).toBe(0);
+    expect(await listDeliveries(given)).toBe(0);
     const start = "2026-11-18T11:06:40.000Z page.custom_labels of 2001";
     expect(streams).toEqual({
       out: `${start} (2) 2 app 1001 http://a/: delivered 200 in 3 ms\n${start} 1 app 1001 http://a/: delivered 200 in 3 ms\n`,
       err: "",
     });
     Object.assign(streams, { out: "" });
-    await runDeliveryCommand("list", { ...given, json: true });
+    await listDeliveries({ ...given, json: true });
     expect(streams).toEqual({ out: `${JSON.stringify(list[0])}\n${JSON.stringify(list[1])}\n`, err: "" });
     Object.assign(streams, { out: "" });
-    await runDeliveryCommand("list", { ...given, json: true, status: "failed" });
+    await listDeliveries({ ...given, json: true, status: "failed" });
     expect(streams).toEqual({ out: "", err: "" });
-    await runDeliveryCommand("list", { ...given, status: "failed" });
+    await listDeliveries({ ...given, status: "failed" });
     expect(streams).toEqual({ out: "", err: "no deliveries\n" });
   });
 
   test("is sent again by its id or since a time, not by both", async () => {
     const stub = controlStub(() => ({ replayed: 3 }));
     const streams = written();
-    expect(await runDeliveryCommand("resend", { ...stub.given, since: "1" }, ["5"])).toBe(2);
-    expect(await runDeliveryCommand("resend", stub.given, [])).toBe(2);
-    expect(await runDeliveryCommand("resend", { ...stub.given, callback: "http://a/" }, ["5"])).toBe(2);
+    expect(await resendDeliveries({ ...stub.given, since: "1" }, ["5"])).toBe(2);
+    expect(await resendDeliveries(stub.given, [])).toBe(2);
+    expect(await resendDeliveries({ ...stub.given, callback: "http://a/" }, ["5"])).toBe(2);
     expect(stub.asked).toEqual([]);
-    expect(await runDeliveryCommand("resend", { ...stub.given, since: "12x" })).toBe(0);
+    expect(await resendDeliveries({ ...stub.given, since: "12x" })).toBe(0);
     expect(stub.asked).toEqual([{ method: "POST", path: `${WORLD}/deliveries/replay`, body: { since: "12x" } }]);
     expect(streams.out).toBe("3 sent again\n");
   });

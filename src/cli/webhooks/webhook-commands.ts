@@ -1,6 +1,6 @@
 /** The commands about webhooks. Each loads its modules when it runs. */
 import type { Command } from "commander";
-import { collected, flagsGiven, serverCommand } from "../command-options.ts";
+import { collected, runs, serverCommand } from "../command-options.ts";
 
 export function addWebhookCommands(plaza: Command): void {
   serverCommand(plaza, "listen", "receives the webhooks of an app, prints a line for each, and forwards them with their signatures")
@@ -15,10 +15,7 @@ export function addWebhookCommands(plaza: Command): void {
     .option("--app <ID>", "the app (default: the only app of the world)")
     .option("--port <N>", "port to receive webhooks on (default: a free port)")
     .option("--public-url <URL>", "address under which the server reaches this machine, if it is another machine")
-    .action(async (given) => {
-      const { listen } = await import("./listen.ts");
-      process.exitCode = await listen(flagsGiven(given));
-    });
+    .action(runs(async (given) => (await import("./listen.ts")).listen(given)));
   serverCommand(plaza, "trigger", "makes an example event, or those of a script, and prints the result of each delivery")
     .argument("[event]", "a webhook field, e.g. messages or social.comments")
     .option("--list", "list the events")
@@ -27,31 +24,24 @@ export function addWebhookCommands(plaza: Command): void {
     .option("--override <PATH=VALUE>", "replace a value of the example, e.g. message.text=hello; repeatable", collected)
     .option("--value <JSON>", "the value of the event (default: an example)")
     .option("--script <FILE>", "make the events of this file, step by step; - reads standard input")
-    .action(async (event, given) => {
-      const { trigger } = await import("./trigger.ts");
-      process.exitCode = await trigger(event, flagsGiven(given));
-    });
+    .action(runs(async (given, event) => (await import("./trigger.ts")).trigger(event, given)));
   addDeliveryCommands(plaza.command("deliveries").description("shows what was sent to callbacks, and sends it again"));
 }
 
 function addDeliveryCommands(deliveries: Command): void {
-  const run = async (command: string, given: Record<string, unknown>, ids?: readonly string[]) => {
-    const { runDeliveryCommand } = await import("./deliveries.ts");
-    process.exitCode = await runDeliveryCommand(command, flagsGiven(given), ids);
-  };
   serverCommand(deliveries, "list", "lists deliveries, the newest first")
     .option("--status <A,B>", "only waiting, sending, delivered, failed or unsubscribed ones")
     .option("--callback <URL>", "only to this callback, by its address or id")
     .option("--field <NAME>", "only of this webhook field")
     .option("--limit <N>", "how many (default: 20)")
     .option("--json", "print one JSON object per line, with every attempt")
-    .action((given) => run("list", given));
+    .action(runs(async (given) => (await import("./deliveries.ts")).listDeliveries(given)));
   serverCommand(deliveries, "show", "prints deliveries with their bodies and every attempt")
     .argument("<id...>", "ids, as list shows them")
-    .action((ids, given) => run("show", given, ids));
+    .action(runs(async (given, ids: string[]) => (await import("./deliveries.ts")).showDeliveries(given, ids)));
   serverCommand(deliveries, "resend", "sends deliveries again, with the same ids and bodies; a paused callback is resumed")
     .argument("[id...]", "ids, as list shows them")
     .option("--since <TIME>", "all that were made since then: Unix seconds or ISO 8601, in the time of the world")
     .option("--callback <URL>", "of these only those to this callback, by its address or id")
-    .action((ids, given) => run("resend", given, ids));
+    .action(runs(async (given, ids: string[]) => (await import("./deliveries.ts")).resendDeliveries(given, ids)));
 }
