@@ -113,7 +113,7 @@ export interface ControlRoute {
   /** It returns no JSON but its streams, and `response` is what one event or line of them holds. */
   readonly isStreamAlone?: true;
   /** Beside those that follow from the route: 400 and 413 of a query or a body, 401, 403, 404 of an address with names. */
-  readonly errors?: readonly (400 | 404 | 409 | 413 | 422)[];
+  readonly errors?: readonly (400 | 409 | 422)[];
   /** What stands beside the `error` of a 422. */
   readonly unmet?: TSchema;
   /** It is about the world as a whole, which need not be open; `path.w` names it. */

@@ -63,7 +63,8 @@ const setClock = (request: ControlRequest<unknown, Static<typeof clockChange>>) 
 const advanceClock = (request: ControlRequest<unknown, Static<typeof advance>>) =>
   inTurn(request.world, () => moveTo(request, request.world.clock.nowMs() + Math.round(request.body.seconds * 1_000)));
 
-const UNFINISHED = "`within_ms` ended the move: the time that was reached. The same request again goes on (`advance`: with the seconds that are left).";
+const UNFINISHED =
+  "`within_ms` ended the move: the time that was reached. The same request again goes on (`advance`: with the seconds that are left).";
 
 const CLOCK = "/v1/worlds/{w}/clock";
 
@@ -94,7 +95,6 @@ export const clockRoutes: readonly ControlRoute[] = [
     operation: "readClock",
     summary: "The world's time",
     response: clockState,
-    errors: [404],
     handle: async ({ world }) => stateOf(world),
   },
   route({
@@ -106,7 +106,6 @@ export const clockRoutes: readonly ControlRoute[] = [
     body: clockChange,
     response: clockState,
     unfinished: UNFINISHED,
-    errors: [404],
     handle: setClock,
   }),
   route({
@@ -117,7 +116,7 @@ export const clockRoutes: readonly ControlRoute[] = [
     body: advance,
     response: clockState,
     unfinished: UNFINISHED,
-    errors: [404, 422],
+    errors: [422],
     handle: advanceClock,
   }),
   {
@@ -126,7 +125,6 @@ export const clockRoutes: readonly ControlRoute[] = [
     operation: "listDeadlines",
     summary: "What happens by itself next, the earliest first: background jobs, and the next retry of each callback; a hundred at most",
     response: listOf(deadline),
-    errors: [404],
     handle: async ({ world }) => ({ data: await deadlinesOf(world), paging: {} }),
   },
 ];

@@ -110,7 +110,7 @@ export const faultRoutes: readonly ControlRoute[] = [
     body: faultBody,
     status: 201,
     response: fault,
-    errors: [404, 409],
+    errors: [409],
     handle: createFault,
   }),
   {
@@ -119,7 +119,6 @@ export const faultRoutes: readonly ControlRoute[] = [
     operation: "listFaults",
     summary: "The faults that are still in effect",
     response: Type.Object({ data: Type.Array(fault), paging: Type.Object({}) }),
-    errors: [404],
     handle: async ({ world }) => ({ data: world.faults.list(), paging: {} }),
   },
   {
@@ -128,7 +127,6 @@ export const faultRoutes: readonly ControlRoute[] = [
     operation: "deleteFaults",
     summary: "Deletes all faults",
     response: Type.Object({ success: Type.Boolean() }),
-    errors: [404],
     handle: async ({ world }) => {
       world.faults.clear();
       return { success: true };

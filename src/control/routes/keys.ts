@@ -128,7 +128,7 @@ export const keyRoutes: readonly ControlRoute[] = [
     operation: "revokeControlKey",
     summary: "Ends a key at once, in all processes",
     response: Type.Object({ success: Type.Boolean() }),
-    errors: [404, 409],
+    errors: [409],
     handle: endKey,
   },
 ];

@@ -112,7 +112,7 @@ export const nodeRoutes: readonly ControlRoute[] = [
     body: "entry",
     status: 201,
     response: "entry",
-    errors: [404, 409, 413, 422],
+    errors: [409, 422],
     handle: createNode,
   },
   route({
@@ -122,7 +122,6 @@ export const nodeRoutes: readonly ControlRoute[] = [
     summary: "Lists the nodes of one key",
     query: pageQuery,
     response: "entries",
-    errors: [404],
     handle: (request) => {
       const section = sectionOf(request);
       return respondWithList(
@@ -139,7 +138,6 @@ export const nodeRoutes: readonly ControlRoute[] = [
     operation: "readNode",
     summary: "One node, as a world file would say it",
     response: "entry",
-    errors: [404],
     handle: readNode,
   },
   {
@@ -149,7 +147,7 @@ export const nodeRoutes: readonly ControlRoute[] = [
     summary: "Changes the keys that the body names; null takes a key back to what it is when not given",
     body: "entry",
     response: "entry",
-    errors: [404, 409, 413, 422],
+    errors: [409, 422],
     handle: updateNode,
   },
   {
@@ -158,7 +156,6 @@ export const nodeRoutes: readonly ControlRoute[] = [
     operation: "deleteNode",
     summary: "Deletes a node, and what hangs on it. A user is erased as well, as `DELETE /v1/worlds/{w}/people/{id}` erases a person",
     response: Type.Object({ success: Type.Boolean(), erasure: Type.Optional(Type.String({ description: "of a user: the id of the erasure" })) }),
-    errors: [404],
     handle: deleteNode,
   },
 ];

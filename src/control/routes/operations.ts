@@ -74,7 +74,6 @@ export const operationRoutes: readonly ControlRoute[] = [
     operation: "listOperations",
     summary: "The operations of the graph: address, parameters with their schemas, places of tokens, and who may",
     response: listOf(operation),
-    errors: [404],
     handle: listOperations,
   },
 ];

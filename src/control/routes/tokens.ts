@@ -103,7 +103,7 @@ export const tokenRoutes: readonly ControlRoute[] = [
     body: tokenEntry,
     status: 201,
     response: mintedToken,
-    errors: [404, 409, 413, 422],
+    errors: [409, 422],
     handle: mintToken,
   }),
   route({
@@ -113,7 +113,6 @@ export const tokenRoutes: readonly ControlRoute[] = [
     summary: "Lists the tokens without their values, the newest first",
     query: pageQuery,
     response: listOf(tokenInList),
-    errors: [404],
     handle: (request) => respondWithList(request, "tokens", (page, world) => listTokens(world.database.reader, page), shown),
   }),
   {
@@ -124,7 +123,7 @@ export const tokenRoutes: readonly ControlRoute[] = [
       "Makes a token for the same principal that lives ten minutes at most and dies with the one it is a copy of. The response shows the value, once",
     status: 201,
     response: mintedToken,
-    errors: [404, 409],
+    errors: [409],
     handle: copyToken,
   },
   {
@@ -133,7 +132,6 @@ export const tokenRoutes: readonly ControlRoute[] = [
     operation: "revokeToken",
     summary: "Revokes a token: refused at once by this process, within a second by the others",
     response: Type.Object({ success: Type.Boolean() }),
-    errors: [404],
     handle: revokeToken,
   },
 ];

@@ -67,7 +67,6 @@ export const versionRoutes: readonly ControlRoute[] = [
     operation: "readVersions",
     summary: "The calendar of versions: when each came and when it stops working, and the migrations",
     response: calendarView,
-    errors: [404],
     handle: readCalendar,
   },
   route({
@@ -77,7 +76,6 @@ export const versionRoutes: readonly ControlRoute[] = [
     summary: "Which versions the last requests of each app asked for, and what would serve the same requests at a later moment",
     query: outlookQuery,
     response: listOf(usedVersion),
-    errors: [404],
     handle: readOutlook,
   }),
 ];

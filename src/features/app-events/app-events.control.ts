@@ -258,7 +258,6 @@ export const appEventControlRoutes: readonly ControlRoute[] = [
     summary: "The log of an app's events, newest first. With a filter a page may be short and still have a next one",
     query: logQuery,
     response: listOf(logged),
-    errors: [404],
     handle: listAppEvents,
   }),
   route({
@@ -270,7 +269,6 @@ export const appEventControlRoutes: readonly ControlRoute[] = [
     response: logged,
     streams: [NDJSON],
     isStreamAlone: true,
-    errors: [404],
     handle: exportAppEvents,
   }),
   {
@@ -279,7 +277,6 @@ export const appEventControlRoutes: readonly ControlRoute[] = [
     operation: "listEventNames",
     summary: "The distinct event names of an app, with counts and exact sums",
     response: listOf(eventName),
-    errors: [404],
     handle: async (request) => ({ data: await listEventNames(request.world, await appOf(request)), paging: {} }),
   },
   {
@@ -288,7 +285,6 @@ export const appEventControlRoutes: readonly ControlRoute[] = [
     operation: "deactivateEventName",
     summary: "Deactivates an event name: its place is free at once, and its events are refused from now on",
     response: Type.Object({ success: Type.Boolean() }),
-    errors: [404],
     handle: handleDeactivation,
   },
   route({
@@ -298,7 +294,6 @@ export const appEventControlRoutes: readonly ControlRoute[] = [
     summary: "Counts and exact sums of an app's events by day, name and currency",
     query: spanQuery,
     response: listOf(daySum),
-    errors: [404],
     handle: readDaySums,
   }),
   {
@@ -308,7 +303,6 @@ export const appEventControlRoutes: readonly ControlRoute[] = [
     summary: "The latest events of the App channel, each with a verdict; with Accept: text/event-stream, live from now on",
     response: listOf(testEvent),
     streams: [EVENT_STREAM],
-    errors: [404],
     handle: readTestEvents,
   },
   {
@@ -317,7 +311,6 @@ export const appEventControlRoutes: readonly ControlRoute[] = [
     operation: "readEventRetention",
     summary: "How long raw events are kept; counts and sums stay for good",
     response: retentionDays,
-    errors: [404],
     handle: async ({ world }) => ({ days: await readRetentionDays(world) }),
   },
   route({
@@ -327,7 +320,6 @@ export const appEventControlRoutes: readonly ControlRoute[] = [
     summary: "Says for this world how long raw events are kept; older ones go within a day",
     body: retentionDays,
     response: retentionDays,
-    errors: [404],
     handle: setRetention,
   }),
 ];

@@ -45,7 +45,7 @@ export const chatappControlRoutes: readonly ControlRoute[] = [
     summary: "Something happens to a business messaging account, or to one of its numbers: any field of the catalogue, with any value",
     body: chatappEvent,
     response: Type.Object({ success: Type.Boolean() }),
-    errors: [404, 413, 422],
+    errors: [422],
     handle: handleEvent,
   }),
 ];

@@ -191,7 +191,6 @@ export const liveVideoControlRoutes: readonly ControlRoute[] = [
     summary: `The live states of broadcasts that run, the newest first, ${RUNNING_MAX} at most; with Accept: text/event-stream, again whenever one changes, once a second at most`,
     response: listOf(liveState),
     streams: [EVENT_STREAM],
-    errors: [404],
     handle: listRunning,
   },
   {
@@ -202,7 +201,6 @@ export const liveVideoControlRoutes: readonly ControlRoute[] = [
       "The live state of a video: its feed, its key, and what happens by itself next; with Accept: text/event-stream, again whenever it changes, once a second at most",
     response: liveState,
     streams: [EVENT_STREAM],
-    errors: [404],
     handle: readState,
   },
   route({
@@ -212,7 +210,7 @@ export const liveVideoControlRoutes: readonly ControlRoute[] = [
     summary: "Does what an encoder would do: begin, break off, stop, or send no audio. 409 where there is no such feed, or the key opens nothing",
     body: feedEvent,
     response: liveState,
-    errors: [404, 409],
+    errors: [409],
     handle: changeFeed,
   }),
   {
@@ -221,7 +219,7 @@ export const liveVideoControlRoutes: readonly ControlRoute[] = [
     operation: "publishLiveVideo",
     summary: "Publishes a live video that is unpublished or planned, as its page would: the broadcast begins. 409 in any other state",
     response: liveState,
-    errors: [404, 409],
+    errors: [409],
     handle: transition("published", "published"),
   },
   {
@@ -230,7 +228,7 @@ export const liveVideoControlRoutes: readonly ControlRoute[] = [
     operation: "endBroadcast",
     summary: "Ends a broadcast, as its page would: its encoder is disconnected, and it becomes a VOD. 409 where none runs",
     response: liveState,
-    errors: [404, 409],
+    errors: [409],
     handle: transition("end_signalled", "ended"),
   },
   route({
@@ -240,7 +238,6 @@ export const liveVideoControlRoutes: readonly ControlRoute[] = [
     summary: "Makes sealing fail on purpose, or work again; while it fails, a broadcast that was ended goes on showing as live",
     body: sealing,
     response: liveState,
-    errors: [404],
     handle: changeSealing,
   }),
   route({
@@ -250,7 +247,7 @@ export const liveVideoControlRoutes: readonly ControlRoute[] = [
     summary: "Takes a live video or a VOD down, as for a copyright claim, and opens its restore notice of 7 days",
     query: takedownQuery,
     response: liveState,
-    errors: [404, 409],
+    errors: [409],
     handle: handleTakedown,
   }),
   {
@@ -259,7 +256,7 @@ export const liveVideoControlRoutes: readonly ControlRoute[] = [
     operation: "repeatRestoreNotice",
     summary: "Sends the webhook of the open restore notice again; its time stays as it is. 409 where none is open",
     response: liveState,
-    errors: [404, 409],
+    errors: [409],
     handle: repeatRestoreNotice,
   },
   {
@@ -268,7 +265,7 @@ export const liveVideoControlRoutes: readonly ControlRoute[] = [
     operation: "restoreLiveVideo",
     summary: "Acts on the restore notice: the video is back as VOD. 409 where no notice is open",
     response: liveState,
-    errors: [404, 409],
+    errors: [409],
     handle: transition("restored", "restored"),
   },
   route({
@@ -278,7 +275,6 @@ export const liveVideoControlRoutes: readonly ControlRoute[] = [
     summary: "Whether a viewer may watch a video, and if not, why",
     query: watchQuery,
     response: watchResponse,
-    errors: [404],
     handle: checkViewer,
   }),
   {
@@ -288,7 +284,7 @@ export const liveVideoControlRoutes: readonly ControlRoute[] = [
     summary:
       "Has the server's own encoder send a short clip with sound, again and again, until it is stopped, the broadcast ends or an encoder takes its place. 409 where the video takes no stream, an encoder sends already, or encoders cannot connect",
     response: liveState,
-    errors: [404, 409],
+    errors: [409],
     handle: startTestEncoder,
   },
   {
@@ -297,7 +293,7 @@ export const liveVideoControlRoutes: readonly ControlRoute[] = [
     operation: "stopTestEncoder",
     summary: "Stops the test encoder, as an encoder that breaks off: the video waits for another one. 409 where it does not send",
     response: liveState,
-    errors: [404, 409],
+    errors: [409],
     handle: stopTestEncoder,
   },
 ];

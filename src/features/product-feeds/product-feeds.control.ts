@@ -193,7 +193,7 @@ export const feedControlRoutes: readonly ControlRoute[] = [
     fileBytesMax: FILE_BYTES_MAX,
     status: 201,
     response: upload,
-    errors: [404, 413, 422],
+    errors: [422],
     handle: (controlRequest) => uploadFile(controlRequest as ControlRequest<UploadQuery, Request>),
   }),
   route({
@@ -203,7 +203,6 @@ export const feedControlRoutes: readonly ControlRoute[] = [
     summary: "Lists the last hundred uploads of a feed, the newest first",
     query: pageQuery,
     response: listOf(upload),
-    errors: [404],
     handle: async (controlRequest) => {
       const feed = await feedOf(controlRequest);
       return respondWithList(controlRequest, `uploads ${feed}`, (page, world) => listUploadsOfFeed(world.database.reader, feed, page), reportOf);
@@ -216,7 +215,6 @@ export const feedControlRoutes: readonly ControlRoute[] = [
     summary: "The report of an upload, while it runs or after its end",
     query: readQuery,
     response: upload,
-    errors: [404],
     handle: readUpload,
   }),
 ];

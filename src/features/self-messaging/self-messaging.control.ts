@@ -122,7 +122,7 @@ export const selfMessagingControlRoutes: readonly ControlRoute[] = [
     summary: "The account writes to itself in the app, which yields the echo",
     body: message,
     response: made,
-    errors: [404, 413, 422],
+    errors: [422],
     handle: sendInApp,
   }),
   route({
@@ -132,7 +132,7 @@ export const selfMessagingControlRoutes: readonly ControlRoute[] = [
     summary: "The account presses a button in a message to itself",
     body: postback,
     response: success,
-    errors: [404, 413, 422],
+    errors: [422],
     handle: pressInApp,
   }),
   route({
@@ -142,7 +142,7 @@ export const selfMessagingControlRoutes: readonly ControlRoute[] = [
     summary: "The account comments on a post, its own or another's",
     body: newComment,
     response: made,
-    errors: [404, 413, 422],
+    errors: [422],
     handle: commentInApp,
   }),
   route({
@@ -152,7 +152,7 @@ export const selfMessagingControlRoutes: readonly ControlRoute[] = [
     summary: "The account comments on a live video, its own or another's, or on a media as if it were one",
     body: newLiveComment,
     response: made,
-    errors: [404, 413, 422],
+    errors: [422],
     handle: commentLiveInApp,
   }),
 ];

@@ -57,7 +57,6 @@ export const alertRoutes: readonly ControlRoute[] = [
     summary: `What needs somebody's attention: callbacks that are paused or fail, webhooks without a callback, versions that are used and end soon, requests that failed, live videos that are interrupted, faults, a clock that is stopped before something is due. The worst first, ${ALERTS_MAX} at most; with Accept: text/event-stream, again whenever they change`,
     response: listOf(alert),
     streams: [EVENT_STREAM],
-    errors: [404],
     handle: async (request) =>
       wantsEvents(request)
         ? watchStream(request, { event: "alerts", everyMs: ALERTS_EVERY_MS, look: () => readAlerts(request) })

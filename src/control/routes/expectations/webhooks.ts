@@ -56,7 +56,7 @@ export const webhookExpectationRoutes: readonly ControlRoute[] = [
     summary: `Waits until the last ${EVENTS_MAX} webhooks hold what is expected; 422 has those that were seen instead, and beside them the nearest with its differences`,
     body: expectation,
     response: met(sentEvent),
-    errors: [404, 422],
+    errors: [422],
     unmet: unmet("webhook", sentEvent),
     handle: expectWebhooks,
   }),

@@ -77,7 +77,6 @@ export const peopleRoutes: readonly ControlRoute[] = [
     operation: "readErasure",
     summary: "What an erasure has erased, by kind and number. It does not say who the person was",
     response: erasure,
-    errors: [404],
     async handle({ world, path }) {
       const id = path.id as string;
       const found = isNodeId(id) ? await findErasure(world.database.reader, id) : undefined;
@@ -92,7 +91,6 @@ export const peopleRoutes: readonly ControlRoute[] = [
     summary: "Lists the erasures of people, the newest first",
     query: pageQuery,
     response: listOf(erasure),
-    errors: [404],
     handle: (request) => respondWithList(request, "erasures", (page, world) => listErasures(world.database.reader, page), shown),
   }),
 ];

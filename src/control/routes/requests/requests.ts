@@ -100,7 +100,6 @@ export const requestRoutes: readonly ControlRoute[] = [
     response: listOf(seenRequest),
     streams: [EVENT_STREAM],
     outlivesReset: true,
-    errors: [404],
     handle: listRequests,
   }),
   route({
@@ -114,7 +113,6 @@ export const requestRoutes: readonly ControlRoute[] = [
     streams: [EVENT_STREAM],
     isStreamAlone: true,
     outlivesReset: true,
-    errors: [404],
     handle: streamRequests,
   }),
   {
@@ -123,7 +121,6 @@ export const requestRoutes: readonly ControlRoute[] = [
     operation: "readRequest",
     summary: "One of the last requests; with its story if it was sent with debug=all, or while the stream was read",
     response: storiedRequest,
-    errors: [404],
     handle: readRequest,
   },
   route({
@@ -134,7 +131,7 @@ export const requestRoutes: readonly ControlRoute[] = [
       "Waits until the last requests hold what is expected; 422 has the requests that were seen instead, and beside them the nearest with its differences",
     body: expectation,
     response: met(seenRequest),
-    errors: [404, 422],
+    errors: [422],
     unmet: unmet("request", seenRequest),
     handle: expectRequests,
   }),

@@ -93,7 +93,7 @@ export const triggerRoutes = (fields: FieldCatalogue): readonly ControlRoute[] =
     summary: "Makes an event as if it had happened, with an example unless a value is given, for the apps that are subscribed",
     body: triggerBody(fields),
     response: Type.Object({ deliveries: Type.Array(Type.String()) }),
-    errors: [404, 422],
+    errors: [422],
     handle: triggerEvent,
   }),
   {
@@ -102,7 +102,6 @@ export const triggerRoutes = (fields: FieldCatalogue): readonly ControlRoute[] =
     operation: "listWebhookFields",
     summary: "The fields to which an app can subscribe, each with an example of its value",
     response: listOf(fieldInList),
-    errors: [404],
     handle: listFields,
   },
   route({
@@ -112,7 +111,6 @@ export const triggerRoutes = (fields: FieldCatalogue): readonly ControlRoute[] =
     summary: "What a triggered event of the field carries when no value is given",
     query: exampleQuery,
     response: Type.Object({ value: Type.Object({}, { additionalProperties: true }) }),
-    errors: [404],
     handle: readExample,
   }),
 ];

@@ -209,7 +209,6 @@ export const webhookRoutes: readonly ControlRoute[] = [
     summary: "Webhooks that were made, the newest first, with each attempt",
     query: deliveriesQuery,
     response: listOf(delivery),
-    errors: [404],
     handle: list,
   }),
   {
@@ -220,7 +219,6 @@ export const webhookRoutes: readonly ControlRoute[] = [
     response: Type.Object({ data: Type.Array(delivery) }, { description: "the data of one event" }),
     streams: [EVENT_STREAM],
     isStreamAlone: true,
-    errors: [404],
     handle: async (request) => watchStream(request, { event: "deliveries", everyMs: LOOK_EVERY_MS, look: () => readNewest(request) }),
   },
   route({
@@ -229,7 +227,6 @@ export const webhookRoutes: readonly ControlRoute[] = [
     operation: "readDelivery",
     summary: "One webhook with its body",
     response: content,
-    errors: [404],
     handle: read,
   }),
   route({
@@ -239,7 +236,6 @@ export const webhookRoutes: readonly ControlRoute[] = [
     summary: "Sends again what was made since a moment, to one callback or all, with the same ids and bodies; a paused callback is resumed",
     body: span,
     response: Type.Object({ replayed: Type.Integer() }),
-    errors: [404],
     handle: replaySpan,
   }),
   route({
@@ -248,7 +244,6 @@ export const webhookRoutes: readonly ControlRoute[] = [
     operation: "replayDelivery",
     summary: "Sends one again, with the same id and body; a paused callback is resumed",
     response: success,
-    errors: [404],
     handle: replay,
   }),
   route({
@@ -258,7 +253,6 @@ export const webhookRoutes: readonly ControlRoute[] = [
     summary: "Every callback that something was made for, and whether it works",
     query: pageQuery,
     response: listOf(callback),
-    errors: [404],
     handle: (request) => respondWithList(request, "callbacks", (page, { database }) => listCallbacks(database.reader, page), shownCallback),
   }),
   route({
@@ -267,7 +261,6 @@ export const webhookRoutes: readonly ControlRoute[] = [
     operation: "resumeCallback",
     summary: "Ends a pause: what was kept goes out",
     response: success,
-    errors: [404],
     handle: changeCallback((webhooks, tx, id) => webhooks.resumeCallback(tx, id)),
   }),
   route({
@@ -276,7 +269,6 @@ export const webhookRoutes: readonly ControlRoute[] = [
     operation: "pauseCallback",
     summary: "Pauses a callback: what is made for it waits until it is resumed",
     response: success,
-    errors: [404],
     handle: changeCallback((webhooks, tx, id) => webhooks.holdCallback(tx, id)),
   }),
 ];

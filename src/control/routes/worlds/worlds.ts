@@ -95,7 +95,7 @@ export const worldRoutes: readonly ControlRoute[] = [
     body: newWorld,
     status: 201,
     response: Type.Object({ name: Type.String(), warnings }),
-    errors: [409, 413, 422],
+    errors: [409, 422],
     handle: makeWorld,
   }),
   {
@@ -104,7 +104,7 @@ export const worldRoutes: readonly ControlRoute[] = [
     operation: "deleteWorld",
     summary: "Deletes a world with all that belongs to it, its recordings and snapshots included",
     response: Type.Object({ success: Type.Boolean() }),
-    errors: [404, 409],
+    errors: [409],
     isAboutWorld: true,
     handle: deleteWorld,
   },
@@ -116,7 +116,7 @@ export const worldRoutes: readonly ControlRoute[] = [
       "Loads a world file, YAML or JSON, whole or not at all. An entry whose id is there already replaces what is stored, but for secrets that it does not name; records without an id (activity, followers) add up. With Accept: text/event-stream, the events progress ({done, total}) as its entries are stored, and at the end result or error with what the response would hold",
     body: "text",
     response: Type.Object({ success: Type.Boolean(), warnings }),
-    errors: [404, 413, 422],
+    errors: [422],
     streams: [EVENT_STREAM],
     reportsProgress: true,
     handle: async ({ deps, world, body, onProgress }) => {
@@ -133,7 +133,6 @@ export const worldRoutes: readonly ControlRoute[] = [
       "The world's state in the form of a world file. Of each token it holds the SHA-256, so that the token goes on working where it is imported; the secrets of apps only if they are asked for",
     query: exportQuery,
     response: "file",
-    errors: [404],
     handle: ({ deps, world, query }) => exportWorld(world, deps.registry, query),
   }),
 ];

@@ -113,7 +113,7 @@ const touchRoute = (kind: Touch["kind"], edge: string, operation: string): Contr
     body: touchInput,
     status: 201,
     response: Type.Object({ id: Type.String() }),
-    errors: [404, 422],
+    errors: [422],
     handle: handleTouch(kind),
   });
 
@@ -125,7 +125,6 @@ export const attributionControlRoutes: readonly ControlRoute[] = [
     summary: "Events due to ads by the model of ads reporting: 1-day view through 28-day click",
     query: spanQuery,
     response: Type.Object({ since: seconds, until: seconds, data: Type.Array(reportRow) }),
-    errors: [404],
     handle: readReport,
   }),
   route({
@@ -140,7 +139,6 @@ export const attributionControlRoutes: readonly ControlRoute[] = [
       touches: Type.Array(deviceTouch, { description: "of the device, its persons and their other devices, the oldest first" }),
       events: Type.Array(deviceEvent, { description: "the newest first" }),
     }),
-    errors: [404],
     handle: readDevice,
   }),
   touchRoute("click", "clicks", "recordClick"),

@@ -131,7 +131,7 @@ export const feedControlRoutes: readonly ControlRoute[] = [
       "For a media server of one's own: whether an encoder may publish with a key, and what its feed does. 404 where the key opens nothing, 409 where the feed is no longer the present one",
     body: feedReport,
     response: liveState,
-    errors: [404, 409],
+    errors: [409],
     handle: takeReport,
   }),
   route({
@@ -144,7 +144,6 @@ export const feedControlRoutes: readonly ControlRoute[] = [
     content: { "application/x-www-form-urlencoded": callbackForm, "application/json": callbackJson },
     needsNoKey: true,
     response: Type.Object({ accepted: Type.Literal(true) }),
-    errors: [413],
     handle: takeCallback as ControlRoute["handle"],
   }),
 ];
