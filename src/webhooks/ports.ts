@@ -3,7 +3,7 @@
  * register these ports by name (`kernel/ports.ts`).
  */
 import { appFact } from "#auth/tokens";
-import type { NodeId } from "#kernel/ids";
+import { type NodeId, nodeId } from "#kernel/ids";
 import type { PortRegistry } from "#kernel/ports";
 import type { Database, Reader } from "#storage/database";
 import { FactCache } from "#storage/facts";
@@ -18,6 +18,12 @@ export interface EventFacts {
   /** The business phone number that the event belongs to. */
   readonly phone: NodeId | undefined;
 }
+
+/** Of an event as its row has it. */
+export const eventFactsOf = (row: Readonly<Record<"object" | "field" | "entity", string>> & { readonly phone: string | null }): EventFacts => ({
+  ...{ object: row.object as WebhookObject, field: row.field, entity: nodeId(row.entity) },
+  phone: row.phone === null ? undefined : nodeId(row.phone),
+});
 
 interface WebhookSubscribers {
   /** The apps that get the event at `nowMs` (world time): subscribed to its field, and allowed to. Each once, in any order. */

@@ -16,9 +16,10 @@ import type { WebhookDeps } from "./deps.ts";
 import { type Outbox, storeEvent, type WebhookEvent } from "./events/emit.ts";
 import { endUnsubscribed, type RerouteDeps, rerouteApp } from "./events/reroute.ts";
 import { eraseFromDeliveries } from "./history/erasure.ts";
+import type { DeliveryRow } from "./history/list.store.ts";
 import { DeliveryMetrics } from "./history/metrics.ts";
 import { type ReplayDeps, type Replayed, replayDeliveries, replayDelivery, type Span } from "./history/replay.ts";
-import { type DeliveryView, type SigningDeps, signaturesOf } from "./history/view.ts";
+import { type SigningDeps, signaturesOf } from "./history/view.ts";
 import type { WebhookObserver } from "./observer.ts";
 import { WebhookFacts } from "./ports.ts";
 
@@ -148,7 +149,7 @@ export class Webhooks {
   }
 
   /** The headers that signed each attempt; undefined: it sent nothing. */
-  signaturesOf(delivery: DeliveryView, body: string): ReturnType<typeof signaturesOf> {
+  signaturesOf(delivery: DeliveryRow, body: string): ReturnType<typeof signaturesOf> {
     return signaturesOf(this.#signing, delivery, body);
   }
 

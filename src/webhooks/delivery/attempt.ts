@@ -3,12 +3,11 @@ import { nodeId } from "#kernel/ids";
 import { CallbackRefused } from "#outbound/address-rules";
 import { RequestFailed } from "#outbound/request";
 import type { FieldCatalogue } from "../catalogue/catalogue.ts";
-import type { WebhookObject } from "../catalogue/field.ts";
 import type { DeliveryDeps } from "../deps.ts";
 import { envelopeOf, type Update } from "../events/envelope.ts";
 import { isWanted } from "../events/reroute.ts";
 import type { Outcome } from "../observer.ts";
-import type { WebhookApp } from "../ports.ts";
+import { eventFactsOf, type WebhookApp } from "../ports.ts";
 import type { Attempt } from "./attempts.ts";
 import type { Claimed } from "./claims.ts";
 import { type EventRow, NO_CALLBACK } from "./deliveries.store.ts";
@@ -39,13 +38,7 @@ export async function attemptDelivery(deps: DeliveryDeps, claimed: Claimed): Pro
   if (claimed.isRetry && !(await isWanted(facts, database.reader, app, [row, ...claimed.members], nowMs)))
     return { kind: "unsubscribed", endedMs: nowMs };
   const of = facts.peekApp(app) ?? (await facts.findApp(database.reader, app));
-  const event = {
-    object: row.object as WebhookObject,
-    field: row.field,
-    entity: nodeId(row.entity),
-    phone: row.phone === null ? undefined : nodeId(row.phone),
-  };
-  const route = await facts.routeOf(database.reader, app, of, event, fields.isHonouringOverrides(row));
+  const route = await facts.routeOf(database.reader, app, of, eventFactsOf(row), fields.isHonouringOverrides(row));
   if (route.to === "nowhere" || of === undefined) {
     if (row.callback !== NO_CALLBACK) return { kind: "moved", url: undefined };
     const reason = route.to === "nowhere" ? route.reason : "no_callback";

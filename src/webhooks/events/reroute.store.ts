@@ -10,7 +10,7 @@ export interface FieldOfDelivery extends Row {
   phone: string | null;
 }
 
-export interface WaitingOfApp extends FieldOfDelivery {
+export interface WaitingDelivery extends FieldOfDelivery {
   id: string;
   app: string;
   callback: string;
@@ -23,9 +23,9 @@ export async function listQueuesOf(reader: Reader, app: string): Promise<string[
   return [...rows.map(({ id }) => id), NO_CALLBACK];
 }
 
-/** Waiting for a first attempt or a retry, by id. */
-export function listWaitingOf(reader: Reader, queue: string, app: string, after: string, limit: number): Promise<WaitingOfApp[]> {
-  return reader.all<WaitingOfApp>(sql`
+/** Deliveries of an app that wait in a queue for a first attempt or a retry, by id. */
+export function listWaiting(reader: Reader, queue: string, app: string, after: string, limit: number): Promise<WaitingDelivery[]> {
+  return reader.all<WaitingDelivery>(sql`
     SELECT CAST(d.id AS TEXT) AS id, CAST(d.app AS TEXT) AS app, CAST(d.callback AS TEXT) AS callback, d.members, e.object, e.field,
       CAST(e.entity AS TEXT) AS entity, CAST(e.phone AS TEXT) AS phone
     FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event
@@ -50,28 +50,9 @@ export async function saveUnsubscribed(tx: Transaction, id: string, nowMs: numbe
   return changed > 0;
 }
 
-export interface WaitingDelivery extends Row {
-  id: string;
-  object: string;
-  field: string;
-  entity: string;
-  phone: string | null;
-}
-
 export function listPausedCallbacks(reader: Reader, app: string): Promise<{ id: string; url: string }[]> {
   return reader.all<{ id: string; url: string }>(sql`
     SELECT CAST(c.id AS TEXT) AS id, c.url FROM webhook_callbacks c WHERE c.app = ${app} AND c.paused_ms IS NOT NULL ORDER BY c.id`);
-}
-
-/** Waiting for a first attempt or a retry, by id. */
-export function listWaiting(reader: Reader, queue: string, after: string, limit: number): Promise<WaitingDelivery[]> {
-  return reader.all<WaitingDelivery>(sql`
-    SELECT CAST(d.id AS TEXT) AS id, e.object, e.field, CAST(e.entity AS TEXT) AS entity, CAST(e.phone AS TEXT) AS phone
-    FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event
-    WHERE d.id > ${after} AND d.id IN (
-      SELECT f.id FROM webhook_deliveries f WHERE f.first_callback = ${queue}
-      UNION ALL SELECT r.id FROM webhook_deliveries r WHERE r.callback = ${queue} AND r.retry_due_ms IS NOT NULL)
-    ORDER BY d.id LIMIT ${limit}`);
 }
 
 /** A first attempt stays one; a retry is due at once. A delivery that is under way by now is left alone. */

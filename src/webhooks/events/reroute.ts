@@ -7,10 +7,9 @@ import type { Jobs } from "#jobs/jobs";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Database, Reader, Transaction } from "#storage/database";
 import { recordDeparture } from "../callbacks/health.ts";
-import type { WebhookObject } from "../catalogue/field.ts";
 import { NO_CALLBACK } from "../delivery/deliveries.store.ts";
 import type { WebhookObserver } from "../observer.ts";
-import type { WebhookFacts } from "../ports.ts";
+import { eventFactsOf, type WebhookFacts } from "../ports.ts";
 import type { Outbox } from "./emit.ts";
 import {
   type FieldOfDelivery,
@@ -19,11 +18,9 @@ import {
   listPausedCallbacks,
   listQueuesOf,
   listWaiting,
-  listWaitingOf,
   saveQueue,
   saveUnsubscribed,
   type WaitingDelivery,
-  type WaitingOfApp,
 } from "./reroute.store.ts";
 
 /** In one transaction. */
@@ -39,7 +36,7 @@ export async function rerouteApp({ clock, fields, facts, callbacks, database, jo
   await database.write((tx) => hastenUnrouted(tx, NO_CALLBACK, app, clock.nowMs()));
   for (const callback of await listPausedCallbacks(database.reader, app)) {
     for (let after = "0"; ; ) {
-      const rows = await listWaiting(database.reader, callback.id, after, ROWS_MAX);
+      const rows = await listWaiting(database.reader, callback.id, app, after, ROWS_MAX);
       const moved: { row: WaitingDelivery; url: string | undefined }[] = [];
       for (const row of rows) {
         const url = await urlOf(row);
@@ -57,10 +54,9 @@ export async function rerouteApp({ clock, fields, facts, callbacks, database, jo
     }
   }
 
-  async function urlOf({ object, field, entity, phone }: WaitingDelivery): Promise<string | undefined> {
+  async function urlOf(row: WaitingDelivery): Promise<string | undefined> {
     const of = await facts.findApp(database.reader, nodeId(app));
-    const event = { object: object as WebhookObject, field, entity: nodeId(entity), phone: phone === null ? undefined : nodeId(phone) };
-    const route = await facts.routeOf(database.reader, nodeId(app), of, event, fields.isHonouringOverrides({ object, field }));
+    const route = await facts.routeOf(database.reader, nodeId(app), of, eventFactsOf(row), fields.isHonouringOverrides(row));
     return route.to === "nowhere" ? undefined : route.url;
   }
 }
@@ -74,11 +70,10 @@ export async function isWanted(
   nowMs: number,
 ): Promise<boolean> {
   const asked = new Set<string>();
-  for (const { object, field, entity, phone } of events) {
-    if (asked.has(field)) continue;
-    asked.add(field);
-    const event = { object: object as WebhookObject, field, entity: nodeId(entity), phone: phone === null ? undefined : nodeId(phone) };
-    if ((await facts.subscribersOf(reader, event, nowMs)).includes(app as NodeId)) return true;
+  for (const event of events) {
+    if (asked.has(event.field)) continue;
+    asked.add(event.field);
+    if ((await facts.subscribersOf(reader, eventFactsOf(event), nowMs)).includes(app as NodeId)) return true;
   }
   return false;
 }
@@ -101,7 +96,7 @@ export async function endUnsubscribed(deps: UnsubscribeDeps, app: string): Promi
 async function endSome(deps: UnsubscribeDeps, tx: Transaction, queue: string, app: string, after: string): Promise<string | undefined> {
   const { facts, clock, observer } = deps;
   const nowMs = clock.nowMs();
-  const rows = await listWaitingOf(tx, queue, app, after, ROWS_MAX);
+  const rows = await listWaiting(tx, queue, app, after, ROWS_MAX);
   const known = new Map<string, boolean>();
   let hasEnded = false;
   for (const row of rows) {
@@ -116,5 +111,5 @@ async function endSome(deps: UnsubscribeDeps, tx: Transaction, queue: string, ap
   return rows.length < ROWS_MAX ? undefined : rows.at(-1)?.id;
 }
 
-const hasWantedMember = async (facts: WebhookFacts, tx: Transaction, { id, app, members }: WaitingOfApp, nowMs: number): Promise<boolean> =>
+const hasWantedMember = async (facts: WebhookFacts, tx: Transaction, { id, app, members }: WaitingDelivery, nowMs: number): Promise<boolean> =>
   members > 0 && isWanted(facts, tx, app, await listMemberFields(tx, id), nowMs);

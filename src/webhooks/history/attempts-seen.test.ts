@@ -96,11 +96,11 @@ test("a delivery says its state and, where it waits or has failed, why; what it 
     ...{ ended_ms: null, paused_ms: null, object: "page", field: "feed", entity: "2001", phone: null, time_ms: 5 },
   };
   const shown = (more: Partial<DeliveryRow>, attempts: readonly Partial<Attempt>[] = []) => {
-    const { status, reason, next_attempt_ms } = viewOf({ ...row, ...more, attempts: JSON.stringify(attempts) });
-    return [status, reason, next_attempt_ms];
+    const { status, reason, next_attempt_time } = viewOf({ ...row, ...more, attempts: JSON.stringify(attempts) });
+    return [status, reason, next_attempt_time];
   };
   expect(shown({})).toEqual(["waiting", "queued", undefined]);
-  expect(shown({ retry_due_ms: 8 })).toEqual(["waiting", "retry", 8]);
+  expect(shown({ retry_due_ms: 8 })).toEqual(["waiting", "retry", 0.008]);
   expect(shown({ retry_due_ms: 8, paused_ms: 1 })).toEqual(["waiting", "callback_paused", undefined]);
   expect(shown({ callback: NO_CALLBACK, url: null, paused_ms: null })).toEqual(["waiting", "no_callback", undefined]);
   expect(shown({ callback: NO_CALLBACK, url: null }, [{ error: "callback_not_verified" }])).toEqual(["waiting", "callback_not_verified", undefined]);
@@ -122,7 +122,7 @@ test("a delivery says its state and, where it waits or has failed, why; what it 
     field: "feed",
     entity: "2001",
     status: "waiting",
-    time_ms: 5,
+    time: 0.005,
     attempts: [],
   };
   expect(viewOf(row)).toEqual({
@@ -134,5 +134,5 @@ test("a delivery says its state and, where it waits or has failed, why; what it 
     updates: 1,
   });
   const nowhere = { ...row, callback: NO_CALLBACK, url: null, phone: "4101", members: 2, ended_ms: 6, status: 2 };
-  expect(viewOf(nowhere)).toEqual({ ...always, status: "delivered", phone_number: "4101", updates: 3, ended_ms: 6 });
+  expect(viewOf(nowhere)).toEqual({ ...always, status: "delivered", phone_number: "4101", updates: 3, ended_time: 0.006 });
 });

@@ -16,37 +16,30 @@ export type DeliveryStatus = keyof typeof deliveryStatuses;
 /** Why it waits, or has failed. */
 type DeliveryReason = "queued" | "retry" | "callback_paused" | "no_callback" | "callback_not_verified" | "gone" | "gave_up";
 
-export interface DeliveryView {
-  readonly id: string;
-  readonly webhook_id: string;
-  readonly app: string;
-  /** Left out where it leads nowhere. */
-  readonly callback?: string;
-  readonly callback_id?: string;
-  readonly object: string;
-  /** Of its first event. */
-  readonly field: string;
-  readonly entity: string;
-  readonly phone_number?: string;
-  readonly status: DeliveryStatus;
-  readonly reason?: DeliveryReason;
-  readonly updates: number;
-  /** Unix ms, world time. */
-  readonly time_ms: number;
-  readonly next_attempt_ms?: number;
-  readonly ended_ms?: number;
-  readonly attempts: readonly Attempt[];
-}
+export type DeliveryView = ReturnType<typeof viewOf>;
 
 const names = new Map<number, DeliveryStatus>(Object.entries(deliveryStatuses).map(([name, status]) => [status, name as DeliveryStatus]));
 
-export function viewOf(row: DeliveryRow): DeliveryView {
-  const attempts = JSON.parse(row.attempts) as Attempt[];
+/** Of world time in ms: Unix seconds, with milliseconds as their fraction. */
+export const seconds = (ms: number): number => ms / 1000;
+
+const webhookIdOf = ({ id }: DeliveryRow): string => `msg_${id}`;
+
+const attemptsOf = ({ attempts }: DeliveryRow): readonly Attempt[] => JSON.parse(attempts) as Attempt[];
+
+const shownAttempt = ({ time_ms, callback: callback_id, timestamp: _, ...rest }: Attempt) => ({
+  time: seconds(time_ms),
+  ...(callback_id === undefined ? {} : { callback_id }),
+  ...rest,
+});
+
+export function viewOf(row: DeliveryRow) {
+  const attempts = attemptsOf(row);
   const status = names.get(row.status) ?? "waiting";
   const reason = reasonOf(row, status, attempts);
   return {
     id: row.id,
-    webhook_id: `msg_${row.id}`,
+    webhook_id: webhookIdOf(row),
     app: row.app,
     ...(row.url === null ? {} : { callback: row.url, callback_id: row.callback }),
     object: row.object,
@@ -56,10 +49,10 @@ export function viewOf(row: DeliveryRow): DeliveryView {
     status,
     ...(reason === undefined ? {} : { reason }),
     updates: 1 + row.members,
-    time_ms: row.time_ms,
-    ...(row.retry_due_ms === null || row.paused_ms !== null ? {} : { next_attempt_ms: row.retry_due_ms }),
-    ...(row.ended_ms === null ? {} : { ended_ms: row.ended_ms }),
-    attempts,
+    time: seconds(row.time_ms),
+    ...(row.retry_due_ms === null || row.paused_ms !== null ? {} : { next_attempt_time: seconds(row.retry_due_ms) }),
+    ...(row.ended_ms === null ? {} : { ended_time: seconds(row.ended_ms) }),
+    attempts: attempts.map(shownAttempt),
   };
 }
 
@@ -77,7 +70,7 @@ export async function contentOf(
   reader: Reader,
   row: DeliveryRow,
   fields: FieldCatalogue,
-): Promise<{ body: string; events: { id: string; field: string; time_ms: number }[] }> {
+): Promise<{ body: string; events: { id: string; field: string; time: number }[] }> {
   const events = await listEventsOf(reader, row.id);
   // An empty payload was erased (D-172).
   const kept = events.filter(({ payload }) => payload !== "");
@@ -88,7 +81,7 @@ export async function contentOf(
     carriedIn: fields.carriedIn({ object: row.object, field }),
     payload,
   }));
-  return { body: envelopeOf(row.object, updates), events: events.map(({ id, field, time_ms }) => ({ id, field, time_ms })) };
+  return { body: envelopeOf(row.object, updates), events: events.map(({ id, field, time_ms }) => ({ id, field, time: seconds(time_ms) })) };
 }
 
 /** The signatures of attempts that were made, for people who compare them with what their receiver computes. */
@@ -100,11 +93,12 @@ export type SigningDeps = Pick<DeliveryDeps, "database" | "facts" | "sealer" | "
  */
 export async function signaturesOf(
   deps: SigningDeps,
-  { app, webhook_id, attempts }: DeliveryView,
+  row: DeliveryRow,
   body: string,
 ): Promise<readonly (Readonly<Record<string, string>> | undefined)[]> {
-  const of = await deps.facts.findApp(deps.database.reader, nodeId(app));
-  return attempts.map(({ timestamp }) =>
-    of === undefined || timestamp === undefined ? undefined : signatureHeaders(secretsOf(deps, of), { webhookId: webhook_id, timestamp, body }),
+  const of = await deps.facts.findApp(deps.database.reader, nodeId(row.app));
+  const webhookId = webhookIdOf(row);
+  return attemptsOf(row).map(({ timestamp }) =>
+    of === undefined || timestamp === undefined ? undefined : signatureHeaders(secretsOf(deps, of), { webhookId, timestamp, body }),
   );
 }

@@ -4,7 +4,7 @@ import { type ControlRequest, type ControlRoute, route } from "#control-contract
 import { worldId } from "#graph/worlds/file/schema-words";
 import { type EventRow, listNewestEvents } from "#webhooks/history/list.store";
 import { type DeliveryStatus, deliveryStatuses, viewOf } from "#webhooks/history/view";
-import { delivery, shownDelivery } from "../webhooks/webhooks.ts";
+import { delivery } from "../webhooks/webhooks.ts";
 import { countedWithin, expectEntries, met, unmet } from "./expectation.ts";
 
 /** More than a test makes. Each is read with its payload, again and again while an expectation waits. */
@@ -34,7 +34,7 @@ const sentEvent = Type.Object({
   value: Type.Unknown({ description: "what the event carries" }),
 });
 
-const entryOf = (row: EventRow) => ({ ...shownDelivery(viewOf(row)), event: row.event, value: JSON.parse(row.payload) as unknown });
+const entryOf = (row: EventRow) => ({ ...viewOf(row), event: row.event, value: JSON.parse(row.payload) as unknown });
 
 async function expectWebhooks({ deps, world, body }: ControlRequest<unknown, Static<typeof expectation>>): Promise<unknown> {
   const { match, status, count, within_ms, ...kind } = body;

@@ -9,9 +9,8 @@ import { isNodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
 import { type CallbackRow, findCallback, listCallbacks } from "#webhooks/callbacks/callbacks.store";
 import { isHeld } from "#webhooks/callbacks/health";
-import type { Attempt } from "#webhooks/delivery/attempts";
 import { findDelivery, listDeliveries } from "#webhooks/history/list.store";
-import { contentOf, type DeliveryStatus, type DeliveryView, deliveryStatuses, viewOf } from "#webhooks/history/view";
+import { contentOf, type DeliveryStatus, deliveryStatuses, seconds, viewOf } from "#webhooks/history/view";
 import type { Webhooks } from "#webhooks/webhooks";
 
 const closed = { additionalProperties: false };
@@ -87,39 +86,20 @@ const deliveriesQuery = Type.Object({
   ...pageQuery.properties,
 });
 
-const seconds = (ms: number): number => ms / 1000;
-
-const shownAttempt = ({ time_ms, callback: callback_id, timestamp: _, ...rest }: Attempt) => ({
-  time: seconds(time_ms),
-  ...(callback_id === undefined ? {} : { callback_id }),
-  ...rest,
-});
-
-export const shownDelivery = ({ time_ms, next_attempt_ms, ended_ms, attempts, ...view }: DeliveryView) => ({
-  ...view,
-  time: seconds(time_ms),
-  ...(next_attempt_ms === undefined ? {} : { next_attempt_time: seconds(next_attempt_ms) }),
-  ...(ended_ms === undefined ? {} : { ended_time: seconds(ended_ms) }),
-  attempts: attempts.map(shownAttempt),
-});
-
 const pauseReason = (callback: CallbackRow): "failed" | "gone" | "held" =>
   isHeld(callback) ? "held" : callback.probe_due_ms === null ? "gone" : "failed";
 
-const shownCallback = (callback: CallbackRow) => ({
-  ...healthShown(callback),
-  ...(callback.paused_ms === null ? {} : { paused_time: seconds(callback.paused_ms), reason: pauseReason(callback) }),
-});
-
-const healthShown = ({ id, app, url, failing_since_ms, alerted_ms, paused_ms, probe_due_ms }: CallbackRow) => ({
-  id,
-  app,
-  url,
-  status: paused_ms !== null ? "paused" : failing_since_ms !== null ? "failing" : "working",
-  ...(failing_since_ms === null ? {} : { failing_since: seconds(failing_since_ms) }),
-  ...(alerted_ms === null ? {} : { alerted_time: seconds(alerted_ms) }),
-  ...(probe_due_ms === null ? {} : { next_attempt_time: seconds(probe_due_ms) }),
-});
+function shownCallback(callback: CallbackRow) {
+  const { id, app, url, failing_since_ms, alerted_ms, paused_ms, probe_due_ms } = callback;
+  return {
+    ...{ id, app, url },
+    status: paused_ms !== null ? "paused" : failing_since_ms !== null ? "failing" : "working",
+    ...(paused_ms === null ? {} : { paused_time: seconds(paused_ms), reason: pauseReason(callback) }),
+    ...(failing_since_ms === null ? {} : { failing_since: seconds(failing_since_ms) }),
+    ...(alerted_ms === null ? {} : { alerted_time: seconds(alerted_ms) }),
+    ...(probe_due_ms === null ? {} : { next_attempt_time: seconds(probe_due_ms) }),
+  };
+}
 
 function statusesOf(text: string | undefined): number[] | undefined {
   return text?.split(",").map((name) => {
@@ -131,12 +111,7 @@ function statusesOf(text: string | undefined): number[] | undefined {
 const list = (request: ControlRequest<Static<typeof deliveriesQuery>>) => {
   const { status, callback: of, field } = request.query;
   const filter = { statuses: statusesOf(status), callback: of, field };
-  return respondWithList(
-    request,
-    "deliveries",
-    (page, { database }) => listDeliveries(database.reader, filter, page),
-    (row) => shownDelivery(viewOf(row)),
-  );
+  return respondWithList(request, "deliveries", (page, { database }) => listDeliveries(database.reader, filter, page), viewOf);
 };
 
 /** As many as a person sees at a glance. */
@@ -145,7 +120,7 @@ const LOOK_EVERY_MS = 500;
 
 async function readNewest({ world }: ControlRequest): Promise<unknown> {
   const { rows } = await listDeliveries(world.database.reader, {}, { limit: NEWEST });
-  return { data: rows.map((row) => shownDelivery(viewOf(row))) };
+  return { data: rows.map(viewOf) };
 }
 
 const idOf = ({ path }: ControlRequest, what: string): string => {
@@ -162,12 +137,9 @@ async function read(request: ControlRequest): Promise<unknown> {
   if (row === undefined) throw notFound(`delivery ${id}`);
   const { body, events } = await contentOf(reader, row, webhooks.fields);
   const view = viewOf(row);
-  const signatures = await webhooks.signaturesOf(view, body);
-  const attempts = view.attempts.map((one, at) => ({
-    ...shownAttempt(one),
-    ...(signatures[at] === undefined ? {} : { signatures: signatures[at] }),
-  }));
-  return { ...shownDelivery(view), attempts, body, events: events.map(({ time_ms, ...event }) => ({ ...event, time: seconds(time_ms) })) };
+  const signatures = await webhooks.signaturesOf(row, body);
+  const attempts = view.attempts.map((one, at) => ({ ...one, ...(signatures[at] === undefined ? {} : { signatures: signatures[at] }) }));
+  return { ...view, attempts, body, events };
 }
 
 async function replay(request: ControlRequest): Promise<unknown> {
