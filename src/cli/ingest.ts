@@ -1,6 +1,6 @@
 /** `plaza ingest`: takes the streams of encoders. Only the server starts it (`src/ingest/ingest-process.ts`). */
 import { mkdir } from "node:fs/promises";
-import { CertificateFiles } from "#ingest/certificate-files";
+import { Certificate } from "#config/certificate";
 import type { Admission, FeedGate, IngestConfig, ToIngest, ToServer } from "#ingest/channel";
 import { RtmpPort } from "#ingest/rtmp-port";
 import { RecordingSpace } from "#recordings/recording-space";
@@ -45,27 +45,25 @@ export async function ingest(): Promise<number> {
 /** Throws where an address cannot be listened on, or the certificate is none. */
 function listen(config: IngestConfig, gate: ServerGate, log: Log): RtmpPort {
   const { hostname, port, recordings } = config;
-  const certificate = new CertificateFiles(config.secure);
+  const certificate = config.secure && new Certificate(config.secure.cert, config.secure.key);
   const space = new RecordingSpace(recordings, { bytesMax: config.recordings_bytes_max, reserveBytes: config.disk_reserve_bytes });
   const connectionsMax = config.streams_max + UNAUTHENTICATED_MAX;
   const limits = { bitsPerSecondMax: config.stream_bits_max, connectionsMax, unauthenticatedMax: UNAUTHENTICATED_MAX };
-  const secure = certificate.current === undefined ? undefined : { port: config.secure?.port ?? 0, certificate: certificate.current };
+  const secure = certificate && { port: config.secure?.port ?? 0, certificate: certificate.current };
   const opened: RtmpPort = new RtmpPort(
     {
       ...{ hostname, port, secure, gate, recordings, space, limits },
       onError: (error, about) => log.error({ ...about, ...errorFields(error) }, "a stream failed unexpectedly"),
       onNote: (about, note) => log.info(about, note),
     },
-    (feeds) => {
-      send({ kind: "report", feeds });
-      try {
-        const renewed = certificate.renewed();
-        if (renewed !== undefined) opened.renew(renewed);
-      } catch (error) {
-        log.warn(errorFields(error), "the certificate cannot be renewed; the one before stays");
-      }
-    },
+    (feeds) => send({ kind: "report", feeds }),
   );
+  certificate?.onRenewed((pair) => opened.renew(pair));
+  certificate?.follow({
+    renewed: (valid_to) => log.info({ valid_to }, "the certificate of RTMPS was renewed"),
+    unusable: (problem) => log.warn({ problem }, "the renewed certificate cannot be used, so encoders get the one before"),
+  });
+  void gate.stopped.then(() => certificate?.close());
   return opened;
 }
 

@@ -1,23 +1,18 @@
 /** The port for encoders: connections, their time limits, and what they send. */
 import type { Socket, TCPSocketListener } from "bun";
+import type { CertificateAndKey } from "#config/certificate";
 import type { RecordingSpace } from "#recordings/recording-space";
 import { monotonicMs, randomKey, realNowMs } from "#system";
 import type { FeedGate, FeedHealth, FeedName } from "./channel.ts";
 import type { FeedLimits } from "./session/feed.ts";
 import { Publisher, type PublisherOwner } from "./session/publisher.ts";
 
-/** PEM. */
-export interface Certificate {
-  readonly cert: string;
-  readonly key: string;
-}
-
 export interface RtmpPortOptions extends Pick<PublisherOwner, "gate" | "recordings" | "space" | "onError" | "onNote"> {
   readonly hostname: string;
   /** 0 picks a free one. */
   readonly port: number;
   /** RTMPS; undefined: none. */
-  readonly secure?: { readonly port: number; readonly certificate: Certificate } | undefined;
+  readonly secure?: { readonly port: number; readonly certificate: CertificateAndKey } | undefined;
   readonly limits: FeedLimits & ConnectionLimits;
 }
 
@@ -76,7 +71,7 @@ export class RtmpPort implements PublisherOwner {
   }
 
   /** New connections get this certificate; the present ones go on. One that is none throws, and the one before stays. */
-  renew(certificate: Certificate): void {
+  renew(certificate: CertificateAndKey): void {
     const listener = this.#secure;
     if (listener === undefined) return;
     // A certificate that is none shows on a port of its own, while the old listener is still there.
@@ -119,7 +114,7 @@ export class RtmpPort implements PublisherOwner {
     for (const listener of listeners) listener.stop(true);
   }
 
-  #listen(port: number, tls?: Certificate): TCPSocketListener<Publisher> {
+  #listen(port: number, tls?: CertificateAndKey): TCPSocketListener<Publisher> {
     return Bun.listen<Publisher>({
       ...{ hostname: this.#options.hostname, port },
       ...(tls === undefined ? {} : { tls: { ...tls } }),

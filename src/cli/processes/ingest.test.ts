@@ -1,9 +1,10 @@
 /** What the process that takes streams says to its server, what it receives, and how it ends. What it does with streams is tested where they come. */
 import { beforeEach, describe, expect, spyOn, test } from "bun:test";
 import { EventEmitter } from "node:events";
-import { existsSync, utimesSync, writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { receiverCertificate, receiverKey } from "#harness/certificates";
+import { Certificate, type CertificateAndKey, type CertificateObserver } from "#config/certificate";
+import { receiverCertificate, receiverKey, renewedCertificate, renewedKey } from "#harness/certificates";
 import { afterThisTest } from "#harness/cleanup";
 import { written } from "#harness/cli/printed";
 import { temporaryFolder } from "#harness/server";
@@ -57,12 +58,12 @@ const configOf = (more: Partial<IngestConfig> = {}): IngestConfig => ({
 function lonePort() {
   const made = { options: undefined as unknown as rtmp.RtmpPortOptions, report: (_: readonly FeedHealth[]): void => {} };
   const dropped: (readonly FeedName[])[] = [];
-  const renewed: rtmp.Certificate[] = [];
+  const renewed: CertificateAndKey[] = [];
   const spy = spyOn(rtmp, "RtmpPort").mockImplementation(function lone(options: rtmp.RtmpPortOptions, report: typeof made.report) {
     Object.assign(made, { options, report });
     return {
       drop: (feeds: readonly FeedName[]) => dropped.push(feeds),
-      renew: (certificate: rtmp.Certificate) => renewed.push(certificate),
+      renew: (certificate: CertificateAndKey) => renewed.push(certificate),
       stop: async () => {
         for (let turn = 0; turn < 3; turn++) await nextTurn();
         ends.push("stopped");
@@ -142,25 +143,27 @@ test("feeds that may not go on are dropped, and those that send are reported", a
   expect(sent).toEqual([{ kind: "report", feeds: [] }]);
 });
 
-test("a certificate whose files have changed is taken within ten reports; one that cannot be read leaves the one before", async () => {
+test("a certificate whose files have changed is taken; one that cannot be read leaves the one before", async () => {
   const folder = temporaryFolder();
   const [cert, key] = [join(folder, "cert.pem"), join(folder, "key.pem")];
   writeFileSync(cert, receiverCertificate);
   writeFileSync(key, receiverKey);
-  const { made, renewed } = await listening(configOf({ secure: { port: 1_936, cert, key } }));
+  const check = spyOn(Certificate.prototype, "follow");
+  afterThisTest(() => check.mockRestore());
+  const { made, renewed, ended } = await listening(configOf({ secure: { port: 1_936, cert, key } }));
   expect(made.options.secure).toEqual({ port: 1_936, certificate: { cert: receiverCertificate, key: receiverKey } });
-  const report = (): void => {
-    for (let second = 0; second < 10; second++) made.report([]);
-  };
-  report();
+  const [certificate, observer] = [check.mock.contexts[0] as Certificate, check.mock.calls[0]?.[0] as CertificateObserver];
+  certificate.check(observer);
   expect(renewed).toEqual([]);
-  utimesSync(cert, 1, 1);
-  report();
-  expect(renewed).toEqual([{ cert: receiverCertificate, key: receiverKey }]);
+  writeFileSync(cert, renewedCertificate);
+  writeFileSync(key, renewedKey);
+  certificate.check(observer);
+  expect(renewed).toEqual([{ cert: renewedCertificate, key: renewedKey }]);
   await Bun.file(key).delete();
-  report();
+  certificate.check(observer);
   expect(renewed).toHaveLength(1);
-  expect(sent).toHaveLength(30);
+  channel.emit("message", { kind: "stop" });
+  await ended;
 });
 
 test("asked to end, it ends what it takes, and exits when that and its log are complete", async () => {
