@@ -39,14 +39,8 @@ export interface DeliveryFaults {
   meetWebhook(fields: readonly string[], entity: string, canReorder: boolean): "lose" | "repeat" | "reorder" | undefined;
 }
 
-export interface DeliveryDeps {
-  readonly database: Database;
-  readonly clock: Clock;
-  readonly realNowMs: () => number;
-  readonly fields: FieldCatalogue;
+/** With what the engine keeps of apps and callbacks. */
+export interface DeliveryDeps extends Pick<WebhookDeps, "database" | "clock" | "realNowMs" | "fields" | "client" | "sealer" | "faults"> {
   readonly facts: WebhookFacts;
   readonly callbacks: Callbacks;
-  readonly client: GuardedClient;
-  readonly sealer: Sealer;
-  readonly faults: DeliveryFaults;
 }

@@ -1,8 +1,7 @@
 /** The jobs of the webhook engine: alerting about a callback that fails, rerouting, unsubscribing, retention. */
 import type { JobKind } from "#jobs/job-kind";
 import type { Jobs } from "#jobs/jobs";
-import type { Clock } from "#kernel/clock";
-import type { Database, Transaction } from "#storage/database";
+import type { Transaction } from "#storage/database";
 import type { WebhookDeps } from "../deps.ts";
 import { deleteEnded } from "../history/retention.store.ts";
 import { findCallback, markAlerted } from "./callbacks.store.ts";
@@ -60,14 +59,7 @@ export async function beginRetention(tx: Transaction, jobs: Jobs<unknown>, nowMs
   if ((await jobs.dueTimeOf(tx, retentionJob, RETENTION_KEY)) === undefined) await scheduleNext(tx, jobs, nowMs);
 }
 
-interface RetentionDeps {
-  readonly database: Database;
-  readonly clock: Clock;
-  // biome-ignore lint/suspicious/noExplicitAny: jobs are only scheduled here, so the world that they run on does not matter.
-  readonly jobs: Jobs<any>;
-}
-
-export async function deleteOldDeliveries({ database, clock, jobs }: RetentionDeps): Promise<void> {
+export async function deleteOldDeliveries({ database, clock, jobs }: Pick<WebhookDeps, "database" | "clock" | "jobs">): Promise<void> {
   const beforeMs = clock.nowMs() - RETENTION_MS;
   while ((await database.write((tx) => deleteEnded(tx, beforeMs, ROWS_MAX))) === ROWS_MAX);
   await database.write((tx) => scheduleNext(tx, jobs, clock.nowMs()));

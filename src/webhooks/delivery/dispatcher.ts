@@ -2,15 +2,13 @@
  * Delivers webhooks, as a source of the world's loop. A turn claims deliveries in one transaction, and the results of their
  * attempts are stored in others; no transaction is open while a request is out.
  */
-import type { Jobs } from "#jobs/jobs";
-import type { WorkLoop } from "#jobs/work-loop";
 import type { WorkSession } from "#jobs/work-session";
 import type { Turn, TurnEnd, WorkSource } from "#jobs/work-source";
 import type { Transaction } from "#storage/database";
 import type { CallbackRow } from "../callbacks/callbacks.store.ts";
-import type { DeliveryDeps } from "../deps.ts";
+import type { DeliveryDeps, WebhookDeps } from "../deps.ts";
 import type { Stored } from "../events/emit.ts";
-import { isAttempted, type Outcome, type WebhookObserver } from "../observer.ts";
+import { isAttempted, type Outcome } from "../observer.ts";
 import { attemptDelivery } from "./attempt.ts";
 import { withAttempt } from "./attempts.ts";
 import { type Claimed, type Claims, claim, giveBackUnknown } from "./claims.ts";
@@ -27,13 +25,7 @@ const AGAIN_MS = 1_000;
 
 const BACK: Outcome = { kind: "back" };
 
-export interface DispatcherOptions extends DeliveryDeps {
-  readonly loop: WorkLoop;
-  readonly jobs: Jobs<unknown>;
-  readonly observer: WebhookObserver;
-  /** Deliveries a second to each callback; 0: no limit. */
-  readonly perSecondMax: number;
-}
+export type DispatcherOptions = DeliveryDeps & Pick<WebhookDeps, "loop" | "jobs" | "observer" | "perSecondMax">;
 
 export class DeliveryDispatcher implements WorkSource {
   readonly #options: DispatcherOptions;

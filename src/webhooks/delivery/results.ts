@@ -2,13 +2,11 @@
  * Stores how attempts ended: as soon as they have, many in one transaction, beside the transaction that claims the next ones.
  * The sooner a result is stored, the less a killed process sends twice.
  */
-import type { Jobs } from "#jobs/jobs";
-import type { Clock } from "#kernel/clock";
-import type { Database, Transaction } from "#storage/database";
+import type { Transaction } from "#storage/database";
 import type { CallbackRow } from "../callbacks/callbacks.store.ts";
-import type { Callbacks } from "../callbacks/callbacks.ts";
 import { recordAttempts, recordDeparture, type Sign } from "../callbacks/health.ts";
 import { beginRetention } from "../callbacks/health-jobs.ts";
+import type { DeliveryDeps, WebhookDeps } from "../deps.ts";
 import { type AttemptedOutcome, isAttempted, type Outcome } from "../observer.ts";
 import { isGone } from "./attempt.ts";
 import { withAttempt } from "./attempts.ts";
@@ -29,11 +27,7 @@ export interface StoredResult extends Result {
   readonly waitsIn: string | undefined;
 }
 
-export interface ResultWriterOptions {
-  readonly clock: Clock;
-  readonly database: Database;
-  readonly callbacks: Callbacks;
-  readonly jobs: Jobs<unknown>;
+export interface ResultWriterOptions extends Pick<DeliveryDeps, "clock" | "database" | "callbacks">, Pick<WebhookDeps, "jobs"> {
   /** After the commit. */
   onStored(result: StoredResult): void;
   /** The same; the results paused it. */

@@ -1,14 +1,12 @@
 /** Stores an event in the transaction of its cause, once, with a delivery for each app that gets it (D-62). */
 import type { Static, TSchema } from "typebox";
-import type { Clock } from "#kernel/clock";
-import type { IdMinter, NodeId } from "#kernel/ids";
+import type { NodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
-import type { Callbacks } from "../callbacks/callbacks.ts";
-import type { FieldCatalogue } from "../catalogue/catalogue.ts";
 import { findPayloadProblem, type PayloadProblem, type WebhookField } from "../catalogue/field.ts";
 import { type ClaimedRow, type EventRow, hasQueued, insertDelivery, insertEvent, insertSending, NO_CALLBACK } from "../delivery/deliveries.store.ts";
+import type { DeliveryDeps, WebhookDeps } from "../deps.ts";
 import type { WebhookObserver } from "../observer.ts";
-import type { EventFacts, WebhookFacts } from "../ports.ts";
+import type { EventFacts } from "../ports.ts";
 import { asciiJson } from "./envelope.ts";
 
 export interface WebhookEvent<S extends TSchema = TSchema> {
@@ -21,12 +19,7 @@ export interface WebhookEvent<S extends TSchema = TSchema> {
   readonly subscribers?: readonly NodeId[];
 }
 
-export interface Outbox {
-  readonly clock: Clock;
-  readonly ids: IdMinter;
-  readonly fields: FieldCatalogue;
-  readonly facts: WebhookFacts;
-  readonly callbacks: Callbacks;
+export interface Outbox extends Pick<WebhookDeps, "clock" | "ids" | "fields">, Pick<DeliveryDeps, "facts" | "callbacks"> {
   readonly observer: Pick<WebhookObserver, "payloadBroken">;
   /** The fence of a delivery that may be sent after the commit without waiting in the queue; see `DeliveryDispatcher`. */
   fenceForNew(queue: string): number | undefined;

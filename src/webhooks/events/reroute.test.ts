@@ -36,8 +36,8 @@ onEachDatabase("unsubscribing", (kind) => {
     await subscribe(fixture, []);
     await fixture.loop.runDue();
     const [ended] = await views(fixture);
-    expect(ended).toMatchObject({ status: "unsubscribed", ended_ms: fixture.clock.ms, attempts: [{ status: 500 }] });
-    expect(ended).not.toHaveProperty("next_attempt_ms");
+    expect(ended).toMatchObject({ status: "unsubscribed", ended_time: fixture.clock.ms / 1000, attempts: [{ status: 500 }] });
+    expect(ended).not.toHaveProperty("next_attempt_time");
     expect(counted(fixture)).toEqual([{ field: "messages", unsubscribed: 1 }]);
     // D-137: nothing waits for the callback any more.
     expect((await listCallbacks(fixture.database.reader, { limit: 1 })).rows).toMatchObject([{ failing_since_ms: null }]);

@@ -3,11 +3,11 @@
  * have to be moved that no attempt is made for: deliveries to a callback that is paused, and those without a callback. D-138: a delivery
  * that waits for an app ends where the app would not get its events any more.
  */
-import type { Jobs } from "#jobs/jobs";
 import { type NodeId, nodeId } from "#kernel/ids";
-import type { Database, Reader, Transaction } from "#storage/database";
+import type { Reader, Transaction } from "#storage/database";
 import { recordDeparture } from "../callbacks/health.ts";
 import { NO_CALLBACK } from "../delivery/deliveries.store.ts";
+import type { WebhookDeps } from "../deps.ts";
 import type { WebhookObserver } from "../observer.ts";
 import { eventFactsOf, type WebhookFacts } from "../ports.ts";
 import type { Outbox } from "./emit.ts";
@@ -26,11 +26,7 @@ import {
 /** In one transaction. */
 const ROWS_MAX = 200;
 
-export interface RerouteDeps extends Omit<Outbox, "observer" | "fenceForNew"> {
-  readonly database: Database;
-  // biome-ignore lint/suspicious/noExplicitAny: jobs are only cancelled here, so the world that they run on does not matter.
-  readonly jobs: Jobs<any>;
-}
+export type RerouteDeps = Omit<Outbox, "observer" | "fenceForNew"> & Pick<WebhookDeps, "database" | "jobs">;
 
 export async function rerouteApp({ clock, fields, facts, callbacks, database, jobs }: RerouteDeps, app: string): Promise<void> {
   await database.write((tx) => hastenUnrouted(tx, NO_CALLBACK, app, clock.nowMs()));

@@ -1,15 +1,10 @@
 /** Sends deliveries again when a person asks for it. */
-import type { Jobs } from "#jobs/jobs";
-import type { Clock } from "#kernel/clock";
-import type { Database, Transaction } from "#storage/database";
+import type { Transaction } from "#storage/database";
 import { resumeCallback } from "../callbacks/health.ts";
+import type { WebhookDeps } from "../deps.ts";
 import { findReplayable, listReplayable, type ReplayableRow, saveReplay } from "./list.store.ts";
 
-export interface ReplayDeps {
-  readonly database: Database;
-  readonly clock: Clock;
-  // biome-ignore lint/suspicious/noExplicitAny: jobs are only cancelled here, so the world that they run on does not matter.
-  readonly jobs: Jobs<any>;
+export interface ReplayDeps extends Pick<WebhookDeps, "database" | "clock" | "jobs"> {
   /** Called after a commit that made deliveries due. */
   lookAgain(): void;
 }
