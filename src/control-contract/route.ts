@@ -131,12 +131,22 @@ declare module "#graph/contract/feature" {
   }
 }
 
-interface RouteInput<Q extends TObject, B extends TSchema> extends Omit<ControlRoute, "query" | "body" | "handle"> {
+/** A body without a schema of its own says what it is by a word. */
+type BodyWord = Extract<ControlRoute["body"], string>;
+
+interface RouteInput<Q extends TObject, B extends TSchema | BodyWord>
+  extends Omit<ControlRoute, "method" | "path" | "operation" | "query" | "body" | "handle"> {
   readonly query?: Q;
   readonly body?: B;
-  handle(request: ControlRequest<Static<Q>, Static<B>>): Promise<unknown>;
+  handle(request: ControlRequest<Static<Q>, B extends TSchema ? Static<B> : unknown>): Promise<unknown>;
 }
 
-/** Keeps the types of query and body inside the route. */
-export const route = <Q extends TObject = TObject, B extends TSchema = TSchema>(contract: RouteInput<Q, B>): ControlRoute =>
-  contract as unknown as ControlRoute;
+/** `address`: method and path, e.g. `GET /v1/worlds/{w}/clock`. Keeps the types of query and body inside the route. */
+export function route<Q extends TObject = TObject, B extends TSchema | BodyWord = TSchema>(
+  address: `${ControlRoute["method"]} /${string}`,
+  operation: string,
+  contract: RouteInput<Q, B>,
+): ControlRoute {
+  const [method, path] = address.split(" ");
+  return { method, path, operation, ...contract } as unknown as ControlRoute;
+}

@@ -89,18 +89,12 @@ export async function deadlinesOf({ database: { reader } }: World): Promise<read
 }
 
 export const clockRoutes: readonly ControlRoute[] = [
-  {
-    method: "GET",
-    path: CLOCK,
-    operation: "readClock",
+  route(`GET ${CLOCK}`, "readClock", {
     summary: "The world's time",
     response: clockState,
     handle: async ({ world }) => stateOf(world),
-  },
-  route({
-    method: "PUT",
-    path: CLOCK,
-    operation: "setClock",
+  }),
+  route(`PUT ${CLOCK}`, "setClock", {
     summary:
       "Sets the time, stops it or lets it run; what is not given stays as it is. Everything that falls due has happened when the response is sent",
     body: clockChange,
@@ -108,10 +102,7 @@ export const clockRoutes: readonly ControlRoute[] = [
     unfinished: UNFINISHED,
     handle: setClock,
   }),
-  route({
-    method: "POST",
-    path: `${CLOCK}/advance`,
-    operation: "advanceClock",
+  route(`POST ${CLOCK}/advance`, "advanceClock", {
     summary: "Moves the time forward. Everything that falls due has happened when the response is sent",
     body: advance,
     response: clockState,
@@ -119,12 +110,9 @@ export const clockRoutes: readonly ControlRoute[] = [
     errors: [422],
     handle: advanceClock,
   }),
-  {
-    method: "GET",
-    path: "/v1/worlds/{w}/clock/deadlines",
-    operation: "listDeadlines",
+  route("GET /v1/worlds/{w}/clock/deadlines", "listDeadlines", {
     summary: "What happens by itself next, the earliest first: background jobs, and the next retry of each callback; a hundred at most",
     response: listOf(deadline),
     handle: async ({ world }) => ({ data: await deadlinesOf(world), paging: {} }),
-  },
+  }),
 ];

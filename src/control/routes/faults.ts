@@ -101,10 +101,7 @@ function requireOnly(body: FaultBody, known: ReadonlySet<string>, of: string): v
 }
 
 export const faultRoutes: readonly ControlRoute[] = [
-  route({
-    method: "POST",
-    path: FAULTS,
-    operation: "createFault",
+  route(`POST ${FAULTS}`, "createFault", {
     summary:
       "Makes requests fail, come late, or come damaged, and webhooks get lost, repeated or reordered: the first fault that matches applies, a number of times or with a probability",
     body: faultBody,
@@ -113,23 +110,17 @@ export const faultRoutes: readonly ControlRoute[] = [
     errors: [409],
     handle: createFault,
   }),
-  {
-    method: "GET",
-    path: FAULTS,
-    operation: "listFaults",
+  route(`GET ${FAULTS}`, "listFaults", {
     summary: "The faults that are still in effect",
     response: Type.Object({ data: Type.Array(fault), paging: Type.Object({}) }),
     handle: async ({ world }) => ({ data: world.faults.list(), paging: {} }),
-  },
-  {
-    method: "DELETE",
-    path: FAULTS,
-    operation: "deleteFaults",
+  }),
+  route(`DELETE ${FAULTS}`, "deleteFaults", {
     summary: "Deletes all faults",
     response: Type.Object({ success: Type.Boolean() }),
     handle: async ({ world }) => {
       world.faults.clear();
       return { success: true };
     },
-  },
+  }),
 ];

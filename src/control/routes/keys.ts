@@ -70,10 +70,7 @@ async function endKey({ deps, world, path, key }: ControlRequest): Promise<unkno
 const KEYS = "/v1/control-keys";
 
 export const keyRoutes: readonly ControlRoute[] = [
-  route({
-    method: "POST",
-    path: KEYS,
-    operation: "createControlKey",
+  route(`POST ${KEYS}`, "createControlKey", {
     summary: "Makes a key of this API, e.g. a read-only one. Plaza stores its hash; the response shows the value, once",
     body: Type.Object(
       {
@@ -92,19 +89,13 @@ export const keyRoutes: readonly ControlRoute[] = [
       return request.world.database.write((tx) => createKey(tx, request, { name, access: kind, expires_ms: expires_at * 1_000 }));
     },
   }),
-  route({
-    method: "GET",
-    path: KEYS,
-    operation: "listControlKeys",
+  route(`GET ${KEYS}`, "listControlKeys", {
     summary: "Lists the keys that were made here or replaced, also those that have ended, the newest first and without their values",
     query: pageQuery,
     response: listOf(keyInList),
     handle: (request) => respondWithList(request, "control keys", (page, world) => listControlKeys(world.database.reader, page), shown),
   }),
-  route({
-    method: "POST",
-    path: `${KEYS}/rotate`,
-    operation: "rotateControlKey",
+  route(`POST ${KEYS}/rotate`, "rotateControlKey", {
     summary:
       "Replaces the key that the request is made with, the configured one or another. The old key stays valid for the overlap, and is refused afterwards, also after a restart",
     body: Type.Object(
@@ -122,13 +113,10 @@ export const keyRoutes: readonly ControlRoute[] = [
     response: Type.Object({ ...newKey.properties, replaced: keyInList }),
     handle: (request) => replaceKey(request, request.body.overlap_seconds),
   }),
-  {
-    method: "DELETE",
-    path: `${KEYS}/{id}`,
-    operation: "revokeControlKey",
+  route(`DELETE ${KEYS}/{id}`, "revokeControlKey", {
     summary: "Ends a key at once, in all processes",
     response: Type.Object({ success: Type.Boolean() }),
     errors: [409],
     handle: endKey,
-  },
+  }),
 ];

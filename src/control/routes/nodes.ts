@@ -104,21 +104,15 @@ async function deleteNode(request: ControlRequest): Promise<unknown> {
 const NODES = "/v1/worlds/{w}/nodes/{key}";
 
 export const nodeRoutes: readonly ControlRoute[] = [
-  {
-    method: "POST",
-    path: NODES,
-    operation: "createNode",
+  route(`POST ${NODES}`, "createNode", {
     summary: "Makes a node. An id is minted where none is given; every reference must exist (422)",
     body: "entry",
     status: 201,
     response: "entry",
     errors: [409, 422],
     handle: createNode,
-  },
-  route({
-    method: "GET",
-    path: NODES,
-    operation: "listNodes",
+  }),
+  route(`GET ${NODES}`, "listNodes", {
     summary: "Lists the nodes of one key",
     query: pageQuery,
     response: "entries",
@@ -132,30 +126,21 @@ export const nodeRoutes: readonly ControlRoute[] = [
       );
     },
   }),
-  {
-    method: "GET",
-    path: `${NODES}/{id}`,
-    operation: "readNode",
+  route(`GET ${NODES}/{id}`, "readNode", {
     summary: "One node, as a world file would say it",
     response: "entry",
     handle: readNode,
-  },
-  {
-    method: "PATCH",
-    path: `${NODES}/{id}`,
-    operation: "updateNode",
+  }),
+  route(`PATCH ${NODES}/{id}`, "updateNode", {
     summary: "Changes the keys that the body names; null takes a key back to what it is when not given",
     body: "entry",
     response: "entry",
     errors: [409, 422],
     handle: updateNode,
-  },
-  {
-    method: "DELETE",
-    path: `${NODES}/{id}`,
-    operation: "deleteNode",
+  }),
+  route(`DELETE ${NODES}/{id}`, "deleteNode", {
     summary: "Deletes a node, and what hangs on it. A user is erased as well, as `DELETE /v1/worlds/{w}/people/{id}` erases a person",
     response: Type.Object({ success: Type.Boolean(), erasure: Type.Optional(Type.String({ description: "of a user: the id of the erasure" })) }),
     handle: deleteNode,
-  },
+  }),
 ];

@@ -2,7 +2,7 @@
 import { Type } from "typebox";
 import { schemes } from "#auth/schemes";
 import { listOf } from "#control-contract/lists";
-import type { ControlRequest, ControlRoute } from "#control-contract/route";
+import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import type { OpenapiOptions } from "#graph/contract/openapi/addresses";
 import type { Endpoint } from "#graph/contract/registry";
 import { unixSeconds } from "#kernel/clock";
@@ -68,12 +68,9 @@ async function listOperations({ deps: { registry }, world }: ControlRequest): Pr
 }
 
 export const operationRoutes: readonly ControlRoute[] = [
-  {
-    method: "GET",
-    path: "/v1/worlds/{w}/operations",
-    operation: "listOperations",
+  route("GET /v1/worlds/{w}/operations", "listOperations", {
     summary: "The operations of the graph: address, parameters with their schemas, places of tokens, and who may",
     response: listOf(operation),
     handle: listOperations,
-  },
+  }),
 ];

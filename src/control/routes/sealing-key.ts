@@ -52,18 +52,12 @@ async function rotate(request: ControlRequest, overlapSeconds: number): Promise<
 const SEALING_KEY = "/v1/sealing-key";
 
 export const sealingKeyRoutes: readonly ControlRoute[] = [
-  {
-    method: "GET",
-    path: SEALING_KEY,
-    operation: "readSealingKey",
+  route(`GET ${SEALING_KEY}`, "readSealingKey", {
     summary: "The keys that seal stored secrets, by their ids, and how many secrets the current one has still to seal",
     response: state,
     handle: stateOf,
-  },
-  route({
-    method: "POST",
-    path: `${SEALING_KEY}/rotate`,
-    operation: "rotateSealingKey",
+  }),
+  route(`POST ${SEALING_KEY}/rotate`, "rotateSealingKey", {
     summary:
       "Replaces the key in the file of the data folder. A background job seals all stored secrets with the new key; the old key is deleted from the file when that is done and the overlap has passed",
     body: Type.Object(

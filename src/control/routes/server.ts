@@ -1,7 +1,7 @@
 /** The running server itself: what it is, its end, and the errors that its graph returns. */
 import { Type } from "typebox";
 import { listOf } from "#control-contract/lists";
-import type { ControlRequest, ControlRoute } from "#control-contract/route";
+import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import { newestVersion } from "#graph/versions/resolve";
 import { unixSeconds } from "#kernel/clock";
 import { withoutCitations } from "#kernel/text";
@@ -58,31 +58,22 @@ const listErrors = async ({ deps }: ControlRequest): Promise<unknown> => ({
 });
 
 export const serverRoutes: readonly ControlRoute[] = [
-  {
-    method: "GET",
-    path: "/v1/server",
-    operation: "readServer",
+  route("GET /v1/server", "readServer", {
     summary: "What this server is, the addresses of the graph as this caller reaches them, and its newest version",
     response: serverFacts,
     handle: readServer,
-  },
-  {
-    method: "POST",
-    path: "/v1/server/stop",
-    operation: "stopServer",
+  }),
+  route("POST /v1/server/stop", "stopServer", {
     summary: "Ends the server as SIGTERM does: no new requests, and running ones end, within 10 s at most",
     response: Type.Object({ success: Type.Boolean() }),
     handle: async ({ deps }) => {
       deps.server.stop();
       return { success: true };
     },
-  },
-  {
-    method: "GET",
-    path: "/v1/errors",
-    operation: "listErrors",
+  }),
+  route("GET /v1/errors", "listErrors", {
     summary: "Every error that the graph returns, with its cause",
     response: listOf(graphError),
     handle: listErrors,
-  },
+  }),
 ];

@@ -95,10 +95,7 @@ async function copyToken({ deps, world, path }: ControlRequest): Promise<unknown
 const TOKENS = "/v1/worlds/{w}/tokens";
 
 export const tokenRoutes: readonly ControlRoute[] = [
-  route({
-    method: "POST",
-    path: TOKENS,
-    operation: "mintToken",
+  route(`POST ${TOKENS}`, "mintToken", {
     summary: "Makes a token, of a random value or the one given. The response shows the value, once",
     body: tokenEntry,
     status: 201,
@@ -106,32 +103,23 @@ export const tokenRoutes: readonly ControlRoute[] = [
     errors: [409, 422],
     handle: mintToken,
   }),
-  route({
-    method: "GET",
-    path: TOKENS,
-    operation: "listTokens",
+  route(`GET ${TOKENS}`, "listTokens", {
     summary: "Lists the tokens without their values, the newest first",
     query: pageQuery,
     response: listOf(tokenInList),
     handle: (request) => respondWithList(request, "tokens", (page, world) => listTokens(world.database.reader, page), shown),
   }),
-  {
-    method: "POST",
-    path: `${TOKENS}/{id}/copy`,
-    operation: "copyToken",
+  route(`POST ${TOKENS}/{id}/copy`, "copyToken", {
     summary:
       "Makes a token for the same principal that lives ten minutes at most and dies with the one it is a copy of. The response shows the value, once",
     status: 201,
     response: mintedToken,
     errors: [409],
     handle: copyToken,
-  },
-  {
-    method: "DELETE",
-    path: `${TOKENS}/{id}`,
-    operation: "revokeToken",
+  }),
+  route(`DELETE ${TOKENS}/{id}`, "revokeToken", {
     summary: "Revokes a token: refused at once by this process, within a second by the others",
     response: Type.Object({ success: Type.Boolean() }),
     handle: revokeToken,
-  },
+  }),
 ];

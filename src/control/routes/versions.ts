@@ -61,18 +61,12 @@ function outlookOf({ app, operation, asked, entries, servedAt }: UsedVersion, no
 }
 
 export const versionRoutes: readonly ControlRoute[] = [
-  {
-    method: "GET",
-    path: "/v1/worlds/{w}/versions",
-    operation: "readVersions",
+  route("GET /v1/worlds/{w}/versions", "readVersions", {
     summary: "The calendar of versions: when each came and when it stops working, and the migrations",
     response: calendarView,
     handle: readCalendar,
-  },
-  route({
-    method: "GET",
-    path: "/v1/worlds/{w}/versions/outlook",
-    operation: "readVersionOutlook",
+  }),
+  route("GET /v1/worlds/{w}/versions/outlook", "readVersionOutlook", {
     summary: "Which versions the last requests of each app asked for, and what would serve the same requests at a later moment",
     query: outlookQuery,
     response: listOf(usedVersion),

@@ -251,19 +251,13 @@ async function setRetention({ world, body }: ControlRequest<unknown, Static<type
 }
 
 export const appEventControlRoutes: readonly ControlRoute[] = [
-  route({
-    method: "GET",
-    path: APP,
-    operation: "listAppEvents",
+  route(`GET ${APP}`, "listAppEvents", {
     summary: "The log of an app's events, newest first. With a filter a page may be short and still have a next one",
     query: logQuery,
     response: listOf(logged),
     handle: listAppEvents,
   }),
-  route({
-    method: "GET",
-    path: `${APP}/export`,
-    operation: "exportAppEvents",
+  route(`GET ${APP}/export`, "exportAppEvents", {
     summary: "The log as JSON lines, newest first",
     query: exportQuery,
     response: logged,
@@ -271,52 +265,34 @@ export const appEventControlRoutes: readonly ControlRoute[] = [
     isStreamAlone: true,
     handle: exportAppEvents,
   }),
-  {
-    method: "GET",
-    path: `${APP}/names`,
-    operation: "listEventNames",
+  route(`GET ${APP}/names`, "listEventNames", {
     summary: "The distinct event names of an app, with counts and exact sums",
     response: listOf(eventName),
     handle: async (request) => ({ data: await listEventNames(request.world, await appOf(request)), paging: {} }),
-  },
-  {
-    method: "POST",
-    path: `${APP}/names/{name}/deactivate`,
-    operation: "deactivateEventName",
+  }),
+  route(`POST ${APP}/names/{name}/deactivate`, "deactivateEventName", {
     summary: "Deactivates an event name: its place is free at once, and its events are refused from now on",
     response: Type.Object({ success: Type.Boolean() }),
     handle: handleDeactivation,
-  },
-  route({
-    method: "GET",
-    path: `${APP}/sums`,
-    operation: "listEventSums",
+  }),
+  route(`GET ${APP}/sums`, "listEventSums", {
     summary: "Counts and exact sums of an app's events by day, name and currency",
     query: spanQuery,
     response: listOf(daySum),
     handle: readDaySums,
   }),
-  {
-    method: "GET",
-    path: `${APP}/test-events`,
-    operation: "readTestEvents",
+  route(`GET ${APP}/test-events`, "readTestEvents", {
     summary: "The latest events of the App channel, each with a verdict; with Accept: text/event-stream, live from now on",
     response: listOf(testEvent),
     streams: [EVENT_STREAM],
     handle: readTestEvents,
-  },
-  {
-    method: "GET",
-    path: "/v1/worlds/{w}/app-events-retention",
-    operation: "readEventRetention",
+  }),
+  route("GET /v1/worlds/{w}/app-events-retention", "readEventRetention", {
     summary: "How long raw events are kept; counts and sums stay for good",
     response: retentionDays,
     handle: async ({ world }) => ({ days: await readRetentionDays(world) }),
-  },
-  route({
-    method: "PUT",
-    path: "/v1/worlds/{w}/app-events-retention",
-    operation: "setEventRetention",
+  }),
+  route("PUT /v1/worlds/{w}/app-events-retention", "setEventRetention", {
     summary: "Says for this world how long raw events are kept; older ones go within a day",
     body: retentionDays,
     response: retentionDays,

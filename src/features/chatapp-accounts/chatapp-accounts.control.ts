@@ -38,10 +38,7 @@ async function handleEvent({ world, body }: ControlRequest<unknown, ChatappEvent
 }
 
 export const chatappControlRoutes: readonly ControlRoute[] = [
-  route({
-    method: "POST",
-    path: "/v1/worlds/{w}/in-app/chatapp",
-    operation: "emitChatappEvent",
+  route("POST /v1/worlds/{w}/in-app/chatapp", "emitChatappEvent", {
     summary: "Something happens to a business messaging account, or to one of its numbers: any field of the catalogue, with any value",
     body: chatappEvent,
     response: Type.Object({ success: Type.Boolean() }),

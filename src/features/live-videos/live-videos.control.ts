@@ -184,118 +184,82 @@ const LIVE_VIDEOS = "/v1/worlds/{w}/live-videos";
 const LIVE_VIDEO = `${LIVE_VIDEOS}/{id}`;
 
 export const liveVideoControlRoutes: readonly ControlRoute[] = [
-  {
-    method: "GET",
-    path: LIVE_VIDEOS,
-    operation: "listRunningLiveVideos",
+  route(`GET ${LIVE_VIDEOS}`, "listRunningLiveVideos", {
     summary: `The live states of broadcasts that run, the newest first, ${RUNNING_MAX} at most; with Accept: text/event-stream, again whenever one changes, once a second at most`,
     response: listOf(liveState),
     streams: [EVENT_STREAM],
     handle: listRunning,
-  },
-  {
-    method: "GET",
-    path: `${LIVE_VIDEO}/ingest`,
-    operation: "readLiveState",
+  }),
+  route(`GET ${LIVE_VIDEO}/ingest`, "readLiveState", {
     summary:
       "The live state of a video: its feed, its key, and what happens by itself next; with Accept: text/event-stream, again whenever it changes, once a second at most",
     response: liveState,
     streams: [EVENT_STREAM],
     handle: readState,
-  },
-  route({
-    method: "POST",
-    path: `${LIVE_VIDEO}/ingest`,
-    operation: "tellOfFeed",
+  }),
+  route(`POST ${LIVE_VIDEO}/ingest`, "tellOfFeed", {
     summary: "Does what an encoder would do: begin, break off, stop, or send no audio. 409 where there is no such feed, or the key opens nothing",
     body: feedEvent,
     response: liveState,
     errors: [409],
     handle: changeFeed,
   }),
-  {
-    method: "POST",
-    path: `${LIVE_VIDEO}/publish`,
-    operation: "publishLiveVideo",
+  route(`POST ${LIVE_VIDEO}/publish`, "publishLiveVideo", {
     summary: "Publishes a live video that is unpublished or planned, as its page would: the broadcast begins. 409 in any other state",
     response: liveState,
     errors: [409],
     handle: transition("published", "published"),
-  },
-  {
-    method: "POST",
-    path: `${LIVE_VIDEO}/end`,
-    operation: "endBroadcast",
+  }),
+  route(`POST ${LIVE_VIDEO}/end`, "endBroadcast", {
     summary: "Ends a broadcast, as its page would: its encoder is disconnected, and it becomes a VOD. 409 where none runs",
     response: liveState,
     errors: [409],
     handle: transition("end_signalled", "ended"),
-  },
-  route({
-    method: "PUT",
-    path: `${LIVE_VIDEO}/sealing`,
-    operation: "setSealing",
+  }),
+  route(`PUT ${LIVE_VIDEO}/sealing`, "setSealing", {
     summary: "Makes sealing fail on purpose, or work again; while it fails, a broadcast that was ended goes on showing as live",
     body: sealing,
     response: liveState,
     handle: changeSealing,
   }),
-  route({
-    method: "POST",
-    path: `${LIVE_VIDEO}/takedown`,
-    operation: "takeDownLiveVideo",
+  route(`POST ${LIVE_VIDEO}/takedown`, "takeDownLiveVideo", {
     summary: "Takes a live video or a VOD down, as for a copyright claim, and opens its restore notice of 7 days",
     query: takedownQuery,
     response: liveState,
     errors: [409],
     handle: handleTakedown,
   }),
-  {
-    method: "POST",
-    path: `${LIVE_VIDEO}/restore-notice`,
-    operation: "repeatRestoreNotice",
+  route(`POST ${LIVE_VIDEO}/restore-notice`, "repeatRestoreNotice", {
     summary: "Sends the webhook of the open restore notice again; its time stays as it is. 409 where none is open",
     response: liveState,
     errors: [409],
     handle: repeatRestoreNotice,
-  },
-  {
-    method: "POST",
-    path: `${LIVE_VIDEO}/restore`,
-    operation: "restoreLiveVideo",
+  }),
+  route(`POST ${LIVE_VIDEO}/restore`, "restoreLiveVideo", {
     summary: "Acts on the restore notice: the video is back as VOD. 409 where no notice is open",
     response: liveState,
     errors: [409],
     handle: transition("restored", "restored"),
-  },
-  route({
-    method: "GET",
-    path: `${LIVE_VIDEO}/viewer`,
-    operation: "checkViewer",
+  }),
+  route(`GET ${LIVE_VIDEO}/viewer`, "checkViewer", {
     summary: "Whether a viewer may watch a video, and if not, why",
     query: watchQuery,
     response: watchResponse,
     handle: checkViewer,
   }),
-  {
-    method: "POST",
-    path: `${LIVE_VIDEO}/test-encoder`,
-    operation: "startTestEncoder",
+  route(`POST ${LIVE_VIDEO}/test-encoder`, "startTestEncoder", {
     summary:
       "Has the server's own encoder send a short clip with sound, again and again, until it is stopped, the broadcast ends or an encoder takes its place. 409 where the video takes no stream, an encoder sends already, or encoders cannot connect",
     response: liveState,
     errors: [409],
     handle: startTestEncoder,
-  },
-  {
-    method: "DELETE",
-    path: `${LIVE_VIDEO}/test-encoder`,
-    operation: "stopTestEncoder",
+  }),
+  route(`DELETE ${LIVE_VIDEO}/test-encoder`, "stopTestEncoder", {
     summary: "Stops the test encoder, as an encoder that breaks off: the video waits for another one. 409 where it does not send",
     response: liveState,
     errors: [409],
     handle: stopTestEncoder,
-  },
+  }),
 ];
 
 function alertOf({ state, health, sealing }: LiveState): Pick<Alert, "level" | "text"> | undefined {

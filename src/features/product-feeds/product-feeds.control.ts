@@ -181,10 +181,7 @@ async function readUpload(controlRequest: ControlRequest<Static<typeof readQuery
 const UPLOADS = "/v1/worlds/{w}/feeds/{id}/uploads";
 
 export const feedControlRoutes: readonly ControlRoute[] = [
-  route({
-    method: "POST",
-    path: UPLOADS,
-    operation: "uploadFeed",
+  route(`POST ${UPLOADS}`, "uploadFeed", {
     summary:
       "Takes a feed file (CSV, TSV, RSS or Atom XML, JSON lines; gzip of each), sent or by its address, and reads it in the background. The feed's items become those of the file, all at once",
     query: uploadQuery,
@@ -196,10 +193,7 @@ export const feedControlRoutes: readonly ControlRoute[] = [
     errors: [422],
     handle: (controlRequest) => uploadFile(controlRequest as ControlRequest<UploadQuery, Request>),
   }),
-  route({
-    method: "GET",
-    path: UPLOADS,
-    operation: "listFeedUploads",
+  route(`GET ${UPLOADS}`, "listFeedUploads", {
     summary: "Lists the last hundred uploads of a feed, the newest first",
     query: pageQuery,
     response: listOf(upload),
@@ -208,10 +202,7 @@ export const feedControlRoutes: readonly ControlRoute[] = [
       return respondWithList(controlRequest, `uploads ${feed}`, (page, world) => listUploadsOfFeed(world.database.reader, feed, page), reportOf);
     },
   }),
-  route({
-    method: "GET",
-    path: `${UPLOADS}/{n}`,
-    operation: "readFeedUpload",
+  route(`GET ${UPLOADS}/{n}`, "readFeedUpload", {
     summary: "The report of an upload, while it runs or after its end",
     query: readQuery,
     response: upload,

@@ -115,40 +115,28 @@ const commentLiveInApp = ({ world, body }: ControlRequest<unknown, Static<typeof
 const IN_APP = "/v1/worlds/{w}/in-app";
 
 export const selfMessagingControlRoutes: readonly ControlRoute[] = [
-  route({
-    method: "POST",
-    path: `${IN_APP}/self-message`,
-    operation: "sendInApp",
+  route(`POST ${IN_APP}/self-message`, "sendInApp", {
     summary: "The account writes to itself in the app, which yields the echo",
     body: message,
     response: made,
     errors: [422],
     handle: sendInApp,
   }),
-  route({
-    method: "POST",
-    path: `${IN_APP}/postback`,
-    operation: "pressInApp",
+  route(`POST ${IN_APP}/postback`, "pressInApp", {
     summary: "The account presses a button in a message to itself",
     body: postback,
     response: success,
     errors: [422],
     handle: pressInApp,
   }),
-  route({
-    method: "POST",
-    path: `${IN_APP}/comment`,
-    operation: "commentInApp",
+  route(`POST ${IN_APP}/comment`, "commentInApp", {
     summary: "The account comments on a post, its own or another's",
     body: newComment,
     response: made,
     errors: [422],
     handle: commentInApp,
   }),
-  route({
-    method: "POST",
-    path: `${IN_APP}/live-comment`,
-    operation: "commentLiveInApp",
+  route(`POST ${IN_APP}/live-comment`, "commentLiveInApp", {
     summary: "The account comments on a live video, its own or another's, or on a media as if it were one",
     body: newLiveComment,
     response: made,

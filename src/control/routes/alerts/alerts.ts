@@ -3,7 +3,7 @@ import { Type } from "typebox";
 import { ALERTS_MAX, type Alert, alertLevels } from "#control-contract/alert";
 import { EVENT_STREAM, wantsEvents, watchStream } from "#control-contract/event-stream";
 import { listOf } from "#control-contract/lists";
-import type { ControlRequest, ControlRoute } from "#control-contract/route";
+import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import type { Registry } from "#graph/contract/registry";
 import type { MarketingVersion } from "#graph/versions/calendar";
 import type { Fault } from "#graph/worlds/fault-injection";
@@ -50,10 +50,7 @@ export async function readAlerts({ deps: { registry }, world }: ControlRequest):
 }
 
 export const alertRoutes: readonly ControlRoute[] = [
-  {
-    method: "GET",
-    path: "/v1/worlds/{w}/alerts",
-    operation: "listAlerts",
+  route("GET /v1/worlds/{w}/alerts", "listAlerts", {
     summary: `What needs somebody's attention: callbacks that are paused or fail, webhooks without a callback, versions that are used and end soon, requests that failed, live videos that are interrupted, faults, a clock that is stopped before something is due. The worst first, ${ALERTS_MAX} at most; with Accept: text/event-stream, again whenever they change`,
     response: listOf(alert),
     streams: [EVENT_STREAM],
@@ -61,7 +58,7 @@ export const alertRoutes: readonly ControlRoute[] = [
       wantsEvents(request)
         ? watchStream(request, { event: "alerts", everyMs: ALERTS_EVERY_MS, look: () => readAlerts(request) })
         : readAlerts(request),
-  },
+  }),
 ];
 
 /** World time. What is longer ago is history, which the log of requests shows. */

@@ -49,10 +49,7 @@ async function expectWebhooks({ deps, world, body }: ControlRequest<unknown, Sta
 }
 
 export const webhookExpectationRoutes: readonly ControlRoute[] = [
-  route({
-    method: "POST",
-    path: "/v1/worlds/{w}/deliveries/expect",
-    operation: "expectWebhooks",
+  route("POST /v1/worlds/{w}/deliveries/expect", "expectWebhooks", {
     summary: `Waits until the last ${EVENTS_MAX} webhooks hold what is expected; 422 has those that were seen instead, and beside them the nearest with its differences`,
     body: expectation,
     response: met(sentEvent),

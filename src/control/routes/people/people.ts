@@ -61,20 +61,14 @@ async function removeNodeOf(request: ControlRequest, tx: Transaction, id: string
 const WORLD = "/v1/worlds/{w}";
 
 export const peopleRoutes: readonly ControlRoute[] = [
-  {
-    method: "DELETE",
-    path: `${WORLD}/people/{id}`,
-    operation: "erasePerson",
+  route(`DELETE ${WORLD}/people/{id}`, "erasePerson", {
     summary:
       "Erases what is kept about a person, in the background: nodes, roles, labels, comments, app events, and webhooks with the bodies that were delivered. The id is any that they are known by: a user, an account, a PSID, a device, a telephone number. Call it once for each",
     response: erasure,
     errors: [400, 409],
     handle: erasePerson,
-  },
-  {
-    method: "GET",
-    path: `${WORLD}/erasures/{id}`,
-    operation: "readErasure",
+  }),
+  route(`GET ${WORLD}/erasures/{id}`, "readErasure", {
     summary: "What an erasure has erased, by kind and number. It does not say who the person was",
     response: erasure,
     async handle({ world, path }) {
@@ -83,11 +77,8 @@ export const peopleRoutes: readonly ControlRoute[] = [
       if (found === undefined) throw notFound(`erasure ${id}`);
       return shown(found);
     },
-  },
-  route({
-    method: "GET",
-    path: `${WORLD}/erasures`,
-    operation: "listErasures",
+  }),
+  route(`GET ${WORLD}/erasures`, "listErasures", {
     summary: "Lists the erasures of people, the newest first",
     query: pageQuery,
     response: listOf(erasure),

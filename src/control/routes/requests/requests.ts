@@ -91,10 +91,7 @@ async function expectRequests({ deps, world, body }: ControlRequest<unknown, Exp
 }
 
 export const requestRoutes: readonly ControlRoute[] = [
-  route({
-    method: "GET",
-    path: "/v1/worlds/{w}/requests",
-    operation: "listRequests",
+  route("GET /v1/worlds/{w}/requests", "listRequests", {
     summary: "The last 1,000 requests, or as many as 8 MB hold, the newest first; with Accept: text/event-stream, each further one as it is served",
     query: listQuery,
     response: listOf(seenRequest),
@@ -102,10 +99,7 @@ export const requestRoutes: readonly ControlRoute[] = [
     outlivesReset: true,
     handle: listRequests,
   }),
-  route({
-    method: "GET",
-    path: "/v1/worlds/{w}/requests/stream",
-    operation: "streamRequests",
+  route("GET /v1/worlds/{w}/requests/stream", "streamRequests", {
     summary:
       "Requests as they come, as server-sent events with a cursor, ten a second at most; each is recorded with its story meanwhile. What is more than an eye can follow is counted alone",
     query: streamQuery,
@@ -115,18 +109,12 @@ export const requestRoutes: readonly ControlRoute[] = [
     outlivesReset: true,
     handle: streamRequests,
   }),
-  {
-    method: "GET",
-    path: "/v1/worlds/{w}/requests/{trace_id}",
-    operation: "readRequest",
+  route("GET /v1/worlds/{w}/requests/{trace_id}", "readRequest", {
     summary: "One of the last requests; with its story if it was sent with debug=all, or while the stream was read",
     response: storiedRequest,
     handle: readRequest,
-  },
-  route({
-    method: "POST",
-    path: "/v1/worlds/{w}/requests/expect",
-    operation: "expectRequests",
+  }),
+  route("POST /v1/worlds/{w}/requests/expect", "expectRequests", {
     summary:
       "Waits until the last requests hold what is expected; 422 has the requests that were seen instead, and beside them the nearest with its differences",
     body: expectation,

@@ -86,28 +86,19 @@ const listFields = async ({ world }: ControlRequest): Promise<unknown> => ({
 });
 
 export const triggerRoutes = (fields: FieldCatalogue): readonly ControlRoute[] => [
-  route({
-    method: "POST",
-    path: "/v1/worlds/{w}/deliveries/trigger",
-    operation: "triggerWebhook",
+  route("POST /v1/worlds/{w}/deliveries/trigger", "triggerWebhook", {
     summary: "Makes an event as if it had happened, with an example unless a value is given, for the apps that are subscribed",
     body: triggerBody(fields),
     response: Type.Object({ deliveries: Type.Array(Type.String()) }),
     errors: [422],
     handle: triggerEvent,
   }),
-  {
-    method: "GET",
-    path: FIELDS,
-    operation: "listWebhookFields",
+  route(`GET ${FIELDS}`, "listWebhookFields", {
     summary: "The fields to which an app can subscribe, each with an example of its value",
     response: listOf(fieldInList),
     handle: listFields,
-  },
-  route({
-    method: "GET",
-    path: `${FIELDS}/{object}/{field}/example`,
-    operation: "readWebhookExample",
+  }),
+  route(`GET ${FIELDS}/{object}/{field}/example`, "readWebhookExample", {
     summary: "What a triggered event of the field carries when no value is given",
     query: exampleQuery,
     response: Type.Object({ value: Type.Object({}, { additionalProperties: true }) }),

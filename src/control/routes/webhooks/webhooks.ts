@@ -174,71 +174,47 @@ const CALLBACKS = "/v1/worlds/{w}/callbacks";
 const success = Type.Object({ success: Type.Boolean() });
 
 export const webhookRoutes: readonly ControlRoute[] = [
-  route({
-    method: "GET",
-    path: DELIVERIES,
-    operation: "listDeliveries",
+  route(`GET ${DELIVERIES}`, "listDeliveries", {
     summary: "Webhooks that were made, the newest first, with each attempt",
     query: deliveriesQuery,
     response: listOf(delivery),
     handle: list,
   }),
-  {
-    method: "GET",
-    path: `${DELIVERIES}/stream`,
-    operation: "streamDeliveries",
+  route(`GET ${DELIVERIES}/stream`, "streamDeliveries", {
     summary: `The newest ${NEWEST} webhooks as server-sent events: at once, and whenever something about them changes, twice a second at most`,
     response: Type.Object({ data: Type.Array(delivery) }, { description: "the data of one event" }),
     streams: [EVENT_STREAM],
     isStreamAlone: true,
     handle: async (request) => watchStream(request, { event: "deliveries", everyMs: LOOK_EVERY_MS, look: () => readNewest(request) }),
-  },
-  route({
-    method: "GET",
-    path: `${DELIVERIES}/{id}`,
-    operation: "readDelivery",
+  }),
+  route(`GET ${DELIVERIES}/{id}`, "readDelivery", {
     summary: "One webhook with its body",
     response: content,
     handle: read,
   }),
-  route({
-    method: "POST",
-    path: `${DELIVERIES}/replay`,
-    operation: "replayDeliveries",
+  route(`POST ${DELIVERIES}/replay`, "replayDeliveries", {
     summary: "Sends again what was made since a moment, to one callback or all, with the same ids and bodies; a paused callback is resumed",
     body: span,
     response: Type.Object({ replayed: Type.Integer() }),
     handle: replaySpan,
   }),
-  route({
-    method: "POST",
-    path: `${DELIVERIES}/{id}/replay`,
-    operation: "replayDelivery",
+  route(`POST ${DELIVERIES}/{id}/replay`, "replayDelivery", {
     summary: "Sends one again, with the same id and body; a paused callback is resumed",
     response: success,
     handle: replay,
   }),
-  route({
-    method: "GET",
-    path: CALLBACKS,
-    operation: "listCallbacks",
+  route(`GET ${CALLBACKS}`, "listCallbacks", {
     summary: "Every callback that something was made for, and whether it works",
     query: pageQuery,
     response: listOf(callback),
     handle: (request) => respondWithList(request, "callbacks", (page, { database }) => listCallbacks(database.reader, page), shownCallback),
   }),
-  route({
-    method: "POST",
-    path: `${CALLBACKS}/{id}/resume`,
-    operation: "resumeCallback",
+  route(`POST ${CALLBACKS}/{id}/resume`, "resumeCallback", {
     summary: "Ends a pause: what was kept goes out",
     response: success,
     handle: changeCallback((webhooks, tx, id) => webhooks.resumeCallback(tx, id)),
   }),
-  route({
-    method: "POST",
-    path: `${CALLBACKS}/{id}/pause`,
-    operation: "pauseCallback",
+  route(`POST ${CALLBACKS}/{id}/pause`, "pauseCallback", {
     summary: "Pauses a callback: what is made for it waits until it is resumed",
     response: success,
     handle: changeCallback((webhooks, tx, id) => webhooks.holdCallback(tx, id)),

@@ -58,10 +58,7 @@ const SNAPSHOTS = "/v1/worlds/{w}/snapshots";
 const isAboutWorld = true;
 
 export const snapshotRoutes: readonly ControlRoute[] = [
-  route({
-    method: "POST",
-    path: SNAPSHOTS,
-    operation: "takeSnapshot",
+  route(`POST ${SNAPSHOTS}`, "takeSnapshot", {
     summary: "Keeps the world as it is under a name, in place of what was kept under it; recordings of live video are no part of it",
     body: newSnapshot,
     status: 201,
@@ -69,43 +66,31 @@ export const snapshotRoutes: readonly ControlRoute[] = [
     isAboutWorld,
     handle: takeSnapshot,
   }),
-  {
-    method: "GET",
-    path: SNAPSHOTS,
-    operation: "listSnapshots",
+  route(`GET ${SNAPSHOTS}`, "listSnapshots", {
     summary: "Lists the snapshots of a world",
     response: listOf(snapshotInList),
     isAboutWorld,
     handle: listSnapshots,
-  },
-  {
-    method: "DELETE",
-    path: `${SNAPSHOTS}/{name}`,
-    operation: "deleteSnapshot",
+  }),
+  route(`DELETE ${SNAPSHOTS}/{name}`, "deleteSnapshot", {
     summary: "Deletes a snapshot",
     response: success,
     isAboutWorld,
     handle: deleteSnapshot,
-  },
-  {
-    method: "POST",
-    path: `${SNAPSHOTS}/{name}/restore`,
-    operation: "restoreSnapshot",
+  }),
+  route(`POST ${SNAPSHOTS}/{name}/restore`, "restoreSnapshot", {
     summary:
       "The world is again as it was when the snapshot was taken, its time included. What runs meanwhile ends; faults and the request log begin anew",
     response: success,
     errors: [409],
     isAboutWorld,
     handle: restoreSnapshot,
-  },
-  {
-    method: "POST",
-    path: "/v1/worlds/{w}/reset",
-    operation: "resetWorld",
+  }),
+  route("POST /v1/worlds/{w}/reset", "resetWorld", {
     summary:
       "The world is again as it was made; the first one as the server began it: with the file of `--world`, the demo world of a sandbox, or empty. Snapshots stay",
     response: success,
     isAboutWorld,
     handle: resetWorld,
-  },
+  }),
 ];

@@ -78,19 +78,13 @@ async function deleteWorld({ deps, path }: ControlRequest): Promise<unknown> {
 }
 
 export const worldRoutes: readonly ControlRoute[] = [
-  route({
-    method: "GET",
-    path: "/v1/worlds",
-    operation: "listWorlds",
+  route("GET /v1/worlds", "listWorlds", {
     summary: "Lists the worlds, the first one first, the others by name",
     query: pageQuery,
     response: listOf(worldInList),
     handle: listWorlds,
   }),
-  route({
-    method: "POST",
-    path: "/v1/worlds",
-    operation: "createWorld",
+  route("POST /v1/worlds", "createWorld", {
     summary: "Makes a world: with a world file, loaded whole or not at all, or empty. Requests reach it at once, below `/w/{world}`",
     body: newWorld,
     status: 201,
@@ -98,20 +92,14 @@ export const worldRoutes: readonly ControlRoute[] = [
     errors: [409, 422],
     handle: makeWorld,
   }),
-  {
-    method: "DELETE",
-    path: "/v1/worlds/{w}",
-    operation: "deleteWorld",
+  route("DELETE /v1/worlds/{w}", "deleteWorld", {
     summary: "Deletes a world with all that belongs to it, its recordings and snapshots included",
     response: Type.Object({ success: Type.Boolean() }),
     errors: [409],
     isAboutWorld: true,
     handle: deleteWorld,
-  },
-  {
-    method: "POST",
-    path: "/v1/worlds/{w}/import",
-    operation: "importWorld",
+  }),
+  route("POST /v1/worlds/{w}/import", "importWorld", {
     summary:
       "Loads a world file, YAML or JSON, whole or not at all. An entry whose id is there already replaces what is stored, but for secrets that it does not name; records without an id (activity, followers) add up. With Accept: text/event-stream, the events progress ({done, total}) as its entries are stored, and at the end result or error with what the response would hold",
     body: "text",
@@ -124,11 +112,8 @@ export const worldRoutes: readonly ControlRoute[] = [
       const options = { isMerge: true, onStored: onProgress };
       return { success: true, ...warningsOf(await importWorld(world, deps.registry, body as string, options)) };
     },
-  },
-  route({
-    method: "GET",
-    path: "/v1/worlds/{w}/export",
-    operation: "exportWorld",
+  }),
+  route("GET /v1/worlds/{w}/export", "exportWorld", {
     summary:
       "The world's state in the form of a world file. Of each token it holds the SHA-256, so that the token goes on working where it is imported; the secrets of apps only if they are asked for",
     query: exportQuery,

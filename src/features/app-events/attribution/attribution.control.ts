@@ -105,10 +105,7 @@ const handleTouch =
   };
 
 const touchRoute = (kind: Touch["kind"], edge: string, operation: string): ControlRoute =>
-  route({
-    method: "POST",
-    path: `/v1/worlds/{w}/attribution/${edge}`,
-    operation,
+  route(`POST /v1/worlds/{w}/attribution/${edge}`, operation, {
     summary: `Records ${kind === "click" ? "a click on" : "an impression of"} an ad; the time is now unless it is given`,
     body: touchInput,
     status: 201,
@@ -118,19 +115,13 @@ const touchRoute = (kind: Touch["kind"], edge: string, operation: string): Contr
   });
 
 export const attributionControlRoutes: readonly ControlRoute[] = [
-  route({
-    method: "GET",
-    path: `${APP}/report`,
-    operation: "readAttributionReport",
+  route(`GET ${APP}/report`, "readAttributionReport", {
     summary: "Events due to ads by the model of ads reporting: 1-day view through 28-day click",
     query: spanQuery,
     response: Type.Object({ since: seconds, until: seconds, data: Type.Array(reportRow) }),
     handle: readReport,
   }),
-  route({
-    method: "GET",
-    path: `${APP}/device`,
-    operation: "readDevice",
+  route(`GET ${APP}/device`, "readDevice", {
     summary:
       "A device by one of its ids: clicks and impressions with their windows, its newest 200 events, and the touch that each is due to, as `app_attribution` with `consider_views` says",
     query: deviceQuery,

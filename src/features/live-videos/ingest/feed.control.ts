@@ -123,10 +123,7 @@ const FIELD_CHARACTERS_MAX = 512;
 const keyIn = (path: string): string => (path.split("?", 1)[0] as string).split("/").at(-1) as string;
 
 export const feedControlRoutes: readonly ControlRoute[] = [
-  route({
-    method: "POST",
-    path: "/v1/worlds/{w}/live-feeds",
-    operation: "reportFeed",
+  route("POST /v1/worlds/{w}/live-feeds", "reportFeed", {
     summary:
       "For a media server of one's own: whether an encoder may publish with a key, and what its feed does. 404 where the key opens nothing, 409 where the feed is no longer the present one",
     body: feedReport,
@@ -134,10 +131,7 @@ export const feedControlRoutes: readonly ControlRoute[] = [
     errors: [409],
     handle: takeReport,
   }),
-  route({
-    method: "POST",
-    path: "/v1/worlds/{w}/live-feeds/callback",
-    operation: "takeFeedCallback",
+  route("POST /v1/worlds/{w}/live-feeds/callback", "takeFeedCallback", {
     summary:
       "For a media server that can only call an address, such as nginx with its RTMP module (call, name and clientid as a form) or MediaMTX (its authentication as JSON). The stream key is the secret; 403 where the encoder has to be refused",
     body: "form",
