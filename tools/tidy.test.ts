@@ -8,6 +8,7 @@ import { markers, switchedOffTests, tracesOfMachines } from "./tidy/leftovers.ts
 import { names, standardFiles } from "./tidy/names.ts";
 import { outcomes } from "./tidy/outcomes.ts";
 import { importsByName, placesOfThings } from "./tidy/places.ts";
+import { prose } from "./tidy/prose.ts";
 import type { RepositoryFile } from "./tidy/repository.ts";
 import { sizes } from "./tidy/sizes.ts";
 
@@ -230,5 +231,40 @@ describe("clauses", () => {
   test("a reason that is no longer needed is found", () => {
     const excused = [...files, { path: "spec/uncovered.md", text: "| A1-1 | another system's |\n| A1-2 | another system's |\n" }];
     expect(clauseReport(excused, ["b"]).problems.map(({ line }) => line)).toEqual([1]);
+  });
+});
+
+describe("prose", () => {
+  test.each([
+    "What was written is lost.",
+    "A process goes on. What was written is lost.",
+    "Who waits gets the rest.",
+    "Where the name is taken, the request fails.",
+    "It is made of what came.",
+    "A price that is none is left out.",
+    "An id that is no number is refused.",
+    "It waits for so many seconds.",
+    "The rest stands there.",
+    "| key | What was written is lost. |",
+  ])("found: %s", (text) => {
+    expect(found(prose, { "docs/a.md": `# A\n\n${text}\n` })).toEqual(["docs/a.md:3"]);
+  });
+
+  test("the line is that on which the sentence begins", () => {
+    expect(found(prose, { "docs/a.md": "A process goes on, and\nends later. A worker\nwaits. What was written\nis lost.\n" })).toEqual(["docs/a.md:3"]);
+  });
+
+  test.each([
+    "What happens if a name is taken?",
+    "There is no such name, and there is none later.",
+    "The key is no longer valid.",
+    "It sends so many requests that others wait.",
+    "`PSID` stands for a person.",
+    "It prints `What was written`.",
+    "# What is stable",
+    "```text\nWhat was written\n```",
+    "Written by `npm run docs` from a contract.\n\nWhat was written is lost.",
+  ])("others are not: %s", (text) => {
+    expect(found(prose, { "docs/a.md": `${text}\n`, "src/a.ts": "// What was written is lost.\n" })).toEqual([]);
   });
 });

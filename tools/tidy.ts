@@ -9,6 +9,7 @@ import { markers, switchedOffTests, tracesOfMachines } from "./tidy/leftovers.ts
 import { names, standardFiles } from "./tidy/names.ts";
 import { outcomes } from "./tidy/outcomes.ts";
 import { importsByName, placesOfThings } from "./tidy/places.ts";
+import { prose } from "./tidy/prose.ts";
 import { type Check, type Problem, problemText, type RepositoryFile, readRepository } from "./tidy/repository.ts";
 import { sizes } from "./tidy/sizes.ts";
 import exceptions from "./tidy-exceptions.json";
@@ -26,6 +27,7 @@ const checks: readonly Check[] = [
   tracesOfMachines,
   decisions,
   paths,
+  prose,
   errorPage([...new Registry(features).errors.keys()]),
 ];
 

@@ -1,0 +1,129 @@
+/** The sentences of the repository: of documents, of comments, and of messages, which are the texts in string literals. */
+import ts from "typescript";
+import { eachNode, isCode, isDocument, isTest, type RepositoryFile, treeOf } from "./repository.ts";
+
+export type SentenceKind = "document" | "comment" | "message";
+
+export interface Sentence {
+  readonly kind: SentenceKind;
+  readonly path: string;
+  /** From 1, the line on which it begins. */
+  readonly line: number;
+  readonly text: string;
+}
+
+/** A paragraph, an item of a list, a cell of a table, a comment or a message. */
+interface Passage {
+  readonly lines: readonly { readonly text: string; readonly line: number }[];
+}
+
+/** Commands write these pages from texts of the sources. */
+const GENERATED = /^Written by `npm run (?:docs|bench)`/m;
+
+/** Without the pages that are generated from other texts. */
+export function sentencesOf(file: RepositoryFile): Sentence[] {
+  if (GENERATED.test(file.text)) return [];
+  if (isDocument(file)) return passagesOfDocument(file.text).flatMap((passage) => split(passage, file.path, "document"));
+  if (!isCode(file)) return [];
+  const comments = commentsOf(file).flatMap((passage) => split(passage, file.path, "comment"));
+  return isTest(file) ? comments : [...comments, ...messagesOf(file).flatMap((passage) => split(passage, file.path, "message"))];
+}
+
+/** A stop, also behind a bracket or emphasis, ends a sentence if a capital letter, code or emphasis follows. */
+const SENTENCE_END = /(?<=[.!?]|[.!?][)*"])\s+(?=[A-Z`*"[(])/;
+
+function split({ lines }: Passage, path: string, kind: SentenceKind): Sentence[] {
+  const starts: { at: number; line: number }[] = [];
+  let whole = "";
+  for (const { text, line } of lines) {
+    starts.push({ at: whole.length, line });
+    whole += `${text.trim()} `;
+  }
+  let at = 0;
+  return whole.split(SENTENCE_END).flatMap((part): Sentence[] => {
+    const begin = whole.indexOf(part, at);
+    at = begin + part.length;
+    const text = part.trim();
+    const line = starts.findLast((start) => start.at <= begin)?.line ?? 1;
+    return text === "" ? [] : [{ kind, path, line, text }];
+  });
+}
+
+const FENCE = /^\s*```/;
+const ITEM = /^\s*(?:[-*]|\d+\.)\s+/;
+
+/** Without headings, code blocks and comments of Markdown. */
+function passagesOfDocument(document: string): Passage[] {
+  const passages: Passage[] = [];
+  let open: { text: string; line: number }[] = [];
+  const close = (): void => {
+    if (open.length > 0) passages.push({ lines: open });
+    open = [];
+  };
+  let isInCode = false;
+  for (const [at, text] of document.split("\n").entries()) {
+    const line = at + 1;
+    if (FENCE.test(text)) isInCode = !isInCode;
+    const isTable = text.trimStart().startsWith("|");
+    if (isInCode || FENCE.test(text) || isTable || /^\s*(?:#|<!--|$)/.test(text)) {
+      close();
+      if (isTable && !isInCode) passages.push(...cellsOf(text).map((cell) => ({ lines: [{ text: cell, line }] })));
+      continue;
+    }
+    if (ITEM.test(text)) close();
+    open.push({ text: text.replace(ITEM, ""), line });
+  }
+  close();
+  return passages;
+}
+
+const cellsOf = (row: string): string[] =>
+  row
+    .split(/(?<!\\)\|/)
+    .map((cell) => cell.trim())
+    .filter((cell) => /[a-z]/.test(cell));
+
+/** Line comments that follow each other are one passage. */
+function commentsOf(file: RepositoryFile): Passage[] {
+  const tree = treeOf(file);
+  const ranges = new Map<number, ts.CommentRange>();
+  eachNode(file, (node) => {
+    const found = [...(ts.getLeadingCommentRanges(file.text, node.getFullStart()) ?? []), ...(ts.getTrailingCommentRanges(file.text, node.end) ?? [])];
+    for (const range of found) ranges.set(range.pos, range);
+  });
+  const passages: { lines: { text: string; line: number }[]; end: number }[] = [];
+  for (const { pos, end } of [...ranges.values()].sort((a, b) => a.pos - b.pos)) {
+    const line = tree.getLineAndCharacterOfPosition(pos).line + 1;
+    const lines = file.text
+      .slice(pos, end)
+      .split("\n")
+      .map((text, at) => ({ text: text.replace(/^\s*(?:\/\*\*?|\/\/|\*(?!\/))|\*\/$/g, "").replace(/\*\/$/, ""), line: line + at }));
+    const last = passages.at(-1);
+    if (last !== undefined && file.text.startsWith("//", pos) && /^\n\s*$/.test(file.text.slice(last.end, pos))) {
+      last.lines.push(...lines);
+      last.end = end;
+    } else passages.push({ lines, end });
+  }
+  return passages;
+}
+
+/** A text of fewer words is a name. */
+const MESSAGE_WORDS_MIN = 4;
+
+function messagesOf(file: RepositoryFile): Passage[] {
+  const passages: Passage[] = [];
+  eachNode(file, (node) => {
+    const text = messageOf(node);
+    if (text === undefined || text.split(/\s+/).filter((word) => /^[\p{L}'-]+[.,:;]?$/u.test(word)).length < MESSAGE_WORDS_MIN) return;
+    passages.push({ lines: [{ text: text.replaceAll(/\s+/g, " "), line: treeOf(file).getLineAndCharacterOfPosition(node.getStart()).line + 1 }] });
+  });
+  return passages;
+}
+
+/** Values inside a template are shown as `…`. A tagged template is SQL. */
+function messageOf(node: ts.Node): string | undefined {
+  if (ts.isTaggedTemplateExpression(node.parent)) return undefined;
+  if (ts.isStringLiteralLike(node)) return node.text;
+  if (!ts.isTemplateExpression(node)) return undefined;
+  return node.head.text + node.templateSpans.map(({ literal }) => `…${literal.text}`).join("");
+}
