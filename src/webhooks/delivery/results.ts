@@ -4,6 +4,7 @@
  */
 import type { Transaction } from "#storage/database";
 import type { CallbackRow } from "../callbacks/callbacks.store.ts";
+import type { Callbacks } from "../callbacks/callbacks.ts";
 import { recordAttempts, recordDeparture, type Sign } from "../callbacks/health.ts";
 import { beginRetention } from "../callbacks/health-jobs.ts";
 import type { DeliveryDeps, WebhookDeps } from "../deps.ts";
