@@ -83,7 +83,7 @@ async function ofRecording(first: URL, second: URL, given: Given, translation: T
 async function ofCases(first: URL, second: URL, given: Given, translation: Translation): Promise<AsyncGenerator<Replayed>> {
   const profile = profileOf(given.profile ?? "strict");
   const areas = given.area as readonly string[] | undefined;
-  orProblem("--area", () => expectAreas(areas));
+  await orProblem("--area", () => expectAreas(areas));
   const one = givenServer(first, given.control_url, given.control_key);
   const other = givenServer(second, given.second_control_url, given.second_control_key, "second-");
   await expectServer(one, "first");
