@@ -121,7 +121,8 @@ describe("the API's own document", () => {
     const { request } = await openControl();
     const { paths } = (await request("GET", "/v1/openapi.json")).body;
     const statuses = (method: string, path: string) => Object.keys(paths[path][method].responses).join(" ");
-    expect(statuses("get", "/v1/server")).toBe("200 401 403 409 500 503");
+    expect(statuses("get", "/v1/server")).toBe("200 401 403 500 503");
+    expect(statuses("delete", "/v1/worlds/{w}")).toBe("200 401 403 404 409 500 503");
     expect(statuses("post", "/v1/worlds")).toBe("201 400 401 403 409 413 422 500 503");
     expect(statuses("delete", "/v1/worlds/{w}/nodes/labels/{id}")).toBe("200 401 403 404 500 503");
     expect(statuses("post", "/v1/worlds/{w}/live-feeds/callback")).toBe("200 400 403 404 413 500 503");
