@@ -6,7 +6,8 @@ const textsOf = (path: string, text: string): [line: number, text: string][] => 
 
 describe("the sentences of a file", () => {
   test("a document has those of its paragraphs, items and cells, without headings and code", () => {
-    const page = "# A title\n\nOne sentence\nof two lines. Another (in brackets.) `code` begins\nit.\n\n- an item\n\n| a cell | 1 |\n\n```sh\nnpm start\n```\n";
+    const page =
+      "# A title\n\nOne sentence\nof two lines. Another (in brackets.) `code` begins\nit.\n\n- an item\n\n| a cell | 1 |\n\n```sh\nnpm start\n```\n";
     expect(textsOf("docs/a.md", page)).toEqual([
       [3, "One sentence of two lines."],
       [4, "Another (in brackets.)"],
@@ -24,9 +25,9 @@ describe("the sentences of a file", () => {
       " */",
       "// One comment in",
       "// two parts.",
-      "fail(`the port ${port} is already in use`); // At the end.",
+      `fail(\`the port \${port} is already in use\`); // At the end.`,
       'const name = "short";',
-      "sql`SELECT id FROM labels WHERE page = ${page}`;",
+      `sql\`SELECT id FROM labels WHERE page = \${page}\`;`,
     ];
     expect(textsOf("src/a.ts", `${code.join("\n")}\n`)).toEqual([
       [2, "A comment of two lines."],

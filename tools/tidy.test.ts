@@ -251,7 +251,9 @@ describe("prose", () => {
   });
 
   test("the line is that on which the sentence begins", () => {
-    expect(found(prose, { "docs/a.md": "A process goes on, and\nends later. A worker\nwaits. What was written\nis lost.\n" })).toEqual(["docs/a.md:3"]);
+    expect(found(prose, { "docs/a.md": "A process goes on, and\nends later. A worker\nwaits. What was written\nis lost.\n" })).toEqual([
+      "docs/a.md:3",
+    ]);
   });
 
   test.each([

@@ -9,14 +9,18 @@ interface Pattern {
 }
 
 const PATTERNS: readonly Pattern[] = [
-  { pattern: /^What (?!.*\?$)/, what: "begins with a \"what\" that is no question", fix: "begin with a noun: who or what acts?" },
-  { pattern: /^Who (?!.*\?$)/, what: "begins with a \"who\" that is no question", fix: "name who acts" },
-  { pattern: /^Where (?!.*\?$)/, what: "says \"where\" for a condition", fix: "say \"if\"" },
-  { pattern: /\b(?:of|from|with|beside|against|by) what (?!kind|sort)/, what: "hangs a \"what\" on a preposition", fix: "use a noun" },
-  { pattern: /(?<!\bthere )\b(?:is|are|was|were) none\b/i, what: "says \"is none\"", fix: "say what is missing, or use \"not\"" },
-  { pattern: /(?<!\bthere )\b(?:is|are|was|were) no (?!(?:longer|more|less|fewer|sooner|later)\b)/i, what: "says \"is no …\"", fix: "say \"is not a …\"" },
-  { pattern: /\bso (?:many|few)\b(?! (?:\w+ )?that\b)|\bfor so long\b(?! that\b)/i, what: "says \"so many\" for a number", fix: "name the number" },
-  { pattern: /\bstands? (?:there|at|beside|above|below|in (?:the|its|their))\b/i, what: "says \"stands\" for \"is\"", fix: "say \"is\"" },
+  { pattern: /^What (?!.*\?$)/, what: 'begins with a "what" that is not a question', fix: "begin with a noun: who or what acts?" },
+  { pattern: /^Who (?!.*\?$)/, what: 'begins with a "who" that is not a question', fix: "name who acts" },
+  { pattern: /^Where (?!.*\?$)/, what: 'says "where" for a condition', fix: 'say "if"' },
+  { pattern: /\b(?:of|from|with|beside|against|by) what (?!kind|sort)/, what: 'hangs a "what" on a preposition', fix: "use a noun" },
+  { pattern: /(?<!\bthere )\b(?:is|are|was|were) none\b/i, what: 'says "is none"', fix: 'say what is missing, or use "not"' },
+  {
+    pattern: /(?<!\bthere )\b(?:is|are|was|were) no (?!(?:longer|more|less|fewer|sooner|later)\b)/i,
+    what: 'says "is no …"',
+    fix: 'say "is not a …"',
+  },
+  { pattern: /\bso (?:many|few)\b(?! (?:\w+ )?that\b)|\bfor so long\b(?! that\b)/i, what: 'says "so many" for a number', fix: "name the number" },
+  { pattern: /\bstands? (?:there|at|beside|above|below|in (?:the|its|their))\b/i, what: 'says "stands" for "is"', fix: 'say "is"' },
 ];
 
 export const prose: Check = (files) =>
@@ -24,9 +28,11 @@ export const prose: Check = (files) =>
     .filter(isDocument)
     .flatMap((file) =>
       sentencesOf(file).flatMap(({ path, line, text }) =>
-        PATTERNS.filter(({ pattern }) => pattern.test(withoutCode(text))).map(({ what, fix }): Problem => ({ path, line, what: `"${text.slice(0, 60)}" ${what}`, fix })),
+        PATTERNS.filter(({ pattern }) => pattern.test(withoutCode(text))).map(
+          ({ what, fix }): Problem => ({ path, line, what: `"${text.slice(0, 60)}" ${what}`, fix }),
+        ),
       ),
     );
 
 /** Code and quotations are not the writer's own words. */
-const withoutCode = (text: string): string => text.replaceAll(/`[^`]*`/g, "`").replaceAll(/"[^"]*"/g, "\"");
+const withoutCode = (text: string): string => text.replaceAll(/`[^`]*`/g, "`").replaceAll(/"[^"]*"/g, '"');

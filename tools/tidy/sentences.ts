@@ -88,7 +88,10 @@ function commentsOf(file: RepositoryFile): Passage[] {
   const tree = treeOf(file);
   const ranges = new Map<number, ts.CommentRange>();
   eachNode(file, (node) => {
-    const found = [...(ts.getLeadingCommentRanges(file.text, node.getFullStart()) ?? []), ...(ts.getTrailingCommentRanges(file.text, node.end) ?? [])];
+    const found = [
+      ...(ts.getLeadingCommentRanges(file.text, node.getFullStart()) ?? []),
+      ...(ts.getTrailingCommentRanges(file.text, node.end) ?? []),
+    ];
     for (const range of found) ranges.set(range.pos, range);
   });
   const passages: { lines: { text: string; line: number }[]; end: number }[] = [];
