@@ -102,7 +102,6 @@ const READS_ALL: readonly (readonly [statement: string, why: string])[] = [
   // Lists beside the first column of a key: where few rows share it, PostgreSQL reads those and filters. ANALYZE corrects what has grown.
   ["SELECT DISTINCT e.device", "the rows of an app in the requests that are named"],
   ["SELECT i.identity FROM app_installs i", "the installs of an app"],
-  ["SELECT i.fingerprint, i.request FROM app_event_index i", "the entries of an app; on a table that was never analysed by its whole key"],
 ];
 
 /** Prepared as well, since they travel with others. */

@@ -12,10 +12,10 @@ import { eventKinds } from "./app-events.contract.ts";
 import { readRetentionDays, saveRetentionDays } from "./app-events.jobs.ts";
 import { DAY_SECONDS } from "./app-events.limits.ts";
 import { amountText } from "./intake/amounts.ts";
-import { kindName } from "./intake/batch.ts";
 import { deactivateName, listNames } from "./intake/intake.store.ts";
 import { type LoggedDevice, readLoggedDevice } from "./intake/parse-request.ts";
 import { testEventsOf } from "./intake/test-view.ts";
+import { kindName } from "./log/devices.store.ts";
 import { ALL_DAYS, type EventRow, type LogFilter, listEvents, readSums } from "./log/log.store.ts";
 import { isStandardEvent } from "./standard-events.contract.ts";
 

@@ -10,7 +10,6 @@ import { unixSeconds } from "#kernel/clock";
 import type { NodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { DAY_SECONDS, DEDUP_WINDOW_SECONDS } from "./app-events.limits.ts";
-import { logIndexOf } from "./dedup-index/runs.store.ts";
 import { deleteEventsBetween, findExpired, listAppsWithEvents } from "./log/log.store.ts";
 
 /** A world can have a number of its own. */
@@ -62,13 +61,7 @@ async function deleteExpired(world: World): Promise<void> {
   const repeatable = unixSeconds(world.clock) - DEDUP_WINDOW_SECONDS;
   const before = Math.min(unixSeconds(world.clock) - days * DAY_SECONDS, repeatable);
   for (const app of await listAppsWithEvents(world.database.reader)) {
-    let seen = 0;
-    for (let last = await deleteSome(world, app, { after: seen, before, repeatable }); last !== undefined; ) {
-      seen = last;
-      last = await deleteSome(world, app, { after: seen, before, repeatable });
-    }
-    const upTo = seen;
-    if (upTo > 0) await world.database.write((tx) => logIndexOf(world).forgetUpTo(tx, app, upTo));
+    for (let seen: number | undefined = 0; seen !== undefined; ) seen = await deleteSome(world, app, { after: seen, before, repeatable });
   }
 }
 

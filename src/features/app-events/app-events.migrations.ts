@@ -5,12 +5,13 @@ export const appEventMigrations: readonly Migration[] = [
     name: "tables",
     statements: [
       // The log. `request` is the number of the request in its app, in the order of commits, so rows are appended and old rows are adjacent.
-      // `device` is set in the first row of a request only; `value` is in millionths.
+      // `device` is set in the first row of a request only; `value` is in millionths; `key` is set beside an `event_id` (`log/fingerprints.ts`).
       `CREATE TABLE app_events (
         app BIGINT NOT NULL, request BIGINT NOT NULL, position INTEGER NOT NULL, received BIGINT NOT NULL, time BIGINT NOT NULL, name TEXT NOT NULL,
-        event_id TEXT, value BIGINT, currency TEXT NOT NULL, parameters TEXT NOT NULL, tracking INTEGER NOT NULL, device TEXT,
+        event_id TEXT, key BIGINT, value BIGINT, currency TEXT NOT NULL, parameters TEXT NOT NULL, tracking INTEGER NOT NULL, device TEXT,
         PRIMARY KEY (app, request, position)
       ) WITHOUT ROWID`,
+      "CREATE INDEX app_events_by_key ON app_events (key) WHERE key IS NOT NULL",
       // The newest request number of an app whose log is empty after retention: no number is used twice.
       "CREATE TABLE app_event_last_requests (app BIGINT PRIMARY KEY, request BIGINT NOT NULL) WITHOUT ROWID",
       "CREATE TABLE app_event_names (app BIGINT NOT NULL, name TEXT NOT NULL, active INTEGER NOT NULL, PRIMARY KEY (app, name)) WITHOUT ROWID",
@@ -21,17 +22,10 @@ export const appEventMigrations: readonly Migration[] = [
         PRIMARY KEY (app, day, name, currency)
       ) WITHOUT ROWID`,
       "CREATE TABLE app_installs (app BIGINT NOT NULL, identity TEXT NOT NULL, PRIMARY KEY (app, identity)) WITHOUT ROWID",
-      // The index of the log (README.md: The index of the log): PostgreSQL uses the first two tables, SQLite the other two.
-      "CREATE TABLE app_event_index (app BIGINT NOT NULL, fingerprint BIGINT NOT NULL, request BIGINT NOT NULL, PRIMARY KEY (app, fingerprint, request)) WITHOUT ROWID",
+      // The index of devices (`log/devices.store.ts`).
+      "CREATE TABLE app_event_devices (app BIGINT NOT NULL, fingerprint BIGINT NOT NULL, request BIGINT NOT NULL, PRIMARY KEY (app, fingerprint, request)) WITHOUT ROWID",
       `CREATE TABLE app_event_ties (
         app BIGINT NOT NULL, fingerprint BIGINT NOT NULL, signature BIGINT NOT NULL, request BIGINT NOT NULL, PRIMARY KEY (app, fingerprint, signature)
-      ) WITHOUT ROWID`,
-      `CREATE TABLE app_event_runs (
-        app BIGINT NOT NULL, last_request BIGINT NOT NULL, entries INTEGER NOT NULL, page_bits INTEGER NOT NULL, first_time BIGINT NOT NULL,
-        last_time BIGINT NOT NULL, filter BYTEA NOT NULL, PRIMARY KEY (app, last_request)
-      ) WITHOUT ROWID`,
-      `CREATE TABLE app_event_run_pages (
-        app BIGINT NOT NULL, last_request BIGINT NOT NULL, page INTEGER NOT NULL, entries BYTEA NOT NULL, PRIMARY KEY (app, last_request, page)
       ) WITHOUT ROWID`,
       `CREATE TABLE ads (id BIGINT PRIMARY KEY, app BIGINT NOT NULL, campaign_id BIGINT NOT NULL, objective TEXT NOT NULL, tracked_apps TEXT NOT NULL)
         WITHOUT ROWID`,

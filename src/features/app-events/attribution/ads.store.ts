@@ -5,7 +5,7 @@ import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
 import { append, type Row, type Sql, sql } from "#storage/sql";
 import { isDevice } from "../intake/parse-request.ts";
-import { inLists } from "../log/rows.store.ts";
+import { allInList } from "../log/rows.store.ts";
 import type { Ad, Touch } from "./rule.ts";
 
 interface AdRow extends Row {
@@ -110,16 +110,12 @@ const TOUCH = `
 
 /** The touches with at least one of these identities, each once. */
 export async function findTouches(reader: Reader, identities: readonly string[]): Promise<StoredTouch[]> {
-  const found = new Map<string, StoredTouch>();
-  for (const { marks, values } of inLists(identities)) {
-    const statement = append(
-      sql`SELECT`,
-      `${TOUCH} FROM ad_touch_identities i JOIN ad_touches t ON t.id = i.touch JOIN ads a ON a.id = t.ad WHERE i.identity IN ${marks}`,
-      values,
-    );
-    for (const row of await reader.all<TouchRow>(statement)) found.set(row.touch, touchOf(row));
-  }
-  return [...found.values()];
+  const touches = append(
+    sql`SELECT`,
+    `${TOUCH} FROM ad_touch_identities i JOIN ad_touches t ON t.id = i.touch JOIN ads a ON a.id = t.ad WHERE i.identity`,
+  );
+  const rows = await allInList<TouchRow>(reader, touches, identities);
+  return [...new Map(rows.map((row) => [row.touch, touchOf(row)])).values()];
 }
 
 /** Touches of one ad read at once. */
@@ -143,15 +139,11 @@ export async function* touchesOfAd(reader: Reader, ad: string, since: number, un
 
 /** The touches of a person, of whichever of their devices. */
 export async function deleteTouchesOf(tx: Transaction, identities: readonly string[]): Promise<number> {
-  let deleted = 0;
-  for (const { marks, values } of inLists(identities)) {
-    const touches = await tx.all<{ touch: string }>(
-      append(sql`SELECT DISTINCT CAST(i.touch AS TEXT) AS touch FROM ad_touch_identities i`, `WHERE i.identity IN ${marks}`, values),
-    );
-    for (const { touch } of touches) {
-      await tx.run(sql`DELETE FROM ad_touch_identities WHERE touch = ${touch}`);
-      deleted += await tx.run(sql`DELETE FROM ad_touches WHERE id = ${touch}`);
-    }
+  const named = sql`SELECT CAST(i.touch AS TEXT) AS touch FROM ad_touch_identities i WHERE i.identity`;
+  const touches = new Set((await allInList<{ touch: string }>(tx, named, identities)).map(({ touch }) => touch));
+  for (const touch of touches) {
+    await tx.run(sql`DELETE FROM ad_touch_identities WHERE touch = ${touch}`);
+    await tx.run(sql`DELETE FROM ad_touches WHERE id = ${touch}`);
   }
-  return deleted;
+  return touches.size;
 }

@@ -4,7 +4,7 @@ import { onEachDatabase } from "#harness/databases";
 import { openPlaza } from "#harness/plaza";
 import { nodeId } from "#kernel/ids";
 import { sql } from "#storage/sql";
-import { insertRows, rowStatement } from "../log/rows.store.ts";
+import { insertRows } from "../log/rows.store.ts";
 import * as ads from "./ads.store.ts";
 import { recordTouch } from "./attribution.control.ts";
 import { deviceOf, reportOf } from "./attribution.handlers.ts";
@@ -105,7 +105,7 @@ onEachDatabase("more than is read at once", (database) => {
     const { database: store } = (await openPlaza({ database, world })).world;
     const ids = Array.from({ length: 5_003 }, (_, at) => at + 1);
     const values = ids.flatMap((id) => [id, "8501", "click", id === 2 ? 49 : 50, "[]"]);
-    await store.write((tx) => insertRows(tx, sql`INSERT INTO ad_touches (id, ad, kind, time, identities)`, rowStatement(5), values));
+    await store.write((tx) => insertRows(tx, sql`INSERT INTO ad_touches (id, ad, kind, time, identities)`, 5, values));
     const found: number[] = [];
     for await (const { id } of ads.touchesOfAd(store.reader, "8501", 50, 50)) found.push(Number(id));
     expect(found).toEqual(ids.filter((id) => id !== 2));
@@ -116,7 +116,7 @@ onEachDatabase("more than is read at once", (database) => {
     const last = "99999";
     const rows = Array.from({ length: 1_000 }, (_, at) => [10_000 + at, SHOP, "9", "APP_INSTALLS", "[]"]);
     await plaza.world.database.write(async (tx) => {
-      await insertRows(tx, sql`INSERT INTO ads (id, app, campaign_id, objective, tracked_apps)`, rowStatement(5), rows.flat());
+      await insertRows(tx, sql`INSERT INTO ads (id, app, campaign_id, objective, tracked_apps)`, 5, rows.flat());
       await ads.insertAd(tx, { id: last, app: SHOP, campaign_id: "9", objective: "APP_INSTALLS", tracked_apps: [] });
     });
     for (const [advertiser_id, ...names] of [["b", "zoom", "buy"] as const, ["a", "buy"] as const]) {

@@ -9,9 +9,8 @@
 import type { World } from "#graph/worlds/world";
 import type { NodeId } from "#kernel/ids";
 import { type EventKind, eventKinds } from "../app-events.contract.ts";
-import { logIndexOf } from "../dedup-index/runs.store.ts";
-import { kindName } from "../intake/batch.ts";
 import { identitiesOfText, isDevice } from "../intake/parse-request.ts";
+import { findRequests, findTies, kindName } from "../log/devices.store.ts";
 import { POSITION_END, type RequestEvent, readDevicesOfRequests, readEventsOfRequest } from "../log/log.store.ts";
 import { findTouches, type StoredTouch } from "./ads.store.ts";
 import type { AttributableEvent } from "./rule.ts";
@@ -75,7 +74,7 @@ async function tiesOf(world: World, app: NodeId, wanted: readonly string[]): Pro
   const { reader } = world.database;
   const known = new Set(wanted);
   const ties: Tie[] = (await findTouches(reader, wanted)).map(({ identities }) => ({ identities, isTracked: true }));
-  for (const { device, tracked } of await readDevicesOfRequests(reader, app, await logIndexOf(world).findTies(reader, app, wanted))) {
+  for (const { device, tracked } of await readDevicesOfRequests(reader, app, await findTies(reader, app, wanted))) {
     const identities = identitiesOfText(device);
     // A fingerprint may lead to a request with other identities.
     if (identities.some((identity) => known.has(identity))) ties.push({ identities, isTracked: tracked === 1 });
@@ -132,7 +131,7 @@ async function* requestsOf(world: World, app: NodeId, { ids, kind, isBackward }:
   const name = kind === undefined || kind === "CUSTOM_APP_EVENTS" ? undefined : kindName(kind);
   let from = isBackward ? start - 1 : start + 1;
   for (let limit = REQUESTS_MIN; ; limit = Math.min(limit * 4, REQUESTS_MAX)) {
-    const requests = await logIndexOf(world).findRequests(world.database.reader, app, { ids, kind: name, isBackward, from, limit });
+    const requests = await findRequests(world.database.reader, app, { ids, kind: name, isBackward, from, limit });
     yield* requests;
     const last = requests[requests.length - 1];
     if (last === undefined || requests.length < limit) return;

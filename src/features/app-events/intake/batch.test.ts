@@ -1,15 +1,18 @@
-/** A batch as it is stored: keys that share a fingerprint, amounts beyond 53 bits, times, and what the index receives. */
+/** A batch as it is stored: duplicates, amounts beyond 53 bits, times, and ties. */
 import { expect, test } from "bun:test";
+import fc from "fast-check";
 import type { World } from "#graph/worlds/world";
 import { onEachDatabase } from "#harness/databases";
 import { openPlaza } from "#harness/plaza";
 import { nodeId } from "#kernel/ids";
+import type { Transaction } from "#storage/database";
+import type { Sql } from "#storage/sql";
 import { listEventNames, logEntry } from "../app-events.control.ts";
-import type { LogIndex, NewEntries } from "../dedup-index/entries.store.ts";
-import { logIndexOf } from "../dedup-index/runs.store.ts";
-import { listEvents, readSums } from "../log/log.store.ts";
+import { findTies } from "../log/devices.store.ts";
+import { fingerprintOf, keyIn, keyText, periodOf } from "../log/fingerprints.ts";
+import { deleteEventsOfApp, insertEvents, listEvents, readSums } from "../log/log.store.ts";
 import { storeBatch } from "./batch.ts";
-import { eventNameFact, insertNames } from "./intake.store.ts";
+import { insertNames } from "./intake.store.ts";
 import type { Report, ReportedEvent } from "./parse-events.ts";
 
 const APP = nodeId("1001");
@@ -17,7 +20,7 @@ const DAY = 86_400;
 const NOON = 20_000 * DAY + DAY / 2;
 
 const eventOf = (more: Partial<ReportedEvent>): ReportedEvent => ({
-  ...{ name: "buy", event_id: undefined, fingerprint: 0, time: NOON, value: undefined, currency: "", parameters: "" },
+  ...{ name: "buy", event_id: undefined, time: NOON, value: undefined, currency: "", parameters: "" },
   advertiser_tracking_enabled: 1,
   ...more,
 });
@@ -36,17 +39,16 @@ const reportOf = (events: readonly ReportedEvent[], more: Partial<Report> = {}):
   ...more,
 });
 
-const store = (world: World, reports: readonly Report[], index: LogIndex = logIndexOf(world)) =>
-  world.database.write((tx) => storeBatch(tx, APP, reports, index, world.facts(eventNameFact)));
+const store = (world: World, reports: readonly Report[]) => world.database.write((tx) => storeBatch(tx, APP, reports));
 
 onEachDatabase("a batch of app events", (kind) => {
   const open = async () => (await openPlaza({ database: kind })).world;
   const logged = async (world: World) =>
     (await listEvents(world.database.reader, APP, { name: undefined, since: undefined }, { limit: 100 })).rows.map(logEntry).reverse();
 
-  test("D-71: keys that share a fingerprint are two keys, within a batch and from those of the log", async () => {
+  test("D-71: a key is a name and an id, and an event is a duplicate of another within 48 hours", async () => {
     const world = await open();
-    const one = (name: string, event_id: string, time = NOON) => eventOf({ name, event_id, time, fingerprint: 7 });
+    const one = (name: string, event_id: string, time = NOON) => eventOf({ name, event_id, time });
     const duplicatesOf = async (...events: ReportedEvent[]) => {
       const [outcome] = await store(world, [reportOf(events)]);
       return outcome !== undefined && "duplicates" in outcome ? [...outcome.duplicates] : outcome;
@@ -139,42 +141,68 @@ onEachDatabase("a batch of app events", (kind) => {
     ]);
   });
 
-  test("the index receives the keys, the requests and the times of what is stored, and nothing of a batch of duplicates", async () => {
+  test("D-71: an event whose key has the number of another key is no duplicate of it", async () => {
     const world = await open();
-    const added: NewEntries[] = [];
-    const index = logIndexOf(world);
-    const listening: LogIndex = {
-      findKeys: index.findKeys.bind(index),
-      findRequests: index.findRequests.bind(index),
-      findTies: index.findTies.bind(index),
-      forgetUpTo: index.forgetUpTo.bind(index),
-      add: async (tx, app, entries) => {
-        added.push(entries);
-        await index.add(tx, app, entries);
-      },
-    };
-    const one = (event_id: string, fingerprint: number, time: number) => eventOf({ event_id, fingerprint, time });
-    const first = reportOf([one("a", 7, NOON), eventOf({ time: NOON - 3 }), one("b", 8, NOON + 4)]);
-    await store(world, [first, reportOf([one("c", 9, NOON + 1)])], listening);
-    expect(added.splice(0)).toMatchObject([{ keys: [7, 1, 8, 1, 9, 2], lastRequest: 2, times: { first: NOON - 3, last: NOON + 4 } }]);
-    const outcomes = await store(world, [reportOf([one("a", 7, NOON), one("b", 8, NOON)])], listening);
-    expect([outcomes, added]).toEqual([[{ duplicates: new Set([0, 1]) }], []]);
-    await store(world, [reportOf([one("d", 10, NOON)])], listening);
-    expect(added.splice(0)).toMatchObject([{ keys: [10, 3], lastRequest: 3, times: { first: NOON, last: NOON } }]);
-    // D-76: one event that may be attributed is enough for the request to tie a person to the device.
-    const known = { user_data: { kept: { em: "1".repeat(64) }, dropped: 0 } };
-    for (const [flags, more] of [
-      [[0, 1], known],
-      [[0, 0], known],
-      [[1, 1], { ...known, application_tracking_enabled: 0 }],
-    ] as const) {
-      const events = flags.map((advertiser_tracking_enabled) => eventOf({ advertiser_tracking_enabled }));
-      await store(world, [reportOf(events, { device: { ...first.device, ...more } })], listening);
+    const key = keyIn(periodOf(NOON), fingerprintOf(keyText("buy", "a")));
+    await world.database.write((tx) => insertEvents(tx, [APP, 1, 0, NOON, NOON, "sell", "b", key, null, "", "", 1, "{}"]));
+    const report = reportOf([eventOf({ event_id: "a" })]);
+    expect([await store(world, [report]), await store(world, [report])]).toEqual([[{ duplicates: new Set() }], [{ duplicates: new Set([0]) }]]);
+  });
+
+  test("D-71: whatever is reported in whichever batches, an event is stored unless a stored one of its key is less than 48 hours away", async () => {
+    const event = fc.record({ event_id: fc.constantFrom("a", "b"), day: fc.integer({ min: 0, max: 30 }), seconds: fc.constantFrom(-1, 0, 1) });
+    const world = await open();
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.array(event, { minLength: 1, maxLength: 12 }), { maxLength: 6 }), async (batches) => {
+        await world.database.write((tx) => deleteEventsOfApp(tx, APP));
+        const stored: { event_id: string; time: number }[] = [];
+        for (const batch of batches) {
+          const events = batch.map(({ event_id, day, seconds }) => ({ event_id, time: NOON + day * DAY + seconds }));
+          const due = events.flatMap(({ event_id, time }, at) => {
+            if (stored.some((other) => other.event_id === event_id && Math.abs(other.time - time) < 2 * DAY)) return [at];
+            stored.push({ event_id, time });
+            return [];
+          });
+          expect(await store(world, [reportOf(events.map(eventOf))])).toEqual([{ duplicates: new Set(due) }]);
+        }
+      }),
+      { numRuns: kind === "sqlite" ? 60 : 15 },
+    );
+  }, 60_000);
+
+  test("D-71: a request that is sent twice reads each of its events once, in few statements", async () => {
+    const world = await open();
+    for (const count of [100, 1_000]) {
+      const report = reportOf(Array.from({ length: count }, (_, at) => eventOf({ event_id: `${count} ${at}` })));
+      await store(world, [report]);
+      let [rows, statements] = [0, 0];
+      const outcomes = await world.database.write((tx) => {
+        const all = async (statement: Sql) => {
+          const found = await tx.all(statement);
+          statements++;
+          rows += found.length;
+          return found;
+        };
+        const get = (_tx: Transaction, name: string | symbol) => (name === "all" ? all : Reflect.get(tx, name).bind(tx));
+        return storeBatch(new Proxy(tx, { get }), APP, [report]);
+      });
+      expect(outcomes).toEqual([{ duplicates: new Set(report.events.keys()) }]);
+      // The name is one more row.
+      expect(rows).toBe(count + 1);
+      expect(statements).toBeLessThan(count / 10);
     }
-    expect(added.map(({ ties, devices }) => ({ ties: ties.length / 3, devices: devices.length / 2 }))).toEqual([
-      { ties: 2, devices: 1 },
-      { ties: 0, devices: 1 },
-      { ties: 0, devices: 1 },
-    ]);
+  });
+
+  test("D-76: one event that may be attributed is enough for a request to tie a person to its device", async () => {
+    const world = await open();
+    const known = { user_data: { kept: { em: "1".repeat(64) }, dropped: 0 } };
+    const tied = async (flags: readonly (0 | 1)[], more: object) => {
+      const events = flags.map((advertiser_tracking_enabled) => eventOf({ advertiser_tracking_enabled }));
+      await store(world, [reportOf(events, { device: { ...reportOf([]).device, ...more } })]);
+      return (await findTies(world.database.reader, APP, ["device:a"])).length;
+    };
+    expect(await tied([0, 0], known)).toBe(0);
+    expect(await tied([1, 1], { ...known, application_tracking_enabled: 0 })).toBe(0);
+    expect(await tied([0, 1], known)).toBe(1);
   });
 });

@@ -6,13 +6,12 @@
 import { type GraphError, invalidParameter } from "#kernel/errors";
 import type { NodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
-import type { FactCache } from "#storage/facts";
 import type { SqlValue } from "#storage/sql";
-import type { EventKind } from "../app-events.contract.ts";
 import { DAY_SECONDS, DEDUP_WINDOW_SECONDS } from "../app-events.limits.ts";
-import { addEntriesOf, type LogIndex, type RequestEntries } from "../dedup-index/entries.store.ts";
-import { ALL_DAYS, addSums, type EventSum, findTimesOfKey, insertEvents, lastRequestOf } from "../log/log.store.ts";
-import { countActiveNames, eventNameKey, findInstalled, findNames, insertInstalled, insertNames } from "./intake.store.ts";
+import { type IndexedRequest, indexDevices, kindName } from "../log/devices.store.ts";
+import { fingerprintOf, keyIn, keyText, periodOf, periodsNear } from "../log/fingerprints.ts";
+import { ALL_DAYS, addSums, type EventSum, findKeyedEvents, insertEvents, lastRequestOf } from "../log/log.store.ts";
+import { countActiveNames, findInstalled, findNames, insertInstalled, insertNames } from "./intake.store.ts";
 import { eventPath, type Report, type ReportedEvent } from "./parse-events.ts";
 import { deviceIdentities, deviceText, identitiesOf } from "./parse-request.ts";
 
@@ -22,44 +21,33 @@ export type Outcome = { readonly duplicates: ReadonlySet<number> } | { readonly 
 const NO_DUPLICATES: ReadonlySet<number> = new Set();
 const FIRST: ReadonlySet<number> = new Set([0]);
 
-/** The name of an install or a link in the log; no event can have it, because D-70 allows no colon. */
-export const kindName = (kind: EventKind): string => `:${kind}`;
-
-export async function storeBatch(tx: Transaction, app: NodeId, reports: readonly Report[], index: LogIndex, names: KnownNames): Promise<Outcome[]> {
+export async function storeBatch(tx: Transaction, app: NodeId, reports: readonly Report[]): Promise<Outcome[]> {
   await tx.lock("app events", app);
-  return new AppBatch(tx, app, index, names).store(reports);
+  return new AppBatch(tx, app).store(reports);
 }
-
-type KnownEvent = Pick<ReportedEvent, "name" | "event_id" | "time">;
 
 class AppBatch {
   readonly #tx: Transaction;
   readonly #app: NodeId;
-  readonly #index: LogIndex;
-  readonly #names: KnownNames;
   readonly #rows: SqlValue[] = [];
-  readonly #keyEntries: number[] = [];
-  readonly #entries: RequestEntries = { devices: [], ties: [] };
+  readonly #requests: IndexedRequest[] = [];
   /** By name. A batch contains few days and currencies of a name. */
   readonly #sums = new Map<string, EventSum[]>();
-  readonly #times = { first: Number.POSITIVE_INFINITY, last: Number.NEGATIVE_INFINITY };
-  /** By fingerprint: events with an `event_id`, stored ones within the window and those of this batch. Nearly always one. */
-  readonly #known = new Map<number, KnownEvent | KnownEvent[]>();
+  /** The times of events with an `event_id`, stored ones and those of this batch, by period and key. */
+  readonly #known = new Map<string, number[]>();
   #installed: ReadonlySet<string> = new Set();
   readonly #newlyInstalled = new Set<string>();
   #lastRequest = 0;
 
-  constructor(tx: Transaction, app: NodeId, index: LogIndex, names: KnownNames) {
+  constructor(tx: Transaction, app: NodeId) {
     this.#tx = tx;
     this.#app = app;
-    this.#index = index;
-    this.#names = names;
   }
 
   async store(reports: readonly Report[]): Promise<Outcome[]> {
     // Side by side, so that on PostgreSQL their statements travel together.
     const [quota, lastRequest] = await Promise.all([
-      NameQuota.open(this.#tx, this.#app, this.#names, reports),
+      NameQuota.open(this.#tx, this.#app, reports),
       lastRequestOf(this.#tx, this.#app),
       this.#findKeys(reports),
       this.#findInstalls(reports),
@@ -71,37 +59,28 @@ class AppBatch {
     if (this.#rows.length > 0) {
       await insertEvents(this.#tx, this.#rows);
       await addSums(this.#tx, this.#app, withTotals([...this.#sums.values()].flat()));
-      await this.#index.add(this.#tx, this.#app, {
-        keys: this.#keyEntries,
-        ...this.#entries,
-        lastRequest: this.#lastRequest,
-        times: this.#times,
-      });
+      await indexDevices(this.#tx, this.#app, this.#requests);
     }
     return outcomes;
   }
 
   /** D-71: finds the logged events that have a key of these requests. */
   async #findKeys(reports: readonly Report[]): Promise<void> {
-    const wanted = reports.flatMap(({ events }) => events.filter(({ fingerprint }) => fingerprint !== 0));
-    if (wanted.length === 0) return;
-    const found = await this.#index.findKeys(this.#tx, this.#app, wanted, DEDUP_WINDOW_SECONDS);
-    if (found.size === 0) return;
-    for (const { fingerprint, name, event_id } of wanted) {
-      const requests = found.get(fingerprint);
-      if (requests === undefined || event_id === undefined) continue;
-      for (const request of new Set(requests)) {
-        const times = await findTimesOfKey(this.#tx, this.#app, request, name, event_id);
-        for (const time of times) this.#remember(fingerprint, { name, event_id, time });
+    const wanted = new Set<number>();
+    for (const { events } of reports)
+      for (const { name, event_id, time } of events) {
+        if (event_id === undefined) continue;
+        const fingerprint = fingerprintOf(keyText(name, event_id));
+        for (const period of periodsNear(time)) wanted.add(keyIn(period, fingerprint));
       }
-    }
+    for (const { name, event_id, time } of await findKeyedEvents(this.#tx, this.#app, [...wanted])) this.#remember(keyText(name, event_id), time);
   }
 
-  #remember(fingerprint: number, event: KnownEvent): void {
-    const known = this.#known.get(fingerprint);
-    if (known === undefined) this.#known.set(fingerprint, event);
-    else if (Array.isArray(known)) known.push(event);
-    else this.#known.set(fingerprint, [known, event]);
+  #remember(key: string, time: number): void {
+    const known = `${periodOf(time)} ${key}`;
+    const times = this.#known.get(known);
+    if (times === undefined) this.#known.set(known, [time]);
+    else times.push(time);
   }
 
   async #findInstalls(reports: readonly Report[]): Promise<void> {
@@ -150,26 +129,26 @@ class AppBatch {
   /** I1-32, D-71: the first event counts, so every event that is not a duplicate is remembered. */
   #isDuplicate(event: ReportedEvent): boolean {
     if (event.event_id === undefined) return false;
-    const known = this.#known.get(event.fingerprint);
-    if (known !== undefined && (Array.isArray(known) ? known.some((one) => isSame(one, event)) : isSame(known, event))) return true;
-    this.#remember(event.fingerprint, event);
+    const key = keyText(event.name, event.event_id);
+    const isNear = (time: number) => Math.abs(time - event.time) < DEDUP_WINDOW_SECONDS;
+    if (periodsNear(event.time).some((period) => this.#known.get(`${period} ${key}`)?.some(isNear))) return true;
+    this.#remember(key, event.time);
     return false;
   }
 
   #log({ device, received }: Report, events: readonly ReportedEvent[]): void {
     const request = ++this.#lastRequest;
     for (const [position, event] of events.entries()) {
-      const { name, event_id, fingerprint, time, value, currency, parameters, advertiser_tracking_enabled: tracking } = event;
+      const { name, event_id, time, value, currency, parameters, advertiser_tracking_enabled: tracking } = event;
       const amount = value === undefined ? null : rowValue(value);
       const deviceJson = position === 0 ? deviceText(device) : null;
-      this.#rows.push(this.#app, request, position, received, time, name, event_id ?? null, amount, currency, parameters, tracking, deviceJson);
-      if (fingerprint !== 0) this.#keyEntries.push(fingerprint, request);
+      const key = event_id === undefined ? null : keyIn(periodOf(time), fingerprintOf(keyText(name, event_id)));
+      this.#rows.push(this.#app, request, position, received, time, name, event_id ?? null, key);
+      this.#rows.push(amount, currency, parameters, tracking, deviceJson);
       this.#count(event);
-      if (time < this.#times.first) this.#times.first = time;
-      if (time > this.#times.last) this.#times.last = time;
     }
     const isTracked = events.some(({ advertiser_tracking_enabled }) => advertiser_tracking_enabled === 1);
-    addEntriesOf({ identities: identitiesOf(device), name: events[0]?.name ?? "", isTracked }, request, this.#entries);
+    this.#requests.push({ request, identities: identitiesOf(device), name: events[0]?.name ?? "", isTracked });
   }
 
   #count({ name, time, value, currency }: ReportedEvent): void {
@@ -195,15 +174,10 @@ class AppBatch {
 const rowValue = (value: bigint): number | string => (value <= MAX_SAFE && value >= -MAX_SAFE ? Number(value) : String(value));
 const MAX_SAFE = BigInt(Number.MAX_SAFE_INTEGER);
 
-/** Compares the whole key, because another key may have the same fingerprint. */
-const isSame = (known: KnownEvent, { name, event_id, time }: ReportedEvent): boolean =>
-  known.event_id === event_id && known.name === name && Math.abs(time - known.time) < DEDUP_WINDOW_SECONDS;
-
 /** An install or a link as an event of the log. */
 const linkOf = ({ kind, device, received }: Report): ReportedEvent => ({
   name: kindName(kind),
   event_id: undefined,
-  fingerprint: 0,
   time: received,
   value: undefined,
   currency: "",
@@ -229,9 +203,6 @@ function withTotals(all: readonly EventSum[]): EventSum[] {
   return [...all, ...totals.values()];
 }
 
-/** Whether a stored name is active. Other processes see a deactivation within 1 s; absence is never cached. */
-export type KnownNames = FactCache<{ readonly active: boolean }>;
-
 /** The limit of event names (LIM-1, LIM-2, D-72). It is exact because the transaction that adds a name holds the app's lock. */
 class NameQuota {
   readonly #tx: Transaction;
@@ -249,25 +220,11 @@ class NameQuota {
     this.#free = free;
   }
 
-  static async open(tx: Transaction, app: NodeId, known: KnownNames, reports: readonly Report[]): Promise<NameQuota> {
-    const states = new Map<string, boolean>();
-    const unknown = new Set<string>();
-    for (const { events } of reports) {
-      for (const { name } of events) {
-        if (states.has(name) || unknown.has(name)) continue;
-        const active = known.peek(eventNameKey(app, name))?.active;
-        if (active === undefined) unknown.add(name);
-        else states.set(name, active);
-      }
-    }
+  static async open(tx: Transaction, app: NodeId, reports: readonly Report[]): Promise<NameQuota> {
+    const names = new Set(reports.flatMap(({ events }) => events.map(({ name }) => name)));
+    const states = await findNames(tx, app, [...names]);
     const limit = reports[0]?.event_name_limit ?? 0;
-    if (unknown.size === 0) return new NameQuota(tx, app, states, limit, 0);
-    for (const [name, active] of await findNames(tx, app, [...unknown])) {
-      states.set(name, active);
-      unknown.delete(name);
-      await known.get(eventNameKey(app, name), async () => ({ active }));
-    }
-    return new NameQuota(tx, app, states, limit, unknown.size === 0 ? 0 : limit - (await countActiveNames(tx, app)));
+    return new NameQuota(tx, app, states, limit, states.size === names.size ? 0 : limit - (await countActiveNames(tx, app)));
   }
 
   /** Adds the new names of a request, or returns the error and adds none. */

@@ -12,9 +12,7 @@ import { type Account, Shares } from "#kernel/shares";
 import { fewAtOnce } from "#kernel/turns";
 import type { Transaction } from "#storage/database";
 import { ensureRetention } from "../app-events.jobs.ts";
-import { logIndexOf } from "../dedup-index/runs.store.ts";
-import { type KnownNames, type Outcome, storeBatch } from "./batch.ts";
-import { eventNameFact } from "./intake.store.ts";
+import { type Outcome, storeBatch } from "./batch.ts";
 import type { Report } from "./parse-events.ts";
 
 /** Of one transaction: at some 5 µs each it blocks SQLite's writer and the event loop for 25 ms. */
@@ -38,7 +36,6 @@ interface Waiting {
 
 export class Intake {
   readonly #world: World;
-  readonly #names: KnownNames;
   readonly #writersMax: number;
   readonly #respondAtOnce: number;
   /** By app, without apps that have nothing waiting. */
@@ -51,7 +48,6 @@ export class Intake {
 
   constructor(world: World) {
     this.#world = world;
-    this.#names = world.facts(eventNameFact);
     const isRemote = world.database.dialect === "postgres";
     this.#writersMax = isRemote ? WRITERS_MAX : Number.POSITIVE_INFINITY;
     this.#respondAtOnce = isRemote ? RESPOND_AT_ONCE : Number.POSITIVE_INFINITY;
@@ -120,7 +116,7 @@ export class Intake {
         this.#isRetentionScheduled = true;
       });
     }
-    return storeBatch(tx, app, reports, logIndexOf(this.#world), this.#names);
+    return storeBatch(tx, app, reports);
   }
 
   #take(app: NodeId): Waiting[] {

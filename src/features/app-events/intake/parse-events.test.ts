@@ -178,7 +178,7 @@ test("D-76: an unknown parameter is a number of at most 100 digits, or JSON of a
 test("what is null counts as absent: an event has the request's time and flag, and neither a value nor a key", () => {
   const none = { event_id: null, _logTime: null, _valueToSum: null, advertiser_tracking_enabled: null, p: null };
   expect(read({ _eventName: "x", ...none })).toEqual(read({ _eventName: "x" }));
-  expect(read({ _eventName: "x" })).toMatchObject({ event_id: undefined, fingerprint: 0, value: undefined, parameters: "" });
+  expect(read({ _eventName: "x" })).toMatchObject({ event_id: undefined, value: undefined, parameters: "" });
 });
 
 test("a parameter that is null is not kept, also where all others are texts and numbers", () => {

@@ -6,7 +6,6 @@ import type { NodeId } from "#kernel/ids";
 import { codePointCount, isStorableText } from "#kernel/text";
 import { EVENT_NAME, type EventKind } from "../app-events.contract.ts";
 import { LIST_ITEMS_MAX, LOG_TIME_MAX, PARAMETER_NAME_CHARACTERS_MAX, PARAMETERS_MAX, VALUE_CHARACTERS_MAX } from "../app-events.limits.ts";
-import { keyFingerprint } from "../dedup-index/fingerprints.ts";
 import { ACTIVATE_APP, contentTypes, currencies, isPriced, type ParameterForm, standardParameters } from "../standard-events.contract.ts";
 import { readAmount } from "./amounts.ts";
 import type { Device } from "./parse-request.ts";
@@ -15,8 +14,6 @@ import type { Device } from "./parse-request.ts";
 export interface ReportedEvent {
   readonly name: string;
   readonly event_id: string | undefined;
-  /** The fingerprint of its key; 0 without an `event_id`. */
-  readonly fingerprint: number;
   /** Unix seconds; the arrival of the request unless the event has a `_logTime`. */
   readonly time: number;
   /** Millionths. */
@@ -96,11 +93,9 @@ function readEvent(input: unknown, index: number, context: EventContext): Report
   // EVT-43, D-76.
   if (value !== undefined && currency === "" && isPriced(_eventName))
     throw refuse("pf_currency", `is required because the _valueToSum of ${_eventName} is a price`);
-  const id = event_id === undefined || event_id === null ? undefined : readEventId(event_id, refuse);
   return {
     name: _eventName,
-    event_id: id,
-    fingerprint: id === undefined ? 0 : keyFingerprint(_eventName, id),
+    event_id: event_id === undefined || event_id === null ? undefined : readEventId(event_id, refuse),
     time: _logTime === undefined || _logTime === null ? context.received : readTime(_logTime, refuse),
     value,
     currency,

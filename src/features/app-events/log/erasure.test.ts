@@ -29,7 +29,7 @@ const insert = (database: Database, app: string, requests: readonly (readonly Lo
       tx,
       requests.flatMap((events, at) =>
         events.flatMap(({ device = {}, parameters = "", event_id }, position) => [
-          ...[app, first + at, position, 100, 50, "buy", event_id ?? null, null, "", parameters, 1],
+          ...[app, first + at, position, 100, 50, "buy", event_id ?? null, null, null, "", parameters, 1],
           position === 0 ? JSON.stringify(device) : null,
         ]),
       ),

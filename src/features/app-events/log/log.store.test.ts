@@ -3,8 +3,7 @@ import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { openPlaza } from "#harness/plaza";
 import { nodeId } from "#kernel/ids";
-import type { Database } from "#storage/database";
-import { TableIndex } from "../dedup-index/entries.store.ts";
+import type { Database, Reader } from "#storage/database";
 import {
   countActiveNames,
   deactivateName,
@@ -29,6 +28,7 @@ interface Logged {
   readonly time?: number;
   readonly name?: string;
   readonly event_id?: string;
+  readonly key?: number;
   readonly tracking?: number;
 }
 
@@ -37,8 +37,8 @@ const insert = (database: Database, rows: readonly Logged[]): Promise<void> =>
   database.write((tx) =>
     log.insertEvents(
       tx,
-      rows.flatMap(({ app = APP, request, position = 0, received = 100, time = 50, name = "buy", event_id, tracking = 1 }) => [
-        ...[app, request, position, received, time, name, event_id ?? null, null, "", "", tracking],
+      rows.flatMap(({ app = APP, request, position = 0, received = 100, time = 50, name = "buy", event_id, key, tracking = 1 }) => [
+        ...[app, request, position, received, time, name, event_id ?? null, key ?? null, null, "", "", tracking],
         position === 0 ? `{"advertiser_id":"${app} ${request}"}` : null,
       ]),
     ),
@@ -49,7 +49,7 @@ const places = (rows: readonly { readonly request: number; readonly position: nu
 
 onEachDatabase("the log of app events", (kind) => {
   const open = async (): Promise<Database> => (await openPlaza({ database: kind })).world.database;
-  const left = async ({ reader }: Database, app = APP): Promise<string[]> => places(await log.readKeysAfter(reader, app, 0, 0, 100));
+  const left = async ({ reader }: Database, app = APP): Promise<string[]> => places(await log.listLoggedTexts(reader, app, 0, -1, 100));
 
   test("the newest request is that of the app, and its number stays when the log is empty", async () => {
     const database = await open();
@@ -81,8 +81,6 @@ onEachDatabase("the log of app events", (kind) => {
     await database.write((tx) => log.deleteEventsBetween(tx, APP, 1, 5, 50));
     expect(await left(database)).toEqual(["1.0", "2.0", "2.1", "4.0", "6.0"]);
     expect(await left(database, OTHER)).toEqual(["3.0", "4.0"]);
-    const has = (after: number, last: number) => log.hasRequestBetween(database.reader, APP, after, last);
-    expect([await has(4, 5), await has(1, 5), await has(2, 6), await has(0, 1), await has(6, 9)]).toEqual([false, true, true, true, false]);
   });
 
   test("what arrived before a time is the newest of those before the first that did not, among so many rows", async () => {
@@ -109,7 +107,7 @@ onEachDatabase("the log of app events", (kind) => {
     expect(await log.listAppsWithEvents(database.reader)).toEqual([APP, OTHER]);
   });
 
-  test("the events of a request come from either end, between two times, with its device; its keys and devices are its own", async () => {
+  test("the events of a request come from either end, between two times, with its device; its devices are its own", async () => {
     const database = await open();
     const { reader } = database;
     const [first, second, third] = [0, 1, 2].map((position) => ({ request: 9, position, time: 50 + position, event_id: "e", tracking: position }));
@@ -138,20 +136,11 @@ onEachDatabase("the log of app events", (kind) => {
       [1, 2],
     ]);
     expect([await read(true, -1, 9, 51), await read(true, -1, 9, 0, 51), await read(true, -1, 9, 51, 51)]).toEqual([[1, 2], [0, 1], [1]]);
-    const times = (request: number, name: string, id: string) => log.findTimesOfKey(reader, APP, request, name, id);
-    expect([(await times(9, "buy", "e")).sort(), await times(10, "buy", "e"), await times(9, "sell", "e"), await times(9, "buy", "f")]).toEqual([
-      [50, 51, 52],
-      [50],
-      [],
-      [],
-    ]);
     const devices = await log.readDevicesOfRequests(reader, APP, [10, 11, 12]);
     // order: SQL says none.
     expect(devices.map(({ device, tracked }) => `${device} ${tracked}`).sort()).toEqual(
       [10, 11, 12].map((request) => `{"advertiser_id":"1001 ${request}"} ${request === 11 ? 0 : 1}`),
     );
-    const after = async (request: number, position: number, limit: number) => places(await log.readKeysAfter(reader, APP, request, position, limit));
-    expect([await after(9, 0, 3), await after(9, 2, 1), await after(12, 1, 9)]).toEqual([["9.1", "9.2", "10.0"], ["10.0"], []]);
     expect(places(await listLoggedTexts(reader, APP, 9, 1, 2))).toEqual(["9.2", "10.0"]);
   });
 
@@ -265,42 +254,34 @@ onEachDatabase("the log of app events", (kind) => {
     expect(await texts(OTHER)).toEqual([untouched("1002", 9)]);
   });
 
-  test("entries of the index go with the last row of their request, up to a number, whatever other apps have of that number", async () => {
+  test("D-71: the events of a key are those of the app that still have an event_id, of however many keys at once", async () => {
     const database = await open();
-    const index = new TableIndex();
-    const big = 2 ** 53 - 1;
-    for (const app of [APP, OTHER])
-      await database.write((tx) =>
-        index.add(tx, app, {
-          keys: [1, 9, big, 10, 5, 11],
-          devices: [7, 12],
-          ties: [1, 1, 9, big, 2, 10, 5, 3, 11],
-          lastRequest: 12,
-          times: { first: 1, last: 1 },
-        }),
-      );
-    // Of the app, only request 10 is left of those up to 11; of the other all are.
+    const many = Array.from({ length: 100 }, (_, at) => at);
     await insert(database, [
-      { request: 10 },
-      { request: 10, position: 1 },
-      { request: 12 },
-      ...[9, 10, 11, 12].map((request) => ({ app: OTHER, request })),
+      ...many.map((key) => ({ request: 9, position: key, event_id: `e${key}`, key })),
+      { request: 10, event_id: "other", key: 5 },
+      { request: 11, event_id: "e5", key: 5, time: 51 },
+      { app: OTHER, request: 9, event_id: "e5", key: 5 },
     ]);
-    await database.write((tx) => index.forgetUpTo(tx, APP, 11));
-    const requestsIn = async (table: string) =>
-      (
-        await database.reader.all<{ line: string }>({
-          query: { text: `SELECT app || ' ' || request AS line FROM ${table} ORDER BY app, request` },
-          values: [],
-        })
-      ).map(({ line }) => line);
-    const ofOther = (...numbers: number[]) => numbers.map((request) => `1002 ${request}`);
-    expect(await requestsIn("app_event_index")).toEqual(["1001 10", "1001 12", ...ofOther(9, 10, 11, 12)]);
-    expect(await requestsIn("app_event_ties")).toEqual(["1001 10", ...ofOther(9, 10, 11)]);
-    await database.write(async (tx) => {
-      await log.deleteEventsBetween(tx, APP, 0, 10, 1_000);
-      await index.forgetUpTo(tx, APP, 10);
-    });
-    expect(await requestsIn("app_event_index")).toEqual(["1001 12", ...ofOther(9, 10, 11, 12)]);
+    const keyed = async (...keys: number[]) =>
+      (await log.findKeyedEvents(database.reader, APP, keys)).map(({ name, event_id, time }) => `${name} ${event_id} ${time}`).sort();
+    expect(await keyed(5, 6, 100)).toEqual(["buy e5 50", "buy e5 51", "buy e6 50", "buy other 50"]);
+    expect(await keyed(...many)).toHaveLength(102);
+    expect(await keyed()).toEqual([]);
+    await database.write((tx) => emptyRequest(tx, APP, 9, "{}"));
+    expect(await keyed(...many)).toEqual(["buy e5 51", "buy other 50"]);
   });
+
+  if (kind === "sqlite")
+    test("D-71: the events of a key are read by the index of keys, not among all of the app", async () => {
+      const { reader } = await open();
+      const plans: string[] = [];
+      const all: Reader["all"] = async ({ query, values }) => {
+        const plan = await reader.all<{ detail: string }>({ query: { text: `EXPLAIN QUERY PLAN ${query.text}` }, values });
+        plans.push(...plan.map(({ detail }) => detail).filter((detail) => detail.includes(" e ")));
+        return [];
+      };
+      await log.findKeyedEvents({ ...reader, all }, APP, [1, 2, 3]);
+      expect(plans).toEqual(new Array(4).fill("SEARCH e USING INDEX app_events_by_key (key=? AND app=?)"));
+    });
 });

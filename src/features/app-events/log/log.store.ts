@@ -1,11 +1,12 @@
 /** The log of accepted events. */
 import type { NodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
+import { textOnce } from "#storage/id-lists";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
 import { append, type Row, type SqlValue, sql } from "#storage/sql";
-import { logIndexFact } from "../dedup-index/entries.store.ts";
-import { eventNameFact, eventNameKey, listNames } from "../intake/intake.store.ts";
-import { inLists, insertRows, rowStatement } from "./rows.store.ts";
+import { identitiesOfText } from "../intake/parse-request.ts";
+import { forgetDevices, type RequestSpan } from "./devices.store.ts";
+import { allInList, insertRows, partsOf } from "./rows.store.ts";
 
 export interface EventRow extends Row {
   request: number;
@@ -23,14 +24,12 @@ export interface EventRow extends Row {
   device: string | null;
 }
 
-const insertion = rowStatement(12);
-
-/** `values` holds the 12 columns of each row, row after row. */
+/** `values` holds the 13 columns of each row, row after row. */
 export function insertEvents(tx: Transaction, values: readonly SqlValue[]): Promise<void> {
   return insertRows(
     tx,
-    sql`INSERT INTO app_events (app, request, position, received, time, name, event_id, value, currency, parameters, tracking, device)`,
-    insertion,
+    sql`INSERT INTO app_events (app, request, position, received, time, name, event_id, key, value, currency, parameters, tracking, device)`,
+    13,
     values,
   );
 }
@@ -42,12 +41,23 @@ export async function lastRequestOf(reader: Reader, app: NodeId): Promise<number
   return (await reader.get<{ request: number }>(sql`SELECT l.request FROM app_event_last_requests l WHERE l.app = ${app}`))?.request ?? 0;
 }
 
-/** The times of a request's events that have this key. */
-export async function findTimesOfKey(reader: Reader, app: NodeId, request: number, name: string, eventId: string): Promise<number[]> {
-  const rows = await reader.all<{ time: number }>(
-    sql`SELECT e.time FROM app_events e WHERE e.app = ${app} AND e.request = ${request} AND e.name = ${name} AND e.event_id = ${eventId}`,
-  );
-  return rows.map(({ time }) => time);
+export interface KeyedEvent extends Row {
+  name: string;
+  event_id: string;
+  time: number;
+}
+
+const KEYED = "e.name, e.event_id, e.time FROM app_events e WHERE e.app = ? AND e.key = ?";
+const KEYS_AT_ONCE = 128;
+
+/** The events that may have one of these keys (`keyIn`). A SELECT for each, because beside a list both databases read all events of the app. */
+export async function findKeyedEvents(reader: Reader, app: NodeId, keys: readonly number[]): Promise<KeyedEvent[]> {
+  const found = partsOf(keys, KEYS_AT_ONCE).map((part) => {
+    const each = textOnce(`keyed ${part.length}`, () => new Array(part.length).fill(KEYED).join(" UNION ALL SELECT "));
+    const values = part.flatMap((key) => [app, key]);
+    return reader.all<KeyedEvent>(append(sql`SELECT`, each, values));
+  });
+  return (await Promise.all(found)).flat();
 }
 
 /** An event of a request, with what attribution asks for. */
@@ -99,36 +109,15 @@ export interface RequestDevice extends Row {
 }
 
 /** The distinct devices of these requests, by reading one row of each where that tells enough. */
-export async function readDevicesOfRequests(reader: Reader, app: NodeId, requests: readonly number[]): Promise<RequestDevice[]> {
-  const found: RequestDevice[] = [];
-  for (const { marks, values } of inLists(requests)) {
-    const statement = append(
-      sql`SELECT`,
-      `DISTINCT e.device, CASE WHEN e.tracking = 1 THEN 1 ELSE (SELECT MAX(t.tracking) FROM app_events t WHERE t.app = e.app AND t.request = e.request) END AS tracked
-        FROM app_events e WHERE e.app = ? AND e.position = 0 AND e.request IN ${marks}`,
-      [app, ...values],
-    );
-    found.push(...(await reader.all<RequestDevice>(statement)));
-  }
-  return found;
-}
-
-export interface KeyRow extends Row {
-  request: number;
-  position: number;
-  time: number;
-  name: string;
-  event_id: string | null;
-  tracking: number;
-  device: string | null;
-}
-
-/** The rows after a position of the log, in its order, with the columns that the index is built from. */
-export function readKeysAfter(reader: Reader, app: NodeId, request: number, position: number, limit: number): Promise<KeyRow[]> {
-  return reader.all<KeyRow>(sql`
-    SELECT e.request, e.position, e.time, e.name, e.event_id, e.tracking, e.device FROM app_events e
-    WHERE e.app = ${app} AND (e.request, e.position) > (${request}, ${position}) ORDER BY e.request, e.position LIMIT ${limit}`);
-}
+export const readDevicesOfRequests = (reader: Reader, app: NodeId, requests: readonly number[]): Promise<RequestDevice[]> =>
+  allInList(
+    reader,
+    sql`
+      SELECT DISTINCT e.device,
+        CASE WHEN e.tracking = 1 THEN 1 ELSE (SELECT MAX(t.tracking) FROM app_events t WHERE t.app = e.app AND t.request = e.request) END AS tracked
+      FROM app_events e WHERE e.app = ${app} AND e.position = 0 AND e.request`,
+    requests,
+  );
 
 const newestFirst = {
   columns: ["e.request", "e.position"],
@@ -197,10 +186,10 @@ export async function deleteEventsBetween(tx: Transaction, app: NodeId, after: n
   const kept = await tx.all<{ request: number }>(sql`
     SELECT DISTINCT e.request FROM app_events e
     WHERE e.app = ${app} AND e.request > ${after} AND e.request <= ${last} AND e.event_id IS NOT NULL AND e.time > ${repeatable} ORDER BY e.request`);
-  let from = after;
+  let first = after + 1;
   for (const request of [...kept.map((row) => row.request), last + 1]) {
-    await tx.run(sql`DELETE FROM app_events WHERE app = ${app} AND request > ${from} AND request < ${request}`);
-    from = request;
+    if (request > first) await deleteRequests(tx, app, { first, last: request - 1 });
+    first = request + 1;
   }
   if ((await lastRequestOf(tx, app)) > last) return;
   await tx.run(
@@ -208,12 +197,17 @@ export async function deleteEventsBetween(tx: Transaction, app: NodeId, after: n
   );
 }
 
-/** Whether the log has a request above `after` up to `last`. */
-export async function hasRequestBetween(reader: Reader, app: NodeId, after: number, last: number): Promise<boolean> {
-  return (
-    (await reader.get(sql`SELECT e.request FROM app_events e WHERE e.app = ${app} AND e.request > ${after} AND e.request <= ${last} LIMIT 1`)) !==
-    undefined
+async function deleteRequests(tx: Transaction, app: NodeId, span: RequestSpan): Promise<void> {
+  await forgetDevicesOf(tx, app, span);
+  await tx.run(sql`DELETE FROM app_events WHERE app = ${app} AND request BETWEEN ${span.first} AND ${span.last}`);
+}
+
+/** Called before the requests lose their devices. */
+async function forgetDevicesOf(tx: Transaction, app: NodeId, span: RequestSpan): Promise<void> {
+  const devices = await tx.all<{ device: string }>(
+    sql`SELECT DISTINCT e.device FROM app_events e WHERE e.app = ${app} AND e.request BETWEEN ${span.first} AND ${span.last} AND e.position = 0`,
   );
+  await forgetDevices(tx, app, [...new Set(devices.flatMap(({ device }) => identitiesOfText(device)))], span);
 }
 
 /** For the retention job. */
@@ -229,19 +223,11 @@ export async function listAppsWithEvents(reader: Reader): Promise<NodeId[]> {
   }
 }
 
+const TABLES = ["app_events", "app_event_last_requests", "app_event_names", "app_event_sums", "app_event_devices", "app_event_ties", "app_installs"];
+
 /** Deletes everything that the feature stores of an app except its ads (`ads.store.ts`). */
 export async function deleteEventsOfApp(tx: Transaction, app: NodeId): Promise<void> {
-  for (const { name } of await listNames(tx, app)) tx.invalidate(eventNameFact, eventNameKey(app, name));
-  tx.invalidate(logIndexFact, app);
-  await tx.run(sql`DELETE FROM app_events WHERE app = ${app}`);
-  await tx.run(sql`DELETE FROM app_event_last_requests WHERE app = ${app}`);
-  await tx.run(sql`DELETE FROM app_event_names WHERE app = ${app}`);
-  await tx.run(sql`DELETE FROM app_event_sums WHERE app = ${app}`);
-  await tx.run(sql`DELETE FROM app_installs WHERE app = ${app}`);
-  await tx.run(sql`DELETE FROM app_event_index WHERE app = ${app}`);
-  await tx.run(sql`DELETE FROM app_event_ties WHERE app = ${app}`);
-  await tx.run(sql`DELETE FROM app_event_run_pages WHERE app = ${app}`);
-  await tx.run(sql`DELETE FROM app_event_runs WHERE app = ${app}`);
+  for (const table of TABLES) await tx.run(append(sql`DELETE FROM`, `${table} WHERE app = ?`, [app]));
 }
 
 /** The `day` of the totals. */
@@ -265,27 +251,25 @@ export interface EventSum {
 /** 10^18: two numbers below it add up within 63 bits, and `sum_high` takes the carry, so no sum overflows. */
 const LIMB = 1_000_000_000_000_000_000n;
 
-const addition = rowStatement(
-  10,
-  `ON CONFLICT (app, day, name, currency) DO UPDATE SET
+const ADDED = `ON CONFLICT (app, day, name, currency) DO UPDATE SET
     count = app_event_sums.count + excluded.count, valued = app_event_sums.valued + excluded.valued,
     sum_high = app_event_sums.sum_high + excluded.sum_high + (app_event_sums.sum_low + excluded.sum_low) / ${LIMB},
     sum_low = (app_event_sums.sum_low + excluded.sum_low) % ${LIMB},
     first_time = CASE WHEN excluded.first_time < app_event_sums.first_time THEN excluded.first_time ELSE app_event_sums.first_time END,
-    last_time = CASE WHEN excluded.last_time > app_event_sums.last_time THEN excluded.last_time ELSE app_event_sums.last_time END`,
-);
+    last_time = CASE WHEN excluded.last_time > app_event_sums.last_time THEN excluded.last_time ELSE app_event_sums.last_time END`;
 
 /** `sums` must contain each key at most once, because an upsert cannot change a row twice. */
 export function addSums(tx: Transaction, app: NodeId, sums: readonly EventSum[]): Promise<void> {
   return insertRows(
     tx,
     sql`INSERT INTO app_event_sums (app, day, name, currency, count, valued, sum_high, sum_low, first_time, last_time)`,
-    addition,
+    10,
     sums.flatMap(({ day, name, currency, count, valued, sum, first_time, last_time }) => [
       ...[app, day, name, currency, count, valued],
       ...(sum === 0n ? [0, 0] : [String(sum / LIMB), String(sum % LIMB)]),
       ...[first_time, last_time],
     ]),
+    ADDED,
   );
 }
 
@@ -327,7 +311,8 @@ export function listLoggedTexts(reader: Reader, app: NodeId, request: number, po
 
 /** The rows stay, so that no number of a request is used twice and the counts are those of the log; nothing in them tells a person. */
 export async function emptyRequest(tx: Transaction, app: NodeId, request: number, device: string): Promise<number> {
-  const emptied = await tx.run(sql`UPDATE app_events SET parameters = '{}', event_id = NULL WHERE app = ${app} AND request = ${request}`);
+  await forgetDevicesOf(tx, app, { first: request, last: request });
+  const emptied = await tx.run(sql`UPDATE app_events SET parameters = '{}', event_id = NULL, key = NULL WHERE app = ${app} AND request = ${request}`);
   await tx.run(sql`UPDATE app_events SET device = ${device} WHERE app = ${app} AND request = ${request} AND device IS NOT NULL`);
   return emptied;
 }

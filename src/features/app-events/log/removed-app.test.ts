@@ -9,8 +9,8 @@ import { insertEntry } from "#harness/sections";
 import { nodeId } from "#kernel/ids";
 import { sql } from "#storage/sql";
 import { deactivateEventName } from "../app-events.control.ts";
-import { TableIndex } from "../dedup-index/entries.store.ts";
 import { insertInstalled, insertNames } from "../intake/intake.store.ts";
+import { indexDevices } from "./devices.store.ts";
 import * as log from "./log.store.ts";
 import { addSums } from "./log.store.ts";
 
@@ -37,28 +37,26 @@ onEachDatabase("an app that is removed", (kind) => {
 
   test("takes its own rows along, from every table", async () => {
     const { database } = (await openPlaza({ database: kind })).world;
-    const index = new TableIndex();
     for (const app of [APP, OTHER]) {
       await database.write(async (tx) => {
-        await log.insertEvents(tx, [app, 1, 0, 100, 50, "buy", null, null, "", "", 1, "{}"]);
+        await log.insertEvents(tx, [app, 1, 0, 100, 50, "buy", null, null, null, "", "", 1, "{}"]);
         await insertNames(tx, app, ["buy"]);
         await insertInstalled(tx, app, ["device:a"]);
         await addSums(tx, app, [{ day: 0, name: "buy", currency: "", count: 1, valued: 0, sum: 0n, first_time: 50, last_time: 50 }]);
-        await index.add(tx, app, { keys: [1, 1], devices: [], ties: [1, 1, 1], lastRequest: 1, times: { first: 50, last: 50 } });
+        await indexDevices(tx, app, [{ request: 1, identities: ["device:a", "em:x"], name: "buy", isTracked: true }]);
         await tx.runOne(sql`INSERT INTO app_event_last_requests (app, request) VALUES (${app}, 1)`);
-        await tx.runOne(sql`
-          INSERT INTO app_event_runs (app, last_request, entries, page_bits, first_time, last_time, filter) VALUES (${app}, 1, 1, 1, 50, 50, ${Buffer.of(1)})`);
-        await tx.runOne(sql`INSERT INTO app_event_run_pages (app, last_request, page, entries) VALUES (${app}, 1, 0, ${Buffer.of(1)})`);
       });
     }
-    const parts = ["last_requests", "names", "sums", "index", "ties", "run_pages", "runs"];
+    const parts = ["last_requests", "names", "sums", "devices", "ties"];
     const tables = ["app_events", "app_installs", ...parts.map((part) => `app_event_${part}`)];
     const owners = async (): Promise<string[]> => {
       const counts = tables.map((table) => `SELECT '${table} ' || app || ' ' || COUNT(*) AS line FROM ${table} GROUP BY app`);
       const found = await database.reader.all<{ line: string }>({ query: { text: counts.join(" UNION ALL ") }, values: [] });
       return found.map(({ line }) => line).sort();
     };
-    const rowsOf = (...apps: string[]) => tables.flatMap((table) => apps.map((app) => `${table} ${app} 1`)).sort();
+    // The device and the person are tied to each other, which is two rows.
+    const rowsOf = (...apps: string[]) =>
+      tables.flatMap((table) => apps.map((app) => `${table} ${app} ${table === "app_event_ties" ? 2 : 1}`)).sort();
     expect(await owners()).toEqual(rowsOf(APP, OTHER));
     await database.write((tx) => log.deleteEventsOfApp(tx, APP));
     expect(await owners()).toEqual(rowsOf(OTHER));

@@ -12,7 +12,21 @@ const RARE = [1, 3, 4, 10_000];
 onEachDatabase("a filter over a long log", (kind) => {
   test("a page may be short and have a next one, until nothing older can match", async () => {
     const { database } = (await openPlaza({ database: kind })).world;
-    const row = (app: string, request: number) => [app, request, 0, request, 50, RARE.includes(request) ? "rare" : "n", null, null, "", "", 1, "{}"];
+    const row = (app: string, request: number) => [
+      app,
+      request,
+      0,
+      request,
+      50,
+      RARE.includes(request) ? "rare" : "n",
+      null,
+      null,
+      null,
+      "",
+      "",
+      1,
+      "{}",
+    ];
     await database.write(async (tx) => {
       await insertEvents(tx, Array.from({ length: ROWS }, (_, at) => row(APP, at + 1)).flat());
       // Those of another app do not count.

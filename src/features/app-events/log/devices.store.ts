@@ -1,0 +1,108 @@
+/**
+ * The index of devices: which requests of the log are of a device, and which ones tell what is tied to an identity (D-74). Two tables:
+ *
+ * - `app_event_devices`: each id of a device leads to its requests, so that a page of a device's events is found from either end. A request
+ *   of another kind than custom events is found by its kind too: an install is not looked for behind all conversions that followed.
+ * - `app_event_ties`: the identities that a request ties together. Nearly all requests of a device name the same ones. So each of these
+ *   identities leads to the newest request with exactly this set, whose *signature* is the fingerprint of the set. As the log is deleted
+ *   from its oldest request on, a tie is lost with the last request that has it, and not before. (Except a request that D-71 keeps for a
+ *   time far in the future: it keeps no tie.)
+ *
+ * Both hold fingerprints, so what they lead to is compared with what was looked for.
+ */
+import type { NodeId } from "#kernel/ids";
+import type { Reader, Transaction } from "#storage/database";
+import { append, type SqlValue, sql } from "#storage/sql";
+import { type EventKind, eventKinds } from "../app-events.contract.ts";
+import { isDevice } from "../intake/parse-request.ts";
+import { fingerprintOf } from "./fingerprints.ts";
+import { allInList, inLists, insertRows } from "./rows.store.ts";
+
+/** A request as the index sees it. */
+export interface IndexedRequest {
+  readonly request: number;
+  /** The ids of its device and its persons. */
+  readonly identities: readonly string[];
+  /** The name of its first event in the log: that of a kind begins with a colon. */
+  readonly name: string;
+  /** D-76: a request whose events are all kept out of attribution ties ids of its device only, not persons. */
+  readonly isTracked: boolean;
+}
+
+/** The name of an install or a link in the log; no event can have it, because D-70 allows no colon. */
+export const kindName = (kind: EventKind): string => `:${kind}`;
+const kindNames = eventKinds.map(kindName);
+
+/** `kind`: the name of a kind in the log, to find only requests of this kind. */
+const deviceFingerprint = (id: string, kind = ""): number => fingerprintOf(`${id}${kind}`);
+
+/** `requests` are in the order of their numbers. Must be called in the transaction that writes the log. */
+export async function indexDevices(tx: Transaction, app: NodeId, requests: readonly IndexedRequest[]): Promise<void> {
+  const devices: SqlValue[] = [];
+  /** By identity and set: a statement cannot change a row twice. */
+  const ties = new Map<string, SqlValue[]>();
+  for (const { request, identities, name, isTracked } of requests) {
+    const ids = identities.filter(isDevice);
+    for (const id of ids) {
+      devices.push(app, deviceFingerprint(id), request);
+      if (name.startsWith(":")) devices.push(app, deviceFingerprint(id, name), request);
+    }
+    const tied = isTracked ? identities : ids;
+    if (tied.length < 2) continue;
+    const set = tied.join(" ");
+    for (const identity of tied) ties.set(`${identity} ${set}`, [app, fingerprintOf(identity), fingerprintOf(set), request]);
+  }
+  await insertRows(tx, sql`INSERT INTO app_event_devices (app, fingerprint, request)`, 3, devices, "ON CONFLICT DO NOTHING");
+  await insertRows(
+    tx,
+    sql`INSERT INTO app_event_ties (app, fingerprint, signature, request)`,
+    4,
+    [...ties.values()].flat(),
+    "ON CONFLICT (app, fingerprint, signature) DO UPDATE SET request = excluded.request",
+  );
+}
+
+/** Requests by their numbers, both included. */
+export interface RequestSpan {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** Removes what leads from these identities to requests of the span. */
+export async function forgetDevices(tx: Transaction, app: NodeId, identities: readonly string[], { first, last }: RequestSpan): Promise<void> {
+  const devices = identities.filter(isDevice).flatMap((id) => ["", ...kindNames].map((kind) => deviceFingerprint(id, kind)));
+  for (const [base, fingerprints] of [
+    [sql`DELETE FROM app_event_devices WHERE app = ${app} AND request BETWEEN ${first} AND ${last} AND fingerprint`, devices],
+    [sql`DELETE FROM app_event_ties WHERE app = ${app} AND request BETWEEN ${first} AND ${last} AND fingerprint`, identities.map(fingerprintOf)],
+  ] as const)
+    for (const statement of inLists(base, fingerprints)) await tx.run(statement);
+}
+
+/** Requests of a device, the nearest ones beyond `from`: downwards, or upwards if `isBackward`. */
+export interface WantedRequests {
+  readonly ids: readonly string[];
+  /** The name of a kind in the log, if only requests of this kind are wanted. */
+  readonly kind: string | undefined;
+  readonly isBackward: boolean;
+  readonly from: number;
+  readonly limit: number;
+}
+
+/** Requests that may be of this device, in the order of `wanted`, each once: as many as `limit`, unless there are no more. */
+export async function findRequests(reader: Reader, app: NodeId, { ids, kind, isBackward, from, limit }: WantedRequests): Promise<number[]> {
+  const found = new Set<number>();
+  // A statement for each id, because the primary key has only its own requests in order: it reads no entry in vain.
+  for (const id of ids) {
+    const requests = sql`SELECT d.request FROM app_event_devices d WHERE d.app = ${app} AND d.fingerprint = ${deviceFingerprint(id, kind)}`;
+    const nearest = isBackward ? "AND d.request > ? ORDER BY d.request LIMIT ?" : "AND d.request < ? ORDER BY d.request DESC LIMIT ?";
+    for (const { request } of await reader.all<{ request: number }>(append(requests, nearest, [from, limit]))) found.add(request);
+  }
+  return [...found].sort((one, other) => (isBackward ? one - other : other - one)).slice(0, limit);
+}
+
+/** Requests that together have all that is tied to these identities, and few others. */
+export async function findTies(reader: Reader, app: NodeId, identities: readonly string[]): Promise<number[]> {
+  const ties = sql`SELECT t.request FROM app_event_ties t WHERE t.app = ${app} AND t.fingerprint`;
+  const rows = await allInList<{ request: number }>(reader, ties, identities.map(fingerprintOf));
+  return [...new Set(rows.map(({ request }) => request))];
+}
