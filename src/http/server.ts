@@ -7,7 +7,7 @@ import { RequestMetrics } from "#telemetry/request-metrics";
 import type { ProtocolProblem } from "./http1/request-head.ts";
 import type { TextResponse } from "./http1/response-writer.ts";
 import { type HttpLimits, parserHeaderBytesMax } from "./limits.ts";
-import { listen } from "./listeners/listener.ts";
+import { type Listener, listen } from "./listeners/listener.ts";
 import { Origins } from "./places/origin.ts";
 import { Places, type SurfaceAddress, type WorldDirectory } from "./places/places.ts";
 import { CORS_HEADERS, graphErrorOf, refusal } from "./refusals.ts";
@@ -33,40 +33,26 @@ export interface GraphServerOptions {
   /** Plain HTTP where it is left out. */
   readonly certificate?: Certificate | undefined;
   readonly extraRoutes?: ExtraRoutes;
-  readonly metrics?: RequestMetrics;
   /** Called for each request of the pipeline, when its response is sent. */
   readonly onServed?: ((entry: RequestEntry) => void) | undefined;
   /** The pipeline itself, for tests of what is around it. */
   readonly handleRequest?: typeof handleRequest;
 }
 
-export interface GraphServer {
-  readonly port: number;
-  readonly hostname: string;
+export interface GraphServer extends Listener {
   readonly metrics: RequestMetrics;
-  /** No new requests; running ones end, but after `graceMs` they are cut off. */
-  stop(graceMs: number): Promise<void>;
 }
 
 /** Throws when the address cannot be listened on. */
 export function serveGraph(options: GraphServerOptions): GraphServer {
-  const { limits, deps, worlds, hostname, port, certificate, reusePort = false } = options;
-  const metrics = options.metrics ?? new RequestMetrics();
-  const origins = new Origins(options.trustedProxies, options.publicUrl);
-  const places = new Places(worlds, options.surfaces, options.publicUrl === undefined);
-  const routes = new RouteTable(options.extraRoutes ?? new Map());
-  const { handleRequest: handle = handleRequest, pages } = options;
+  const { limits, deps, worlds, surfaces, hostname, port, certificate, publicUrl, pages, onServed, reusePort = false } = options;
+  const metrics = new RequestMetrics();
+  const origins = new Origins(options.trustedProxies, publicUrl);
   const dispatcher = new RequestDispatcher({
-    deps,
-    handleRequest: handle,
-    places,
-    worlds,
-    origins,
-    routes,
-    limits,
-    metrics,
-    pages,
-    onServed: options.onServed,
+    ...{ deps, worlds, origins, limits, metrics, pages, onServed },
+    places: new Places(worlds, surfaces, publicUrl === undefined),
+    routes: new RouteTable(options.extraRoutes ?? new Map()),
+    handleRequest: options.handleRequest ?? handleRequest,
   });
   const refuse = (problem: ProtocolProblem): TextResponse => {
     const response = refusal(deps, worlds.default, "base", graphErrorOf(problem, limits), "wrapped");
@@ -83,5 +69,5 @@ export function serveGraph(options: GraphServerOptions): GraphServer {
     dispatcher.stop();
     return listener.stop(graceMs);
   };
-  return { port: listener.port, hostname, metrics, stop };
+  return { port: listener.port, metrics, stop };
 }
