@@ -6,12 +6,12 @@ import { addressOf } from "#config/listening";
 import type { Worlds } from "#graph/worlds/hosting/worlds";
 import type { Streaming, TestFeed, World } from "#graph/worlds/world";
 import { within } from "#kernel/turns";
+import { makeTemporaryFolder } from "#storage/temporary-folder";
 import { monotonicMs } from "#system";
 import { errorFields, type Log } from "#telemetry/log";
 import type { IngestConfig } from "./channel.ts";
 import { findFreePorts } from "./free-ports.ts";
 import { type IngestProcess, startIngest } from "./ingest-process.ts";
-import { makeTemporaryRecordings } from "./temporary-recordings.ts";
 import { WorldFeeds } from "./world-feeds.ts";
 
 /** RTMP's own; of RTMPS, the next one, since 443 is that of the web. */
@@ -149,5 +149,5 @@ class Ingest implements LiveIngest {
 function recordingsOf({ recordings, data }: Config, log: Log): Recordings {
   if (recordings !== undefined) return { folder: recordings, remove: () => {} };
   if (data !== ":memory:") return { folder: join(data.startsWith("postgres") ? ".plaza" : data, "recordings"), remove: () => {} };
-  return makeTemporaryRecordings((error) => log.warn(errorFields(error), "recordings of servers that were killed could not be removed"));
+  return makeTemporaryFolder("recordings", (error) => log.warn(errorFields(error), "recordings of servers that were killed could not be removed"));
 }

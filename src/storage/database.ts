@@ -104,10 +104,8 @@ export interface Database {
 
 /** Those of a server, one for each world. */
 export interface Databases {
-  /** Made if it is missing. Errors: those of `openDatabase`. */
+  /** Made if it is missing, and as it was when it was closed. In memory all of them last while any is open. Errors: those of `openDatabase`. */
   open(world: string): Promise<Database>;
-  /** Closes the database; the next `open` finds it as it was. */
-  rest(world: string, database: Database): Promise<void>;
   /** Deletes what is stored of the world, if anything is. Nothing has it open. */
   remove(world: string): Promise<void>;
   /**

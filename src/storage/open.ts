@@ -48,14 +48,20 @@ export async function backUpWorlds(folder: string, to: string): Promise<void> {
 /** Each driver is loaded only where it is used. */
 export async function databasesIn(data: string, migrations: readonly FeatureMigrations[]): Promise<Databases> {
   if (isPostgres(data)) return new (await import("./postgres/databases.ts")).PostgresDatabases(data, migrations);
-  if (data === ":memory:") return new (await import("./sqlite/databases-in-memory.ts")).DatabasesInMemory(migrations);
-  const { removeSqlite } = await import("./sqlite/backup.ts");
+  const [{ openIn }, { placeOf }, { removeSqlite }] = await Promise.all([
+    import("./sqlite/open.ts"),
+    import("./sqlite/place.ts"),
+    import("./sqlite/backup.ts"),
+  ]);
+  const place = placeOf(data);
   return {
-    open: (world) => openDatabase({ data, world, migrations }),
-    rest: (_world, database) => database.close(),
+    async open(world) {
+      requireWorldName(world);
+      return openIn(place, { world, migrations });
+    },
     async remove(world) {
       requireWorldName(world);
-      removeSqlite(data, world);
+      removeSqlite(place.folder, world);
     },
     // A folder is in use by one process.
     making: (_world, make) => make(),

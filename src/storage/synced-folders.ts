@@ -21,7 +21,7 @@ export function copyFolder(from: string, to: string): void {
 /** What was created in the folder, or renamed, keeps its name. */
 export const syncFolder = (folder: string): void => sync(folder);
 
-function sync(path: string): void {
+export function sync(path: string): void {
   const handle = openSync(path, "r");
   try {
     fsyncSync(handle);

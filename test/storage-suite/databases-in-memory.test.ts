@@ -1,110 +1,95 @@
-/** Connections of databases in memory serve one world after the other. */
+/** Worlds in memory are files of a private folder, which goes with the server. */
 import { expect, test } from "bun:test";
-import { readdirSync, readlinkSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { afterThisTest } from "#harness/cleanup";
 import type { Database, FeatureMigrations } from "#storage/database";
 import { databasesIn } from "#storage/open";
 import { sql } from "#storage/sql";
 
 const migrations: FeatureMigrations[] = [
-  {
-    feature: "notes",
-    serverTables: ["keys"],
-    migrations: [{ name: "notes", statements: ["CREATE TABLE notes (text TEXT NOT NULL)", "CREATE TABLE keys (text TEXT NOT NULL)"] }],
-  },
+  { feature: "notes", migrations: [{ name: "notes", statements: ["CREATE TABLE notes (text TEXT NOT NULL)"] }] },
 ];
 
-const notesIn = ({ reader }: Database) => reader.all(sql`SELECT n.text FROM notes n UNION ALL SELECT k.text FROM keys k ORDER BY 1`);
-
-const atOnce = ({ reader }: Database) => reader.getAtOnce?.(sql`SELECT n.text FROM notes n`);
-
-const write = (database: Database, text: string): Promise<unknown> =>
-  database.write(async (tx) => {
-    await tx.runOne(sql`INSERT INTO notes (text) VALUES (${text})`);
-    await tx.runOne(sql`INSERT INTO keys (text) VALUES (${text})`);
-  });
+const notesIn = async ({ reader }: Database) =>
+  (await reader.all<{ text: string }>(sql`SELECT n.text FROM notes n ORDER BY n.text`)).map(({ text }) => text);
+const write = (database: Database, text: string): Promise<void> => database.write((tx) => tx.runOne(sql`INSERT INTO notes (text) VALUES (${text})`));
+const fileOf = async ({ reader }: Database) => (await reader.get<{ file: string }>(sql`SELECT file FROM pragma_database_list`))?.file ?? "";
 
 async function begin() {
   const databases = await databasesIn(":memory:", migrations);
   const first = await databases.open("default");
   afterThisTest(() => first.close());
-  const use = async (world: string, text: string): Promise<void> => {
-    const database = await databases.open(world);
-    await write(database, text);
-    await notesIn(database);
-    await database.close();
-    await databases.remove(world);
-  };
-  return { databases, first, use };
+  return { databases, first };
 }
 
-/** Those that have lost their names. */
-function filesInMemory(): number {
-  const targets = readdirSync("/proc/self/fd").map((descriptor) => {
-    try {
-      return readlinkSync(`/proc/self/fd/${descriptor}`);
-    } catch {
-      return "";
-    }
-  });
-  return targets.filter((target) => target.includes("memory.sqlite")).length;
-}
-
-test("a database begins empty where another one was, and who still uses that one finds it closed", async () => {
+test("a world that rests is as it was when it opens again, and its saved states are there", async () => {
   const { databases } = await begin();
+  const before = await databases.open("w");
+  await write(before, "one");
+  await before.saveState("saved");
+  await write(before, "two");
+  await before.close();
+  await expect(notesIn(before)).rejects.toThrow("closed");
+  const after = await databases.open("w");
+  expect(await notesIn(after)).toEqual(["one", "two"]);
+  expect(await after.listStates()).toMatchObject([{ name: "saved" }]);
+  expect([await after.restoreState("saved"), await notesIn(after)]).toEqual([true, ["one"]]);
+  await after.close();
+});
+
+test("a world that was removed begins empty under its name, without its states, and those beside it stay", async () => {
+  const { databases, first } = await begin();
+  await write(first, "of the first");
   const one = await databases.open("one");
   await write(one, "of one");
-  expect(await notesIn(one)).toHaveLength(2);
-  expect(atOnce(one)).toEqual({ text: "of one" });
+  await one.saveState("saved");
   await one.close();
   await databases.remove("one");
-  const other = await databases.open("other");
-  expect(await notesIn(other)).toEqual([]);
-  await write(other, "of the other");
-  await expect(notesIn(one)).rejects.toThrow("closed");
-  // Also of what it has prepared.
-  expect(() => atOnce(one)).toThrow("closed");
-  await expect(write(one, "too late")).rejects.toThrow("closed");
-  expect(await notesIn(other)).toEqual([{ text: "of the other" }, { text: "of the other" }]);
-  expect(await other.snapshot((reader) => reader.all(sql`SELECT n.text FROM notes n`))).toEqual([{ text: "of the other" }]);
+  const other = await databases.open("one");
+  expect([await notesIn(other), await other.listStates(), await notesIn(first)]).toEqual([[], [], ["of the first"]]);
   await other.close();
 });
 
-test("one after the other uses the same files, which are gone with the first database", async () => {
-  const before = filesInMemory();
-  const { first, use } = await begin();
-  await use("w", "text");
-  const open = filesInMemory();
-  for (let count = 0; count < 5; count++) await use(`w${count}`, "text");
-  expect(filesInMemory()).toBe(open);
+test("files are for their owner alone, those of two servers are apart, and they are gone with the first world", async () => {
+  const { databases, first } = await begin();
+  const { first: other } = await begin();
+  const folder = dirname(await fileOf(first));
+  await (await databases.open("w")).close();
+  expect(readdirSync(folder)).toEqual(expect.arrayContaining(["default.sqlite", "w.sqlite"]));
+  for (const [path, mode] of [
+    [dirname(folder), 0o700],
+    [folder, 0o700],
+    [await fileOf(first), 0o600],
+  ] as const)
+    expect({ path, mode: statSync(path).mode & 0o777 }).toEqual({ path, mode });
+  expect(dirname(await fileOf(other))).not.toBe(folder);
   await first.close();
-  expect(filesInMemory()).toBe(before);
+  expect(existsSync(folder)).toBe(false);
+  await write(other, "still there");
 });
 
-test("what has grown large is not kept", async () => {
-  const { use } = await begin();
-  const open = filesInMemory();
-  // In two tables each.
-  for (const characters of [600_000, 2_000_000]) {
-    await use("large", "x".repeat(characters));
-    expect(filesInMemory()).toBe(open);
-  }
-  await use("small", "text");
-  expect(filesInMemory()).toBeGreaterThan(open);
-});
+/** The files of a program in another process, which opens a world in memory and goes on with `then`. */
+async function programWith(then: string) {
+  const text = `
+    const { openDatabase } = await import("#storage/open");
+    const database = await openDatabase({ data: ":memory:", world: "default", migrations: [] });
+    console.log((await database.reader.get({ query: { text: "SELECT file FROM pragma_database_list" }, values: [] })).file);
+    ${then}`;
+  const child = Bun.spawn([process.execPath, "-e", text], { cwd: join(import.meta.dir, "../.."), stdout: "pipe", stderr: "inherit" });
+  const [output] = await Promise.all([new Response(child.stdout).text(), child.exited]);
+  return dirname(dirname(output.trim()));
+}
 
-test("those of four are kept for the next, of more the rest is closed", async () => {
-  const { databases } = await begin();
-  const before = filesInMemory();
-  const endAll = async (count: number): Promise<number> => {
-    const open = await Promise.all(Array.from({ length: count }, (_, world) => databases.open(`w${world}`)));
-    for (const [world, database] of open.entries()) {
-      await database.close();
-      await databases.remove(`w${world}`);
-    }
-    return filesInMemory() - before;
-  };
-  const ofOne = await endAll(1);
-  expect(ofOne).toBeGreaterThan(0);
-  expect([await endAll(4), await endAll(5), await endAll(1)]).toEqual([4 * ofOne, 4 * ofOne, 4 * ofOne]);
+test("they are gone with a program that ends, and those of one that was killed when the next one opens some", async () => {
+  const ended = await programWith("process.exit(0);");
+  expect([ended.startsWith(join(tmpdir(), "plaza-memory-")), existsSync(ended)]).toEqual([true, false]);
+  const killed = await programWith('process.kill(process.pid, "SIGKILL"); await new Promise(() => {});');
+  expect(existsSync(killed)).toBe(true);
+  await programWith(`
+    const { existsSync } = await import("node:fs");
+    while (existsSync(${JSON.stringify(killed)})) await Bun.sleep(5);
+    process.exit(0);`);
+  expect(existsSync(killed)).toBe(false);
 });

@@ -166,22 +166,4 @@ describe("data folder", () => {
     await writeMegabytes(3);
     expect(logBytes()).toBeLessThan(34_000_000);
   }, 30_000);
-
-  test("in memory nothing is left to see, and nothing is shared", async () => {
-    const folder = temporaryFolder();
-    const before = process.env.TMPDIR;
-    process.env.TMPDIR = folder;
-    try {
-      const [one, two] = [await open(":memory:"), await open(":memory:")];
-      expect(readdirSync(folder)).toEqual([]);
-      await Promise.all(Array.from({ length: 5_000 }, (_, id) => one.write((tx) => tx.run(insert(id, "x".repeat(4_000))))));
-      expect(readdirSync(folder)).toEqual([]);
-      expect(await one.reader.get(count)).toEqual({ count: 5_000 });
-      expect(await one.snapshot((reader) => reader.get(count))).toEqual({ count: 5_000 });
-      expect(await two.reader.get(count)).toEqual({ count: 0 });
-    } finally {
-      if (before === undefined) delete process.env.TMPDIR;
-      else process.env.TMPDIR = before;
-    }
-  });
 });

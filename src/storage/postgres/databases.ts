@@ -63,10 +63,6 @@ export class PostgresDatabases implements Databases {
     }
   }
 
-  rest(_world: string, database: Database): Promise<void> {
-    return database.close();
-  }
-
   /** Under advisory locks, which end with the process: of one session for all that are made at once, since connections are few. */
   async making<T>(world: string, make: () => Promise<T>): Promise<T | undefined> {
     // A session has its own locks as often as it asks.

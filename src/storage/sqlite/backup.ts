@@ -28,9 +28,7 @@ function copyDatabase(file: string, to: string): void {
   closeSync(copy);
 }
 
-/** What is in memory leaves nothing. */
 export function removeSqlite(folder: string, world: string): void {
-  if (folder === ":memory:") return;
   // A log without its file is harmless (`placeFile`); a file without its log would lack what was written last.
   for (const suffix of ["", "-wal", "-shm"]) rmSync(join(folder, `${world}.sqlite${suffix}`), { force: true });
   rmSync(statesFolder(folder, world), { recursive: true, force: true });

@@ -5,7 +5,7 @@ import { BoundedMap } from "#kernel/bounded-map";
 import { databaseUnreachable } from "#kernel/errors";
 import type { FeatureMigrations } from "../database.ts";
 import { type Row, type Sql, type SqlText, type SqlValue, sql } from "../sql.ts";
-import { migrateSqlite, withLog, withoutLog } from "./empty-file.ts";
+import { migrateSqlite, withoutLog } from "./empty-file.ts";
 import { haveSameMigrations, replaceContent, tablesOf } from "./replace-content.ts";
 
 /** Statements kept per connection, at some 5 kB each; a program has a few hundred. */
@@ -18,8 +18,8 @@ const fileBytes = sql`SELECT page_count * page_size AS bytes FROM pragma_page_co
 
 export interface ConnectionOptions {
   readonly role: "writer" | "reader";
-  /** `OFF` if nothing has to survive the process. */
-  readonly synchronous: "FULL" | "OFF";
+  /** A commit waits for the disk. */
+  readonly isDurable: boolean;
 }
 
 interface Prepared {
@@ -30,34 +30,21 @@ interface Prepared {
 
 const WRITING = /\b(?:INSERT|UPDATE|DELETE)\b/i;
 
-/** The first read opens the log by name, and a file in memory loses its name. This one does not read the schema, which takes longer than all else. */
-const firstLook = sql`PRAGMA schema_version`;
-
-/** In place of one that was handed over. */
-const closed = new Database(":memory:");
-closed.close();
-
-type Statements = BoundedMap<SqlText, Prepared>;
-
-const noStatements = (): Statements => new BoundedMap<SqlText, Prepared>(STATEMENTS_MAX, ({ statement }) => statement.finalize());
-
 export class Connection {
-  #handle: Database;
-  #statements: Statements;
+  readonly #handle: Database;
+  readonly #statements = new BoundedMap<SqlText, Prepared>(STATEMENTS_MAX, ({ statement }) => statement.finalize());
   readonly #kept: Statement[] = [];
   /** Rows changed since the last reset. */
   hasWritten = false;
 
-  private constructor(handle: Database, statements: Statements) {
+  private constructor(handle: Database) {
     this.#handle = handle;
-    this.#statements = statements;
   }
 
   static open(file: string, options: ConnectionOptions): Connection {
-    const connection = new Connection(options.role === "writer" ? new Database(file) : new Database(file, { readonly: true }), noStatements());
+    const connection = new Connection(options.role === "writer" ? new Database(file) : new Database(file, { readonly: true }));
     try {
       connection.#configure(options);
-      connection.get(firstLook);
       return connection;
     } catch (error) {
       connection.close();
@@ -65,7 +52,7 @@ export class Connection {
     }
   }
 
-  #configure({ role, synchronous }: ConnectionOptions): void {
+  #configure({ role, isDurable }: ConnectionOptions): void {
     // Waits for a tool that locks the file for a moment (a backup, the sqlite3 shell); a longer wait would stall every request.
     this.execute("PRAGMA busy_timeout = 1000");
     // 4 MB each: the upper levels of every index. Lower levels are read from the system's cache, without a system call and a
@@ -75,22 +62,12 @@ export class Connection {
     this.execute("PRAGMA temp_store = MEMORY");
     this.execute("PRAGMA foreign_keys = OFF");
     if (role === "writer") {
-      this.execute(`PRAGMA synchronous = ${synchronous}`);
+      this.execute(`PRAGMA synchronous = ${isDurable ? "FULL" : "OFF"}`);
       // 16 MB of log before it is copied into the file: a quarter of the syncs that 4 MB (the default) costs.
       this.execute("PRAGMA wal_autocheckpoint = 4000");
       // A log that grew because of a snapshot is cut to this size when it restarts.
       this.execute("PRAGMA journal_size_limit = 33554432");
     }
-  }
-
-  /** For its next user, with its statements prepared. Who still uses this one finds it closed. */
-  handOver(): Connection {
-    if (this.inTransaction) this.execute("ROLLBACK");
-    for (const statement of this.#kept.splice(0)) statement.finalize();
-    const next = new Connection(this.#handle, this.#statements);
-    this.#handle = closed;
-    this.#statements = noStatements();
-    return next;
   }
 
   get inTransaction(): boolean {
@@ -141,9 +118,8 @@ export class Connection {
 
   /** Writes all that is committed to a new file, which has no write-ahead log. */
   saveInto(path: string): void {
-    const content = this.content();
-    if (content !== undefined) {
-      writeFileSync(path, content, { mode: 0o600 });
+    if (this.bytes <= IMAGE_BYTES_MAX) {
+      writeFileSync(path, withoutLog(this.#handle.serialize()), { mode: 0o600 });
       return;
     }
     this.#handle.run("VACUUM INTO ?", [path]);
@@ -151,19 +127,9 @@ export class Connection {
     chmodSync(path, 0o600);
   }
 
-  /** All that is committed, as the bytes of a file without a write-ahead log; undefined: it is too much for the memory. */
-  content(): Uint8Array | undefined {
-    return this.bytes > IMAGE_BYTES_MAX ? undefined : withoutLog(this.#handle.serialize());
-  }
-
   /** Of the file, without its log. */
   get bytes(): number {
     return this.get<{ bytes: number }>(fileBytes)?.bytes ?? 0;
-  }
-
-  /** All that is committed, as the bytes of a file with a write-ahead log. */
-  image(): Uint8Array {
-    return withLog(this.#handle.serialize());
   }
 
   /** The rows of the tables become those of the file, or none. Returns false, and changes nothing, where the file has other migrations. */

@@ -27,7 +27,7 @@ test("it has all tables, what was applied and when, and says in both of its byte
   const image = await emptyFile(migrationsOf("one", "two"));
   expect([image[18], image[19]]).toEqual([2, 2]);
   const path = join(temporaryFolder(), "notes.sqlite");
-  placeFile(path, image);
+  placeFile(path, image, true);
   expect(tablesOf(path)).toEqual(["migrations", "one", "two"]);
   const database = new Database(path);
   const applied = database.prepare<{ feature: string; name: string; applied_time: number }, []>("SELECT * FROM migrations ORDER BY name").all();
@@ -61,7 +61,7 @@ test("it takes the place of what a deleted database left, and only its owner can
   const folder = temporaryFolder();
   const path = join(folder, "notes.sqlite");
   for (const suffix of ["-wal", "-shm", ".new"]) writeFileSync(path + suffix, "left over");
-  placeFile(path, Uint8Array.of(1, 2, 3));
+  placeFile(path, Uint8Array.of(1, 2, 3), true);
   expect(readdirSync(folder)).toEqual(["notes.sqlite"]);
   expect([...readFileSync(path)]).toEqual([1, 2, 3]);
   expect(statSync(path).mode & 0o777).toBe(0o600);
@@ -69,13 +69,14 @@ test("it takes the place of what a deleted database left, and only its owner can
 
 test("its bytes are on the disk before it has its name, and the name before it is used", async () => {
   const folder = temporaryFolder();
-  const steps = await diskSteps(folder, () => placeFile(join(folder, "notes.sqlite"), Uint8Array.of(1)));
-  expect(steps).toEqual(["sync notes.sqlite.new", "notes.sqlite.new is notes.sqlite", "sync ."]);
+  const stepsOf = (isDurable: boolean) => diskSteps(folder, () => placeFile(join(folder, "notes.sqlite"), Uint8Array.of(1), isDurable));
+  expect(await stepsOf(true)).toEqual(["sync notes.sqlite.new", "notes.sqlite.new is notes.sqlite", "sync ."]);
+  expect(await stepsOf(false)).toEqual(["notes.sqlite.new is notes.sqlite"]);
 });
 
 test("a file gets the migrations that it lacks, all of them or none", async () => {
   const path = join(temporaryFolder(), "notes.sqlite");
-  placeFile(path, withoutLog(Uint8Array.from(await emptyFile(migrationsOf("one")))));
+  placeFile(path, withoutLog(Uint8Array.from(await emptyFile(migrationsOf("one")))), true);
   await migrateFile(path, migrationsOf("one", "two"));
   expect(tablesOf(path)).toEqual(["migrations", "one", "two"]);
   const broken = migrationsOf("one", "two", "three");

@@ -7,6 +7,7 @@
 import { Database } from "bun:sqlite";
 import { closeSync, existsSync, openSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { isRunning } from "../temporary-folder.ts";
 
 /** Another process, or this one, has the folder or the world in it open. */
 export class FolderInUse extends Error {
@@ -64,8 +65,7 @@ function nameHolder(path: string): void {
 function holderOf(path: string): number | undefined {
   try {
     const pid = Number(readFileSync(join(path, HOLDER), "utf8"));
-    process.kill(pid, 0);
-    return pid > 0 ? pid : undefined;
+    return pid > 0 && isRunning(pid) ? pid : undefined;
   } catch {
     return undefined;
   }

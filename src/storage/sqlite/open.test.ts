@@ -165,13 +165,4 @@ test("a world that is removed leaves nothing of its own, and everything of other
   expect(readdirSync(join(folder, "snapshots"))).toEqual(["one-more"]);
   // It may be gone already.
   removeSqlite(folder, "one");
-  // What is in memory is no folder of that name.
-  const before = process.cwd();
-  const memory = join(folder, ":memory:");
-  mkdirSync(memory);
-  writeFileSync(join(memory, "one.sqlite"), "");
-  process.chdir(folder);
-  afterThisTest(() => process.chdir(before));
-  removeSqlite(":memory:", "one");
-  expect(existsSync(join(memory, "one.sqlite"))).toBe(true);
 });

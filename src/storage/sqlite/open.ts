@@ -3,22 +3,18 @@ import { chmodSync, existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type Database, type FeatureMigrations, type Reader, runAction, type SavedState, StateOutdated, type Transaction } from "../database.ts";
 import { sql } from "../sql.ts";
-import { makeFolder } from "../synced-folders.ts";
 import { Connection, translated } from "./connection.ts";
 import { emptyFile, migrateFile, placeFile } from "./empty-file.ts";
-import { holdFolder } from "./folder-lock.ts";
-import { closeAll, connectInMemory, type MemoryConnections } from "./memory.ts";
+import { type Place, placeOf } from "./place.ts";
 import { CommittedReader, ConnectionReader } from "./readers.ts";
-import { type SavedStates, StateFiles, StatesInMemory, statesFolder } from "./saved-states.ts";
+import { StateFiles } from "./saved-states.ts";
 import { WriteQueue } from "./write-queue.ts";
 
 /** Reads the file: opens the log, takes the snapshot, and fails if the file is no database. */
 const firstRead = sql`SELECT 1 AS one FROM sqlite_schema LIMIT 1`;
 
 export interface SqliteOptions {
-  /** A folder, created if missing and locked by this process; or `:memory:`, which is deleted when closed. */
-  readonly folder: string;
-  /** The file is `<folder>/<world>.sqlite`. */
+  /** Its file is `<folder>/<world>.sqlite`. */
   readonly world?: string;
   readonly migrations: readonly FeatureMigrations[];
   /** Called after each commit with the number of writes in it; for metrics. */
@@ -27,54 +23,31 @@ export interface SqliteOptions {
 
 interface Files {
   readonly writer: Connection;
-  readonly reader: Connection;
-  /** Opened at once if it cannot be opened later. */
-  readonly snapshot?: Connection;
-  openSnapshot(): Connection;
-  readonly states: SavedStates;
-  /** Nothing uses the connections any more; `snapshot` where it was opened. */
-  end(snapshot: Connection | undefined): void;
+  openReader(): Connection;
+  readonly states: StateFiles;
+  /** Called when they are closed. */
+  letGo(): void;
 }
+
+/** `folder`: made if missing and locked by this process; or `:memory:`, which is deleted when closed. Errors: those of `openIn`. */
+export const openSqlite = ({ folder, ...options }: SqliteOptions & { readonly folder: string }): Promise<Database> =>
+  openIn(placeOf(folder), options);
 
 /** Errors: `FolderInUse`, `UnknownMigration`, `MigrationFailed`, and the system's own if the folder cannot be used. */
-export async function openSqlite({ folder, world = "default", migrations, onCommit }: SqliteOptions): Promise<Database> {
+export async function openIn(place: Place, { world = "default", migrations, onCommit }: SqliteOptions): Promise<Database> {
   const empty = await emptyFile(migrations);
-  const files = folder === ":memory:" ? filesOf(connectInMemory(empty), new StatesInMemory()) : await openFolder(folder, world, empty, migrations);
-  return new SqliteDatabase(files, migrations, onCommit);
-}
-
-/** `end`: called when it is closed and nothing uses the connections any more. */
-export const openInMemory = (
-  migrations: readonly FeatureMigrations[],
-  connections: MemoryConnections,
-  states: SavedStates,
-  end: () => void,
-): Database => new SqliteDatabase(filesOf(connections, states, end), migrations, undefined);
-
-const filesOf = (connections: MemoryConnections, states: SavedStates, end = () => closeAll(connections)): Files => ({
-  ...{ ...connections, states, end },
-  openSnapshot: () => connections.snapshot,
-});
-
-async function openFolder(folder: string, world: string, empty: Uint8Array, migrations: readonly FeatureMigrations[]): Promise<Files> {
-  makeFolder(folder);
-  const letGo = holdFolder(folder, world);
-  const file = join(folder, `${world}.sqlite`);
+  const letGo = place.hold(world);
+  const { isDurable } = place;
+  const file = join(place.folder, `${world}.sqlite`);
   let writer: Connection | undefined;
   try {
     const isNew = !existsSync(file);
-    if (isNew) placeFile(file, empty);
+    if (isNew) placeFile(file, empty, isDurable);
     else if ((statSync(file).mode & 0o077) !== 0) chmodSync(file, 0o600);
-    writer = Connection.open(file, { role: "writer", synchronous: "FULL" });
+    writer = Connection.open(file, { role: "writer", isDurable });
     if (!isNew) await writer.migrate(migrations);
-    const connect = (): Connection => Connection.open(file, { role: "reader", synchronous: "FULL" });
-    const reader = connect();
-    const states = new StateFiles(statesFolder(folder, world));
-    const end = (snapshot: Connection | undefined): void => {
-      for (const connection of [snapshot, reader, writer]) connection?.close();
-      letGo();
-    };
-    return { writer, reader, openSnapshot: connect, states, end };
+    const openReader = (): Connection => Connection.open(file, { role: "reader", isDurable });
+    return new SqliteDatabase({ writer, openReader, states: new StateFiles(place, world), letGo }, migrations, onCommit);
   } catch (error) {
     writer?.close();
     letGo();
@@ -88,6 +61,7 @@ class SqliteDatabase implements Database {
   readonly processNumber = 0;
   readonly reader: CommittedReader;
   readonly #files: Files;
+  readonly #readingConnection: Connection;
   readonly #migrations: readonly FeatureMigrations[];
   readonly #queue: WriteQueue;
   readonly #listeners = new Set<(kind: string | undefined, key: string | undefined) => void>();
@@ -100,8 +74,8 @@ class SqliteDatabase implements Database {
   constructor(files: Files, migrations: readonly FeatureMigrations[], onCommit: ((writes: number) => void) | undefined) {
     this.#files = files;
     this.#migrations = migrations;
-    this.#snapshot = files.snapshot;
-    this.reader = new CommittedReader(files.reader);
+    this.#readingConnection = files.openReader();
+    this.reader = new CommittedReader(this.#readingConnection);
     this.#queue = new WriteQueue(files.writer, {
       beforeCommit: () => this.reader.letGo(),
       onFact: (kind, key) => {
@@ -126,7 +100,7 @@ class SqliteDatabase implements Database {
 
   async #runSnapshot<T>(body: (reader: Reader) => Promise<T>): Promise<T> {
     try {
-      this.#snapshot ??= this.#files.openSnapshot();
+      this.#snapshot ??= this.#files.openReader();
       this.#snapshot.execute("BEGIN");
     } catch (error) {
       throw translated(error);
@@ -232,6 +206,7 @@ class SqliteDatabase implements Database {
   async #close(): Promise<void> {
     await this.#queue.idle();
     await this.#lastSnapshot;
-    this.#files.end(this.#snapshot);
+    for (const connection of [this.#snapshot, this.#readingConnection, this.#files.writer]) connection?.close();
+    this.#files.letGo();
   }
 }

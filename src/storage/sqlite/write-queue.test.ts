@@ -6,7 +6,7 @@ import { Connection } from "./connection.ts";
 import { WriteQueue } from "./write-queue.ts";
 
 function newQueue() {
-  const connection = Connection.open(":memory:", { role: "writer", synchronous: "OFF" });
+  const connection = Connection.open(":memory:", { role: "writer", isDurable: false });
   afterThisTest(() => connection.close());
   connection.execute("CREATE TABLE notes (id INTEGER PRIMARY KEY)");
   const facts: string[] = [];

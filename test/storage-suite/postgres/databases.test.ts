@@ -76,7 +76,7 @@ test("a further world hears of what another process changes in it, until it rest
   await change(changing[0], "of a");
   await until(() => heard.includes("note of a"));
   expect(heard).not.toContain("note of b");
-  await two.databases.rest("a", hearing);
+  await hearing.close();
   await expect(hearing.reader.all(all)).rejects.toThrow("the database is closed");
   // Others go on.
   expect(await first.reader.all(all)).toEqual([]);

@@ -89,7 +89,7 @@ test("was used where a request came since that was last asked, or one is under w
 
 test("rests only while nobody uses it and nothing works: first the world ends, then its database, then its log is cut", async () => {
   const { slot, seen, happens, work, entered } = made();
-  const rest = () => slot.rest((_database, { dueInMs }) => happens(`rests for ${dueInMs}`));
+  const rest = () => slot.rest((dueInMs) => happens(`rests for ${dueInMs}`));
   expect(await rest()).toBe(false);
   expect(seen()).toEqual([]);
   const [one, other] = [await entered(), await slot.hold()];
@@ -103,7 +103,7 @@ test("rests only while nobody uses it and nothing works: first the world ends, t
   work.rest = {};
   expect(await rest()).toBe(true);
   expect(slot.world).toBeUndefined();
-  expect(seen()).toEqual(["world 1 closed", "rests for undefined", "requests rest"]);
+  expect(seen()).toEqual(["world 1 closed", "database 1 closed", "rests for undefined", "requests rest"]);
   expect((await entered()).world).toBe(slot.world as unknown as OpenWorld);
   expect(seen()).toEqual(["database 2 opened", "world 2 opened"]);
 });
@@ -115,7 +115,7 @@ test("rests until its work is due by its own clock; while that stands still, it 
     clock.isFrozen = isFrozen;
     work.rest = nextDueMs === undefined ? {} : { nextDueMs };
     let found: number | undefined | string = "did not rest";
-    await slot.rest(async (_database, { dueInMs }) => {
+    await slot.rest(async (dueInMs) => {
       found = dueInMs;
     });
     return found;

@@ -28,11 +28,6 @@ export interface HeldWorld extends EnteredWorld {
   onReplaced(listener: Replaced): () => void;
 }
 
-interface Rest {
-  /** When it has work again; undefined: never by itself. */
-  readonly dueInMs: number | undefined;
-}
-
 interface Opened {
   readonly database: Database;
   readonly world: OpenWorld;
@@ -111,8 +106,11 @@ export class WorldSlot {
     return wasUsed;
   }
 
-  /** Closes the world, which opens again when it is used. False: it works, or is used. */
-  rest(close: (database: Database, rest: Rest) => Promise<void>): Promise<boolean> {
+  /**
+   * Closes the world, which opens again when it is used. False: it works, or is used. `closed` hears when it has work again; undefined: never
+   * by itself.
+   */
+  rest(closed: (dueInMs: number | undefined) => Promise<void>): Promise<boolean> {
     return this.#alone(async () => {
       const opened = this.#opened;
       const rest = opened?.world.work.rest;
@@ -121,7 +119,8 @@ export class WorldSlot {
       const dueInMs = clock.isFrozen || rest.nextDueMs === undefined ? undefined : rest.nextDueMs - clock.nowMs();
       this.#opened = undefined;
       await opened.world.close();
-      await close(opened.database, { dueInMs });
+      await opened.database.close();
+      await closed(dueInMs);
       this.memory.requests.rest();
       return true;
     });

@@ -23,10 +23,6 @@ async function opened() {
   const worlds = await Worlds.open({
     databases: {
       open: (name) => databases.open(name),
-      async rest(name, database) {
-        await databases.rest(name, database);
-        events.push(`data of ${name} rest`);
-      },
       async remove(name) {
         await databases.remove(name);
         events.push(`data of ${name} removed`);
@@ -182,7 +178,7 @@ test("those that nobody used since the last look rest; memory is given back only
   expect([await worlds.restUnused(), seen()]).toEqual([true, []]);
   work.b = undefined;
   expect(await worlds.restUnused()).toBe(true);
-  expect(seen()).toEqual(["a closed", "data of a rest", "memory given back"]);
+  expect(seen()).toEqual(["a closed", "memory given back"]);
   expect({ open: openNames(), noted: await openings() }).toEqual({ open: ["default", "b"], noted: ["b"] });
   expect([await worlds.restUnused(), seen()]).toEqual([true, []]);
   delete work.b;

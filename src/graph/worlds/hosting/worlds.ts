@@ -227,10 +227,8 @@ export class Worlds {
   /** Returns whether it rests. */
   async #rest(slot: WorldSlot): Promise<boolean> {
     const { name } = slot;
-    const { databases, realNowMs } = this.#options;
-    const hasRested = await slot.rest(async (database, { dueInMs }) => {
-      await databases.rest(name, database);
-      const wakeMs = dueInMs === undefined ? null : realNowMs() + dueInMs;
+    const hasRested = await slot.rest(async (dueInMs) => {
+      const wakeMs = dueInMs === undefined ? null : this.#options.realNowMs() + dueInMs;
       await this.#openWorlds.closed(name, wakeMs);
       if (wakeMs !== null) this.#resting.rests(name, wakeMs);
     });

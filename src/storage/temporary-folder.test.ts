@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { temporaryFolder } from "#harness/server";
-import { makeTemporaryRecordings } from "./temporary-recordings.ts";
+import { makeTemporaryFolder } from "./temporary-folder.ts";
 
-test("recordings in memory: the folder of a killed server goes at the next start, and no other", async () => {
+test("the folder of a killed program goes at the next start, and no other", async () => {
   const parent = temporaryFolder();
   const dead = Bun.spawn(["true"]);
   await dead.exited;
@@ -23,11 +23,16 @@ test("recordings in memory: the folder of a killed server goes at the next start
     leave("plaza-recordings-odd", { host: hostname(), pid: String(dead.pid) }),
     leave("other-recordings", { host: hostname(), pid: dead.pid }),
   ];
-  const { folder, remove } = makeTemporaryRecordings((error) => {
-    throw error;
-  }, parent);
+  const { folder, remove } = makeTemporaryFolder(
+    "recordings",
+    (error) => {
+      throw error;
+    },
+    parent,
+  );
   while (existsSync(killed)) await Bun.sleep(5);
   expect([folder, ...kept].map((path) => existsSync(path))).toEqual(Array(6).fill(true));
+  expect(statSync(folder).mode & 0o777).toBe(0o700);
   expect(JSON.parse(readFileSync(join(folder, "owner.json"), "utf8"))).toEqual({ host: hostname(), pid: process.pid });
   remove();
   expect(existsSync(folder)).toBe(false);

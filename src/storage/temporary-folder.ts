@@ -1,24 +1,28 @@
-/** Recordings of data in memory: a folder that goes with the program, or with the next one where this one is killed. */
+/** A private folder that goes with the program, or with the next one where this one is killed. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 
-const PREFIX = "plaza-recordings-";
 /** Whose folder it is. */
 const OWNER = "owner.json";
 
-/** Returns the folder. Those of servers that were killed are removed beside. */
-export function makeTemporaryRecordings(onFailure: (error: unknown) => void, parent = tmpdir()): { readonly folder: string; remove(): void } {
-  const folder = mkdtempSync(join(parent, PREFIX));
+/** Returns the folder, for its owner alone. Those of programs that were killed are removed beside; `onFailure`: they could not be. */
+export function makeTemporaryFolder(
+  purpose: string,
+  onFailure: (error: unknown) => void,
+  parent = tmpdir(),
+): { readonly folder: string; remove(): void } {
+  const prefix = `plaza-${purpose}-`;
+  const folder = mkdtempSync(join(parent, prefix));
   writeFileSync(join(folder, OWNER), JSON.stringify({ host: hostname(), pid: process.pid }));
-  removeAbandoned(parent).catch(onFailure);
+  removeAbandoned(parent, prefix).catch(onFailure);
   return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
-async function removeAbandoned(parent: string): Promise<void> {
+async function removeAbandoned(parent: string, prefix: string): Promise<void> {
   for (const name of await readdir(parent)) {
-    if (name.startsWith(PREFIX) && isAbandoned(join(parent, name))) await rm(join(parent, name), { recursive: true, force: true });
+    if (name.startsWith(prefix) && isAbandoned(join(parent, name))) await rm(join(parent, name), { recursive: true, force: true });
   }
 }
 
@@ -32,7 +36,7 @@ function isAbandoned(folder: string): boolean {
   }
 }
 
-function isRunning(pid: number): boolean {
+export function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
