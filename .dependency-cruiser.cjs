@@ -1,7 +1,7 @@
 /**
  * Who may import whom. The server in one line (ARCHITECTURE.md):
  *
- *   kernel ◀ storage, recordings ◀ auth, jobs, outbound ◀ webhooks ◀ graph ◀ control-contract ◀ features/* ◀ surfaces ◀ http, ingest, control ◀ main ◀ cli
+ *   kernel ◀ storage, recordings ◀ auth, jobs, outbound ◀ webhooks ◀ graph ◀ control-contract ◀ features/* ◀ surfaces ◀ http, ingest ◀ control ◀ main ◀ cli
  *
  * Run by `npm run check -- dependencies`, which also makes sure that the modules were really seen. What is not an import
  * (globals such as `Bun` and `fetch`, the environment, time, SQL) is held by tools/tidy.
@@ -42,8 +42,9 @@ const below = {
   config: ["surfaces", "graph", "auth", "storage", "kernel"],
   http: listener,
   ingest: listener,
-  // A feature's routes come to it by the registry.
+  // It is served by the listener of http. A feature's routes come to it by the registry.
   control: [
+    "http",
     "surfaces",
     "control-contract",
     "graph",

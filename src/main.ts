@@ -17,7 +17,7 @@ import { migrationsOf, newWorldMemory, openWorld } from "#graph/worlds/open-worl
 import { followSettings } from "#graph/worlds/settings";
 import type { Streaming } from "#graph/worlds/world";
 import { connectionsWithin, limitsOf, multipartLimits } from "#http/limits";
-import { controlPlaceOf, describeServer, type ReadyInfo, readyInfo, servedBy, surfaceAddresses } from "#http/ready-info";
+import { describeServer, type ReadyInfo, readyInfo, servedBy, surfaceAddresses } from "#http/ready-info";
 import { ownRoutes } from "#http/routes/own-routes";
 import { certificateOf } from "#http/served-certificate";
 import { type GraphServer, serveGraph } from "#http/server";
@@ -117,7 +117,7 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
         : await listening("--control-port", config.control_host, config.control_port, () =>
             serveControl({
               ...controlOf(config, log, worlds, registry, key, readMetrics ?? (() => metrics), { server, ending: ending.signal }, graphPort),
-              ...controlPlaceOf(config),
+              ...{ host: config.control_host, port: config.control_port, pages: pageGuardOf(config) },
               certificate,
             }),
           );

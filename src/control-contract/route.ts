@@ -94,8 +94,6 @@ export interface ControlRoute {
   readonly body?: TSchema | "text" | "entry" | "file" | "form";
   /** What a `file` or a `form` looks like, by media type. */
   readonly content?: Readonly<Record<string, TSchema>>;
-  /** The largest `file` that the handler takes; the listener lets it in. */
-  readonly fileBytesMax?: number;
   readonly status?: 200 | 201;
   /** When its response has the status 202, with the same content. The handler then returns the `Response` itself. */
   readonly unfinished?: string;

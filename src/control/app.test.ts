@@ -1,14 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { Type } from "typebox";
-import type { ControlRoute } from "#control-contract/route";
-import { defineFeature } from "#graph/contract/feature";
-import { Registry } from "#graph/contract/registry";
 import { sectionsOf } from "#graph/worlds/file/import-export";
 import { KEY, openControl } from "#harness/control";
 import { onEachDatabase } from "#harness/databases";
 import { PageGuard } from "#kernel/page-guard";
 import { buildRegistry } from "#main";
-import { largestBodyBytes } from "./app.ts";
 import { controlRoutes } from "./routes.ts";
 
 describe("the control key", () => {
@@ -63,20 +58,6 @@ onEachDatabase("addresses", (database) => {
       expect((await request(route.method, path, route.method === "GET" || route.method === "DELETE" ? undefined : {})).status).toBe(404);
     }
   });
-});
-
-test("the listener lets in the largest file that a feature's route takes", () => {
-  const route: ControlRoute = {
-    method: "POST",
-    path: "/v1/worlds/{w}/gift-cards/list",
-    operation: "uploadGiftCards",
-    summary: "Takes a list of gift cards",
-    body: "file",
-    fileBytesMax: 2 ** 40,
-    response: Type.Object({}),
-    handle: async () => ({}),
-  };
-  expect(largestBodyBytes(new Registry([defineFeature({ name: "gift-cards", migrations: [], controlRoutes: [route] })]))).toBe(2 ** 40);
 });
 
 describe("the API's own document", () => {

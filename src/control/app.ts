@@ -1,13 +1,13 @@
 /** The control API as a Hono application: key, body, query, handler, response (operating.md: Control API). */
 import { timingSafeEqual } from "node:crypto";
 import { type Context, Hono } from "hono";
+import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { type ControlKeyRow, findControlKey } from "#auth/control-keys.store";
 import { hashOf } from "#auth/tokens";
 import { badRequest, bodyOf, ControlError, controlCodes, controlErrorOf, notFound } from "#control-contract/errors";
 import { progressStream, wantsEvents } from "#control-contract/event-stream";
 import { bodyBytes } from "#control-contract/multipart-file";
 import type { CallerKey, ControlDeps, ControlRequest, ControlRoute } from "#control-contract/route";
-import type { Registry } from "#graph/contract/registry";
 import { parametersReader } from "#graph/pipeline/parameters";
 import { entryReader } from "#graph/worlds/file/entry-reader";
 import { sectionsOf } from "#graph/worlds/file/import-export";
@@ -31,17 +31,11 @@ const FORM_BYTES_MAX = 16_384;
 /** A world file of some millions of labels. */
 const WORLD_FILE_BYTES_MAX = 256 * 1024 * 1024;
 
-/** Of the body of any route, a feature's file included. */
-export const largestBodyBytes = (registry: Registry): number =>
-  Math.max(WORLD_FILE_BYTES_MAX, ...controlRoutes(registry).map(({ fileBytesMax = 0 }) => fileBytesMax));
-
 export interface ControlAppOptions {
   readonly deps: ControlDeps;
   readonly key: string;
   /** D-240. Left out: every web page may send requests. */
   readonly pages?: PageGuard | undefined;
-  /** Clients reach it over TLS: links begin with `https`. */
-  readonly isTls?: boolean;
   /** Metrics of the graph's requests, in all processes. */
   readMetrics(): MetricsSource;
   onUnexpected(error: unknown, operation: string): void;
@@ -57,15 +51,14 @@ export function controlApp(options: ControlAppOptions): Hono<WithKey> {
   const app = new Hono<WithKey>();
   const routes = controlRoutes(deps.registry);
   const keys = new ControlKeys(options.key, () => deps.worlds.default.database.reader, deps.realTime.nowMs);
-  const originOf = (c: Context<WithKey>): string => `${options.isTls === true ? "https" : "http"}://${new URL(c.req.url).host}`;
 
   app.get("/assets/*", (c) => consoleFiles.file(c));
   app.get("/reference/*", (c) => referenceFiles.file(c));
   app.on("GET", ["/docs", "/docs/"], (c) => referencePage(c, deps.describeServer(new URL(c.req.url).hostname)));
-  app.get("/healthz", (c) => c.json({ status: "ok" }));
+  app.get("/healthz", (c) => json(c, { status: "ok" }));
   app.get("/readyz", (c) => ready(c, deps));
   app.get("/metrics", async (c) => c.body(await metricsText(options.readMetrics(), deps.worlds.open()), 200, { "content-type": METRICS_TYPE }));
-  app.get("/v1/openapi.json", (c) => c.json(openapiOf(routes, sectionsOf(deps.registry), originOf(c))));
+  app.get("/v1/openapi.json", (c) => json(c, openapiOf(routes, sectionsOf(deps.registry), new URL(c.req.url).origin)));
 
   app.use("/v1/*", async (c, next) => {
     // HTTP/1.0 may leave it out, and no browser does.
@@ -81,7 +74,7 @@ export function controlApp(options: ControlAppOptions): Hono<WithKey> {
   };
   const serve = (open: boolean): void => {
     const own = routes.filter(({ needsNoKey = false }) => needsNoKey === open);
-    for (const route of own) app.on(route.method, route.path.replaceAll(/\{(\w+)\}/g, ":$1"), handlerOf(route, { deps, originOf, refusalOf }));
+    for (const route of own) app.on(route.method, route.path.replaceAll(/\{(\w+)\}/g, ":$1"), handlerOf(route, deps, refusalOf));
     app.all("/v1/*", (c, next) => {
       const methods = methodsAt(c.req.path, own);
       if (methods === "") return next();
@@ -95,7 +88,7 @@ export function controlApp(options: ControlAppOptions): Hono<WithKey> {
     const key = given === undefined ? undefined : await keys.find(given);
     if (key === undefined) {
       c.header("WWW-Authenticate", "Bearer");
-      return c.json(bodyOf(new ControlError("unauthorized", given === undefined ? KEY_NEEDED : KEY_WRONG)), 401);
+      return json(c, bodyOf(new ControlError("unauthorized", given === undefined ? KEY_NEEDED : KEY_WRONG)), 401);
     }
     if (key.access === "read" && c.req.method !== "GET" && c.req.method !== "HEAD") throw new ControlError("forbidden", "this key may only read");
     c.set("key", key);
@@ -107,12 +100,18 @@ export function controlApp(options: ControlAppOptions): Hono<WithKey> {
     if (!isBrowser(c) || c.req.path.startsWith("/v1/")) return next();
     return (await consolePage(deps.describeServer(new URL(c.req.url).hostname))) ?? home(c);
   });
-  app.notFound((c) => c.json(bodyOf(notFound(`${c.req.method} ${c.req.path}`)), 404));
+  app.notFound((c) => json(c, bodyOf(notFound(`${c.req.method} ${c.req.path}`)), 404));
   app.onError((thrown, c) => {
     const error = refusalOf(thrown, `${c.req.method} ${c.req.routePath}`);
-    return c.json(bodyOf(error), controlCodes[error.code]);
+    return json(c, bodyOf(error), controlCodes[error.code]);
   });
   return app;
+}
+
+/** With its length, which HEAD has as well. */
+function json(c: Context, value: unknown, status: ContentfulStatusCode = 200): Response {
+  const text = JSON.stringify(value);
+  return c.body(text, status, { "content-type": "application/json", "content-length": String(Buffer.byteLength(text)) });
 }
 
 /** Of the address with the most words of its own: `/requests/expect` is no `/requests/{trace_id}`. */
@@ -130,27 +129,22 @@ function methodsAt(path: string, routes: readonly ControlRoute[]): string {
 async function ready(c: Context, { worlds }: ControlDeps): Promise<Response> {
   try {
     await worlds.default.database.ping();
-    return c.json({ status: "ready" });
+    return json(c, { status: "ready" });
   } catch {
-    return c.json(bodyOf(new ControlError("unavailable", "the database cannot be reached")), 503);
+    return json(c, bodyOf(new ControlError("unavailable", "the database cannot be reached")), 503);
   }
 }
 
 /** What an error means to the caller; an unexpected one is logged as one of `operation`. */
 type RefusalOf = (thrown: unknown, operation: string) => ControlError;
 
-interface Serving {
-  readonly deps: ControlDeps;
-  readonly refusalOf: RefusalOf;
-  originOf(c: Context<WithKey>): string;
-}
-
-function handlerOf(route: ControlRoute, { deps, originOf, refusalOf }: Serving): (c: Context<WithKey>) => Promise<Response> {
+function handlerOf(route: ControlRoute, deps: ControlDeps, refusalOf: RefusalOf): (c: Context<WithKey>) => Promise<Response> {
   const readQuery = route.query === undefined ? () => ({}) : parametersReader(route.query);
   return async (c) => {
     const path = c.req.param() as Record<string, string>;
+    const { origin, pathname } = new URL(c.req.url);
     // Nothing has such a name, and PostgreSQL refuses a query with it.
-    if (!Object.values(path).every(isStorableText)) throw notFound(`${c.req.method} ${new URL(c.req.url).pathname}`);
+    if (!Object.values(path).every(isStorableText)) throw notFound(`${c.req.method} ${pathname}`);
     const held = await deps.worlds.hold(route.isAboutWorld === true ? DEFAULT_WORLD : (path.w ?? DEFAULT_WORLD));
     if (held === undefined) throw notFound(`world ${path.w}`);
     /** A stream holds its world, and so does work that reports to one. */
@@ -163,7 +157,7 @@ function handlerOf(route: ControlRoute, { deps, originOf, refusalOf }: Serving):
         path,
         query: queryOf(readQuery, c.req.query()),
         body: await readBody(route.body, c.req.raw),
-        url: originOf(c) + new URL(c.req.url).pathname,
+        url: origin + pathname,
         header: (name) => c.req.header(name),
       };
       if (route.reportsProgress === true && wantsEvents(request)) {
@@ -179,8 +173,11 @@ function handlerOf(route: ControlRoute, { deps, originOf, refusalOf }: Serving):
         });
       }
       const response = await route.handle(request);
-      if (!(response instanceof Response)) return c.json(response, route.status ?? 200);
-      isHeld = response.headers.get("content-type") === "text/event-stream";
+      if (!(response instanceof Response)) return json(c, response, route.status ?? 200);
+      if (response.headers.get("content-type") !== "text/event-stream") return response;
+      // Nobody would read it.
+      if (c.req.raw.method === "HEAD") await response.body?.cancel();
+      else isHeld = true;
       return isHeld ? leavingAtItsEnd(response, held, route) : response;
     } finally {
       if (!isHeld) held.leave();

@@ -1,17 +1,12 @@
 /** How the listener of the control API begins and ends, and how many clients it has room for. */
-import { expect, spyOn, test } from "bun:test";
-import { existsSync, readdirSync } from "node:fs";
+import { expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
-import { join } from "node:path";
 import { connect as connectTls } from "node:tls";
 import type { Certificate } from "#config/certificate";
 import { receiverCertificate, receiverKey } from "#harness/certificates";
 import { afterThisTest } from "#harness/cleanup";
 import { KEY, openControl } from "#harness/control";
-import { temporaryFolder } from "#harness/server";
 import { nextTurn } from "#kernel/turns";
-import { largestBodyBytes } from "./app.ts";
-import { listenInFront } from "./front.ts";
 import { serveControl } from "./server.ts";
 
 const personas = {
@@ -21,8 +16,7 @@ const personas = {
 
 async function serve() {
   const { served, plaza } = await openControl();
-  const dataFolder = temporaryFolder();
-  const server = await serveControl({ ...served, host: "127.0.0.1", port: 0, dataFolder });
+  const server = serveControl({ ...served, host: "127.0.0.1", port: 0 });
   afterThisTest(() => server.stop(0));
   const url = `http://127.0.0.1:${server.port}`;
   /** A request that waits until a request for personas comes. */
@@ -40,12 +34,12 @@ async function serve() {
       ({ ok }) => ok,
       () => false,
     );
-  return { server, wait, healthy, socket: join(dataFolder, "control.sock"), happen: () => plaza.world.requests.add(personas) };
+  return { server, wait, healthy, happen: () => plaza.world.requests.add(personas) };
 }
 
-test("a running request ends before the listener does, no new one is taken meanwhile, and its socket goes with it", async () => {
-  const { server, wait, healthy, socket, happen } = await serve();
-  expect([await healthy(), existsSync(socket)]).toEqual([true, true]);
+test("a running request ends before the listener does, and no new one is taken meanwhile", async () => {
+  const { server, wait, healthy, happen } = await serve();
+  expect(await healthy()).toBe(true);
   let isOver = false;
   const running = wait().finally(() => {
     isOver = true;
@@ -59,25 +53,21 @@ test("a running request ends before the listener does, no new one is taken meanw
   happen();
   expect(await running).toBe(200);
   await stopped;
-  expect(existsSync(socket)).toBe(false);
 });
 
 test("a request that runs on after the grace is cut off", async () => {
-  const { server, wait, healthy, socket } = await serve();
+  const { server, wait, healthy } = await serve();
   const running = wait();
   expect(await healthy()).toBe(true);
   await server.stop(20);
   expect(await running).toBe("cut off");
-  expect(existsSync(socket)).toBe(false);
 });
 
-test("where the address is another program's it begins not at all, and leaves no socket", async () => {
+test("where the address is another program's it begins not at all", async () => {
   const other = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
   afterThisTest(() => other.stop(true));
   const { served } = await openControl();
-  const dataFolder = temporaryFolder();
-  await expect(serveControl({ ...served, host: "127.0.0.1", port: Number(other.port), dataFolder })).rejects.toMatchObject({ code: "EADDRINUSE" });
-  expect(readdirSync(dataFolder)).toEqual([]);
+  expect(() => serveControl({ ...served, host: "127.0.0.1", port: Number(other.port) })).toThrow(expect.objectContaining({ code: "EADDRINUSE" }));
 });
 
 test("256 clients have their connections at once; with one more the one that has waited longest loses its own", async () => {
@@ -106,31 +96,13 @@ test("256 clients have their connections at once; with one more the one that has
   expect(closed).toEqual([0]);
 });
 
-test("it has time for the longest wait, and takes in one byte more than the largest body, which is refused by what reads it", async () => {
-  const serving = spyOn(Bun, "serve");
-  afterThisTest(() => serving.mockRestore());
-  const { served } = await openControl();
-  const server = await serveControl({ ...served, host: "127.0.0.1", port: 0 });
-  afterThisTest(() => server.stop(0));
-  expect(serving).toHaveBeenCalledWith(expect.objectContaining({ idleTimeout: 255, maxRequestBodySize: largestBodyBytes(served.deps.registry) + 1 }));
-});
-
 test("RFC 7301: over TLS the server chooses HTTP/1.1 from the protocols of a client", async () => {
   const { served } = await openControl();
   const certificate = { current: { cert: receiverCertificate, key: receiverKey }, onRenewed: () => {} } as unknown as Certificate;
-  const server = await serveControl({ ...served, certificate, host: "127.0.0.1", port: 0 });
+  const server = serveControl({ ...served, certificate, host: "127.0.0.1", port: 0 });
   afterThisTest(() => server.stop(0));
   const socket = connectTls({ host: "127.0.0.1", port: server.port, rejectUnauthorized: false, ALPNProtocols: ["h2", "http/1.1"] });
   afterThisTest(() => socket.destroy());
   await new Promise((resolve) => socket.once("secureConnect", resolve));
   expect(socket.alpnProtocol).toBe("http/1.1");
-});
-
-test("a client whose handshake ends when the HTTP server has stopped is disconnected, and nothing fails", async () => {
-  const unixSocket = join(temporaryFolder(), "none.sock");
-  const front = await listenInFront({ host: "127.0.0.1", port: 0, unixSocket, certificate: undefined });
-  afterThisTest(() => front.close());
-  const client = connect(front.port, "127.0.0.1");
-  client.on("error", () => {});
-  await new Promise((resolve) => client.once("close", resolve));
 });

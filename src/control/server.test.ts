@@ -1,15 +1,12 @@
 import { afterEach, expect, test } from "bun:test";
-import { existsSync, statSync, writeFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
 import { KEY, openControl } from "#harness/control";
-import { temporaryFolder } from "#harness/server";
-import { unixPlace } from "./front.ts";
-import { type ControlServer, serveControl } from "./server.ts";
+import { exchange } from "#harness/http/raw-http";
+import type { Listener } from "#http/listeners/listener";
+import { serveControl } from "./server.ts";
 
 const sockets: Socket[] = [];
-const servers: ControlServer[] = [];
+const servers: Listener[] = [];
 afterEach(async () => {
   for (const socket of sockets.splice(0)) socket.destroy();
   for (const server of servers.splice(0)) await server.stop(0);
@@ -21,7 +18,7 @@ async function serve(connectionsMax: number) {
 
 async function serveWithLog(connectionsMax: number) {
   const { served, plaza } = await openControl();
-  const server = await serveControl({ ...served, host: "127.0.0.1", port: 0, connectionsMax });
+  const server = serveControl({ ...served, host: "127.0.0.1", port: 0, connectionsMax });
   servers.push(server);
   return { port: server.port, requests: plaza.world.requests };
 }
@@ -97,25 +94,64 @@ test("the stream of a client that has stopped reading ends, and that of one that
   }
 });
 
-test("the HTTP server listens in the data folder where the path is no longer than a socket's may be, else in a folder of this user alone", () => {
-  const data = temporaryFolder();
-  const socket = join(data, "control.sock");
-  // A server that was killed has left it.
-  writeFileSync(socket, "");
-  const place = unixPlace(data);
-  expect({ socket: place.socket, isThere: existsSync(socket) }).toEqual({ socket, isThere: false });
-  writeFileSync(socket, "");
-  place.remove();
-  place.remove();
-  expect([existsSync(socket), existsSync(data)]).toEqual([false, true]);
-  const folderOf = (bytes: number, first = "") => `/${first}${"x".repeat(bytes - "/control.sock".length - 1 - Buffer.byteLength(first))}`;
-  expect(unixPlace(folderOf(103)).socket).toBe(`${folderOf(103)}/control.sock`);
-  for (const elsewhere of [folderOf(104), folderOf(104, "ä"), undefined]) {
-    const { socket: own, remove } = unixPlace(elsewhere);
-    expect(own).toStartWith(join(tmpdir(), "plaza-control-"));
-    expect(statSync(dirname(own)).mode & 0o777).toBe(0o700);
-    writeFileSync(own, "");
-    remove();
-    expect(existsSync(dirname(own))).toBe(false);
+const auth = `Host: localhost\r\nAuthorization: Bearer ${KEY}\r\n`;
+const LABELS = "/v1/worlds/default/nodes/labels";
+
+test("requests follow each other on one connection, with bodies of a length and in chunks, whether somebody reads them or not", async () => {
+  const port = await serve(3);
+  const label = JSON.stringify({ id: "5901", page: "2001", name: "chunked" });
+  const { responses } = await exchange(
+    port,
+    [
+      `GET /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\nabc${HEALTH}`,
+      `POST ${LABELS} HTTP/1.1\r\n${auth}Transfer-Encoding: chunked\r\n\r\n5\r\n${label.slice(0, 5)}\r\n`,
+      `${(label.length - 5).toString(16)}\r\n${label.slice(5)}\r\n0\r\n\r\n`,
+      `POST ${LABELS} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}`,
+      HEALTH,
+    ],
+    { responses: 5, gapMs: 5 },
+  );
+  expect(responses.map(({ status }) => status)).toEqual([200, 200, 201, 401, 200]);
+});
+
+test("a body is asked for when it is read; one that is not read, or is broken, ends the connection", async () => {
+  const port = await serve(3);
+  const label = JSON.stringify({ id: "5902", page: "2001", name: "continued" });
+  const head = `POST ${LABELS} HTTP/1.1\r\n${auth}Expect: 100-continue\r\nContent-Length: ${label.length}\r\n\r\n`;
+  const { text, responses } = await exchange(port, [head, label], { awaits: "100 Continue" });
+  expect({ text, responses }).toMatchObject({ text: expect.stringContaining("100 Continue"), responses: [{ status: 201 }] });
+  const refused = await exchange(port, [head.replace(KEY, "wrong")]);
+  expect(refused.text).not.toContain("100 Continue");
+  expect(refused.responses).toMatchObject([{ status: 401, headers: { connection: "close" } }]);
+  const broken = await exchange(port, [`POST ${LABELS} HTTP/1.1\r\n${auth}Transfer-Encoding: chunked\r\n\r\nx\r\n`]);
+  expect(broken.responses).toMatchObject([{ status: 400, headers: { connection: "close" }, body: expect.stringContaining("not in valid chunks") }]);
+});
+
+test("a request without Host has its whole path; what is no request, and what names no address, is refused in words", async () => {
+  const port = await serve(3);
+  const [checked] = (await exchange(port, ["OPTIONS /healthz HTTP/1.0\r\n\r\n"])).responses;
+  expect(checked).toMatchObject({ status: 404, body: expect.stringContaining("OPTIONS /healthz") });
+  const [healthy] = (await exchange(port, ["GET /healthz HTTP/1.0\r\n\r\n"])).responses;
+  expect(healthy).toMatchObject({ status: 200, headers: { connection: "close" }, body: '{"status":"ok"}' });
+  for (const [text, message] of [
+    ["GET /healthz HTTP/1.1\r\n\r\n", "Host header"],
+    ["GET /healthz HTTP/1.1\r\nHost: 1.2.3.400\r\n\r\n", "names no address"],
+    ["FOO /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", "FOO is not known"],
+  ] as const) {
+    const [response] = (await exchange(port, [text])).responses;
+    expect({ status: response?.status, ...JSON.parse(response?.body ?? "") }).toEqual({
+      ...{ status: 400, error: { code: "bad_request", message: expect.stringContaining(message) } },
+    });
   }
+});
+
+test("HEAD has the length of the GET, and leaves no stream open", async () => {
+  const { port, requests } = await serveWithLog(3);
+  const { responses } = await exchange(port, [HEALTH.replace("GET", "HEAD"), STREAM.replace("GET", "HEAD")], {
+    responses: 2,
+    isHead: true,
+    gapMs: 5,
+  });
+  expect(responses).toMatchObject([{ status: 200, headers: { "content-length": "15" } }, { status: 200 }]);
+  expect(requests.isWatched).toBe(false);
 });

@@ -1,9 +1,14 @@
 /** The control API's listener, on a port of its own. */
-import type { Server } from "bun";
 import type { Certificate } from "#config/certificate";
-import { within } from "#kernel/turns";
-import { type ControlAppOptions, controlApp, largestBodyBytes } from "./app.ts";
-import { listenInFront, unixPlace } from "./front.ts";
+import { addressOf } from "#config/listening";
+import { badRequest, bodyOf, ControlError, controlCodes } from "#control-contract/errors";
+import type { Connection } from "#http/http1/connection";
+import type { ProtocolProblem, RequestHead } from "#http/http1/request-head";
+import { defaultLimits, parserHeaderBytesMax } from "#http/limits";
+import { type Listener, listen } from "#http/listeners/listener";
+import { sendWebResponse, webRequest } from "#http/web";
+import { GraphError } from "#kernel/errors";
+import { type ControlAppOptions, controlApp } from "./app.ts";
 
 export interface ControlServerOptions extends ControlAppOptions {
   readonly host: string;
@@ -11,68 +16,78 @@ export interface ControlServerOptions extends ControlAppOptions {
   readonly port: number;
   /** Plain HTTP where it is left out. */
   readonly certificate?: Certificate | undefined;
-  /** Locked by this process; undefined: the data is elsewhere. */
-  readonly dataFolder?: string | undefined;
-  /** Of all clients together; 256 where it is left out. */
+  /** Of all clients together. */
   readonly connectionsMax?: number;
 }
 
-export interface ControlServer {
-  readonly port: number;
-  /** No new requests; running ones end, but after `graceMs` they are cut off. */
-  stop(graceMs: number): Promise<void>;
-}
+/** Scripts, dashboards and streams of one operator. */
+const CONNECTIONS_MAX = 256;
 
-/** Longer than the longest wait of `requests/expect`, and the most that Bun takes. */
-const IDLE_SECONDS_MAX = 255;
-
-/** Rejects when the address cannot be listened on. */
-export async function serveControl(options: ControlServerOptions): Promise<ControlServer> {
-  const { host, port, certificate, connectionsMax } = options;
-  // Windows has no Unix sockets everywhere.
-  if (certificate === undefined && process.platform === "win32") {
-    const server = serveHttp(options, { hostname: host, port });
-    return { port: server.port as number, stop: (graceMs) => stopHttp(server, graceMs) };
-  }
-  const place = unixPlace(options.dataFolder);
-  const server = serveHttp(options, { unix: place.socket });
-  try {
-    const front = await listenInFront({ host, port, certificate, unixSocket: place.socket, connectionsMax });
-    return {
-      port: front.port,
-      async stop(graceMs) {
-        const closed = front.close();
-        await stopHttp(server, graceMs);
-        // What the HTTP server has sent is still on its way.
-        await within(closed, FLUSH_MS_MAX);
-        place.remove();
-      },
-    };
-  } catch (error) {
-    await stopHttp(server, 0);
-    place.remove();
-    throw error;
-  }
-}
-
-/** For the last bytes of responses, to clients that take them. */
-const FLUSH_MS_MAX = 1_000;
-
-type Address = { readonly hostname: string; readonly port: number } | { readonly unix: string };
-
-/** Bun's declarations know `idleTimeout` of ports alone; on Unix sockets it is the same. */
-function serveHttp(options: ControlServerOptions, address: Address): Server<undefined> {
-  const app = controlApp({ ...options, isTls: options.certificate !== undefined });
-  return Bun.serve({
-    ...(address as { readonly hostname: string; readonly port: number }),
-    idleTimeout: IDLE_SECONDS_MAX,
-    // One byte more, so that the application refuses a larger body, with an error of its own.
-    maxRequestBodySize: largestBodyBytes(options.deps.registry) + 1,
-    fetch: (request: Request) => app.fetch(request),
+/** Throws when the address cannot be listened on. */
+export function serveControl(options: ControlServerOptions): Listener {
+  const { host, port, certificate, connectionsMax = CONNECTIONS_MAX, onUnexpected } = options;
+  const app = controlApp(options);
+  const scheme = certificate === undefined ? "http" : "https";
+  const dispatch = async (head: RequestHead, connection: Connection): Promise<void> => {
+    try {
+      // HTTP/1.0 may leave the host out.
+      const address = `${scheme}://${head.host ?? `${addressOf(host)}:${listener.port}`}${head.target.path}`;
+      const response = await app.fetch(webRequest(head, address, bodyStream(head, connection)));
+      connection.skipBody();
+      await sendWebResponse(connection, response);
+      connection.finish();
+    } catch (error) {
+      if (error instanceof GraphError && !connection.hasBegunResponse) {
+        connection.send(textOf(badRequest(error.message.replace(/^\(#\d+\) /, ""))));
+        connection.finish();
+      } else {
+        onUnexpected(error, `${head.method} ${head.target.path}`);
+        connection.abort();
+      }
+    }
+  };
+  const listener = listen({
+    ...{ hostname: host, port, certificate, commonHeaders: {}, metrics: { open: 0, evicted: 0 } },
+    limits: { ...defaultLimits, connectionsMax, headBytesMax: parserHeaderBytesMax(defaultLimits) },
+    refusal: (problem) => textOf(errorOf(problem)),
+    dispatch: (head, connection) => void dispatch(head, connection),
   });
+  return listener;
 }
 
-async function stopHttp(server: Server<undefined>, graceMs: number): Promise<void> {
-  await within(server.stop(false), graceMs);
-  await server.stop(true);
+/** Undefined where there is none, or a GET has one, which nobody reads. */
+function bodyStream({ method, framing }: RequestHead, connection: Connection): ReadableStream<Uint8Array> | undefined {
+  if (framing === 0 || method === "GET" || method === "HEAD") return undefined;
+  const pieces = connection.bodyPieces();
+  const pull = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
+    const { done, value } = await pieces.next();
+    if (done !== true) controller.enqueue(value);
+    else if (value === undefined) controller.close();
+    else controller.error(errorOf(value));
+  };
+  return new ReadableStream({ pull }, { highWaterMark: 0 });
 }
+
+function errorOf(problem: ProtocolProblem | "gone"): ControlError {
+  if (problem === "gone") return badRequest("the body is not complete");
+  switch (problem.kind) {
+    case "malformed-head":
+      return badRequest(`the request is not valid HTTP: ${problem.detail}`);
+    case "malformed-chunks":
+      return badRequest("the body is not in valid chunks");
+    case "head-too-large":
+      return badRequest("the address and the headers are too large");
+    case "head-too-slow":
+    case "body-too-slow":
+      return badRequest(`the request did not go on for ${problem.msMax} ms`);
+    case "body-too-large":
+    case "no-capacity":
+      return new ControlError("body_too_large", "the body is too large");
+  }
+}
+
+const textOf = (error: ControlError) => ({
+  status: controlCodes[error.code],
+  headers: { "content-type": "application/json" },
+  body: JSON.stringify(bodyOf(error)),
+});

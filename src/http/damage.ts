@@ -1,4 +1,5 @@
 /** Sends a response as a fault damages it (D-150). */
+import { ReadableStream } from "node:stream/web";
 import type { Damage, GraphResponse } from "#graph/pipeline/request";
 import { sleepMs } from "#system";
 import type { Connection } from "./http1/connection.ts";
@@ -21,14 +22,10 @@ export async function sendDamaged(connection: Connection, response: GraphRespons
     const body = Buffer.from(response.body);
     const sent = body.subarray(0, cut_body_at);
     const parts = body_bytes_per_second === undefined ? [sent] : slowly(sent, body_bytes_per_second);
-    await connection.stream({ status, headers: { ...headers, "content-length": String(body.length) } }, bytesOf(parts));
+    await connection.stream({ status, headers: { ...headers, "content-length": String(body.length) } }, ReadableStream.from(parts));
   }
   if (cut_body_at === undefined) connection.finish();
   else connection.end();
-}
-
-async function* bytesOf(parts: Iterable<Uint8Array> | AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  yield* parts;
 }
 
 async function* slowly(body: Uint8Array, bytesPerSecond: number): AsyncGenerator<Uint8Array> {

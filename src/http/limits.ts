@@ -81,9 +81,9 @@ export function multipartLimits(endpoints: Registry["endpoints"]): Required<Http
 
 /**
  * Files that stay free for the database, the control API and requests to other servers: deliveries have at most 2,048 connections in
- * use and 2,048 idle ones, handshakes 256, and the 256 connections of the control API take three files each.
+ * use and 2,048 idle ones, handshakes 256, the control API 256.
  */
-const FILES_RESERVED = 5_376;
+const FILES_RESERVED = 4_864;
 
 /** `filesMax`: open files that the system allows the process; of few, half are for clients. */
 export const connectionsWithin = (asked: number, filesMax: number): number =>

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { readConfig } from "#config/read-config";
 import { settings } from "#features";
 import type { Streaming } from "#graph/worlds/world";
-import { controlPlaceOf, describeServer, readyInfo, servedBy, surfaceAddresses } from "./ready-info.ts";
+import { describeServer, readyInfo, servedBy, surfaceAddresses } from "./ready-info.ts";
 
 const KEY = "0123456789abcdef";
 const configOf = (flags: Readonly<Record<string, unknown>> = {}) => readConfig(flags, { PLAZA_CONTROL_KEY: KEY }, undefined, settings);
@@ -97,10 +97,4 @@ test("the control API knows what it is served by, and can end it", async () => {
     ["memory", "http://127.0.0.1:7", true],
     ["sqlite", "https://127.0.0.1:7", false],
   ]);
-});
-
-test("the control API reads recordings and keys in the data folder, where there is one", () => {
-  const place = (flags: object) => controlPlaceOf(configOf({ control_port: "5", ...flags }));
-  expect(place({ data: "folder" })).toMatchObject({ host: "127.0.0.1", port: 5, dataFolder: "folder" });
-  for (const data of [":memory:", "postgres://h/d"]) expect(place({ data }).dataFolder).toBeUndefined();
 });

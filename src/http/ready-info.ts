@@ -1,7 +1,6 @@
 /** Where a server is reached: what `plaza start` says when it is ready, what the control API says later. */
 import type { Config } from "#config/config";
-import { addressOf, pageGuardOf } from "#config/listening";
-import { isFolder } from "#config/server-files";
+import { addressOf } from "#config/listening";
 import type { ServedBy, ServerDescription } from "#control-contract/route";
 import type { Streaming } from "#graph/worlds/world";
 import { version } from "#package.json";
@@ -83,9 +82,3 @@ export function servedBy({ data, host, sandbox, tls_cert, workers }: Config, por
   };
   return { server, stopAsked };
 }
-
-/** Where the control API listens, and for whom. */
-export const controlPlaceOf = (config: Config) => ({
-  ...{ host: config.control_host, port: config.control_port, pages: pageGuardOf(config) },
-  dataFolder: isFolder(config.data) ? config.data : undefined,
-});

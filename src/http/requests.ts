@@ -22,7 +22,8 @@ import type { Origin, Origins } from "./places/origin.ts";
 import { appPrefixOf, type Place, type Places, type WorldDirectory } from "./places/places.ts";
 import { failure, graphErrorOf, PREFLIGHT_HEADERS, preflight, refusalByShape, turnedAway } from "./refusals.ts";
 import { allowedMethods } from "./routes/allowed-methods.ts";
-import { type RouteHandler, type RouteTable, streamWebResponse, webRequest } from "./routes/extra-routes.ts";
+import type { RouteHandler, RouteTable } from "./routes/extra-routes.ts";
+import { sendWebResponse, webRequest } from "./web.ts";
 
 export interface RequestDispatcherOptions {
   readonly deps: RequestDeps;
@@ -283,7 +284,7 @@ function appOf({ place, facts, head, appPrefix }: IncomingRequest): string | und
 
 async function respondTo(route: RouteHandler, { head, connection, place, baseUrl }: IncomingRequest, isFromProxy: boolean): Promise<void> {
   const routePlace = { ...place, baseUrl, isFromProxy };
-  await streamWebResponse(connection, await route(webRequest(head, routePlace), routePlace));
+  await sendWebResponse(connection, await route(webRequest(head, `${baseUrl}${place.path}`), routePlace));
   connection.finish();
 }
 

@@ -14,7 +14,7 @@ import { feedFileBytesMax } from "./ingestion/files.ts";
 import { type UploadRow, uploadStatuses } from "./ingestion/upload.ts";
 import { findUpload, listFailedFeeds, listUploadsOfFeed, type UploadKey } from "./ingestion/uploads.store.ts";
 import { receiveFile, receiveUrl } from "./ingestion/uploads.ts";
-import { FETCHED_URL_CHARACTERS_MAX, FILE_BYTES_MAX } from "./product-feeds.limits.ts";
+import { FETCHED_URL_CHARACTERS_MAX } from "./product-feeds.limits.ts";
 import { findFeed } from "./product-feeds.store.ts";
 import { addressProblem } from "./schedules/schedule.ts";
 
@@ -187,7 +187,6 @@ export const feedControlRoutes: readonly ControlRoute[] = [
     query: uploadQuery,
     body: "file",
     content: { "application/octet-stream": bytes, "multipart/form-data": Type.Object({ file: bytes }), "application/json": byUrl },
-    fileBytesMax: FILE_BYTES_MAX,
     status: 201,
     response: upload,
     errors: [422],

@@ -1,5 +1,6 @@
 /** How a connection ends, what it still reads then, what it waits for, and what it counts as held. */
 import { describe, expect, test } from "bun:test";
+import { ReadableStream } from "node:stream/web";
 import { Owner, turns } from "#harness/http/lone-connection";
 import type { Connection } from "./connection.ts";
 import { AwaitedBody, incomingBody, type ReceivedBody } from "./incoming-body.ts";
@@ -101,7 +102,7 @@ describe("a connection is the last one's", () => {
     async function* parts(): AsyncGenerator<Uint8Array> {
       yield Buffer.from("whole");
     }
-    await connection.stream({ status: 200, headers: {} }, parts());
+    await connection.stream({ status: 200, headers: {} }, ReadableStream.from(parts()));
     connection.finish();
     expect(events).toEqual(["end"]);
     expect(owner.line.written).toEndWith("\r\n\r\nwhole");
@@ -273,4 +274,97 @@ test("what has arrived and is not used yet is counted, and no longer when it is"
   expect(owner.heldBytes).toBe(25);
   await owner.send("\r\n");
   expect({ held: owner.heldBytes, responses: owner.responses }).toEqual({ held: 0, responses: "!" });
+});
+
+describe("a body that is taken in pieces", () => {
+  const sized = (size: number): string => `POST / HTTP/1.1\r\nHost: h\r\nContent-Length: ${size}\r\n\r\n`;
+  const chunked = "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n";
+  const textOf = async (piece: Promise<IteratorResult<Uint8Array, unknown>>): Promise<unknown> => {
+    const { done, value } = await piece;
+    return done === true ? { end: value } : Buffer.from(value as Uint8Array).toString();
+  };
+
+  test("comes as its client sends it, and the next request follows it", async () => {
+    for (const [head, pieces] of [
+      [sized(6), ["abc", `def${get}`]],
+      [chunked, ["3\r\nabc\r\n", `3\r\ndef\r\n0\r\n\r\n${get}`]],
+    ] as const) {
+      const { owner, respond, connection } = holding();
+      await owner.send(head + pieces[0]);
+      const body = connection.bodyPieces();
+      expect(await textOf(body.next())).toBe("abc");
+      const second = textOf(body.next());
+      await turns(2);
+      expect(connection.waitsFor).toBe("body");
+      await owner.send(pieces[1]);
+      expect([await second, await textOf(body.next()), connection.isLast]).toEqual(["def", { end: undefined }, false]);
+      respond();
+      expect({ heads: owner.heads.length, held: owner.heldBytes }).toEqual({ heads: 2, held: 0 });
+    }
+  });
+
+  test("makes its client wait while nobody takes it", async () => {
+    const { owner, connection, events } = holding();
+    await owner.send(sized(2 * AHEAD_MAX), "x".repeat(AHEAD_MAX), "x");
+    expect({ events, held: owner.heldBytes }).toEqual({ events: ["pause"], held: AHEAD_MAX + 1 });
+    const body = connection.bodyPieces();
+    expect((await body.next()).value).toHaveLength(AHEAD_MAX + 1);
+    expect({ events, held: owner.heldBytes }).toEqual({ events: ["pause"], held: 0 });
+    void body.next();
+    await turns(2);
+    expect(events).toEqual(["pause", "resume"]);
+  });
+
+  test("ends early with what is wrong with it, and the connection ends with the response", async () => {
+    const ends = async (head: string, cause: (owner: Owner, connection: Connection) => unknown): Promise<unknown> => {
+      const { owner, connection, respond, events } = holding({ keepAliveMs: 500 });
+      await owner.send(head);
+      const end = textOf(connection.bodyPieces().next());
+      await turns(2);
+      await cause(owner, connection);
+      const found = await end;
+      respond();
+      return { found, events };
+    };
+    expect(await ends(chunked, (owner) => owner.send("x\r\n"))).toEqual({ found: { end: { kind: "malformed-chunks" } }, events: ["shutdown"] });
+    expect(await ends(sized(1), (owner) => owner.pass(501))).toEqual({ found: { end: { kind: "body-too-slow", msMax: 500 } }, events: ["shutdown"] });
+    expect(await ends(sized(1), (_, connection) => connection.closed())).toEqual({ found: { end: "gone" }, events: [] });
+    const half = await ends(sized(1), (_, connection) => {
+      connection.peerEnded();
+      connection.closed();
+    });
+    expect(half).toEqual({ found: { end: "gone" }, events: ["terminate"] });
+  });
+
+  test("does not end the connection where nobody takes it, but all of it is there", async () => {
+    const { owner, connection, respond, events } = holding();
+    await owner.send(`${sized(3)}abc`);
+    connection.skipBody();
+    respond();
+    await owner.send(`${sized(3)}ab`);
+    connection.skipBody();
+    respond();
+    expect({ responses: owner.responses, events }).toEqual({ responses: "!last!", events: ["shutdown"] });
+  });
+});
+
+test("a response that is sent in parts is cancelled as soon as its client is gone, and where nobody reads it", async () => {
+  for (const method of ["GET", "HEAD"]) {
+    const { owner, connection } = holding();
+    await owner.send(get.replace("GET", method));
+    let isCancelled = false;
+    const body = new ReadableStream<Uint8Array>({
+      cancel: () => {
+        isCancelled = true;
+      },
+    });
+    const sent = connection.stream({ status: 200, headers: {} }, body);
+    await turns(3);
+    if (method === "GET") {
+      expect(isCancelled).toBe(false);
+      connection.closed();
+    }
+    await sent;
+    expect(isCancelled).toBe(true);
+  }
 });

@@ -7,7 +7,7 @@
 import { AwaitedBody, type BodyEnd, type IncomingBody, incomingBody, type ReceivedBody } from "./incoming-body.ts";
 import { ReceiveBuffer } from "./receive-buffer.ts";
 import { HeadReader, type ProtocolProblem, type RequestHead } from "./request-head.ts";
-import { type ResponseHead, ResponseWriter, type TextResponse } from "./response-writer.ts";
+import { type PartsReader, type ResponseHead, ResponseWriter, type TextResponse } from "./response-writer.ts";
 import { type ByteSocket, type Clock, Reading, SendBuffer } from "./send-buffer.ts";
 
 /** What a connection needs of the server that it belongs to. */
@@ -15,7 +15,7 @@ export interface ConnectionLimits {
   readonly headBytesMax: number;
   /** From the first byte of a head, or the opening of the connection, to the end of the head. */
   readonly headMsMax: number;
-  /** Between two requests, and for a response that the client does not read. */
+  /** Between two requests, for a response that the client does not read, and between two pieces of a body that is taken in pieces. */
   readonly keepAliveMs: number;
 }
 
@@ -81,6 +81,9 @@ export class Connection {
   #isBodyReceived = true;
   #body: IncomingBody | undefined;
   #awaited: AwaitedBody | undefined;
+  /** Whoever takes the body in pieces waits for the next one; undefined: it comes. */
+  #settlePiece: ((problem: ProtocolProblem | "gone" | undefined) => void) | undefined;
+  #sent: PartsReader | undefined;
   #isResting = false;
 
   constructor(socket: ByteSocket, owner: ConnectionOwner<Connection>) {
@@ -99,7 +102,7 @@ export class Connection {
     if (!this.#sendBuffer.isEmpty) return "reader";
     if (this.#state === "waiting" && this.#hasHeadBegun) return "head";
     if (this.#state === "waiting") return this.#hasServed ? "next request" : "first request";
-    if (this.#awaited !== undefined) return "body";
+    if (this.#awaited !== undefined || this.#settlePiece !== undefined) return "body";
     return this.#isResting || this.#state === "ending" ? "time" : undefined;
   }
 
@@ -122,6 +125,7 @@ export class Connection {
     this.#receiveBuffer.append(bytes);
     if (this.#state === "waiting") this.#readRequests();
     else this.#awaited?.advance();
+    this.#settlePiece?.(undefined);
     // Nearly every head comes as a whole: then nobody waits for it, and its time is not asked for.
     if (isHeadNew && this.#state === "waiting") this.#sinceMs = this.#owner.clock.monotonicMs();
     if (this.#awaited === undefined && this.#receiveBuffer.length > AHEAD_MAX) this.#reading.pause();
@@ -139,7 +143,7 @@ export class Connection {
   /** A client that has ended its side still receives the responses to its complete requests; a truncated body aborts. */
   peerEnded(): void {
     this.#hasPeerEnded = true;
-    if (this.#awaited !== undefined) this.abort();
+    if (this.#awaited !== undefined || this.#settlePiece !== undefined) this.abort();
     else if (this.#state === "ending") {
       if (this.#sendBuffer.isEmpty) this.#socket.end();
     } else if (this.#state === "waiting") this.#readOn();
@@ -152,6 +156,9 @@ export class Connection {
     this.#sendBuffer.close();
     this.#countUnread();
     this.#awaited?.end("gone");
+    this.#settlePiece?.("gone");
+    // Who makes the response may wait for something that never comes.
+    this.#sent?.cancel().catch(() => {});
     this.#owner.closed(this);
   }
 
@@ -169,7 +176,7 @@ export class Connection {
       if (this.#hasHeadBegun) {
         if (ms > headMsMax) this.#refuse({ kind: "head-too-slow", msMax: headMsMax });
       } else if (ms > (this.#hasServed ? keepAliveMs : headMsMax)) this.end();
-    }
+    } else if (ms > keepAliveMs) this.#settlePiece?.({ kind: "body-too-slow", msMax: keepAliveMs });
   }
 
   /** For a server that stops. */
@@ -235,6 +242,41 @@ export class Connection {
     });
   }
 
+  /** The body as it comes, read no faster than it is taken: meanwhile the client has to wait. Returns why it does not go on, if it has not ended. */
+  async *bodyPieces(): AsyncGenerator<Uint8Array, ProtocolProblem | "gone" | undefined> {
+    const body = incomingBody(this.#head?.framing ?? 0, Number.POSITIVE_INFINITY);
+    this.#body = body;
+    if (this.#head?.expectsContinue === true) this.#sendBuffer.writeText(CONTINUE, CONTINUE.length);
+    while (this.#state === "serving") {
+      const piece = body.takePiece(this.#receiveBuffer);
+      this.#countUnread();
+      if ("problem" in piece) return piece.problem;
+      this.#isBodyReceived = piece.isLast;
+      if (piece.bytes.length > 0) yield piece.bytes;
+      if (piece.isLast) return undefined;
+      const problem = this.#receiveBuffer.length > 0 ? undefined : await this.#awaitPiece();
+      if (problem !== undefined) return problem;
+    }
+    return "gone";
+  }
+
+  #awaitPiece(): Promise<ProtocolProblem | "gone" | undefined> {
+    this.#sinceMs = this.#owner.clock.monotonicMs();
+    this.#reading.resume();
+    return new Promise((resolve) => {
+      this.#settlePiece = (problem) => {
+        this.#settlePiece = undefined;
+        resolve(problem);
+      };
+      if (this.#hasPeerEnded) this.abort();
+    });
+  }
+
+  /** A small body that nobody takes does not end the connection, if it is there. */
+  skipBody(): void {
+    if (this.#body === undefined && !this.#isBodyReceived) this.receiveBody(AHEAD_MAX);
+  }
+
   #bodyEnded(end: BodyEnd): BodyEnd {
     this.#isBodyReceived = "bytes" in end;
     return end;
@@ -258,8 +300,16 @@ export class Connection {
     this.#writer.send(this.#head, response, this.isLast);
   }
 
-  stream(response: ResponseHead, body: AsyncIterable<Uint8Array> | undefined): Promise<void> {
-    return this.#writer.stream(this.#head, response, body, this.isLast);
+  /** The body is sent part by part, no faster than the client reads it, and is cancelled where it is not read to its end. */
+  async stream(response: ResponseHead, body: { getReader(): PartsReader } | undefined): Promise<void> {
+    const reader = body?.getReader();
+    this.#sent = reader;
+    try {
+      await this.#writer.stream(this.#head, response, reader, this.isLast);
+    } finally {
+      this.#sent = undefined;
+      await reader?.cancel();
+    }
   }
 
   get hasBegunResponse(): boolean {

@@ -4,10 +4,14 @@ import { ReceiveBuffer } from "./receive-buffer.ts";
 import type { ProtocolProblem, RequestHead } from "./request-head.ts";
 
 export type BodyEnd = { readonly bytes: Uint8Array } | { readonly problem: ProtocolProblem };
+/** What has come of a body. */
+type BodyPiece = { readonly bytes: Uint8Array; readonly isLast: boolean } | { readonly problem: ProtocolProblem };
 
 export interface IncomingBody {
   /** Takes what belongs to the body off `buffer`. Undefined while more has to come. */
   advance(buffer: ReceiveBuffer): BodyEnd | undefined;
+  /** The same for a body that is not wanted as a whole: what there is of it. */
+  takePiece(buffer: ReceiveBuffer): BodyPiece;
   /** What was taken off it so far. */
   readonly byteCount: number;
 }
@@ -20,15 +24,23 @@ class SizedBody implements IncomingBody {
   readonly byteCount = 0;
   readonly #size: number;
   readonly #bytesMax: number;
+  #left: number;
 
   constructor(size: number, bytesMax: number) {
     this.#size = size;
+    this.#left = size;
     this.#bytesMax = bytesMax;
   }
 
   advance(buffer: ReceiveBuffer): BodyEnd | undefined {
     if (this.#size > this.#bytesMax) return { problem: { kind: "body-too-large", bytesMax: this.#bytesMax } };
     return buffer.length < this.#size ? undefined : { bytes: buffer.take(this.#size) };
+  }
+
+  takePiece(buffer: ReceiveBuffer): BodyPiece {
+    const bytes = buffer.take(Math.min(this.#left, buffer.length));
+    this.#left -= bytes.length;
+    return { bytes, isLast: this.#left === 0 };
   }
 }
 
@@ -60,6 +72,11 @@ class ChunkedBody implements IncomingBody {
       case "too-large":
         return { problem: { kind: "body-too-large", bytesMax: this.#bytesMax } };
     }
+  }
+
+  takePiece(buffer: ReceiveBuffer): BodyPiece {
+    const end = this.advance(buffer) ?? { bytes: this.#body.take(this.#body.length), isLast: false };
+    return { isLast: true, ...end };
   }
 }
 

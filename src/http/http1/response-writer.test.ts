@@ -1,5 +1,6 @@
 /** The bytes of responses, whole and in parts, and what is kept where the client reads slowly. */
 import { describe, expect, test } from "bun:test";
+import { ReadableStream } from "node:stream/web";
 import type { RequestHead } from "./request-head.ts";
 import { ResponseWriter, responseHeadText } from "./response-writer.ts";
 import { type ByteSocket, SendBuffer } from "./send-buffer.ts";
@@ -91,18 +92,16 @@ test("the date of a response is that of its second", () => {
 });
 
 describe("a response in parts", () => {
-  async function* partsOf(...texts: string[]): AsyncGenerator<Uint8Array> {
-    for (const text of texts) yield Buffer.from(text);
-  }
+  const partsOf = (...texts: string[]): ReadableStream<Uint8Array> => ReadableStream.from(texts.map((text) => Buffer.from(text)));
   const streamed = async (
     request: RequestHead | undefined,
     headers: Record<string, string>,
-    body?: AsyncIterable<Uint8Array>,
+    body?: ReadableStream<Uint8Array>,
     status = 200,
     isLast = false,
   ) => {
     const { writer, socket } = opened();
-    await writer.stream(request, { status, headers }, body, isLast);
+    await writer.stream(request, { status, headers }, body?.getReader(), isLast);
     return { sent: socket.sent.split("\r\n").slice(1).join("|"), isLast: writer.isLast };
   };
   const date = `x-common: 1|${DATE.trim()}`;
@@ -134,7 +133,7 @@ describe("a response in parts", () => {
   });
 
   test("to HEAD, or with a status that has no body, is its head alone, and the body is not read", async () => {
-    const unread = { [Symbol.asyncIterator]: () => expect.unreachable("nobody reads it") } as unknown as AsyncIterable<Uint8Array>;
+    const unread = { getReader: () => ({ read: () => expect.unreachable("nobody reads it") }) } as unknown as ReadableStream<Uint8Array>;
     expect((await streamed(head, {}, unread)).sent).toBe(`${date}||`);
     expect((await streamed(head, { "content-length": "5" }, unread)).sent).toBe(`content-length: 5|${date}||`);
     expect((await streamed(get, {}, unread, 304)).sent).toBe(`${date}||`);
@@ -150,7 +149,7 @@ describe("a response in parts", () => {
         yield Buffer.from(text);
       }
     }
-    const stream = writer.stream(get, { status: 200, headers: {} }, noted(), false);
+    const stream = writer.stream(get, { status: 200, headers: {} }, ReadableStream.from(noted()).getReader(), false);
     await Bun.sleep(1);
     expect(asked).toEqual([]);
     socket.takes = Number.POSITIVE_INFINITY;

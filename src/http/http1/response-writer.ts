@@ -12,6 +12,7 @@ export interface ResponseHead {
 /** Reason phrases, which only people with a terminal read. */
 const reasons: Readonly<Record<number, string>> = {
   200: "OK",
+  201: "Created",
   204: "No Content",
   206: "Partial Content",
   304: "Not Modified",
@@ -19,7 +20,9 @@ const reasons: Readonly<Record<number, string>> = {
   401: "Unauthorized",
   403: "Forbidden",
   404: "Not Found",
+  405: "Method Not Allowed",
   408: "Request Timeout",
+  409: "Conflict",
   413: "Content Too Large",
   416: "Range Not Satisfiable",
   422: "Unprocessable Content",
@@ -63,6 +66,13 @@ export interface TextResponse extends ResponseHead {
   readonly body: string;
 }
 
+/** A body that is read part by part. */
+export interface PartsReader {
+  /** Without a value at the end. */
+  read(): Promise<{ readonly value?: Uint8Array | undefined }>;
+  cancel(): Promise<void>;
+}
+
 const LAST_CHUNK = Buffer.from("0\r\n\r\n");
 
 export class ResponseWriter {
@@ -99,11 +109,10 @@ export class ResponseWriter {
     this.#sendBuffer.writeText(text, size);
   }
 
-  /** The body is sent part by part, no faster than the client reads it. */
   async stream(
     request: RequestHead | undefined,
     response: ResponseHead,
-    body: AsyncIterable<Uint8Array> | undefined,
+    body: Pick<PartsReader, "read"> | undefined,
     isLast: boolean,
   ): Promise<void> {
     const hasLength = response.headers["content-length"] !== undefined;
@@ -116,8 +125,10 @@ export class ResponseWriter {
     const head = this.#headText(request, response, isLast || isUntilEnd);
     await this.#sendBuffer.writeBytes(Buffer.from(`${head}${framing}\r\n`, "latin1"));
     if (!mayHaveBody || body === undefined) return;
-    for await (const part of body) {
+    for (;;) {
+      const { value: part } = await body.read();
       if (this.#sendBuffer.isClosed) return;
+      if (part === undefined) break;
       if (part.length > 0) await this.#sendBuffer.writeBytes(isChunked ? chunkOf(part) : part);
     }
     if (isChunked) await this.#sendBuffer.writeBytes(LAST_CHUNK);

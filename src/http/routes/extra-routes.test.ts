@@ -1,9 +1,8 @@
-/** Which of the server's own addresses a request means, and what of a handler's response is sent. */
+/** Which of the server's own addresses a request means. */
 import { expect, test } from "bun:test";
-import type { Connection } from "../http1/connection.ts";
 import type { RequestHead } from "../http1/request-head.ts";
 import type { Place } from "../places/places.ts";
-import { type RouteHandler, type RoutePlace, RouteTable, streamWebResponse, webRequest } from "./extra-routes.ts";
+import { type RouteHandler, RouteTable } from "./extra-routes.ts";
 
 const names = ["/", "/openapi.json", "/player/", "/player/own.js"] as const;
 const handlers = new Map(names.map((name) => [name as string, (() => new Response(name)) as RouteHandler]));
@@ -47,29 +46,4 @@ test("D-05: the first page is for browsers alone, and takes nothing below it", (
 test("an address is the server's own whatever the request says, but on the base surface only", () => {
   expect(["/", "/player/x", "/other"].map((path) => table.isAt(placeOf(path)))).toEqual([true, true, false]);
   expect(table.isAt(placeOf("/player/x", "app"))).toBe(false);
-});
-
-test("a handler sees the address as the client used it, with its query and all headers", () => {
-  const head = { method: "HEAD", target: { queryText: "a=1&b" }, headers: ["X-One", "1", "x-two", "2", "X-ONE", "3"] } as unknown as RequestHead;
-  const place = { ...placeOf("/player/x"), baseUrl: "https://h/mount" } as RoutePlace;
-  const request = webRequest(head, place);
-  expect({ method: request.method, url: request.url }).toEqual({ method: "HEAD", url: "https://h/mount/player/x?a=1&b" });
-  expect([...request.headers]).toEqual([
-    ["x-one", "1, 3"],
-    ["x-two", "2"],
-  ]);
-  expect(webRequest({ ...head, target: { queryText: "" } } as RequestHead, place).url).toBe("https://h/mount/player/x");
-});
-
-test("a handler's response keeps its status, body and headers, but for those that are the server's", async () => {
-  const streamed: unknown[] = [];
-  const exchange = { stream: async (...given: unknown[]) => void streamed.push(given) } as unknown as Connection;
-  const headers = { "content-type": "text/plain", connection: "close", date: "now", "access-control-allow-origin": "x", "x-own": "1" };
-  const response = new Response("body", { status: 203, headers });
-  await streamWebResponse(exchange, response);
-  await streamWebResponse(exchange, new Response(null, { status: 204 }));
-  expect(streamed).toEqual([
-    [{ status: 203, headers: { "content-type": "text/plain", "x-own": "1" } }, response.body],
-    [{ status: 204, headers: {} }, undefined],
-  ]);
 });

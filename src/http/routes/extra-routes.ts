@@ -1,9 +1,7 @@
 /** What stands on the graph's own address beside the graph: `/openapi.json`, `/player/…` (operating.md). */
 
-import type { Connection } from "../http1/connection.ts";
 import { findHeader, type RequestHead } from "../http1/request-head.ts";
 import type { Place } from "../places/places.ts";
-import { CORS_HEADERS } from "../refusals.ts";
 
 export interface RoutePlace extends Place {
   /** Scheme, host and mount as the client used them, without a trailing slash. */
@@ -46,21 +44,3 @@ export class RouteTable {
     return undefined;
   }
 }
-
-export function webRequest({ method, target, headers: raw }: RequestHead, place: RoutePlace): Request {
-  const headers = new Headers();
-  for (let i = 0; i < raw.length; i += 2) headers.append(raw[i] as string, raw[i + 1] as string);
-  return new Request(`${place.baseUrl}${place.path}${target.queryText === "" ? "" : `?${target.queryText}`}`, { method, headers });
-}
-
-export const streamWebResponse = (connection: Connection, response: Response): Promise<void> =>
-  connection.stream({ status: response.status, headers: ownHeaders(response.headers) }, response.body ?? undefined);
-
-/** The headers that a handler may set; the others are the server's. */
-function ownHeaders(given: Headers): Record<string, string> {
-  const headers: Record<string, string> = {};
-  for (const [name, value] of given) if (!RESERVED.has(name)) headers[name] = value;
-  return headers;
-}
-
-const RESERVED = new Set([...Object.keys(CORS_HEADERS), "connection", "date", "keep-alive", "transfer-encoding"]);

@@ -1,0 +1,30 @@
+/** Requests and responses of `fetch`, for handlers that take the one and return the other. */
+import { malformedRequest } from "#kernel/errors";
+import type { Connection } from "./http1/connection.ts";
+import type { RequestHead } from "./http1/request-head.ts";
+import { CORS_HEADERS } from "./refusals.ts";
+
+/** `address`: scheme, host and path as the client used them. Throws a `GraphError` for what a `Request` cannot hold. */
+export function webRequest({ method, target, headers: raw }: RequestHead, address: string, body?: ReadableStream<Uint8Array>): Request {
+  const url = `${address}${target.queryText === "" ? "" : `?${target.queryText}`}`;
+  if (!URL.canParse(url)) throw malformedRequest("The Host header names no address");
+  const headers = new Headers();
+  for (let i = 0; i < raw.length; i += 2) headers.append(raw[i] as string, raw[i + 1] as string);
+  const request = new Request(url, { method, headers, ...(body === undefined ? {} : { body, duplex: "half" }) });
+  // Bun takes a method that it does not know for GET.
+  if (request.method !== method) throw malformedRequest(`The method ${method} is not known`);
+  return request;
+}
+
+/** Resolves when the client has taken it, or is gone. */
+export const sendWebResponse = (connection: Connection, { status, headers, body }: Response): Promise<void> =>
+  connection.stream({ status, headers: ownHeaders(headers) }, body ?? undefined);
+
+/** The headers that a handler may set; the others are the server's. */
+function ownHeaders(given: Headers): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const [name, value] of given) if (!RESERVED.has(name)) headers[name] = value;
+  return headers;
+}
+
+const RESERVED = new Set([...Object.keys(CORS_HEADERS), "connection", "date", "keep-alive", "transfer-encoding"]);
