@@ -24,8 +24,8 @@ export const appEventDays = defineSetting({
 
 const KIND = "app_event_retention";
 const KEY = "daily";
-/** Rows deleted in one write. It takes some 10 ms, no longer than a batch of events. */
-const ROWS_PER_WRITE = 2_000;
+/** Rows deleted in one write, with what the indexes have of them. It takes no longer than a batch of events. */
+const ROWS_PER_WRITE = 1_000;
 
 export const retention: JobKind<World> = {
   kind: KIND,
@@ -61,21 +61,19 @@ async function deleteExpired(world: World): Promise<void> {
   const repeatable = unixSeconds(world.clock) - DEDUP_WINDOW_SECONDS;
   const before = Math.min(unixSeconds(world.clock) - days * DAY_SECONDS, repeatable);
   for (const app of await listAppsWithEvents(world.database.reader)) {
-    for (let seen: number | undefined = 0; seen !== undefined; ) seen = await deleteSome(world, app, { after: seen, before, repeatable });
+    let after: number | undefined = 0;
+    while (after !== undefined) after = await deleteSome(world, app, after, { before, repeatable });
   }
 }
 
+/** Requests that arrived before `before` are deleted, unless one of their events has an `event_id` and a later time than `repeatable`. */
 interface Expiry {
-  /** The number of the newest request that this run has dealt with. */
-  readonly after: number;
-  /** Requests that arrived earlier are deleted, */
   readonly before: number;
-  /** unless one of their events has an `event_id` and a later time than this. */
   readonly repeatable: number;
 }
 
-/** Returns the number of the newest request that was dealt with, or undefined when no expired one is left. */
-const deleteSome = (world: World, app: NodeId, { after, before, repeatable }: Expiry): Promise<number | undefined> =>
+/** Deals with requests after the number `after`. Returns the number of the newest one, or undefined when no expired one is left. */
+const deleteSome = (world: World, app: NodeId, after: number, { before, repeatable }: Expiry): Promise<number | undefined> =>
   world.database.write(async (tx) => {
     await tx.lock("app events", app);
     const last = await findExpired(tx, app, after, before, ROWS_PER_WRITE);

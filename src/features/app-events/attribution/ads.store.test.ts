@@ -40,7 +40,8 @@ onEachDatabase("ads", (kind) => {
     await touch(database, "1", "9", 50, ["device:a"]);
     await touch(database, "2", "10", 50, ["device:a"]);
     await database.write((tx) => ads.saveAd(tx, { id: "9", app: APP, campaign_id: "8", objective: "APP_INSTALLS", tracked_apps: [] }));
-    expect(await ads.findAd(database.reader, "9")).toEqual({ id: "9", app: APP, campaign_id: "8", objective: "APP_INSTALLS", tracked_apps: [] });
+    expect(await ads.findAd(database.reader, OTHER, "9")).toBeUndefined();
+    expect(await ads.findAd(database.reader, APP, "9")).toEqual({ id: "9", app: APP, campaign_id: "8", objective: "APP_INSTALLS", tracked_apps: [] });
     expect(await listed(database)).toEqual(["9 ", "10 1001+1002", "100 1001+1002"]);
     await database.write((tx) => ads.untrackApp(tx, APP));
     expect(await listed(database)).toEqual(["9 ", "10 1002", "100 1002"]);

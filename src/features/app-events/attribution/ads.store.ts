@@ -24,8 +24,8 @@ const selectAds = (least: string, most: string): Sql => sql`
 
 const LARGEST_ID = "9223372036854775807";
 
-export async function findAd(reader: Reader, id: string): Promise<Ad | undefined> {
-  const row = await reader.get<AdRow>(selectAds(id, id));
+export async function findAd(reader: Reader, app: NodeId, id: string): Promise<Ad | undefined> {
+  const row = await reader.get<AdRow>(append(selectAds(id, id), "AND a.app = ?", [app]));
   return row === undefined ? undefined : adOf(row);
 }
 
