@@ -46,16 +46,17 @@ export async function handleCreateLabel(request: CreateLabel, tx: Transaction) {
   const most = readSetting(world, labelsPerPageMax);
   // D-82: with the migration on, names are compared without case.
   const ignoresCase = request.isMigrated("label_names_case_insensitive");
-  const [hasPlace, subscribers] = await Promise.all([
+  // Side by side, so that on PostgreSQL they travel together while others wait for the page; a refusal undoes them.
+  const [hasPlace, subscribers, id] = await Promise.all([
     reservePlace(tx, node.id, name, { most, ignoresCase }),
     world.webhooks.subscribersOf(tx, labelWebhook, node.id),
+    insertMinted(world.ids, (minted) => insertLabel(tx, node.id, minted, name)),
   ]);
   if (!hasPlace) {
-    const namesakes = await findLabelsByName(tx, node.id, name);
+    const namesakes = (await findLabelsByName(tx, node.id, name)).filter((label) => label.id !== id);
     const namesake = ignoresCase ? namesakes[0] : namesakes.find((label) => label.name === name);
     throw namesake === undefined ? tooManyLabels(most) : duplicateLabelName(namesake.id);
   }
-  const id = await insertMinted(world.ids, (minted) => insertLabel(tx, node.id, minted, name));
   await world.webhooks.emit(tx, labelWebhook, { entity: node.id, payload: { action: "created", label: { id, name } }, subscribers });
   return world.profile === "clients" ? { id, name, page_label_name: name } : { id, name };
 }

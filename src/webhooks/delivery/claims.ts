@@ -88,7 +88,7 @@ const LOOK_AHEAD = 16;
 const GIVEN_BACK_MAX = 512;
 
 export interface ClaimTurn {
-  readonly fence: number;
+  readonly fence: number | Promise<number>;
   /** World time. */
   readonly nowMs: number;
   readonly fields: FieldCatalogue;
@@ -106,27 +106,31 @@ interface Found {
 }
 
 export async function claim(tx: Transaction, requests: readonly ClaimRequest[], turn: ClaimTurn): Promise<Claims> {
-  const { fence, nowMs, fields } = turn;
+  const { nowMs, fields } = turn;
   // Side by side, so that on PostgreSQL their statements travel together.
-  const found = await Promise.all(requests.map((request) => (request.isProbe ? lookForProbe : look)(tx, request, nowMs)));
+  const [fence, found] = await Promise.all([
+    turn.fence,
+    Promise.all(requests.map((request) => (request.isProbe ? lookForProbe : look)(tx, request, nowMs))),
+  ]);
   const queues = new Set(requests.map(({ queue }) => queue));
   const probed = new Set(requests.filter(({ isProbe }) => isProbe).map(({ queue }) => queue));
   const firstIds = found.flatMap(({ heads }) => heads);
   const retryIds = found.flatMap(({ dueRetries }) => dueRetries);
   // Between the look and the lock another process may have moved a delivery to a queue that this turn does not serve.
   const isHere = ({ callback }: ClaimedRow): boolean => queues.has(callback);
-  const firsts = firstIds.length === 0 ? [] : (await lockFirsts(tx, firstIds)).filter(isHere);
-  const retries = retryIds.length === 0 ? [] : (await lockRetries(tx, retryIds)).filter(isHere);
-  if (firsts.length > 0) await claimFirsts(tx, idsOf(firsts), fence, nowMs);
-  if (retries.length > 0) await claimRetries(tx, idsOf(retries), fence);
-
+  const [lockedFirsts, lockedRetries] = await Promise.all([
+    firstIds.length === 0 ? [] : lockFirsts(tx, firstIds),
+    retryIds.length === 0 ? [] : lockRetries(tx, retryIds),
+  ]);
+  const [firsts, retries] = [lockedFirsts.filter(isHere), lockedRetries.filter(isHere)];
   const followed = new Set(found.flatMap((one) => [...one.followed]));
   // A batch is formed once (D-62): one that came back unsent keeps what joined it, and one that was tried its body.
-  const joined = await joinAll(
-    tx,
-    fields,
-    firsts.filter(({ id, members, attempts }) => members === 0 && attempts === NO_ATTEMPTS && followed.has(id)),
-  );
+  const leading = firsts.filter(({ id, members, attempts }) => members === 0 && attempts === NO_ATTEMPTS && followed.has(id));
+  const [joined] = await Promise.all([
+    joinAll(tx, fields, leading),
+    firsts.length > 0 && claimFirsts(tx, idsOf(firsts), fence, nowMs),
+    retries.length > 0 && claimRetries(tx, idsOf(retries), fence),
+  ]);
   const formed = await Promise.all(
     [...firsts, ...retries].map(async (row) => [row.id, row.members > 0 ? await findMembers(tx, row.id) : (joined.get(row.id) ?? [])] as const),
   );
@@ -139,7 +143,10 @@ export async function claim(tx: Transaction, requests: readonly ClaimRequest[], 
 }
 
 /** What was claimed under `fence` and is not `held`, as after a commit whose connection broke. */
-export async function giveBackUnknown(tx: Transaction, { fence, nowMs, held }: Omit<ClaimTurn, "fields"> & { readonly held: ReadonlySet<string> }) {
+export async function giveBackUnknown(
+  tx: Transaction,
+  { fence, nowMs, held }: { readonly fence: number; readonly nowMs: number; readonly held: ReadonlySet<string> },
+) {
   const unknown = idsOf(await findSending(tx, fence)).filter((id) => !held.has(id));
   for (let at = 0; at < unknown.length; at += GIVEN_BACK_MAX) await giveBackClaimed(tx, unknown.slice(at, at + GIVEN_BACK_MAX), fence, nowMs);
 }
@@ -154,7 +161,10 @@ function viewsOf(found: readonly Found[], claimed: readonly string[], joined: Re
 async function look(tx: Transaction, request: ClaimRequest, nowMs: number): Promise<Found> {
   const { queue, firsts, busy } = request;
   const limit = firsts + LOOK_AHEAD;
-  const waiting = firsts > 0 ? await findFirsts(tx, queue, limit) : [];
+  const [waiting, { dueRetries, nextRetryMs }] = await Promise.all([
+    firsts > 0 ? findFirsts(tx, queue, limit) : [],
+    request.retries > 0 ? lookForRetries(tx, request, nowMs) : NO_RETRIES,
+  ]);
   const isWhole = waiting.length < limit;
   const headOf = new Map<string, string>();
   const followed = new Set<string>();
@@ -171,7 +181,6 @@ async function look(tx: Transaction, request: ClaimRequest, nowMs: number): Prom
     if (headOf.size < firsts) nextEntity = await lookFurther(tx, request, headOf, followed);
     hasMore ||= headOf.size === firsts;
   }
-  const { dueRetries, nextRetryMs } = request.retries === 0 ? NO_RETRIES : await lookForRetries(tx, request, nowMs);
   return { heads: [...headOf.values()], followed, waiting, isWhole, dueRetries, view: { request, hasMore, nextEntity, nextRetryMs } };
 }
 

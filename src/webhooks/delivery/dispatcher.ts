@@ -185,7 +185,7 @@ export class DeliveryDispatcher implements WorkSource {
     for (const request of requests) this.#queues.get(request.queue).claimBegins(request);
     let claims: Claims;
     try {
-      claims = await database.write(async (tx) => claim(tx, requests, { fence: await session.fenceFor(tx), nowMs, fields }));
+      claims = await database.write((tx) => claim(tx, requests, { fence: session.fenceFor(tx), nowMs, fields }));
     } catch (error) {
       for (const request of requests) this.#queues.get(request.queue).claimFailed(request);
       this.#mayHoldMore = session.isShared;
