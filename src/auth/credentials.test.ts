@@ -6,7 +6,7 @@ import { cafe } from "#harness/worlds";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
 import type { AppFacts } from "./app-facts.ts";
-import { checkKnownToken, checkTokens, missingCredential, type Presented, presentedTokens, schemeFor } from "./credentials.ts";
+import { checkTokens, missingCredential, type Presented, presentedTokens, schemeFor } from "./credentials.ts";
 import { clientsScheme, type Place, schemes } from "./schemes.ts";
 import { isDataAccessOver, principalOf, revocationTime, type Token } from "./token.ts";
 import { insertToken } from "./tokens.store.ts";
@@ -141,22 +141,6 @@ onEachDatabase("tokens that are checked", (database) => {
     expect({ alive, dead: dead.length }).toEqual({ alive: ["1001|s3cret"], dead: 6 });
     expect(world.tokens.peekAppOf("1001|s3cret", 0)).toBe("1001" as never);
     expect(world.tokens.peekAppOf("1001|0ther", 0)).toBeUndefined();
-  });
-
-  test("what is known at once is one live token in every place that was looked up before", async () => {
-    const { check, world } = await open();
-    const at = (now: number, ...values: string[]) =>
-      checkKnownToken(
-        values.map((value) => ({ place: "bearer", value })),
-        world.tokens,
-        now,
-      )?.length;
-    expect([at(0, "page"), at(0)]).toEqual([undefined, 0]);
-    await check("page", "expired");
-    expect([at(0, "page", "page"), at(0, "page", "expired"), at(1_789_999_999, "expired"), at(1_790_000_000, "expired")]).toEqual([
-      ...[2, undefined],
-      ...[1, undefined],
-    ]);
   });
 
   test("a token may have 1,000 characters", async () => {

@@ -100,20 +100,9 @@ export async function checkTokens(presented: readonly Presented[], tokens: Token
 }
 
 async function checkToken(value: string, place: string, tokens: Tokens, nowSeconds: number): Promise<Token | GraphError> {
-  const token = tokens.alive(tokens.peek(value) ?? (await tokens.find(value)), place, nowSeconds);
+  const token = tokens.alive(await tokens.find(value), place, nowSeconds);
   if (token instanceof GraphError) return token;
   return (await tokens.findApp(token.app)) === undefined ? tokenInvalid(place, "its app is gone") : token;
-}
-
-/** The same for one live token that stands in every place and is known, as most do: without a promise. Undefined where it is not so. */
-export function checkKnownToken(presented: readonly Presented[], tokens: Tokens, nowSeconds: number): Credential[] | undefined {
-  const first = presented[0];
-  if (first === undefined) return [];
-  const { value } = first;
-  const found = tokens.peek(value);
-  if (found === undefined || presented.some((other) => other.value !== value)) return undefined;
-  const token = tokens.alive(found, placeNames[first.place], nowSeconds);
-  return token instanceof GraphError ? undefined : presented.map(({ place }) => ({ place, value, token }));
 }
 
 /** The place that is needed and empty, as an error; undefined when nothing is missing. */

@@ -40,13 +40,8 @@ export class Tokens {
     this.#apps = new FactCache(database, appFact);
   }
 
-  /** On the hot path: what is known, without a promise. */
-  peekApp(id: NodeId): AppFacts | undefined {
-    return this.#apps.peek(id);
-  }
-
-  async findApp(id: NodeId): Promise<AppFacts | undefined> {
-    return this.#apps.peek(id) ?? (await this.#apps.get(id, () => this.#ports.get("app").findFacts(this.#database.reader, id)));
+  findApp(id: NodeId): Promise<AppFacts | undefined> {
+    return this.#apps.get(id, () => this.#ports.get("app").findFacts(this.#database.reader, id));
   }
 
   /** The token of that text, dead or alive; undefined when it is unknown. */
@@ -55,30 +50,21 @@ export class Tokens {
     const bar = value.indexOf("|");
     if (bar !== -1) return this.#findByAppSecret(value.slice(0, bar), value.slice(bar + 1));
     const hash = this.#hashes.get(value) ?? hashOf(value);
-    const token = this.#tokens.peek(hash) ?? (await this.#tokens.get(hash, () => findTokenByHash(this.#database.reader, hash)));
+    const token = await this.#tokens.get(hash, () => findTokenByHash(this.#database.reader, hash));
     if (token !== undefined) this.#remember(value, hash);
     return token;
   }
 
-  /** On the hot path: what is known, without a promise. */
-  peek(value: string): Token | undefined {
-    const hash = this.#hashes.get(value);
-    return hash === undefined ? undefined : this.#tokens.peek(hash);
-  }
-
-  /** The app of a live token, where that is known without a promise. */
+  /** The app of a live token as far as it is known, for a decision that waits for no database. */
   peekAppOf(value: string, nowSeconds: number): NodeId | undefined {
     const bar = value.indexOf("|");
     if (bar !== -1) {
-      const app = this.#peekByAppId(value.slice(0, bar));
+      const app = this.#apps.peek(value.slice(0, bar));
       return app !== undefined && isSameHex(hashOf(value.slice(bar + 1)), app.secret_hash) ? app.id : undefined;
     }
-    const token = this.alive(this.peek(value), "", nowSeconds);
-    return token instanceof GraphError ? undefined : this.peekApp(token.app)?.id;
-  }
-
-  #peekByAppId(id: string): AppFacts | undefined {
-    return isNodeId(id) ? this.peekApp(id) : undefined;
+    const hash = this.#hashes.get(value);
+    const token = this.alive(hash === undefined ? undefined : this.#tokens.peek(hash), "", nowSeconds);
+    return token instanceof GraphError ? undefined : this.#apps.peek(token.app)?.id;
   }
 
   #remember(value: string, hash: string): void {

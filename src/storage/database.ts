@@ -11,8 +11,6 @@ import type { Row, Sql } from "./sql.ts";
 export interface Reader {
   get<R extends Row>(statement: Sql): Promise<R | undefined>;
   all<R extends Row>(statement: Sql): Promise<R[]>;
-  /** `get` without a promise, for a store that responds synchronously (SQLite), on the hot path. Throws what `get` rejects with. */
-  getAtOnce?<R extends Row>(statement: Sql): R | undefined;
 }
 
 /** A failed statement ends the transaction, even if the body swallows the error. For expected conflicts, use `ON CONFLICT`. */

@@ -87,11 +87,6 @@ export class WebhookFacts {
     return this.#ports.get(subscriberPorts[event.object]).subscribersOf(reader, event, nowMs);
   }
 
-  /** On the hot path: what is known, without a promise. */
-  peekApp(app: NodeId): WebhookApp | undefined {
-    return this.#apps.peek(app);
-  }
-
   /** Outside transactions. */
   findApp(reader: Reader, app: NodeId): Promise<WebhookApp | undefined> {
     return this.#apps.get(app, () => this.#ports.get("webhook_app").find(reader, app));

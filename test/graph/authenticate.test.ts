@@ -1,6 +1,6 @@
 /** D-10, D-12, D-14, D-90, D-97: the tokens that a request brings, before anything is known of its node. */
 import { describe, expect, test } from "bun:test";
-import { authenticate, authenticateAtOnce, knownApp, missingToken } from "#graph/pipeline/authenticate";
+import { authenticate, knownApp, missingToken } from "#graph/pipeline/authenticate";
 import type { Addressed, Incoming } from "#graph/pipeline/stages";
 import { GraphError } from "#kernel/errors";
 import { buildRegistry } from "#main";
@@ -23,18 +23,15 @@ interface Given {
   readonly method?: string;
   /** Whether tokens and apps are in the caches. */
   readonly isKnown?: boolean;
-  readonly isAppKnown?: boolean;
 }
 
-function given({ query = {}, body = {}, authorization, profile = "strict", edge, method = "GET", isKnown = true, isAppKnown = isKnown }: Given) {
+function given({ query = {}, body = {}, authorization, profile = "strict", edge, method = "GET", isKnown = true }: Given) {
   const world = {
     ...{ profile, clock: { nowMs: () => NOW * 1_000 } },
     tokens: {
-      peek: (value: string) => (isKnown ? tokens[value] : undefined),
       find: async (value: string) => tokens[value],
       alive: (token: { id: string } | undefined, place: string, now: number) =>
         token === undefined || token.id === "ended" ? new GraphError("tokenInvalid", `${token?.id ?? "unknown"} in ${place} at ${now}`) : token,
-      peekApp: (id: string) => (isAppKnown ? apps[id] : undefined),
       findApp: async (id: string) => apps[id],
       peekAppOf: (value: string, now: number) => (isKnown && now === NOW && value !== "ended" ? tokens[value]?.app : undefined),
     },
@@ -45,12 +42,7 @@ function given({ query = {}, body = {}, authorization, profile = "strict", edge,
   return { incoming, addressed };
 }
 
-const atOnce = (asked: Given): unknown => {
-  const { incoming, addressed } = given(asked);
-  const found = authenticateAtOnce(incoming, addressed);
-  return found && { app: found.app?.id, places: found.credentials.map(({ place }) => place), dead: found.dead };
-};
-const later = async (asked: Given): Promise<unknown> => {
+const found = async (asked: Given): Promise<unknown> => {
   const { incoming, addressed } = given(asked);
   try {
     const { app, credentials, dead } = await authenticate(incoming, addressed);
@@ -63,41 +55,29 @@ const later = async (asked: Given): Promise<unknown> => {
 const none = { app: undefined, places: [], dead: [] };
 
 describe("a request's tokens", () => {
-  test("are known at once where one live token is cached with its app, or there is none", () => {
-    expect(atOnce({ authorization: "Bearer a" })).toEqual({ app: "1", places: ["bearer"], dead: [] });
-    expect(atOnce({})).toEqual({ ...none, app: undefined });
-    const notAtOnce: Given[] = [
-      { authorization: "Bearer a", isKnown: false },
-      { authorization: "Bearer a", isAppKnown: false },
-      { authorization: "Bearer ended" },
-      { authorization: "Bearer a", query: { access_token: "b" } },
-    ];
-    for (const asked of notAtOnce) expect(atOnce(asked)).toBeUndefined();
-  });
-
-  test("D-14: are looked up otherwise; dead ones are kept beside a live one, and refused where there is none", async () => {
-    expect(await later({ authorization: "Bearer a", isKnown: false })).toEqual({ app: "1", places: ["bearer"], dead: [] });
-    expect(await later({})).toEqual(none);
-    expect(await later({ authorization: "Bearer b", query: { access_token: "ended" } })).toEqual({
+  test("D-14: are looked up; dead ones are kept beside a live one, and refused where there is none", async () => {
+    expect(await found({ authorization: "Bearer a" })).toEqual({ app: "1", places: ["bearer"], dead: [] });
+    expect(await found({})).toEqual(none);
+    expect(await found({ authorization: "Bearer b", query: { access_token: "ended" } })).toEqual({
       app: "2",
       places: ["bearer"],
       dead: ["access_token"],
     });
-    expect(await later({ authorization: "Bearer ended" })).toBe("ended in Authorization at 1000");
-    expect(await later({ authorization: "Bearer ended", query: { access_token: "unheard" } })).toBe("ended in Authorization at 1000");
+    expect(await found({ authorization: "Bearer ended" })).toBe("ended in Authorization at 1000");
+    expect(await found({ authorization: "Bearer ended", query: { access_token: "unheard" } })).toBe("ended in Authorization at 1000");
   });
 
   test("D-10: are all needed by page messaging, so that a dead one is refused beside a live one", async () => {
     const asked = { authorization: "Bearer a", query: { access_token: "ended" } };
-    expect(await later({ ...asked, edge: "custom_labels" })).toBe("ended in access_token at 1000");
-    expect(await later({ ...asked, edge: "custom_labels", method: "PUT" })).toMatchObject({ app: "1" });
+    expect(await found({ ...asked, edge: "custom_labels" })).toBe("ended in access_token at 1000");
+    expect(await found({ ...asked, edge: "custom_labels", method: "PUT" })).toMatchObject({ app: "1" });
   });
 
-  test("D-12: are looked for where the form of the request lets them count, and by `clients` everywhere", () => {
+  test("D-12: are looked for where the form of the request lets them count, and by `clients` everywhere", async () => {
     const asked = { body: { access_token: "a" } };
-    expect(atOnce(asked)).toMatchObject({ places: ["body"] });
-    expect(atOnce({ ...asked, edge: "custom_labels" })).toEqual(none);
-    expect(atOnce({ ...asked, edge: "custom_labels", profile: "clients" })).toMatchObject({ app: "1", places: ["body"] });
+    expect(await found(asked)).toMatchObject({ places: ["body"] });
+    expect(await found({ ...asked, edge: "custom_labels" })).toEqual(none);
+    expect(await found({ ...asked, edge: "custom_labels", profile: "clients" })).toMatchObject({ app: "1", places: ["body"] });
   });
 });
 

@@ -97,25 +97,6 @@ describe("fact cache", () => {
     expect({ a: cache.peek("a"), b: cache.peek("b") }).toEqual({ a: undefined, b: undefined });
   });
 
-  test("a fact that is read at once is kept from its second request on, under the key that it names; absence never is", () => {
-    const { database, announce } = announcer();
-    const cache = new FactCache<string>(database, "token");
-    let loads = 0;
-    const read = (fact: string | undefined, key = "a"): string | undefined => {
-      const load = () => {
-        loads++;
-        return fact;
-      };
-      return cache.getAtOnce(key, load, (known) => `key of ${known}`);
-    };
-    expect([read("one"), cache.peek("key of one")]).toEqual(["one", undefined]);
-    expect([read("two"), cache.peek("key of two"), cache.peek("a")]).toEqual(["two", "two", undefined]);
-    expect([read("x", "key of two"), loads]).toEqual(["two", 2]);
-    announce("token", "key of two");
-    expect([read("y", "key of two"), loads]).toEqual(["y", 3]);
-    expect([read(undefined, "b"), read(undefined, "b"), read(undefined, "b"), loads]).toEqual([undefined, undefined, undefined, 6]);
-  });
-
   test("it is bounded", async () => {
     const cache = new FactCache<number>(announcer().database, "token");
     for (let i = 0; i < 10_050; i++) await cache.get(String(i), async () => i);

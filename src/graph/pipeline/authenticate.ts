@@ -1,21 +1,11 @@
 /** The step `authenticate`: which tokens a request brings, in the places that its form lets count (D-10, D-12, D-90, D-93). */
-import { checkKnownToken, checkTokens, missingCredential, type Presented, presentedTokens, schemeFor } from "#auth/credentials";
+import { checkTokens, missingCredential, type Presented, presentedTokens, schemeFor } from "#auth/credentials";
 import { clientsScheme, type Place } from "#auth/schemes";
 import { unixSeconds } from "#kernel/clock";
 import { type GraphError, tokenMissing } from "#kernel/errors";
 import type { World } from "../worlds/world.ts";
 import type { GraphRequest, Parameters } from "./request.ts";
 import type { Addressed, Authenticated, Incoming } from "./stages.ts";
-
-/** Without a promise, for one token that is alive and cached with its app, or none; undefined where it takes more. */
-export function authenticateAtOnce(incoming: Incoming, { address, method }: Addressed): Authenticated | undefined {
-  const { world, now } = incoming;
-  const credentials = checkKnownToken(presentedFor(incoming, { address, method }), world.tokens, now);
-  if (credentials === undefined) return undefined;
-  const first = credentials[0];
-  const app = first === undefined ? undefined : world.tokens.peekApp(first.token.app);
-  return first === undefined || app !== undefined ? { address, method, credentials, dead: [], app } : undefined;
-}
 
 /** Rejects where the request brings tokens and none of them is alive (D-14), or one of page messaging's is not (D-10). */
 export async function authenticate(incoming: Incoming, { address, method }: Addressed): Promise<Authenticated> {

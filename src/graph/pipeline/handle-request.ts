@@ -10,7 +10,7 @@ import { GraphError, internalError } from "#kernel/errors";
 import type { Registry } from "../contract/registry.ts";
 import type { Met, RequestFaultInput } from "../worlds/fault-injection.ts";
 import type { World } from "../worlds/world.ts";
-import { authenticate, authenticateAtOnce } from "./authenticate.ts";
+import { authenticate } from "./authenticate.ts";
 import { authorizeCaller, see } from "./authorize.ts";
 import { dispatchMany, type ManyResponses } from "./batch/multi-get.ts";
 import { damaged, meetFault, throwErrorOf } from "./faults/faults.ts";
@@ -65,7 +65,7 @@ async function serve(deps: RequestDeps, world: World, request: GraphRequest): Pr
     reached = addressed;
 
     // 2 Authenticate: every token that the request brings. D-93: before anything else about the request can show.
-    const authenticated = authenticateAtOnce(incoming, addressed) ?? (await authenticate(incoming, addressed));
+    const authenticated = await authenticate(incoming, addressed);
     reached = authenticated;
     if (authenticated.app !== undefined) request.admission?.countAgainst(authenticated.app.id);
     // D-34: a batch, or `ids=`: each of its requests goes through the pipeline by itself.
@@ -74,7 +74,7 @@ async function serve(deps: RequestDeps, world: World, request: GraphRequest): Pr
 
     // 3 Node: one indexed read, mostly cached.
     const id = idOf(incoming, authenticated);
-    const node = id === undefined ? undefined : (world.peekNode(id) ?? (await world.findNode(id)));
+    const node = id === undefined ? undefined : await world.findNode(id);
 
     // 4 Endpoint: by node type, method and edge.
     const resolved = findEndpoint(incoming, authenticated, id, node);
@@ -84,8 +84,7 @@ async function serve(deps: RequestDeps, world: World, request: GraphRequest): Pr
 
     // 5 Visibility: may the caller know that the node exists?
     story?.begin("check");
-    const seeing = see(incoming, resolved);
-    const visible = seeing instanceof Promise ? await seeing : seeing;
+    const visible = await see(incoming, resolved);
     if (visible === undefined) {
       // From here on the request is one that found no node.
       reached = { ...authenticated, concealed: resolved.endpoint };
@@ -98,8 +97,7 @@ async function serve(deps: RequestDeps, world: World, request: GraphRequest): Pr
     reached = versioned;
 
     // 7 Authorize: the places of the tokens, scopes, tasks, rate limits.
-    const authorizing = authorizeCaller(incoming, versioned);
-    const check = authorizing instanceof Promise ? await authorizing : authorizing;
+    const check = await authorizeCaller(incoming, versioned);
     if (isFirstMarketingRequest(incoming, versioned)) await recordMarketingUse(incoming, versioned);
 
     // 8 Parse: parameters, fields and page, against the contract.
@@ -112,8 +110,7 @@ async function serve(deps: RequestDeps, world: World, request: GraphRequest): Pr
 
     // 11 Respond: the fields, then the changes back to the version that serves.
     story?.begin("respond");
-    const responding = respond(incoming, versioned, handled, readPart);
-    const response = responding instanceof Promise ? await responding : responding;
+    const response = await respond(incoming, versioned, handled, readPart);
 
     // 12 Render: JSON, headers, entity tag.
     return reported(story, reached, damaged(renderResponse(incoming, reached, response), fault), { fault });

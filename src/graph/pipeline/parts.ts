@@ -16,7 +16,7 @@ import type { Incoming, Resolved, Versioned } from "./stages.ts";
 /** Undefined: the part's own read is answered as one of a missing node. Rejects with every other error of that read. */
 export async function readPart(incoming: Incoming, around: Versioned, part: Part): Promise<unknown> {
   const { world, registry } = incoming;
-  const node = world.peekNode(part.id) ?? (await world.findNode(part.id));
+  const node = await world.findNode(part.id);
   const endpoint = node === undefined ? undefined : registry.find(node.type, "GET", part.edge);
   if (endpoint === undefined || !isShownOn(endpoint, incoming)) return undefined;
   const { credentials, dead, app } = around;

@@ -12,15 +12,10 @@ interface NodeRow extends Row {
 
 export const nodeFact = "node";
 
-const nodeOfId = (id: NodeId) => sql`SELECT CAST(n.id AS TEXT) AS id, n.type, CAST(n.owner AS TEXT) AS owner FROM nodes n WHERE n.id = ${id}`;
-
-const nodeOf = (row: NodeRow | undefined): NodeRef | undefined =>
-  row === undefined ? undefined : { id: nodeId(row.id), type: row.type, owner: nodeId(row.owner) };
-
-export const findNode = async (reader: Reader, id: NodeId): Promise<NodeRef | undefined> => nodeOf(await reader.get<NodeRow>(nodeOfId(id)));
-
-/** Undefined also where the store can only return a promise. */
-export const findNodeAtOnce = (reader: Reader, id: NodeId): NodeRef | undefined => nodeOf(reader.getAtOnce?.<NodeRow>(nodeOfId(id)));
+export async function findNode(reader: Reader, id: NodeId): Promise<NodeRef | undefined> {
+  const row = await reader.get<NodeRow>(sql`SELECT CAST(n.id AS TEXT) AS id, n.type, CAST(n.owner AS TEXT) AS owner FROM nodes n WHERE n.id = ${id}`);
+  return row === undefined ? undefined : { id: nodeId(row.id), type: row.type, owner: nodeId(row.owner) };
+}
 
 /** Returns whether the id was free. */
 export const insertNode = async (tx: Transaction, node: NodeRef): Promise<boolean> =>

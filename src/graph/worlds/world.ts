@@ -24,7 +24,7 @@ import type { VersionCalendar } from "../versions/calendar.ts";
 import type { WorldClock } from "./clock.ts";
 import type { Faults } from "./fault-injection.ts";
 import { DEFAULT_WORLD } from "./hosting/worlds.store.ts";
-import { findNode, findNodeAtOnce, nodeFact } from "./nodes.store.ts";
+import { findNode, nodeFact } from "./nodes.store.ts";
 import type { RateLimits } from "./rate-limits.ts";
 import type { RequestLog } from "./request-log.ts";
 
@@ -204,11 +204,6 @@ export class World {
     }
     return cache as FactCache<T>;
   };
-
-  /** What an id is, where that is known without a promise: the hot path asks this first. */
-  peekNode(id: NodeId): NodeRef | undefined {
-    return this.#nodes.getAtOnce(id, () => findNodeAtOnce(this.database.reader, id), idOf);
-  }
 
   findNode(id: NodeId): Promise<NodeRef | undefined> {
     return this.#nodes.get(id, () => findNode(this.database.reader, id), idOf);

@@ -45,10 +45,6 @@ export class CommittedReader implements Reader {
   }
 
   async get<R extends Row>(statement: Sql): Promise<R | undefined> {
-    return this.getAtOnce<R>(statement);
-  }
-
-  getAtOnce<R extends Row>(statement: Sql): R | undefined {
     try {
       if (!this.#connection.inTransaction) this.#begin();
       return this.#connection.get<R>(statement);

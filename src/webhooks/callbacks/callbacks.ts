@@ -23,16 +23,11 @@ export class Callbacks {
 
   /** The callback's id, which is also that of its queue; a new URL is stored. */
   async idFor(tx: Transaction, app: string, url: string): Promise<string> {
-    const known = this.peekId(app, url);
+    const known = this.#byUrl.get(app)?.get(url);
     if (known !== undefined) return known;
     const id = (await findCallbackId(tx, app, url)) ?? (await insertCallback(tx, this.#ids.mint(), app, url));
     tx.afterCommit(() => this.#keepId(app, url, id));
     return id;
-  }
-
-  /** On the hot path: what is known, without a promise. */
-  peekId(app: string, url: string): string | undefined {
-    return this.#byUrl.get(app)?.get(url);
   }
 
   #keepId(app: string, url: string, id: string): void {
@@ -50,7 +45,7 @@ export class Callbacks {
   }
 
   /** Outside transactions. */
-  async find(id: string): Promise<CallbackRow | undefined> {
-    return this.#rows.peek(id) ?? (await this.#rows.get(id, () => findCallback(this.#database.reader, id)));
+  find(id: string): Promise<CallbackRow | undefined> {
+    return this.#rows.get(id, () => findCallback(this.#database.reader, id));
   }
 }

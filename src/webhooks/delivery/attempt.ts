@@ -37,14 +37,14 @@ export async function attemptDelivery(deps: DeliveryDeps, claimed: Claimed): Pro
   // First attempts follow their event at once, or were looked at when the app unsubscribed.
   if (claimed.isRetry && !(await isWanted(facts, database.reader, app, [row, ...claimed.members], nowMs)))
     return { kind: "unsubscribed", endedMs: nowMs };
-  const of = facts.peekApp(app) ?? (await facts.findApp(database.reader, app));
+  const of = await facts.findApp(database.reader, app);
   const route = await facts.routeOf(database.reader, app, of, eventFactsOf(row), fields.isHonouringOverrides(row));
   if (route.to === "nowhere" || of === undefined) {
     if (row.callback !== NO_CALLBACK) return { kind: "moved", url: undefined };
     const reason = route.to === "nowhere" ? route.reason : "no_callback";
     return failure(deps, claimed, { time_ms: deps.clock.nowMs(), error: reason }, false);
   }
-  const callback = row.callback === NO_CALLBACK ? undefined : (callbacks.peek(row.callback) ?? (await callbacks.find(row.callback)));
+  const callback = row.callback === NO_CALLBACK ? undefined : await callbacks.find(row.callback);
   if (callback?.url !== route.url) return { kind: "moved", url: route.url };
   // It was paused after this delivery was chosen: by the result of another one, or while the callback was being read.
   if (callback.paused_ms !== null && !claimed.isProbe) return { kind: "back" };

@@ -69,9 +69,9 @@ export async function storeEvent(outbox: Outbox, tx: Transaction, field: Webhook
   await insertEvent(tx, row, apps.length);
   for (const app of apps) {
     // The route is decided at each attempt (D-63); this one only says in which queue it waits.
-    const of = facts.peekApp(app) ?? (await facts.findAppIn(tx, app));
+    const of = await facts.findAppIn(tx, app);
     const route = await facts.routeOf(tx, app, of, event, field.honoursOverrides);
-    const queue = route.to === "nowhere" ? NO_CALLBACK : (callbacks.peekId(app, route.url) ?? (await callbacks.idFor(tx, app, route.url)));
+    const queue = route.to === "nowhere" ? NO_CALLBACK : await callbacks.idFor(tx, app, route.url);
     const id = ids.mint();
     const fence = queue === NO_CALLBACK ? undefined : outbox.fenceForNew(queue);
     // The database decides on the order of an entity, whatever this process remembers.

@@ -145,8 +145,7 @@ export class EndpointQueues {
   }
 
   async #find(id: string): Promise<CallbackRow | undefined> {
-    if (id === NO_CALLBACK) return undefined;
-    return this.#options.callbacks.peek(id) ?? (await this.#options.callbacks.find(id));
+    return id === NO_CALLBACK ? undefined : this.#options.callbacks.find(id);
   }
 
   /** One that is due already waits for the result of another, or for the breaker. */
