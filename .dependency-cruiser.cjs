@@ -195,12 +195,6 @@ const rules = [
     to: { path: "^bun(:|$)" },
   },
   {
-    name: "log",
-    comment: "pino is telemetry's choice",
-    from: { path: "^src/", pathNot: "^src/telemetry/" },
-    to: { path: "^node_modules/(pino|pino-pretty)/" },
-  },
-  {
     name: "no-development-packages",
     comment: "what runs may not need a development dependency: `npm start` installs none",
     from: { path: "^src/", pathNot: TEST },

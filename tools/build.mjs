@@ -57,8 +57,7 @@ export function generate() {
 }
 
 /**
- * Without values of their own, Bun would write where packages stand on the machine that builds. Those that ask (pino, for transports) are asked for
- * nothing that would need it.
+ * Without values of their own, Bun would write where packages stand on the machine that builds. No package needs it.
  */
 export const withoutPlaces = ["--define", '__dirname="/"', "--define", '__filename="/"'];
 

@@ -1,11 +1,10 @@
 /**
- * The program's log: lines of JSON or text on stderr. The logger is loaded with the first line, because loading takes 18 ms and
- * most starts log nothing before they are ready.
+ * The program's log: lines of JSON or text on stderr.
  *
  * **Invariant:** no token, key or secret reaches the log; requests are logged by method, path without query, trace id, operation and
  * status. A field that repeats what somebody sent, as the message of an error may, is redacted and cut.
  */
-import type { Logger } from "pino";
+import { styleText } from "node:util";
 import { redact } from "#kernel/redaction/redaction";
 import { StderrLines } from "./stderr-lines.ts";
 
@@ -18,7 +17,7 @@ export interface LogOptions {
 }
 
 const ORDER: readonly Level[] = ["error", "warn", "info", "debug"];
-const STDERR = 2;
+const COLORS = { error: "red", warn: "yellow", info: "green", debug: "blue" } as const;
 /** Of one field. A stack has some 2,000. */
 const FIELD_CHARACTERS_MAX = 8_192;
 
@@ -28,9 +27,6 @@ export class Log {
   readonly #stderr = new StderrLines();
   #timeMs = -1;
   #timeText = "";
-  #logger: Logger | undefined;
-  #loading: Promise<void> | undefined;
-  #waiting: { level: Level; fields: LogFields; message: string }[] = [];
 
   constructor(options: LogOptions) {
     this.#options = options;
@@ -56,7 +52,7 @@ export class Log {
 
   /** Many lines have the same. */
   #time(): string {
-    // The machine's clock, as in the logger's lines.
+    // The machine's clock, as in every line of the log.
     const nowMs = Date.now();
     if (nowMs !== this.#timeMs) {
       this.#timeMs = nowMs;
@@ -66,34 +62,29 @@ export class Log {
   }
 
   /** Resolves when every line so far is written, or nobody reads them. */
-  async flush(): Promise<void> {
-    await this.#loading;
-    await this.#stderr.flush();
+  flush(): Promise<void> {
+    return this.#stderr.flush();
   }
 
   #add(level: Level, fields: LogFields, message: string): void {
     if (!this.shows(level)) return;
     const shown = shownFields(fields);
-    if (this.#logger !== undefined) {
-      this.#logger[level](shown, message);
-      return;
-    }
-    this.#waiting.push({ level, fields: shown, message });
-    this.#loading ??= this.#load();
-  }
-
-  async #load(): Promise<void> {
-    const { pino } = await import("pino");
-    const { level, isPretty } = this.#options;
-    const stream = isPretty
-      ? (await import("pino-pretty")).default({ destination: STDERR, sync: true })
-      : { write: (line: string) => this.#stderr.write(line) };
-    this.#logger = pino(
-      { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, formatters: { level: (label) => ({ level: label }) } },
-      stream,
+    const time = this.#time();
+    this.#stderr.write(
+      this.#options.isPretty ? linesForPeople(level, time, shown, message) : `${JSON.stringify({ level, time, ...shown, msg: message })}\n`,
     );
-    for (const { level: at, fields, message } of this.#waiting.splice(0)) this.#logger[at](fields, message);
   }
+}
+
+/** In color where stderr is a terminal; the time is that of the machine's zone. */
+function linesForPeople(level: Level, time: string, fields: LogFields, message: string): string {
+  const styled = (style: Parameters<typeof styleText>[0], text: string): string => styleText(style, text, { stream: process.stderr });
+  const shown = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return [
+    `[${new Date(time).toTimeString().slice(0, 8)}${time.slice(19, -1)}] ${styled(COLORS[level], level.toUpperCase())}: ${styled("cyan", message)}`,
+    ...shown.map(([name, value]) => `    ${styled("magenta", name)}: ${JSON.stringify(value)}`),
+    "",
+  ].join("\n");
 }
 
 /** As they are written: texts redacted and cut, and objects as such texts. */
