@@ -1,7 +1,20 @@
-/** Sends the request of a command that is one (`route-commands.ts`), and prints the response. */
-import { type ControlRequests, type Given, withOwnServer } from "./control-client.ts";
-import type { RouteCommand } from "./route-commands.ts";
+/** Sends the request of a command that is one request, and prints the response. `route-commands.ts` has these commands. */
+import { type ControlRequests, type Given, type PrivateUse, withOwnServer } from "./control-client.ts";
 import { note, say } from "./terminal/output.ts";
+
+export interface RouteCommand extends PrivateUse {
+  readonly name: string;
+  readonly summary: string;
+  /** Method and path. `{name}` is an option or the argument; what the path does not name is the query of a GET, and else the body. */
+  readonly asks: string;
+  readonly argument?: readonly [name: string, summary: string];
+  /** `<N>` and `<TIME>` are sent as numbers where they are, `<A,B>` as a list. */
+  readonly options?: readonly (readonly [flags: string, summary: string, isRequired?: "required"])[];
+  /** The name in the body, where the command calls it something else. */
+  readonly sentAs?: Readonly<Record<string, string>>;
+  /** The response is a list: one entry per line is printed, page by page. */
+  readonly isList?: true;
+}
 
 export const askRoute = (command: RouteCommand, given: Given): Promise<number> =>
   withOwnServer(

@@ -166,7 +166,7 @@ export async function findServerAddress(given: Given): Promise<ServerAddress | u
 }
 
 /** For a request to it that had no response. */
-export function unreachable(url: string, error: unknown): ConfigProblem {
+function unreachable(url: string, error: unknown): ConfigProblem {
   const isRefused = error instanceof Error && "code" in error && ["ECONNREFUSED", "ConnectionRefused"].includes(String(error.code));
   const problem = isRefused ? `no server listens at ${url}` : `${url} could not be reached: ${error instanceof Error ? error.message : error}`;
   return new ConfigProblem("--control-url", problem);

@@ -1,21 +1,7 @@
 /** Commands that are one request to the control API each. Without a running server, the command starts one for itself. */
 import { type Command, Option } from "commander";
+import type { RouteCommand } from "./ask-route.ts";
 import { controlCommand, runs } from "./command-options.ts";
-import type { PrivateUse } from "./control-client.ts";
-
-export interface RouteCommand extends PrivateUse {
-  readonly name: string;
-  readonly summary: string;
-  /** Method and path. `{name}` is an option or the argument; what the path does not name is the query of a GET, and else the body. */
-  readonly asks: string;
-  readonly argument?: readonly [name: string, summary: string];
-  /** `<N>` and `<TIME>` are sent as numbers where they are, `<A,B>` as a list. */
-  readonly options?: readonly (readonly [flags: string, summary: string, isRequired?: "required"])[];
-  /** The name in the body, where the command calls it something else. */
-  readonly sentAs?: Readonly<Record<string, string>>;
-  /** The response is a list: one entry per line is printed, page by page. */
-  readonly isList?: true;
-}
 
 interface Group {
   readonly name: string;

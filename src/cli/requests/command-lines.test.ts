@@ -131,7 +131,7 @@ describe("a command that is one request", () => {
         ? "/v1/worlds/{w}/nodes/{key}"
         : path?.replace(/\{(name|snapshot)\}/, path.includes("snapshots") ? "{name}" : "{w}");
     const route = routes.get(`${method} ${name}`);
-    expect(route).toBeDefined();
+    expect(`${route?.method} ${route?.path}`).toBe(`${method} ${name}`);
     const forms = [...options.map(([flags]) => flags), ...(argument === undefined ? [] : [argument[0]])];
     const sent = forms.map(nameOf).filter((one) => !template.includes(`{${one}}`));
     const schema = method === "GET" ? route?.query : route?.body;

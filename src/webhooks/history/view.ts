@@ -16,8 +16,6 @@ export type DeliveryStatus = keyof typeof deliveryStatuses;
 /** Why it waits, or has failed. */
 type DeliveryReason = "queued" | "retry" | "callback_paused" | "no_callback" | "callback_not_verified" | "gone" | "gave_up";
 
-export type DeliveryView = ReturnType<typeof viewOf>;
-
 const names = new Map<number, DeliveryStatus>(Object.entries(deliveryStatuses).map(([name, status]) => [status, name as DeliveryStatus]));
 
 /** Of world time in ms: Unix seconds, with milliseconds as their fraction. */
