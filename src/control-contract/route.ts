@@ -1,5 +1,5 @@
 /** The contract of the control API: a route is data, and its OpenAPI document is made from it. */
-import type { Static, TObject, TSchema } from "typebox";
+import { type Static, type TObject, type TSchema, Type } from "typebox";
 import type { ControlKeyRow } from "#auth/control-keys.store";
 import type { Registry } from "#graph/contract/registry";
 import type { Worlds } from "#graph/worlds/hosting/worlds";
@@ -131,13 +131,17 @@ declare module "#graph/contract/feature" {
 
 /** A body without a schema of its own says what it is by a word. */
 type BodyWord = Extract<ControlRoute["body"], string>;
+type WithTypes = "method" | "path" | "operation" | "query" | "body" | "response" | "handle";
 
-interface RouteInput<Q extends TObject, B extends TSchema | BodyWord>
-  extends Omit<ControlRoute, "method" | "path" | "operation" | "query" | "body" | "handle"> {
+interface RouteInput<Q extends TObject, B extends TSchema | BodyWord> extends Omit<ControlRoute, WithTypes> {
   readonly query?: Q;
   readonly body?: B;
+  /** Left out: that it has succeeded, and the handler returns nothing. */
+  readonly response?: ControlRoute["response"];
   handle(request: ControlRequest<Static<Q>, B extends TSchema ? Static<B> : unknown>): Promise<unknown>;
 }
+
+const succeeded = Type.Object({ success: Type.Boolean() });
 
 /** `address`: method and path, e.g. `GET /v1/worlds/{w}/clock`. Keeps the types of query and body inside the route. */
 export function route<Q extends TObject = TObject, B extends TSchema | BodyWord = TSchema>(
@@ -146,5 +150,7 @@ export function route<Q extends TObject = TObject, B extends TSchema | BodyWord 
   contract: RouteInput<Q, B>,
 ): ControlRoute {
   const [method, path] = address.split(" ");
-  return { method, path, operation, ...contract } as unknown as ControlRoute;
+  const { response = succeeded, handle } = contract as unknown as ControlRoute;
+  const handled: ControlRoute["handle"] = response === succeeded ? (request) => handle(request).then(() => ({ success: true })) : handle;
+  return { ...contract, method, path, operation, response, handle: handled } as unknown as ControlRoute;
 }

@@ -117,10 +117,6 @@ export const faultRoutes: readonly ControlRoute[] = [
   }),
   route(`DELETE ${FAULTS}`, "deleteFaults", {
     summary: "Deletes all faults",
-    response: Type.Object({ success: Type.Boolean() }),
-    handle: async ({ world }) => {
-      world.faults.clear();
-      return { success: true };
-    },
+    handle: async ({ world }) => world.faults.clear(),
   }),
 ];

@@ -59,12 +59,11 @@ async function replaceKey(request: ControlRequest, overlapSeconds: number): Prom
   return { ...created, replaced: shown(ended) };
 }
 
-async function endKey({ deps, world, path, key }: ControlRequest): Promise<unknown> {
+async function endKey({ deps, world, path, key }: ControlRequest): Promise<void> {
   const id = path.id as string;
   if (key.stored?.id === id) throw conflict("a key cannot revoke itself: use another one, so that one is left", "id");
   const isEnded = isNodeId(id) && (await world.database.write((tx) => endControlKey(tx, id, deps.realTime.nowMs())));
   if (!isEnded) throw notFound(`control key ${id} that is still valid`);
-  return { success: true };
 }
 
 const KEYS = "/v1/control-keys";
@@ -115,7 +114,6 @@ export const keyRoutes: readonly ControlRoute[] = [
   }),
   route(`DELETE ${KEYS}/{id}`, "revokeControlKey", {
     summary: "Ends a key at once, in all processes",
-    response: Type.Object({ success: Type.Boolean() }),
     errors: [409],
     handle: endKey,
   }),

@@ -65,11 +65,7 @@ export const serverRoutes: readonly ControlRoute[] = [
   }),
   route("POST /v1/server/stop", "stopServer", {
     summary: "Ends the server as SIGTERM does: no new requests, and running ones end, within 10 s at most",
-    response: Type.Object({ success: Type.Boolean() }),
-    handle: async ({ deps }) => {
-      deps.server.stop();
-      return { success: true };
-    },
+    handle: async ({ deps }) => deps.server.stop(),
   }),
   route("GET /v1/errors", "listErrors", {
     summary: "Every error that the graph returns, with its cause",

@@ -209,11 +209,10 @@ export const deactivateEventName = (world: World, app: NodeId, name: string): Pr
     return deactivateName(tx, app, name);
   });
 
-async function handleDeactivation(request: ControlRequest): Promise<unknown> {
+async function handleDeactivation(request: ControlRequest): Promise<void> {
   const app = await appOf(request);
   const name = request.path.name ?? "";
   if (!(await deactivateEventName(request.world, app, name))) throw notFound(`event name ${name} of app ${app}`);
-  return { success: true };
 }
 
 async function readTestEvents(request: ControlRequest): Promise<unknown> {
@@ -272,7 +271,6 @@ export const appEventControlRoutes: readonly ControlRoute[] = [
   }),
   route(`POST ${APP}/names/{name}/deactivate`, "deactivateEventName", {
     summary: "Deactivates an event name: its place is free at once, and its events are refused from now on",
-    response: Type.Object({ success: Type.Boolean() }),
     handle: handleDeactivation,
   }),
   route(`GET ${APP}/sums`, "listEventSums", {

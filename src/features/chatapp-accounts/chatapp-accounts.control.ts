@@ -32,16 +32,14 @@ async function emitEvent(tx: Transaction, world: World, { account, phone_number,
   });
 }
 
-async function handleEvent({ world, body }: ControlRequest<unknown, ChatappEvent>): Promise<unknown> {
+async function handleEvent({ world, body }: ControlRequest<unknown, ChatappEvent>): Promise<void> {
   await world.database.write((tx) => emitEvent(tx, world, body));
-  return { success: true };
 }
 
 export const chatappControlRoutes: readonly ControlRoute[] = [
   route("POST /v1/worlds/{w}/in-app/chatapp", "emitChatappEvent", {
     summary: "Something happens to a business messaging account, or to one of its numbers: any field of the catalogue, with any value",
     body: chatappEvent,
-    response: Type.Object({ success: Type.Boolean() }),
     errors: [422],
     handle: handleEvent,
   }),

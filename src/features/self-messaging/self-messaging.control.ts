@@ -43,7 +43,6 @@ const newLiveComment = Type.Object(
   closed,
 );
 const made = Type.Object({ id: Type.String() });
-const success = Type.Object({ success: Type.Boolean() });
 
 async function accountOf(reader: Reader, world: World, id: NodeId): Promise<SocialAccountFacts> {
   const account = await world.ports.get("social_account").findAccount(reader, id);
@@ -72,7 +71,6 @@ const sendInApp = ({ world, body }: ControlRequest<unknown, Static<typeof messag
 const pressInApp = ({ world, body: { social_account, ...pressed } }: ControlRequest<unknown, Static<typeof postback>>) =>
   world.database.write(async (tx) => {
     await pressButton(tx, world, await recipientOf(tx, world, social_account), pressed);
-    return { success: true };
   });
 
 /** Of several accounts of its page, the video is the author's if one of them is the author, or else the first one's. */
@@ -125,7 +123,6 @@ export const selfMessagingControlRoutes: readonly ControlRoute[] = [
   route(`POST ${IN_APP}/postback`, "pressInApp", {
     summary: "The account presses a button in a message to itself",
     body: postback,
-    response: success,
     errors: [422],
     handle: pressInApp,
   }),

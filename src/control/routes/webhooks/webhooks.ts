@@ -142,10 +142,9 @@ async function read(request: ControlRequest): Promise<unknown> {
   return { ...view, attempts, body, events };
 }
 
-async function replay(request: ControlRequest): Promise<unknown> {
+async function replay(request: ControlRequest): Promise<void> {
   const id = idOf(request, "delivery");
   if (!(await request.world.webhooks.replay(id))) throw notFound(`delivery ${id}`);
-  return { success: true };
 }
 
 const span = Type.Object(
@@ -165,13 +164,11 @@ const changeCallback = (change: (webhooks: Webhooks, tx: Transaction, id: string
   return database.write(async (tx) => {
     if ((await findCallback(tx, id)) === undefined) throw notFound(`callback ${id}`);
     await change(webhooks, tx, id);
-    return { success: true };
   });
 };
 
 const DELIVERIES = "/v1/worlds/{w}/deliveries";
 const CALLBACKS = "/v1/worlds/{w}/callbacks";
-const success = Type.Object({ success: Type.Boolean() });
 
 export const webhookRoutes: readonly ControlRoute[] = [
   route(`GET ${DELIVERIES}`, "listDeliveries", {
@@ -200,7 +197,6 @@ export const webhookRoutes: readonly ControlRoute[] = [
   }),
   route(`POST ${DELIVERIES}/{id}/replay`, "replayDelivery", {
     summary: "Sends one again, with the same id and body; a paused callback is resumed",
-    response: success,
     handle: replay,
   }),
   route(`GET ${CALLBACKS}`, "listCallbacks", {
@@ -211,12 +207,10 @@ export const webhookRoutes: readonly ControlRoute[] = [
   }),
   route(`POST ${CALLBACKS}/{id}/resume`, "resumeCallback", {
     summary: "Ends a pause: what was kept goes out",
-    response: success,
     handle: changeCallback((webhooks, tx, id) => webhooks.resumeCallback(tx, id)),
   }),
   route(`POST ${CALLBACKS}/{id}/pause`, "pauseCallback", {
     summary: "Pauses a callback: what is made for it waits until it is resumed",
-    response: success,
     handle: changeCallback((webhooks, tx, id) => webhooks.holdCallback(tx, id)),
   }),
 ];

@@ -11,7 +11,6 @@ const newSnapshot = Type.Object(
   { additionalProperties: false },
 );
 const snapshotInList = Type.Object({ name: Type.String(), taken_at: Type.Integer({ description: "Unix seconds of real time" }) });
-const success = Type.Object({ success: Type.Boolean() });
 
 const worldOf = ({ path }: ControlRequest): string => path.w as string;
 
@@ -32,13 +31,12 @@ async function listSnapshots(request: ControlRequest): Promise<unknown> {
   return { data: states.map(({ name, saved_ms }) => ({ name, taken_at: Math.floor(saved_ms / 1_000) })), paging: {} };
 }
 
-async function deleteSnapshot(request: ControlRequest): Promise<unknown> {
+async function deleteSnapshot(request: ControlRequest): Promise<void> {
   const { name = "" } = request.path;
   if (!found(await request.deps.worlds.deleteSnapshot(worldOf(request), name), request)) throw notFound(`snapshot ${name}`);
-  return { success: true };
 }
 
-async function restoreSnapshot(request: ControlRequest): Promise<unknown> {
+async function restoreSnapshot(request: ControlRequest): Promise<void> {
   const { name = "" } = request.path;
   try {
     if (!found(await request.deps.worlds.restoreSnapshot(worldOf(request), name), request)) throw notFound(`snapshot ${name}`);
@@ -46,12 +44,10 @@ async function restoreSnapshot(request: ControlRequest): Promise<unknown> {
     if (error instanceof StateOutdated) throw conflict("another version of Plaza has taken the snapshot: take it again", "name");
     throw error;
   }
-  return { success: true };
 }
 
-async function resetWorld(request: ControlRequest): Promise<unknown> {
+async function resetWorld(request: ControlRequest): Promise<void> {
   found(await request.deps.worlds.reset(worldOf(request)), request);
-  return { success: true };
 }
 
 const SNAPSHOTS = "/v1/worlds/{w}/snapshots";
@@ -74,14 +70,12 @@ export const snapshotRoutes: readonly ControlRoute[] = [
   }),
   route(`DELETE ${SNAPSHOTS}/{name}`, "deleteSnapshot", {
     summary: "Deletes a snapshot",
-    response: success,
     isAboutWorld,
     handle: deleteSnapshot,
   }),
   route(`POST ${SNAPSHOTS}/{name}/restore`, "restoreSnapshot", {
     summary:
       "The world is again as it was when the snapshot was taken, its time included. What runs meanwhile ends; faults and the request log begin anew",
-    response: success,
     errors: [409],
     isAboutWorld,
     handle: restoreSnapshot,
@@ -89,7 +83,6 @@ export const snapshotRoutes: readonly ControlRoute[] = [
   route("POST /v1/worlds/{w}/reset", "resetWorld", {
     summary:
       "The world is again as it was made; the first one as the server began it: with the file of `--world`, the demo world of a sandbox, or empty. Snapshots stay",
-    response: success,
     isAboutWorld,
     handle: resetWorld,
   }),

@@ -70,11 +70,10 @@ async function makeWorld({ deps, body }: ControlRequest<unknown, Static<typeof n
   return { name: body.name, ...warningsOf(found) };
 }
 
-async function deleteWorld({ deps, path }: ControlRequest): Promise<unknown> {
+async function deleteWorld({ deps, path }: ControlRequest): Promise<void> {
   const { w = "" } = path;
   if (w === DEFAULT_WORLD) throw conflict("the first world cannot be deleted: the server keeps its own records in it", "w");
   if (!(await deps.worlds.delete(w))) throw notFound(`world ${w}`);
-  return { success: true };
 }
 
 export const worldRoutes: readonly ControlRoute[] = [
@@ -94,7 +93,6 @@ export const worldRoutes: readonly ControlRoute[] = [
   }),
   route("DELETE /v1/worlds/{w}", "deleteWorld", {
     summary: "Deletes a world with all that belongs to it, its recordings and snapshots included",
-    response: Type.Object({ success: Type.Boolean() }),
     errors: [409],
     isAboutWorld: true,
     handle: deleteWorld,
