@@ -44,7 +44,8 @@ function split({ lines }: Passage, path: string, kind: SentenceKind): Sentence[]
     const begin = whole.indexOf(part, at);
     at = begin + part.length;
     const text = part.trim();
-    const line = starts.findLast((start) => start.at <= begin)?.line ?? 1;
+    const textBegin = begin + part.indexOf(text);
+    const line = starts.findLast((start) => start.at <= textBegin)?.line ?? 1;
     return text === "" ? [] : [{ kind, path, line, text }];
   });
 }
@@ -125,8 +126,9 @@ function messagesOf(file: RepositoryFile): Passage[] {
 
 /** Values inside a template are shown as `…`. A tagged template is SQL. */
 function messageOf(node: ts.Node): string | undefined {
-  if (ts.isTaggedTemplateExpression(node.parent)) return undefined;
-  if (ts.isStringLiteralLike(node)) return node.text;
-  if (!ts.isTemplateExpression(node)) return undefined;
+  if (ts.isStringLiteralLike(node)) return isTagged(node) ? undefined : node.text;
+  if (!ts.isTemplateExpression(node) || isTagged(node)) return undefined;
   return node.head.text + node.templateSpans.map(({ literal }) => `…${literal.text}`).join("");
 }
+
+const isTagged = (node: ts.Expression): boolean => ts.isTaggedTemplateExpression(node.parent);
