@@ -223,7 +223,9 @@ test("a move that has had enough ends at a stop, after the work that is due ther
   source.ask = async ({ nowMs }) => {
     source.nextDueMs = nowMs + 10;
   };
-  const move = async (ms: number) => void (clock.ms = ms);
+  const move = async (ms: number) => {
+    clock.ms = ms;
+  };
   await loop.runUntil(startMs + 100, move, () => clock.ms >= startMs + 30);
   expect(clock.ms).toBe(startMs + 30);
   expect(source.turns.at(-1)?.nowMs).toBe(startMs + 30);
