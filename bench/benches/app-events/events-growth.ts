@@ -56,7 +56,8 @@ const resultOf = (pairs: readonly Pair[], events: number): Result => ({
     {
       name: `CPU a request of ${events}, ${STORED.toLocaleString("en")} stored : few`,
       ...spreadOf(pairs.map(({ many, few }) => many.server_cpu_us / few.server_cpu_us)),
-      goal: { at_most: 1.3 },
+      // An index of 5,000,000 keys that are all of the last minutes is changed at 50 places for each request of 50.
+      goal: { at_most: 2 },
     },
   ],
   absolute: (["many", "few"] as const).map((which) => ({
