@@ -2,11 +2,13 @@
  * What is worked out once for a head: many requests of a connection have the same, and it is one object then. Others have the same query,
  * with its fields and tokens, for many nodes.
  */
+
+import { type ParsedPairs, parsePairs } from "#graph/request-text/pairs";
 import { shownQuery } from "#graph/worlds/request-log";
 import { BoundedMap } from "#kernel/bounded-map";
+import { findHeader } from "#kernel/headers";
 import type { PageGuard } from "#kernel/page-guard";
-import { type ParsedPairs, parsePairs } from "./body/pairs.ts";
-import { findHeader, type RequestHead } from "./http1/request-head.ts";
+import type { RequestHead } from "./http1/request-head.ts";
 
 /** What is worked out once for the text of a query. */
 interface QueryFacts {
@@ -25,13 +27,11 @@ export interface HeadFacts extends QueryFacts {
 }
 
 export class HeadFactsCache {
-  readonly #parametersMax: number;
   readonly #pages: PageGuard | undefined;
   readonly #facts = new WeakMap<RequestHead, HeadFacts>();
   readonly #queries = new BoundedMap<string, QueryFacts>(QUERIES_MAX);
 
-  constructor(parametersMax: number, pages: PageGuard | undefined) {
-    this.#parametersMax = parametersMax;
+  constructor(pages: PageGuard | undefined) {
     this.#pages = pages;
   }
 
@@ -49,7 +49,7 @@ export class HeadFactsCache {
   #queryFacts(text: string, isKept: boolean): QueryFacts {
     const known = this.#queries.get(text);
     if (known !== undefined) return known;
-    const facts = { query: parsePairs(text, "The query", this.#parametersMax), shownQuery: shownQuery(text) };
+    const facts = { query: parsePairs(text, "The query"), shownQuery: shownQuery(text) };
     if (isKept) this.#queries.set(text, facts);
     return facts;
   }

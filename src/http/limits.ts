@@ -10,8 +10,6 @@ export interface HttpLimits {
   readonly multipartBytesMaxFor?: (surface: SurfaceName, path: string) => number | undefined;
   /** Of the address and all headers, names and values, in bytes. */
   readonly headerBytesMax: number;
-  /** In a query, in a form, and on the top level of a JSON body. */
-  readonly parametersMax: number;
   /** From the end of the headers to the end of the body. */
   readonly bodyMsMax: number;
   /** From the first byte (or the opening of the connection) to the end of the headers. */
@@ -39,7 +37,6 @@ export const defaultLimits: HttpLimits = {
   bodyBytesMax: 1_048_576,
   // Three tokens, a selection of fields and a cursor fit in 4 KiB; 16 KiB is what proxies commonly allow.
   headerBytesMax: 16_384,
-  parametersMax: 1_000,
   // 1 MiB in 10 s is a line of 0.8 Mbit/s.
   bodyMsMax: 10_000,
   headMsMax: 10_000,
@@ -88,9 +85,6 @@ const FILES_RESERVED = 4_864;
 /** `filesMax`: open files that the system allows the process; of few, half are for clients. */
 export const connectionsWithin = (asked: number, filesMax: number): number =>
   Math.max(1, Math.min(asked, Math.max(filesMax - FILES_RESERVED, Math.floor(filesMax / 2))));
-
-/** The deepest `a[b][c]` of the interface has three brackets. */
-export const NESTING_MAX = 8;
 
 /**
  * Above this the HTTP parser itself refuses, before the request is known. Between `headerBytesMax` and this the request is parsed and

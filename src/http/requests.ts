@@ -1,22 +1,24 @@
 /** Takes requests from a listener to the pipeline, and its responses back. */
+
 import { knownApp } from "#graph/pipeline/authenticate";
 import type { handleRequest, RequestDeps } from "#graph/pipeline/handle-request";
 import type { GraphRequest, GraphResponse } from "#graph/pipeline/request";
+import { defectiveBody, NO_BODY, type ParsedBody, parseBody } from "#graph/request-text/body";
+import type { ParsedPairs } from "#graph/request-text/pairs";
 import type { RequestEntry } from "#graph/worlds/request-log";
 import { bodyTooLarge, foreignPage, type GraphError, headersTooLarge, malformedRequest } from "#kernel/errors";
+import { findHeader } from "#kernel/headers";
 import type { PageGuard } from "#kernel/page-guard";
 import { monotonicMs } from "#system";
 import type { RequestMetrics } from "#telemetry/request-metrics";
 import { Admissions, type Client, RunningRequest, SMALL_BODY_BYTES_MAX, type TurnAway } from "./admission/admissions.ts";
 import { LongWork } from "./admission/long-work.ts";
 import { Resting } from "./admission/resting.ts";
-import { defectiveBody, NO_BODY, type ParsedBody, parseBody } from "./body/body.ts";
-import type { ParsedPairs } from "./body/pairs.ts";
 import { sendDamaged } from "./damage.ts";
 import { type HeadFacts, HeadFactsCache } from "./head-facts.ts";
 import type { Connection } from "./http1/connection.ts";
 import type { ReceivedBody } from "./http1/incoming-body.ts";
-import { findHeader, type RequestHead } from "./http1/request-head.ts";
+import type { RequestHead } from "./http1/request-head.ts";
 import { type HttpLimits, largestBody } from "./limits.ts";
 import type { Origin, Origins } from "./places/origin.ts";
 import { appPrefixOf, type Place, type Places, type WorldDirectory } from "./places/places.ts";
@@ -66,7 +68,7 @@ export class RequestDispatcher {
   constructor(options: RequestDispatcherOptions) {
     this.#options = options;
     const { limits, metrics, pages } = options;
-    this.#facts = new HeadFactsCache(limits.parametersMax, pages);
+    this.#facts = new HeadFactsCache(pages);
     this.#admissions = new Admissions({ limits, metrics, knownApp: appOf, retryAfterSeconds: () => this.#resting.seconds });
   }
 
@@ -182,7 +184,7 @@ export class RequestDispatcher {
   }
 
   #parsed(bytes: Uint8Array, { head }: IncomingRequest): ParsedBody {
-    return bytes.length === 0 ? NO_BODY : parseBody(bytes, findHeader(head.headers, "content-type"), this.#options.limits.parametersMax);
+    return bytes.length === 0 ? NO_BODY : parseBody(bytes, findHeader(head.headers, "content-type"));
   }
 
   #requestOf({ head, facts, place, baseUrl }: IncomingRequest, body: ParsedBody, admission?: RunningRequest): GraphRequest {

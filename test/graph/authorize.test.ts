@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { authorizationCheck } from "#auth/authorize";
 import type { Policy } from "#auth/policy";
 import type { SchemeName } from "#auth/schemes";
-import { authorizeCaller, authorizePart, see } from "#graph/pipeline/authorize";
+import { authorizeCaller, see } from "#graph/pipeline/authorize";
 import type { Incoming, Resolved, Versioned } from "#graph/pipeline/stages";
 
 type Place = "bearer" | "access_token" | "oauth_token" | "body";
@@ -60,7 +60,7 @@ function requestWith(credentials: object[], given: Given = {}) {
 async function counted(credentials: object[], given: Given = {}): Promise<unknown> {
   const { incoming, versioned } = requestWith(credentials, given);
   try {
-    return (await authorizePart(incoming, versioned)).map(({ credential: { place } }) => place);
+    return (await authorizeCaller(incoming, versioned)).map(({ credential: { place } }) => place);
   } catch (error) {
     return (error as Error).message;
   }
@@ -133,7 +133,7 @@ test("D-15: each token that counts is asked for its proof, which stands in the b
   const three = [credential("bearer", "a"), credential("access_token", "b"), credential("oauth_token", "b")];
   const proofsOf = async (given: Given) => {
     const { incoming, versioned, proofs, app } = requestWith(three, given);
-    await authorizePart(incoming, versioned);
+    await authorizeCaller(incoming, versioned);
     expect(proofs.every(([, , , of]) => of === app)).toBe(true);
     return proofs.map(([proof, value, token]) => [proof, value, (token as { id: string }).id]);
   };
@@ -148,10 +148,10 @@ test("D-15: each token that counts is asked for its proof, which stands in the b
 });
 
 describe("D-22: a request takes from the rate of the app and the node's owner", () => {
-  const caller = async (given: Given, act = authorizeCaller) => {
+  const caller = async (given: Given, more: Partial<Incoming> = {}) => {
     const { incoming, versioned, rates } = requestWith([credential("bearer")], given);
     try {
-      return { rates, counting: (await act(incoming, versioned)).length };
+      return { rates, counting: (await authorizeCaller({ ...incoming, ...more }, versioned)).length };
     } catch (error) {
       return { rates, refused: (error as Error).message };
     }
@@ -166,7 +166,7 @@ describe("D-22: a request takes from the rate of the app and the node's owner", 
 
   test("and not where it is refused, nor for a part of a response", async () => {
     for (const policy of [policyOf(() => false), policyOf(async () => false)]) expect(await caller({ policy })).toMatchObject({ rates: [] });
-    expect(await caller({ refusal: new Error("used up") }, authorizePart as typeof authorizeCaller)).toEqual({ rates: [], counting: 1 });
+    expect(await caller({ refusal: new Error("used up") }, { isInside: true })).toEqual({ rates: [], counting: 1 });
   });
 });
 

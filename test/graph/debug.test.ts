@@ -19,7 +19,7 @@ interface Given {
 
 function messagesOf({ query = {}, body = {}, version, upgradedFrom, handled: done = handled }: Given): unknown {
   const versioned = { endpoint: { paramNames: ["name"] }, address: { version }, served: { version: 25, upgradedFrom } };
-  const shown = withDebug({ request: { query, body } } as unknown as Incoming, versioned as unknown as Versioned, done, response);
+  const shown = withDebug({ request: { query, body }, upgrades: [] } as unknown as Incoming, versioned as unknown as Versioned, done, response);
   return (shown as { __debug__?: { messages: unknown } }).__debug__?.messages;
 }
 
@@ -27,7 +27,7 @@ const ignored = (name: string) => ({ type: "warning", message: `The parameter ${
 const unversioned = { type: "info", message: "The request named no version; v25.0 served it." };
 
 test("nothing, unless the request asks for it, in its query or its body", () => {
-  const plain = withDebug({ request: { query: {}, body: {} } } as unknown as Incoming, {} as Versioned, handled, response);
+  const plain = withDebug({ request: { query: {}, body: {} }, upgrades: [] } as unknown as Incoming, {} as Versioned, handled, response);
   expect(plain).toBe(response);
   expect(messagesOf({ query: { debug: "all" }, version: 25 })).toEqual([]);
   expect(messagesOf({ body: { debug: "all" }, version: 25 })).toEqual([]);

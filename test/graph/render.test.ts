@@ -26,7 +26,7 @@ const incomingOf = ({ method = "GET", surface = "base", known, query = {} }: Ask
       rateLimits: { appUsage: (id: string) => (id === "1" ? 40 : 0), pageUsage: () => 30, pageWaitMinutes: () => 2 },
     },
     registry,
-    traceId: "trace",
+    ...{ traceId: "trace", upgrades: [] },
   }) as unknown as Incoming;
 const respond = (asked: Asked, reached: object = {}, response: unknown = { id: "7" }) =>
   renderResponse(incomingOf(asked), reached as unknown as Reached, response);

@@ -34,7 +34,7 @@ async function response(handled: object, { version = 26, readPart = async () => 
   const registry = { changes, types: [{ type: "label" }, { type: "page", reading: { set, find } }] };
   const request = { query: { debug }, body: {} };
   const versioned = { endpoint: { access: { operation: "doThings" }, paramNames: [] }, served: { version }, address: { version } };
-  return respond({ request, registry } as unknown as Incoming, versioned as unknown as Versioned, handled as Handled, readPart);
+  return respond({ request, registry, upgrades: [] } as unknown as Incoming, versioned as unknown as Versioned, handled as Handled, readPart);
 }
 
 const world = { database: { reader: {} }, cursors };

@@ -7,22 +7,19 @@ import { isDataAccessOver, type NodeRef } from "#auth/token";
 import { tokenOfApp } from "#auth/tokens";
 import { invalidParameter, tokenExpired, tokenMissing } from "#kernel/errors";
 import type { World } from "../worlds/world.ts";
-import type { Caller } from "./request.ts";
 import type { Incoming, Resolved, Versioned, Visible } from "./stages.ts";
 
-/** Undefined: the caller may not know that the node exists. Returns no promise where the caches hold all that the policy asks. */
-export function see({ world }: Incoming, resolved: Resolved): Visible | undefined | Promise<Visible | undefined> {
+/** Undefined: the caller may not know that the node exists. */
+export async function see({ world }: Incoming, resolved: Resolved): Promise<Visible | undefined> {
   const { endpoint, credentials, app } = resolved;
   if (app === undefined) return seeWithoutToken(world, resolved);
   const scheme = schemeFor(endpoint.access.scheme, world.profile);
-  const placed = credentials.every(({ place }) => scheme.places.includes(place))
-    ? credentials
-    : credentials.filter(({ place }) => scheme.places.includes(place));
+  const placed = credentials.filter(({ place }) => scheme.places.includes(place));
   // D-93: the step `authorize` refuses a request without a token that counts, if these tokens may know of the node.
   const used = placed.length === 0 ? credentials : placed;
   const { token } = used[0] as Credential;
-  if (token.app === app.id) return seeAs(world, resolved, used, app);
-  return world.tokens.findApp(token.app).then((own) => (own === undefined ? undefined : seeAs(world, resolved, used, own)));
+  const own = token.app === app.id ? app : await world.tokens.findApp(token.app);
+  return own === undefined ? undefined : seeAs(world, resolved, used, own);
 }
 
 /** D-13 [clients]: as the addressed app itself, where it lets such requests come without a token. */
@@ -36,20 +33,13 @@ async function seeWithoutToken(world: World, resolved: Resolved): Promise<Visibl
   throw missingCredential([], schemeFor(scheme, world.profile)) ?? tokenMissing("access_token");
 }
 
-function seeAs(
-  world: World,
-  { address, method, dead, node, endpoint }: Resolved,
-  credentials: readonly Credential[],
-  app: AppFacts,
-): Visible | undefined | Promise<Visible | undefined> {
+async function seeAs(world: World, resolved: Resolved, credentials: readonly Credential[], app: AppFacts): Promise<Visible | undefined> {
+  const { node, endpoint } = resolved;
   const { token } = credentials[0] as Credential;
   const subject: NodeRef = node ?? { id: app.id, type: "app", owner: app.id };
   const check = checkFor(world, credentials, app, subject);
-  const visible: Visible = { address, method, credentials, dead, app, node, endpoint, caller: { token, app }, subject, check };
-  if (node === undefined) return visible;
-  const canSee = canSeeNode(endpoint.visibility, check);
-  if (typeof canSee === "boolean") return canSee ? visible : undefined;
-  return canSee.then((later) => (later ? visible : undefined));
+  const visible: Visible = { ...resolved, credentials, app, caller: { token, app }, subject, check };
+  return node === undefined || (await canSeeNode(endpoint.visibility, check)) ? visible : undefined;
 }
 
 function checkFor(world: World, credentials: readonly Credential[], app: AppFacts, subject: NodeRef): AuthorizationCheck[] {
@@ -58,37 +48,26 @@ function checkFor(world: World, credentials: readonly Credential[], app: AppFact
 }
 
 /**
- * Returns the tokens that count, for the policies of fields too; no promise where the caches hold all that the policy asks. Throws, or
- * rejects with, what is missing (a place, a proof, a scope, a task), or the rate that is used up (D-22).
+ * The tokens that count, for the policies of fields too. Rejects with what is missing (a place, a proof, a scope, a task), or the rate that is
+ * used up (D-22); a read inside a response is part of a request that has been counted (D-38).
  */
-export function authorizeCaller(incoming: Incoming, versioned: Versioned): readonly AuthorizationCheck[] | Promise<readonly AuthorizationCheck[]> {
-  const { caller, subject } = versioned;
-  const authorizing = authorizePart(incoming, versioned);
-  if (authorizing instanceof Promise) return authorizing.then((check) => withinRates(incoming.world, caller, subject, check));
-  return withinRates(incoming.world, caller, subject, authorizing);
-}
-
-/** The same for a read inside a response, which is part of a request that has been counted (D-38). */
-export function authorizePart(
-  { request, world, now }: Incoming,
+export async function authorizeCaller(
+  { request, world, now, isInside }: Incoming,
   { method, endpoint: { access }, credentials, dead, caller, subject, check }: Versioned,
-): readonly AuthorizationCheck[] | Promise<readonly AuthorizationCheck[]> {
+): Promise<readonly AuthorizationCheck[]> {
+  const { app } = caller;
   const used = countingCredentials(schemeFor(access.scheme, world.profile), access.scheme === "pageMessaging", { credentials, dead, caller });
   // What is read of an app, or of a token, is no data of a person.
   const over = method === "GET" && subject.type !== "app" ? used.find(({ token }) => isDataAccessOver(token, now)) : undefined;
   if (over !== undefined) throw tokenExpired(placeNames[over.place]);
   const proof = request.body.appsecret_proof ?? request.query.appsecret_proof;
-  for (const { value, token } of used) world.tokens.checkProof(proof, value, token, caller.app);
-  const counting = used === credentials ? check : checkFor(world, used, caller.app, subject);
+  for (const { value, token } of used) world.tokens.checkProof(proof, value, token, app);
+  const counting = used === credentials ? check : checkFor(world, used, app, subject);
   const kinds = access.kindsOn?.[request.surface];
-  const authorizing = authorize(kinds === undefined ? access.policy : { ...access.policy, kinds }, counting);
-  return authorizing === undefined ? counting : authorizing.then(() => counting);
-}
-
-function withinRates(world: World, { app }: Caller, { owner }: NodeRef, check: readonly AuthorizationCheck[]): readonly AuthorizationCheck[] {
-  const refused = world.rateLimits.take(app.id, owner, world.clock.nowMs());
+  await authorize(kinds === undefined ? access.policy : { ...access.policy, kinds }, counting);
+  const refused = isInside === true ? undefined : world.rateLimits.take(app.id, subject.owner, world.clock.nowMs());
   if (refused !== undefined) throw refused;
-  return check;
+  return counting;
 }
 
 /**

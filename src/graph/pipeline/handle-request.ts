@@ -7,17 +7,20 @@
  */
 import { unixSeconds } from "#kernel/clock";
 import { GraphError, internalError } from "#kernel/errors";
+import { formatVersion, type Version } from "#kernel/versions";
 import type { Registry } from "../contract/registry.ts";
+import { withPairs } from "../request-text/pairs.ts";
 import type { Met, RequestFaultInput } from "../worlds/fault-injection.ts";
 import type { World } from "../worlds/world.ts";
 import { authenticate } from "./authenticate.ts";
 import { authorizeCaller, see } from "./authorize.ts";
-import { dispatchMany, type ManyResponses } from "./batch/multi-get.ts";
+import { dispatchMany } from "./batch/multi-get.ts";
+import { derivedFrom, overrideOf, tokensOf } from "./derived.ts";
 import { damaged, meetFault, throwErrorOf } from "./faults/faults.ts";
+import type { Part } from "./fields/project.ts";
 import { handle, prepare } from "./handle.ts";
 import { parse } from "./parse.ts";
-import { readPart } from "./parts.ts";
-import { renderError, renderPart, renderResponse } from "./render.ts";
+import { renderError, renderResponse, upgradesOf } from "./render.ts";
 import type { GraphRequest, GraphResponse } from "./request.ts";
 import { respond } from "./respond.ts";
 import {
@@ -31,8 +34,8 @@ import {
   readMethod,
   recordMarketingUse,
 } from "./route.ts";
-import type { Incoming, Reached } from "./stages.ts";
-import { type Ending, type Storyteller, storyOf } from "./story/story.ts";
+import type { Authenticated, Incoming, Reached, Versioned } from "./stages.ts";
+import { type Storyteller, storyOf } from "./story/story.ts";
 
 export interface RequestDeps {
   readonly registry: Registry;
@@ -52,72 +55,119 @@ export function handleRequest(deps: RequestDeps, world: World, request: GraphReq
   return rereading === undefined ? serve(deps, world, request) : rereading.then(() => serve(deps, world, request));
 }
 
-async function serve(deps: RequestDeps, world: World, request: GraphRequest): Promise<GraphResponse> {
-  const incoming: Incoming = { request, world, registry: deps.registry, traceId: deps.traceId(), now: unixSeconds(world.clock) };
-  const story = storyOf(world, request, deps.monotonicMs);
-  let reached: Reached = {};
-  let fault: Met<RequestFaultInput> | undefined;
-  try {
-    // 1 Address: version, id and edge; then the method, which a parameter may override.
-    const address = readAddress(incoming);
-    reached = { address };
-    const addressed = { address: checkAddress(address), method: readMethod(request) };
-    reached = addressed;
+/** How far a request has come: what its log and the form of its error are made from. */
+interface Progress {
+  reached: Reached;
+  fault?: Met<RequestFaultInput> | undefined;
+  story?: Storyteller | undefined;
+}
 
-    // 2 Authenticate: every token that the request brings. D-93: before anything else about the request can show.
-    const authenticated = await authenticate(incoming, addressed);
-    reached = authenticated;
+async function serve(deps: RequestDeps, world: World, request: GraphRequest): Promise<GraphResponse> {
+  const { registry } = deps;
+  const incoming: Incoming = { request, world, registry, traceId: deps.traceId(), now: unixSeconds(world.clock), upgrades: [] };
+  const progress: Progress = { reached: {}, story: storyOf(world, request, deps.monotonicMs) };
+  try {
+    const authenticated = await enter(incoming, progress);
     if (authenticated.app !== undefined) request.admission?.countAgainst(authenticated.app.id);
     // D-34: a batch, or `ids=`: each of its requests goes through the pipeline by itself.
     const many = dispatchMany((part) => handleRequest(deps, world, part), incoming, authenticated);
-    if (many !== undefined) return reported(story, reached, renderMany(incoming, reached, await many));
-
-    // 3 Node: one indexed read, mostly cached.
-    const id = idOf(incoming, authenticated);
-    const node = id === undefined ? undefined : await world.findNode(id);
-
-    // 4 Endpoint: by node type, method and edge.
-    const resolved = findEndpoint(incoming, authenticated, id, node);
-    reached = resolved;
-    if (!world.faults.isEmpty) fault = await meetFault(incoming, resolved);
-    if (fault !== undefined) throwErrorOf(fault, resolved);
-
-    // 5 Visibility: may the caller know that the node exists?
-    story?.begin("check");
-    const visible = await see(incoming, resolved);
-    if (visible === undefined) {
-      // From here on the request is one that found no node.
-      reached = { ...authenticated, concealed: resolved.endpoint };
-      throw notFound(incoming, authenticated);
-    }
-    reached = visible;
-
-    // 6 Version: which one serves the request.
-    const versioned = chooseVersion(incoming, visible);
-    reached = versioned;
-
-    // 7 Authorize: the places of the tokens, scopes, tasks, rate limits.
-    const check = await authorizeCaller(incoming, versioned);
-    if (isFirstMarketingRequest(incoming, versioned)) await recordMarketingUse(incoming, versioned);
-
-    // 8 Parse: parameters, fields and page, against the contract.
-    const parsed = parse(incoming, versioned, check);
-    // 9 Prepare: what a write must ask a network first, never inside a transaction.
-    const prepared = parsed.kind === "write" ? await prepare(parsed) : undefined;
-    // 10 Handle: a write in one transaction.
-    story?.begin("handle", parsed);
-    const handled = await handle(parsed, prepared, story);
-
-    // 11 Respond: the fields, then the changes back to the version that serves.
-    story?.begin("respond");
-    const response = await respond(incoming, versioned, handled, readPart);
-
+    if (many !== undefined) return reported(progress, await many);
+    const response = await answer(incoming, authenticated, progress);
     // 12 Render: JSON, headers, entity tag.
-    return reported(story, reached, damaged(renderResponse(incoming, reached, response), fault), { fault });
+    return reported(progress, damaged(renderResponse(incoming, progress.reached, response), progress.fault));
   } catch (thrown) {
     const error = graphErrorOf(deps, incoming, thrown);
-    return reported(story, reached, damaged(renderError(incoming, reached, error), fault), { fault, error: error.errorName });
+    return reported(progress, damaged(renderError(incoming, progress.reached, error), progress.fault), error.errorName);
   }
+}
+
+async function enter(incoming: Incoming, progress: Progress): Promise<Authenticated> {
+  // 1 Address: version, id and edge; then the method, which a parameter may override.
+  const address = readAddress(incoming);
+  progress.reached = { address };
+  const addressed = { address: checkAddress(address), method: readMethod(incoming.request) };
+  progress.reached = addressed;
+  // 2 Authenticate: every token that the request brings. D-93: before anything else about the request can show.
+  const authenticated = await authenticate(incoming, addressed);
+  progress.reached = authenticated;
+  return authenticated;
+}
+
+/** Of a request, or of a read inside its response, which no fault meets and no rate counts. */
+async function answer(incoming: Incoming, authenticated: Authenticated, progress: Progress): Promise<unknown> {
+  const { world } = incoming;
+  const { story } = progress;
+  // 3 Node: one indexed read, mostly cached.
+  const id = idOf(incoming, authenticated);
+  const node = id === undefined ? undefined : await world.findNode(id);
+
+  // 4 Endpoint: by node type, method and edge.
+  const resolved = findEndpoint(incoming, authenticated, id, node);
+  progress.reached = resolved;
+  if (!world.faults.isEmpty && incoming.isInside !== true) progress.fault = await meetFault(incoming, resolved);
+  if (progress.fault !== undefined) throwErrorOf(progress.fault, resolved);
+
+  // 5 Visibility: may the caller know that the node exists?
+  story?.begin("check");
+  const visible = await see(incoming, resolved);
+  if (visible === undefined) {
+    // From here on the request is one that found no node.
+    progress.reached = { ...authenticated, concealed: resolved.endpoint };
+    throw notFound(incoming, authenticated);
+  }
+  progress.reached = visible;
+
+  // 6 Version: which one serves the request.
+  const versioned = chooseVersion(incoming, visible);
+  progress.reached = versioned;
+
+  // 7 Authorize: the places of the tokens, scopes, tasks, rate limits.
+  const check = await authorizeCaller(incoming, versioned);
+  if (isFirstMarketingRequest(incoming, versioned)) await recordMarketingUse(incoming, versioned);
+
+  // 8 Parse: parameters, fields and page, against the contract.
+  const parsed = parse(incoming, versioned, check);
+  // 9 Prepare: what a write must ask a network first, never inside a transaction.
+  const prepared = parsed.kind === "write" ? await prepare(parsed) : undefined;
+  // 10 Handle: a write in one transaction.
+  story?.begin("handle", parsed);
+  const handled = await handle(parsed, prepared, story);
+
+  // 11 Respond: the fields, then the changes back to the version that serves.
+  story?.begin("respond");
+  return respond(incoming, versioned, handled, (part) => readPart(incoming, versioned, part));
+}
+
+/**
+ * A read inside a response (D-38): of an edge, or of a node that a field names. It is a request of the caller's own, so it shows what that
+ * would. Undefined: it is answered as one of a missing node. Rejects with every other error of that read.
+ */
+async function readPart(around: Incoming, { address }: Versioned, part: Part): Promise<unknown> {
+  const incoming: Incoming = { ...around, request: requestOfPart(around.request, address.version, part), isInside: true, upgrades: [] };
+  const progress: Progress = { reached: {} };
+  try {
+    const response = await answer(incoming, await enter(incoming, progress), progress);
+    // Of a read that is refused nothing is said.
+    around.upgrades.push(...upgradesOf(incoming, progress.reached));
+    return response;
+  } catch (error) {
+    if (error instanceof GraphError && missingNode.has(error.errorName)) return undefined;
+    throw error;
+  }
+}
+
+const missingNode: ReadonlySet<string> = new Set(["unsupportedRequest", "unknownObject404"]);
+
+/** As the caller would send it, so that the links of an edge lead on. */
+function requestOfPart(around: GraphRequest, version: Version | undefined, { id, edge, fields }: Part): GraphRequest {
+  const tokens = tokensOf(around.query);
+  return derivedFrom(around, {
+    method: "GET",
+    path: `${version === undefined ? "" : `/${formatVersion(version)}`}/${id}${edge === undefined ? "" : `/${edge}`}`,
+    queryText: withPairs("", { ...(fields === undefined ? {} : { fields }), ...tokens, ...overrideOf(around) }),
+    body: { parameters: tokensOf(around.body), defect: undefined },
+    header: around.header,
+  });
 }
 
 function graphErrorOf(deps: RequestDeps, { traceId }: Incoming, thrown: unknown): GraphError {
@@ -126,8 +176,5 @@ function graphErrorOf(deps: RequestDeps, { traceId }: Incoming, thrown: unknown)
   return internalError();
 }
 
-const reported = (story: Storyteller | undefined, reached: Reached, response: GraphResponse, ending?: Ending): GraphResponse =>
-  story === undefined ? response : story.tell(reached, response, ending);
-
-const renderMany = (incoming: Incoming, reached: Reached, { failed, response }: ManyResponses): GraphResponse =>
-  failed === undefined ? renderResponse(incoming, reached, response) : renderPart(incoming, failed);
+const reported = ({ story, reached, fault }: Progress, response: GraphResponse, error?: string): GraphResponse =>
+  story === undefined ? response : story.tell(reached, response, { fault, error });

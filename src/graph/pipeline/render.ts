@@ -6,7 +6,7 @@ import { formatVersion } from "#kernel/versions";
 import type { ErrorForm } from "../contract/operation.ts";
 import { renderError as renderBody } from "../response/error-forms.ts";
 import { appUsage, caseUsage, NO_CASE_USAGE } from "../response/usage.ts";
-import { fixedVersions, newestVersion, upgradeWarning } from "../versions/resolve.ts";
+import { fixedVersions, newestVersion, type ServedVersion, upgradeWarning } from "../versions/resolve.ts";
 import type { GraphRequest, GraphResponse } from "./request.ts";
 import { formByShape } from "./route.ts";
 import type { Incoming, Reached } from "./stages.ts";
@@ -41,13 +41,21 @@ export const renderPart = ({ traceId }: Incoming, { status, headers, body }: Gra
 const errorFormOf = ({ request, registry }: Incoming, reached: Reached): ErrorForm =>
   reached.endpoint === undefined ? formByShape(request, reached, registry) : reached.endpoint.access.errorForm;
 
-function headersOf({ request, world, registry, traceId }: Incoming, reached: Reached): Record<string, string> {
+/** VER-6f: the response to the request, and what was read inside it, where they are in a later version than the request names. */
+export const upgradesOf = ({ upgrades }: Incoming, { served }: Pick<Reached, "served">): readonly ServedVersion[] =>
+  served?.upgradedFrom === undefined ? upgrades : [served, ...upgrades];
+
+export const UPGRADE_WARNING = "x-ad-api-version-warning";
+export const SERVED_VERSION = "pf-api-version";
+
+function headersOf(incoming: Incoming, reached: Reached): Record<string, string> {
+  const { request, world, registry, traceId } = incoming;
   const { address, method, app, endpoint, subject, served } = reached;
   const headers: Record<string, string> = {
     "content-type": "application/json; charset=UTF-8",
     "x-pf-trace-id": traceId,
     // D-83: the version that served the response; where a request did not come that far the one it asked for, or else the newest.
-    "pf-api-version":
+    [SERVED_VERSION]:
       fixedVersions[request.surface] ?? formatVersion(served?.version ?? address?.version ?? newestVersion(world.calendar, unixSeconds(world.clock))),
     "x-app-usage": appUsage(app === undefined ? 0 : world.rateLimits.appUsage(app.id)),
     "x-business-use-case-usage":
@@ -58,7 +66,8 @@ function headersOf({ request, world, registry, traceId }: Incoming, reached: Rea
   const ofShape = method === undefined ? undefined : registry.headersOf(method, address?.edge);
   if (ofShape !== undefined) Object.assign(headers, ofShape);
   if (endpoint?.access.headers !== undefined) Object.assign(headers, endpoint.access.headers);
-  if (served?.upgradedFrom !== undefined) headers["x-ad-api-version-warning"] = upgradeWarning(served.version, served.upgradedFrom);
+  const [upgrade] = upgradesOf(incoming, reached);
+  if (upgrade !== undefined) headers[UPGRADE_WARNING] = upgradeWarning(upgrade);
   return headers;
 }
 

@@ -8,67 +8,45 @@ import type { Registry } from "../contract/registry.ts";
 import { pagingOf } from "../response/paging.ts";
 import { upgradeWarning } from "../versions/resolve.ts";
 import { type FieldAccess, readableOf, refusalsOn } from "./fields/field-policies.ts";
-import { type Part, type ProjectionSource, projectRow, projectRows } from "./fields/project.ts";
+import { type ProjectionSource, projectRow, projectRows, type ReadPart } from "./fields/project.ts";
 import type { Projection } from "./fields/projection.ts";
 import type { Handled } from "./handle.ts";
 import type { ParsedList, ParsedNode, ParsedWrite } from "./parse.ts";
+import { upgradesOf } from "./render.ts";
 import { notFoundNode } from "./route.ts";
 import type { Incoming, Versioned } from "./stages.ts";
 
-/** Reads what stands inside a response: `readPart` of `parts.ts`, which responds by this step in turn. */
-type PartReader = (incoming: Incoming, versioned: Versioned, part: Part) => Promise<unknown>;
-
-/** Throws, or rejects with, what a field that was asked by name is refused for (D-16, D-21). */
-export function respond(incoming: Incoming, versioned: Versioned, handled: Handled, readPart: PartReader): unknown {
-  const shown = withFields(incoming, versioned, handled, readPart);
-  return shown instanceof Promise
-    ? shown.then((later) => inVersion(incoming, versioned, handled, later))
-    : inVersion(incoming, versioned, handled, shown);
-}
-
-function inVersion(incoming: Incoming, versioned: Versioned, handled: Handled, response: unknown): unknown {
+/** Rejects with what a field that was asked by name is refused for (D-16, D-21). */
+export async function respond(incoming: Incoming, versioned: Versioned, handled: Handled, readPart: ReadPart): Promise<unknown> {
   const { endpoint, served } = versioned;
-  const changed = incoming.registry.changes.downResponse(endpoint.access.operation, served.version, response);
-  return withDebug(incoming, versioned, handled, changed);
+  const shown = await withFields(incoming.registry, handled, readPart);
+  return withDebug(incoming, versioned, handled, incoming.registry.changes.downResponse(endpoint.access.operation, served.version, shown));
 }
 
-/** Without a promise where every field is a value of its row. */
-function withFields(incoming: Incoming, versioned: Versioned, handled: Handled, readPart: PartReader): unknown {
+async function withFields(registry: Registry, handled: Handled, readPart: ReadPart): Promise<unknown> {
   switch (handled.kind) {
     case "node": {
       const { parsed, row } = handled;
       if (row === undefined) throw notFoundNode(parsed.request);
-      if (isOfRowsAlone(parsed) && !parsed.hasMetadata) return projectRow(parsed.request, row, parsed.projection);
-      return nodeLater(incoming.registry, sourceOf(incoming, versioned, parsed.request, readPart), parsed, row);
+      return nodeOf(registry, sourceOf(parsed.request, readPart), parsed, row);
     }
     case "list": {
       const { parsed, found } = handled;
-      const { request, projection } = parsed;
-      if (!isOfRowsAlone(parsed)) {
-        return itemsLater(sourceOf(incoming, versioned, request, readPart), parsed, found).then((data) => envelope(parsed, found, data));
-      }
-      const data = found.rows.map((row) => projectRow(request, row, projection));
-      return envelope(parsed, found, data);
+      return envelope(parsed, found, await itemsOf(sourceOf(parsed.request, readPart), parsed, found));
     }
     case "read":
       return handled.response;
     case "write": {
       const { parsed, response } = handled;
       if (parsed.projection === undefined) return response;
-      return readBack(incoming.registry, sourceOf(incoming, versioned, parsed.request, readPart), parsed, parsed.projection, response);
+      return readBack(registry, sourceOf(parsed.request, readPart), parsed, parsed.projection, response);
     }
   }
 }
 
-const isOfRowsAlone = ({ projection, access }: ParsedNode | ParsedList): boolean => projection.policy === access.policy && !projection.needsReads;
+const sourceOf = (request: ReadRequest, readPart: ReadPart): ProjectionSource => ({ request, reader: request.world.database.reader, readPart });
 
-const sourceOf = (incoming: Incoming, versioned: Versioned, request: ReadRequest, readPart: PartReader): ProjectionSource => ({
-  request,
-  reader: request.world.database.reader,
-  readPart: (part) => readPart(incoming, versioned, part),
-});
-
-async function nodeLater(registry: Registry, source: ProjectionSource, parsed: ParsedNode, row: Row): Promise<Record<string, unknown>> {
+async function nodeOf(registry: Registry, source: ProjectionSource, parsed: ParsedNode, row: Row): Promise<Record<string, unknown>> {
   const { request, reading, projection, access, hasMetadata } = parsed;
   const readable = projection.policy === access.policy ? projection : await readableOf(projection, access, request.node, "refused");
   const response = await projected(source, row, readable);
@@ -81,11 +59,12 @@ async function projected(source: ProjectionSource, row: Row, projection: Project
   return response;
 }
 
-async function itemsLater(
+async function itemsOf(
   source: ProjectionSource,
   { request, served, projection, access }: ParsedList,
   { rows }: ListResult<Row>,
 ): Promise<Record<string, unknown>[]> {
+  if (projection.policy === access.policy && !projection.needsReads) return rows.map((row) => projectRow(request, row, projection));
   if (projection.policy === access.policy) return projectRows(source, rows, projection);
   const items: Record<string, unknown>[] = [];
   for (const row of rows) {
@@ -136,7 +115,8 @@ const levels: Readonly<Record<string, readonly DebugMessage["type"][]>> = {
   warning: ["warning"],
 };
 
-export function withDebug({ request }: Incoming, { endpoint, address, served }: Versioned, handled: Handled, response: unknown): unknown {
+export function withDebug(incoming: Incoming, { endpoint, address, served }: Versioned, handled: Handled, response: unknown): unknown {
+  const { request } = incoming;
   const level = request.query.debug ?? request.body.debug;
   if (level === undefined) return response;
   const shown = typeof level === "string" && Object.hasOwn(levels, level) ? levels[level] : undefined;
@@ -150,7 +130,7 @@ export function withDebug({ request }: Incoming, { endpoint, address, served }: 
   for (const message of notes) messages.push({ type: "warning", message });
   if (address.version === undefined)
     messages.push({ type: "info", message: `The request named no version; ${formatVersion(served.version)} served it.` });
-  if (served.upgradedFrom !== undefined) messages.push({ type: "warning", message: upgradeWarning(served.version, served.upgradedFrom) });
+  for (const message of new Set(upgradesOf(incoming, { served }).map(upgradeWarning))) messages.push({ type: "warning", message });
   return { ...(response as object), __debug__: { messages: messages.filter(({ type }) => shown.includes(type)) } };
 }
 

@@ -63,7 +63,7 @@ const mayBeTokenless = ({ registry, world }: Incoming, { edge }: Address, method
 /** Throws what is said where the address leads to no endpoint of this surface. */
 export function findEndpoint(incoming: Incoming, authenticated: Authenticated, id: NodeId | undefined, node: NodeRef | undefined): Resolved {
   const { registry } = incoming;
-  const { address, method, credentials, dead, app } = authenticated;
+  const { method, address } = authenticated;
   const { edge } = address;
   const endpoint =
     node !== undefined
@@ -72,7 +72,7 @@ export function findEndpoint(incoming: Incoming, authenticated: Authenticated, i
         ? undefined
         : registry.findLiteral(method, edge);
   if (endpoint === undefined || !isShownOn(endpoint, incoming)) throw refusalWithoutEndpoint(incoming, authenticated);
-  return { address, method, credentials, dead, app, node, endpoint };
+  return { ...authenticated, node, endpoint };
 }
 
 export function isShownOn({ access: { surfaces, clientsSurfaces } }: Endpoint, { request, world }: Incoming): boolean {
@@ -131,16 +131,16 @@ function addressOfNode(request: GraphRequest, id: NodeRef["id"]): Address {
 
 /** Throws `unknownPath` or `versionDeprecated` where the endpoint's rule does not serve what was asked. */
 export function chooseVersion({ request, world, now }: Incoming, visible: Visible): Versioned {
-  const { address, method, credentials, dead, app, node, endpoint, caller, subject, check } = visible;
-  const { access, names } = endpoint;
-  const asked = address.version;
-  const served = servedVersion({ rule: access.versions, asked, app: caller.app, calendar: world.calendar, now, names, path: request.path });
-  return { address, method, credentials, dead, app, node, endpoint, caller, subject, check, served };
+  const { access, names } = visible.endpoint;
+  const { app } = visible.caller;
+  const asked = visible.address.version;
+  const served = servedVersion({ rule: access.versions, asked, app, calendar: world.calendar, now, names, path: request.path });
+  return { ...visible, served };
 }
 
 /** VER-5c: an app's first marketing request sets its floor for good. One whose text is defective is none. */
-export const isFirstMarketingRequest = ({ request }: Incoming, { endpoint, caller }: Versioned): boolean =>
-  isMarketing(endpoint.access.versions) && caller.app.marketing_first_used_time === 0 && request.defect === undefined;
+export const isFirstMarketingRequest = ({ request, isInside }: Incoming, { endpoint, caller }: Versioned): boolean =>
+  isInside !== true && isMarketing(endpoint.access.versions) && caller.app.marketing_first_used_time === 0 && request.defect === undefined;
 
 export async function recordMarketingUse({ world }: Incoming, { caller: { app } }: Versioned): Promise<void> {
   await world.database.write((tx) => world.ports.get("app_writes").recordMarketingUse(tx, app.id, unixSeconds(world.clock)));

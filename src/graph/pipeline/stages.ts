@@ -20,6 +20,10 @@ export interface Incoming {
   readonly traceId: string;
   /** World time, Unix seconds. */
   readonly now: number;
+  /** A read inside the response to a request (D-38), not a request of its own. */
+  readonly isInside?: true;
+  /** What was read inside the response in a later version than the request names (VER-6f): the one thing that a step adds to. */
+  readonly upgrades: ServedVersion[];
 }
 
 export interface Addressed {

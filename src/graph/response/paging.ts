@@ -3,6 +3,7 @@ import { invalidParameter } from "#kernel/errors";
 import type { ListPage, PageRequest } from "#storage/keyset";
 import { textOf } from "../pipeline/parameters.ts";
 import type { GraphRequest, Parameters } from "../pipeline/request.ts";
+import { withoutPairs } from "../request-text/pairs.ts";
 import type { Cursors } from "./cursors.ts";
 
 /** D-31. */
@@ -102,29 +103,6 @@ function withBody(queryText: string, body: Parameters): string {
   return kept === undefined ? queryText : kept.toString();
 }
 
-function withoutCursors(queryText: string): string {
-  if (!mayHoldCursor(queryText)) return queryText;
-  let kept = "";
-  for (const pair of queryText.split("&")) if (pair !== "" && !isCursorPair(pair)) kept += kept === "" ? pair : `&${pair}`;
-  return kept;
-}
-
-/** Whether the pairs must be looked at one by one: some may be a cursor, also once it is decoded, or empty. */
-const mayHoldCursor = (queryText: string): boolean =>
-  queryText.includes("before") || queryText.includes("after") || queryText.includes("%") || queryText.includes("&&") || isAmpersandAtEnd(queryText);
-
-const isAmpersandAtEnd = (queryText: string): boolean => queryText.startsWith("&") || queryText.endsWith("&");
-
-function isCursorPair(pair: string): boolean {
-  const end = pair.indexOf("=");
-  const name = end === -1 ? pair : pair.slice(0, end);
-  return name === "before" || name === "after" || (name.includes("%") && /^(?:before|after)$/.test(safeDecode(name)));
-}
-
-const safeDecode = (text: string): string => {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-};
+/** Few queries have a cursor: the others are not taken apart. */
+const withoutCursors = (queryText: string): string =>
+  /before|after|%|&&|^&|&$/.test(queryText) ? withoutPairs(queryText, (name) => name === "before" || name === "after") : queryText;

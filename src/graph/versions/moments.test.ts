@@ -112,5 +112,5 @@ test("an ended version is upgraded to the next that is there, unless one on the 
 });
 
 test("VER-6f: the warning names both versions", () => {
-  expect(upgradeWarning(25, 22)).toBe("The call has been auto-upgraded to v25.0 as v22.0 has been deprecated");
+  expect(upgradeWarning({ version: 25, upgradedFrom: 22 })).toBe("The call has been auto-upgraded to v25.0 as v22.0 has been deprecated");
 });

@@ -122,8 +122,8 @@ function marketingVersion(input: VersionInput, asked: Version): ServedVersion {
 }
 
 /** VER-6f, D-81. */
-export const upgradeWarning = (served: Version, asked: Version): string =>
-  `The call has been auto-upgraded to ${formatVersion(served)} as ${formatVersion(asked)} has been deprecated`;
+export const upgradeWarning = ({ version, upgradedFrom = version }: ServedVersion): string =>
+  `The call has been auto-upgraded to ${formatVersion(version)} as ${formatVersion(upgradedFrom)} has been deprecated`;
 
 /** Which list of versions an operation follows; the rules themselves are in `resolve.ts`. */
 export type VersionRule =

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { findHeader } from "#kernel/headers";
 import { ReceiveBuffer } from "./receive-buffer.ts";
-import { findHeader, HeadReader, isHost, parseHead, parseTarget, type RequestHead } from "./request-head.ts";
+import { HeadReader, isHost, parseHead, parseTarget, type RequestHead } from "./request-head.ts";
 
 describe("targets", () => {
   test.each([

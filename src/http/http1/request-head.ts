@@ -1,4 +1,5 @@
 /** The head of a request (RFC 9112, 2 to 7), read strictly: what two readers could take for different things is refused. */
+import type { RawHeaders } from "#kernel/headers";
 import type { ReceiveBuffer } from "./receive-buffer.ts";
 
 /** Why bytes are refused. The protocol names the problem; the error that the client receives is chosen above it. */
@@ -130,20 +131,6 @@ function trimmed(text: string, from: number, to: number): string {
   while (start < end && isBlank(text.charCodeAt(start))) start++;
   while (end > start && isBlank(text.charCodeAt(end - 1))) end--;
   return text.slice(start, end);
-}
-
-/** Names and values in turn, as they were sent. */
-export type RawHeaders = readonly string[];
-
-/** A header that was sent twice has both values, joined as HTTP says: two bearer tokens are then no token at all. `name` is in lower case. */
-export function findHeader(headers: RawHeaders, name: string): string | undefined {
-  let found: string | undefined;
-  for (let i = 0; i < headers.length; i += 2) {
-    const given = headers[i] as string;
-    if (given.length === name.length && (given === name || given.toLowerCase() === name))
-      found = found === undefined ? headers[i + 1] : `${found}, ${headers[i + 1]}`;
-  }
-  return found;
 }
 
 /** The longest name of the DNS and a port. */

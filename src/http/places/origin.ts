@@ -1,7 +1,9 @@
 /** D-01: scheme and host as the client used them, and the addresses that links begin with. */
+
 import ipaddr from "ipaddr.js";
 import { BoundedMap } from "#kernel/bounded-map";
-import { findHeader, isHost, type RawHeaders } from "../http1/request-head.ts";
+import { findHeader, type RawHeaders } from "#kernel/headers";
+import { isHost } from "../http1/request-head.ts";
 
 export interface Origin {
   readonly scheme: string;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { World } from "#graph/worlds/world";
+import { findHeader } from "#kernel/headers";
 import { surfaces } from "#surfaces/surfaces";
-import { findHeader } from "../http1/request-head.ts";
 import { hostnameOf, Origins } from "./origin.ts";
 import { appPrefixOf, type Place, Places } from "./places.ts";
 

@@ -1,6 +1,7 @@
 /** What stands on the graph's own address beside the graph: `/openapi.json`, `/player/…` (operating.md). */
 
-import { findHeader, type RequestHead } from "../http1/request-head.ts";
+import { findHeader } from "#kernel/headers";
+import type { RequestHead } from "../http1/request-head.ts";
 import type { Place } from "../places/places.ts";
 
 export interface RoutePlace extends Place {

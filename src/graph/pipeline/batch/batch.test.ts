@@ -1,29 +1,12 @@
 /** D-34: what the requests of a batch may be, and what they take over from it. */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
-import { openPlaza, requestOf } from "#harness/plaza";
+import { openPlaza } from "#harness/plaza";
 import { cafe } from "#harness/worlds";
-import type { GraphError } from "#kernel/errors";
-import type { GraphRequest, GraphResponse } from "../request.ts";
-import { runBatch } from "./batch.ts";
 
 const three = { query: { access_token: "page", oauth_token: "page" }, headers: { authorization: "Bearer page" } };
 const node = "v26.0/5001";
 const labels = "v26.0/2001/custom_labels";
-
-test("each request has the files of the batch", async () => {
-  const files = new Map([["file", { filename: "a.csv", contentType: "text/csv", bytes: new Uint8Array() }]]);
-  const seen: unknown[] = [];
-  const handle = async (request: GraphRequest): Promise<GraphResponse> => {
-    seen.push(request.files);
-    return { status: 200, headers: {}, body: "", operation: "unknown", traceId: "t", app: undefined };
-  };
-  const refuse = (error: GraphError): never => {
-    throw error;
-  };
-  await runBatch(handle, requestOf("POST", "/", { files }), [{ relative_url: "a" }, { relative_url: "b" }], refuse);
-  expect(seen).toEqual([files, files]);
-});
 
 onEachDatabase("the requests of a batch", (database) => {
   const open = async () => {
@@ -121,12 +104,27 @@ onEachDatabase("the requests of a batch", (database) => {
       ["access_token", { relative_url: `${labels}?oauth_token=page` }],
       ["access_token", { ...write, body: "page_label_name=a&access_token=page" }],
       ["access_token", { ...write, body: { page_label_name: "a", access_token: "page" } }],
-      ["Authorization", { relative_url: `${labels}?access_token=page&oauth_token=page` }],
     ];
     for (const [missing, request] of bringing) {
       const [{ code, body }] = await send([request]);
       expect({ request, code, missing: JSON.parse(body).error_data?.parameter }).toEqual({ request, code: 403, missing });
     }
+  });
+
+  test("D-10: a request with both tokens of page messaging in its query has the bearer of the batch, as a link that is followed", async () => {
+    const { plaza, send } = await open();
+    for (const page_label_name of ["a", "b"]) await plaza.post(`/${labels}`, { token: "page", body: { page_label_name } });
+    const [first] = bodiesOf(await send([{ relative_url: `${labels}?limit=1&fields=name` }]));
+    const { next } = first.paging;
+    // As an address, as its path, and with the tokens of another app, which may not know of the page.
+    const [whole, path, other] = await send([
+      { relative_url: next },
+      { relative_url: next.slice("http://plaza.test".length) },
+      { relative_url: next.replaceAll("=page", "=bar") },
+    ]);
+    expect(whole).toEqual({ ...path, headers: whole.headers });
+    expect({ code: whole.code, name: JSON.parse(whole.body).data[0].name }).toEqual({ code: 200, name: "a" });
+    expect({ code: other.code, parameter: JSON.parse(other.body).error_data.parameter }).toEqual({ code: 403, parameter: "access_token" });
   });
 
   test("only the root takes a batch or ids, each by its method", async () => {

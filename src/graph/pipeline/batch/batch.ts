@@ -1,28 +1,22 @@
 /** D-34: a batch of up to 50 requests, with `depends_on`, names, and JSONPath references to earlier responses. */
-import { GraphError, invalidParameter } from "#kernel/errors";
+import { GraphError, invalidParameter, malformedRequest } from "#kernel/errors";
+import { findHeader } from "#kernel/headers";
 import { nextTurn } from "#kernel/turns";
 import { parseVersion } from "#kernel/versions";
-import { parseJson, parseJsonParameter } from "../../response/json.ts";
+import { parseBodyText } from "../../request-text/body.ts";
+import { withPairs } from "../../request-text/pairs.ts";
+import { readMigrationsOverride } from "../../versions/migration-windows.ts";
 import { segmentsOf } from "../address.ts";
-import { tokensOf, withTokens } from "../authenticate.ts";
-import { isNo, isYes } from "../parameters.ts";
-import type { GraphRequest, GraphResponse, HandleRequest, Parameters } from "../request.ts";
-import { References, referencesIn } from "./references.ts";
+import { derivedFrom, overrideOf, tokensOf, withoutTag } from "../derived.ts";
+import { isNo } from "../parameters.ts";
+import type { GraphRequest, GraphResponse, HandleRequest } from "../request.ts";
+import { formByShape, readAddress } from "../route.ts";
+import type { Incoming } from "../stages.ts";
+import { type BatchRequest, readBatch } from "./read-batch.ts";
+import { bodyNotation, References } from "./references.ts";
 
-const REQUESTS_MAX = 50;
 /** D-39: of the responses together, also of those to `ids=`; 50 lists of 100 nodes with 1,600 characters each. */
 export const RESPONSE_CHARACTERS_MAX = 8_388_608;
-
-interface BatchRequest {
-  readonly method: string;
-  readonly relative_url: string;
-  readonly body: string | undefined;
-  readonly name: string | undefined;
-  /** By `depends_on` and by references. */
-  readonly needs: readonly string[];
-  /** Undefined: omitted when another request refers to it. */
-  readonly omitOnSuccess: boolean | undefined;
-}
 
 interface BatchResponse {
   readonly code: number;
@@ -36,11 +30,13 @@ interface BatchResponse {
  */
 export async function runBatch(
   handleRequest: HandleRequest,
-  request: GraphRequest,
+  incoming: Pick<Incoming, "request" | "world" | "registry" | "now">,
   given: unknown,
   refuse: (error: GraphError) => GraphResponse,
 ): Promise<(BatchResponse | null)[]> {
-  const parts = readParts(given);
+  const { request, world, now } = incoming;
+  const parts = readBatch(given);
+  readMigrationsOverride(overrideOf(request).migrations_override, world.calendar.migrations, now);
   const hasHeaders = !isNo(request.body.include_headers ?? request.query.include_headers);
   const referred = new Set(parts.flatMap(({ needs }) => needs));
   const results = new Map<string, GraphResponse>();
@@ -64,7 +60,8 @@ export async function runBatch(
       if (characters > RESPONSE_CHARACTERS_MAX) {
         throw invalidParameter("batch", `has responses of more than ${RESPONSE_CHARACTERS_MAX} characters before this request, which was not run`);
       }
-      return await handleRequest(requestFor(part, request, references));
+      const response = await handleRequest(requestFor(part, incoming, references));
+      return part.method === "HEAD" ? { ...response, body: "" } : response;
     } catch (error) {
       if (error instanceof GraphError) return refuse(error);
       throw error;
@@ -77,74 +74,58 @@ function responseOf({ status, headers, body }: GraphResponse, hasHeaders: boolea
   return { code: status, headers: Object.entries(headers).map(([name, value]) => ({ name, value })), body };
 }
 
-function readParts(given: unknown): BatchRequest[] {
-  const list = typeof given === "string" ? parseJsonParameter(given, "batch") : given;
-  if (!Array.isArray(list) || list.length === 0) throw invalidParameter("batch", "must be a list of requests");
-  if (list.length > REQUESTS_MAX) throw invalidParameter("batch", `holds more than ${REQUESTS_MAX} requests`);
-  const parts = list.map(readPart);
-  const names = parts.map(({ name }) => name).filter((name) => name !== undefined);
-  if (new Set(names).size < names.length) throw invalidParameter("batch", "gives one name to two requests");
-  parts.forEach((part, index) => {
-    const earlier = parts.slice(0, index).map(({ name }) => name);
-    const stranger = part.needs.find((name) => !earlier.includes(name));
-    if (stranger !== undefined) throw invalidParameter(`batch[${index}]`, `refers to ${stranger}, which is no earlier request`);
-  });
-  return parts;
-}
-
-function readPart(given: unknown, index: number): BatchRequest {
-  const wrong = (key: string, problem: string) => invalidParameter(`batch[${index}]${key}`, problem);
-  if (typeof given !== "object" || given === null || Array.isArray(given)) throw wrong("", "must be an object");
-  const { method = "GET", relative_url, body, name, depends_on, omit_response_on_success } = given as Record<string, unknown>;
-  if (typeof method !== "string") throw wrong(".method", "must be a string");
-  if (typeof relative_url !== "string") throw wrong(".relative_url", "is required");
-  if (body !== undefined && typeof body !== "string" && (typeof body !== "object" || body === null)) throw wrong(".body", "must be a string");
-  if (name !== undefined && (typeof name !== "string" || name === "")) throw wrong(".name", "must be a string");
-  const dependsOn = depends_on === undefined ? [] : Array.isArray(depends_on) ? depends_on : [depends_on];
-  if (dependsOn.some((one) => typeof one !== "string")) throw wrong(".depends_on", "must name requests");
-  const text = body === undefined || typeof body === "string" ? body : JSON.stringify(body);
+/** The part as a request of its own. */
+function requestFor(part: BatchRequest, incoming: Pick<Incoming, "request" | "world" | "registry">, references: References): GraphRequest {
+  const batch = incoming.request;
+  const { method, headers } = part;
+  // A lone surrogate has no UTF-8.
+  if (!part.relative_url.isWellFormed()) throw malformedRequest("The address is not valid UTF-8");
+  const [path, queryText] = addressOf(references.address(part.relative_url), batch);
+  const body = parseBodyText(references.body(part.body, bodyNotation(part.body, headers)), findHeader(headers, "content-type"));
+  const ownHeader = (name: string) => findHeader(headers, name);
+  const own = derivedFrom(batch, { method, path, queryText, body, header: ownHeader });
+  const inherited = inheritedBy(own, incoming);
+  const outer = withoutTag(batch);
   return {
-    method: method.toUpperCase(),
-    relative_url,
-    body: text,
-    name: name as string | undefined,
-    needs: [...(dependsOn as string[]), ...referencesIn(`${relative_url} ${text ?? ""}`)],
-    omitOnSuccess: omit_response_on_success === undefined ? undefined : isYes(omit_response_on_success),
+    ...derivedFrom(batch, {
+      ...{ method, path, queryText: withPairs(queryText, inherited.query) },
+      body: { ...body, parameters: { ...inherited.body, ...body.parameters } },
+      header: (name) => ownHeader(name) ?? (name === "authorization" && !inherited.hasBearer ? undefined : outer(name)),
+    }),
+    files: body.files.size === 0 ? batch.files : body.files,
   };
 }
 
-/** The part as a request of its own; the tokens of the batch serve where it brings none. */
-function requestFor(part: BatchRequest, batch: GraphRequest, references: References): GraphRequest {
-  const address = references.address(part.relative_url);
+/**
+ * What a part has from its batch: the override of migrations, and the tokens, where it brings none of its own. In the form of page messaging,
+ * which needs three of them (D-10), parameters and bearer are each had where the part does not bring them.
+ */
+function inheritedBy(own: GraphRequest, { request: batch, registry, world }: Pick<Incoming, "request" | "world" | "registry">) {
+  const { query, body } = own;
+  const hasOverride = (query.migrations_override ?? body.migrations_override) !== undefined;
+  const override = hasOverride ? {} : overrideOf(batch);
+  const bringsParameter = query.access_token !== undefined || query.oauth_token !== undefined || body.access_token !== undefined;
+  const bringsBearer = own.header("authorization") !== undefined;
+  const isClients = world.profile === "clients";
+  const isOfThree = !isClients && formByShape(own, { address: readAddress({ request: own, registry, world }) }, registry) === "flat";
+  const hasBearer = !bringsBearer && (!bringsParameter || isOfThree);
+  if (bringsParameter || (bringsBearer && !isOfThree)) return { query: override, body: {}, hasBearer };
+  // D-32: in `clients` any place serves, and links repeat those of the query.
+  const [fromQuery, fromBody] = [tokensOf(batch.query), tokensOf(batch.body)];
+  return isClients
+    ? { query: { ...fromBody, ...fromQuery, ...override }, body: {}, hasBearer }
+    : { query: { ...fromQuery, ...override }, body: fromBody, hasBearer };
+}
+
+/** Path and query. A path without a version has the version that the batch was sent to; the address may be a link of a response. */
+function addressOf(given: string, batch: GraphRequest): [path: string, queryText: string] {
+  const address = given.startsWith(`${batch.baseUrl}/`) ? given.slice(batch.baseUrl.length) : given;
   const mark = address.indexOf("?");
   const path = mark === -1 ? address : address.slice(0, mark);
-  const queryText = mark === -1 ? "" : address.slice(mark + 1);
-  const own = formOf(queryText);
-  const text = part.body ?? "";
-  const isJson = text.trimStart().startsWith("{") && !text.trimStart().startsWith("{result=");
-  const resolved = references.body(text, isJson);
-  const body = isJson ? (parseJson(resolved, "A batch body") as Parameters) : formOf(resolved);
-  const bringsToken = own.access_token !== undefined || own.oauth_token !== undefined || body.access_token !== undefined;
-  return {
-    ...batch,
-    method: part.method,
-    path: versionedPath(path, batch.path),
-    queryText: bringsToken ? queryText : withTokens(queryText, tokensOf(batch.query)),
-    query: bringsToken ? own : { ...tokensOf(batch.query), ...own },
-    body: bringsToken ? body : { ...tokensOf(batch.body), ...body },
-    files: batch.files,
-    header: (name) => (name === "if-none-match" || (bringsToken && name === "authorization") ? undefined : batch.header(name)),
-    batchDepth: batch.batchDepth + 1,
-  };
-}
-
-/** A request without a version has the version that the batch was sent to. */
-function versionedPath(path: string, batchPath: string): string {
-  const [first] = segmentsOf(batchPath);
   const rooted = path.startsWith("/") ? path : `/${path}`;
+  const [first] = segmentsOf(batch.path);
   const own = segmentsOf(rooted)[0];
   const isVersioned = own !== undefined && parseVersion(own) !== undefined;
-  return isVersioned || first === undefined || parseVersion(first) === undefined ? rooted : `/${first}${rooted}`;
+  const versioned = isVersioned || first === undefined || parseVersion(first) === undefined ? rooted : `/${first}${rooted}`;
+  return [versioned, mark === -1 ? "" : address.slice(mark + 1)];
 }
-
-const formOf = (text: string): Record<string, unknown> => Object.fromEntries(new URLSearchParams(text));

@@ -2,32 +2,23 @@
 import { type GraphError, invalidParameter, unknownPath } from "#kernel/errors";
 import { nextTurn } from "#kernel/turns";
 import { parseVersion } from "#kernel/versions";
+import { withoutPairs } from "../../request-text/pairs.ts";
 import { segmentsOf } from "../address.ts";
 import { missingToken } from "../authenticate.ts";
+import { derivedFrom, withoutTag } from "../derived.ts";
 import { textsOf } from "../parameters.ts";
-import { renderError } from "../render.ts";
-import type { GraphRequest, GraphResponse, HandleRequest, Parameters } from "../request.ts";
+import { renderError, renderPart, renderResponse, SERVED_VERSION, UPGRADE_WARNING } from "../render.ts";
+import type { GraphResponse, HandleRequest } from "../request.ts";
 import type { Authenticated, Incoming } from "../stages.ts";
 import { RESPONSE_CHARACTERS_MAX, runBatch } from "./batch.ts";
 
 /** As many as a batch holds. */
 const IDS_MAX = 50;
 
-/** A pair of the query that names ids, in any of the ways of D-161. */
-const IDS = /^ids(?:(?:\[|%5B).*)?(?:=|$)/i;
-
-/** The response to all, or the one that `failed` and stands for all. */
-export type ManyResponses =
-  | { readonly response: unknown; readonly failed?: undefined }
-  | { readonly response?: undefined; readonly failed: GraphResponse };
-
-/** Undefined when the request is neither: only the root takes them. Throws what is wrong with the request as a whole. */
-export function dispatchMany(
-  handleRequest: HandleRequest,
-  incoming: Incoming,
-  { address, method, credentials }: Authenticated,
-): Promise<ManyResponses> | undefined {
+/** The response to all. Undefined when the request is neither: only the root takes them. Throws what is wrong with the request as a whole. */
+export function dispatchMany(handleRequest: HandleRequest, incoming: Incoming, reached: Authenticated): Promise<GraphResponse> | undefined {
   const { request, registry } = incoming;
+  const { address, method, credentials } = reached;
   if (address.id !== undefined || registry.findLiteral(method, address.edge ?? "") !== undefined) return undefined;
   const batch = method === "POST" ? (request.body.batch ?? request.query.batch) : undefined;
   const ids = method === "GET" ? (request.query.ids ?? request.body.ids) : undefined;
@@ -35,13 +26,14 @@ export function dispatchMany(
   if (request.batchDepth > 0 && batch !== undefined) throw invalidParameter("batch", "cannot stand inside a batch");
   if (credentials.length === 0) throw missingToken(incoming, { address, method });
   if (request.defect !== undefined) throw request.defect;
-  if (batch === undefined) return readMany(handleRequest, request, ids);
-  const refuse = (error: GraphError) => renderError(incoming, { address, method, credentials }, error);
-  return runBatch(handleRequest, request, batch, refuse).then((response) => ({ response }));
+  if (batch === undefined) return readMany(handleRequest, incoming, reached, ids);
+  const refuse = (error: GraphError) => renderError(incoming, reached, error);
+  return runBatch(handleRequest, incoming, batch, refuse).then((response) => renderResponse(incoming, reached, response));
 }
 
 /** An object of the responses by id. The first that fails is the response to the whole request. */
-async function readMany(handleRequest: HandleRequest, request: GraphRequest, ids: unknown): Promise<ManyResponses> {
+async function readMany(handleRequest: HandleRequest, incoming: Incoming, reached: Authenticated, ids: unknown): Promise<GraphResponse> {
+  const { request } = incoming;
   const list = textsOf(ids, "ids");
   if (list === undefined || list.length === 0 || list.some((id) => id === "")) throw invalidParameter("ids", "must be a comma-separated list of ids");
   if (list.length > IDS_MAX) throw invalidParameter("ids", `names more than ${IDS_MAX} ids`);
@@ -49,12 +41,15 @@ async function readMany(handleRequest: HandleRequest, request: GraphRequest, ids
   const version = segments[0] !== undefined && parseVersion(segments[0]) !== undefined ? `/${segments.shift()}` : "";
   if (segments.length > 1) throw unknownPath(request.path);
   const edge = segments[0] === undefined ? "" : `/${segments[0]}`;
-  const query = without(request.query, "ids");
-  const queryText = request.queryText
-    .split("&")
-    .filter((pair) => !IDS.test(pair))
-    .join("&");
+  const { ids: _, ...parameters } = request.body;
+  const part = {
+    method: "GET",
+    queryText: withoutPairs(request.queryText, (name) => name === "ids" || name.startsWith("ids[")),
+    body: { parameters, defect: undefined },
+    header: withoutTag(request),
+  };
   const responses: Record<string, unknown> = {};
+  const headersOfReads: GraphResponse["headers"][] = [];
   let characters = 0;
   for (const [at, id] of [...new Set(list)].entries()) {
     if (characters > RESPONSE_CHARACTERS_MAX) {
@@ -65,28 +60,15 @@ async function readMany(handleRequest: HandleRequest, request: GraphRequest, ids
     }
     // As in a batch.
     if (at > 0) await nextTurn();
-    const partRequest = {
-      ...request,
-      header: withoutTag(request),
-      method: "GET",
-      path: `${version}/${id}${edge}`,
-      query,
-      queryText,
-      body: without(request.body, "ids"),
-      batchDepth: request.batchDepth + 1,
-    };
-    const response = await handleRequest(partRequest);
-    if (response.status !== 200) return { failed: response };
+    const response = await handleRequest(derivedFrom(request, { ...part, path: `${version}/${id}${edge}` }));
+    if (response.status !== 200) return renderPart(incoming, response);
     characters += response.body.length;
     responses[id] = JSON.parse(response.body);
+    headersOfReads.push(response.headers);
   }
-  return { response: responses };
+  // D-83: the version that served the first read that was upgraded, or else the first read.
+  const shown = headersOfReads.find((headers) => UPGRADE_WARNING in headers) ?? headersOfReads[0] ?? {};
+  const response = renderResponse(incoming, reached, responses);
+  const ofVersion = [SERVED_VERSION, UPGRADE_WARNING].flatMap((name) => (shown[name] === undefined ? [] : [[name, shown[name]]]));
+  return { ...response, headers: { ...response.headers, ...Object.fromEntries(ofVersion) } };
 }
-
-const without = (parameters: Parameters, name: string): Parameters => Object.fromEntries(Object.entries(parameters).filter(([key]) => key !== name));
-
-/** The entity tag of a request is one of its whole response: its parts have none. */
-const withoutTag =
-  (request: GraphRequest): GraphRequest["header"] =>
-  (name) =>
-    name === "if-none-match" ? undefined : request.header(name);

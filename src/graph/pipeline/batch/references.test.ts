@@ -63,27 +63,53 @@ describe("D-34, D-39: references", () => {
     new References(new Map(Object.entries(results).map(([name, body]) => [name, response(body)])));
 
   test("the names that a text refers to are found", () => {
-    expect(referencesIn("/?ids={result=one:$.id},{result=two:$.data[*].id}")).toEqual(["one", "two"]);
-    expect(referencesIn("/me")).toEqual([]);
-    expect(() => referencesIn("{result=one:$!}")).toThrow("batch");
+    expect(referencesIn("/?ids={result=one:$.id},{result=two:$.data[*].id}", "address")).toEqual(["one", "two"]);
+    expect(referencesIn("/me", "address")).toEqual([]);
+    expect(() => referencesIn("{result=one:$!}", "form")).toThrow("batch");
+  });
+
+  test("a reference is one however its text is written: percent-encoded in part or as a whole, escaped in JSON", () => {
+    const reference = "{result=a &b:$.data[0]['x y']}";
+    const written = [
+      reference,
+      encodeURI(reference).replace("&", "%26"),
+      encodeURIComponent(reference),
+      encodeURIComponent(reference).replaceAll("%20", "+"),
+    ];
+    const one = references({ "a &b": { data: [{ "x y": "1&2 %41" }] } });
+    for (const text of written.slice(0, 3)) expect(one.address(`/v/${text}/e`)).toBe("/v/1%262%20%2541/e");
+    for (const text of written) {
+      expect(one.address(`/v?a=%ff&b=x+${text}+y&${reference}=1`)).toBe("/v?a=%ff&b=x%201%262%20%2541%20y&1%262%20%2541=1");
+      expect(one.body(`b=${text}&c=a%20b+c`, "form")).toBe("b=1%262%20%2541&c=a%20b+c");
+      expect(referencesIn(`b=${text}`, "form")).toEqual(["a &b"]);
+    }
+    expect(one.body(JSON.stringify({ a: reference, n: 1 }).replace("{result", "\\u007bresult"), "json")).toBe('{"a":"1&2 %41","n":1}');
+  });
+
+  test("what a reference brings is no reference, and what cannot be decoded stays", () => {
+    const of = references({ a: { id: "{result=a:$.x}" } });
+    expect(of.address("/?b={result=a:$.id}")).toBe(`/?b=${encodeURIComponent("{result=a:$.x}")}`);
+    expect(of.body('{"b":"{result=a:$.id}"}', "json")).toBe('{"b":"{result=a:$.x}"}');
+    for (const text of ["a=%ff%7Bresult=a:$.id%7D", "a=%7Bresult", "a=%7Bresult=a:$.id"]) expect(of.body(text, "form")).toBe(text);
+    for (const text of ['{"a":"{result=', '{"a":"\\x{result=a:$.id}"}']) expect(of.body(text, "json")).toBe(text);
   });
 
   test("several values are joined by a comma, encoded as the place needs it", () => {
     const both = references({ one: { data: [{ id: 'a"b' }, { id: "c&d" }] } });
     expect(both.address("/?ids={result=one:$.data.*.id}&x=1")).toBe("/?ids=a%22b%2Cc%26d&x=1");
-    expect(both.body('{"ids":"{result=one:$.data.*.id}"}', true)).toBe('{"ids":"a\\"b,c&d"}');
-    expect(both.body("ids={result=one:$.data.*.id}", false)).toBe("ids=a%22b%2Cc%26d");
+    expect(both.body('{"ids":"{result=one:$.data.*.id}"}', "json")).toBe('{"ids":"a\\"b,c&d"}');
+    expect(both.body("ids={result=one:$.data.*.id}", "form")).toBe("ids=a%22b%2Cc%26d");
   });
 
   test("each of several references in one text has its own values", () => {
     const both = references({ one: { data: [{ id: "a" }, { id: "b" }] }, two: { id: "c" } });
     expect(both.address("/{result=two:$.id}?ids={result=one:$.data.*.id}&x={result=two:$.id}")).toBe("/c?ids=a%2Cb&x=c");
-    expect(both.body('{"a":"{result=one:$.data.*.id}","b":"{result=two:$.id},{result=one:$.data[0].id}"}', true)).toBe('{"a":"a,b","b":"c,a"}');
+    expect(both.body('{"a":"{result=one:$.data.*.id}","b":"{result=two:$.id},{result=one:$.data[0].id}"}', "json")).toBe('{"a":"a,b","b":"c,a"}');
   });
 
   test("an object stands as JSON, and what is not there as nothing", () => {
-    expect(references({ one: { a: [1] } }).body("v={result=one:$.a}", false)).toBe("v=%5B1%5D");
-    expect(references({}).body("v={result=one:$.a}", false)).toBe("v=");
+    expect(references({ one: { a: [1] } }).body("v={result=one:$.a}", "form")).toBe("v=%5B1%5D");
+    expect(references({}).body("v={result=one:$.a}", "form")).toBe("v=");
   });
 
   test("an address may have 16,384 bytes, with references and without", () => {
@@ -97,23 +123,23 @@ describe("D-34, D-39: references", () => {
 
   test("a body may have a mebibyte, counted in bytes", () => {
     const text = "é".repeat(524_288);
-    expect(references({}).body(text, true)).toBe(text);
-    expect(() => references({}).body(`${text}x`, true)).toThrow("1048576");
+    expect(references({}).body(text, "json")).toBe(text);
+    expect(() => references({}).body(`${text}x`, "json")).toThrow("1048576");
   });
 
   test("all that refer to others may derive four mebibytes together; what refers to nothing does not count", () => {
     const of = references({ one: { a: "x" } });
-    const quarter = `{result=one:$.a}${"y".repeat(1_048_575)}`;
-    for (let i = 0; i < 4; i++) of.body(quarter, true);
-    expect(of.body("y".repeat(1_000_000), true)).toHaveLength(1_000_000);
-    expect(() => of.body("{result=one:$.a}", true)).toThrow("derives more than 4194304 bytes");
+    const quarter = `"{result=one:$.a}${"y".repeat(1_048_573)}"`;
+    for (let i = 0; i < 4; i++) of.body(quarter, "json");
+    expect(of.body("y".repeat(1_000_000), "json")).toHaveLength(1_000_000);
+    expect(() => of.body('"{result=one:$.a}"', "json")).toThrow("derives more than 4194304 bytes");
   });
 
   test("a batch looks at a million values at most, and reading or writing eight characters counts as one", () => {
     // Each time (length + 12) / 8 for reading the response, 1 for its only value, length / 8 for writing it.
     const four = (length: number) => () => {
       const of = references({ one: { texts: "x".repeat(length) } });
-      for (let i = 0; i < 4; i++) of.body("{result=one:$.texts}", true);
+      for (let i = 0; i < 4; i++) of.body('"{result=one:$.texts}"', "json");
     };
     expect(four(999_990)).not.toThrow();
     expect(four(999_991)).toThrow("looks at too much of earlier responses");

@@ -1,5 +1,10 @@
 /** What requests of a batch take from the responses to earlier ones: `{result=name:$.path}` (D-34), within bounds (D-39). */
 import { bodyTooLarge, headersTooLarge, invalidParameter } from "#kernel/errors";
+import { findHeader, type RawHeaders } from "#kernel/headers";
+import { parseMediaType } from "#kernel/multipart";
+import { endOfString } from "#kernel/redaction/json-text";
+import { kindOf } from "../../request-text/body.ts";
+import { decoded } from "../../request-text/pairs.ts";
 import type { GraphResponse } from "../request.ts";
 
 const REFERENCE = /\{result=([^:{}]+):(\$[^{}]*)\}/g;
@@ -14,12 +19,28 @@ const VISITS_MAX = 1_000_000;
 /** Reading or writing so many characters of JSON costs about as much as looking at one value. */
 const CHARACTERS_PER_VISIT = 8;
 
+/** How the texts of a request are written. References are resolved in each text by itself, once it is decoded. */
+type Notation = "address" | "form" | "json";
+
+/** Undefined for what has no references: files and their texts. */
+export function bodyNotation(text: string, headers: RawHeaders): Notation | undefined {
+  const type = parseMediaType(findHeader(headers, "content-type") ?? "").type;
+  if (type.startsWith("multipart/")) return undefined;
+  // A reference at the beginning is no JSON.
+  return kindOf(text.trimStart().startsWith("{result=") ? "" : text, type === "" ? undefined : type) === "json" ? "json" : "form";
+}
+
 /** The names that a text refers to. Throws `invalidParameter` for a path that cannot be read. */
-export function referencesIn(text: string): readonly string[] {
-  return [...text.matchAll(REFERENCE)].map(([, name, path]) => {
-    readPath(path as string);
-    return name as string;
+export function referencesIn(text: string, notation: Notation | undefined): readonly string[] {
+  const names: string[] = [];
+  changeTexts(text, notation, (decodedText) => {
+    for (const [, name, path] of decodedText.matchAll(REFERENCE)) {
+      readPath(path as string);
+      names.push(name as string);
+    }
+    return decodedText;
   });
+  return names;
 }
 
 /** The references of one batch, whose requests share what may be derived. */
@@ -34,41 +55,38 @@ export class References {
 
   /** Throws `headersTooLarge`, or `invalidParameter` where the batch derives too much. */
   address(text: string): string {
-    return this.#resolved(text, encodeURIComponent, ADDRESS_BYTES_MAX, headersTooLarge);
+    return this.#resolved(text, "address", ADDRESS_BYTES_MAX, headersTooLarge);
   }
 
-  /** `isJson`: references stand in strings of it; otherwise in a form. Throws `bodyTooLarge`, or `invalidParameter` as above. */
-  body(text: string, isJson: boolean): string {
-    return this.#resolved(text, isJson ? jsonText : encodeURIComponent, BODY_BYTES_MAX, bodyTooLarge);
+  /** Throws `bodyTooLarge`, or `invalidParameter` as above. */
+  body(text: string, notation: Notation | undefined): string {
+    return this.#resolved(text, notation, BODY_BYTES_MAX, bodyTooLarge);
   }
 
-  #resolved(text: string, encode: (value: string) => string, bytesMax: number, tooLarge: (bytesMax: number) => Error): string {
-    let resolved = "";
-    let end = 0;
-    for (const match of text.matchAll(REFERENCE)) {
-      const [whole, name = "", path = ""] = match;
-      resolved += text.slice(end, match.index);
-      end = match.index + whole.length;
-      let separator = "";
-      for (const value of this.#valuesOf(name, path)) {
-        resolved += separator + encode(this.#textOf(value));
-        separator = encode(",");
-        if (resolved.length > bytesMax) throw tooLarge(bytesMax);
-      }
-    }
-    if (end === 0 && text.length <= bytesMax / MOST_BYTES_OF_UNIT) return text;
-    resolved += text.slice(end);
+  #resolved(text: string, notation: Notation | undefined, bytesMax: number, tooLarge: (bytesMax: number) => Error): string {
+    let characters = 0;
+    const resolved = changeTexts(text, notation, (decodedText) =>
+      decodedText.replaceAll(REFERENCE, (_, name: string, path: string) => {
+        const value = this.#valuesOf(name, path)
+          .map((one) => this.#textOf(one))
+          .join(",");
+        characters += value.length;
+        if (characters > bytesMax) throw tooLarge(bytesMax);
+        return value;
+      }),
+    );
     const bytes = Buffer.byteLength(resolved);
     if (bytes > bytesMax) throw tooLarge(bytesMax);
-    if (end > 0) this.#derivedBytes += bytes;
+    if (resolved !== text) this.#derivedBytes += bytes;
     if (this.#derivedBytes > DERIVED_BYTES_MAX) throw invalidParameter("batch", `derives more than ${DERIVED_BYTES_MAX} bytes by references`);
     return resolved;
   }
 
   #valuesOf(name: string, path: string): readonly unknown[] {
-    const { body = "null" } = this.#results.get(name) ?? {};
+    const body = this.#results.get(name)?.body ?? "";
     this.#visit(body.length / CHARACTERS_PER_VISIT);
-    return valuesAt(JSON.parse(body), readPath(path), () => this.#visit(1));
+    // A response to HEAD has none.
+    return body === "" ? [] : valuesAt(JSON.parse(body), readPath(path), () => this.#visit(1));
   }
 
   #textOf(value: unknown): string {
@@ -83,10 +101,51 @@ export class References {
   }
 }
 
-/** A UTF-16 unit has at most three bytes in UTF-8. */
-const MOST_BYTES_OF_UNIT = 3;
+/** Bare, percent-encoded, or escaped in JSON. */
+const MAY_REFER = /\{result=|%7B|\\u007B/i;
 
-const jsonText = (value: string): string => JSON.stringify(value).slice(1, -1);
+/** `change` gets each decoded text that may hold a reference. What it leaves as it is stays byte for byte. */
+function changeTexts(text: string, notation: Notation | undefined, change: (decodedText: string) => string): string {
+  if (notation === undefined || !MAY_REFER.test(text)) return text;
+  if (notation === "json") return changeStrings(text, change);
+  const changed = (part: string) => {
+    const decodedText = part.includes("%") ? decoded(part) : undefined;
+    const result = decodedText === undefined ? undefined : change(decodedText);
+    return result === undefined || result === decodedText ? part : encodeURIComponent(result);
+  };
+  const changePair = (pair: string) => {
+    const equals = pair.indexOf("=");
+    return equals === -1 ? changed(pair) : `${changed(pair.slice(0, equals))}=${changed(pair.slice(equals + 1))}`;
+  };
+  const changePairs = (pairs: string) => pairs.split("&").map(changePair).join("&");
+  // A reference that is not encoded may hold what else has a meaning here.
+  const encoded = text.replaceAll(REFERENCE, (reference) => encodeURIComponent(reference));
+  const mark = encoded.indexOf("?");
+  if (notation === "form") return changePairs(encoded);
+  const changePath = (path: string) => path.split("/").map(changed).join("/");
+  return mark === -1 ? changePath(encoded) : `${changePath(encoded.slice(0, mark))}?${changePairs(encoded.slice(mark + 1))}`;
+}
+
+function changeStrings(text: string, change: (decodedText: string) => string): string {
+  let changed = "";
+  let end = 0;
+  for (let start = text.indexOf('"'); start !== -1; start = text.indexOf('"', end)) {
+    const close = endOfString(text, start) + 1;
+    const value = stringOf(text.slice(start, close));
+    const result = value === undefined ? undefined : change(value);
+    changed += text.slice(end, start) + (result === undefined || result === value ? text.slice(start, close) : JSON.stringify(result));
+    end = close;
+  }
+  return changed + text.slice(end);
+}
+
+function stringOf(json: string): string | undefined {
+  try {
+    return JSON.parse(json) as string;
+  } catch {
+    return undefined;
+  }
+}
 
 /** The part of JSONPath that batches use: `$.a.b`, `$.a[0]`, `$.a.*.b`, `$.a[*]`, `$['a']`, `$..a`. */
 const STEP = /\.\.([\w-]+)|\.([\w-]+)|\.\*|\[(\d+)\]|\[\*\]|\['([^']*)'\]/y;

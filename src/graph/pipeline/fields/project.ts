@@ -16,7 +16,7 @@ export interface Part {
 }
 
 /** Resolves with what the caller's own read of the part returns; undefined where that is the response of a missing node. */
-type ReadPart = (part: Part) => Promise<unknown>;
+export type ReadPart = (part: Part) => Promise<unknown>;
 
 export interface ProjectionSource {
   readonly request: ReadRequest;

@@ -12,7 +12,7 @@ import type { Reached } from "../stages.ts";
 /** What it came to, beside its response. */
 export interface Ending {
   /** Its name in the catalogue. */
-  readonly error?: string;
+  readonly error?: string | undefined;
   /** It met this one (D-150). */
   readonly fault?: Met<RequestFaultInput> | undefined;
 }

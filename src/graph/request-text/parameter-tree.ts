@@ -1,8 +1,12 @@
 /** D-34: pairs of text made into parameters: repetition of a name with different values makes a list, `a[]=x` too, `a[b]=c` and `a[0]=x` nest. */
 
-import type { Parameters } from "#graph/pipeline/request";
 import { type GraphError, invalidParameter, malformedRequest } from "#kernel/errors";
-import { NESTING_MAX } from "../limits.ts";
+import type { Parameters } from "../pipeline/request.ts";
+
+/** The deepest `a[b][c]` of the interface has three brackets. */
+const NESTING_MAX = 8;
+/** In a query, in a form, and on the top level of a JSON body. */
+const PARAMETERS_MAX = 1_000;
 
 /** Without a prototype, so that a parameter called `__proto__` is one like any other. */
 interface Branch {
@@ -12,7 +16,7 @@ interface Branch {
 const newBranch = (): Branch => Object.create(null) as Branch;
 
 /** Kept however many parameters there are, so that too many of them are reported as that and not as missing credentials. */
-export const isCredential = (name: string): boolean => name === "access_token" || name === "oauth_token" || name === "appsecret_proof";
+const isCredential = (name: string): boolean => name === "access_token" || name === "oauth_token" || name === "appsecret_proof";
 
 export class ParameterTree {
   readonly #root = newBranch();
@@ -23,7 +27,7 @@ export class ParameterTree {
   /** The first thing that was wrong. */
   defect: GraphError | undefined;
 
-  constructor(countMax: number) {
+  constructor(countMax = PARAMETERS_MAX) {
     this.#countMax = countMax;
   }
 

@@ -1,9 +1,9 @@
 /** D-34: a body of any accepted kind made into parameters and files. What is wrong with it is a defect, raised in the pipeline. */
-import { JsonNumber, type Parameters, type UploadedFile } from "#graph/pipeline/request";
-import { parseJson } from "#graph/response/json";
 import { GraphError, invalidParameter, malformedRequest } from "#kernel/errors";
 import { type MediaType, MultipartProblem, parseMediaType, partsOf } from "#kernel/multipart";
 import { utf8Text } from "#kernel/text";
+import { JsonNumber, type Parameters, type UploadedFile } from "../pipeline/request.ts";
+import { parseJson } from "../response/json.ts";
 import { NO_PARAMETERS, parametersOf, parsePairs } from "./pairs.ts";
 import { ParameterTree } from "./parameter-tree.ts";
 
@@ -20,7 +20,14 @@ export const NO_BODY: ParsedBody = { parameters: NO_PARAMETERS, files: NO_FILES,
 
 export const defectiveBody = (defect: GraphError, text = ""): ParsedBody => ({ parameters: NO_PARAMETERS, files: NO_FILES, defect, text });
 
-export function parseBody(bytes: Uint8Array, contentType: string | undefined, countMax: number): ParsedBody {
+const notUtf8 = (): ParsedBody => defectiveBody(malformedRequest("The request body is not valid UTF-8"));
+
+/** The body of a request inside a batch, as it would come over HTTP. */
+export const parseBodyText = (text: string, contentType: string | undefined): ParsedBody =>
+  // A lone surrogate has no UTF-8.
+  text.isWellFormed() ? parseBody(Buffer.from(text), contentType) : notUtf8();
+
+export function parseBody(bytes: Uint8Array, contentType: string | undefined, countMax?: number): ParsedBody {
   if (bytes.length === 0) return NO_BODY;
   const media = contentType === undefined || contentType === "" ? undefined : parseMediaType(contentType);
   if ((isForm(media?.type) || media?.type === MULTIPART) && startsAsJson(bytes)) return defectiveBody(jsonAsForm(media), utf8Text(bytes));
@@ -29,7 +36,7 @@ export function parseBody(bytes: Uint8Array, contentType: string | undefined, co
   if (charset !== undefined && charset !== "utf-8" && charset !== "utf8" && charset !== "us-ascii")
     return defectiveBody(malformedRequest(`The request body's charset ${charset} is not supported; send UTF-8`));
   const text = utf8Text(bytes);
-  if (text === undefined) return defectiveBody(isMeant(media?.type) ? malformedRequest("The request body is not valid UTF-8") : unsupported(media));
+  if (text === undefined) return isMeant(media?.type) ? notUtf8() : defectiveBody(unsupported(media));
   switch (kindOf(text, media?.type)) {
     case "json":
       return jsonBody(text, countMax);
@@ -68,7 +75,7 @@ function withoutLastLineBreak(text: string): string {
 }
 
 /** Without a Content-Type, or with one that the interface does not use, the text itself tells its kind. */
-function kindOf(text: string, type: string | undefined): "json" | "form" | "unknown" {
+export function kindOf(text: string, type: string | undefined): "json" | "form" | "unknown" {
   if (isForm(type)) return "form";
   if (isJson(type)) return "json";
   const first = text.trimStart().charCodeAt(0);
@@ -76,7 +83,7 @@ function kindOf(text: string, type: string | undefined): "json" | "form" | "unkn
   return type === undefined || /^[^\s=]+=\S*\s*$/.test(text) ? "form" : "unknown";
 }
 
-function jsonBody(text: string, countMax: number): ParsedBody {
+function jsonBody(text: string, countMax?: number): ParsedBody {
   if (text.trim() === "") return NO_BODY;
   try {
     const value = parseJson(text, "The request body");
@@ -90,7 +97,7 @@ function jsonBody(text: string, countMax: number): ParsedBody {
 }
 
 /** Text parts become parameters, parts with a file name files (of two with one name the later). */
-function multipartBody(bytes: Uint8Array, contentType: string, countMax: number): ParsedBody {
+function multipartBody(bytes: Uint8Array, contentType: string, countMax?: number): ParsedBody {
   const tree = new ParameterTree(countMax);
   const files = new Map<string, UploadedFile>();
   const text = `(multipart/form-data, ${bytes.length} bytes)`;

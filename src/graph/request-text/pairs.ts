@@ -1,7 +1,7 @@
 /** `a=b&c=d` as queries and forms write it, scanned once and without a URL object. */
-import type { Parameters } from "#graph/pipeline/request";
 import { type GraphError, invalidParameter, malformedRequest } from "#kernel/errors";
-import { isCredential, ParameterTree } from "./parameter-tree.ts";
+import type { Parameters } from "../pipeline/request.ts";
+import { ParameterTree } from "./parameter-tree.ts";
 
 export interface ParsedPairs {
   readonly parameters: Parameters;
@@ -15,7 +15,7 @@ const NO_PAIRS: ParsedPairs = { parameters: NO_PARAMETERS, defect: undefined };
  * A pair that cannot be decoded is left out and reported as the defect; the others are kept, credentials among
  * them. `what` names the text in errors, e.g. `The query`.
  */
-export function parsePairs(text: string, what: string, countMax: number): ParsedPairs {
+export function parsePairs(text: string, what: string, countMax?: number): ParsedPairs {
   if (text === "") return NO_PAIRS;
   const tree = new ParameterTree(countMax);
   const isPlain = !text.includes("%") && !text.includes("+");
@@ -46,7 +46,7 @@ function addDecoded(tree: ParameterTree, name: string, value: string, what: stri
 }
 
 /** Undefined for `%` without two hexadecimal digits and for bytes that are not UTF-8. */
-function decoded(text: string): string | undefined {
+export function decoded(text: string): string | undefined {
   const spaced = text.includes("+") ? text.replaceAll("+", " ") : text;
   if (!spaced.includes("%")) return spaced;
   try {
@@ -57,11 +57,21 @@ function decoded(text: string): string | undefined {
 }
 
 /** The members of a JSON body as parameters, no more than allowed. */
-export function parametersOf(source: Readonly<Record<string, unknown>>, countMax: number): ParsedPairs {
+export function parametersOf(source: Readonly<Record<string, unknown>>, countMax?: number): ParsedPairs {
+  const tree = new ParameterTree(countMax);
   const parameters = Object.create(null) as Record<string, unknown>;
-  let count = 0;
-  for (const name in source) {
-    if (++count <= countMax || isCredential(name)) parameters[name] = source[name];
-  }
-  return { parameters, defect: count > countMax ? malformedRequest(`More than ${countMax} parameters`) : undefined };
+  for (const name in source) if (tree.hasCapacityFor(name)) parameters[name] = source[name];
+  return { parameters, defect: tree.defect };
 }
+
+/** The text without the pairs of these names; all others stay as they were sent. */
+export function withoutPairs(text: string, isLeftOut: (name: string) => boolean): string {
+  const kept = (pair: string) => pair !== "" && !isLeftOut(decoded(pair.split("=", 1)[0] as string) ?? "");
+  return text.split("&").filter(kept).join("&");
+}
+
+/** The text with further pairs behind it. */
+export const withPairs = (text: string, more: Parameters): string =>
+  [text, ...Object.entries(more).map(([name, value]) => `${name}=${encodeURIComponent(textOf(value))}`)].filter((pair) => pair !== "").join("&");
+
+const textOf = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { JsonNumber } from "#graph/pipeline/request";
+import { JsonNumber } from "../pipeline/request.ts";
 import { parseBody } from "./body.ts";
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);

@@ -1,0 +1,46 @@
+/**
+ * Requests that are made of another: those of a batch, those of `ids=`, and reads inside a response. Each is read from its text as one that
+ * comes over HTTP, and has what it does not say itself from the request around it.
+ */
+import type { ParsedBody } from "../request-text/body.ts";
+import { parsePairs } from "../request-text/pairs.ts";
+import type { GraphRequest, Parameters } from "./request.ts";
+
+interface DerivedRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly queryText: string;
+  readonly body: Pick<ParsedBody, "parameters" | "defect">;
+  readonly header: GraphRequest["header"];
+}
+
+export function derivedFrom(around: GraphRequest, { method, path, queryText, body, header }: DerivedRequest): GraphRequest {
+  const query = parsePairs(queryText, "The query");
+  return {
+    ...around,
+    ...{ method, path, queryText, query: query.parameters, body: body.parameters, header },
+    defect: query.defect ?? body.defect,
+    batchDepth: around.batchDepth + 1,
+  };
+}
+
+/** Its headers, without the entity tag: that is one of the whole response. */
+export const withoutTag =
+  (request: GraphRequest): GraphRequest["header"] =>
+  (name) =>
+    name === "if-none-match" ? undefined : request.header(name);
+
+const credentialNames = ["access_token", "oauth_token", "appsecret_proof"] as const;
+
+/** The credentials among the parameters. */
+export function tokensOf(parameters: Parameters): Record<string, unknown> {
+  const tokens: Record<string, unknown> = {};
+  for (const name of credentialNames) if (parameters[name] !== undefined) tokens[name] = parameters[name];
+  return tokens;
+}
+
+/** The override of migrations (VER-7g), wherever it stands. */
+export function overrideOf({ query, body }: GraphRequest): Record<string, unknown> {
+  const { migrations_override = body.migrations_override } = query;
+  return migrations_override === undefined ? {} : { migrations_override };
+}
