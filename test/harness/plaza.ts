@@ -47,6 +47,8 @@ export interface PlazaOptions {
   readonly recordings?: string;
   /** A fixed one unless given. */
   readonly keys?: KeyRing;
+  /** Ids and secrets are the same in each world of that seed. */
+  readonly seed?: number;
 }
 
 export interface TestRequest {
@@ -84,12 +86,12 @@ export async function openPlaza(options: PlazaOptions = {}): Promise<TestPlaza> 
     registry,
     ports: registry.openPorts(),
     profile: options.profile ?? "strict",
-    seed: undefined,
+    seed: options.seed,
     calendar: options.calendar ?? standardCalendar,
     settings: options.settings ?? {},
     rateLimits: options.rateLimits ?? { app_calls_per_hour: 0, page_calls_per_hour: 0 },
     deliveriesPerSecondMax: 0,
-    randomSecret,
+    randomSecret: options.seed === undefined ? randomSecret : countedSecrets(),
     faults: { sleepMs, randomFraction },
     outbound: new GuardedClient({ rules: { isSandbox: true, allowed: [] } }),
     observer: { ...silentObserver, payloadBroken: (broken) => brokenPayloads.push(broken), jobFailed: () => {}, workFailed: () => {} },
@@ -106,12 +108,18 @@ export async function openPlaza(options: PlazaOptions = {}): Promise<TestPlaza> 
   return plaza;
 }
 
+function countedSecrets(): (byteCount: number) => string {
+  let count = 0;
+  return (byteCount) => Buffer.alloc(byteCount, String(++count).padStart(8, "0")).toString("base64url");
+}
+
 /** On PostgreSQL in the schema of an earlier test, unless the registry is the test's own. */
-async function openData({ database: kind, registry: own }: PlazaOptions, registry: Registry): Promise<{ name: string; database: Database }> {
+async function openData({ database: kind, registry: own, seed }: PlazaOptions, registry: Registry): Promise<{ name: string; database: Database }> {
   const isShared = kind === "postgres" && own === undefined;
   const data = kind === "postgres" ? (await sharedPostgres()).url : ":memory:";
   const taken = isShared ? await takeSchema(data) : undefined;
-  const name = taken ?? `t${process.pid}_${++schemaCount}`;
+  // Stream keys hold the name.
+  const name = taken ?? (seed === undefined || kind === "postgres" ? `t${process.pid}_${++schemaCount}` : "seeded");
   const migrations = migrationsOf(registry);
   const database = isShared ? await openBeside(data, name, migrations) : await openDatabase({ data, world: name, migrations });
   if (isShared && taken === undefined) await noteNewSchema(data, name);
@@ -134,8 +142,12 @@ export class TestPlaza {
     this.#deps = { registry, traceId, monotonicMs, onUnexpected: (error) => this.#unexpected.push(error) };
   }
 
-  async request(method: string, path: string, request: TestRequest = {}): Promise<TestResponse> {
-    const response = await handleRequest(this.#deps, this.world, requestOf(method, path, request));
+  request(method: string, path: string, request: TestRequest = {}): Promise<TestResponse> {
+    return this.send(requestOf(method, path, request));
+  }
+
+  async send(request: GraphRequest): Promise<TestResponse> {
+    const response = await handleRequest(this.#deps, this.world, request);
     if (this.#unexpected.length > 0) throw this.#unexpected[0];
     const body = response.body === "" ? undefined : JSON.parse(response.body);
     const result = { status: response.status, headers: response.headers, body, operation: response.operation, story: response.story };
