@@ -4,7 +4,7 @@
  * **Invariant:** the next request is looked for only where the one before it has certainly ended. Where that is unclear (a body
  * that was not received, a head that two readers could understand differently) nothing more is read: no request can be smuggled.
  */
-import { AwaitedBody, type BodyEnd, type IncomingBody, incomingBody, type ReceivedBody } from "./incoming-body.ts";
+import { type Arriving, AwaitedBody, type BodyEnd, type IncomingBody, incomingBody, type ReceivedBody } from "./incoming-body.ts";
 import { ReceiveBuffer } from "./receive-buffer.ts";
 import { HeadReader, type ProtocolProblem, type RequestHead } from "./request-head.ts";
 import { type PartsReader, type ResponseHead, ResponseWriter, type TextResponse } from "./response-writer.ts";
@@ -51,6 +51,9 @@ const LINGER_MS = 2_000;
 
 const CONTINUE = "HTTP/1.1 100 Continue\r\n\r\n";
 
+/** Is there as soon as anything is. */
+const ANY_BYTES: Arriving = { byteCount: 0, advance: (buffer) => (buffer.length > 0 ? { bytes: new Uint8Array() } : undefined) };
+
 export class Connection {
   readonly #socket: ByteSocket;
   readonly #owner: ConnectionOwner<Connection>;
@@ -81,8 +84,6 @@ export class Connection {
   #isBodyReceived = true;
   #body: IncomingBody | undefined;
   #awaited: AwaitedBody | undefined;
-  /** Whoever takes the body in pieces waits for the next one; undefined: it comes. */
-  #settlePiece: ((problem: ProtocolProblem | "gone" | undefined) => void) | undefined;
   #sent: PartsReader | undefined;
   #isResting = false;
 
@@ -102,7 +103,7 @@ export class Connection {
     if (!this.#sendBuffer.isEmpty) return "reader";
     if (this.#state === "waiting" && this.#hasHeadBegun) return "head";
     if (this.#state === "waiting") return this.#hasServed ? "next request" : "first request";
-    if (this.#awaited !== undefined || this.#settlePiece !== undefined) return "body";
+    if (this.#awaited !== undefined) return "body";
     return this.#isResting || this.#state === "ending" ? "time" : undefined;
   }
 
@@ -125,7 +126,6 @@ export class Connection {
     this.#receiveBuffer.append(bytes);
     if (this.#state === "waiting") this.#readRequests();
     else this.#awaited?.advance();
-    this.#settlePiece?.(undefined);
     // Nearly every head comes as a whole: then nobody waits for it, and its time is not asked for.
     if (isHeadNew && this.#state === "waiting") this.#sinceMs = this.#owner.clock.monotonicMs();
     if (this.#awaited === undefined && this.#receiveBuffer.length > AHEAD_MAX) this.#reading.pause();
@@ -143,7 +143,7 @@ export class Connection {
   /** A client that has ended its side still receives the responses to its complete requests; a truncated body aborts. */
   peerEnded(): void {
     this.#hasPeerEnded = true;
-    if (this.#awaited !== undefined || this.#settlePiece !== undefined) this.abort();
+    if (this.#awaited !== undefined) this.abort();
     else if (this.#state === "ending") {
       if (this.#sendBuffer.isEmpty) this.#socket.end();
     } else if (this.#state === "waiting") this.#readOn();
@@ -156,7 +156,6 @@ export class Connection {
     this.#sendBuffer.close();
     this.#countUnread();
     this.#awaited?.end("gone");
-    this.#settlePiece?.("gone");
     // Who makes the response may wait for something that never comes.
     this.#sent?.cancel().catch(() => {});
     this.#owner.closed(this);
@@ -176,7 +175,7 @@ export class Connection {
       if (this.#hasHeadBegun) {
         if (ms > headMsMax) this.#refuse({ kind: "head-too-slow", msMax: headMsMax });
       } else if (ms > (this.#hasServed ? keepAliveMs : headMsMax)) this.end();
-    } else if (ms > keepAliveMs) this.#settlePiece?.({ kind: "body-too-slow", msMax: keepAliveMs });
+    }
   }
 
   /** For a server that stops. */
@@ -229,24 +228,17 @@ export class Connection {
   }
 
   /** The rest of a body that `receiveBody` did not give. `hasCapacity` is asked with all that has arrived of it. */
-  awaitBody(msMax: number, hasCapacity: (bytes: number) => boolean): Promise<ReceivedBody> {
-    this.#sinceMs = this.#owner.clock.monotonicMs();
-    if (this.#head?.expectsContinue === true) this.#sendBuffer.writeText(CONTINUE, CONTINUE.length);
-    return new Promise((resolve) => {
-      const ended = (body: ReceivedBody): void => {
-        this.#awaited = undefined;
-        resolve(body === "gone" ? body : this.#bodyEnded(body));
-      };
-      this.#awaited = new AwaitedBody(this.#body as IncomingBody, this.#receiveBuffer, { msMax, hasCapacity, ended });
-      this.#awaited.advance();
-    });
+  async awaitBody(msMax: number, hasCapacity: (bytes: number) => boolean): Promise<ReceivedBody> {
+    this.#sendContinue();
+    const body = await this.#await(this.#body as IncomingBody, msMax, hasCapacity);
+    return body === "gone" ? body : this.#bodyEnded(body);
   }
 
   /** The body as it comes, read no faster than it is taken: meanwhile the client has to wait. Returns why it does not go on, if it has not ended. */
   async *bodyPieces(): AsyncGenerator<Uint8Array, ProtocolProblem | "gone" | undefined> {
     const body = incomingBody(this.#head?.framing ?? 0, Number.POSITIVE_INFINITY);
     this.#body = body;
-    if (this.#head?.expectsContinue === true) this.#sendBuffer.writeText(CONTINUE, CONTINUE.length);
+    this.#sendContinue();
     while (this.#state === "serving") {
       const piece = body.takePiece(this.#receiveBuffer);
       this.#countUnread();
@@ -254,22 +246,29 @@ export class Connection {
       this.#isBodyReceived = piece.isLast;
       if (piece.bytes.length > 0) yield piece.bytes;
       if (piece.isLast) return undefined;
-      const problem = this.#receiveBuffer.length > 0 ? undefined : await this.#awaitPiece();
-      if (problem !== undefined) return problem;
+      const more = await this.#await(ANY_BYTES, this.#owner.limits.keepAliveMs, () => true);
+      if (more === "gone") return more;
+      if ("problem" in more) return more.problem;
     }
     return "gone";
   }
 
-  #awaitPiece(): Promise<ProtocolProblem | "gone" | undefined> {
+  #await(body: Arriving, msMax: number, hasCapacity: (bytes: number) => boolean): Promise<ReceivedBody> {
     this.#sinceMs = this.#owner.clock.monotonicMs();
     this.#reading.resume();
     return new Promise((resolve) => {
-      this.#settlePiece = (problem) => {
-        this.#settlePiece = undefined;
-        resolve(problem);
+      const ended = (end: ReceivedBody): void => {
+        this.#awaited = undefined;
+        resolve(end);
       };
+      this.#awaited = new AwaitedBody(body, this.#receiveBuffer, { msMax, hasCapacity, ended });
       if (this.#hasPeerEnded) this.abort();
+      else this.#awaited.advance();
     });
+  }
+
+  #sendContinue(): void {
+    if (this.#head?.expectsContinue === true) this.#sendBuffer.writeText(CONTINUE, CONTINUE.length);
   }
 
   /** A small body that nobody takes does not end the connection, if it is there. */

@@ -7,13 +7,16 @@ export type BodyEnd = { readonly bytes: Uint8Array } | { readonly problem: Proto
 /** What has come of a body. */
 type BodyPiece = { readonly bytes: Uint8Array; readonly isLast: boolean } | { readonly problem: ProtocolProblem };
 
-export interface IncomingBody {
+export interface Arriving {
   /** Takes what belongs to the body off `buffer`. Undefined while more has to come. */
   advance(buffer: ReceiveBuffer): BodyEnd | undefined;
-  /** The same for a body that is not wanted as a whole: what there is of it. */
-  takePiece(buffer: ReceiveBuffer): BodyPiece;
   /** What was taken off it so far. */
   readonly byteCount: number;
+}
+
+export interface IncomingBody extends Arriving {
+  /** Takes what there is of a body that is not wanted as a whole. */
+  takePiece(buffer: ReceiveBuffer): BodyPiece;
 }
 
 export const incomingBody = (framing: RequestHead["framing"], bytesMax: number): IncomingBody =>
@@ -92,12 +95,12 @@ interface AwaitedBodyOptions {
 }
 
 export class AwaitedBody {
-  readonly #body: IncomingBody;
+  readonly #body: Arriving;
   readonly #buffer: ReceiveBuffer;
   readonly #options: AwaitedBodyOptions;
   readonly #timer: ReturnType<typeof setTimeout>;
 
-  constructor(body: IncomingBody, buffer: ReceiveBuffer, options: AwaitedBodyOptions) {
+  constructor(body: Arriving, buffer: ReceiveBuffer, options: AwaitedBodyOptions) {
     this.#body = body;
     this.#buffer = buffer;
     this.#options = options;
