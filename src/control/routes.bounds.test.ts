@@ -26,8 +26,12 @@ const ROUTES: Readonly<Record<string, readonly [rest: object, bounds: Readonly<R
   createControlKey: [{ access: "read" }, { name: { right: ["", textOf(200)], wrong: [textOf(201)] }, expires_at: within(0, 253_402_300_799) }],
   rotateControlKey: [{}, { overlap_seconds: within(0, 2_592_000) }],
   rotateSealingKey: [{}, { overlap_seconds: within(60, 2_592_000) }],
+  setClock: [{}, { within_ms: { right: [1, 60_000], wrong: [0, 0.5] } }],
   // A century, whatever its leap years.
-  advanceClock: [{}, { seconds: { right: [0, 0.5, 3_162_240_000], wrong: [-1, 3_162_240_001] } }],
+  advanceClock: [
+    { seconds: 0 },
+    { seconds: { right: [0, 0.5, 3_162_240_000], wrong: [-1, 3_162_240_001] }, within_ms: { right: [1, 60_000], wrong: [0, 0.5] } },
+  ],
   listRequests: [{}, { status, status_class }],
   streamRequests: [{}, { status, status_class, after: { right: [0, 1], wrong: [-1, 0.5] } }],
   expectRequests: [{}, { count: { right: [0, 1_000], wrong: [-1, 0.5] }, within_ms: within(0, 60_000) }],
