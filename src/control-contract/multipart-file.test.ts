@@ -1,4 +1,4 @@
-/** The file of a multipart body. How the body is taken apart: `src/kernel/multipart.test.ts`. */
+/** The file of a multipart body. How the body is taken apart: `src/kernel/http-text/multipart.test.ts`. */
 import { expect, test } from "bun:test";
 import { ControlError } from "./errors.ts";
 import { bodyBytes, multipartFile } from "./multipart-file.ts";

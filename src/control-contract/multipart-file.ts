@@ -1,5 +1,5 @@
 /** The file of a multipart/form-data body (RFC 7578), as it comes: a feed file may be larger than memory. */
-import { MultipartParser, MultipartProblem, type Piece } from "#kernel/multipart";
+import { MultipartParser, MultipartProblem, type Piece } from "#kernel/http-text/multipart";
 import { badRequest, ControlError } from "./errors.ts";
 
 interface MultipartFile {

@@ -6,7 +6,7 @@
 import { type ParsedPairs, parsePairs } from "#graph/request-text/pairs";
 import { shownQuery } from "#graph/worlds/request-log";
 import { BoundedMap } from "#kernel/bounded-map";
-import { findHeader } from "#kernel/headers";
+import { findHeader } from "#kernel/http-text/headers";
 import type { PageGuard } from "#kernel/page-guard";
 import type { RequestHead } from "./http1/request-head.ts";
 

@@ -7,7 +7,7 @@ import { defectiveBody, NO_BODY, type ParsedBody, parseBody } from "#graph/reque
 import type { ParsedPairs } from "#graph/request-text/pairs";
 import type { RequestEntry } from "#graph/worlds/request-log";
 import { bodyTooLarge, foreignPage, type GraphError, headersTooLarge, malformedRequest } from "#kernel/errors";
-import { findHeader } from "#kernel/headers";
+import { findHeader } from "#kernel/http-text/headers";
 import type { PageGuard } from "#kernel/page-guard";
 import { monotonicMs } from "#system";
 import type { RequestMetrics } from "#telemetry/request-metrics";

@@ -12,7 +12,7 @@ import { exportWorld } from "#graph/worlds/file/import-export";
 import { fullWorld, nodeOfType } from "#harness/full-world";
 import { openPlaza, type TestPlaza } from "#harness/plaza";
 import { tries } from "#harness/proof";
-import { findHeader } from "#kernel/headers";
+import { findHeader } from "#kernel/http-text/headers";
 import { buildRegistry } from "#main";
 
 /** So many requests are sent to one pair of worlds. */

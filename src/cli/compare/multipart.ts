@@ -1,5 +1,5 @@
 /** The texts of a multipart/form-data body of which each character is a byte: files need not be text. */
-import { MultipartProblem, partsOf } from "#kernel/multipart";
+import { MultipartProblem, partsOf } from "#kernel/http-text/multipart";
 
 type Pairs = readonly (readonly [string, string])[];
 

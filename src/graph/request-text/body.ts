@@ -1,6 +1,6 @@
 /** D-34: a body of any accepted kind made into parameters and files. What is wrong with it is a defect, raised in the pipeline. */
 import { GraphError, invalidParameter, malformedRequest } from "#kernel/errors";
-import { type MediaType, MultipartProblem, parseMediaType, partsOf } from "#kernel/multipart";
+import { type MediaType, MultipartProblem, parseMediaType, partsOf } from "#kernel/http-text/multipart";
 import { utf8Text } from "#kernel/text";
 import { JsonNumber, type Parameters, type UploadedFile } from "../pipeline/request.ts";
 import { parseJson } from "../response/json.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { findHeader } from "#kernel/headers";
+import { findHeader } from "#kernel/http-text/headers";
 import { ReceiveBuffer } from "./receive-buffer.ts";
 import { HeadReader, isHost, parseHead, parseTarget, type RequestHead } from "./request-head.ts";
 

@@ -1,5 +1,5 @@
 /** The head of a request (RFC 9112, 2 to 7), read strictly: what two readers could take for different things is refused. */
-import type { RawHeaders } from "#kernel/headers";
+import type { RawHeaders } from "#kernel/http-text/headers";
 import type { ReceiveBuffer } from "./receive-buffer.ts";
 
 /** Why bytes are refused. The protocol names the problem; the error that the client receives is chosen above it. */

@@ -2,7 +2,7 @@
 
 import ipaddr from "ipaddr.js";
 import { BoundedMap } from "#kernel/bounded-map";
-import { findHeader, type RawHeaders } from "#kernel/headers";
+import { findHeader, type RawHeaders } from "#kernel/http-text/headers";
 import { isHost } from "../http1/request-head.ts";
 
 export interface Origin {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { World } from "#graph/worlds/world";
-import { findHeader } from "#kernel/headers";
+import { findHeader } from "#kernel/http-text/headers";
 import { surfaces } from "#surfaces/surfaces";
 import { hostnameOf, Origins } from "./origin.ts";
 import { appPrefixOf, type Place, Places } from "./places.ts";

@@ -1,6 +1,6 @@
 /** D-34: a batch of up to 50 requests, with `depends_on`, names, and JSONPath references to earlier responses. */
 import { GraphError, invalidParameter, malformedRequest } from "#kernel/errors";
-import { findHeader } from "#kernel/headers";
+import { findHeader } from "#kernel/http-text/headers";
 import { nextTurn } from "#kernel/turns";
 import { parseVersion } from "#kernel/versions";
 import { parseBodyText } from "../../request-text/body.ts";

@@ -1,6 +1,6 @@
 /** What a batch says of its requests (D-34), before one of them is run. */
 import { type GraphError, invalidParameter } from "#kernel/errors";
-import type { RawHeaders } from "#kernel/headers";
+import type { RawHeaders } from "#kernel/http-text/headers";
 import { parseJsonParameter } from "../../response/json.ts";
 import { isYes } from "../parameters.ts";
 import { bodyNotation, referencesIn } from "./references.ts";

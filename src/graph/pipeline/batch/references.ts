@@ -1,7 +1,7 @@
 /** What requests of a batch take from the responses to earlier ones: `{result=name:$.path}` (D-34), within bounds (D-39). */
 import { bodyTooLarge, headersTooLarge, invalidParameter } from "#kernel/errors";
-import { findHeader, type RawHeaders } from "#kernel/headers";
-import { parseMediaType } from "#kernel/multipart";
+import { findHeader, type RawHeaders } from "#kernel/http-text/headers";
+import { parseMediaType } from "#kernel/http-text/multipart";
 import { endOfString } from "#kernel/redaction/json-text";
 import { kindOf } from "../../request-text/body.ts";
 import { decoded } from "../../request-text/pairs.ts";

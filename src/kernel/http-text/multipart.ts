@@ -2,7 +2,7 @@
  * multipart/form-data (RFC 7578) in chunks of any size, strictly: what is not of that form is an error and not an empty body. Bodies of the
  * graph, files that the control API takes, and recordings are all read here.
  */
-import { utf8Text } from "./text.ts";
+import { utf8Text } from "../text.ts";
 
 /** RFC 2046: a boundary has at most 70 characters. */
 const BOUNDARY_CHARACTERS_MAX = 70;
