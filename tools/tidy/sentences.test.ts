@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { drawSentences } from "./sentences.ts";
-import { type Sentence, sentencesOf } from "./tidy/sentences.ts";
+import { drawSentences } from "../sentences.ts";
+import { type Sentence, sentencesOf } from "./sentences.ts";
 
 const textsOf = (path: string, text: string): [line: number, text: string][] => sentencesOf({ path, text }).map(({ line, text }) => [line, text]);
 
