@@ -1,7 +1,6 @@
 /** What stands on the graph's own address beside the graph: `/openapi.json`, `/player/…` (operating.md). */
 import { findHeader } from "#kernel/http-text/headers";
 import type { RequestHead } from "../http1/request-head.ts";
-import type { RequestHead } from "../http1/request-head.ts";
 import type { Place } from "../places/places.ts";
 
 export interface RoutePlace extends Place {
