@@ -1,4 +1,4 @@
-/** Names that say nothing are refused, and a feature has the standard files that a reader expects (ARCHITECTURE.md: The server). */
+/** Names that say nothing are refused, and a feature has the standard files that a reader expects (ARCHITECTURE.md: A feature). */
 import { basename, dirname } from "node:path";
 import { type Check, isCode, type Problem, type RepositoryFile } from "./repository.ts";
 
@@ -22,7 +22,7 @@ export const names: Check = (files) =>
 
 const FEATURES = "src/features/";
 
-/** What may stand in a feature, and how it is called in each (ARCHITECTURE.md: A feature's standard files). */
+/** What may stand in a feature, and how it is called in each (ARCHITECTURE.md: A feature). */
 const STANDARD_FILES = [
   "contract",
   "handlers",
