@@ -2,7 +2,7 @@
 import { type Static, Type } from "typebox";
 import { appTokenAlone } from "#auth/policy";
 import { type Access, type Field, type FieldSet, listOperation, writeOperation } from "#graph/contract/operation";
-import { asked, having, ONLY_IN, SHAPE_OF } from "#graph/schema/schema-node";
+import { having, ONLY_IN, PROBLEM, SHAPE_OF } from "#graph/schema/schema-node";
 import {
   DEVICE_ID_CHARACTERS_MAX,
   EVENTS_PER_REQUEST_MAX,
@@ -22,7 +22,7 @@ export const appEventsPolicy = appTokenAlone("appEvents");
 export const eventKinds = ["MOBILE_APP_INSTALL", "CUSTOM_APP_EVENTS", "DEFERRED_APP_LINK"] as const;
 export type EventKind = (typeof eventKinds)[number];
 
-/** D-162: the booleans are for the clients profile. This and the words below are for what the intake checks itself (`intake/`). */
+/** D-162: the booleans are for the clients profile. */
 const flagWords = {
   anyOf: [
     { type: "integer", enum: [0, 1] },
@@ -32,7 +32,11 @@ const flagWords = {
 
 /** An empty text counts as left out. */
 const deviceIdWords = { maxLength: DEVICE_ID_CHARACTERS_MAX } as const;
-const cookieWords = { pattern: "^([0-9A-Za-z]{22}|[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12})?$" } as const;
+/** ATTR-9, ATTR-10, LIM-13, I1-16. */
+const cookieWords = {
+  pattern: "^([0-9A-Za-z]{22}|[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12})?$",
+  [PROBLEM]: "must be 22 alphanumeric characters or a UUID",
+} as const;
 
 const text = { type: "string", maxLength: VALUE_CHARACTERS_MAX } as const;
 const filled = { ...text, minLength: 1 } as const;
@@ -128,11 +132,12 @@ const wantedKind = (description: string) =>
     anyOf: eventKinds.map((name) => Type.Literal(name, name === "DEFERRED_APP_LINK" ? { [ONLY_IN]: "clients" } : {})),
     description,
   });
-/** D-162: the booleans are for the clients profile. */
-const flag = (description: string) =>
-  Type.Optional(Type.Union([Type.Union([Type.Literal(0), Type.Literal(1)]), Type.Boolean()], { description, ...asked(flagWords) }));
-/** The handler parses the value, because the lists are large and an error names the event. */
-const parsedByHandler = { "x-plaza-raw": true };
+const flag = (description: string) => Type.Optional(Type.Unsafe<0 | 1 | boolean>({ ...flagWords, description }));
+/**
+ * What the intake reads itself, by the same limits that the words here are made of: the lists are large, an error names the event or the value
+ * of a list with commas, and the view of test events shows what is refused (`intake/`).
+ */
+const readByIntake = (words: object, description: string) => Type.Optional(Type.Unsafe<unknown>({ ...words, description, "x-plaza-raw": true }));
 
 const unixTime = (description = "Unix seconds") => Type.Integer({ description });
 
@@ -216,25 +221,15 @@ export const reportAppEvents = writeOperation({
       event: wantedKind("what is reported"),
       application_tracking_enabled: flag("1 unless the person switched off the app's tracking; then neither address nor user data is kept"),
       advertiser_tracking_enabled: flag("1 if the device allows tracking for ads; 1 unless given"),
-      advertiser_id: Type.Optional(Type.String({ description: "advertising id of the device", ...asked(deviceIdWords) })),
-      attribution: Type.Optional(Type.String({ description: "mobile cookie: 22 alphanumerics, or a UUID", ...asked(cookieWords) })),
-      custom_events: Type.Optional(Type.Unknown({ ...parsedByHandler, description: "list of events, or its JSON text", ...asked(eventsWords) })),
-      custom_events_file: Type.Optional(
-        Type.Unknown({ ...parsedByHandler, format: "binary", description: "the same list as a file of multipart/form-data" }),
-      ),
-      ud: Type.Optional(
-        Type.Unknown({ ...parsedByHandler, description: "SHA-256 hashed user data by key, or its JSON text", ...asked(userDataWords) }),
-      ),
-      extinfo: Type.Optional(
-        Type.Unknown({
-          ...parsedByHandler,
-          description: "16 values as a list, its JSON text, or separated by commas; the first is a2 or i2",
-          ...asked(extinfoWords),
-        }),
-      ),
+      advertiser_id: Type.Optional(Type.String({ ...deviceIdWords, description: "advertising id of the device" })),
+      attribution: Type.Optional(Type.String({ ...cookieWords, description: "mobile cookie: 22 alphanumerics, or a UUID" })),
+      custom_events: readByIntake(eventsWords, "list of events, or its JSON text"),
+      custom_events_file: readByIntake({ format: "binary" }, "the same list as a file of multipart/form-data"),
+      ud: readByIntake(userDataWords, "SHA-256 hashed user data by key, or its JSON text"),
+      extinfo: readByIntake(extinfoWords, "16 values as a list, its JSON text, or separated by commas; the first is a2 or i2"),
       consider_views: Type.Optional(Type.Boolean({ description: "true: the response attributes to impressions, too" })),
     },
-    asked(neededByKind),
+    neededByKind,
   ),
   returns: Type.Object({ success: Type.Boolean(), data: Type.Optional(Type.Array(attributionRow)) }),
   errors: ["invalidParameter"],
@@ -249,8 +244,8 @@ export const listAttribution = listOperation({
   on: "app",
   edge: "app_attribution",
   params: Type.Object({
-    advertiser_id: Type.Optional(Type.String({ description: "advertising id of the device; it or attribution is needed" })),
-    attribution: Type.Optional(Type.String({ description: "mobile cookie of the device: 22 alphanumerics, or a UUID", ...asked(cookieWords) })),
+    advertiser_id: Type.Optional(Type.String({ ...deviceIdWords, description: "advertising id of the device; it or attribution is needed" })),
+    attribution: Type.Optional(Type.String({ ...cookieWords, description: "mobile cookie of the device: 22 alphanumerics, or a UUID" })),
     event: Type.Optional(wantedKind("events of this kind alone")),
     consider_views: Type.Optional(Type.Boolean({ description: "true: impressions count too" })),
   }),

@@ -1,13 +1,15 @@
 import type { Static } from "typebox";
+import type { OperationRequest } from "#graph/contract/operation";
+import type { Parameters } from "#graph/pipeline/request";
 import { unixSeconds } from "#kernel/clock";
 import { invalidParameter } from "#kernel/errors";
-import { eventKinds, type reportAppEvents, responseRow } from "./app-events.contract.ts";
+import { type reportAppEvents, responseRow } from "./app-events.contract.ts";
 import { ATTRIBUTED_AT_ONCE, EVENTS_PER_REQUEST_MAX } from "./app-events.limits.ts";
 import { attributionOf } from "./attribution/attribution.handlers.ts";
 import type { Outcome } from "./intake/batch.ts";
 import { intakeOf } from "./intake/intake.ts";
 import { type Report, readEvents } from "./intake/parse-events.ts";
-import { type ReportRequest, readDevice, readEventList, requireKind } from "./intake/parse-request.ts";
+import { type ReportRequest, readDevice, readEventList } from "./intake/parse-request.ts";
 import { readUserData } from "./intake/parse-user-data.ts";
 import { testEventsOf } from "./intake/test-view.ts";
 
@@ -37,7 +39,6 @@ export async function handleReport(request: ReportRequest): Promise<Static<typeo
 
 function readReport(request: ReportRequest): Report {
   const { node, params, caller, world } = request;
-  requireKind(world, params.event);
   const received = unixSeconds(world.clock);
   const device = readDevice(request);
   const report = { app: node.id, kind: params.event, device, received, event_name_limit: caller.app.event_name_limit };
@@ -57,10 +58,10 @@ function showAccepted({ world, node, params }: ReportRequest, report: Report, du
 }
 
 /** The test events view shows a refused request as far as it can be parsed. */
-function showRefused(request: ReportRequest, error: unknown): void {
+export function showRefused(request: OperationRequest<Parameters>, error: unknown): void {
   const { world, node, params } = request;
   const refusal = error instanceof Error ? error.message : String(error);
-  const kind = eventKinds.includes(params.event) ? params.event : String(params.event);
+  const kind = String(params.event);
   testEventsOf(world).add({
     app: node.id,
     received: unixSeconds(world.clock),
@@ -72,7 +73,7 @@ function showRefused(request: ReportRequest, error: unknown): void {
   });
 }
 
-function sentEvents(request: ReportRequest): readonly unknown[] {
+function sentEvents(request: OperationRequest<Parameters>): readonly unknown[] {
   if (request.params.event !== "CUSTOM_APP_EVENTS") return [];
   try {
     return readEventList(request).events;

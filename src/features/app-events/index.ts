@@ -5,7 +5,7 @@ import { defineFeature } from "#graph/contract/feature";
 import { serveIntake, serveList } from "#graph/contract/operation";
 import { appEventsPolicy, listAttribution, reportAppEvents } from "./app-events.contract.ts";
 import { appEventControlRoutes } from "./app-events.control.ts";
-import { handleReport } from "./app-events.handlers.ts";
+import { handleReport, showRefused } from "./app-events.handlers.ts";
 import { appEventDays, retention } from "./app-events.jobs.ts";
 import { appEventMigrations } from "./app-events.migrations.ts";
 import { deleteAdsOfApp, untrackApp } from "./attribution/ads.store.ts";
@@ -20,7 +20,7 @@ export const appEvents = defineFeature({
   migrations: appEventMigrations,
   policies: [appEventsPolicy],
   nodeTypes: [{ type: "ad", policy: nobody }],
-  operations: [serveIntake(reportAppEvents, handleReport), serveList(listAttribution, handleListAttribution)],
+  operations: [serveIntake(reportAppEvents, handleReport, showRefused), serveList(listAttribution, handleListAttribution)],
   worldSections: [adSection],
   jobs: [retention],
   controlRoutes: [...appEventControlRoutes, ...attributionControlRoutes],

@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { ownApp } from "#auth/policy";
 import { type Access, type Field, type FieldSet, writeOperation } from "#graph/contract/operation";
 import { unservedFields } from "#graph/contract/unserved-fields";
-import { asked, NAMES_OF } from "#graph/schema/schema-node";
+import { NAMES_OF } from "#graph/schema/schema-node";
 import type { AppRow } from "./apps.store.ts";
 
 const access = {
@@ -47,14 +47,12 @@ export const updateApp = writeOperation({
   method: "POST",
   edge: null,
   params: Type.Object({
-    migrations: Type.Object(
-      {},
-      {
-        additionalProperties: true,
-        description: "whether each is on; those whose window is open can be switched",
-        ...asked({ additionalProperties: { type: "boolean" }, [NAMES_OF]: "migrations" }),
-      },
-    ),
+    migrations: Type.Unsafe<Readonly<Record<string, boolean>>>({
+      type: "object",
+      additionalProperties: { type: "boolean" },
+      [NAMES_OF]: "migrations",
+      description: "whether each is on; those whose window is open can be switched",
+    }),
   }),
   returns: Type.Object({ success: Type.Boolean() }),
   readBack: { type: "app", set: appNode },

@@ -1,12 +1,12 @@
 import { Type } from "typebox";
 import { pageField, pageMessaging } from "#features/pages/api";
 import { type Access, type Field, type FieldSet, listOperation, writeOperation } from "#graph/contract/operation";
-import { asked, filledText } from "#graph/schema/schema-node";
+import { filledText } from "#graph/schema/schema-node";
 import { unknownUserError } from "./custom-labels.errors.ts";
 import type { LabelRow } from "./custom-labels.store.ts";
 
 /** D-40: after trimming. */
-export const LABEL_NAME_CHARACTERS_MAX = 80;
+export const labelName = filledText(80);
 
 const access = {
   surfaces: ["base"],
@@ -82,10 +82,7 @@ export const createLabel = writeOperation({
   method: "POST",
   edge: "custom_labels",
   params: Type.Object({
-    page_label_name: Type.String({
-      description: "the label's name; no other label of the page has it",
-      ...asked(filledText(LABEL_NAME_CHARACTERS_MAX)),
-    }),
+    page_label_name: Type.String({ ...labelName, description: "the label's name; no other label of the page has it" }),
   }),
   places: { page_label_name: "body" },
   aliases: { name: "page_label_name" },

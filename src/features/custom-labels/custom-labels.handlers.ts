@@ -3,11 +3,9 @@ import { defineSetting, readSetting } from "#graph/contract/feature";
 import type { ListRequest, OperationRequest } from "#graph/contract/operation";
 import { notFoundNode } from "#graph/pipeline/route";
 import { insertMinted } from "#graph/worlds/nodes.store";
-import { invalidParameter } from "#kernel/errors";
 import { isNodeId } from "#kernel/ids";
-import { codePointCount } from "#kernel/text";
 import type { Reader, Transaction } from "#storage/database";
-import { type attachLabelOperation, type createLabel, LABEL_NAME_CHARACTERS_MAX } from "./custom-labels.contract.ts";
+import type { attachLabelOperation, createLabel } from "./custom-labels.contract.ts";
 import { duplicateLabelName, tooManyLabels, unknownUser } from "./custom-labels.errors.ts";
 import {
   attachLabel,
@@ -40,8 +38,8 @@ export const handleListLabelsOfUser = (request: ListRequest, reader: Reader) =>
 type CreateLabel = OperationRequest<Static<typeof createLabel.params>>;
 
 export async function handleCreateLabel(request: CreateLabel, tx: Transaction) {
-  const { node, world } = request;
-  const name = labelName(request);
+  const { node, params, world } = request;
+  const { page_label_name: name } = params;
   await tx.lock("labels", node.id);
   const most = readSetting(world, labelsPerPageMax);
   // D-82: with the migration on, names are compared without case.
@@ -59,15 +57,6 @@ export async function handleCreateLabel(request: CreateLabel, tx: Transaction) {
   }
   await world.webhooks.emit(tx, labelWebhook, { entity: node.id, payload: { action: "created", label: { id, name } }, subscribers });
   return world.profile === "clients" ? { id, name, page_label_name: name } : { id, name };
-}
-
-/** D-40: the trimmed name, of 1 to 80 characters. */
-function labelName({ params }: CreateLabel): string {
-  const name = params.page_label_name.trim();
-  const length = codePointCount(name);
-  if (length === 0) throw invalidParameter("page_label_name", "must not be empty");
-  if (length > LABEL_NAME_CHARACTERS_MAX) throw invalidParameter("page_label_name", `must have at most ${LABEL_NAME_CHARACTERS_MAX} characters`);
-  return name;
 }
 
 export async function handleDeleteLabel(request: OperationRequest, tx: Transaction) {

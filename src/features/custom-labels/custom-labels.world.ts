@@ -1,9 +1,9 @@
 import { Type } from "typebox";
-import { closedMap, idOf, TakenProblem, WorldProblem, worldId } from "#graph/worlds/file/schema-words";
+import { closedMap, idOf, TakenProblem, worldId } from "#graph/worlds/file/schema-words";
 import { ownedSection } from "#graph/worlds/file/section";
 import { type NodeId, nodeId } from "#kernel/ids";
 import { certain, type Transaction } from "#storage/database";
-import { LABEL_NAME_CHARACTERS_MAX } from "./custom-labels.contract.ts";
+import { labelName } from "./custom-labels.contract.ts";
 import {
   attachLabel,
   countLabel,
@@ -18,10 +18,8 @@ import {
   renameLabel,
 } from "./custom-labels.store.ts";
 
-/** D-40: trimmed, as A2 stores it, and unique on its page. */
-async function freeName(tx: Transaction, { id, page, name: given }: { id: NodeId; page: NodeId; name: string }): Promise<string> {
-  const name = given.trim();
-  if (name === "") throw new WorldProblem("name", "must not be empty");
+/** D-40: unique on its page. */
+async function freeName(tx: Transaction, { id, page, name }: { id: NodeId; page: NodeId; name: string }): Promise<string> {
   const namesake = (await findLabelsByName(tx, page, name)).find((label) => label.name === name && label.id !== id);
   if (namesake !== undefined) throw new TakenProblem("name", `is already used by the label ${namesake.id} of this page`);
   return name;
@@ -34,7 +32,7 @@ export const labelSection = ownedSection({
   entry: closedMap({
     id: worldId,
     page: idOf("page"),
-    name: Type.String({ minLength: 1, maxLength: LABEL_NAME_CHARACTERS_MAX }),
+    name: Type.String(labelName),
     users: Type.Array(idOf("page_person", "page"), { default: [] }),
   }),
   async insert(tx, entry) {

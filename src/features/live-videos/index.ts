@@ -38,7 +38,6 @@ export type { FeedHealth } from "./ingest/health.ts";
 export { worldOfKey } from "./lifecycle/transitions.ts";
 export { findSegment, openPlayer, type PlaybackRefusal, readPlaylist } from "./playback/playback.ts";
 export type { Viewer } from "./viewing/watching.ts";
-export { countryOf } from "./viewing/watching.ts";
 
 export const liveVideos = defineFeature({
   name: "live-videos",

@@ -2,15 +2,16 @@ import { type TSchema, Type } from "typebox";
 import { pageSet } from "#features/pages/api";
 import { type Access, type Field, type FieldSet, listOperation, writeOperation } from "#graph/contract/operation";
 import { unservedFields } from "#graph/contract/unserved-fields";
-import { asked, having, idText } from "#graph/schema/schema-node";
-import { worldTime } from "#graph/worlds/file/schema-words";
+import { having, PROBLEM } from "#graph/schema/schema-node";
+import { closedMap, worldId, worldTime } from "#graph/worlds/file/schema-words";
+import type { NodeId } from "#kernel/ids";
 import { endReasons, noticeEndOf, statuses, statusOf, takedownReasons } from "./lifecycle/states.ts";
 import { CROSSPOSTED_PAGES_MAX, DESCRIPTION_CHARACTERS_MAX, TITLE_CHARACTERS_MAX } from "./live-videos.limits.ts";
 import { liveMap, liveVideo, liveVideoReading } from "./live-videos.policies.ts";
 import type { LiveVideoRow } from "./live-videos.store.ts";
 import { embedHtml, playerUrl, shownTo } from "./viewing/addresses.ts";
-import { placeWords } from "./viewing/place.ts";
-import { countryCode, targetingOf } from "./viewing/watching.ts";
+import { sentPlace } from "./viewing/place.ts";
+import { targetingOf } from "./viewing/watching.ts";
 
 const access = {
   surfaces: ["base"],
@@ -156,7 +157,7 @@ export const listLiveMap = listOperation({
   edge: "live_map",
   params: Type.Object({
     country: Type.Optional(
-      Type.String({ description: "of the viewer, ISO 3166-1 alpha-2; without it, what is shown in every country", ...asked(countryCode) }),
+      Type.String({ format: "country", description: "of the viewer, ISO 3166-1 alpha-2; without it, what is shown in every country" }),
     ),
   }),
   items: onMapSet,
@@ -164,41 +165,34 @@ export const listLiveMap = listOperation({
   errors: ["invalidParameter"],
 });
 
-/** Unknown properties reach the handler, which refuses them, so that a misspelling does not open a video to every country. */
-const open = { additionalProperties: true };
-const closed = { additionalProperties: false };
+const countries = (description: string) => Type.Optional(Type.Array(Type.String({ format: "country" }), { description }));
 
-const countries = (description: string) => Type.Optional(Type.Array(Type.String(asked(countryCode)), { description }));
+/** Other properties are refused, because ignoring a misspelt one could open a video to every country (D-113). */
+export const targeting = closedMap({
+  geo_locations: Type.Optional(closedMap({ countries: countries("where the video may be watched; everywhere when empty") })),
+  excluded_countries: countries("where it may not be watched"),
+});
+
+export const NO_OTHER_PAGE = "is no other page on which the caller may create content";
 
 const common = {
   title: Type.Optional(Type.String({ maxLength: TITLE_CHARACTERS_MAX, description: "the video's title" })),
   description: Type.Optional(Type.String({ maxLength: DESCRIPTION_CHARACTERS_MAX, description: "what the video is about" })),
   planned_start_time: Type.Optional(
-    Type.String({ description: "when the broadcast is planned: Unix seconds or ISO 8601, in the future", ...asked(worldTime) }),
+    Type.Unsafe<number>({ ...worldTime, description: "when the broadcast is planned: Unix seconds or ISO 8601, in the future" }),
   ),
   embeddable: Type.Optional(Type.Boolean({ description: "whether other sites may embed the video" })),
   /** C1-6, D-51: the id of a place or page, or `{id}` or `{location{latitude,longitude}}`; null or an empty text removes the place. */
   place: Type.Optional(
-    Type.Union([Type.Unknown(), Type.Null()], {
+    Type.Union([sentPlace, Type.Literal(""), Type.Null()], {
       description: "where the video is shown on the live map, an object or its JSON text; null or an empty text removes it",
-      ...asked(placeWords),
     }),
   ),
-  targeting: Type.Optional(
-    Type.Object(
-      {
-        geo_locations: Type.Optional(
-          Type.Object({ countries: countries("where the video may be watched; everywhere when empty") }, { ...open, ...asked(closed) }),
-        ),
-        excluded_countries: countries("where it may not be watched"),
-      },
-      { ...open, description: "the countries where the video may be watched", ...asked(closed) },
-    ),
-  ),
+  targeting: Type.Optional({ ...targeting, description: "the countries where the video may be watched" }),
   crossposting_actions: Type.Optional(
     Type.Array(
       Type.Object({
-        page_id: Type.String({ description: "another page, on which the caller may publish", ...asked(idText) }),
+        page_id: Type.Unsafe<NodeId>({ ...worldId, description: "another page, on which the caller may publish", [PROBLEM]: NO_OTHER_PAGE }),
         action: Type.Optional(Type.Union([Type.Literal("enable_crossposting"), Type.Literal("disable_crossposting")])),
       }),
       { maxItems: CROSSPOSTED_PAGES_MAX, description: "the pages that share the video from now on, or no longer" },
@@ -208,14 +202,24 @@ const common = {
 
 /** `LIVE` and `LIVE_NOW` both publish. */
 const publishing = ["LIVE_NOW", "LIVE", "SCHEDULED_UNPUBLISHED", "SCHEDULED_LIVE"] as const;
-export const planning: readonly string[] = ["SCHEDULED_UNPUBLISHED", "SCHEDULED_LIVE"];
+const planning: readonly string[] = ["SCHEDULED_UNPUBLISHED", "SCHEDULED_LIVE"];
 /** D-111: a plan has a time, and another status has none. */
-const withPlan = asked({
+const withPlan = {
   if: { required: ["status"], properties: { status: { enum: planning } } },
   // biome-ignore lint/suspicious/noThenProperty: a word of JSON Schema.
   then: having("planned_start_time"),
   else: { not: having("status", "planned_start_time") },
-});
+};
+const isTrue = { const: true };
+/** LIVE-10: what has ended needs no key and no other status. */
+const withoutEnd = {
+  not: {
+    anyOf: [
+      { required: ["end_live_video", "status"], properties: { end_live_video: isTrue } },
+      { required: ["end_live_video", "regenerate_stream_key"], properties: { end_live_video: isTrue, regenerate_stream_key: isTrue } },
+    ],
+  },
+};
 const wantedStatus = (...names: readonly string[]) =>
   Type.Union(
     names.map((one) => Type.Literal(one)),
@@ -260,7 +264,7 @@ export const updateLiveVideo = writeOperation({
       end_live_video: Type.Optional(Type.Boolean({ description: "true ends the broadcast" })),
       regenerate_stream_key: Type.Optional(Type.Boolean({ description: "true gives a new stream key, which the response contains" })),
     },
-    withPlan,
+    { ...withPlan, ...withoutEnd },
   ),
   returns: Type.Object({ id: Type.String(), success: Type.Boolean(), ...streamAddress }),
   readBack: { type: "live_video", set: liveVideoOfPage as FieldSet },

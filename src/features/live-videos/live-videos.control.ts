@@ -2,7 +2,7 @@
 
 import { type Static, Type } from "typebox";
 import { ALERTS_MAX, type Alert } from "#control-contract/alert";
-import { badRequest, conflict, notFound } from "#control-contract/errors";
+import { conflict, notFound } from "#control-contract/errors";
 import { EVENT_STREAM, wantsEvents, watchStream } from "#control-contract/event-stream";
 import { listOf } from "#control-contract/lists";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
@@ -25,7 +25,7 @@ import {
 } from "./lifecycle/live-state.ts";
 import { type LiveEvent, type TakedownReason, takedownReasons, takesFeed } from "./lifecycle/states.ts";
 import { DEFAULT_REASON, hashOfKey, mintKey } from "./lifecycle/transitions.ts";
-import { countryOf, refusalsToWatch } from "./viewing/watching.ts";
+import { refusalsToWatch } from "./viewing/watching.ts";
 
 function idOf({ path }: ControlRequest): NodeId {
   const id = path.id as string;
@@ -118,7 +118,7 @@ async function repeatRestoreNotice(request: ControlRequest): Promise<unknown> {
 }
 
 const watchQuery = Type.Object({
-  country: Type.Optional(Type.String({ description: "of the viewer, ISO 3166-1 alpha-2; unknown when left out" })),
+  country: Type.Optional(Type.String({ format: "country", description: "of the viewer, ISO 3166-1 alpha-2; unknown when left out" })),
   mobile_web: Type.Optional(Type.Boolean({ description: "in the browser of a phone or tablet" })),
 });
 
@@ -130,9 +130,7 @@ const watchResponse = Type.Object({
 async function checkViewer(request: ControlRequest<Static<typeof watchQuery>>): Promise<unknown> {
   const id = idOf(request as ControlRequest);
   const { country, mobile_web: isMobileWeb = false } = request.query;
-  const code = country === undefined ? undefined : countryOf(country);
-  if (country !== undefined && code === undefined) throw badRequest("country is no country code of ISO 3166-1, such as DE", "country");
-  const reason = await findRefusalToWatch(request.world, id, { country: code, isMobileWeb });
+  const reason = await findRefusalToWatch(request.world, id, { country, isMobileWeb });
   if (reason === undefined) throw missing(id);
   return reason === null ? { may_watch: true } : { may_watch: false, reason };
 }

@@ -2,16 +2,14 @@ import type { Static } from "typebox";
 import type { ListRequest, OperationRequest } from "#graph/contract/operation";
 import type { GraphRequest } from "#graph/pipeline/request";
 import { notFoundNode } from "#graph/pipeline/route";
-import { parseJsonParameter } from "#graph/response/json";
-import { secondsOf, WorldProblem } from "#graph/worlds/file/schema-words";
 import { insertMinted } from "#graph/worlds/nodes.store";
 import { unixSeconds } from "#kernel/clock";
 import { type GraphError, invalidParameter, malformedRequest } from "#kernel/errors";
-import { isNodeId, type NodeId } from "#kernel/ids";
+import type { NodeId } from "#kernel/ids";
 import { certain, type Reader, type Transaction } from "#storage/database";
 import { isLive, isTakenDown, type LiveEvent, type Status, statusOf } from "./lifecycle/states.ts";
 import { hashOfKey, holdVideo, mintKey, moveVideo, newVideo, onMap } from "./lifecycle/transitions.ts";
-import { type createLiveVideo, type listLiveMap, planning, type updateLiveVideo } from "./live-videos.contract.ts";
+import { type createLiveVideo, type listLiveMap, NO_OTHER_PAGE, type updateLiveVideo } from "./live-videos.contract.ts";
 import { CROSSPOSTED_PAGES_MAX, START_DELAY_MS } from "./live-videos.limits.ts";
 import {
   insertVideo,
@@ -23,8 +21,8 @@ import {
   updateVideo,
 } from "./live-videos.store.ts";
 import { showOnce, streamAddressOf } from "./viewing/addresses.ts";
-import { readPlace } from "./viewing/place.ts";
-import { bordersOf, countryOf } from "./viewing/watching.ts";
+import { placeOf } from "./viewing/place.ts";
+import { bordersOf } from "./viewing/watching.ts";
 
 type Create = OperationRequest<Static<typeof createLiveVideo.params>>;
 type Update = OperationRequest<Static<typeof updateLiveVideo.params>>;
@@ -33,9 +31,7 @@ export const handleListLiveVideos = (request: ListRequest, reader: Reader) => li
 
 /** LIM-9: a video appears some seconds after going live. */
 export function handleListLiveMap({ params, page, world }: ListRequest<Static<typeof listLiveMap.params>>, reader: Reader) {
-  const country = params.country === undefined ? undefined : countryOf(params.country);
-  if (params.country !== undefined && country === undefined) throw invalidParameter("country", "must be a country code of ISO 3166-1, such as DE");
-  return listVideosOnMap(reader, country, world.clock.nowMs() - START_DELAY_MS, page);
+  return listVideosOnMap(reader, params.country, world.clock.nowMs() - START_DELAY_MS, page);
 }
 
 /** The ingest process starts a moment after the server: a caller who gets a stream address, or publishes, can send at once. */
@@ -58,9 +54,6 @@ export async function handleUpdateLiveVideo(request: Update, tx: Transaction) {
   const { node, params, world, graphRequest } = request;
   refuseForeignParameters(graphRequest);
   const { end_live_video: ends = false, regenerate_stream_key: regenerates = false } = params;
-  for (const name of ["regenerate_stream_key", "status"] as const) {
-    if (ends && params[name] !== undefined && params[name] !== false) throw invalidParameter(name, "cannot be combined with end_live_video");
-  }
   const plan = readPlan(request);
   let row = await holdShown(request, tx);
   if (params.crossposting_actions !== undefined) {
@@ -115,31 +108,15 @@ interface Plan {
 
 /** Reads `status` and `planned_start_time` (D-111). A time without a status plans a broadcast that is published by hand. */
 function readPlan({ params, world }: Create | Update): Plan {
-  const time = params.planned_start_time === undefined ? undefined : futureSeconds(params.planned_start_time, unixSeconds(world.clock));
+  const time = params.planned_start_time;
+  if (time !== undefined && time <= unixSeconds(world.clock)) throw invalidParameter("planned_start_time", "must be in the future");
   const { status } = params as { status?: keyof typeof eventOf };
   if (status === undefined) return { event: time === undefined ? undefined : "planned_unpublished", time };
-  const isPlan = planning.includes(status);
-  if (isPlan && time === undefined) throw invalidParameter("planned_start_time", `is required for the status ${status}`);
-  if (!isPlan && time !== undefined) throw invalidParameter("planned_start_time", `cannot be combined with the status ${status}`);
   return { event: eventOf[status], time };
 }
 
 /** A change of the time alone keeps the kind of the plan (D-111). */
 const movedPlanOf = ({ state }: LiveVideoRow): LiveEvent => (state === "scheduled_live" ? "planned_live" : "planned_unpublished");
-
-function futureSeconds(text: string, now: number): number {
-  const seconds = readSeconds(text);
-  if (seconds <= now) throw invalidParameter("planned_start_time", "must be in the future");
-  return seconds;
-}
-
-function readSeconds(text: string): number {
-  try {
-    return secondsOf(/^\d{1,15}$/.test(text) ? Number(text) : text, "planned_start_time");
-  } catch (error) {
-    throw error instanceof WorldProblem ? invalidParameter("planned_start_time", error.problem) : error;
-  }
-}
 
 /** The row with the fields that the request contains; others stay unchanged. */
 function withFields(row: LiveVideoRow, params: Create["params"]): LiveVideoRow {
@@ -156,8 +133,8 @@ function withFields(row: LiveVideoRow, params: Create["params"]): LiveVideoRow {
 /** The row with the place that the request contains; a place or page with its id must exist (D-113). */
 async function withPlace({ params, world }: Create | Update, tx: Transaction, row: LiveVideoRow): Promise<LiveVideoRow> {
   if (params.place === undefined) return row;
-  const place = readPlace(params.place, (text) => parseJsonParameter(text, "place"));
-  if (place === undefined) return { ...row, place: null };
+  if (params.place === null || params.place === "") return { ...row, place: null };
+  const place = placeOf(params.place);
   const { id } = place;
   const exists =
     id === undefined || (await world.ports.get("place").exists(tx, id)) || (await world.ports.get("page").findName(tx, id)) !== undefined;
@@ -170,7 +147,7 @@ async function crosspostedAfter(request: Create | Update, tx: Transaction, origi
   const pages = new Set<NodeId>(before);
   for (const [index, { page_id, action = "enable_crossposting" }] of (request.params.crossposting_actions ?? []).entries()) {
     const name = `crossposting_actions[${index}].page_id`;
-    if (!isNodeId(page_id) || page_id === original) throw wrongPage(name);
+    if (page_id === original) throw wrongPage(name);
     if (action === "disable_crossposting") pages.delete(page_id);
     else if (pages.has(page_id) || (await mayPublishOn(request, tx, page_id))) pages.add(page_id);
     else throw wrongPage(name);
@@ -202,7 +179,7 @@ const wrongStatus = (parameter: string, status: Status): GraphError =>
   invalidParameter(parameter, `is refused while the live video's status is ${status}`, { status });
 
 /** The same for a page that does not exist and for one on which the caller may not publish. */
-const wrongPage = (parameter: string): GraphError => invalidParameter(parameter, "is no other page on which the caller may create content");
+const wrongPage = (parameter: string): GraphError => invalidParameter(parameter, NO_OTHER_PAGE);
 
 /** D-110: its own page sees it, and nothing about it can change. */
 const takenDown = (): GraphError => malformedRequest("The live video was taken down");

@@ -1,9 +1,8 @@
 import { type Static, Type } from "typebox";
-import type { WorldEntry, WorldSection } from "#graph/contract/feature";
-import { WorldProblem, worldId, worldTime } from "#graph/worlds/file/schema-words";
+import { closedMap, idOf, WorldProblem, worldId, worldTime } from "#graph/worlds/file/schema-words";
+import { section } from "#graph/worlds/file/section";
 import type { World } from "#graph/worlds/world";
 import { unixSeconds } from "#kernel/clock";
-import { nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import {
   type EndReason,
@@ -30,6 +29,7 @@ import {
   setTimer,
   withMove,
 } from "./lifecycle/transitions.ts";
+import { targeting } from "./live-videos.contract.ts";
 import { DESCRIPTION_CHARACTERS_MAX, TITLE_CHARACTERS_MAX } from "./live-videos.limits.ts";
 import {
   deleteVideo,
@@ -42,10 +42,8 @@ import {
   saveCrosspostedPages,
   updateVideo,
 } from "./live-videos.store.ts";
-import { readPlace } from "./viewing/place.ts";
-import { bordersOf, NO_BORDERS, targetingOf } from "./viewing/watching.ts";
-
-const closed = { additionalProperties: false };
+import { declaredPlace, placeOf } from "./viewing/place.ts";
+import { bordersOf, targetingOf } from "./viewing/watching.ts";
 
 /** `condition` says that a video was taken down. */
 type PlainStatus = Exclude<Status, "TAKEN_DOWN">;
@@ -53,46 +51,27 @@ type PlainStatus = Exclude<Status, "TAKEN_DOWN">;
 /** States that the status does not distinguish. The first three have the status LIVE, the last two VOD. */
 const conditions = ["reconnecting", "key_dead", "ending", "taken_down", "lapsed"] as const satisfies readonly State[];
 
-const entry = Type.Object(
-  {
-    id: worldId,
-    page: worldId,
-    title: Type.Optional(Type.String({ maxLength: TITLE_CHARACTERS_MAX })),
-    description: Type.Optional(Type.String({ maxLength: DESCRIPTION_CHARACTERS_MAX })),
-    status: Type.Unsafe<PlainStatus>({ enum: statuses.filter((status) => status !== "TAKEN_DOWN"), default: "UNPUBLISHED" }),
-    condition: Type.Optional(Type.Unsafe<(typeof conditions)[number]>({ enum: [...conditions] })),
-    deadline: Type.Optional(worldTime),
-    takedown_reason: Type.Optional(Type.Unsafe<TakedownReason>({ enum: [...takedownReasons] })),
-    end_reason: Type.Optional(Type.Unsafe<EndReason>({ enum: [...endReasons] })),
-    embeddable: Type.Boolean({ default: false }),
-    place: Type.Optional(
-      Type.Union([
-        worldId,
-        Type.Object(
-          { id: Type.Optional(worldId), location: Type.Optional(Type.Object({ latitude: Type.Number(), longitude: Type.Number() }, closed)) },
-          closed,
-        ),
-      ]),
-    ),
-    targeting: Type.Optional(
-      Type.Object(
-        {
-          geo_locations: Type.Optional(Type.Object({ countries: Type.Array(Type.String()) }, closed)),
-          excluded_countries: Type.Optional(Type.Array(Type.String())),
-        },
-        closed,
-      ),
-    ),
-    crossposted_pages: Type.Array(worldId, { default: [] }),
-    planned_start_time: Type.Optional(worldTime),
-    creation_time: Type.Optional(worldTime),
-    broadcast_start_time: Type.Optional(worldTime),
-    stream_key: Type.Optional(Type.String({ minLength: 16, maxLength: 200 })),
-    stream_key_sha256: Type.Optional(Type.String({ pattern: "^[0-9a-f]{64}$" })),
-    sealing_fails: Type.Boolean({ default: false }),
-  },
-  closed,
-);
+const entry = closedMap({
+  id: worldId,
+  page: idOf("page"),
+  title: Type.Optional(Type.String({ maxLength: TITLE_CHARACTERS_MAX })),
+  description: Type.Optional(Type.String({ maxLength: DESCRIPTION_CHARACTERS_MAX })),
+  status: Type.Unsafe<PlainStatus>({ enum: statuses.filter((status) => status !== "TAKEN_DOWN"), default: "UNPUBLISHED" }),
+  condition: Type.Optional(Type.Unsafe<(typeof conditions)[number]>({ enum: [...conditions] })),
+  deadline: Type.Optional(worldTime),
+  takedown_reason: Type.Optional(Type.Unsafe<TakedownReason>({ enum: [...takedownReasons] })),
+  end_reason: Type.Optional(Type.Unsafe<EndReason>({ enum: [...endReasons] })),
+  embeddable: Type.Boolean({ default: false }),
+  place: Type.Optional(declaredPlace),
+  targeting: Type.Optional(targeting),
+  crossposted_pages: Type.Array(idOf("page"), { default: [] }),
+  planned_start_time: Type.Optional(worldTime),
+  creation_time: Type.Optional(worldTime),
+  broadcast_start_time: Type.Optional(worldTime),
+  stream_key: Type.Optional(Type.String({ minLength: 16, maxLength: 200 })),
+  stream_key_sha256: Type.Optional(Type.String({ pattern: "^[0-9a-f]{64}$" })),
+  sealing_fails: Type.Boolean({ default: false }),
+});
 type Entry = Static<typeof entry>;
 
 const plainStates: Readonly<Record<PlainStatus, State>> = {
@@ -133,11 +112,9 @@ function reasonOf({ takedown_reason }: Entry, state: State): TakedownReason | nu
   return null;
 }
 
-function rowOf(input: WorldEntry, world: World): LiveVideoRow {
-  const one = input as Entry;
+function rowOf(one: Entry, world: World): LiveVideoRow {
   const now = unixSeconds(world.clock);
   const state = stateOf(one);
-  const place = one.place === undefined ? undefined : readPlace(one.place, () => undefined);
   const started = one.broadcast_start_time ?? (isLive(state) ? now : undefined);
   const row: LiveVideoRow = {
     page: one.page,
@@ -146,8 +123,8 @@ function rowOf(input: WorldEntry, world: World): LiveVideoRow {
     description: one.description ?? null,
     state,
     embeddable: one.embeddable ? 1 : 0,
-    place: place === undefined ? null : JSON.stringify(place),
-    ...(one.targeting === undefined ? NO_BORDERS : bordersOf(one.targeting, (path, problem) => new WorldProblem(`targeting.${path}`, problem))),
+    place: one.place === undefined ? null : JSON.stringify(placeOf(one.place)),
+    ...bordersOf(one.targeting ?? {}),
     planned_start_time: one.planned_start_time ?? null,
     creation_time: one.creation_time ?? now,
     broadcast_start_ms: started === undefined ? null : started * 1000,
@@ -179,27 +156,18 @@ function deadlineFor(row: LiveVideoRow, { deadline }: Entry, world: World): numb
   return deadline * 1000;
 }
 
-async function entryOf(reader: Reader, row: LiveVideoRow): Promise<WorldEntry> {
-  const condition = conditionOf(row.state);
-  const targeting = targetingOf(row);
+async function entryOf(row: LiveVideoRow, reader: Reader): Promise<object> {
+  const { page, id, title, description, state, takedown_reason, end_reason, place, planned_start_time, creation_time, stream_key_hash } = row;
+  const condition = conditionOf(state);
   return {
-    id: row.id,
-    page: row.page,
-    ...(row.title === null ? {} : { title: row.title }),
-    ...(row.description === null ? {} : { description: row.description }),
-    status: shownStatus(row.state),
-    ...(condition === undefined ? {} : { condition }),
-    ...(condition === undefined || row.deadline_ms === null ? {} : { deadline: Math.ceil(row.deadline_ms / 1000) }),
-    ...(row.takedown_reason === null ? {} : { takedown_reason: row.takedown_reason }),
-    ...(row.end_reason === null ? {} : { end_reason: row.end_reason }),
+    ...{ id, page, title, description, status: shownStatus(state), condition, takedown_reason, end_reason, planned_start_time, creation_time },
+    deadline: condition === undefined ? undefined : deadlineSeconds(row),
     embeddable: row.embeddable === 1,
-    ...(row.place === null ? {} : { place: JSON.parse(row.place) }),
-    ...(targeting === undefined ? {} : { targeting }),
-    crossposted_pages: await listCrosspostedPages(reader, row.page, row.id),
-    ...(row.planned_start_time === null ? {} : { planned_start_time: row.planned_start_time }),
-    creation_time: row.creation_time,
-    ...(row.broadcast_start_ms === null ? {} : { broadcast_start_time: Math.floor(row.broadcast_start_ms / 1000) }),
-    ...(row.stream_key_hash === null ? {} : { stream_key_sha256: row.stream_key_hash }),
+    place: place === null ? null : JSON.parse(place),
+    targeting: targetingOf(row),
+    crossposted_pages: await listCrosspostedPages(reader, page, id),
+    broadcast_start_time: secondsOf(row.broadcast_start_ms),
+    stream_key_sha256: stream_key_hash,
     sealing_fails: row.sealing_fails === 1,
   };
 }
@@ -210,15 +178,15 @@ async function requireFreeKey(tx: Transaction, { id, stream_key_hash }: LiveVide
 }
 
 /** A change that keeps the state also keeps its timer and its feed. An entry shows a replaced key as LIVE. */
-function keptRunning(declared: LiveVideoRow, stored: LiveVideoRow, input: WorldEntry): LiveVideoRow {
+function keptRunning(declared: LiveVideoRow, stored: LiveVideoRow, { deadline, broadcast_start_time }: Entry): LiveVideoRow {
   const next: LiveVideoRow = declared.state === "live" && stored.state === "key_replaced" ? { ...declared, state: stored.state } : declared;
   if (next.state !== stored.state) return next;
   const { has_feed, feed_session, feed_ingest, feed_width, feed_height, published_real_ms, sealing_tries } = stored;
   const feed = { has_feed, feed_session, feed_ingest, feed_width, feed_height, published_real_ms };
-  const isSameDeadline = (input as Entry).deadline === (stored.deadline_ms === null ? undefined : Math.ceil(stored.deadline_ms / 1000));
+  const isSameDeadline = deadline === deadlineSeconds(stored);
   const isPlanned = next.planned_start_time !== stored.planned_start_time;
   const deadline_ms = isPlanned || (conditionOf(next.state) !== undefined && !isSameDeadline) ? next.deadline_ms : stored.deadline_ms;
-  const isSameStart = (input as Entry).broadcast_start_time === secondsOf(stored.broadcast_start_ms);
+  const isSameStart = broadcast_start_time === secondsOf(stored.broadcast_start_ms);
   return { ...next, ...feed, sealing_tries, deadline_ms, ...(isSameStart ? { broadcast_start_ms: stored.broadcast_start_ms } : {}) };
 }
 
@@ -229,50 +197,38 @@ const withHistory = (next: LiveVideoRow, { state, history }: LiveVideoRow, { clo
 
 const secondsOf = (ms: number | null): number | undefined => (ms === null ? undefined : Math.floor(ms / 1000));
 
-const pagesOf = (input: WorldEntry): string[] => (input as Entry).crossposted_pages.filter((page) => page !== (input as Entry).page);
+const deadlineSeconds = ({ deadline_ms }: LiveVideoRow): number | undefined => (deadline_ms === null ? undefined : Math.ceil(deadline_ms / 1000));
 
-export const liveVideoSection: WorldSection = {
+const pagesOf = ({ page, crossposted_pages }: Entry): string[] => crossposted_pages.filter((one) => one !== page);
+
+export const liveVideoSection = section({
   key: "live_videos",
   entry,
-  references: (input) => {
-    const { page, crossposted_pages, place } = input as Entry;
-    const placeId = typeof place === "object" ? place.id : place;
-    return [
-      ...(placeId === undefined ? [] : [{ path: typeof place === "object" ? "place.id" : "place", types: ["place", "page"], id: placeId }]),
-      { path: "page", types: ["page"], id: page },
-      ...crossposted_pages.map((id, index) => ({ path: `crossposted_pages[${index}]`, types: ["page"], id })),
-    ];
-  },
-  async insert(tx, input, world) {
-    const row = rowOf(input, world);
+  async insert(tx, given, world) {
+    const row = rowOf(given, world);
     await requireFreeKey(tx, row);
-    if (!(await insertVideo(tx, row, pagesOf(input)))) return false;
+    if (!(await insertVideo(tx, row, pagesOf(given)))) return false;
     if (row.deadline_ms !== null) await setTimer(tx, world, row);
     return true;
   },
-  async find(reader, id) {
-    const row = await findVideoById(reader, nodeId(id));
-    return row === undefined ? undefined : entryOf(reader, row);
-  },
-  async list(reader, page) {
-    const found = await listAllVideos(reader, page);
-    return { ...found, rows: await Promise.all(found.rows.map((row) => entryOf(reader, row))) };
-  },
-  async replace(tx, input, world) {
-    const stored = await holdVideo(tx, nodeId((input as Entry).id));
-    if (stored === undefined || stored.page !== (input as Entry).page) throw new WorldProblem("page", "cannot change");
-    const next = withHistory(keptRunning(rowOf(input, world), stored, input), stored, world);
+  find: findVideoById,
+  list: listAllVideos,
+  entryOf,
+  async replace(tx, given, world) {
+    const stored = await holdVideo(tx, given.id);
+    if (stored === undefined || stored.page !== given.page) throw new WorldProblem("page", "cannot change");
+    const next = withHistory(keptRunning(rowOf(given, world), stored, given), stored, world);
     await requireFreeKey(tx, next);
     await updateVideo(tx, next);
-    await saveCrosspostedPages(tx, next, pagesOf(input));
+    await saveCrosspostedPages(tx, next, pagesOf(given));
     await setTimer(tx, world, next);
   },
   async remove(tx, id, world) {
-    const row = await holdVideo(tx, nodeId(id));
+    const row = await holdVideo(tx, id);
     if (row === undefined) return false;
     await world.jobs.cancel(tx, DEADLINE_JOB, row.id);
     await deleteVideo(tx, row);
     await dropRecording(tx, world, row.id);
     return true;
   },
-};
+});

@@ -2,7 +2,7 @@ import { type TSchema, Type } from "typebox";
 import { definePolicy } from "#auth/policy";
 import { microblogAccount } from "#features/microblog-accounts/api";
 import { type Access, readOperation } from "#graph/contract/operation";
-import { asked, ONLY_IN } from "#graph/schema/schema-node";
+import { ONLY_IN } from "#graph/schema/schema-node";
 import { type Breakdown, breakdowns, type MediaMetric, mediaMetrics, type UserMetric, userMetrics } from "./microblog-insights.metrics.ts";
 
 /** AUTH-15, D-13: of F1 and F2. */
@@ -42,14 +42,18 @@ export const readMediaInsights = readOperation({
 });
 
 /** D-54 [clients]: no insights from before 2024-04-13T07:00:00Z. */
-export const EARLIEST_SECONDS = 1_712_991_600;
+const EARLIEST_SECONDS = 1_712_991_600;
 
-const moment = {
-  anyOf: [
-    { type: "integer", minimum: 0, [ONLY_IN]: "strict" },
-    { type: "integer", minimum: EARLIEST_SECONDS, [ONLY_IN]: "clients" },
-  ],
-};
+const moment = (description: string) =>
+  Type.Optional(
+    Type.Unsafe<number>({
+      anyOf: [
+        { type: "integer", minimum: 0, [ONLY_IN]: "strict" },
+        { type: "integer", minimum: EARLIEST_SECONDS, [ONLY_IN]: "clients" },
+      ],
+      description,
+    }),
+  );
 
 export const readUserInsights = readOperation({
   ...access,
@@ -61,8 +65,8 @@ export const readUserInsights = readOperation({
   edge: "microblog_insights",
   params: Type.Object({
     metric: listOf<UserMetric>(userMetrics),
-    since: Type.Optional(Type.Integer({ description: "Unix seconds: what counts begins there, before `until`", ...asked(moment) })),
-    until: Type.Optional(Type.Integer({ description: "Unix seconds: what counts ends before it", ...asked(moment) })),
+    since: moment("Unix seconds: what counts begins there, before `until`"),
+    until: moment("Unix seconds: what counts ends before it"),
     breakdown: Type.Optional(
       Type.Unsafe<Breakdown>({
         ...oneOf<Breakdown>(breakdowns),

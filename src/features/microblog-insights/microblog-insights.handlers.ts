@@ -5,7 +5,7 @@ import { invalidParameter } from "#kernel/errors";
 import type { NodeId } from "#kernel/ids";
 import type { Reader } from "#storage/database";
 import { listDays, type Sum, sumRange, sumUntil } from "./insight-sums.store.ts";
-import { EARLIEST_SECONDS, type readMediaInsights, type readUserInsights } from "./microblog-insights.contract.ts";
+import type { readMediaInsights, readUserInsights } from "./microblog-insights.contract.ts";
 import { breakdowns, DAY_SECONDS, dayOf, type MediaMetric, momentText, titles, type UserMetric } from "./microblog-insights.metrics.ts";
 
 const insight = <Shape extends object>(node: NodeId, metric: MediaMetric | UserMetric, period: string, shape: Shape) => ({
@@ -53,9 +53,6 @@ function rangeOf({ params, world }: UserRequest): TimeRange {
   if (params.metric.includes("follower_demographics") && (since !== undefined || until !== undefined)) {
     throw invalidParameter(since === undefined ? "until" : "since", "cannot be combined with the metric follower_demographics");
   }
-  const earliest = world.profile === "clients" ? EARLIEST_SECONDS : 0;
-  if (since !== undefined && since < earliest) throw invalidParameter("since", `must not be before ${earliest}`);
-  if (until !== undefined && until < earliest) throw invalidParameter("until", `must not be before ${earliest}`);
   if (since !== undefined && since >= (until ?? end)) throw invalidParameter("since", "must be before until");
   const last = Math.min(until ?? end, end);
   return { since: since ?? Math.max(0, (dayOf(last - 1) - 1) * DAY_SECONDS), until: last };

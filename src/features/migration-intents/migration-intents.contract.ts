@@ -1,7 +1,9 @@
 import { Type } from "typebox";
 import { chatappAccount } from "#features/chatapp-accounts/api";
 import { type Access, type Field, type FieldSet, writeOperation } from "#graph/contract/operation";
-import { asked, idText } from "#graph/schema/schema-node";
+import { PROBLEM } from "#graph/schema/schema-node";
+import { worldId } from "#graph/worlds/file/schema-words";
+import type { NodeId } from "#kernel/ids";
 import { migrationIntent } from "./migration-intents.policies.ts";
 import { type Status, statuses } from "./migration-intents.states.ts";
 import type { IntentRow } from "./migration-intents.store.ts";
@@ -58,6 +60,9 @@ export const readIntent = {
   errors: ["unknownObject404", "fieldUnavailable"],
 } as const satisfies Access & { operation: string };
 
+export const NO_SOLUTION = "is not a solution";
+export const NO_OTHER_ACCOUNT = "is not another account that the app is subscribed on";
+
 export const setSolutionMigrationIntent = writeOperation({
   operation: "setSolutionMigrationIntent",
   summary: "Starts the migration of an account to a multi-partner solution, and to another account if destination_waba is sent (D-58).",
@@ -72,8 +77,10 @@ export const setSolutionMigrationIntent = writeOperation({
   policy: chatappAccount,
   errorForm: "wrapped",
   params: Type.Object({
-    solution_id: Type.String({ description: "the multi-partner solution", ...asked(idText) }),
-    destination_waba: Type.Optional(Type.String({ description: "another account that the app is subscribed on", ...asked(idText) })),
+    solution_id: Type.Unsafe<NodeId>({ ...worldId, description: "the multi-partner solution", [PROBLEM]: NO_SOLUTION }),
+    destination_waba: Type.Optional(
+      Type.Unsafe<NodeId>({ ...worldId, description: "another account that the app is subscribed on", [PROBLEM]: NO_OTHER_ACCOUNT }),
+    ),
   }),
   returns: Type.Object({ id: Type.String() }),
   errors: ["invalidParameter"],

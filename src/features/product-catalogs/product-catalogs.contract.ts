@@ -1,7 +1,9 @@
 import { Type } from "typebox";
 import { type Access, type Field, type FieldSet, writeOperation } from "#graph/contract/operation";
 import { unservedFields } from "#graph/contract/unserved-fields";
-import { asked, filledText, idText } from "#graph/schema/schema-node";
+import { filledText, PROBLEM } from "#graph/schema/schema-node";
+import { worldId } from "#graph/worlds/file/schema-words";
+import type { NodeId } from "#kernel/ids";
 import { catalogCreation, catalogDeletion, catalogReading } from "./product-catalogs.api.ts";
 import type { ShownCatalog } from "./product-catalogs.store.ts";
 
@@ -15,9 +17,13 @@ export const EXTERNAL_BUSINESS_ID_CHARACTERS_MAX = 255;
 /** The task ids of G1-20 and G1-21. */
 const permittedTask = Type.Unsafe<"240588526848665" | "2015469438531460">({ enum: ["240588526848665", "2015469438531460"] });
 
+/** An id of none gets the problem of a business that does not exist (D-56). */
+export const NO_BUSINESS = "is not a business";
+const business = (description: string) => Type.Unsafe<NodeId>({ ...worldId, description, [PROBLEM]: NO_BUSINESS });
+
 const agency = Type.Object({
   /** G1-17, ERR-33: both properties of an agency are required. */
-  business_id: Type.String({ description: "the agency's business", ...asked(idText) }),
+  business_id: business("the agency's business"),
   permitted_tasks: Type.Array(permittedTask, { minItems: 1, description: "the ids of the tasks that it may do" }),
 });
 
@@ -75,9 +81,9 @@ export const createCatalog = writeOperation({
   edge: "owned_product_catalogs",
   alsoUnder: "pages",
   params: Type.Object({
-    name: Type.String({ description: "the catalog's name", ...asked(filledText(CATALOG_NAME_CHARACTERS_MAX)) }),
-    vertical: Type.Optional(Type.String({ description: "what the catalog holds", ...asked({ enum: [CATALOG_VERTICAL] }) })),
-    business_id: Type.Optional(Type.String({ description: "the business that owns it, which the caller belongs to", ...asked(idText) })),
+    name: Type.String({ ...filledText(CATALOG_NAME_CHARACTERS_MAX), description: "the catalog's name" }),
+    vertical: Type.Optional(Type.Unsafe<string>({ enum: [CATALOG_VERTICAL], description: "what the catalog holds" })),
+    business_id: Type.Optional(business("the business that owns it, which the caller belongs to")),
     business_metadata: Type.Optional(
       Type.Object(
         {

@@ -3,25 +3,19 @@ import type { OperationRequest } from "#graph/contract/operation";
 import { notFoundNode } from "#graph/pipeline/route";
 import { insertMinted } from "#graph/worlds/nodes.store";
 import { invalidParameter } from "#kernel/errors";
-import { isNodeId, type NodeId } from "#kernel/ids";
+import type { NodeId } from "#kernel/ids";
 import type { PortRegistry } from "#kernel/ports";
-import { codePointCount } from "#kernel/text";
 import type { Reader, Transaction } from "#storage/database";
 import type { EventFacts } from "#webhooks/ports";
 import type { AgencyShare } from "./product-catalogs.api.ts";
-import { CATALOG_NAME_CHARACTERS_MAX, CATALOG_VERTICAL, type createCatalog } from "./product-catalogs.contract.ts";
+import { type createCatalog, NO_BUSINESS } from "./product-catalogs.contract.ts";
 import { deleteCatalog, findCatalog, insertCatalog } from "./product-catalogs.store.ts";
 
 type CreateCatalog = OperationRequest<Static<typeof createCatalog.params>>;
 
 export async function handleCreateCatalog(request: CreateCatalog, tx: Transaction) {
   const { node, params, world } = request;
-  const { vertical = CATALOG_VERTICAL, business_id, business_metadata } = params;
-  const name = params.name.trim();
-  if (name === "") throw invalidParameter("name", "must not be empty");
-  if (codePointCount(name) > CATALOG_NAME_CHARACTERS_MAX)
-    throw invalidParameter("name", `must have at most ${CATALOG_NAME_CHARACTERS_MAX} characters`);
-  if (vertical !== CATALOG_VERTICAL) throw invalidParameter("vertical", `must be ${CATALOG_VERTICAL}`);
+  const { name, business_id, business_metadata } = params;
   const business = business_id === undefined ? undefined : await readOwnBusiness(request, tx, business_id);
   const share = await readShare(request, tx);
   const catalog = {
@@ -51,7 +45,7 @@ async function readShare(request: CreateCatalog, tx: Transaction): Promise<Agenc
 }
 
 /** D-56: to others a business looks like one that does not exist, so that nobody links a catalog to what is not theirs. */
-async function readOwnBusiness(request: CreateCatalog, tx: Transaction, id: string): Promise<NodeId> {
+async function readOwnBusiness(request: CreateCatalog, tx: Transaction, id: NodeId): Promise<NodeId> {
   const business = await readBusiness(request, tx, id, "business_id");
   const { user } = request.caller.token;
   const isTied = user !== undefined && (await request.world.ports.get("business").hasPerson(tx, business, user));
@@ -59,10 +53,8 @@ async function readOwnBusiness(request: CreateCatalog, tx: Transaction, id: stri
   return business;
 }
 
-const NO_BUSINESS = "is not a business";
-
-async function readBusiness({ world }: CreateCatalog, tx: Transaction, id: string, parameter: string): Promise<NodeId> {
-  if (!isNodeId(id) || !(await world.ports.get("business").exists(tx, id))) throw invalidParameter(parameter, NO_BUSINESS);
+async function readBusiness({ world }: CreateCatalog, tx: Transaction, id: NodeId, parameter: string): Promise<NodeId> {
+  if (!(await world.ports.get("business").exists(tx, id))) throw invalidParameter(parameter, NO_BUSINESS);
   return id;
 }
 

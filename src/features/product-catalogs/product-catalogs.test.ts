@@ -286,7 +286,7 @@ onEachDatabase("product catalogs", (database) => {
       "catalogs[0].page refers to 2099, which does not exist": { catalogs: [{ id: "8001", page: "2099" }] },
       "catalogs[0].vertical must be commerce": { catalogs: [{ id: "8001", page: "2001", vertical: "hotels" }] },
       "catalogs[0].business refers to 2001, which is a page": { catalogs: [{ id: "8001", page: "2001", business: "2001" }] },
-      "catalogs[0].agencies[0].permitted_tasks must hold at least 1": {
+      "catalogs[0].agencies[0].permitted_tasks must not be empty": {
         catalogs: [{ id: "8001", page: "2001", agencies: [{ business: "3502", permitted_tasks: [] }] }],
       },
       "businesses[0].people[0].user refers to 2001, which is a page": { businesses: [{ id: "3503", people: [{ user: "2001" }] }] },

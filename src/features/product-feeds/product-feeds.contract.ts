@@ -3,7 +3,8 @@ import { definePolicy, type Policy } from "#auth/policy";
 import { catalogAccess, catalogFilling } from "#features/product-catalogs/api";
 import { type Access, type Field, type FieldSet, listOperation, writeOperation } from "#graph/contract/operation";
 import { unservedFields } from "#graph/contract/unserved-fields";
-import { asked, filledText, having, webAddress } from "#graph/schema/schema-node";
+import type { UploadedFile } from "#graph/pipeline/request";
+import { filledText, having } from "#graph/schema/schema-node";
 import { utcText } from "#kernel/clock";
 import { feedFormats } from "./formats/rows.ts";
 import type { UploadRow } from "./ingestion/upload.ts";
@@ -182,7 +183,7 @@ export const listFeeds = listOperation({
   itemType: "product_feed",
 });
 
-const name = Type.String({ maxLength: FEED_NAME_CHARACTERS_MAX, description: "the feed's name", ...asked(filledText(FEED_NAME_CHARACTERS_MAX)) });
+const name = Type.String({ ...filledText(FEED_NAME_CHARACTERS_MAX), description: "the feed's name" });
 const schedules = {
   schedule: scheduleParameter("when the file is fetched that replaces all items; null or an empty text ends it"),
   update_schedule: scheduleParameter("when the file is fetched that adds and changes items; null or an empty text ends it"),
@@ -286,24 +287,19 @@ export const createUpload = writeOperation({
   multipartBytesMax: REQUEST_BYTES_MAX,
   params: Type.Object(
     {
-      file: Type.Optional(Type.Unknown({ format: "binary", description: "a file of multipart/form-data" })),
+      file: Type.Optional(Type.Unsafe<UploadedFile>({ format: "binary", description: "a file of multipart/form-data" })),
       url: Type.Optional(
         Type.String({
           minLength: 1,
           maxLength: FETCHED_URL_CHARACTERS_MAX,
           description: "the address of the file, in place of `file`",
-          ...asked(webAddress),
+          format: "web-address",
         }),
       ),
       update_only: Type.Optional(Type.Boolean({ description: "true: items that the file does not name stay" })),
       ...credentials,
     },
-    asked({
-      if: having("file"),
-      // biome-ignore lint/suspicious/noThenProperty: a word of JSON Schema.
-      then: { not: having("url") },
-      else: having("url"),
-    }),
+    { anyOf: [having("file"), having("url")], not: having("file", "url") },
   ),
   returns: Type.Object({ id: Type.String() }),
   errors: ["versionDeprecated", "invalidParameter", "edgeRateLimited"],

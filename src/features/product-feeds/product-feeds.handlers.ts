@@ -29,13 +29,13 @@ import {
   saveSettings,
 } from "./product-feeds.store.ts";
 import { planFetches } from "./schedules/fetches.ts";
-import { type GivenSchedule, refuseAddress, refuseCredentials, type ScheduleKind, storedSchedule } from "./schedules/schedule.ts";
+import { type GivenSchedule, refuseAddress, type ScheduleKind, storedSchedule } from "./schedules/schedule.ts";
 
 export const handleListFeeds = (request: ListRequest, reader: Reader) => pageFeedsOfCatalog(reader, request.node.id, request.page);
 
 export async function handleCreateFeed(request: OperationRequest<Static<typeof createFeed.params>>, tx: Transaction) {
   const { node, params, world } = request;
-  const settings = { name: readName(params.name), ...storedSchedules(params, world, noSchedules) };
+  const settings = { name: params.name, ...storedSchedules(params, world, noSchedules) };
   await lockCatalog(tx, node.id);
   if ((await world.ports.get("product_catalog").findCatalog(tx, node.id)) === undefined) throw notFoundNode(request);
   if ((await countFeedsOfCatalog(tx, node.id)) >= FEEDS_MAX)
@@ -51,7 +51,7 @@ export async function handleUpdateFeed(request: OperationRequest<Static<typeof u
   const feed = await findFeed(tx, node.id);
   if (feed === undefined) throw notFoundNode(request);
   const schedules = storedSchedules(params, world, feed);
-  await saveSettings(tx, node.id, { name: params.name === undefined ? feed.name : readName(params.name), ...schedules });
+  await saveSettings(tx, node.id, { name: params.name ?? feed.name, ...schedules });
   // A schedule that is not named goes on as it was planned.
   const named = (kind: ScheduleKind) => (params[kind] === undefined ? undefined : schedules[kind]);
   await planFetches(tx, world, node.id, { schedule: named("schedule"), update_schedule: named("update_schedule") });
@@ -61,12 +61,6 @@ export async function handleUpdateFeed(request: OperationRequest<Static<typeof u
 export async function handleDeleteFeed(request: OperationRequest, tx: Transaction) {
   if (!(await removeFeed(tx, request.world, request.node.id))) throw notFoundNode(request);
   return { success: true };
-}
-
-function readName(given: string): string {
-  const name = given.trim();
-  if (name === "") throw invalidParameter("name", "must not be empty");
-  return name;
 }
 
 type StoredSchedules = Pick<FeedRow, ScheduleKind>;
@@ -95,11 +89,8 @@ type CreateUpload = OperationRequest<Static<typeof createUpload.params>>;
 
 /** Not in one transaction: each part of a file is stored in a write of its own. */
 export async function submitUpload(request: CreateUpload): Promise<{ id: string }> {
-  const { params, graphRequest } = request;
-  refuseCredentials(params, invalidParameter);
-  const file = graphRequest.files.get("file");
-  if (file !== undefined && params.url !== undefined) throw invalidParameter("url", "and file exclude each other");
-  const key = file === undefined ? await fetchLater(request) : await take(request, file);
+  const { file, url } = request.params;
+  const key = file === undefined ? await fetchLater(request, url as string) : await take(request, file);
   if (key === undefined) throw notFoundNode(request);
   return { id: key.id };
 }
@@ -119,10 +110,8 @@ async function* inOnePiece(bytes: Uint8Array): Bytes {
   yield bytes;
 }
 
-function fetchLater(request: CreateUpload): Promise<UploadKey | undefined> {
-  const { params, world, node } = request;
-  const { url } = params;
-  if (url === undefined) throw invalidParameter("file", "must be a file of multipart/form-data, unless url is given");
+function fetchLater(request: CreateUpload, url: string): Promise<UploadKey | undefined> {
+  const { world, node } = request;
   refuseAddress(url, world, invalidParameter);
   return world.database.write((tx) => receiveUrl(tx, world, node.id, url, inputOf(request)));
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { TSchema } from "typebox";
-import { expectBounds, textOf } from "#harness/schemas/bounds";
+import { addressOf, expectBounds, textOf } from "#harness/schemas/bounds";
 import { feedFileBytesMax } from "./ingestion/files.ts";
 import { createUpload } from "./product-feeds.contract.ts";
 import { feedControlRoutes } from "./product-feeds.control.ts";
@@ -26,7 +26,8 @@ const routeOf = (operation: string) => feedControlRoutes.find((route) => route.o
 test("who asks for a report waits for a minute at most, and who names an address may write as much as browsers take", () => {
   expectBounds(routeOf("readFeedUpload")?.query as TSchema, {}, { within_ms: { right: [undefined, 0, 60_000], wrong: [-1, 60_001, 0.5] } });
   const byUrl = routeOf("uploadFeed")?.content?.["application/json"] as TSchema;
-  for (const schema of [byUrl, createUpload.params]) expectBounds(schema, {}, { url: { right: ["x", textOf(2_048)], wrong: ["", textOf(2_049)] } });
+  const url = { right: [addressOf(30), addressOf(2_048)], wrong: ["", addressOf(2_049)] };
+  for (const schema of [byUrl, createUpload.params]) expectBounds(schema, {}, { url });
 });
 
 test("D-146, D-147: a feed has a name of 200 characters at most, and no operator allows files of less than a kilobyte", () => {

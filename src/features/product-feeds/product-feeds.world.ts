@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
-import type { WorldEntry, WorldSection } from "#graph/contract/feature";
-import { TakenProblem, WorldProblem, worldId } from "#graph/worlds/file/schema-words";
+import { closedMap, idOf, TakenProblem, WorldProblem, worldId } from "#graph/worlds/file/schema-words";
+import { section } from "#graph/worlds/file/section";
 import { findNode } from "#graph/worlds/nodes.store";
 import type { World } from "#graph/worlds/world";
 import { type NodeId, nodeId } from "#kernel/ids";
@@ -23,35 +23,27 @@ import {
 import { planFetches } from "./schedules/fetches.ts";
 import { readSchedule, type ScheduleKind, scheduleWords, storedSchedule } from "./schedules/schedule.ts";
 
-const closed = { additionalProperties: false };
-
 /** Numbers may be JSON numbers. Otherwise a value is validated as in a feed file. */
 const value = Type.Union([Type.String(), Type.Number()]);
-const itemEntry = Type.Object(
-  { id: Type.Optional(worldId), ...Object.fromEntries(itemFields.map((field) => [field, isRequired(field) ? Type.String() : Type.Optional(value)])) },
-  closed,
-);
+const itemEntry = closedMap({
+  id: Type.Optional(worldId),
+  ...Object.fromEntries(itemFields.map((field) => [field, isRequired(field) ? Type.String() : Type.Optional(value)])),
+});
 
-const entry = Type.Object(
-  {
-    id: worldId,
-    catalog: worldId,
-    name: Type.String({ maxLength: FEED_NAME_CHARACTERS_MAX, default: "" }),
-    schedule: Type.Optional(Type.Object(scheduleWords, closed)),
-    update_schedule: Type.Optional(Type.Object(scheduleWords, closed)),
-    items: Type.Array(itemEntry, { default: [] }),
-  },
-  closed,
-);
+const entry = closedMap({
+  id: worldId,
+  catalog: idOf("product_catalog"),
+  name: Type.String({ maxLength: FEED_NAME_CHARACTERS_MAX, default: "" }),
+  schedule: Type.Optional(closedMap(scheduleWords)),
+  update_schedule: Type.Optional(closedMap(scheduleWords)),
+  items: Type.Array(itemEntry, { default: [] }),
+});
 type Entry = Static<typeof entry>;
 
-async function entryOf(reader: Reader, { id, catalog, name, schedule, update_schedule, generation }: FeedRow): Promise<WorldEntry> {
-  const schedules = {
-    ...(schedule === null ? {} : { schedule: readSchedule(schedule) }),
-    ...(update_schedule === null ? {} : { update_schedule: readSchedule(update_schedule) }),
-  };
-  return { id, catalog, name, ...schedules, items: await listAllItems(reader, generation) };
-}
+const entryOf = async ({ id, catalog, name, schedule, update_schedule, generation }: FeedRow, reader: Reader) => ({
+  ...{ id, catalog, name, schedule: readSchedule(schedule), update_schedule: readSchedule(update_schedule) },
+  items: await listAllItems(reader, generation),
+});
 
 /** Throws `WorldProblem`. */
 function settingsOf(entry: Entry, world: World): FeedSettings {
@@ -61,8 +53,7 @@ function settingsOf(entry: Entry, world: World): FeedSettings {
 }
 
 /** Replaces the feed's items by those of the entry. An item whose retailer_id stays keeps its id (D-140). */
-async function saveItems(tx: Transaction, input: WorldEntry, world: World): Promise<void> {
-  const { id: feed, items } = input as Entry;
+async function saveItems(tx: Transaction, { id: feed, items }: Entry, world: World): Promise<void> {
   const shown = await findFeed(tx, feed);
   if (shown === undefined) return;
   const generation = await beginGeneration(tx, feed);
@@ -100,37 +91,31 @@ function readEntry({ id: ownId, ...fields }: ItemEntry, index: number): { ownId:
   throw new WorldProblem(`items[${index}]${field === undefined ? "" : `.${field}`}`, reason);
 }
 
-export const feedSection: WorldSection = {
+export const feedSection = section({
   key: "product_feeds",
   entry,
-  references: (input) => [{ path: "catalog", types: ["product_catalog"], id: (input as Entry).catalog }],
-  async insert(tx, input, world) {
-    const { id, catalog } = input as Entry;
-    const settings = settingsOf(input as Entry, world);
+  async insert(tx, given, world) {
+    const { id, catalog } = given;
+    const settings = settingsOf(given, world);
     if (!(await insertFeed(tx, id, catalog, settings))) return false;
     await planFetches(tx, world, id, settings);
-    await saveItems(tx, input, world);
+    await saveItems(tx, given, world);
     return true;
   },
-  async find(reader, id) {
-    const row = await findFeed(reader, id);
-    return row === undefined ? undefined : entryOf(reader, row);
-  },
-  async list(reader, page) {
-    const found = await listAllFeeds(reader, page);
-    return { ...found, rows: await Promise.all(found.rows.map((row) => entryOf(reader, row))) };
-  },
-  async replace(tx, input, world) {
-    const { id, catalog } = input as Entry;
-    const settings = settingsOf(input as Entry, world);
+  find: findFeed,
+  list: listAllFeeds,
+  entryOf,
+  async replace(tx, given, world) {
+    const { id, catalog } = given;
+    const settings = settingsOf(given, world);
     const stored = await findFeed(tx, id);
     if (stored?.catalog !== catalog) throw new WorldProblem("catalog", "of a feed cannot be changed");
     await saveSettings(tx, id, settings);
     await planFetches(tx, world, id, changedOf(stored, settings));
-    await saveItems(tx, input, world);
+    await saveItems(tx, given, world);
   },
-  remove: (tx, id, world) => removeFeed(tx, world, nodeId(id)),
-};
+  remove: (tx, id, world) => removeFeed(tx, world, id),
+});
 
 /** A schedule that stays goes on as it was planned. */
 const changedOf = (before: Pick<FeedRow, ScheduleKind>, after: FeedSettings) => ({

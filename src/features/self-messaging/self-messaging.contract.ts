@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { writeOperation } from "#graph/contract/operation";
-import { asked } from "#graph/schema/schema-node";
+import { PROBLEM } from "#graph/schema/schema-node";
 import { selfMessagingPolicy } from "./self-messaging.onboarding.ts";
 
 /** D-52. */
@@ -29,9 +29,13 @@ export const sendSelfMessage = writeOperation({
     message: Type.Object(
       {
         text: Type.String({ minLength: 1, maxLength: TEXT_CHARACTERS_MAX, description: "what is sent" }),
-        /** Declared so that it can be refused (D1-10). */
+        /** Declared so that it can be refused (D1-10); an empty list counts as absent. */
         quick_replies: Type.Optional(
-          Type.Unknown({ description: "not supported in a message to oneself", ...asked({ type: "array", items: {}, maxItems: 0 }) }),
+          Type.Array(Type.Unknown(), {
+            maxItems: 0,
+            description: "not supported in a message to oneself",
+            [PROBLEM]: "is not supported in a message to oneself",
+          }),
         ),
       },
       { description: "the message" },

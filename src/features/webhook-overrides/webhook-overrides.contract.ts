@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { chatappAccount, chatappRedirection, chatappSubscription } from "#features/chatapp-accounts/api";
 import { type Access, type Field, noOthers, writeOperation } from "#graph/contract/operation";
-import { asked, having, webAddress } from "#graph/schema/schema-node";
+import { having } from "#graph/schema/schema-node";
 
 /** H1-4, H4-4. */
 const OVERRIDE_URI_CHARACTERS_MAX = 200;
@@ -14,7 +14,12 @@ const access = {
   errorForm: "wrapped",
 } as const satisfies Partial<Access>;
 
-const uri = Type.String({ maxLength: OVERRIDE_URI_CHARACTERS_MAX, description: "the address of the alternate callback", ...asked(webAddress) });
+const uri = Type.String({
+  minLength: 1,
+  maxLength: OVERRIDE_URI_CHARACTERS_MAX,
+  format: "callback",
+  description: "the address of the alternate callback",
+});
 /** H1-6, H4-6: no maximum length except that of the body. */
 const tokenOf = { description: "what the callback is asked to know, before it is stored" };
 const verifyToken = Type.String({ minLength: 1, ...tokenOf });
@@ -54,12 +59,12 @@ export const setAccountOverride = writeOperation({
   policy: chatappSubscription,
   params: Type.Object(
     { override_callback_uri: Type.Optional(uri), verify_token: Type.Optional(verifyToken) },
-    asked({
+    {
       dependentRequired: { override_callback_uri: ["verify_token"], verify_token: ["override_callback_uri"] },
       // H3, D-57: there an unknown parameter may be a misspelt one.
       if: having("override_callback_uri"),
       else: noOthers,
-    }),
+    },
   ),
   returns: success,
   errors: ["invalidParameter", "handshakeFailed", "challengeMismatch"],
@@ -76,10 +81,7 @@ export const setNumberOverride = writeOperation({
   edge: null,
   policy: chatappRedirection,
   params: Type.Object({
-    webhook_configuration: Type.Object(
-      { override_callback_uri: uri, verify_token: Type.Optional(Type.String()) },
-      { description: "the alternate callback; an empty address removes it", ...asked({ anyOf: [removal, setting] }) },
-    ),
+    webhook_configuration: Type.Union([setting, removal], { description: "the alternate callback; an empty address removes it" }),
   }),
   returns: success,
   errors: ["invalidParameter", "handshakeFailed", "challengeMismatch"],

@@ -1,10 +1,7 @@
 import type { Static } from "typebox";
 import type { OperationRequest } from "#graph/contract/operation";
-import { parametersOf, refuseUndeclared } from "#graph/pipeline/parse";
-import type { GraphRequest } from "#graph/pipeline/request";
 import { notFoundNode } from "#graph/pipeline/route";
 import { findNode } from "#graph/worlds/nodes.store";
-import { invalidParameter } from "#kernel/errors";
 import type { NodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { verifyCallback } from "#webhooks/callbacks/handshake";
@@ -14,29 +11,18 @@ import { deleteOverride, saveOverride } from "./webhook-overrides.store.ts";
 type AccountRequest = OperationRequest<Static<typeof setAccountOverride.params>>;
 type NumberRequest = OperationRequest<Static<typeof setNumberOverride.params>>;
 
-/** D-57: both parameters set the override, a request without any removes it (undefined), and anything else is refused. */
-function wantedOverride({ params, graphRequest }: AccountRequest): { uri: string; verifyToken: string } | undefined {
-  const { override_callback_uri: uri, verify_token: verifyToken } = params;
-  if (uri === undefined && verifyToken === undefined) {
-    requireNoParameters(graphRequest, ["override_callback_uri", "verify_token"]);
-    return undefined;
-  }
-  if (uri === undefined || uri === "") throw invalidParameter("override_callback_uri", "is required");
-  if (verifyToken === undefined) throw invalidParameter("verify_token", "is required");
-  return { uri, verifyToken };
+interface Override {
+  readonly uri: string;
+  readonly verifyToken: string;
 }
 
-/** H3: a misspelt parameter, one of another endpoint, null or a file must not remove an override. `own` are those that were read as missing. */
-function requireNoParameters(request: GraphRequest, own: readonly string[]): void {
-  const parameters = parametersOf(request);
-  refuseUndeclared(parameters, own);
-  for (const name of own) if (Object.hasOwn(parameters, name)) throw invalidParameter(name, "must be a string");
-  for (const name of request.files.keys()) throw invalidParameter(name, "must not be a file");
-}
+/** D-57: both parameters set the override, and a request without any removes it (undefined). */
+const wantedOverride = ({ override_callback_uri: uri, verify_token: verifyToken }: AccountRequest["params"]): Override | undefined =>
+  uri === undefined || verifyToken === undefined ? undefined : { uri, verifyToken };
 
 /** ROUTE-27: the handshake is made before the transaction. */
 export async function prepareAccountOverride(request: AccountRequest, reader: Reader): Promise<void> {
-  const wanted = wantedOverride(request);
+  const wanted = wantedOverride(request.params);
   if (wanted === undefined) return;
   // H1-8: in the `clients` profile an unsubscribed app gets this far; no handshake is made for it.
   if (!(await isSubscribed(request, reader))) throw notFoundNode(request);
@@ -45,7 +31,7 @@ export async function prepareAccountOverride(request: AccountRequest, reader: Re
 
 export async function handleSetAccountOverride(request: AccountRequest, tx: Transaction) {
   const { node, caller, world } = request;
-  const wanted = wantedOverride(request);
+  const wanted = wantedOverride(request.params);
   const app = caller.app.id;
   await tx.lock("chatapp_account", node.id);
   if (!(await isStillThere(request, tx))) throw notFoundNode(request);
@@ -60,11 +46,9 @@ export async function handleSetAccountOverride(request: AccountRequest, tx: Tran
 }
 
 /** H6: an empty address removes the override (undefined). `verify_token` is required only to set it. */
-function wantedNumberOverride({ params }: NumberRequest): { uri: string; verifyToken: string } | undefined {
+function wantedNumberOverride({ params }: NumberRequest): Override | undefined {
   const { override_callback_uri: uri, verify_token: verifyToken } = params.webhook_configuration;
-  if (uri === "") return undefined;
-  if (verifyToken === undefined || verifyToken === "") throw invalidParameter("webhook_configuration.verify_token", "is required");
-  return { uri, verifyToken };
+  return uri === "" || verifyToken === undefined ? undefined : { uri, verifyToken };
 }
 
 export async function prepareNumberOverride(request: NumberRequest): Promise<void> {

@@ -2,7 +2,7 @@ import { Type } from "typebox";
 import { appTokenAlone, definePolicy } from "#auth/policy";
 import { type Access, type FieldSet, listOperation, writeOperation } from "#graph/contract/operation";
 import { unservedFields } from "#graph/contract/unserved-fields";
-import { asked, NAMES_OF, ONLY_IN, webAddress } from "#graph/schema/schema-node";
+import { NAMES_OF, ONLY_IN, PROBLEM } from "#graph/schema/schema-node";
 import type { WebhookObject } from "#webhooks/catalogue/field";
 import type { PageSubscriptionRow, ShownSubscriptionRow } from "./webhook-subscriptions.store.ts";
 import { unservedPageFields } from "./webhook-subscriptions.unserved.ts";
@@ -39,14 +39,18 @@ const fieldNames = (of: readonly WebhookObject[]) => [
   ...(of.includes("page") ? [{ type: "string", enum: [...unservedPageFields], [ONLY_IN]: "clients" }] : []),
 ];
 const fieldsOf = (...of: readonly WebhookObject[]) =>
-  Type.Array(Type.String(asked({ anyOf: fieldNames(of) })), { minItems: 1, description: "the fields whose events are sent" });
+  Type.Array(Type.Unsafe<string>({ anyOf: fieldNames(of) }), {
+    minItems: 1,
+    description: "the fields whose events are sent",
+    [PROBLEM]: `must be fields of ${of.join(", ")}`,
+  });
 
 /** What `fields` may be depends on the object. In this form those who make types of documents do not see it. */
-const ofTheirObject = objects.reduceRight<object>(
+const ofTheirObject = objects.reduceRight<Record<string, unknown>>(
   (otherwise, one) => ({
     if: { properties: { object: { const: one } } },
     // biome-ignore lint/suspicious/noThenProperty: a word of JSON Schema.
-    then: { properties: { fields: { items: { anyOf: fieldNames([one]) } } } },
+    then: { properties: { fields: { type: "array", items: { anyOf: fieldNames([one]) }, [PROBLEM]: `must be fields of ${one}` } } },
     else: otherwise,
   }),
   {},
@@ -90,12 +94,12 @@ export const subscribeApp = writeOperation({
         minLength: 1,
         maxLength: CALLBACK_URL_CHARACTERS_MAX,
         description: "where the events are sent",
-        ...asked(webAddress),
+        format: "callback",
       }),
       fields: fieldsOf(...objects),
       verify_token: Type.String({ minLength: 1, description: "what the callback is asked to know, before it is stored" }),
     },
-    asked(ofTheirObject),
+    ofTheirObject,
   ),
   returns: success,
   errors: ["invalidParameter", "handshakeFailed", "challengeMismatch"],
@@ -108,7 +112,10 @@ export const unsubscribeApp = writeOperation({
   clauses: [],
   decisions: ["D-60", "D-130", "D-138"],
   method: "DELETE",
-  params: Type.Object({ object: Type.Optional(object), fields: Type.Optional(fieldsOf(...objects)) }),
+  params: Type.Object(
+    { object: Type.Optional(object), fields: Type.Optional(fieldsOf(...objects)) },
+    { dependentRequired: { fields: ["object"] }, ...ofTheirObject },
+  ),
   returns: success,
   errors: ["invalidParameter"],
 });

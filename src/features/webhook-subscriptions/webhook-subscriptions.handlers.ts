@@ -1,11 +1,8 @@
 import type { Static } from "typebox";
 import type { ListRequest, OperationRequest } from "#graph/contract/operation";
 import { notFoundNode } from "#graph/pipeline/route";
-import type { World } from "#graph/worlds/world";
-import { invalidParameter } from "#kernel/errors";
 import type { Reader, Transaction } from "#storage/database";
 import { verifyCallback } from "#webhooks/callbacks/handshake";
-import type { WebhookObject } from "#webhooks/catalogue/field";
 import type { subscribeApp, subscribeToPage, unsubscribeApp } from "./webhook-subscriptions.contract.ts";
 import {
   ANY_OBJECT,
@@ -18,18 +15,12 @@ import {
   savePageSubscription,
   saveSubscription,
 } from "./webhook-subscriptions.store.ts";
-import { isSubscribable, unservedPageFields } from "./webhook-subscriptions.unserved.ts";
+import { unservedPageFields } from "./webhook-subscriptions.unserved.ts";
 
 export const handleListSubscriptions = (request: ListRequest, reader: Reader) => pageSubscriptions(reader, request.node.id, request.page);
 
 type Subscribe = OperationRequest<Static<typeof subscribeApp.params>>;
 type SubscribeToPage = OperationRequest<Static<typeof subscribeToPage.params>>;
-
-/** Throws `invalidParameter` for a field that the object does not have. */
-function requireFields(world: World, object: WebhookObject, fields: readonly string[], parameter: string): void {
-  const unknown = fields.find((field) => !isSubscribable(world, object, field));
-  if (unknown !== undefined) throw invalidParameter(parameter, `contains a field that ${object} does not have: ${unknown}`, { field: unknown });
-}
 
 /** D-164: what `debug=all` says of fields of pages that are never sent. */
 const notesOn = (fields: readonly string[], parameter: string): string[] =>
@@ -41,7 +32,6 @@ export const notesOnSubscribeToPage = ({ params }: SubscribeToPage): string[] =>
 
 /** D-61: verifies the callback before it is stored. */
 export async function prepareSubscribeApp({ params, world }: Subscribe): Promise<void> {
-  requireFields(world, params.object, params.fields, "fields");
   await verifyCallback(world.outbound, params.callback_url, params.verify_token);
 }
 
@@ -62,8 +52,6 @@ export async function handleSubscribeApp(request: Subscribe, tx: Transaction) {
 
 export async function handleUnsubscribeApp({ node, params, world }: OperationRequest<Static<typeof unsubscribeApp.params>>, tx: Transaction) {
   const { object, fields } = params;
-  if (object === undefined && fields !== undefined) throw invalidParameter("object", "is required with fields");
-  if (object !== undefined && fields !== undefined) requireFields(world, object, fields, "fields");
   await tx.lock("app", node.id);
   for (const stored of await listSubscriptions(tx, node.id)) {
     if (stored.object === ANY_OBJECT || (object !== undefined && stored.object !== object)) continue;
@@ -81,7 +69,6 @@ export const handleListAppsOfPage = (request: ListRequest, reader: Reader) => pa
 
 export async function handleSubscribeToPage(request: SubscribeToPage, tx: Transaction) {
   const { node, params, caller, world } = request;
-  requireFields(world, "page", params.subscribed_fields, "subscribed_fields");
   await tx.lock("page", node.id);
   if ((await world.ports.get("page").findName(tx, node.id)) === undefined) throw notFoundNode(request);
   await savePageSubscription(tx, node.id, caller.app.id, [...new Set(params.subscribed_fields)]);

@@ -11,7 +11,7 @@ import type { Version } from "#kernel/versions";
 import type { Reader, Transaction } from "#storage/database";
 import type { ListPage, PageRequest } from "#storage/keyset";
 import type { Row } from "#storage/sql";
-import type { Caller, GraphRequest, SurfaceName } from "../pipeline/request.ts";
+import type { Caller, GraphRequest, Parameters, SurfaceName } from "../pipeline/request.ts";
 import type { MigratedApp } from "../versions/migration-windows.ts";
 import type { VersionRule } from "../versions/resolve.ts";
 import type { World } from "../worlds/world.ts";
@@ -214,7 +214,13 @@ export type Served =
       readonly notes?: NotesOn;
       readonly submit?: undefined;
     }
-  | { readonly contract: WriteOperation; readonly submit: (request: OperationRequest) => Promise<unknown>; readonly notes?: undefined };
+  | {
+      readonly contract: WriteOperation;
+      readonly submit: (request: OperationRequest) => Promise<unknown>;
+      /** Told of a request whose parameters the contract refuses: they are as they were sent. */
+      readonly refused?: (request: OperationRequest<Parameters>, error: unknown) => void;
+      readonly notes?: undefined;
+    };
 
 /** What `debug=all` says of a request that succeeded, beside what it says of every request (D-34). */
 type NotesOn<P = unknown> = (request: OperationRequest<P>) => readonly string[];
@@ -250,7 +256,8 @@ export function serveWrite<P extends TObject, A extends TSchema, Prepared = unde
 export const serveIntake = <P extends TObject, A extends TSchema>(
   contract: WriteOperation<P, A>,
   submit: (request: OperationRequest<Static<P>>) => Promise<Static<A>>,
-): Served => ({ contract, submit }) as unknown as Served;
+  refused?: (request: OperationRequest<Parameters>, error: unknown) => void,
+): Served => ({ contract, submit, refused }) as unknown as Served;
 
 export const listOperation = <P extends TObject, R extends Row>(contract: Omit<ListOperation<P, R>, "kind" | "method">): ListOperation<P, R> => ({
   kind: "list",

@@ -45,7 +45,7 @@ describe("parameters", () => {
       { source: { on: false }, expected: { on: false } },
       { source: { on: "True" }, expected: { on: true } },
       { source: { kind: "b" }, expected: { kind: "b" } },
-      { source: { sum: "1.10" }, expected: { sum: "1.10" } },
+      { source: { sum: "1.10" }, expected: { sum: 1.1 } },
       { source: { list: "a,b" }, expected: { list: ["a", "b"] } },
       { source: { list: '["a"]' }, expected: { list: ["a"] } },
       { source: { list: ["a", "b"] }, expected: { list: ["a", "b"] } },

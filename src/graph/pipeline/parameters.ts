@@ -6,7 +6,7 @@ import type { TObject } from "typebox";
 import { invalidParameter } from "#kernel/errors";
 import { parseJsonOr } from "../response/json.ts";
 import { readerOf } from "../schema/reader.ts";
-import { type Dialect, storable, ValueProblem } from "../schema/scalars.ts";
+import { type Dialect, ValueProblem } from "../schema/scalars.ts";
 import { everywhere, type ServedIn } from "../schema/schema-node.ts";
 import { readId, secondsOf } from "../worlds/file/schema-words.ts";
 import { JsonNumber, type Parameters } from "./request.ts";
@@ -54,11 +54,9 @@ function integerOf(value: unknown): unknown {
   return typeof text === "string" && text.length <= INTEGER_CHARACTERS_MAX && INTEGER.test(text) ? Number(text) : text;
 }
 
-function decimalOf(value: unknown): string {
-  const text = typeof value === "boolean" ? "" : textOf(value);
-  if (typeof text !== "string") throw new ValueProblem("must be a string");
-  if (!DECIMAL.test(storable(text))) throw new ValueProblem("must be a number");
-  return text;
+function numberOf(value: unknown): unknown {
+  const text = value instanceof JsonNumber ? value.text : value;
+  return typeof text === "string" && DECIMAL.test(text) ? Number(text) : text;
 }
 
 /** D-161: a list of plain values has four ways to be written: JSON, a repeated name, `a[]=x`, and commas. One of objects has no commas. */
@@ -91,8 +89,8 @@ const dialect: Dialect = {
   coerce: {
     text: textOf,
     integer: integerOf,
-    // D-70: no digit passes through a binary float; the handler sets the bounds.
-    decimal: decimalOf,
+    number: numberOf,
+    null: (value) => (value === "null" ? null : value),
     boolean: (value) => booleans.get(value) ?? value,
     list: listOf,
     object: objectOf,

@@ -15,8 +15,10 @@ import {
   type ReadRequest,
   type Served,
 } from "../contract/operation.ts";
+import type { Endpoint } from "../contract/registry.ts";
 import { parseJsonParameter } from "../response/json.ts";
 import { readPageRequest } from "../response/paging.ts";
+import type { ServedIn } from "../schema/schema-node.ts";
 import type { Profile } from "../worlds/world.ts";
 import type { FieldAccess } from "./fields/field-policies.ts";
 import { type Projection, projectionOf } from "./fields/projection.ts";
@@ -87,7 +89,8 @@ export function parse(incoming: Incoming, versioned: Versioned, check: readonly 
   }
   if (served === undefined) throw new Error(`${endpoint.access.operation} has neither a handler nor declared fields`);
   const { contract } = served;
-  const params = endpoint.readParams(withFiles(source, graphRequest), registry.servedIn(world, now));
+  const sent: OperationRequest<Parameters> = { node, params: withFiles(source, graphRequest), caller, version, world, graphRequest, isMigrated };
+  const params = readParams(endpoint, sent, registry.servedIn(world, now));
   if (contract.kind === "list") {
     const name = `${contract.operation} ${node.id}`;
     const projection = projectionOf(contract.items, selection, world.profile, registry.isField);
@@ -98,6 +101,16 @@ export function parse(incoming: Incoming, versioned: Versioned, check: readonly 
   const request: OperationRequest = { node, params, caller, version, world, graphRequest, isMigrated };
   if (contract.kind === "read") return { kind: "read", request, served: served as ServedOf<"read"> };
   return writeOf(incoming, request, served as ServedOf<"write">, selection, access);
+}
+
+function readParams(endpoint: Endpoint, sent: OperationRequest<Parameters>, where: ServedIn): Record<string, unknown> {
+  try {
+    return endpoint.readParams(sent.params, where);
+  } catch (error) {
+    const { served } = endpoint;
+    if (served !== undefined && "refused" in served) served.refused?.(sent, error);
+    throw error;
+  }
 }
 
 /** A wrong selection is refused before anything is written. An intake reads nothing back. */

@@ -1,10 +1,10 @@
 /** Schemas of contracts in the words of JSON Schema alone, for documents that others read. */
 import { type Format, findFormat } from "./formats.ts";
-import { ASKED, NAMES_OF, ONLY_IN, PROBLEM, READ_AS, REFERS_TO, type ServedIn, SHAPE_OF, TRIMMED } from "./schema-node.ts";
+import { NAMES_OF, ONLY_IN, PROBLEM, READ_AS, REFERS_TO, type ServedIn, SHAPE_OF, TRIMMED } from "./schema-node.ts";
 
 export type PlainSchema = Record<string, unknown>;
 
-const ownWords: ReadonlySet<string> = new Set(["x-plaza-raw", READ_AS, REFERS_TO, ASKED, TRIMMED, PROBLEM, NAMES_OF, ONLY_IN]);
+const ownWords: ReadonlySet<string> = new Set(["x-plaza-raw", READ_AS, REFERS_TO, TRIMMED, PROBLEM, NAMES_OF, ONLY_IN]);
 
 /** A choice of constants is an `enum`. */
 export const publicSchema = (schema: unknown): PlainSchema => plain(schema, (one) => one);
@@ -14,23 +14,11 @@ export const requestSchema = (schema: unknown, where: ServedIn): PlainSchema =>
   plain(
     schema,
     (given) => {
-      const one = withNames(
-        inProfile(
-          inWords(withAsked(given), ({ requestWords, words }) => requestWords ?? words),
-          where,
-        ),
-        where,
-      );
+      const one = withNames(inProfile(given, where), where);
       return withDefaults(isFile(one) ? { type: "string", ...one } : inOneForm(one, { id: { type: "string", pattern: ID } }));
     },
     ({ requestWords, words }) => requestWords ?? words,
   );
-
-function withAsked({ [ASKED]: asked, ...schema }: PlainSchema): PlainSchema {
-  if (!isSchema(asked)) return schema;
-  if (asked.type === undefined && asked.anyOf === undefined) return { ...schema, ...asked };
-  return { ...(schema.description === undefined ? {} : { description: schema.description }), ...asked };
-}
 
 /** For those who read one schema alone. */
 export const withoutShapes = (schema: PlainSchema): PlainSchema =>
@@ -59,7 +47,13 @@ function withNames({ [NAMES_OF]: what, ...schema }: PlainSchema, { namesOf }: Se
 export const isFile = (schema: PlainSchema): boolean => schema.format === "binary";
 
 /** Of JSON that a caller of the control API sends: a key with a default may be left out, and null stands for one that is left out. */
-export const sentSchema = (schema: unknown): PlainSchema => plain(schema, (one) => withOptionalKeys(inSafeRange(one)));
+export const sentSchema = (schema: unknown): PlainSchema => plain(schema, (one) => withOptionalKeys(inSafeRange(withoutRules(one))));
+
+/** D-278: generators make nothing useful of rules about several keys. */
+function withoutRules({ if: _, then: __, else: ___, not: ____, dependentRequired: _____, ...schema }: PlainSchema): PlainSchema {
+  const { anyOf, ...rest } = schema;
+  return schema.type === "object" && anyOf !== undefined ? rest : schema;
+}
 
 /** Of what is returned: ids and times, which are read in several forms, have one, and what a request must be is not said again. */
 export const returnedSchema = (schema: unknown): PlainSchema =>
@@ -77,7 +71,7 @@ function plain(schema: unknown, change: (schema: PlainSchema) => PlainSchema, wo
 /** A text that is trimmed or has a format of ours, in words that others know. */
 function inWords(schema: PlainSchema, wordsOf: (format: Format) => object): PlainSchema {
   const { format: name, [TRIMMED]: isTrimmed, ...rest } = schema;
-  const format = typeof name === "string" && schema.type === "string" ? findFormat(name) : undefined;
+  const format = typeof name === "string" && [schema.type].flat().includes("string") ? findFormat(name) : undefined;
   if (format !== undefined) return { ...wordsOf(format), ...rest };
   return isTrimmed === true && rest.minLength === 1 ? { ...rest, pattern: "\\S" } : schema;
 }

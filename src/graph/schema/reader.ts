@@ -15,6 +15,8 @@ import { checkWords, NAMES_OF, ONLY_IN, PROBLEM, READ_AS, type SchemaNode, type 
 export const readerOf = (schema: TSchema, dialect: Dialect): Read => compile(schema as SchemaNode, dialect);
 
 function compile(node: SchemaNode, dialect: Dialect): Read {
+  // Its words are those of the feature's own reader.
+  if (node["x-plaza-raw"] === true) return (value) => value;
   checkWords(node);
   const read = valueReader(node, dialect);
   const problem = node[PROBLEM];
@@ -29,7 +31,6 @@ function compile(node: SchemaNode, dialect: Dialect): Read {
 }
 
 function valueReader(node: SchemaNode, dialect: Dialect): Read {
-  if (node["x-plaza-raw"] === true) return (value) => value;
   const reading = node[READ_AS] === undefined ? undefined : dialect.readings[node[READ_AS]];
   if (reading !== undefined) return reading;
   if (node.const !== undefined || node.enum !== undefined) return constants(node.enum ?? [node.const], dialect);
@@ -45,7 +46,7 @@ function valueReader(node: SchemaNode, dialect: Dialect): Read {
     case "boolean":
       return boolean(dialect);
     case "null":
-      return nothing;
+      return nothing(dialect);
     case "array":
       return list(node, dialect);
     case "object":
@@ -90,8 +91,9 @@ function alternatives(options: readonly SchemaNode[], dialect: Dialect): Read {
   };
 }
 
-/** How many levels below the value. An error that is no `ValueProblem` is of a format, which the text all but has. */
-const depthOf = (error: unknown): number => (error instanceof ValueProblem ? error.path.split(/[.[]/).filter((step) => step !== "").length : 0);
+/** How many levels below the value. An error that is no `ValueProblem` is of a format, which nothing else was meant to have. */
+const depthOf = (error: unknown): number =>
+  error instanceof ValueProblem ? error.path.split(/[.[]/).filter((step) => step !== "").length : Number.POSITIVE_INFINITY;
 
 /** A file of multipart/form-data, as the request holds it. */
 const file: Read = (value) => {

@@ -1,4 +1,5 @@
 /** What a schema says of several keys of an object: which go together, and which exclude each other. */
+import { suggestion } from "#kernel/suggestion";
 import { type Read, readAt, ValueProblem } from "./scalars.ts";
 import type { SchemaNode, ServedIn } from "./schema-node.ts";
 
@@ -13,25 +14,26 @@ type ReadKey = (node: SchemaNode) => Read;
 const has = (keys: Keys, name: string): boolean => Object.hasOwn(keys, name) && keys[name] !== undefined;
 
 /** The rules of an object beside those of each of its keys, which the reader holds itself. */
-export function rulesOf({ dependentRequired = {}, anyOf, not, if: condition, ...branches }: SchemaNode, readKey: ReadKey): Rule[] {
+export function rulesOf(node: SchemaNode, readKey: ReadKey, names = Object.keys(node.properties ?? {})): Rule[] {
+  const { dependentRequired = {}, anyOf, not, if: condition, ...branches } = node;
   const rules: Rule[] = Object.entries(dependentRequired).map(([name, others]) => {
     const needed = requiring(others);
     return (read) => has(read, name) && needed(read);
   });
   if (anyOf !== undefined) {
-    const names = anyOf.flatMap(({ required = [] }) => required);
+    const [first, ...others] = anyOf.flatMap(({ required = [] }) => required);
     rules.push((read) => {
-      if (!anyOf.some((one) => isSo(one, read))) throw new ValueProblem(`or ${names.slice(1).join(" or ")} is required`, names[0]);
+      if (!anyOf.some((one) => isSo(one, read))) throw new ValueProblem(`or ${others.join(" or ")} is required`, first);
     });
   }
-  if (not !== undefined) {
-    const names = not.required ?? [];
+  for (const excluded of not === undefined ? [] : (not.anyOf ?? [not])) {
+    const together = excluded.required ?? [];
     rules.push((read) => {
-      if (isSo(not, read)) throw new ValueProblem(`cannot be combined with ${names.slice(0, -1).join(", ")}`, names.at(-1));
+      if (isSo(excluded, read)) throw new ValueProblem(`cannot be combined with ${together.slice(0, -1).join(", ")}`, together.at(-1));
     });
   }
   if (condition !== undefined) {
-    const [met, unmet] = [branches.then, branches.else].map((branch) => branchOf(branch ?? {}, readKey));
+    const [met, unmet] = [branches.then, branches.else].map((branch) => branchOf(branch ?? {}, readKey, names));
     rules.push((read, given, where) => {
       for (const rule of (isSo(condition, read) ? met : unmet) ?? []) rule(read, given, where);
     });
@@ -46,9 +48,9 @@ const requiring =
   };
 
 /** What counts under a condition: also which keys are needed, which there may be, and what their values are. */
-function branchOf(node: SchemaNode, readKey: ReadKey): Rule[] {
+function branchOf(node: SchemaNode, readKey: ReadKey, names: readonly string[]): Rule[] {
   const { required = [], properties = {}, additionalProperties } = node;
-  const rules: Rule[] = [requiring(required), ...rulesOf(node, readKey)];
+  const rules: Rule[] = [requiring(required), ...rulesOf(node, readKey, [...names])];
   for (const [name, one] of Object.entries(properties)) {
     if (Object.keys(one).length === 0) continue;
     const again = readKey(one);
@@ -58,7 +60,8 @@ function branchOf(node: SchemaNode, readKey: ReadKey): Rule[] {
   }
   if (additionalProperties === false)
     rules.push((_read, given) => {
-      for (const name of Object.keys(given)) if (!Object.hasOwn(properties, name)) throw new ValueProblem("is not known here", name);
+      for (const name of Object.keys(given))
+        if (!Object.hasOwn(properties, name)) throw new ValueProblem(`is not known here${suggestion(name, names.includes(name) ? [] : names)}`, name);
     });
   return rules;
 }

@@ -12,8 +12,8 @@ export interface Dialect {
   readonly coerce?: {
     text(value: unknown): unknown;
     integer(value: unknown): unknown;
-    /** Decimals that stay text, so that no digit passes through a binary float; where left out they are numbers. */
-    decimal(value: unknown): string;
+    number(value: unknown): unknown;
+    null(value: unknown): unknown;
     boolean(value: unknown): unknown;
     list(value: unknown, isCommaSeparated: boolean): unknown;
     object(value: unknown): unknown;
@@ -106,8 +106,8 @@ export function integer(node: SchemaNode, { coerce }: Dialect): Read {
 }
 
 export function number(node: SchemaNode, { coerce }: Dialect): Read {
-  if (coerce !== undefined) return coerce.decimal;
-  return (value) => {
+  return (given) => {
+    const value = coerce === undefined ? given : coerce.number(given);
     if (typeof value !== "number" || !Number.isFinite(value)) throw new ValueProblem("must be a number");
     return withinBounds(value, node);
   };
@@ -127,10 +127,13 @@ export function boolean({ coerce }: Dialect): Read {
   };
 }
 
-export const nothing: Read = (value) => {
-  if (value !== null) throw new ValueProblem("must be null");
-  return value;
-};
+export function nothing({ coerce }: Dialect): Read {
+  return (given) => {
+    const value = coerce === undefined ? given : coerce.null(given);
+    if (value !== null) throw new ValueProblem("must be null");
+    return value;
+  };
+}
 
 /** A closed set. Where text stands for other kinds, `1` is the constant 1 and `"1"` too. */
 export function constants(allowed: readonly unknown[], { coerce, messages }: Dialect): Read {

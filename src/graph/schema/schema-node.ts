@@ -30,7 +30,6 @@ export interface SchemaNode {
   readonly else?: SchemaNode;
   readonly not?: SchemaNode;
   readonly dependentRequired?: Readonly<Record<string, readonly string[]>>;
-  readonly [ASKED]?: object;
   readonly [TRIMMED]?: true;
   readonly [PROBLEM]?: string;
   readonly [NAMES_OF]?: string;
@@ -48,12 +47,6 @@ export interface RefersTo {
 
 /** Names what a schema is a shape of, for documents, where it is that of a node. */
 export const SHAPE_OF = "x-plaza-shape-of";
-
-/**
- * What documents say of a value that the feature checks itself, with errors of its own: these words beside those of the schema, or, where they
- * name a type or alternatives, in place of them.
- */
-export const ASKED = "x-plaza-asked";
 
 /** White space around a text is not part of it. */
 export const TRIMMED = "x-plaza-trimmed";
@@ -79,7 +72,7 @@ const words = new Set([
   ...objectWords,
   ..."type enum const anyOf minLength maxLength pattern format minimum maximum minItems maxItems items properties required".split(" "),
   ..."additionalProperties patternProperties default description title examples x-plaza-raw".split(" "),
-  ...[READ_AS, REFERS_TO, ASKED, TRIMMED, PROBLEM, NAMES_OF, ONLY_IN, SHAPE_OF],
+  ...[READ_AS, REFERS_TO, TRIMMED, PROBLEM, NAMES_OF, ONLY_IN, SHAPE_OF],
 ]);
 
 /** Throws an ordinary `Error` for a word that no reader knows: a contract would promise what nothing checks. */
@@ -93,16 +86,6 @@ export const filledText = (maxLength: number) => ({ minLength: 1, maxLength, [TR
 
 /** An object that has these keys, in words that also those understand who ask what each key is. */
 export const having = (...names: readonly string[]) => ({ required: names, properties: Object.fromEntries(names.map((name) => [name, {}])) });
-
-/** An id of a node. */
-export const idText = { pattern: "^[1-9][0-9]{0,18}$" } as const;
-
-export const webAddress = { minLength: 1, format: "uri", pattern: "^[Hh][Tt][Tt][Pp][Ss]?://" } as const;
-
-/** Null is a parameter that is left out (D-34). */
-export const neverGiven = { type: "null" } as const;
-
-export const asked = (words: object): { readonly [ASKED]: object } => ({ [ASKED]: words });
 
 /** In which profile a value is read or documented, and the names that a schema alone does not know. */
 export interface ServedIn {

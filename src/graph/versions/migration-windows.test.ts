@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { MigrationWindow } from "./calendar.ts";
-import { isMigrationOn, readMigrations, readMigrationsOverride } from "./migration-windows.ts";
+import { isMigrationOn, readMigrationsOverride } from "./migration-windows.ts";
 
 const window: MigrationWindow = { name: "renaming", start: 1_000, end: 2_000 };
 const app = (created_time: number, isSet?: boolean) => ({ created_time, migrations: isSet === undefined ? {} : { renaming: isSet } });
@@ -53,7 +53,7 @@ describe("VER-7g: an override", () => {
   });
 
   test("is refused before the window opens, and from the second in which it ends", () => {
-    const at = (now: number) => () => readMigrations({ renaming: true }, "migrations", [window], now);
+    const at = (now: number) => () => readMigrationsOverride({ renaming: true }, [window], now);
     expect(at(999)).toThrow("is not open");
     expect(at(1_000)()).toEqual({ renaming: true });
     expect(at(1_999)()).toEqual({ renaming: true });

@@ -24,15 +24,8 @@ export const openMigrations = (windows: readonly MigrationWindow[], now: number)
 
 /** VER-7g: a JSON object of names and booleans. Throws `invalidParameter` for an unknown name, for one whose window is not open, and for a value that is no boolean. */
 export function readMigrationsOverride(value: unknown, windows: readonly MigrationWindow[], now: number): Readonly<Record<string, boolean>> {
-  return value === undefined ? {} : readMigrations(value, "migrations_override", windows, now);
-}
-
-export function readMigrations(
-  value: unknown,
-  parameter: string,
-  windows: readonly MigrationWindow[],
-  now: number,
-): Readonly<Record<string, boolean>> {
+  if (value === undefined) return {};
+  const parameter = "migrations_override";
   const given = typeof value === "string" ? parseJsonParameter(value, parameter) : value;
   if (typeof given !== "object" || given === null || Array.isArray(given))
     throw invalidParameter(parameter, "must be an object of migration names and booleans");

@@ -1,6 +1,7 @@
 /** `{base_url}/player/…`: the player's page, its library, and what it plays (operating.md). */
-import { countryOf, findSegment, openPlayer, type PlaybackRefusal, readPlaylist, type Viewer } from "#features/live-videos";
+import { findSegment, openPlayer, type PlaybackRefusal, readPlaylist, type Viewer } from "#features/live-videos";
 import type { RequestDeps } from "#graph/pipeline/handle-request";
+import { countryOf } from "#graph/schema/formats";
 import { unknownPath } from "#kernel/errors";
 import { randomSecret } from "#system";
 import { refusal } from "../refusals.ts";

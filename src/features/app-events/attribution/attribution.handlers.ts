@@ -8,7 +8,7 @@ import type { Reader } from "#storage/database";
 import type { ListPage, PageRequest } from "#storage/keyset";
 import type { AttributedRow, EventKind, listAttribution } from "../app-events.contract.ts";
 import { amountText } from "../intake/amounts.ts";
-import { deviceIdentities, isDevice, readCookie, requireKind } from "../intake/parse-request.ts";
+import { deviceIdentities, isDevice } from "../intake/parse-request.ts";
 import { listAds, touchesOfAd } from "./ads.store.ts";
 import { type DeviceEvent, devicesOf, type EventPlace, eventsOf, findDevice, follow } from "./devices.ts";
 import { type Ad, type Attribution, attribute, clicksAlone, clicksAndViews, isClaimable, type Model, reporting, type Touch } from "./rule.ts";
@@ -21,9 +21,8 @@ export interface AttributionQuery {
 }
 
 export async function handleListAttribution({ world, node, params, page }: ListRequest<Static<typeof listAttribution.params>>) {
-  requireKind(world, params.event);
   const advertiser_id = params.advertiser_id === "" ? undefined : params.advertiser_id;
-  const attribution = readCookie(params.attribution);
+  const attribution = params.attribution === "" ? undefined : params.attribution;
   if (deviceIdentities({ advertiser_id, attribution }).length === 0) throw invalidParameter("advertiser_id", "or attribution is required");
   const input = { advertiser_id, attribution, event: params.event, considersViews: params.consider_views === true };
   return attributionOf(world, node.id, input, page);

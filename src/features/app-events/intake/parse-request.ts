@@ -2,22 +2,16 @@
 import ipaddr from "ipaddr.js";
 import type { Static } from "typebox";
 import type { OperationRequest } from "#graph/contract/operation";
-import { JsonNumber } from "#graph/pipeline/request";
+import { JsonNumber, type Parameters } from "#graph/pipeline/request";
 import { parseJson } from "#graph/response/json";
 import type { World } from "#graph/worlds/world";
 import { invalidParameter } from "#kernel/errors";
 import { codePointCount, isStorableText } from "#kernel/text";
-import { type EventKind, eventKinds, type reportAppEvents } from "../app-events.contract.ts";
-import { DEVICE_ID_CHARACTERS_MAX, EXTINFO_VALUES, VALUE_CHARACTERS_MAX } from "../app-events.limits.ts";
+import type { reportAppEvents } from "../app-events.contract.ts";
+import { EXTINFO_VALUES, VALUE_CHARACTERS_MAX } from "../app-events.limits.ts";
 import { personsOf, readUserData, type UserData } from "./parse-user-data.ts";
 
 export type ReportRequest = OperationRequest<Static<typeof reportAppEvents.params>>;
-
-/** D-70: the document does not name deferred app links; only client libraries send them. */
-export function requireKind({ profile }: World, kind: EventKind | undefined): void {
-  if (kind !== "DEFERRED_APP_LINK" || profile === "clients") return;
-  throw invalidParameter("event", `must be one of ${eventKinds.filter((one) => one !== kind).join(", ")}`);
-}
 
 /** The device that an I1 request is about. */
 export interface Device {
@@ -34,26 +28,18 @@ export interface Device {
 export function readDevice({ params, graphRequest, world }: ReportRequest): Device {
   const extinfo = readExtinfo(params.extinfo);
   const device: Device = {
-    advertiser_id: readDeviceId(params.advertiser_id, "advertiser_id"),
+    advertiser_id: readDeviceId(params.advertiser_id),
     attribution: readCookie(params.attribution, extinfo?.[0]),
     ip: readForwardedFor(graphRequest.header("x-forwarded-for"), world),
     extinfo,
-    application_tracking_enabled: readFlag(params.application_tracking_enabled, "application_tracking_enabled", world) ?? 1,
-    // I1-11, D-76.
-    advertiser_tracking_enabled: readFlag(params.advertiser_tracking_enabled, "advertiser_tracking_enabled", world) ?? 1,
+    application_tracking_enabled: flagOf(params.application_tracking_enabled),
+    advertiser_tracking_enabled: flagOf(params.advertiser_tracking_enabled),
     user_data: readUserData(objectOf(params.ud)),
   };
   // I1-14. An install is counted once for each device (I1-30), so it needs a device id too.
   if (params.event !== "DEFERRED_APP_LINK" && device.advertiser_id === undefined && device.attribution === undefined)
     throw invalidParameter("advertiser_id", "or attribution is required");
   return device;
-}
-
-/** I1-7, I1-9, D-162. */
-function readFlag(flag: 0 | 1 | boolean | undefined, parameter: string, { profile }: World): 0 | 1 | undefined {
-  if (typeof flag !== "boolean") return flag;
-  if (profile === "strict") throw invalidParameter(parameter, "must be one of 0, 1");
-  return flag ? 1 : 0;
 }
 
 /** I1-25, I1-26, D-75: the device's address is the first of the list; proxies append theirs. */
@@ -70,20 +56,18 @@ function readForwardedFor(header: string | undefined, { profile }: World): strin
 const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
 
 /** An empty value counts as absent, because forms send fields that were left blank. So does the id of all zeros (D-74). */
-function readDeviceId(value: string | undefined, parameter: string): string | undefined {
-  if (value === undefined || value === "" || value === NO_ID) return undefined;
-  if (codePointCount(value) > DEVICE_ID_CHARACTERS_MAX) throw invalidParameter(parameter, `must have at most ${DEVICE_ID_CHARACTERS_MAX} characters`);
-  return value;
-}
+const readDeviceId = (value: string | undefined): string | undefined => (value === "" || value === NO_ID ? undefined : value);
+
+/** I1-7, I1-9, I1-11, D-76. */
+const flagOf = (flag: 0 | 1 | boolean = 1): 0 | 1 => (flag === 0 || flag === false ? 0 : 1);
 
 const COOKIE_A = /^[0-9A-Za-z]{22}$/;
 
-/** ATTR-9, ATTR-10, LIM-13, I1-16: the platform in `extinfo` decides the form; without `extinfo` both forms are accepted. */
-export function readCookie(value: string | undefined, platform?: string): string | undefined {
+/** ATTR-9, ATTR-10: the platform in `extinfo` decides the form; without `extinfo` both forms are accepted. */
+function readCookie(value: string | undefined, platform: string | undefined): string | undefined {
   if (value === undefined || value === "") return undefined;
   if (platform === "a2" && !COOKIE_A.test(value)) throw invalidParameter("attribution", "must be 22 alphanumeric characters for platform a2");
   if (platform === "i2" && !isUuid(value)) throw invalidParameter("attribution", "must be a UUID for platform i2");
-  if (!COOKIE_A.test(value) && !isUuid(value)) throw invalidParameter("attribution", "must be 22 alphanumeric characters or a UUID");
   return value;
 }
 
@@ -122,7 +106,7 @@ export interface EventList {
 }
 
 /** I1-17: a JSON list, its text, or a file of multipart/form-data with the text. */
-export function readEventList({ params, graphRequest }: ReportRequest): EventList {
+export function readEventList({ params, graphRequest }: Pick<OperationRequest<Parameters>, "params" | "graphRequest">): EventList {
   const parameter = params.custom_events === undefined ? "custom_events_file" : "custom_events";
   const file = graphRequest.files.get("custom_events_file");
   const input = params.custom_events ?? (file === undefined ? params.custom_events_file : textOf(file.bytes));

@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
-import type { WorldEntry, WorldSection } from "#graph/contract/feature";
-import { WorldProblem, worldId, worldTime } from "#graph/worlds/file/schema-words";
+import { closedMap, idOf, WorldProblem, worldId, worldTime } from "#graph/worlds/file/schema-words";
+import { ownedSection, section } from "#graph/worlds/file/section";
 import { findNode } from "#graph/worlds/nodes.store";
 import type { World } from "#graph/worlds/world";
 import { unixSeconds } from "#kernel/clock";
@@ -24,30 +24,20 @@ import {
   updateComment,
 } from "./audience.store.ts";
 
-const closed = { additionalProperties: false };
+const commentEntry = closedMap({
+  id: worldId,
+  live_video: idOf("live_video"),
+  from: idOf(["user", "page"]),
+  message: Type.String({ minLength: 1, maxLength: COMMENT_CHARACTERS_MAX }),
+  created_time: Type.Optional(worldTime),
+});
 
-const commentEntry = Type.Object(
-  {
-    id: worldId,
-    live_video: worldId,
-    from: worldId,
-    message: Type.String({ minLength: 1, maxLength: COMMENT_CHARACTERS_MAX }),
-    created_time: Type.Optional(worldTime),
-  },
-  closed,
-);
-type CommentEntry = Static<typeof commentEntry>;
-
-const reactionEntry = Type.Object(
-  {
-    live_video: worldId,
-    from: worldId,
-    type: Type.Unsafe<(typeof reactionTypes)[number]>({ enum: [...reactionTypes], default: "LIKE" }),
-    time: Type.Optional(worldTime),
-  },
-  closed,
-);
-type ReactionEntry = Static<typeof reactionEntry>;
+const reactionEntry = closedMap({
+  live_video: idOf("live_video"),
+  from: idOf(["user", "page"]),
+  type: Type.Unsafe<(typeof reactionTypes)[number]>({ enum: [...reactionTypes], default: "LIKE" }),
+  time: Type.Optional(worldTime),
+});
 
 /** The page of the video and the type of the actor. Both must be loaded already, that is, appear earlier in the world file. */
 async function partiesOf(reader: Reader, video: NodeId, from: NodeId): Promise<{ page: NodeId; actor_type: ActorType }> {
@@ -58,71 +48,37 @@ async function partiesOf(reader: Reader, video: NodeId, from: NodeId): Promise<{
   return { page: nodeId(row.page), actor_type: actor.type };
 }
 
-async function commentOf(tx: Transaction, input: WorldEntry, world: World): Promise<CommentRow> {
-  const { id, live_video, from, message, created_time = unixSeconds(world.clock) } = input as CommentEntry;
+async function commentOf(tx: Transaction, given: Static<typeof commentEntry>, world: World): Promise<CommentRow> {
+  const { id, live_video, from, message, created_time = unixSeconds(world.clock) } = given;
   return { id, video: live_video, actor: from, message, created_time, ...(await partiesOf(tx, live_video, from)) };
 }
 
-const commentToEntry = ({ id, video, actor, message, created_time }: CommentRow): WorldEntry => ({
-  id,
-  live_video: video,
-  from: actor,
-  message,
-  created_time,
-});
-
-async function findCommentRow(reader: Reader, id: string): Promise<CommentRow | undefined> {
-  const node = await findNode(reader, nodeId(id));
-  if (node?.type !== "live_comment") return undefined;
-  const video = await findVideoById(reader, node.owner);
-  return video === undefined ? undefined : findComment(reader, nodeId(video.page), node.owner, id);
+async function findCommentOf(reader: Reader, video: NodeId, id: string): Promise<CommentRow | undefined> {
+  const row = await findVideoById(reader, video);
+  return row === undefined ? undefined : findComment(reader, nodeId(row.page), video, id);
 }
 
-const references = (input: WorldEntry) => {
-  const { live_video, from } = input as CommentEntry;
-  return [
-    { path: "live_video", types: ["live_video"], id: live_video },
-    { path: "from", types: ["user", "page"], id: from },
-  ];
-};
-
-export const commentSection: WorldSection = {
+export const commentSection = ownedSection({
   key: "live_comments",
+  nodeType: "live_comment",
+  owner: "live_video",
   entry: commentEntry,
-  references,
-  insert: async (tx, input, world) => insertComment(tx, await commentOf(tx, input, world)),
-  async find(reader, id) {
-    const row = await findCommentRow(reader, id);
-    return row === undefined ? undefined : commentToEntry(row);
-  },
-  async list(reader, page) {
-    const found = await listAllComments(reader, page);
-    return { ...found, rows: found.rows.map(commentToEntry) };
-  },
-  async replace(tx, input, world) {
-    const stored = await findCommentRow(tx, (input as CommentEntry).id);
-    const next = await commentOf(tx, input, world);
-    if (stored?.video !== next.video) throw new WorldProblem("live_video", "cannot change");
-    await updateComment(tx, next);
-  },
-  async remove(tx, id) {
-    const row = await findCommentRow(tx, id);
+  insert: async (tx, given, world) => insertComment(tx, await commentOf(tx, given, world)),
+  find: findCommentOf,
+  list: listAllComments,
+  entryOf: ({ id, video, actor, message, created_time }: CommentRow) => ({ id, live_video: video, from: actor, message, created_time }),
+  replace: async (tx, given, world) => updateComment(tx, await commentOf(tx, given, world)),
+  async remove(tx, video, id) {
+    const row = await findCommentOf(tx, video, id);
     if (row !== undefined) await deleteComment(tx, row);
     return row !== undefined;
   },
-};
+});
 
-async function reactionOf(tx: Transaction, input: WorldEntry, world: World): Promise<ReactionRow> {
-  const { live_video, from, type, time = unixSeconds(world.clock) } = input as ReactionEntry;
+async function reactionOf(tx: Transaction, given: Static<typeof reactionEntry>, world: World): Promise<ReactionRow> {
+  const { live_video, from, type, time = unixSeconds(world.clock) } = given;
   return { video: live_video, actor: from, type, reacted_ms: time * 1000, ...(await partiesOf(tx, live_video, from)) };
 }
-
-const reactionToEntry = ({ video, actor, type, reacted_ms }: ReactionRow): WorldEntry => ({
-  live_video: video,
-  from: actor,
-  type,
-  time: Math.floor(reacted_ms / 1000),
-});
 
 /** `identity` is the id of the video and the id of the actor, with a space between them. */
 async function findReactionRow(reader: Reader, identity: string): Promise<ReactionRow | undefined> {
@@ -132,29 +88,23 @@ async function findReactionRow(reader: Reader, identity: string): Promise<Reacti
   return row === undefined ? undefined : findReaction(reader, nodeId(row.page), video, actor);
 }
 
-export const reactionSection: WorldSection = {
+export const reactionSection = section({
   key: "live_reactions",
   entry: reactionEntry,
   identity: ["live_video", "from"],
-  references,
-  async insert(tx, input, world) {
-    const row = await reactionOf(tx, input, world);
+  async insert(tx, given, world) {
+    const row = await reactionOf(tx, given, world);
     if ((await findReaction(tx, nodeId(row.page), row.video, row.actor)) !== undefined) return false;
     await saveReaction(tx, row);
     return true;
   },
-  async find(reader, identity) {
-    const row = await findReactionRow(reader, identity);
-    return row === undefined ? undefined : reactionToEntry(row);
-  },
-  async list(reader, page) {
-    const found = await listAllReactions(reader, page);
-    return { ...found, rows: found.rows.map(reactionToEntry) };
-  },
-  replace: async (tx, input, world) => saveReaction(tx, await reactionOf(tx, input, world)),
+  find: findReactionRow,
+  list: listAllReactions,
+  entryOf: ({ video, actor, type, reacted_ms }: ReactionRow) => ({ live_video: video, from: actor, type, time: Math.floor(reacted_ms / 1000) }),
+  replace: async (tx, given, world) => saveReaction(tx, await reactionOf(tx, given, world)),
   async remove(tx, identity) {
     const row = await findReactionRow(tx, identity);
     if (row !== undefined) await deleteReaction(tx, row);
     return row !== undefined;
   },
-};
+});

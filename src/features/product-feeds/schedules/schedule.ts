@@ -1,6 +1,6 @@
 /** D-146: when the file of a feed is fetched. A feed has two schedules: one replaces its items, the other adds to them (D-148). */
 import { type Static, Type } from "typebox";
-import { asked, neverGiven, webAddress } from "#graph/schema/schema-node";
+import { PROBLEM } from "#graph/schema/schema-node";
 import type { World } from "#graph/worlds/world";
 import { CallbackRefused } from "#outbound/address-rules";
 import { FETCHED_URL_CHARACTERS_MAX } from "../product-feeds.limits.ts";
@@ -22,7 +22,7 @@ const oneOf = <Value extends string>(values: readonly Value[], words: object = {
 export const scheduleWords = {
   interval: oneOf(intervals),
   interval_count: Type.Integer({ minimum: 1, maximum: INTERVAL_COUNT_MAX, default: 1, description: "every so many hours, days, weeks or months" }),
-  url: Type.String({ minLength: 1, maxLength: FETCHED_URL_CHARACTERS_MAX, description: "the address of the file", ...asked(webAddress) }),
+  url: Type.String({ minLength: 1, maxLength: FETCHED_URL_CHARACTERS_MAX, format: "web-address", description: "the address of the file" }),
   hour: Type.Integer({ minimum: 0, maximum: 23, default: 0 }),
   minute: Type.Integer({ minimum: 0, maximum: 59, default: 0 }),
   day_of_week: oneOf(weekdays, { default: "MONDAY", description: "of WEEKLY" }),
@@ -30,8 +30,8 @@ export const scheduleWords = {
   timezone: Type.String({
     maxLength: TIMEZONE_CHARACTERS_MAX,
     default: "UTC",
+    format: "time-zone",
     description: "a name of the time zone database, e.g. Europe/Berlin",
-    ...asked({ minLength: 1 }),
   }),
 };
 
@@ -41,7 +41,12 @@ export type Schedule = Static<typeof words>;
 export const readSchedule = (text: string | null): Schedule | undefined => (text === null ? undefined : JSON.parse(text));
 
 /** D-147: what Plaza refuses, and does not leave out, since a fetch without them would fail for no reason that the caller could see. */
-const refused = Type.Optional(Type.Unknown({ description: "not supported: files are fetched without credentials", ...asked(neverGiven) }));
+const refused = Type.Optional(
+  Type.Null({
+    description: "not supported: files are fetched without credentials",
+    [PROBLEM]: "is not supported; Plaza fetches files without credentials",
+  }),
+);
 export const credentials = { username: refused, password: refused };
 
 /** Null, or an empty text in a form, removes it. */
@@ -59,16 +64,9 @@ export type Refuse = (place: string, problem: string) => Error;
 /** The stored form: JSON, or null for none. Throws what `refuse` makes. */
 export function storedSchedule(given: GivenSchedule | null | "", world: World, refuse: Refuse): string | null {
   if (given === null || given === "") return null;
-  const { username, password, ...schedule } = given;
-  refuseCredentials({ username, password }, refuse);
+  const { username: _, password: __, ...schedule } = given;
   refuseAddress(schedule.url, world, refuse);
-  if (!isTimezone(schedule.timezone)) throw refuse("timezone", "is not a name of the time zone database, e.g. Europe/Berlin");
   return JSON.stringify(schedule);
-}
-
-export function refuseCredentials(sent: Pick<GivenSchedule, "username" | "password">, refuse: Refuse): void {
-  for (const name of ["username", "password"] as const)
-    if (sent[name] !== undefined) throw refuse(name, "is not supported; Plaza fetches files without credentials");
 }
 
 export function refuseAddress(url: string, world: World, refuse: Refuse): void {
@@ -89,14 +87,6 @@ export function addressProblem({ outbound }: World, url: string): string | undef
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-
-export function isTimezone(name: string): boolean {
-  try {
-    return new Intl.DateTimeFormat("en", { timeZone: name }) !== undefined;
-  } catch {
-    return false;
-  }
-}
 
 /**
  * The next fetch after `nowMs`, Unix ms: the first moment of the schedule, or, after the fetch that was due at `lastMs`, the one that is

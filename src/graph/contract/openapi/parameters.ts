@@ -167,21 +167,14 @@ const withProperties = (schema: Document, names: ReadonlySet<string>): Document 
 
 function bodyOfOne(endpoint: Endpoint, schemas: NamedSchemas, where: ServedIn, takesFiles: boolean) {
   const contract = endpoint.served?.contract;
-  const asked = paramsIn("body", endpoint).map((one) => ({ ...one, schema: requestSchema(one.schema, where) }));
-  const params = takesFiles ? asked : asked.filter(({ schema }) => !isFile(schema));
-  const { properties: _, required: __, type: ___, ...together } = requestSchema(contract?.params, where);
-  // What else is asked where no file comes counts where none can come.
-  const { else: withoutFile, if: isWithFile, then: withFile, ...others } = together as { else?: { required?: string[] }; if?: object; then?: object };
-  const isOfFile = (isWithFile as { required?: string[] } | undefined)?.required?.some((name) => !params.some((one) => one.name === name));
-  const isAlwaysWithout = withoutFile !== undefined && isOfFile === true;
-  const more: Document = isAlwaysWithout ? others : together;
+  const all = paramsIn("body", endpoint).map((one) => ({ ...one, schema: requestSchema(one.schema, where) }));
+  const params = takesFiles ? all : all.filter(({ schema }) => !isFile(schema));
+  const { properties: _, required: __, type: ___, ...rules } = requestSchema(contract?.params, where);
+  const { required: neededWithoutFile = [], ...more } = params.length === all.length ? (rules as Rules) : withoutFiles(rules, params);
   const aliases = where.profile === "clients" ? Object.entries(contract?.aliases ?? {}) : [];
   const named = new Map(params.map(({ name, schema }) => [name, schema]));
   const properties: Document = { ...Object.fromEntries(named), ...Object.fromEntries(aliases.map(([alias, name]) => [alias, named.get(name)])) };
-  const required = [
-    ...params.filter(({ isRequired }) => isRequired).map(({ name }) => name),
-    ...(isAlwaysWithout ? (withoutFile.required ?? []) : []),
-  ];
+  const required = [...params.filter(({ isRequired }) => isRequired).map(({ name }) => name), ...neededWithoutFile];
   const firm = required.filter((name) => !aliases.some(([, own]) => own === name));
   const either = aliases.flatMap(([alias, name]) => (required.includes(name) ? [having(name), having(alias)] : []));
   const schema: Document = {
@@ -200,6 +193,26 @@ function bodyOfOne(endpoint: Endpoint, schemas: NamedSchemas, where: ServedIn, t
     schema: params.length === 0 ? schema : schemas.add(name, { ...schema, [SHAPE_OF]: name }),
     structured,
     isRequired: required.length > 0,
+  };
+}
+
+interface Rules extends Document {
+  readonly required?: readonly string[];
+  readonly anyOf?: readonly Rules[];
+}
+
+/** What is said of parameters together, for a body that can hold no file: what only a file could meet is left out. */
+function withoutFiles(rules: Document, params: readonly OwnParameter[]): Rules {
+  const isPossible = ({ required = [] }: Rules): boolean => required.every((name) => params.some((one) => one.name === name));
+  const {
+    not,
+    anyOf: choices,
+    ...others
+  } = JSON.parse(JSON.stringify(rules, (word, value) => (word === "anyOf" && Array.isArray(value) ? value.filter(isPossible) : value))) as Rules;
+  return {
+    ...others,
+    ...(not === undefined || !isPossible(not as Rules) ? {} : { not }),
+    ...(choices === undefined ? {} : choices.length === 1 ? { required: choices[0]?.required ?? [] } : { anyOf: choices }),
   };
 }
 

@@ -36,7 +36,7 @@ onEachDatabase("the story of a request", (database) => {
     plaza.world.requests.watch();
     const { story, status } = await plaza.post(onPage, { token, body: { page_label_name: " gold " } });
     expect(status).toBe(200);
-    expect(JSON.parse(story?.parameters ?? "")).toMatchObject({ page_label_name: " gold " });
+    expect(JSON.parse(story?.parameters ?? "")).toMatchObject({ page_label_name: "gold" });
     expect(story?.deliveries).toHaveLength(1);
     // A refused one stored nothing, and says by which error it was refused, in the step that it had come to.
     const refused = await plaza.post(onPage, { token, body: { page_label_name: "gold" } });

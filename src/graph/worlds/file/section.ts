@@ -42,14 +42,14 @@ export function section<S extends TObject, R extends object>(parts: SectionParts
     ...(parts as SectionParts<TObject, R>),
     references: (entry) => [...referencesIn(parts.entry, entry, entry), ...(parts.references?.(entry as Static<S>) ?? [])],
     async find(reader, id, world) {
-      const row = isNodeId(id) ? await parts.find(reader, id, world) : undefined;
+      const row = parts.identity !== undefined || isNodeId(id) ? await parts.find(reader, id as NodeId, world) : undefined;
       return row === undefined ? undefined : entryOf(row, reader, world);
     },
     async list(reader, page, world) {
       const found = await parts.list(reader, page, world);
       return { ...found, rows: await Promise.all(found.rows.map((row) => entryOf(row, reader, world))) };
     },
-    remove: (tx, id, world) => parts.remove(tx, nodeId(id), world),
+    remove: (tx, id, world) => parts.remove(tx, parts.identity === undefined ? nodeId(id) : (id as NodeId), world),
   };
 }
 
@@ -81,7 +81,11 @@ function referencesIn(schema: SchemaNode, value: unknown, entry: WorldEntry, pat
     const { types, ownerKey } = refersTo;
     return [{ path, types, id: value as string, ...(ownerKey === undefined ? {} : { owner: entry[ownerKey] as string }) }];
   }
-  const { items, properties = {} } = schema;
+  const { items, anyOf, properties = {} } = schema;
+  if (anyOf !== undefined && schema.type === undefined) {
+    const meant = anyOf.find(({ type }) => (type === "object") === (typeof value === "object"));
+    return meant === undefined ? [] : referencesIn(meant, value, entry, path);
+  }
   if (items !== undefined) return (value as unknown[]).flatMap((one, index) => referencesIn(items, one, entry, `${path}[${index}]`));
   return Object.entries(properties).flatMap(([key, one]) =>
     referencesIn(one, (value as WorldEntry)[key], entry, path === "" ? key : `${path}.${key}`),
