@@ -106,7 +106,9 @@ export function listVideosOnMap(
 /** The broadcasts that run, the newest first. The states are those whose status is LIVE, as the index has them. */
 export const listRunning = (reader: Reader, limit: number): Promise<LiveVideoRow[]> =>
   reader.all<LiveVideoRow>(
-    append(select, "FROM live_videos v WHERE v.state IN ('live', 'reconnecting', 'key_replaced', 'key_dead', 'ending') ORDER BY v.id DESC LIMIT ?", [limit]),
+    append(select, "FROM live_videos v WHERE v.state IN ('live', 'reconnecting', 'key_replaced', 'key_dead', 'ending') ORDER BY v.id DESC LIMIT ?", [
+      limit,
+    ]),
   );
 
 const oldestFirst = { columns: ["v.page", "v.id"], direction: "ascending", keyOf: (row: LiveVideoRow) => [row.page, row.id] } as const;
