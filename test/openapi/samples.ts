@@ -10,22 +10,23 @@ const schedule = {
   ...{ day_of_month: 4, timezone: "Europe/Berlin", username: null, password: null },
 };
 
+const extinfo = ["a2", "com.example", "1", "1.0", "14", "Pixel", "en_US", "UTC", "carrier", 1080, 1920, "2", 8, 64, 32, "UTC"];
+const event = {
+  ...{ _eventName: "pf_mobile_purchase", event_id: "e1", _logTime: 1_794_999_000, _valueToSum: 9.5, advertiser_tracking_enabled: 1 },
+  ...{ pf_currency: "EUR", pf_content_type: "product", pf_num_items: 2, pf_success: 1, pf_description: "books", colour: "red" },
+};
+const device = {
+  ...{ application_tracking_enabled: 1, advertiser_tracking_enabled: 1, advertiser_id: "cdda802e-fb9c-47ad-9866-0794d394c912" },
+  ...{ attribution: "0123456789abcdefABCDEF", ud: { em: "1".repeat(64) }, extinfo, consider_views: false },
+};
+const live = {
+  ...{ title: "Opening", description: "of the terrace", embeddable: true },
+  ...{ targeting: { geo_locations: { countries: ["DE"] }, excluded_countries: ["FR"] }, crossposting_actions: [] },
+};
+const place = { id: "9901", location: { latitude: 52.5, longitude: 13.4 } };
+
 /** Of each operation with parameters: all of them that go together. */
 export const taken = (callback: string): Readonly<Record<string, readonly Json[]>> => {
-  const extinfo = ["a2", "com.example", "1", "1.0", "14", "Pixel", "en_US", "UTC", "carrier", 1080, 1920, "2", 8, 64, 32, "UTC"];
-  const event = {
-    ...{ _eventName: "pf_mobile_purchase", event_id: "e1", _logTime: 1_794_999_000, _valueToSum: 9.5, advertiser_tracking_enabled: 1 },
-    ...{ pf_currency: "EUR", pf_content_type: "product", pf_num_items: 2, pf_success: 1, pf_description: "books", colour: "red" },
-  };
-  const device = {
-    ...{ application_tracking_enabled: 1, advertiser_tracking_enabled: 1, advertiser_id: "cdda802e-fb9c-47ad-9866-0794d394c912" },
-    ...{ attribution: "0123456789abcdefABCDEF", ud: { em: "1".repeat(64) }, extinfo, consider_views: false },
-  };
-  const live = {
-    ...{ title: "Opening", description: "of the terrace", embeddable: true },
-    ...{ targeting: { geo_locations: { countries: ["DE"] }, excluded_countries: ["FR"] }, crossposting_actions: [] },
-  };
-  const place = { id: "9901", location: { latitude: 52.5, longitude: 13.4 } };
   return {
     updateApp: [{ migrations: { label_names_case_insensitive: true } }],
     createLabel: [{ page_label_name: "regular" }],

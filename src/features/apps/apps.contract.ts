@@ -49,7 +49,8 @@ export const updateApp = writeOperation({
   params: Type.Object({
     migrations: Type.Unsafe<Readonly<Record<string, boolean>>>({
       type: "object",
-      additionalProperties: { type: "boolean" },
+      // VER-7f: true or false alone; 1 and 0 are no switches.
+      additionalProperties: { type: "boolean", enum: [true, false] },
       [NAMES_OF]: "migrations",
       description: "whether each is on; those whose window is open can be switched",
     }),

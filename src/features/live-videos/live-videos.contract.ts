@@ -215,7 +215,7 @@ const isTrue = { const: true };
 const withoutEnd = {
   not: {
     anyOf: [
-      { required: ["end_live_video", "status"], properties: { end_live_video: isTrue } },
+      { required: ["end_live_video", "status"], properties: { end_live_video: isTrue, status: {} } },
       { required: ["end_live_video", "regenerate_stream_key"], properties: { end_live_video: isTrue, regenerate_stream_key: isTrue } },
     ],
   },

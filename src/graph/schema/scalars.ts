@@ -140,7 +140,7 @@ export function constants(allowed: readonly unknown[], { coerce, messages }: Dia
   const isByText = coerce !== undefined;
   const known = new Map(allowed.map((one) => [isByText ? String(one) : one, one]));
   return (value) => {
-    const key = isByText && typeof value === "number" ? String(value) : value;
+    const key = isByText && (typeof value === "number" || typeof value === "boolean") ? String(value) : value;
     if (!known.has(key)) throw new ValueProblem(messages.noneOf(allowed));
     return known.get(key);
   };

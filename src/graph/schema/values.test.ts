@@ -159,12 +159,11 @@ test("true and false have words and digits of their own in a request", () => {
 describe("constants", () => {
   test("are one of a closed set, by their text in a request", () => {
     const read = readers(Type.Union([Type.Literal("a"), Type.Literal(1), Type.Literal(true)]));
-    for (const value of ["a", 1]) expect(read(value)).toEqual(same(value));
+    for (const value of ["a", 1, true]) expect(read(value)).toEqual(same(value));
     expect([read("1"), read("true")]).toEqual([
       { request: { is: 1 }, entry: "must be one of a, 1, true" },
       { request: { is: true }, entry: "must be one of a, 1, true" },
     ]);
-    expect(read(true)).toEqual({ request: "must be one of a, 1, true", entry: { is: true } });
     for (const value of ["b", 2, {}, ["a"]]) expect(read(value)).toEqual(refused("must be one of a, 1, true"));
   });
 

@@ -204,16 +204,18 @@ interface Rules extends Document {
 /** What is said of parameters together, for a body that can hold no file: what only a file could meet is left out. */
 function withoutFiles(rules: Document, params: readonly OwnParameter[]): Rules {
   const isPossible = ({ required = [] }: Rules): boolean => required.every((name) => params.some((one) => one.name === name));
-  const {
-    not,
-    anyOf: choices,
-    ...others
-  } = JSON.parse(JSON.stringify(rules, (word, value) => (word === "anyOf" && Array.isArray(value) ? value.filter(isPossible) : value))) as Rules;
-  return {
-    ...others,
-    ...(not === undefined || !isPossible(not as Rules) ? {} : { not }),
-    ...(choices === undefined ? {} : choices.length === 1 ? { required: choices[0]?.required ?? [] } : { anyOf: choices }),
+  const possible = (_: string, value: unknown): unknown => {
+    const { anyOf, not, ...others } = (value ?? {}) as { anyOf?: Rules[]; not?: Rules };
+    if (anyOf === undefined && not === undefined) return value;
+    const choices = anyOf?.filter(isPossible) ?? [];
+    return {
+      ...others,
+      ...(not === undefined || !isPossible(not) ? {} : { not }),
+      ...(choices.length > 1 ? { anyOf: choices } : choices[0]),
+    };
   };
+  const { properties: _, ...rest } = JSON.parse(JSON.stringify(rules, possible)) as Rules;
+  return rest;
 }
 
 const isStructured = ({ type, anyOf: choices = [] }: Document): boolean =>
