@@ -13,6 +13,7 @@ import { entryReader } from "#graph/worlds/file/entry-reader";
 import { sectionsOf } from "#graph/worlds/file/import-export";
 import type { HeldWorld } from "#graph/worlds/hosting/world-slot";
 import { DEFAULT_WORLD } from "#graph/worlds/hosting/worlds.store";
+import { wholeResponse } from "#http/web";
 import { GraphError } from "#kernel/errors";
 import type { PageGuard } from "#kernel/page-guard";
 import { isStorableText } from "#kernel/text";
@@ -54,10 +55,10 @@ export function controlApp(options: ControlAppOptions): Hono<WithKey> {
 
   app.get("/assets/*", (c) => consoleFiles.file(c));
   app.get("/reference/*", (c) => referenceFiles.file(c));
-  app.on("GET", ["/docs", "/docs/"], (c) => referencePage(c, deps.describeServer(new URL(c.req.url).hostname)));
+  app.on("GET", ["/docs", "/docs/"], (c) => referencePage(deps.describeServer(new URL(c.req.url).hostname)));
   app.get("/healthz", (c) => json(c, { status: "ok" }));
   app.get("/readyz", (c) => ready(c, deps));
-  app.get("/metrics", async (c) => c.body(await metricsText(options.readMetrics(), deps.worlds.open()), 200, { "content-type": METRICS_TYPE }));
+  app.get("/metrics", async () => wholeResponse(await metricsText(options.readMetrics(), deps.worlds.open()), { "content-type": METRICS_TYPE }));
   app.get("/v1/openapi.json", (c) => json(c, openapiOf(routes, sectionsOf(deps.registry), new URL(c.req.url).origin)));
 
   app.use("/v1/*", async (c, next) => {
@@ -98,7 +99,7 @@ export function controlApp(options: ControlAppOptions): Hono<WithKey> {
   // Each view of the console has an address of its own.
   app.get("*", async (c, next) => {
     if (!isBrowser(c) || c.req.path.startsWith("/v1/")) return next();
-    return (await consolePage(deps.describeServer(new URL(c.req.url).hostname))) ?? home(c);
+    return (await consolePage(deps.describeServer(new URL(c.req.url).hostname))) ?? home();
   });
   app.notFound((c) => json(c, bodyOf(notFound(`${c.req.method} ${c.req.path}`)), 404));
   app.onError((thrown, c) => {

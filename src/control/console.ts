@@ -6,6 +6,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Context } from "hono";
 import type { ServerDescription } from "#control-contract/route";
+import { wholeResponse } from "#http/web";
 import { randomSecret } from "#system";
 import { plainPage } from "./home.ts";
 
@@ -46,7 +47,7 @@ export class PackedPage {
     const bytes = Buffer.from(file.body, "base64");
     const headers = { ...PAGE_HEADERS, "content-type": file.type, "cache-control": "public, max-age=31536000, immutable" };
     const isPacked = c.req.header("accept-encoding")?.includes("gzip") === true;
-    return new Response(isPacked ? bytes : Bun.gunzipSync(bytes), { headers: isPacked ? { ...headers, "content-encoding": "gzip" } : headers });
+    return isPacked ? wholeResponse(bytes, { ...headers, "content-encoding": "gzip" }) : wholeResponse(Bun.gunzipSync(bytes), headers);
   }
 
   /** The page itself, with the nonce in its place. Undefined: it was not built. */
@@ -98,18 +99,16 @@ interface BuiltPage {
 
 /** `rules`: of its content security policy, beside those of both pages. */
 const pageResponse = ({ html, type }: BuiltPage, nonce: string, rules: readonly string[]): Response =>
-  new Response(html, {
-    headers: {
-      ...PAGE_HEADERS,
-      "content-type": type,
-      "cache-control": "no-store",
-      "content-security-policy": [
-        ...["default-src 'none'", "script-src 'self'", `style-src 'self' 'nonce-${nonce}'`, "img-src 'self' data:"],
-        ...rules,
-        ...["base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"],
-      ].join("; "),
-      "permissions-policy": "camera=(), microphone=(), geolocation=()",
-    },
+  wholeResponse(html, {
+    ...PAGE_HEADERS,
+    "content-type": type,
+    "cache-control": "no-store",
+    "content-security-policy": [
+      ...["default-src 'none'", "script-src 'self'", `style-src 'self' 'nonce-${nonce}'`, "img-src 'self' data:"],
+      ...rules,
+      ...["base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"],
+    ].join("; "),
+    "permissions-policy": "camera=(), microphone=(), geolocation=()",
   });
 
 /** In the page, in place of the graph's address. */
@@ -117,12 +116,11 @@ const GRAPH_MARK = "%GRAPH%";
 
 export const referenceFiles = new PackedPage("reference");
 
-export async function referencePage(c: Context, { base_url }: ServerDescription): Promise<Response> {
+export async function referencePage({ base_url }: ServerDescription): Promise<Response> {
   const nonce = randomSecret(NONCE_BYTES);
   const page = await referenceFiles.page(nonce);
   if (page === undefined)
     return plainPage(
-      c,
       "API reference",
       `<p>The API reference is not built. <code>npm start</code>, or <code>node tools/console/reference.mjs</code>, builds it.
 <p>What it would show: <a href="/v1/openapi.json">v1/openapi.json</a>, and <code>/openapi.json</code> and <code>/asyncapi.json</code> of the graph.`,

@@ -1,5 +1,6 @@
 /** In place of a page that was not built: where a person with a browser is, and where to go on. It shows nothing of the worlds. */
 import type { Context } from "hono";
+import { wholeResponse } from "#http/web";
 
 const HOME = `<p>This port fills, moves and inspects a running Plaza. Requests below <code>/v1</code> need the control key:
 <code>Authorization: Bearer {control_key}</code>. <code>plaza start</code> prints it, and a sandbox keeps it in <code>control.key</code> in its data folder.
@@ -12,10 +13,10 @@ const HOME = `<p>This port fills, moves and inspects a running Plaza. Requests b
 /** Others get the error for an unknown path. */
 export const isBrowser = (c: Context): boolean => c.req.header("accept")?.includes("text/html") === true;
 
-export const home = (c: Context): Response => plainPage(c, "control API", HOME);
+export const home = (): Response => plainPage("control API", HOME);
 
-export const plainPage = (c: Context, title: string, body: string): Response =>
-  c.body(
+export const plainPage = (title: string, body: string): Response =>
+  wholeResponse(
     `<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>Plaza: ${title}</title>
 <style>body{font:16px/1.5 system-ui,sans-serif;max-width:42rem;margin:3rem auto;padding:0 1rem}code{background:#8882;padding:.1em .3em}</style>
@@ -23,7 +24,6 @@ export const plainPage = (c: Context, title: string, body: string): Response =>
 ${body}
 </html>
 `,
-    200,
     {
       "content-type": "text/html; charset=UTF-8",
       "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'",

@@ -16,6 +16,12 @@ export function webRequest({ method, target, headers: raw }: RequestHead, addres
   return request;
 }
 
+/** A response whose whole body is there, with its length, which a HEAD gets as well. */
+export function wholeResponse(body: string | Uint8Array<ArrayBuffer>, headers: Readonly<Record<string, string>>, status = 200): Response {
+  const length = typeof body === "string" ? Buffer.byteLength(body) : body.length;
+  return new Response(body, { status, headers: { ...headers, "content-length": String(length) } });
+}
+
 /** Resolves when the client has taken it, or is gone. */
 export const sendWebResponse = (connection: Connection, { status, headers, body }: Response): Promise<void> =>
   connection.stream({ status, headers: ownHeaders(headers) }, body ?? undefined);

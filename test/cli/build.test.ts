@@ -6,7 +6,9 @@ import { temporaryFolder } from "#harness/server";
 const ROOT = join(import.meta.dir, "../..");
 
 /** In the place of Plaza's own: it copies the program's source. */
-const GENERATOR = `await Bun.write("generated.txt", Bun.file("src/cli/plaza.ts")); console.log('["generated.txt"]');`;
+const GENERATOR = `await Bun.write("generated.txt", Bun.file("src/cli/plaza.ts"));
+await Bun.write("clients/testing/generated/control-api.ts", "");
+console.log('["generated.txt"]');`;
 
 /** A program of one source, in the place of Plaza's own. */
 function copyOfProgram(): string {

@@ -45,7 +45,14 @@ describe("the stream of requests", () => {
     await reader.read();
     log.add(entry({ trace_id: "A1" }));
     log.add(entry({ trace_id: "A2", status: 400 }));
-    expect(await nextEvent(reader)).toMatchObject({ id: "3", seen: 2, refused: 1, failed: 0, skipped: 0, data: [{ trace_id: "A2", status: 400, app: "1001" }] });
+    expect(await nextEvent(reader)).toMatchObject({
+      id: "3",
+      seen: 2,
+      refused: 1,
+      failed: 0,
+      skipped: 0,
+      data: [{ trace_id: "A2", status: 400, app: "1001" }],
+    });
     await reader.cancel();
     const later = readerOf(log, {}, 1);
     expect(await nextEvent(later)).toMatchObject({ id: "3", seen: 2, data: [{ trace_id: "A1" }, { trace_id: "A2" }] });
