@@ -16,7 +16,8 @@ function* objectsIn(schema: Schema, place: string): Generator<{ readonly place: 
     for (const [key, of] of Object.entries(schema.properties)) yield* objectsIn(of as Schema, `${place}.${key}`);
   }
   if (typeof schema.items === "object" && schema.items !== null) yield* objectsIn(schema.items as Schema, `${place}[]`);
-  for (const of of (schema.anyOf ?? []) as Schema[]) yield* objectsIn(of, place);
+  // Beside `properties` it says which keys go together.
+  if (schema.properties === undefined) for (const of of (schema.anyOf ?? []) as Schema[]) yield* objectsIn(of, place);
 }
 
 test("no object of an entry takes a key that it does not name", () => {

@@ -48,7 +48,7 @@ export class SendBuffer {
   readonly #socket: ByteSocket;
   readonly #clock: Clock;
   #unsent: Buffer[] = [];
-  #whenEmpty: (() => void)[] = [];
+  readonly #whenEmpty: (() => void)[] = [];
   /** While it is not empty: when the client last took bytes, or the first were kept. */
   sinceMs = 0;
   isClosed = false;
@@ -115,9 +115,6 @@ export class SendBuffer {
   }
 
   #wake(): void {
-    const waiting = this.#whenEmpty;
-    if (waiting.length === 0) return;
-    this.#whenEmpty = [];
-    for (const resolve of waiting) resolve();
+    for (const resolve of this.#whenEmpty.splice(0)) resolve();
   }
 }

@@ -25,11 +25,7 @@ const webhookIdOf = ({ id }: DeliveryRow): string => `msg_${id}`;
 
 const attemptsOf = ({ attempts }: DeliveryRow): readonly Attempt[] => JSON.parse(attempts) as Attempt[];
 
-const shownAttempt = ({ time_ms, callback: callback_id, timestamp: _, ...rest }: Attempt) => ({
-  time: seconds(time_ms),
-  ...(callback_id === undefined ? {} : { callback_id }),
-  ...rest,
-});
+const shownAttempt = ({ time_ms, callback: callback_id, timestamp: _, ...rest }: Attempt) => ({ time: seconds(time_ms), callback_id, ...rest });
 
 export function viewOf(row: DeliveryRow) {
   const attempts = attemptsOf(row);

@@ -287,7 +287,7 @@ function parsed(text: string): unknown {
 /** D-76: unknown parameters are kept: text, numbers, flags, and any JSON whose text fits the limit of a value. */
 function valueProblem(value: unknown): Problem {
   if (typeof value === "string") return textProblem(value);
-  if (typeof value !== "object" || value === null) return undefined;
+  if (typeof value !== "object") return undefined;
   if (value instanceof JsonNumber) return textProblem(value.text);
   const text = JSON.stringify(value);
   // JSON.stringify writes U+0000 and lone surrogates as escapes.
