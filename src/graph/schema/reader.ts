@@ -146,6 +146,7 @@ function object(node: SchemaNode, dialect: Dialect): Read {
     const result: Record<string, unknown> = {};
     let found = 0;
     let missing: string | undefined;
+    let last: unknown;
     for (const { name, isRequired, read, takesNull, fallback } of fields) {
       const own = Object.hasOwn(given, name) ? given[name] : undefined;
       if (own !== undefined) found++;
@@ -155,12 +156,20 @@ function object(node: SchemaNode, dialect: Dialect): Read {
         if (missing !== undefined && !isMissingLast) break;
         continue;
       }
-      result[name] = readAt(name, own, read, where);
+      try {
+        result[name] = readAt(name, own, read, where);
+      } catch (error) {
+        // The error of a format, such as a callback that cannot be called, counts only if nothing else is wrong.
+        if (error instanceof ValueProblem) throw error;
+        last ??= error;
+        result[name] = own;
+      }
     }
     if (missing === undefined || isMissingLast) readOthers?.(given, found, result, where);
     // A key that is missing is often there, misspelt.
     if (missing !== undefined) throw new ValueProblem("is required", missing);
     for (const rule of rules) rule(result, given, where);
+    if (last !== undefined) throw last;
     return result;
   };
 }

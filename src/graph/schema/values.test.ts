@@ -57,6 +57,20 @@ describe("text", () => {
     expect(read("abcd")).toEqual(refused("must have at most 3 characters"));
   });
 
+  test("of a callback counts last, because its error is that of the handshake", () => {
+    const read = parametersReader(Type.Object({ url: Type.String({ format: "callback" }), token: Type.String({ minLength: 1 }) }));
+    const said = (given: Record<string, unknown>) => {
+      try {
+        return read(given, { profile: "strict" } as never);
+      } catch (error) {
+        return (error as Error).message;
+      }
+    };
+    expect(said({ url: "x", token: "t" })).toContain("Callback verification failed");
+    expect(said({ url: "x" })).toContain("token");
+    expect(said({ url: "x", token: "" })).toContain("token");
+  });
+
   test("may have a format, which one checker knows", () => {
     const cases: [format: string, right: string, wrong: string[], problem: string][] = [
       ["web-address", "HTTP://example.com/a", ["", "ftp://example.com", "example.com", "https://"], "must be an http or https address"],

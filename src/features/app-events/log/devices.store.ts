@@ -16,7 +16,7 @@ import { append, type SqlValue, sql } from "#storage/sql";
 import { type EventKind, eventKinds } from "../app-events.contract.ts";
 import { isDevice } from "../intake/parse-request.ts";
 import { fingerprintOf } from "./fingerprints.ts";
-import { allInList, inLists, insertRows } from "./rows.store.ts";
+import { allInList, insertRows } from "./rows.store.ts";
 
 /** A request as the index sees it. */
 export interface IndexedRequest {
@@ -71,11 +71,16 @@ export interface RequestSpan {
 /** Removes what leads from these identities to requests of the span. */
 export async function forgetDevices(tx: Transaction, app: NodeId, identities: readonly string[], { first, last }: RequestSpan): Promise<void> {
   const devices = identities.filter(isDevice).flatMap((id) => ["", ...kindNames].map((kind) => deviceFingerprint(id, kind)));
-  for (const [base, fingerprints] of [
-    [sql`DELETE FROM app_event_devices WHERE app = ${app} AND request BETWEEN ${first} AND ${last} AND fingerprint`, devices],
-    [sql`DELETE FROM app_event_ties WHERE app = ${app} AND request BETWEEN ${first} AND ${last} AND fingerprint`, identities.map(fingerprintOf)],
-  ] as const)
-    for (const statement of inLists(base, fingerprints)) await tx.run(statement);
+  const ties = identities.map(fingerprintOf);
+  // A statement for each, because PostgreSQL may read all rows of the app for a list, if the table was small when it made the plan.
+  await Promise.all([
+    ...devices.map((one) =>
+      tx.run(sql`DELETE FROM app_event_devices WHERE app = ${app} AND fingerprint = ${one} AND request BETWEEN ${first} AND ${last}`),
+    ),
+    ...ties.map((one) =>
+      tx.run(sql`DELETE FROM app_event_ties WHERE app = ${app} AND fingerprint = ${one} AND request BETWEEN ${first} AND ${last}`),
+    ),
+  ]);
 }
 
 /** Requests of a device, the nearest ones beyond `from`: downwards, or upwards if `isBackward`. */
