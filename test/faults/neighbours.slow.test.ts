@@ -42,12 +42,18 @@ const statusOf = async (response: Response): Promise<string | undefined> => {
   return response.status === 200 ? undefined : `${response.status} ${text}`;
 };
 
+/** D-98: of the connections of one address the one that waits longest is closed, perhaps just as it is used; clients then ask once more. */
+const onKept =
+  (ask: Ask): Ask =>
+  (server, n) =>
+    ask(server, n).catch(() => ask(server, n));
+
 /** Reads, writes, events, and a body that comes behind its head; on connections that are kept, and on new ones. */
 const asks: readonly Ask[] = [
-  async ({ base_url }) => statusOf(await fetch(`${base_url}/v26.0/2001/personas?${tokens.query}`, tokens)),
+  onKept(async ({ base_url }) => statusOf(await fetch(`${base_url}/v26.0/2001/personas?${tokens.query}`, tokens))),
   async ({ base_url }) =>
     statusOf(await fetch(`${base_url}/v26.0/5101?fields=name&${tokens.query}`, { headers: { ...tokens.headers, connection: "close" } })),
-  async ({ base_url }, n) =>
+  onKept(async ({ base_url }, n) =>
     statusOf(
       await fetch(`${base_url}/v26.0/2002/custom_labels?${threeTokens("bar").query}`, {
         method: "POST",
@@ -55,7 +61,8 @@ const asks: readonly Ask[] = [
         body: new URLSearchParams({ page_label_name: `label ${n}` }),
       }),
     ),
-  async ({ base_url }) =>
+  ),
+  onKept(async ({ base_url }) =>
     statusOf(
       await fetch(`${base_url}/v26.0/1001/activities`, {
         method: "POST",
@@ -63,6 +70,7 @@ const asks: readonly Ask[] = [
         body: JSON.stringify({ event: "CUSTOM_APP_EVENTS", advertiser_id: "device", custom_events: [{ _eventName: "share" }] }),
       }),
     ),
+  ),
   async ({ base_url }, n) => {
     const body = `name=Bo${n}&profile_picture_url=https://example.com/bo.png`;
     const head = `POST /v26.0/2001/personas?${tokens.query} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer page\r\nContent-Length: ${body.length}\r\n\r\n`;
@@ -76,9 +84,7 @@ async function neighbour(server: Server, seen: Seen, isOver: () => boolean): Pro
   const one = async (ask: Ask): Promise<void> => {
     while (!isOver()) {
       const startedMs = performance.now();
-      const number = n++;
-      // D-98: of the connections of one address the one that waits longest is closed, perhaps just as it is used; clients then ask once more.
-      const refused = await ask(server, number).catch(() => ask(server, number).catch((error) => String(error)));
+      const refused = await ask(server, n++).catch((error) => String(error));
       seen.ms.push(performance.now() - startedMs);
       if (refused !== undefined) seen.refused.push(refused);
       await Bun.sleep(10);
