@@ -1,5 +1,5 @@
 /** The commonest sentences that nobody would say aloud (STYLE.md, Prose), in the documents that people write. */
-import { type Check, isDocument, type Problem } from "./repository.ts";
+import { type Check, isDocument, type Problem, type RepositoryFile } from "./repository.ts";
 import { sentencesOf } from "./sentences.ts";
 
 interface Pattern {
@@ -23,16 +23,15 @@ const PATTERNS: readonly Pattern[] = [
   { pattern: /\bstands? (?:there|at|beside|above|below|in (?:the|its|their))\b/i, what: 'says "stands" for "is"', fix: 'say "is"' },
 ];
 
-export const prose: Check = (files) =>
-  files
-    .filter(isDocument)
-    .flatMap((file) =>
-      sentencesOf(file).flatMap(({ path, line, text }) =>
-        PATTERNS.filter(({ pattern }) => pattern.test(withoutCode(text))).map(
-          ({ what, fix }): Problem => ({ path, line, what: `"${text.slice(0, 60)}" ${what}`, fix }),
-        ),
-      ),
-    );
+export const prose: Check = (files) => files.filter(isDocument).flatMap(proseProblems);
+
+/** The patterns that the sentences of a file have: a document's, or the comments and messages of a source file. */
+export const proseProblems = (file: RepositoryFile): Problem[] =>
+  sentencesOf(file).flatMap(({ path, line, text }) =>
+    PATTERNS.filter(({ pattern }) => pattern.test(withoutCode(text))).map(
+      ({ what, fix }): Problem => ({ path, line, what: `"${text.slice(0, 60)}" ${what}`, fix }),
+    ),
+  );
 
 /** Code and quotations are not the writer's own words. */
 const withoutCode = (text: string): string => text.replaceAll(/`[^`]*`/g, "`").replaceAll(/"[^"]*"/g, '"');
