@@ -1,5 +1,4 @@
 /** `plaza ingest`: takes the streams of encoders. Only the server starts it (`src/ingest/ingest-process.ts`). */
-import { mkdir } from "node:fs/promises";
 import { Certificate } from "#config/certificate";
 import type { Admission, FeedGate, IngestConfig, ToIngest, ToServer } from "#ingest/channel";
 import { RtmpPort } from "#ingest/rtmp-port";
@@ -27,7 +26,6 @@ export async function ingest(): Promise<number> {
   const log = new Log({ level: config.log_level, isPretty: config.pretty });
   outliveStrayFailures(log);
   try {
-    await mkdir(config.recordings, { recursive: true });
     const port = listen(config, gate, log);
     gate.onDrop = (feeds) => port.drop(feeds);
     send({ kind: "listening" });

@@ -1,11 +1,11 @@
 /** Live video from encoders, as the server runs it: the ingest process, and the registry of its feeds. */
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "#config/config";
 import { addressOf } from "#config/listening";
 import type { Worlds } from "#graph/worlds/hosting/worlds";
 import type { Streaming, TestFeed, World } from "#graph/worlds/world";
 import { within } from "#kernel/turns";
+import { makeFolder } from "#storage/synced-folders";
 import { makeTemporaryFolder } from "#storage/temporary-folder";
 import { monotonicMs } from "#system";
 import { errorFields, type Log } from "#telemetry/log";
@@ -43,7 +43,7 @@ export function openLiveIngest(config: Config, log: Log, isOwner: boolean): Live
   const recordings = isTaken || config.data !== ":memory:" ? recordingsOf(config, log) : undefined;
   if (!isTaken || !isOwner || recordings === undefined) return new Ingest(config, log, recordings, undefined);
   // The process writes there, and would fail later.
-  mkdirSync(recordings.folder, { recursive: true });
+  makeFolder(recordings.folder);
   return new Ingest(config, log, recordings, (ports) =>
     startIngest(
       {

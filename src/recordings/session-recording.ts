@@ -19,6 +19,9 @@ export type RecordingFailure = "no_storage";
 /** Segments that wait for the disk, beyond which it is too slow. */
 const WAITING_BYTES_MAX = 64 * 1024 * 1024;
 
+/** A recording may be private: only the user of the server may read it. */
+const OWN = { mode: 0o600 };
+
 export class SessionRecording {
   readonly #folder: string;
   readonly #space: RecordingSpace;
@@ -36,7 +39,7 @@ export class SessionRecording {
     this.#folder = sessionFolder(place.root, place.world, place.video, place.session);
     this.#space = space;
     this.#onFailure = onFailure;
-    this.#written = this.#attempt(async () => void (await mkdir(this.#folder, { recursive: true })));
+    this.#written = this.#attempt(async () => void (await mkdir(this.#folder, { recursive: true, mode: 0o700 })));
   }
 
   /** Segments are written one after the other. */
@@ -48,7 +51,7 @@ export class SessionRecording {
 
   /** Resolves when everything is written. */
   end(): Promise<void> {
-    this.#written = this.#written.then(() => this.#attempt(() => appendFile(join(this.#folder, INDEX), END_LINE)));
+    this.#written = this.#written.then(() => this.#attempt(() => appendFile(join(this.#folder, INDEX), END_LINE, OWN)));
     return this.#written;
   }
 
@@ -56,14 +59,14 @@ export class SessionRecording {
     this.#waitingBytes -= bytes.length;
     await this.#space.take(bytes.length);
     await this.#writeWhole(segmentFile(this.#count), bytes);
-    await appendFile(join(this.#folder, INDEX), indexLine(durationMs, bytes.length, beganRealMs));
+    await appendFile(join(this.#folder, INDEX), indexLine(durationMs, bytes.length, beganRealMs), OWN);
     this.#count++;
   }
 
   /** No reader sees a part of the file. */
   async #writeWhole(name: string, bytes: Uint8Array): Promise<void> {
     const path = join(this.#folder, name);
-    await writeFile(`${path}.part`, bytes);
+    await writeFile(`${path}.part`, bytes, OWN);
     await rename(`${path}.part`, path);
   }
 
