@@ -7,7 +7,7 @@ import type { Database } from "#storage/database";
 import { type Row, sql } from "#storage/sql";
 import { insertCallback } from "../callbacks/callbacks.store.ts";
 import { emptyEvent, findAttempts, forgetEntity, listErasable, saveAttempts } from "./erasure.store.ts";
-import { listDeliveries, listEventsOf, listNewestEvents, listReplayable, saveReplay } from "./list.store.ts";
+import { findDelivery, findReplayable, listDeliveries, listEventsOf, listNewestEvents, listReplayable, saveReplay } from "./list.store.ts";
 import { countUnrouted, deleteEnded } from "./retention.store.ts";
 
 const NOW = 1_000;
@@ -34,6 +34,21 @@ onEachDatabase("deliveries of the past", (kind) => {
     const { reader } = await withRows([{ id: 8, head: 7 }, { id: 9, members: 2 }, { id: 10, head: 9 }, { id: 11 }, { id: 100, head: 9 }]);
     expect(idsOf(await listEventsOf(reader, "9"))).toEqual([9, 10, 100]);
     expect(idsOf(await listEventsOf(reader, "11"))).toEqual([11]);
+  });
+
+  test("D-62: the id of a delivery whose event travels in another one's POST finds that one", async () => {
+    const { reader } = await withRows([{ id: 8 }, { id: 9, members: 2 }, { id: 10, head: 9 }, { id: 100, head: 9 }]);
+    for (const [asked, found] of [
+      ["8", "8"],
+      ["9", "9"],
+      ["10", "9"],
+      ["100", "9"],
+      ["101", undefined],
+    ] as const) {
+      const deliveries = [await findDelivery(reader, asked), await findReplayable(reader, asked)];
+      expect(deliveries.map((one) => one?.id)).toEqual([found, found]);
+    }
+    expect((await listEventsOf(reader, "9")).map(({ delivery }) => delivery)).toEqual(["9", "10", "100"]);
   });
 
   test("the newest events come first, each with the delivery in whose POST it travels", async () => {

@@ -54,12 +54,18 @@ export function listDeliveries(reader: Reader, { statuses, callback, field }: De
 
 const HAS_MEMBER_OF = "EXISTS (SELECT 1 FROM webhook_deliveries m JOIN webhook_events x ON x.id = m.event WHERE m.head = d.id AND x.field = ?)";
 
+/** Of two ids: of a delivery whose event travels in another one's POST, that one's (D-62). */
+const BY_ID = "AND d.id = COALESCE((SELECT m.head FROM webhook_deliveries m WHERE m.id = ?), ?)";
+
+/** The delivery, or the one in whose POST its event travels. */
 export function findDelivery(reader: Reader, id: string): Promise<DeliveryRow | undefined> {
-  return reader.get<DeliveryRow>(append(deliveries, "AND d.id = ?", [id]));
+  return reader.get<DeliveryRow>(append(deliveries, BY_ID, [id, id]));
 }
 
 export interface SentEventRow extends Row {
   id: string;
+  /** The id that the delivery of this event was made with. */
+  delivery: string;
   field: string;
   time_ms: number;
   payload: string;
@@ -68,7 +74,7 @@ export interface SentEventRow extends Row {
 /** What the POST of a delivery holds, in its order. */
 export function listEventsOf(reader: Reader, delivery: string): Promise<SentEventRow[]> {
   return reader.all<SentEventRow>(sql`
-    SELECT CAST(e.id AS TEXT) AS id, e.field, e.time_ms, e.payload FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event
+    SELECT CAST(e.id AS TEXT) AS id, CAST(d.id AS TEXT) AS delivery, e.field, e.time_ms, e.payload FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event
     WHERE d.id = ${delivery} OR d.head = ${delivery} ORDER BY d.id`);
 }
 
@@ -100,8 +106,9 @@ const replayable = sql`
   FROM webhook_deliveries d LEFT JOIN webhook_callbacks c ON c.id = d.callback
   WHERE d.head IS NULL`;
 
+/** As `findDelivery`. */
 export function findReplayable(reader: Reader, id: string): Promise<ReplayableRow | undefined> {
-  return reader.get<ReplayableRow>(append(replayable, "AND d.id = ?", [id]));
+  return reader.get<ReplayableRow>(append(replayable, BY_ID, [id, id]));
 }
 
 /** By id, from `after` on. */

@@ -64,7 +64,7 @@ export async function contentOf(
   reader: Reader,
   row: DeliveryRow,
   fields: FieldCatalogue,
-): Promise<{ body: string; events: { id: string; field: string; time: number }[] }> {
+): Promise<{ body: string; events: { id: string; delivery: string; field: string; time: number }[] }> {
   const events = await listEventsOf(reader, row.id);
   // An empty payload was erased (D-172).
   const kept = events.filter(({ payload }) => payload !== "");
@@ -75,7 +75,8 @@ export async function contentOf(
     carriedIn: fields.carriedIn({ object: row.object, field }),
     payload,
   }));
-  return { body: envelopeOf(row.object, updates), events: events.map(({ id, field, time_ms }) => ({ id, field, time: seconds(time_ms) })) };
+  const shown = events.map(({ id, delivery, field, time_ms }) => ({ id, delivery, field, time: seconds(time_ms) }));
+  return { body: envelopeOf(row.object, updates), events: shown };
 }
 
 /** The signatures of attempts that were made, for people who compare them with what their receiver computes. */

@@ -59,7 +59,14 @@ const content = Type.Object({
   ...delivery.properties,
   attempts: Type.Array(signed),
   body: Type.String({ description: "the exact body of its POSTs" }),
-  events: Type.Array(Type.Object({ id: Type.String(), field: Type.String(), time })),
+  events: Type.Array(
+    Type.Object({
+      id: Type.String(),
+      delivery: Type.String({ description: "the id that its delivery was made with, as `trigger` returned it" }),
+      field: Type.String(),
+      time,
+    }),
+  ),
 });
 
 const callback = Type.Object({
@@ -185,7 +192,7 @@ export const webhookRoutes: readonly ControlRoute[] = [
     handle: async (request) => watchStream(request, { event: "deliveries", everyMs: LOOK_EVERY_MS, look: () => readNewest(request) }),
   }),
   route(`GET ${DELIVERIES}/{id}`, "readDelivery", {
-    summary: "One webhook with its body",
+    summary: "One webhook with its body; if its event travels in the POST of another one, that one",
     response: content,
     handle: read,
   }),
@@ -196,7 +203,7 @@ export const webhookRoutes: readonly ControlRoute[] = [
     handle: replaySpan,
   }),
   route(`POST ${DELIVERIES}/{id}/replay`, "replayDelivery", {
-    summary: "Sends one again, with the same id and body; a paused callback is resumed",
+    summary: "Sends one again, with the same id and body, or the one in whose POST its event travels; a paused callback is resumed",
     handle: replay,
   }),
   route(`GET ${CALLBACKS}`, "listCallbacks", {
