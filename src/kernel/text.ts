@@ -34,6 +34,14 @@ export function codePointCount(text: string): number {
   return count;
 }
 
+/**
+ * The same text for texts that differ only in case: Unicode's full case folding, statuses C and F of CaseFolding.txt, except that Cherokee
+ * letters become the small ones. Each character is folded by itself, because Σ becomes ς at the end of a longer text. D-310: ı is not i.
+ */
+export const foldCase = (text: string): string => Array.from(text, foldCharacter).join("");
+
+const foldCharacter = (character: string): string => (character === "ı" ? character : character.toLowerCase().toUpperCase().toLowerCase());
+
 /** `(C1)`, `(D-51)`, `(D-60, D-61)`, `(LIVE-13, LIVE-14)`: clauses of the interface and decisions. */
 const CITATION = / \((?:[A-Z]+-?\d+[a-z]?(?:-\d+[a-z]?)?(?:, | to )?)+\)/g;
 

@@ -58,4 +58,30 @@ onEachDatabase("names of labels", (database) => {
     for (const name of ["vip", "VIP", "Vip"]) expect(await refusal(name, migrated)).toEqual({ status: 400, isFull: false, label_id: "5003" });
     expect(await refusal("gold", migrated)).toEqual({ status: 400, isFull: true, label_id: undefined });
   });
+
+  test("D-82, D-310: with the migration on, names that full case folding makes the same are one name; without it they are different ones", async () => {
+    const plaza = await openPlaza({ database, world: { ...cafe, labels: [] } });
+    const create = (page_label_name: string, isOn: boolean) =>
+      plaza.post("/v26.0/2001/custom_labels", {
+        token: "page",
+        query: { migrations_override: JSON.stringify({ label_names_case_insensitive: isOn }) },
+        body: { page_label_name },
+      });
+    for (const [name, other] of [
+      ["Straße", "STRASSE"],
+      ["ﬀ", "FF"],
+      ["ΟΔΟΣ", "οδος"],
+      ["µ", "Μ"],
+      ["İ", "i\u0307"],
+    ] as const) {
+      const { body } = await create(name, true);
+      expect(await create(other, true)).toMatchObject({ status: 400, body: { error_data: { label_id: body.id } } });
+      const later = await create(other, false);
+      expect(later.status).toBe(200);
+      for (const { id } of [body, later.body]) expect((await plaza.delete(`/v26.0/${id}`, { token: "page" })).status).toBe(200);
+      expect((await create(other, true)).status).toBe(200);
+    }
+    for (const name of ["ı", "i", "Strase", "ß\u0307"]) expect((await create(name, true)).status).toBe(200);
+    expect((await create("I", true)).status).toBe(400);
+  });
 });

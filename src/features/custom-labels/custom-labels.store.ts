@@ -1,5 +1,6 @@
 import { deleteNode, insertNode } from "#graph/worlds/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
+import { foldCase } from "#kernel/text";
 import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, ordered, type PageRequest, readPage } from "#storage/keyset";
 import { append, type Row, sql } from "#storage/sql";
@@ -20,9 +21,6 @@ export interface LabelRow extends Row {
   page: string;
   name: string;
 }
-
-/** The same for names that differ only in case. */
-const foldName = (name: string): string => name.toLowerCase();
 
 const columns = sql`SELECT CAST(l.id AS TEXT) AS id, CAST(l.page AS TEXT) AS page, l.name`;
 const select = append(columns, "FROM labels l");
@@ -56,7 +54,7 @@ export function listLabelsOfPerson(reader: Reader, page: NodeId, psid: NodeId, r
 export function findLabelsByName(reader: Reader, page: NodeId, name: string): Promise<{ id: string; name: string }[]> {
   return reader.all(sql`
     SELECT CAST(n.label AS TEXT) AS id, n.name FROM label_names n
-    WHERE n.page = ${page} AND n.name_folded = ${foldName(name)} ORDER BY n.label`);
+    WHERE n.page = ${page} AND n.name_folded = ${foldCase(name)} ORDER BY n.label`);
 }
 
 /** Adds one to the page's number of labels. */
@@ -71,7 +69,7 @@ export async function reservePlace(tx: Transaction, page: NodeId, name: string, 
     INSERT INTO label_counts (page, labels)
     SELECT CAST(${page} AS BIGINT), 1 WHERE NOT EXISTS (
       SELECT 1 FROM label_names n
-      WHERE n.page = ${page} AND n.name_folded = ${foldName(name)} AND (n.name = ${name} OR ${ignoresCase ? 1 : 0} = 1))
+      WHERE n.page = ${page} AND n.name_folded = ${foldCase(name)} AND (n.name = ${name} OR ${ignoresCase ? 1 : 0} = 1))
     ON CONFLICT (page) DO UPDATE SET labels = label_counts.labels + 1 WHERE label_counts.labels < CAST(${most} AS BIGINT)`);
   return changed === 1;
 }
@@ -91,13 +89,13 @@ export async function insertLabel(tx: Transaction, page: NodeId, id: NodeId, nam
 }
 
 const insertName = (tx: Transaction, page: NodeId, id: string, name: string): Promise<void> =>
-  tx.runOne(sql`INSERT INTO label_names (page, name_folded, label, name) VALUES (${page}, ${foldName(name)}, ${id}, ${name})`);
+  tx.runOne(sql`INSERT INTO label_names (page, name_folded, label, name) VALUES (${page}, ${foldCase(name)}, ${id}, ${name})`);
 
 /** Deletes the label's row in `label_names`. Returns false when there was none. */
 async function deleteName(tx: Transaction, page: NodeId, id: string): Promise<boolean> {
   const label = await findLabel(tx, page, id);
   if (label === undefined) return false;
-  await tx.run(sql`DELETE FROM label_names WHERE page = ${page} AND name_folded = ${foldName(label.name)} AND label = ${id}`);
+  await tx.run(sql`DELETE FROM label_names WHERE page = ${page} AND name_folded = ${foldCase(label.name)} AND label = ${id}`);
   return true;
 }
 

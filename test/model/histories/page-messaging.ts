@@ -29,7 +29,7 @@ const person = oneOf([12, node("page_person")], [1, strayNode]);
 
 /** Few names, so that they meet again; and all others. */
 const labelName: Arbitrary<Value> = oneOf<Value>(
-  [6, fc.constantFrom("vip", "VIP", "regular", "new", "  new ", "straße", "e\u0301", "é", "😀")],
+  [6, fc.constantFrom("vip", "VIP", "regular", "new", "  new ", "straße", "STRASSE", "e\u0301", "é", "😀")],
   [5, text(20)],
   [1, fc.constantFrom("", "   ", "\t\n", "x".repeat(80), "x".repeat(81), "😀".repeat(80), "😀".repeat(81), ` ${"y".repeat(80)} `)],
   [2, fc.constantFrom(undefined, null, true, 12, 1.5, 12, ["a"], { a: "b" })],
@@ -63,7 +63,7 @@ export const labelSteps: Arbitrary<Step> = oneOf<Step>(
         ...{ fields: labelFields, page_label_name: oneOf([15, fc.constant(undefined)], [1, fc.constantFrom("vip", "new")]) },
         migrations_override: migrationsOverride,
       }),
-      body: body({ page_label_name: labelName, name: oneOf([9, fc.constant(undefined)], [1, fc.constant("named")]) }),
+      body: body({ page_label_name: labelName, name: oneOf([9, fc.constant(undefined)], [1, fc.constantFrom("named", "vip")]) }),
     }),
   ],
   [2, request({ ...common, operation: "readLabel", method: "GET", node: label, edge: "", query: fc.record({ fields: labelFields }) })],

@@ -48,7 +48,7 @@ export const rules = {
   badText: "D-21: U+0000 and lone surrogates are refused",
   labelName: "D-40: a name has 1 to 80 characters",
   labelTwice: "D-40: a second label of a name is refused",
-  labelFolded: "D-82: with the migration, names compare without case",
+  labelFolded: "D-82, D-310: with the migration, names compare without case",
   migrationsSet: "D-82: an app turns migrations on or off",
   migrationsOverride: "VER-7h: migrations_override counts for one request",
   badMigrationsOverride: "D-82: an override of another name, or without a boolean, is refused",

@@ -29,7 +29,10 @@ function listLabels(turn: Turn, labels: readonly Label[]): Reply | Failure[] {
 /** A parameter with a place of its own; in clients either place serves. */
 function placed({ world, request, fail }: Turn, names: readonly string[], place: "body" | "query"): string | Failure {
   const [name = ""] = names;
-  const first = (read: typeof inBody): unknown => names.map((one) => read(request, one)).find((value) => value !== undefined);
+  const given = (read: typeof inBody) => names.map((one) => read(request, one)).filter((value) => value !== undefined);
+  // D-40: nor in one place under two names.
+  if ([inBody, inQuery].some((read) => new Set(given(read).map(asText)).size > 1)) return fail("invalidParameter", { parameter: name });
+  const first = (read: typeof inBody): unknown => given(read)[0];
   const [body, query] = [first(inBody), first(inQuery)];
   const other = place === "body" ? query : body;
   const own = (place === "body" ? body : query) ?? (world.profile === "clients" ? other : undefined);
@@ -56,6 +59,9 @@ function withAnyName({ world, request, fail }: Turn, failure: Failure): Failure 
   return world.profile === "clients" && parameter(request, "name") !== undefined ? fail("invalidParameter") : failure;
 }
 
+/** D-82: full case folding, one character at a time. */
+const foldCharacter = (character: string): string => (character === "ı" ? character : character.toLowerCase().toUpperCase().toLowerCase());
+
 function createLabel(turn: Turn): Reply | Failure[] {
   const { world, node, tokens, fail } = turn;
   const name = readName(turn);
@@ -64,7 +70,7 @@ function createLabel(turn: Turn): Reply | Failure[] {
   const problems = [name, selection].filter((one): one is Failure => typeof one === "object" && "error" in one);
   if (problems.length > 0 || typeof name !== "string" || !isSelection(selection)) return problems;
   const isFolded = isMigrated(world, tokens[0].app, "label_names_case_insensitive", turn.request);
-  const folded = (text: string): string => (isFolded ? text.toLowerCase() : text);
+  const folded = (text: string): string => (isFolded ? Array.from(text, foldCharacter).join("") : text);
   const first = [...world.labels.values()].find((label) => label.page === node && folded(label.name) === folded(name));
   if (first !== undefined) {
     world.reach(first.name === name ? "labelTwice" : "labelFolded");
