@@ -183,6 +183,20 @@ onEachDatabase("custom labels", (database) => {
     expect(await namesOf(plaza)).toEqual(["name name", "page_label_name name", "name page_label_name", "vip"]);
   });
 
+  test("D-311 [clients]: two names of one parameter have no two values in the body, nor in the query", async () => {
+    const plaza = await open({ profile: "clients" });
+    const both = (name: unknown, page_label_name: unknown) => ({ name, page_label_name });
+    for (const given of [{ body: both("this", "that") }, { query: both("this", "that") as never }]) {
+      const refused = await plaza.post(onPage, { bearer: token, ...given });
+      expect(refused).toMatchObject({ status: 400, body: { code: 100, error_data: { parameter: "page_label_name" } } });
+    }
+    for (const body of [both("1", 1), both("2", null), both(null, "3")]) expect((await plaza.post(onPage, { bearer: token, body })).status).toBe(200);
+    expect(await namesOf(plaza)).toEqual(["3", "2", "1", "vip"]);
+    // In strict, `name` means nothing here.
+    const strict = await open();
+    expect((await strict.post(onPage, { token, body: both("this", "that") })).body.name).toBe("that");
+  });
+
   test("D-33: creating with fields returns the node", async () => {
     const plaza = await open();
     const { body } = await plaza.post(onPage, { token, query: { fields: "name,page{id}" }, body: { page_label_name: "regular" } });

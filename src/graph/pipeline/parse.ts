@@ -181,16 +181,20 @@ export function checkPlaces({ query, body }: Placed, places: Readonly<Record<str
   }
 }
 
-/** The parameters under the interface's own names, in each place for itself. */
+/** The parameters under the interface's own names, in each place for itself. Throws `invalidParameter` for two values in one place (D-40). */
 function withoutAliases({ query, body }: Placed, aliases: Readonly<Record<string, string>>): Placed {
   return { query: underOwnNames(query, aliases), body: underOwnNames(body, aliases) };
 }
 
 function underOwnNames(parameters: Parameters, aliases: Readonly<Record<string, string>>): Parameters {
-  const given = Object.entries(aliases).filter(
-    ([alias, name]) => (parameters[alias] ?? undefined) !== undefined && (parameters[name] ?? undefined) === undefined,
-  );
-  return given.length === 0 ? parameters : { ...parameters, ...Object.fromEntries(given.map(([alias, name]) => [name, parameters[alias]])) };
+  const own: Record<string, unknown> = { ...parameters };
+  for (const [alias, name] of Object.entries(aliases)) {
+    const value = parameters[alias] ?? undefined;
+    if (value === undefined) continue;
+    own[name] ??= value;
+    if (textOf(own[name]) !== textOf(value)) throw invalidParameter(name, `must not have one value, and ${alias} another`);
+  }
+  return own;
 }
 
 /** D-50, D-57: throws `invalidParameter` for a parameter that is neither one of every operation nor one of `names`. */

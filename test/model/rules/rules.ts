@@ -77,7 +77,7 @@ export const rules = {
   attributionReport: "LIM-12: reports go by 28 days after a click and one after an impression",
   attributionReportUntracked: "I1-12: reports have events without tracking",
   attributionUntracked: "D-76: an event without tracking is due to no ad",
-  labelPlace: "D-40: page_label_name and user have their places",
+  labelPlace: "D-40, D-311: page_label_name and user have their places",
   labelAttachTwice: "D-40: attaching twice succeeds twice",
   labelDetachNothing: "D-40: detaching what is not attached succeeds",
   labelDeleteDetaches: "D-40: deleting a label detaches it",
