@@ -96,8 +96,8 @@ const pattern = (expression: RegExp, reason: string) => reader(reason, (input) =
 
 /** Browsers and CDNs refuse much longer addresses. */
 const URL_CHARACTERS_MAX = 2_048;
-/** An absolute http(s) address with a host, an optional port, and no whitespace. */
-const WEB_ADDRESS = /^https?:\/\/(?:[^\s/?#@]*@)?(?:[\p{L}\p{N}\p{M}._~%-]+|\[[\da-f:.]+\])(?::\d{1,5})?(?:[/?#]\S*)?$/iu;
+/** An absolute http(s) address with a host, an optional port, and no white space or control characters (D-312). */
+const WEB_ADDRESS = /^https?:\/\/(?:[^\s/?#@]*@)?(?:[\p{L}\p{N}\p{M}._~%-]+|\[[\da-f:.]+\])(?::\d{1,5})?(?:[/?#][^\s\p{Cc}]*)?$/iu;
 const webAddress = reader("is not an http or https address", (input) => input.length <= URL_CHARACTERS_MAX && WEB_ADDRESS.test(input));
 
 /** Up to 12 digits and 6 decimals, as text: no price passes through a binary float. */

@@ -40,15 +40,24 @@ function isTimeZone(name: string): boolean {
 
 const when = (isOfIt: (text: string) => boolean) => (text: string) => (isOfIt(text) ? text : undefined);
 
-const webAddress = {
-  read: when((text) => /^https?:\/\//i.test(text) && URL.canParse(text)),
-  words: { minLength: 1, format: "uri", pattern: "^[Hh][Tt][Tt][Pp][Ss]?://" },
-};
+const isWebAddress = (text: string): boolean => /^https?:\/\//i.test(text) && URL.canParse(text);
+/** `URL` drops or escapes these characters; most other programs do not take an address that has one. */
+const hasBlankOrControl = (text: string): boolean => /[\s\p{Cc}]/u.test(text);
 
 const known: Readonly<Record<string, Format>> = {
-  "web-address": { ...webAddress, problem: "must be an http or https address" },
+  /** D-312. */
+  "web-address": {
+    read: when((text) => isWebAddress(text) && !hasBlankOrControl(text)),
+    problem: "must be an http or https address, without white space and control characters",
+    words: { minLength: 1, format: "uri", pattern: "^[Hh][Tt][Tt][Pp][Ss]?://[^\\s\\x00-\\x1f\\x7f-\\x9f]+$" },
+  },
   /** D-61: an address that cannot be called fails like the handshake. */
-  callback: { ...webAddress, problem: "it is not an http or https address", error: handshakeFailed },
+  callback: {
+    read: when(isWebAddress),
+    problem: "it is not an http or https address",
+    error: handshakeFailed,
+    words: { minLength: 1, format: "uri", pattern: "^[Hh][Tt][Tt][Pp][Ss]?://" },
+  },
   id: { read: when(isNodeId), problem: "must be an id: a decimal number from 1 to 9223372036854775807", words: { pattern: "^[1-9][0-9]{0,18}$" } },
   country: {
     read: countryOf,

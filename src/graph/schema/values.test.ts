@@ -73,7 +73,18 @@ describe("text", () => {
 
   test("may have a format, which one checker knows", () => {
     const cases: [format: string, right: string, wrong: string[], problem: string][] = [
-      ["web-address", "HTTP://example.com/a", ["", "ftp://example.com", "example.com", "https://"], "must be an http or https address"],
+      [
+        "web-address",
+        "HTTP://example.com/a",
+        [
+          "",
+          "ftp://example.com",
+          "example.com",
+          "https://",
+          ...["a b", "a\tb", "a\u0001b", "a\u0085b", "a\u2003b", "a "].map((path) => `https://example.com/${path}`),
+        ],
+        "must be an http or https address, without white space and control characters",
+      ],
       ["callback", "https://example.com", ["ftp://example.com"], "(#2200) Callback verification failed: it is not an http or https address"],
       ["id", "9223372036854775807", ["0", "01", "9223372036854775808", "x"], "must be an id: a decimal number from 1 to 9223372036854775807"],
       ["time-zone", "Europe/Berlin", ["", "Mars/Base"], "is not a name of the time zone database, e.g. Europe/Berlin"],

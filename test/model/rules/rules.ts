@@ -83,7 +83,7 @@ export const rules = {
   labelDeleteDetaches: "D-40: deleting a label detaches it",
   unknownPerson: "D-21: a person whom the page does not know",
   personaName: "D-41: a persona's name has 1 to 50 characters",
-  personaPicture: "D-41: a persona's picture is an http or https address",
+  personaPicture: "D-41, D-312: a persona's picture is an http or https address",
   personaPlaces: "D-41: the body has precedence over the query",
   actionPastDue: "D-50: an action is past due once the clock passes its due date",
   actionsVersion: "D-50: another X-API-Version is refused",

@@ -33,7 +33,7 @@ function readText({ world, request, fail }: Turn, name: string, isRight: (text: 
 }
 
 function isPicture(world: World, text: string): boolean {
-  const is = /^https?:\/\/[^/]/i.test(text) && URL.canParse(text) && text.length <= 2048;
+  const is = /^https?:\/\/[^/]/i.test(text) && URL.canParse(text) && !/[\s\p{Cc}]/u.test(text) && text.length <= 2048;
   if (!is) world.reach("personaPicture");
   return is;
 }
