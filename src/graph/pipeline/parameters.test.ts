@@ -25,7 +25,8 @@ describe("parameters", () => {
     expect(source.user).toBeInstanceOf(JsonNumber);
     expect(read(schema, source)).toEqual({ user: "9007199254740993" });
     expect(read(schema, { user: 12 })).toEqual({ user: "12" });
-    for (const user of [true, [], {}, ["a"]]) expect(refusal(() => read(schema, { user }))).toBe("user");
+    for (const user of [true, [], {}, ["a"], ...["1e400", "-1e400", "9".repeat(400)].map((text) => new JsonNumber(text))])
+      expect(refusal(() => read(schema, { user }))).toBe("user");
     expect(refusal(() => read(schema, {}))).toBe("user");
     expect(refusal(() => read(schema, { user: null }))).toBe("user");
   });

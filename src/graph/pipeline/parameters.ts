@@ -42,10 +42,10 @@ export const isNo = (flag: unknown): boolean => booleans.get(flag) === false;
 
 const parsed = (text: string): unknown => parseJsonOr(text, (problem) => new ValueProblem(problem));
 
-/** Numbers are text too, with all their digits. */
+/** A number serves as text, with all its digits. One that is too large for a number is returned as it is, and then refused. */
 export function textOf(value: unknown): unknown {
-  if (typeof value === "number") return String(value);
-  return value instanceof JsonNumber ? value.text : value;
+  if (value instanceof JsonNumber) return Number.isFinite(Number(value.text)) ? value.text : value;
+  return typeof value === "number" ? String(value) : value;
 }
 
 /** JSON keeps the text of a number with more than 15 digits; a safe integer has up to 16. */

@@ -5,7 +5,7 @@ import { parseJson, parseJsonOr, parseJsonParameter } from "./json.ts";
 const read = (text: string): unknown => parseJson(text, "It");
 
 describe("D-02, D-70: a number of JSON", () => {
-  test.each(["0", "123456789012345", "-123456789012345", "1234567890.12345", "-1.5e-7", "999999999999999", "1e300"])(
+  test.each(["0", "123456789012345", "-123456789012345", "1234567890.12345", "-1.5e-7", "999999999999999", "1e300", "0e-400"])(
     "%s is a number, at any place",
     (text) => {
       const number = Number(text);
@@ -25,6 +25,9 @@ describe("D-02, D-70: a number of JSON", () => {
     "-9223372036854775808",
     "12345678.123456789",
     "0.1234567890123456",
+    "1e400",
+    "-1.5E+400",
+    "1e-400",
   ])("%s keeps its digits, at any place", (text) => {
     const kept = new JsonNumber(text);
     expect(read(text)).toEqual(kept);

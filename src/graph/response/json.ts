@@ -1,6 +1,6 @@
 /**
- * JSON from a caller: limited in depth, and with numbers kept as text where a binary float would lose digits (63-bit ids,
- * `_valueToSum`; D-02, D-70).
+ * JSON from a caller: limited in depth. A number that a binary float would change keeps its text (63-bit ids, `_valueToSum`, `1e400`;
+ * D-02, D-70).
  */
 import { invalidParameter, malformedRequest } from "#kernel/errors";
 import { endOfString } from "#kernel/redaction/json-text";
@@ -21,22 +21,27 @@ type Refusal = (problem: string) => Error;
 
 /** Throws what `refused` makes of the problem, e.g. of `is not valid JSON`. */
 export function parseJsonOr(text: string, refused: Refusal): unknown {
-  const hasLongNumber = inspect(text, refused);
+  const hasInexactNumber = inspect(text, refused);
   try {
-    return hasLongNumber ? JSON.parse(text, keepDigits) : JSON.parse(text);
+    return hasInexactNumber ? JSON.parse(text, keepDigits) : JSON.parse(text);
   } catch {
     throw refused("is not valid JSON");
   }
 }
 
-const keepDigits = (_key: string, value: unknown, context?: { source?: string }): unknown =>
-  typeof value === "number" && context?.source !== undefined && context.source.length > EXACT_DIGITS_MAX ? new JsonNumber(context.source) : value;
+function keepDigits(_key: string, value: unknown, context?: { source?: string }): unknown {
+  const source = context?.source;
+  if (typeof value !== "number" || source === undefined) return value;
+  // `1e400` would be Infinity, and `1e-400` 0.
+  const isExact = source.length <= EXACT_DIGITS_MAX && Number.isFinite(value) && (value !== 0 || !/[1-9].*e/i.test(source));
+  return isExact ? value : new JsonNumber(source);
+}
 
-/** One scan outside of strings. Returns whether some number must keep its digits; throws for text that nests too deep. */
+/** Scans the text outside of strings. Returns whether a number may have to keep its digits. Throws if the text nests too deep. */
 function inspect(text: string, refused: Refusal): boolean {
   let depth = 0;
   let digits = 0;
-  let hasLongNumber = false;
+  let hasInexactNumber = false;
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i);
     if (unit === 34) i = endOfString(text, i);
@@ -44,9 +49,10 @@ function inspect(text: string, refused: Refusal): boolean {
       if (++depth > JSON_DEPTH_MAX) throw refused(`nests deeper than ${JSON_DEPTH_MAX} levels`);
     } else if (unit === 125 || unit === 93) depth--;
     else if (unit >= 48 && unit <= 57) {
-      if (++digits > EXACT_DIGITS_MAX) hasLongNumber = true;
-      // Between two numbers stands a comma or a colon.
-    } else if (unit !== 46) digits = 0;
+      if (++digits > EXACT_DIGITS_MAX) hasInexactNumber = true;
+    } else if (digits > 0 && (unit === 101 || unit === 69)) hasInexactNumber = true;
+    // A comma, a colon or a bracket separates two numbers.
+    else if (unit !== 46) digits = 0;
   }
-  return hasLongNumber;
+  return hasInexactNumber;
 }

@@ -1,5 +1,5 @@
 /** Validates the events of a request one by one (EVT clauses, D-70, D-76). The first invalid event refuses the whole request. */
-import { isNo, isYes } from "#graph/pipeline/parameters";
+import { isNo, isYes, textOf } from "#graph/pipeline/parameters";
 import { JsonNumber } from "#graph/pipeline/request";
 import { invalidParameter } from "#kernel/errors";
 import type { NodeId } from "#kernel/ids";
@@ -117,7 +117,7 @@ function readValue(input: unknown): bigint | string {
 }
 
 function readEventId(input: unknown, refuse: Refuse): string {
-  const text = input instanceof JsonNumber ? input.text : typeof input === "number" ? String(input) : input;
+  const text = textOf(input);
   if (typeof text !== "string") throw refuse("event_id", "must be a string");
   const problem = text === "" ? "must not be empty" : textProblem(text);
   if (problem !== undefined) throw refuse("event_id", problem);

@@ -2,6 +2,7 @@
 import ipaddr from "ipaddr.js";
 import type { Static } from "typebox";
 import type { OperationRequest } from "#graph/contract/operation";
+import { textOf } from "#graph/pipeline/parameters";
 import { JsonNumber, type Parameters } from "#graph/pipeline/request";
 import { parseJson } from "#graph/response/json";
 import type { World } from "#graph/worlds/world";
@@ -83,7 +84,7 @@ function readExtinfo(input: unknown): readonly string[] | undefined {
 }
 
 function extinfoText(value: unknown, index: number): string {
-  const text = value instanceof JsonNumber ? value.text : typeof value === "number" ? String(value) : value;
+  const text = textOf(value);
   if (typeof text !== "string" || text.trim() === "") throw invalidParameter(`extinfo[${index}]`, "must not be empty");
   if (!isStorableText(text)) throw invalidParameter(`extinfo[${index}]`, "contains U+0000 or a lone surrogate");
   if (codePointCount(text) > VALUE_CHARACTERS_MAX)
@@ -109,7 +110,7 @@ export interface EventList {
 export function readEventList({ params, graphRequest }: Pick<OperationRequest<Parameters>, "params" | "graphRequest">): EventList {
   const parameter = params.custom_events === undefined ? "custom_events_file" : "custom_events";
   const file = graphRequest.files.get("custom_events_file");
-  const input = params.custom_events ?? (file === undefined ? params.custom_events_file : textOf(file.bytes));
+  const input = params.custom_events ?? (file === undefined ? params.custom_events_file : fileText(file.bytes));
   if (input === undefined || input === "") throw invalidParameter("custom_events", "is required");
   const events = typeof input === "string" ? parseJson(input, `Param ${parameter}`) : input;
   if (!Array.isArray(events)) throw invalidParameter(parameter, "must be a JSON list of events");
@@ -125,7 +126,7 @@ const isObjectText = (event: unknown): event is string => typeof event === "stri
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-function textOf(bytes: Uint8Array): string {
+function fileText(bytes: Uint8Array): string {
   try {
     return utf8.decode(bytes);
   } catch {
