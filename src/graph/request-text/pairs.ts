@@ -1,7 +1,7 @@
 /** `a=b&c=d` as queries and forms write it, scanned once and without a URL object. */
 import { type GraphError, invalidParameter, malformedRequest } from "#kernel/errors";
 import type { Parameters } from "../pipeline/request.ts";
-import { ParameterTree } from "./parameter-tree.ts";
+import { isNested, ParameterTree } from "./parameter-tree.ts";
 
 export interface ParsedPairs {
   readonly parameters: Parameters;
@@ -72,6 +72,13 @@ export function withoutPairs(text: string, isLeftOut: (name: string) => boolean)
 
 /** The text with further pairs behind it. */
 export const withPairs = (text: string, more: Parameters): string =>
-  [text, ...Object.entries(more).map(([name, value]) => `${name}=${encodeURIComponent(textOf(value))}`)].filter((pair) => pair !== "").join("&");
+  [text, ...Object.entries(more).flatMap(([name, value]) => pairsOf(encodeURIComponent(name), value))].filter((pair) => pair !== "").join("&");
 
-const textOf = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
+/** A value that was written with brackets is written so again, because JSON would make texts of its numbers and flags. */
+function pairsOf(name: string, value: unknown): string[] {
+  if (isNested(value)) return Object.entries(value).flatMap(([key, inner]) => nestedPairs(`${name}[${encodeURIComponent(key)}]`, inner));
+  return [`${name}=${encodeURIComponent(typeof value === "string" ? value : JSON.stringify(value))}`];
+}
+
+const nestedPairs = (name: string, value: unknown): string[] =>
+  Array.isArray(value) ? value.flatMap((item) => pairsOf(`${name}[]`, item)) : pairsOf(name, value);

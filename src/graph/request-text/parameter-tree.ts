@@ -82,6 +82,9 @@ function keysOf(name: string): string[] {
 
 const isBranch = (value: unknown): value is Branch => typeof value === "object" && value !== null && Object.getPrototypeOf(value) === null;
 
+/** Whether a parameter's value was written with brackets, `a[b]=c`, and not as JSON. */
+export const isNested = (value: unknown): value is Readonly<Record<string, unknown>> => isBranch(value);
+
 /** False when something of another kind stands in the way. An empty key appends. */
 function insert(root: Branch, keys: readonly string[], value: unknown): boolean {
   let at: Branch | unknown[] = root;

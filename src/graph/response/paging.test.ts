@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { ListPage } from "#storage/keyset";
 import type { GraphRequest } from "../pipeline/request.ts";
+import { parsePairs } from "../request-text/pairs.ts";
 import { Cursors } from "./cursors.ts";
 import { parseJson } from "./json.ts";
 import { type ListAddress, pagingOf, readPageRequest } from "./paging.ts";
@@ -103,6 +104,9 @@ describe("the links of a page", () => {
 
   test("D-41: what a body said stands there too, but no credential, no cursor and nothing that made it one of several", () => {
     expect(next("limit=2", { limit: 5, fields: "id" })).toBe("limit=5&fields=id&@");
+    expect(next("limit=2", { limit: null })).toBe("limit=2&@");
+    const { parameters } = parsePairs("filter[b][]=1&filter[b][]=%26&filter[c d]=x", "The body");
+    expect(next("filter[b]=0&filters=1", parameters)).toBe("filters=1&filter[b][]=1&filter[b][]=%26&filter[c%20d]=x&@");
     expect(next("a=1", { filter: { b: 2 } })).toBe(`a=1&filter=${encodeURIComponent('{"b":2}')}&@`);
     const own = ["access_token", "oauth_token", "appsecret_proof", "before", "after", "method", "ids", "batch", "include_headers"];
     expect(next("a=1", Object.fromEntries(own.map((name) => [name, "x"])))).toBe("a=1&@");

@@ -3,7 +3,7 @@ import { invalidParameter } from "#kernel/errors";
 import type { ListPage, PageRequest } from "#storage/keyset";
 import { textOf } from "../pipeline/parameters.ts";
 import type { GraphRequest, Parameters } from "../pipeline/request.ts";
-import { withoutPairs } from "../request-text/pairs.ts";
+import { withoutPairs, withPairs } from "../request-text/pairs.ts";
 import type { Cursors } from "./cursors.ts";
 
 /** D-31. */
@@ -93,14 +93,13 @@ const notKept = new Set(["access_token", "oauth_token", "appsecret_proof", "befo
 
 /** D-41: the body's parameters win over those of the query, and `next` asks for the same list. */
 function withBody(queryText: string, body: Parameters): string {
-  let kept: URLSearchParams | undefined;
-  for (const name in body) {
-    if (notKept.has(name)) continue;
-    const value = body[name];
-    kept ??= new URLSearchParams(queryText);
-    kept.set(name, typeof value === "string" ? value : JSON.stringify(value));
-  }
-  return kept === undefined ? queryText : kept.toString();
+  const own = Object.entries(body).filter(([name, value]) => !notKept.has(name) && value !== null);
+  if (own.length === 0) return queryText;
+  const names = new Set(own.map(([name]) => name));
+  return withPairs(
+    withoutPairs(queryText, (name) => names.has(name.split("[", 1)[0] as string)),
+    Object.fromEntries(own),
+  );
 }
 
 /** Few queries have a cursor: the others are not taken apart. */

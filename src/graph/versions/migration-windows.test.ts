@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { parsePairs } from "../request-text/pairs.ts";
 import type { MigrationWindow } from "./calendar.ts";
 import { isMigrationOn, readMigrationsOverride } from "./migration-windows.ts";
 
@@ -32,12 +33,17 @@ describe("D-82: a migration", () => {
 describe("VER-7g: an override", () => {
   const read = (value: unknown, now = 1_500) => ({ ...readMigrationsOverride(value, [window], now) });
 
-  test("is an object of booleans, as JSON or as what JSON says, also as words", () => {
+  test("is an object of booleans, as JSON or as what JSON says", () => {
     expect(read(undefined)).toEqual({});
     expect(read('{"renaming":true}')).toEqual({ renaming: true });
     expect(read({ renaming: false })).toEqual({ renaming: false });
-    expect(read({ renaming: "true" })).toEqual({ renaming: true });
-    expect(read({ renaming: "false" })).toEqual({ renaming: false });
+  });
+
+  test("D-82: is true or false in brackets, where a value can only be text", () => {
+    const inBrackets = (value: string) => read(parsePairs(`migrations_override[renaming]=${value}`, "The query").parameters.migrations_override);
+    expect(inBrackets("true")).toEqual({ renaming: true });
+    expect(inBrackets("false")).toEqual({ renaming: false });
+    for (const value of ["", "1", "True", "yes"]) expect(() => inBrackets(value)).toThrow("must give true or false for renaming");
   });
 
   test.each([
@@ -48,6 +54,8 @@ describe("VER-7g: an override", () => {
     ["an unknown name", { other: true }],
     ["a value that is no boolean", { renaming: 1 }],
     ["a word that is no boolean", { renaming: "yes" }],
+    ["the word true in JSON", { renaming: "true" }],
+    ["the word false in the text of JSON", '{"renaming":"false"}'],
   ])("is refused: %s", (_title, value) => {
     expect(() => read(value)).toThrow("migrations_override");
   });

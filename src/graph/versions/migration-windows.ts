@@ -1,5 +1,6 @@
 /** D-82: whether a named migration is on for a request (VER-7a to VER-7h). Pure. */
 import { invalidParameter } from "#kernel/errors";
+import { isNested } from "../request-text/parameter-tree.ts";
 import { parseJsonParameter } from "../response/json.ts";
 import type { MigrationWindow } from "./calendar.ts";
 
@@ -22,20 +23,25 @@ export function isMigrationOn(window: MigrationWindow, app: MigratedApp, overrid
 export const openMigrations = (windows: readonly MigrationWindow[], now: number): string[] =>
   windows.filter(({ start, end }) => start <= now && now < end).map(({ name }) => name);
 
-/** VER-7g: a JSON object of names and booleans. Throws `invalidParameter` for an unknown name, for one whose window is not open, and for a value that is no boolean. */
+/**
+ * VER-7g: a JSON object of names and booleans. Throws `invalidParameter` for an unknown name, for a migration whose window is not open, and
+ * for a value that is not a boolean.
+ */
 export function readMigrationsOverride(value: unknown, windows: readonly MigrationWindow[], now: number): Readonly<Record<string, boolean>> {
   if (value === undefined) return {};
   const parameter = "migrations_override";
   const given = typeof value === "string" ? parseJsonParameter(value, parameter) : value;
   if (typeof given !== "object" || given === null || Array.isArray(given))
     throw invalidParameter(parameter, "must be an object of migration names and booleans");
+  // D-82: `migrations_override[name]=true`, where a value can only be text.
+  const areTexts = isNested(given);
   const switches: Record<string, boolean> = Object.create(null);
   for (const [name, isOn] of Object.entries(given)) {
     const window = windows.find((known) => known.name === name);
     if (window === undefined) throw invalidParameter(parameter, `names an unknown migration: ${name}`);
     if (now < window.start || now >= window.end) throw invalidParameter(parameter, `names a migration whose window is not open: ${name}`);
-    const isTrue = isOn === true || isOn === "true";
-    if (!isTrue && isOn !== false && isOn !== "false") throw invalidParameter(parameter, `must give true or false for ${name}`);
+    const isTrue = isOn === true || (areTexts && isOn === "true");
+    if (!isTrue && isOn !== false && !(areTexts && isOn === "false")) throw invalidParameter(parameter, `must give true or false for ${name}`);
     switches[name] = isTrue;
   }
   return switches;
