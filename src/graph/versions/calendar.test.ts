@@ -3,6 +3,7 @@ import { entryReader } from "../worlds/file/entry-reader.ts";
 import {
   calendarWith,
   checkCalendar,
+  type MigrationWindow,
   requireEndpoints,
   requireMigrations,
   standardCalendar,
@@ -67,6 +68,7 @@ describe("what a world file says of versions", () => {
     expect(read({ marketing: [version] })).toEqual({ marketing: [{ version: "27.0", released: 1_793_491_200, affects: [] }] });
     expect(read({ migrations: [{ name: "m", start: 0, end: 1 }] })).toEqual({ migrations: [{ name: "m", start: 0, end: 1 }] });
     expect(() => read({ migrations: [{ name: "", start: 0, end: 1 }] })).toThrow("migrations[0].name");
+    expect(() => read({ marketing: [] })).toThrow("marketing must not be empty");
   });
 
   const base: VersionCalendar = { platform: [], migrationIntents: [], marketing: [], migrations: [] };
@@ -113,7 +115,6 @@ describe("what a world file says of versions", () => {
       ],
     });
     expect(calendarWith(standardCalendar, {})).toEqual(standardCalendar);
-    expect(calendarWith(standardCalendar, { marketing: [] }).marketing).toEqual(standardCalendar.marketing);
   });
 
   test("is refused with its place", () => {
@@ -124,6 +125,39 @@ describe("what a world file says of versions", () => {
     expect(refused({ platform: [release("1.0", 0), { version: "2.0", released: "x" }] })).toThrow("platform[1].released");
     expect(refused({ migrations: [{ name: "m", start: "x", end: 0 }] })).toThrow("migrations[0].start");
     expect(refused({ migrations: [{ name: "m", start: 0, end: "x" }] })).toThrow("migrations[0].end");
+  });
+});
+
+describe("a calendar that is not possible names the place in the file", () => {
+  const day = (text: string) => Date.parse(text) / 1_000;
+  const refusal = (entry: Parameters<typeof calendarWith>[1]) => () => calendarWith(standardCalendar, entry);
+
+  test("of its only migration, beside the built-in one, and of one that it names twice", () => {
+    expect(refusal({ migrations: [{ name: "m", start: 0, end: 1 }] })).toThrow(/^migrations\[0\] m has a window of less than 90 days$/);
+    const [m, other] = ["m", "other"].map((name) => ({ name, start: 0, end: 90 * DAY })) as [MigrationWindow, MigrationWindow];
+    expect(refusal({ migrations: [m, other, m] })).toThrow(/^migrations\[2\]\.name repeats the migration m$/);
+  });
+
+  test("of versions that it lists in another order", () => {
+    const marketing = (version: string, released: string, until?: string) => ({
+      ...{ version, released: day(released), affects: [] },
+      ...(until === undefined ? {} : { until: day(until) }),
+    });
+    const [newer, older] = [marketing("31.0", "2027-06-01"), marketing("30.0", "2027-01-01", "2027-06-02")];
+    expect(refusal({ marketing: [newer, older] })).toThrow(/^marketing\[1\]\.until leaves less than 90 days after the release of v31\.0$/);
+    expect(refusal({ marketing: [newer, marketing("30.0", "2027-07-01")] })).toThrow(/^marketing\[0\]\.released is before the release/);
+    expect(refusal({ marketing: [newer, marketing("30.0", "2027-01-01", "2026-01-01")] })).toThrow(/^marketing\[1\]\.until is not after/);
+    expect(refusal({ marketing: [newer, newer] })).toThrow(/^marketing\[1\] repeats the version v31\.0$/);
+  });
+
+  test("of versions of the general interface, beside the document's own", () => {
+    const platform = (version: string, released: string) => ({ version, released: day(released) });
+    expect(refusal({ platform: [platform("27.0", "2026-07-28")] })).toThrow(
+      /^platform\[0\]\.released is before the release of the version before it$/,
+    );
+    expect(refusal({ platform: [platform("28.0", "2027-07-28"), platform("25.5", "2026-07-30")] })).toThrow(
+      /^platform\[1\]\.released is after the release of v26\.0$/,
+    );
   });
 });
 

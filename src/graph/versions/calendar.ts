@@ -95,7 +95,7 @@ export const versionsEntry = Type.Object(
           },
           closed,
         ),
-        { description: "the versions of catalogs and feeds; they replace all that are known" },
+        { minItems: 1, description: "the versions of catalogs and feeds; they replace all others" },
       ),
     ),
     platform: Type.Optional(
@@ -131,68 +131,85 @@ function readVersion(given: string, path: string): Version {
 
 const byVersion = (one: Release, other: Release): number => one.version - other.version;
 
+/** The path in a world file of each item that the file has. */
+type Places = Map<object, string>;
+
 /**
  * The calendar `base` with an entry applied: the entry's marketing versions replace those of the base, everything else is added to
  * it. Throws `WorldProblem` for a calendar that breaks D-80.
  */
 export function calendarWith(base: VersionCalendar, entry: VersionsEntry): VersionCalendar {
-  const versions = entry.marketing?.map((given, index) => {
-    const place = `marketing[${index}]`;
-    return {
-      version: readVersion(given.version, `${place}.version`),
-      released: secondsOf(given.released, `${place}.released`),
-      until: given.until === undefined ? undefined : secondsOf(given.until, `${place}.until`),
-      affects: given.affects,
-    };
+  const places: Places = new Map();
+  const itemsOf = <T, R extends object>(list: string, given: readonly T[] | undefined, read: (item: T, place: string) => R): R[] =>
+    (given ?? []).map((item, index) => {
+      const place = `${list}[${index}]`;
+      const result = read(item, place);
+      places.set(result, place);
+      return result;
+    });
+  const releaseOf = ({ version, released }: { version: string; released: number }, place: string): Release => ({
+    version: readVersion(version, `${place}.version`),
+    released: secondsOf(released, `${place}.released`),
   });
-  const migrations = (entry.migrations ?? []).map(({ name, start, end }, index) => ({
+  const platform = itemsOf("platform", entry.platform, releaseOf);
+  const versions = itemsOf("marketing", entry.marketing, (given, place) => ({
+    ...releaseOf(given, place),
+    until: given.until === undefined ? undefined : secondsOf(given.until, `${place}.until`),
+    affects: given.affects,
+  }));
+  const migrations = itemsOf("migrations", entry.migrations, ({ name, start, end }, place) => ({
     name,
-    start: secondsOf(start, `migrations[${index}].start`),
-    end: secondsOf(end, `migrations[${index}].end`),
+    start: secondsOf(start, `${place}.start`),
+    end: secondsOf(end, `${place}.end`),
   }));
-  const names = new Set(migrations.map(({ name }) => name));
-  const platform = (entry.platform ?? []).map(({ version, released }, index) => ({
-    version: readVersion(version, `platform[${index}].version`),
-    released: secondsOf(released, `platform[${index}].released`),
-  }));
-  const added = new Set(platform.map(({ version }) => version));
   const intents = (entry.migration_intents ?? []).map((version, index) => readVersion(version, `migration_intents[${index}]`));
+  const added = new Set(platform.map(({ version }) => version));
+  const names = new Set(migrations.map(({ name }) => name));
   const calendar: VersionCalendar = {
     platform: [...base.platform.filter(({ version }) => !added.has(version)), ...platform].sort(byVersion),
     migrationIntents: [...new Set([...base.migrationIntents, ...intents])].sort((one, other) => one - other),
-    marketing: versions === undefined || versions.length === 0 ? base.marketing : versions.sort(byVersion),
+    marketing: entry.marketing === undefined ? base.marketing : versions.sort(byVersion),
     migrations: [...base.migrations.filter(({ name }) => !names.has(name)), ...migrations],
   };
-  checkCalendar(calendar);
+  checkCalendar(calendar, places);
   return calendar;
 }
 
 /** D-80, VER-3a, VER-7b: the grace after a release and a migration's window are never under 90 days. */
-export function checkCalendar({ platform, marketing: versions, migrations }: VersionCalendar): void {
-  requireOrder(platform, "platform");
-  requireOrder(versions, "marketing");
+export function checkCalendar({ platform, marketing: versions, migrations }: VersionCalendar, places: Places = new Map()): void {
+  requireOrder(platform, "platform", places);
+  requireOrder(versions, "marketing", places);
   for (const [index, next] of versions.entries()) {
-    if (next.until !== undefined && next.until <= next.released) throw new WorldProblem(`marketing[${index}].until`, "is not after the release");
+    const place = places.get(next) ?? `marketing[${index}]`;
+    if (next.until !== undefined && next.until <= next.released) throw new WorldProblem(`${place}.until`, "is not after the release");
     const previous = versions[index - 1];
-    if (previous === undefined) continue;
-    if (previous.until !== undefined && previous.until - next.released < GRACE_SECONDS) {
+    if (previous?.until !== undefined && previous.until - next.released < GRACE_SECONDS) {
       throw new WorldProblem(
-        `marketing[${index - 1}].until`,
+        `${places.get(previous) ?? `marketing[${index - 1}]`}.until`,
         `leaves less than ${GRACE_DAYS} days after the release of ${formatVersion(next.version)}`,
       );
     }
   }
-  for (const [index, { name, start, end }] of migrations.entries()) {
-    if (end - start < GRACE_SECONDS) throw new WorldProblem(`migrations[${index}]`, `${name} has a window of less than ${GRACE_DAYS} days`);
+  for (const [index, migration] of migrations.entries()) {
+    const { name, start, end } = migration;
+    const place = places.get(migration) ?? `migrations[${index}]`;
+    if (end - start < GRACE_SECONDS) throw new WorldProblem(place, `${name} has a window of less than ${GRACE_DAYS} days`);
+    if (migrations.findIndex((other) => other.name === name) < index) throw new WorldProblem(`${place}.name`, `repeats the migration ${name}`);
   }
 }
 
-function requireOrder(versions: readonly Release[], list: string): void {
-  for (const [index, { version, released }] of versions.entries()) {
+function requireOrder(versions: readonly Release[], list: string, places: Places): void {
+  for (const [index, next] of versions.entries()) {
     const previous = versions[index - 1];
     if (previous === undefined) continue;
-    if (version === previous.version) throw new WorldProblem(`${list}[${index}]`, `repeats the version ${formatVersion(version)}`);
-    if (released < previous.released) throw new WorldProblem(`${list}[${index}].released`, "is before the release of the version before it");
+    const place = places.get(next);
+    if (next.version === previous.version) throw new WorldProblem(place ?? `${list}[${index}]`, `repeats the version ${formatVersion(next.version)}`);
+    if (next.released >= previous.released) continue;
+    // If the file has only the earlier one of the two, its path is the one that helps.
+    const placeBefore = place === undefined ? places.get(previous) : undefined;
+    throw placeBefore === undefined
+      ? new WorldProblem(`${place ?? `${list}[${index}]`}.released`, "is before the release of the version before it")
+      : new WorldProblem(`${placeBefore}.released`, `is after the release of ${formatVersion(next.version)}`);
   }
 }
 

@@ -177,7 +177,7 @@ describe("calendars", () => {
   test("D-80: versions out of order, and names that nothing has, are refused with their place", () => {
     const release = (version: string, released: number) => ({ version, released, affects: [] as string[] });
     const refused = (entry: VersionsEntry) => () => calendarWith(standardCalendar, entry);
-    expect(refused({ platform: [release("27.0", 0)] })).toThrow("platform[7].released");
+    expect(refused({ platform: [release("27.0", 0)] })).toThrow("platform[0].released");
     expect(refused({ marketing: [release("2.1", 5), release("2.1", 9)] })).toThrow("repeats the version v2.1");
     expect(refused({ platform: [release("x", 0)] })).toThrow("platform[0].version");
     expect(refused({ migration_intents: ["v1.2.3"] })).toThrow("migration_intents[0]");
