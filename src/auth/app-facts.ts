@@ -42,4 +42,7 @@ declare module "#kernel/ports" {
 }
 
 /** A world's cache for one kind of fact, e.g. `facts("page_role")`. */
-export type FactsOf = <T>(kind: string) => FactCache<T>;
+export type FactsOf = <T>(kind: string) => Pick<FactCache<T>, "get">;
+
+/** In a transaction: what it reads may never be committed, and what a cache has may have changed. */
+export const uncachedFacts: FactsOf = () => ({ get: (_key, load) => load() });

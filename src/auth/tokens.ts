@@ -5,7 +5,7 @@ import { GraphError, invalidParameter, tokenExpired, tokenInvalid, tokenRevoked 
 import { isNodeId, type NodeId } from "#kernel/ids";
 import type { PortRegistry } from "#kernel/ports";
 import { detached } from "#kernel/text";
-import type { Database, Transaction } from "#storage/database";
+import type { Database, Reader, Transaction } from "#storage/database";
 import { FactCache } from "#storage/facts";
 import type { Sealer } from "#storage/sealing";
 import type { AppFacts } from "./app-facts.ts";
@@ -48,7 +48,7 @@ export class Tokens {
   async find(value: string): Promise<Token | undefined> {
     if (value.length > TOKEN_CHARACTERS_MAX) return undefined;
     const bar = value.indexOf("|");
-    if (bar !== -1) return this.#findByAppSecret(value.slice(0, bar), value.slice(bar + 1));
+    if (bar !== -1) return this.#findByAppSecret(value.slice(0, bar), value.slice(bar + 1), (id) => this.findApp(id));
     const hash = this.#hashes.get(value) ?? hashOf(value);
     const token = await this.#tokens.get(hash, () => findTokenByHash(this.#database.reader, hash));
     if (token !== undefined) this.#remember(value, hash);
@@ -101,9 +101,16 @@ export class Tokens {
     return token;
   }
 
+  /** The same as it is stored now, for a transaction. */
+  async findStored(reader: Reader, value: string): Promise<Token | undefined> {
+    const bar = value.indexOf("|");
+    if (bar === -1) return findTokenByHash(reader, hashOf(value));
+    return this.#findByAppSecret(value.slice(0, bar), value.slice(bar + 1), (id) => this.#ports.get("app").findFacts(reader, id));
+  }
+
   /** D-11: `{app_id}|{app_secret}` is an app token too. */
-  async #findByAppSecret(id: string, secret: string): Promise<Token | undefined> {
-    const app = isNodeId(id) ? await this.findApp(id) : undefined;
+  async #findByAppSecret(id: string, secret: string, findApp: (id: NodeId) => Promise<AppFacts | undefined>): Promise<Token | undefined> {
+    const app = isNodeId(id) ? await findApp(id) : undefined;
     if (app === undefined || !isSameHex(hashOf(secret), app.secret_hash)) return undefined;
     return tokenOfApp(app);
   }

@@ -52,7 +52,7 @@ describe("a feature's code", () => {
   const handling = async (kind: string, parts: object, story?: object) => {
     const { request, events } = asked();
     const parsed = { kind, request, ...parts } as unknown as Parsed;
-    const handled = await handle(parsed, "prepared", story as Storyteller | undefined);
+    const handled = await handle(parsed, "prepared", async () => {}, story as Storyteller | undefined);
     return { handled: { ...handled, parsed: undefined }, isItsOwn: handled.parsed === parsed, events, request };
   };
   const of = (what: object) => ({ parsed: undefined, isItsOwn: true, ...what });

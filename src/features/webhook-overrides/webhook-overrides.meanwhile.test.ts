@@ -1,10 +1,11 @@
 /** What ends while an override is being set, most of all during its handshake. */
 import { expect, test } from "bun:test";
+import { hashOf } from "#auth/tokens";
 import { openControl } from "#harness/control";
 import { onEachDatabase } from "#harness/databases";
 import { openPlaza } from "#harness/plaza";
 import { startReceiver } from "#harness/receiver";
-import { insertEntry, removeEntry } from "#harness/sections";
+import { changeEntry, insertEntry, removeEntry } from "#harness/sections";
 import { cafe } from "#harness/worlds";
 import { nodeId } from "#kernel/ids";
 
@@ -61,6 +62,63 @@ onEachDatabase("webhook overrides", (database) => {
         expect({ status: refused.status, subcode: refused.body.error.error_subcode }).toEqual({ status: 400, subcode: 33 });
         expect(handshakes).toHaveLength(1);
         expect(await plaza.dump(["webhook_overrides.override_callback_uri"])).toEqual([]);
+      });
+    }
+
+    const business = {
+      ...world,
+      apps: [{ id: "1001", name: "Shop", secret: "s3cret" }],
+      businesses: [{ id: "3501", name: "Agency", people: [{ user: "3001" }] }],
+    };
+    const owned = { ...business, chatapp_accounts: [{ id: "4001", business: "3501", subscribed_apps: [{ app: "1001" }] }] };
+    type Control = Awaited<ReturnType<typeof openControl>>;
+    const endedRights: { what: string; given: Record<string, unknown>; end: (control: Control) => Promise<unknown>; refusal: object }[] = [
+      {
+        what: "the token",
+        given: world,
+        end: ({
+          plaza: {
+            world: { tokens, database },
+          },
+        }) => database.write((tx) => tokens.revoke(tx, hashOf(bearer), 1_795_000_000)),
+        refusal: { status: 401, code: 190, subcode: 466 },
+      },
+      {
+        what: "the person",
+        given: world,
+        end: ({ request }) => request("DELETE", "nodes/users/3001"),
+        refusal: { status: 401, code: 190, subcode: undefined },
+      },
+      {
+        what: "the role on the app",
+        given: world,
+        end: ({ plaza }) => changeEntry(plaza, "apps", "1001", { roles: [] }),
+        refusal: { status: 403, code: 200, subcode: undefined },
+      },
+      {
+        what: "the role on the account's business",
+        given: owned,
+        end: ({ plaza }) => changeEntry(plaza, "businesses", "3501", { people: [] }),
+        refusal: { status: 403, code: 200, subcode: undefined },
+      },
+    ];
+    for (const { what, given, end, refusal } of endedRights) {
+      test(`D-300 [${profile}]: if ${what} ends during the handshake, no override is stored`, async () => {
+        const control = await openControl({ database, world: given, profile });
+        const { plaza } = control;
+        let endRight = async (): Promise<unknown> => undefined;
+        const { url, handshakes } = startReceiver(async (challenge) => {
+          await endRight();
+          return new Response(challenge);
+        });
+        const override = { override_callback_uri: url, verify_token: "v" };
+        const set = () => plaza.post("/v26.0/4001/subscribed_apps", { bearer, body: override });
+        expect((await set()).body).toEqual({ success: true });
+        endRight = () => end(control);
+        const { status, body } = await plaza.post("/v26.0/4101", { bearer, body: { webhook_configuration: override } });
+        expect({ status, code: body.error.code, subcode: body.error.error_subcode }).toEqual(refusal as never);
+        expect(handshakes).toHaveLength(2);
+        expect(await plaza.dump(["webhook_overrides.phone_number"])).toHaveLength(1);
       });
     }
 

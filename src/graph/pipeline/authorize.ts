@@ -1,12 +1,18 @@
 /** The steps `see` and `authorize`: may the caller know of the node, and do this to it (D-10, D-12 to D-16, D-93). */
-import type { AppFacts } from "#auth/app-facts";
+import { type AppFacts, uncachedFacts } from "#auth/app-facts";
 import { type AuthorizationCheck, authorizationCheck, authorize, canSeeNode } from "#auth/authorize";
 import { type Credential, missingCredential, type Presented, schemeFor } from "#auth/credentials";
+import type { Policy } from "#auth/policy";
 import { placeNames, type Scheme } from "#auth/schemes";
 import { isDataAccessOver, type NodeRef } from "#auth/token";
 import { tokenOfApp } from "#auth/tokens";
-import { invalidParameter, tokenExpired, tokenMissing } from "#kernel/errors";
+import { unixSeconds } from "#kernel/clock";
+import { GraphError, invalidParameter, tokenExpired, tokenInvalid, tokenMissing } from "#kernel/errors";
+import type { Transaction } from "#storage/database";
+import type { Access } from "../contract/operation.ts";
 import type { World } from "../worlds/world.ts";
+import type { SurfaceName } from "./request.ts";
+import { notFound } from "./route.ts";
 import type { Incoming, Resolved, Versioned, Visible } from "./stages.ts";
 
 /** Undefined: the caller may not know that the node exists. */
@@ -63,11 +69,37 @@ export async function authorizeCaller(
   const proof = request.body.appsecret_proof ?? request.query.appsecret_proof;
   for (const { value, token } of used) world.tokens.checkProof(proof, value, token, app);
   const counting = used === credentials ? check : checkFor(world, used, app, subject);
-  const kinds = access.kindsOn?.[request.surface];
-  await authorize(kinds === undefined ? access.policy : { ...access.policy, kinds }, counting);
+  await authorize(policyOn(access, request.surface), counting);
   const refused = isInside === true ? undefined : world.rateLimits.take(app.id, subject.owner, world.clock.nowMs());
   if (refused !== undefined) throw refused;
   return counting;
+}
+
+function policyOn({ policy, kindsOn }: Access, surface: SurfaceName): Policy {
+  const kinds = kindsOn?.[surface];
+  return kinds === undefined ? policy : { ...policy, kinds };
+}
+
+/**
+ * Both steps again, in the transaction of a write that waited for another server: a right that ended meanwhile stops it (D-300).
+ * Reads what is stored, not what a cache has.
+ */
+export async function authorizeAgain(incoming: Incoming, versioned: Versioned, check: readonly AuthorizationCheck[], tx: Transaction): Promise<void> {
+  const { request, world } = incoming;
+  const { endpoint, caller, subject } = versioned;
+  const now = unixSeconds(world.clock);
+  const app = await world.ports.get("app").findFacts(tx, caller.app.id);
+  if (app === undefined) throw tokenInvalid(placeNames[check[0]?.credential.place ?? "bearer"], "its app is gone");
+  const credentials: Credential[] = [];
+  for (const { credential } of check) {
+    const token = world.tokens.alive(await world.tokens.findStored(tx, credential.value), placeNames[credential.place], now);
+    if (token instanceof GraphError) throw token;
+    credentials.push({ ...credential, token });
+  }
+  const { ports, profile } = world;
+  const again = authorizationCheck(credentials, app, subject, { reader: tx, ports, facts: uncachedFacts, profile });
+  if (!(await canSeeNode(endpoint.visibility, again))) throw notFound(incoming, versioned);
+  await authorize(policyOn(endpoint.access, request.surface), again);
 }
 
 /**

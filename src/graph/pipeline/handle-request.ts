@@ -13,7 +13,7 @@ import { withPairs } from "../request-text/pairs.ts";
 import type { Met, RequestFaultInput } from "../worlds/fault-injection.ts";
 import type { World } from "../worlds/world.ts";
 import { authenticate } from "./authenticate.ts";
-import { authorizeCaller, see } from "./authorize.ts";
+import { authorizeAgain, authorizeCaller, see } from "./authorize.ts";
 import { dispatchMany } from "./batch/multi-get.ts";
 import { derivedFrom, overrideOf, tokensOf } from "./derived.ts";
 import { damaged, meetFault, throwErrorOf } from "./faults/faults.ts";
@@ -131,7 +131,7 @@ async function answer(incoming: Incoming, authenticated: Authenticated, progress
   const prepared = parsed.kind === "write" ? await prepare(parsed) : undefined;
   // 10 Handle: a write in one transaction.
   story?.begin("handle", parsed);
-  const handled = await handle(parsed, prepared, story);
+  const handled = await handle(parsed, prepared, (tx) => authorizeAgain(incoming, versioned, check, tx), story);
 
   // 11 Respond: the fields, then the changes back to the version that serves.
   story?.begin("respond");

@@ -1,5 +1,6 @@
 /** The steps `prepare` and `handle`: the feature's own code. */
 
+import type { Transaction } from "#storage/database";
 import type { Row } from "#storage/sql";
 import type { ListResult } from "../contract/operation.ts";
 import type { Parsed, ParsedList, ParsedNode, ParsedRead, ParsedWrite } from "./parse.ts";
@@ -22,7 +23,12 @@ export function prepare({ served, request }: ParsedWrite): Promise<unknown> | un
 }
 
 /** Rejects with what the feature throws; of a write that rejects nothing is stored. */
-export async function handle(parsed: Parsed, prepared: unknown, story?: Storyteller): Promise<Handled> {
+export async function handle(
+  parsed: Parsed,
+  prepared: unknown,
+  authorizeAgain: (tx: Transaction) => Promise<void>,
+  story?: Storyteller,
+): Promise<Handled> {
   const { database } = parsed.request.world;
   switch (parsed.kind) {
     case "node":
@@ -32,14 +38,22 @@ export async function handle(parsed: Parsed, prepared: unknown, story?: Storytel
     case "read":
       return { kind: "read", parsed, response: await parsed.served.handle(parsed.request, database.reader) };
     case "write":
-      return { kind: "write", parsed, response: await write(parsed, prepared, story) };
+      return { kind: "write", parsed, response: await write(parsed, prepared, authorizeAgain, story) };
   }
 }
 
-function write({ served, request }: ParsedWrite, prepared: unknown, story: Storyteller | undefined): Promise<unknown> {
+function write(
+  { served, request }: ParsedWrite,
+  prepared: unknown,
+  authorizeAgain: (tx: Transaction) => Promise<void>,
+  story: Storyteller | undefined,
+): Promise<unknown> {
   if (served.submit !== undefined) return served.submit(request);
-  return request.world.database.write((tx) => {
+  return request.world.database.write(async (tx) => {
     story?.writes(tx);
-    return served.handle(request, tx, prepared);
+    const response = await served.handle(request, tx, prepared);
+    // After the handler, which may have waited for a lock.
+    if (served.prepare !== undefined) await authorizeAgain(tx);
+    return response;
   });
 }
