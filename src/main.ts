@@ -15,7 +15,7 @@ import { newestVersion } from "#graph/versions/resolve";
 import { Worlds } from "#graph/worlds/hosting/worlds";
 import { migrationsOf, newWorldMemory, openWorld } from "#graph/worlds/open-world";
 import { followSettings } from "#graph/worlds/settings";
-import type { Streaming } from "#graph/worlds/world";
+import type { Streaming, WorkObserver } from "#graph/worlds/world";
 import { connectionsWithin, limitsOf, multipartLimits } from "#http/limits";
 import { describeServer, type ReadyInfo, readyInfo, servedBy, surfaceAddresses } from "#http/ready-info";
 import { ownRoutes } from "#http/routes/own-routes";
@@ -30,6 +30,7 @@ import { databasesIn } from "#storage/open";
 import { sharedKeys } from "#storage/sealing";
 import {
   collectGarbage,
+  cpuMs,
   monotonicMs,
   openFilesMax,
   randomFraction,
@@ -43,6 +44,7 @@ import {
   traceId,
 } from "#system";
 import { errorFields, type Log } from "#telemetry/log";
+import { LoopWatch } from "#telemetry/loop-watch";
 import type { MetricsSource } from "#telemetry/merged-metrics";
 import { requestLines, workLog } from "#telemetry/request-lines";
 import { RequestMetrics } from "#telemetry/request-metrics";
@@ -90,7 +92,8 @@ export interface StartOptions {
 export async function startPlaza(config: Config, log: Log, { part, readMetrics }: StartOptions = { part: "all" }): Promise<RunningPlaza> {
   const registry = buildRegistry();
   const ingest = openLiveIngest(config, log, part !== "graph");
-  const worlds = await openWorlds(config, registry, log, ingest.recordings).catch(async (error: unknown) => {
+  const watch = loopWatch(log);
+  const worlds = await openWorlds(config, registry, log, watch.begin, ingest.recordings).catch(async (error: unknown) => {
     await ingest.stop();
     throw error;
   });
@@ -123,6 +126,7 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
           );
     if (control !== undefined) listeners.push(control);
     if (part !== "graph") ingest.serve(worlds);
+    watch.start();
     await worlds.start(async (world) => {
       world.streaming = streaming;
       await ingest.opened(world);
@@ -137,6 +141,7 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
       stop: async (others) => {
         const { outbound } = worlds.default;
         ending.abort();
+        watch.stop();
         certificate?.close();
         const working = [worlds.default.work.stop(), ingest.stop(), watched?.stop(), others];
         await Promise.all([...listeners.map((listener) => listener.stop(STOP_WITHIN_MS)), ...working]);
@@ -197,7 +202,22 @@ function listenGraph(
   });
 }
 
-async function openWorlds(config: Config, registry: Registry, log: Log, recordings?: string): Promise<Worlds> {
+function loopWatch(log: Log): LoopWatch {
+  return new LoopWatch({
+    nowMs: monotonicMs,
+    cpuMs,
+    afterTurn: setImmediate,
+    onHold: ({ work, id, ms }) => log.warn({ work, id, ms: Math.round(ms) }, "this work held the event loop, and all other requests waited"),
+  });
+}
+
+async function openWorlds(
+  config: Config,
+  registry: Registry,
+  log: Log,
+  workBegins: WorkObserver["workBegins"],
+  recordings?: string,
+): Promise<Worlds> {
   const rateLimits = { app_calls_per_hour: config.app_calls_per_hour, page_calls_per_hour: config.page_calls_per_hour };
   const faults = { sleepMs, randomFraction };
   // What worlds share holds nothing of a world.
@@ -220,7 +240,7 @@ async function openWorlds(config: Config, registry: Registry, log: Log, recordin
         calendar: standardCalendar,
         settings: config.settings,
         deliveriesPerSecondMax: config.deliveries_per_second,
-        observer: workLog(log, name),
+        observer: workLog(log, name, workBegins),
         timeOrderedIds: (processNumber) => new TimeOrderedIds(processNumber),
         seededIds: (next) => new SeededIds(next),
       });
@@ -275,7 +295,8 @@ export interface ControlAlone {
  */
 export async function startControlAlone(config: Config, log: Log, key = randomSecret(KEY_BYTES)): Promise<ControlAlone> {
   const registry = buildRegistry();
-  const worlds = await openWorlds(config, registry, log);
+  // It serves one command, which waits for it.
+  const worlds = await openWorlds(config, registry, log, () => {});
   try {
     const special = { server: servedBy(config, config.port).server, ending: new AbortController().signal };
     const options = controlOf(config, log, worlds, registry, key, () => new RequestMetrics(), special);

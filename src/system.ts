@@ -10,6 +10,12 @@ export const realNowMs = (): number => Date.now();
 /** Milliseconds of a monotonic clock, for durations. */
 export const monotonicMs = (): number => performance.now();
 
+/** CPU time of this process since its start. */
+export function cpuMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000;
+}
+
 export const randomSecret = (byteCount: number): string => randomBytes(byteCount).toString("base64url");
 
 /** From 0 to below 1, for uses that need no secrecy. */

@@ -141,6 +141,7 @@ type RefusalOf = (thrown: unknown, operation: string) => ControlError;
 
 function handlerOf(route: ControlRoute, deps: ControlDeps, refusalOf: RefusalOf): (c: Context<WithKey>) => Promise<Response> {
   const readQuery = route.query === undefined ? () => ({}) : parametersReader(route.query);
+  const operation = `${route.method} ${route.path}`;
   return async (c) => {
     const path = c.req.param() as Record<string, string>;
     const { origin, pathname } = new URL(c.req.url);
@@ -148,6 +149,7 @@ function handlerOf(route: ControlRoute, deps: ControlDeps, refusalOf: RefusalOf)
     if (!Object.values(path).every(isStorableText)) throw notFound(`${c.req.method} ${pathname}`);
     const held = await deps.worlds.hold(route.isAboutWorld === true ? DEFAULT_WORLD : (path.w ?? DEFAULT_WORLD));
     if (held === undefined) throw notFound(`world ${path.w}`);
+    held.world.workBegins(operation);
     /** A stream holds its world, and so does work that reports to one. */
     let isHeld = false;
     try {
@@ -167,12 +169,13 @@ function handlerOf(route: ControlRoute, deps: ControlDeps, refusalOf: RefusalOf)
           try {
             return { event: "result", value: await route.handle({ ...request, onProgress }) };
           } catch (error) {
-            return { event: "error", value: bodyOf(refusalOf(error, `${route.method} ${route.path}`)) };
+            return { event: "error", value: bodyOf(refusalOf(error, operation)) };
           } finally {
             held.leave();
           }
         });
       }
+      held.world.workBegins(operation);
       const response = await route.handle(request);
       if (!(response instanceof Response)) return json(c, response, route.status ?? 200);
       if (response.headers.get("content-type") !== "text/event-stream") return response;

@@ -113,6 +113,7 @@ export class RequestDispatcher {
     let response: GraphResponse;
     try {
       if (isTaken && taken.length > SMALL_BODY_BYTES_MAX) await this.#longWork.next(taken.length);
+      if (taken !== NO_BYTES) incoming.place.world.workBegins("read a body", incoming.place.path);
       body = isTaken ? this.#parsed(taken, incoming) : defectiveBody(taken);
       const { deps, handleRequest } = this.#options;
       const responding = handleRequest(deps, incoming.place.world, this.#requestOf(incoming, body, admitted));

@@ -39,6 +39,7 @@ export interface JobsOptions<W> {
   readonly kinds: readonly JobKind<W>[];
   /** Returns the world. A function, because a world is created with its jobs. */
   readonly world: () => W;
+  onStart?(kind: string, key: string): void;
   /** A run threw; the job will run again. */
   onFailure(kind: string, key: string, error: unknown): void;
 }
@@ -189,6 +190,7 @@ export class Jobs<W = unknown> implements WorkSource {
     try {
       const kind = this.#kinds.get(row.kind);
       if (kind === undefined) throw new Error(`no feature declares a job of kind ${row.kind}`);
+      this.#options.onStart?.(row.kind, row.key);
       await kind.run(world(), row.key, JSON.parse(row.payload), job);
     } catch (error) {
       if (error instanceof JobLost || isSettled) return;

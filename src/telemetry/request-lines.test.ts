@@ -60,7 +60,7 @@ function logged(tell: (observer: WorkObserver) => void, world = "default", shown
   const lines: { level: string; fields: Record<string, unknown>; message: string }[] = [];
   const add = (level: string) => (fields: Record<string, unknown>, message: string) => lines.push({ level, fields, message });
   const log = { error: add("error"), warn: add("warn"), info: add("info"), debug: add("debug"), shows: () => shown };
-  tell(workLog(log as unknown as Log, world));
+  tell(workLog(log as unknown as Log, world, () => {}));
   return lines;
 }
 

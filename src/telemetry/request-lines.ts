@@ -40,9 +40,10 @@ function reasonOf(body: string): string {
 }
 
 /** `world`: lines of a world other than the first name it. */
-export function workLog(log: Log, world: string): WorkObserver {
+export function workLog(log: Log, world: string, workBegins: WorkObserver["workBegins"]): WorkObserver {
   const about = world === DEFAULT_WORLD ? {} : { world };
   return {
+    workBegins,
     payloadBroken: (broken) => log.error({ ...about, ...broken }, "a webhook's payload breaks the contract of its field"),
     attempted({ row, updates, outcome }) {
       if (!log.shows("debug")) return;

@@ -20,6 +20,8 @@ export interface BrokenPayload extends PayloadProblem {
 }
 
 export interface WebhookObserver {
+  /** A part of the work begins that may hold the event loop; `id` says which delivery, job or upload it is for. */
+  workBegins(work: string, id?: string): void;
   /** A mistake of the program; the cause of the event is committed all the same. */
   payloadBroken(broken: BrokenPayload): void;
   attempted(seen: AttemptSeen): void;
@@ -36,6 +38,7 @@ export interface WebhookObserver {
 }
 
 export const silentObserver: WebhookObserver = {
+  workBegins: () => {},
   payloadBroken: () => {},
   attempted: () => {},
   attemptBroke: () => {},

@@ -44,6 +44,7 @@ export class Webhooks {
     const { observer } = deps;
     // One by one, since the observer may be an instance of a class.
     const counting: WebhookObserver = {
+      workBegins: observer.workBegins,
       payloadBroken: (broken) => {
         this.metrics.recordBroken(broken);
         observer.payloadBroken(broken);

@@ -31,6 +31,7 @@ import { leaveSchema, noteNewSchema, openBeside, takeSchema } from "./postgres/l
 import { sharedPostgres } from "./postgres-cluster.ts";
 
 export interface PlazaOptions {
+  readonly workBegins?: (work: string, id?: string) => void;
   readonly database?: DatabaseKind;
   readonly profile?: "strict" | "clients";
   /** A world file, as an object. */
@@ -94,7 +95,13 @@ export async function openPlaza(options: PlazaOptions = {}): Promise<TestPlaza> 
     randomSecret: options.seed === undefined ? randomSecret : countedSecrets(),
     faults: { sleepMs, randomFraction },
     outbound: new GuardedClient({ rules: { isSandbox: true, allowed: [] } }),
-    observer: { ...silentObserver, payloadBroken: (broken) => brokenPayloads.push(broken), jobFailed: () => {}, workFailed: () => {} },
+    observer: {
+      ...silentObserver,
+      workBegins: options.workBegins ?? (() => {}),
+      payloadBroken: (broken) => brokenPayloads.push(broken),
+      jobFailed: () => {},
+      workFailed: () => {},
+    },
     recordings: options.recordings,
     keys: options.keys ?? { current: new Uint8Array(32).fill(7), previous: [], isOwn: false, rotate() {}, retire() {} },
     realNowMs: () => time.realMs,

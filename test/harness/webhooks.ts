@@ -104,6 +104,7 @@ export function openWebhooks(database: Database, options: WebhookFixtureOptions)
     ...{ database, clock, realNowMs: () => real.ms, ids: new TimeOrderedIds(() => process), ports, sealer, client, loop, jobs },
     fields: new FieldCatalogue([...chatappFields, ...(options.fields ?? [])]),
     observer: {
+      workBegins: () => {},
       payloadBroken: (broken) => brokenPayloads.push(broken),
       attempted: (seen) => attempts.push(seen),
       attemptBroke: (_delivery, error) => errors.push(error),

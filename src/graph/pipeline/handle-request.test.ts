@@ -33,6 +33,14 @@ onEachDatabase("the pipeline", (database) => {
     }
   });
 
+  test("each part of a request that may hold the event loop begins under the operation's name", async () => {
+    const begun: string[] = [];
+    const plaza = await open({ workBegins: (work: string, id?: string) => begun.push(id === undefined ? work : `${work} of ${id}`) });
+    await plaza.post(labels, { ...all("page"), body: { page_label_name: "held" } });
+    // Its parameters, its transaction, its response.
+    expect(begun.splice(0)).toEqual(["createLabel", "createLabel", "createLabel"]);
+  });
+
   test("D-14: dead, foreign and insufficient tokens are refused by their codes", async () => {
     const plaza = await open();
     const revoked = await plaza.mint({

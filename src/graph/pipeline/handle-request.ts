@@ -125,6 +125,8 @@ async function answer(incoming: Incoming, authenticated: Authenticated, progress
   const check = await authorizeCaller(incoming, versioned);
   if (isFirstMarketingRequest(incoming, versioned)) await recordMarketingUse(incoming, versioned);
 
+  const { operation } = versioned.endpoint.access;
+  world.workBegins(operation);
   // 8 Parse: parameters, fields and page, against the contract.
   const parsed = parse(incoming, versioned, check);
   // 9 Prepare: what a write must ask a network first, never inside a transaction.
@@ -135,6 +137,7 @@ async function answer(incoming: Incoming, authenticated: Authenticated, progress
 
   // 11 Respond: the fields, then the changes back to the version that serves.
   story?.begin("respond");
+  world.workBegins(operation);
   return respond(incoming, versioned, handled, (part) => readPart(incoming, versioned, part));
 }
 

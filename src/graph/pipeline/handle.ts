@@ -51,6 +51,7 @@ function write(
   if (served.submit !== undefined) return served.submit(request);
   return request.world.database.write(async (tx) => {
     story?.writes(tx);
+    request.world.workBegins(served.contract.operation);
     const response = await served.handle(request, tx, prepared);
     // After the handler, which may have waited for a lock.
     if (served.prepare !== undefined) await authorizeAgain(tx);

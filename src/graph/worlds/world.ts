@@ -110,6 +110,8 @@ export class World {
   readonly settings: WorldSettings;
   readonly rateLimits: RateLimits;
   readonly requests: RequestLog;
+  /** Called before each part of a request that may hold the event loop. */
+  readonly workBegins: WorkObserver["workBegins"];
   readonly faults: Faults;
   readonly outbound: GuardedClient;
   readonly randomSecret: (byteCount: number) => string;
@@ -155,10 +157,12 @@ export class World {
     this.tokens = new Tokens(parts.database, parts.ports, this.sealer);
     this.#nodes = new FactCache(parts.database, nodeFact);
     const { database, clock, realNowMs, observer } = parts;
+    this.workBegins = observer.workBegins;
     const storedNowMs = (reader: Reader) => clock.storedNowMs(reader);
     this.work = new WorkLoop({ database, clock, storedNowMs, realNowMs, onError: (error) => observer.workFailed(error) });
     this.jobs = new Jobs<World>({
       ...{ database, loop: this.work, kinds: [...webhookJobs, ...parts.jobKinds], world: () => this },
+      onStart: (kind, key) => observer.workBegins(`job ${kind}`, key),
       onFailure: (kind, key, error) => observer.jobFailed(kind, key, error),
     });
     this.webhooks = new Webhooks({

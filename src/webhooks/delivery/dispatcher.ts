@@ -224,6 +224,7 @@ export class DeliveryDispatcher implements WorkSource {
     // time: the limits of queues are real time.
     const startMs = performance.now();
     let outcome: Outcome;
+    observer.workBegins("webhook delivery", row.id);
     try {
       outcome = await attemptDelivery(this.#options, claimed);
     } catch (error) {

@@ -1,0 +1,113 @@
+/**
+ * Says which work held the event loop, so that an operator knows what to limit. Work calls `begin` with its name before each part that may take
+ * long; a part lasts until the next one begins, or until the loop goes on.
+ */
+
+/** A shorter hold delays others less than a slow network does. */
+const HOLD_MS_MIN = 50;
+/** Names that are counted each by itself; operations and kinds of jobs are fewer. */
+const NAMES_MAX = 500;
+const OTHER_WORK = "other work";
+/** A timer that wakes an idle process four times a second costs it nothing that can be measured. */
+const SAMPLE_MS = 250;
+/** The last five minutes. */
+const SAMPLES_MAX = 1_200;
+
+export interface Hold {
+  readonly work: string;
+  /** Which delivery, job or upload it was for. */
+  readonly id: string | undefined;
+  readonly ms: number;
+}
+
+export interface HoldsOfWork {
+  readonly work: string;
+  readonly count: number;
+  readonly longestMs: number;
+}
+
+export interface LoopWatchOptions {
+  /** A monotonic clock. */
+  nowMs(): number;
+  /** CPU time of this process since its start. */
+  cpuMs(): number;
+  /** Calls `run` when the loop goes on. */
+  afterTurn(run: () => void): void;
+  onHold(hold: Hold): void;
+}
+
+export class LoopWatch {
+  readonly #options: LoopWatchOptions;
+  readonly #holds = new Map<string, { count: number; longestMs: number }>();
+  readonly #lagsMs: number[] = [];
+  /** Undefined: none of the work that calls `begin` runs in this turn of the loop. */
+  #work: string | undefined;
+  #id: string | undefined;
+  #beganMs = 0;
+  #cpuMs: number;
+  #sampleDueMs = 0;
+  #timer: ReturnType<typeof setInterval> | undefined;
+
+  constructor(options: LoopWatchOptions) {
+    this.#options = options;
+    this.#cpuMs = options.cpuMs();
+  }
+
+  /** The timer does not keep the process alive. */
+  start(): void {
+    this.#sampleDueMs = this.#options.nowMs() + SAMPLE_MS;
+    this.#timer = setInterval(() => this.sample(), SAMPLE_MS);
+    this.#timer.unref();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  readonly begin = (work: string, id?: string): void => {
+    const now = this.#options.nowMs();
+    if (this.#work === undefined) this.#options.afterTurn(this.#endTurn);
+    else this.#endPart(now);
+    this.#work = work;
+    this.#id = id;
+    this.#beganMs = now;
+  };
+
+  /** Notes how late it is called. */
+  sample(): void {
+    const now = this.#options.nowMs();
+    this.#lagsMs.push(Math.max(0, now - this.#sampleDueMs));
+    if (this.#lagsMs.length > SAMPLES_MAX) this.#lagsMs.shift();
+    this.#sampleDueMs = now + SAMPLE_MS;
+    this.#cpuMs = this.#options.cpuMs();
+  }
+
+  /** Milliseconds that 99 of 100 timers of the last five minutes were late at most. */
+  get lagP99Ms(): number {
+    const sorted = [...this.#lagsMs].sort((a, b) => a - b);
+    return sorted[Math.ceil(sorted.length * 0.99) - 1] ?? 0;
+  }
+
+  holds(): HoldsOfWork[] {
+    return [...this.#holds].map(([work, { count, longestMs }]) => ({ work, count, longestMs }));
+  }
+
+  readonly #endTurn = (): void => {
+    this.#endPart(this.#options.nowMs());
+    this.#work = undefined;
+  };
+
+  #endPart(now: number): void {
+    const ms = now - this.#beganMs;
+    if (ms < HOLD_MS_MIN || this.#work === undefined) return;
+    const cpuMs = this.#options.cpuMs();
+    const used = cpuMs - this.#cpuMs;
+    this.#cpuMs = cpuMs;
+    // On a busy machine a process may get no CPU for some time, and its work holds nobody.
+    if (used < ms / 2) return;
+    const work = this.#holds.has(this.#work) || this.#holds.size < NAMES_MAX ? this.#work : OTHER_WORK;
+    const { count, longestMs } = this.#holds.get(work) ?? { count: 0, longestMs: 0 };
+    this.#holds.set(work, { count: count + 1, longestMs: Math.max(longestMs, ms) });
+    this.#options.onHold({ work: this.#work, id: this.#id, ms });
+  }
+}
