@@ -36,11 +36,80 @@ test("an audio tag is the decoder's configuration, or a frame", () => {
   expect(audio(0xa0, 1, 5)).toEqual({ kind: "frame", bytes: Uint8Array.of(5) });
 });
 
-test("another codec is refused with the one to choose, also where four characters name it, and however short its tag is", () => {
-  for (const first of [0x12, 0x22, 0x1c, 0x90, 0x97]) expect(() => video(first)).toThrow("choose H.264 (AVC) in the encoder");
-  for (const first of [0x2f, 0x9f, 0xbf]) expect(() => audio(first)).toThrow("choose AAC in the encoder");
-  expect(() => video(0x12, 1, 0, 0, 0, 9)).toThrow(MediaProblem);
-  expect(() => audio(0x2f, 1, 9)).toThrow(MediaProblem);
+/** Of a codec that four characters name. */
+const named = (first: number, codec: string, ...bytes: number[]) => [first, ...Buffer.from(codec), ...bytes];
+
+test("another codec is refused by its name, with the one to choose, however short its tag is", () => {
+  const refusal = (read: () => unknown): string => {
+    try {
+      return `read ${JSON.stringify(read())}`;
+    } catch (error) {
+      if (error instanceof MediaProblem) return error.message;
+      throw error;
+    }
+  };
+  const videos = [
+    [0x12],
+    [0x12, 1, 0, 0, 0, 9],
+    [0x24],
+    [0x1c],
+    [0x18],
+    named(0x90, "hvc1"),
+    named(0x91, "av01", 1),
+    named(0x93, "vp09"),
+    named(0x90, "x\0/é"),
+  ];
+  expect(videos.map((bytes) => refusal(() => video(...bytes)).replace(": choose H.264 (AVC) in the encoder", ""))).toEqual([
+    ...[
+      "the video is not H.264 but Sorenson H.263 (FLV1)",
+      "the video is not H.264 but Sorenson H.263 (FLV1)",
+      "the video is not H.264 but VP6",
+      "the video is not H.264 but HEVC (H.265)",
+    ],
+    ...[
+      "the video is not H.264 but the unknown codec 8",
+      "the video is not H.264 but HEVC (H.265)",
+      "the video is not H.264 but AV1",
+      "the video is not H.264 but VP9",
+      "the video is not H.264 but an unknown codec",
+    ],
+  ]);
+  const audios = [[0x2f], [0x2f, 1, 9], [0xbf], [0x0f], [0xcf], named(0x90, "Opus"), named(0x91, ".mp3", 1), named(0x91, "abcd")];
+  expect(audios.map((bytes) => refusal(() => audio(...bytes)).replace(": choose AAC in the encoder", ""))).toEqual([
+    ...[
+      "the audio is not AAC but MP3",
+      "the audio is not AAC but MP3",
+      "the audio is not AAC but Speex",
+      "the audio is not AAC but PCM",
+      "the audio is not AAC but the unknown codec 12",
+    ],
+    ...["the audio is not AAC but Opus", "the audio is not AAC but MP3", "the audio is not AAC but an unknown codec"],
+  ]);
+});
+
+test("enhanced RTMP: avc1 and mp4a are H.264 and AAC, with and without a time of presentation, after modifiers, and never as several tracks", () => {
+  expect(video(...named(0x90, "avc1", 1, 2))).toEqual({ kind: "config", bytes: Uint8Array.of(1, 2) });
+  expect(video(...named(0x91, "avc1", 0xff, 0xff, 0xfe, 9))).toEqual({ kind: "frame", isKey: true, compositionMs: -2, bytes: Uint8Array.of(9) });
+  expect(video(...named(0xa3, "avc1", 9))).toEqual({ kind: "frame", isKey: false, compositionMs: 0, bytes: Uint8Array.of(9) });
+  expect(audio(...named(0x90, "mp4a", 0x12, 0x10))).toMatchObject({ kind: "config", config: { sampleRate: 44_100, channels: 2 } });
+  expect(audio(...named(0x91, "mp4a", 5, 6))).toEqual({ kind: "frame", bytes: Uint8Array.of(5, 6) });
+  // A modifier of three bytes, then one whose size has 16 bits.
+  expect(video(0x97, 2, 1, 2, 3, 3, ...Buffer.from("avc1"), 9)).toMatchObject({ kind: "frame", bytes: Uint8Array.of(9) });
+  expect(audio(0x97, 255, 1, 0, ...new Uint8Array(257), 1, ...Buffer.from("mp4a"), 5)).toMatchObject({ kind: "frame", bytes: Uint8Array.of(5) });
+  for (const bytes of [
+    [0x90],
+    [0x97],
+    [0x97, 9, 1],
+    named(0x92, "avc1"),
+    named(0x91, "avc1", 0, 0, 0),
+    named(0xd1, "avc1", 1),
+    [0x94, 1, 2, 3, 4, 5],
+  ])
+    expect({ bytes, packet: video(...bytes) }).toEqual({ bytes, packet: undefined });
+  for (const bytes of [[0x91], [0x97, 255], named(0x92, "mp4a"), named(0x91, "mp4a")])
+    expect({ bytes, packet: audio(...bytes) }).toEqual({ bytes, packet: undefined });
+  expect(() => video(...named(0x96, "avc1", 0))).toThrow("several tracks");
+  expect(() => audio(...named(0x95, "mp4a", 0))).toThrow("several tracks");
 });
 
 test("bits are read from the highest to the lowest, across bytes, and past the end there are zeros", () => {
