@@ -1,6 +1,6 @@
 /** `plaza ingest`: takes the streams of encoders. Only the server starts it (`src/ingest/ingest-process.ts`). */
 import { Certificate } from "#config/certificate";
-import type { Admission, FeedGate, IngestConfig, ToIngest, ToServer } from "#ingest/channel";
+import type { Admission, FeedGate, IngestConfig, ToIngest, ToServer, VideoName } from "#ingest/channel";
 import { RtmpPort } from "#ingest/rtmp-port";
 import { RecordingSpace } from "#recordings/recording-space";
 import { errorFields, Log } from "#telemetry/log";
@@ -96,6 +96,10 @@ class ServerGate implements FeedGate {
 
   end(feed: Admission["feed"], ending: Extract<ToServer, { kind: "end" }>["ending"]): void {
     send({ kind: "end", feed, ending });
+  }
+
+  refused(video: VideoName, reason: string): void {
+    send({ kind: "refused", video, reason });
   }
 
   #ask(question: (id: number) => ToServer): Promise<Admission | undefined> {

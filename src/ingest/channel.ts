@@ -5,10 +5,13 @@
 
 import type { FeedHealth as HealthInWorld } from "#features/live-videos";
 
-export interface FeedName {
+export interface VideoName {
   readonly world: string;
   /** Unique in its world. */
   readonly video: string;
+}
+
+export interface FeedName extends VideoName {
   /** Counts the feeds of the video. */
   readonly session: number;
 }
@@ -45,6 +48,7 @@ export type ToServer =
   /** Its first key frame has come. */
   | { readonly kind: "start"; readonly id: number; readonly key: string; readonly width: number; readonly height: number }
   | { readonly kind: "end"; readonly feed: FeedName; readonly ending: FeedEnding }
+  | { readonly kind: "refused"; readonly video: VideoName; readonly reason: string }
   /** Once a second: the feeds that send. */
   | { readonly kind: "report"; readonly feeds: readonly FeedHealth[] };
 
@@ -61,6 +65,8 @@ export interface FeedGate {
   check(key: string): Promise<Admission | undefined>;
   start(key: string, size: { readonly width: number; readonly height: number }): Promise<Admission | undefined>;
   end(feed: FeedName, ending: FeedEnding): void;
+  /** An encoder with a valid key was refused. `reason` is for people: what is wrong, and what to change. */
+  refused(video: VideoName, reason: string): void;
 }
 
 export interface Admission {

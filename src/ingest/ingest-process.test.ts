@@ -58,6 +58,7 @@ function open(...starts: Start[]) {
       return admission(key);
     },
     end: async (feed, ending) => note(`end ${JSON.stringify(feed)} ${ending}`),
+    refused: async () => {},
     report: async (feeds) => {
       note(`report ${feeds.length}`);
       return feeds.filter(({ session }) => session < 2);

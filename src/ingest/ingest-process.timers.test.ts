@@ -38,6 +38,7 @@ function open(hostname = "") {
     check: async () => void seen.push("listens"),
     start: async () => undefined,
     end: async () => {},
+    refused: async () => {},
     report: async () => [],
     lost: async () => void seen.push("lost"),
   });

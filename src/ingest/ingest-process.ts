@@ -5,7 +5,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { within } from "#kernel/turns";
 import { monotonicMs, sleepMs } from "#system";
-import type { Admission, FeedEnding, FeedHealth, FeedName, IngestConfig, ToIngest, ToServer } from "./channel.ts";
+import type { Admission, FeedEnding, FeedHealth, FeedName, IngestConfig, ToIngest, ToServer, VideoName } from "./channel.ts";
 
 /** Where the single executable keeps the program; it starts itself without naming it. */
 const INSIDE_EXECUTABLE = "/$bunfs/";
@@ -16,6 +16,7 @@ interface FeedRegistry {
   check(key: string): Promise<Admission | undefined>;
   start(key: string, size: { readonly width: number; readonly height: number }): Promise<Admission | undefined>;
   end(feed: FeedName, ending: FeedEnding): Promise<void>;
+  refused(video: VideoName, reason: string): Promise<void>;
   /** Returns the feeds that may not go on. */
   report(feeds: readonly FeedHealth[]): Promise<readonly FeedName[]>;
   /** The process has died, and all its feeds with it. */
@@ -121,6 +122,8 @@ class Supervisor implements IngestProcess {
         return this.#reply(message.id, await registry?.start(message.key, message));
       case "end":
         return registry?.end(message.feed, message.ending);
+      case "refused":
+        return registry?.refused(message.video, message.reason);
       case "report": {
         const feeds = (await registry?.report(message.feeds)) ?? [];
         if (feeds.length > 0) this.#send({ kind: "drop", feeds });

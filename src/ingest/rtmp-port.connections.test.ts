@@ -20,6 +20,7 @@ function openPort(more: Partial<RtmpPortOptions> = {}, feeds: Readonly<Record<st
     check: async (key) => feeds[key] && { feed: feeds[key] },
     start: async () => undefined,
     end: () => {},
+    refused: () => {},
   };
   const reports: unknown[] = [];
   const limits = { bitsPerSecondMax: 1_000_000, connectionsMax: 20, unauthenticatedMax: 10 };

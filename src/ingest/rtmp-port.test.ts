@@ -33,6 +33,7 @@ function openPort(limits: { bitsPerSecondMax?: number; reserveBytes?: number; st
       return admission();
     },
     end: (feed, ending) => note(`${ending} ${feed.session}`),
+    refused: (_, reason) => note(`refused: ${reason}`),
   };
   const port = new RtmpPort(
     {
@@ -96,7 +97,12 @@ test("ingest: a stream that is too much ends with its reason, which is no error 
   const encoder = startEncoder(address("good"), { seconds: 60 });
   await happened("lost 1");
   await encoder.ended;
-  expect(seen).toEqual(["started 320x180", "a feed was refused: the stream has more than 0 Mbit/s", "lost 1"]);
+  expect(seen).toEqual([
+    "started 320x180",
+    "a feed was refused: the stream has more than 0 Mbit/s",
+    "refused: the stream has more than 0 Mbit/s",
+    "lost 1",
+  ]);
 });
 
 test("ingest: the server ends the feed that it names, and no other of that video, that world or that number", async () => {
@@ -122,7 +128,7 @@ test("ingest: while an encoder sends, another one with its key is refused", asyn
   const second = startEncoder(address("good"), { seconds: 5 });
   expect(await second.ended).not.toBe(0);
   expect(await second.messages).toContain("Another encoder uses this key");
-  expect(seen).toEqual(["started 320x180"]);
+  expect(seen).toEqual(["started 320x180", expect.stringContaining("refused: another encoder sends")]);
   await first.stop();
   await happened("lost 1");
 });

@@ -2,7 +2,7 @@
 import { FeedRegistry, worldOfKey } from "#features/live-videos";
 import type { Worlds } from "#graph/worlds/hosting/worlds";
 import type { World } from "#graph/worlds/world";
-import type { Admission, FeedEnding, FeedHealth, FeedName } from "./channel.ts";
+import type { Admission, FeedEnding, FeedHealth, FeedName, VideoName } from "./channel.ts";
 
 export class WorldFeeds {
   readonly #worlds: Pick<Worlds, "hold" | "open">;
@@ -28,6 +28,10 @@ export class WorldFeeds {
 
   async end({ world, video, session }: FeedName, ending: FeedEnding): Promise<void> {
     await this.#in(world, (registry) => registry.end({ video, session }, ending));
+  }
+
+  async refused({ world, video }: VideoName, reason: string): Promise<void> {
+    await this.#in(world, (registry) => registry.refused(video, reason));
   }
 
   /** Returns the feeds that may not go on; a world that is gone has none that may. */

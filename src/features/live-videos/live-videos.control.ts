@@ -8,6 +8,7 @@ import { listOf } from "#control-contract/lists";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import type { World } from "#graph/worlds/world";
 import { isNodeId, type NodeId } from "#kernel/ids";
+import { refusedVideos } from "./ingest/refusals.ts";
 import { playTestClip, stopTestClip } from "./ingest/test-encoder.ts";
 import { feedEnded, feedLost, feedStarted, noAudio } from "./lifecycle/feed.ts";
 import {
@@ -23,7 +24,7 @@ import {
   takeDown,
   transitionLiveVideo,
 } from "./lifecycle/live-state.ts";
-import { type LiveEvent, type TakedownReason, takedownReasons, takesFeed } from "./lifecycle/states.ts";
+import { isLive, type LiveEvent, type TakedownReason, takedownReasons, takesFeed } from "./lifecycle/states.ts";
 import { DEFAULT_REASON, hashOfKey, mintKey } from "./lifecycle/transitions.ts";
 import { refusalsToWatch } from "./viewing/watching.ts";
 
@@ -260,21 +261,29 @@ export const liveVideoControlRoutes: readonly ControlRoute[] = [
   }),
 ];
 
-function alertOf({ state, health, sealing }: LiveState): Pick<Alert, "level" | "text"> | undefined {
+/** How long a refused encoder is an alert while another one sends: it may have given up. */
+const REFUSED_ALERT_SECONDS = 60;
+
+function alertOf({ state, feed, refused, health, sealing }: LiveState, now: number): Pick<Alert, "level" | "text"> | undefined {
   if (state === "key_dead")
     return { level: "error", text: "its encoder did not come back, and its stream key is dead; it ends unless it gets a new key" };
   if (state === "ending" && sealing.tries > 0)
     return { level: "error", text: "its recording could not be sealed, so it goes on showing as live; it is tried again" };
+  if (refused !== undefined && takesFeed(state) && (!feed.is_sending || now - refused.time < REFUSED_ALERT_SECONDS))
+    return { level: isLive(state) && !feed.is_sending ? "error" : "warning", text: `an encoder was refused: ${refused.reason}` };
   if (state === "reconnecting") return { level: "warning", text: "its encoder is gone, and may come back with the same key" };
   const [warning] = health?.warnings ?? [];
   return warning === undefined ? undefined : { level: "warning", text: warning };
 }
 
-/** Broadcasts whose viewers miss something. */
+/** Broadcasts whose viewers miss something, and videos whose encoders were refused. */
 export async function liveVideoAlerts(world: World): Promise<readonly Alert[]> {
+  const now = world.clock.nowMs() / 1000;
   const running = await readRunning(world, ALERTS_MAX);
-  return running.flatMap((video): Alert[] => {
-    const found = alertOf(video);
+  const others = refusedVideos(world).filter((id) => !running.some((video) => video.id === id));
+  const previews = await Promise.all(others.map((id) => readLiveState(world, id)));
+  return [...running, ...previews.filter((state) => state !== undefined)].flatMap((video): Alert[] => {
+    const found = alertOf(video, now);
     const time = video.history.at(-1)?.time;
     if (found === undefined) return [];
     const text = `Live video ${video.id} of page ${video.page}: ${found.text}.`;

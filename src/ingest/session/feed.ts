@@ -115,6 +115,11 @@ export class Feed {
     };
   }
 
+  /** Its first key frame has come. */
+  get hasBegun(): boolean {
+    return this.#config !== undefined;
+  }
+
   is(name: FeedName): boolean {
     const feed = this.#admission?.feed;
     return feed?.video === name.video && feed.session === name.session && feed.world === name.world;

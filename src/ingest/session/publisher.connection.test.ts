@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { FEED, KEY_PICTURE, openConnections, until, VIDEO_CONFIG } from "#harness/live/connections";
-import { chunked, command, publishing } from "#harness/live/rtmp";
+import { chunked, command, media, publishing } from "#harness/live/rtmp";
 import type { FeedName } from "../channel.ts";
 import { writeAmf } from "../rtmp/amf0.ts";
 
@@ -121,7 +121,8 @@ test("another connection with the same key takes over after three seconds of sil
     expect(first.line.ends).toEqual(takesOver ? ["terminate"] : []);
     expect(first.publisher.isUnauthenticated).toBe(takesOver);
     await first.publisher.closed();
-    expect(happened).toEqual(["lost 2"]);
+    const refused = "refused w 7: another encoder sends with the same stream key: stop one of them, or make a new key";
+    expect(happened).toEqual(takesOver ? ["lost 2"] : [refused, "lost 2"]);
     await second.publisher.closed();
   }
 });
@@ -150,14 +151,49 @@ test("media that cannot go on ends its feed with the reason for both; what is no
   const { line, publisher, begin, send } = connect();
   await begin();
   send(Buffer.from([0x12, 1, 0, 0, 0, 9]));
-  const reason = "the video is not H.264: choose H.264 (AVC) in the encoder";
+  const reason = "the video is not H.264 but Sorenson H.263 (FLV1): choose H.264 (AVC) in the encoder";
   expect([line.sent.includes(reason.slice(0, 30)), line.ends, publisher.isUnauthenticated]).toEqual([true, ["shutdown"], true]);
   await publisher.closed();
-  expect(happened).toEqual([`a feed was refused ${JSON.stringify({ world: "w", video: "7", reason })}`, "lost 2"]);
+  expect(happened).toEqual([`a feed was refused ${JSON.stringify({ world: "w", video: "7", reason })}`, `refused w 7: ${reason}`, "lost 2"]);
   const other = connect();
   other.publisher.received(Uint8Array.of(6));
-  expect([other.line, happened.length]).toEqual([{ sent: "", ends: ["terminate"], capacity: 1_000_000 }, 2]);
+  expect([other.line, happened.length]).toEqual([{ sent: "", ends: ["terminate"], capacity: 1_000_000 }, 3]);
 });
+
+test.each([
+  ["MP3", Buffer.from([0x2f, 0xff]), "the audio is not AAC but MP3: choose AAC in the encoder"],
+  ["HEVC", Buffer.from("9068766331", "hex"), "the video is not H.264 but HEVC (H.265): choose H.264 (AVC) in the encoder"],
+  ["AV1", Buffer.from("9061763031", "hex"), "the video is not H.264 but AV1: choose H.264 (AVC) in the encoder"],
+])("D-295: an encoder that sends %s before its feed has begun reads why it is refused, and so does the server", async (_, tag, reason) => {
+  const { connect, happened } = openConnections();
+  const { line, publisher, publish } = connect();
+  await publish();
+  publisher.received(media(tag[0] === 0x2f ? "audio" : "video", 0, tag));
+  expect({ reads: readable(line.sent).includes(reason), ends: line.ends, told: happened.includes(`refused w 7: ${reason}`) }).toEqual({
+    ...{ reads: true, ends: ["shutdown"], told: true },
+  });
+});
+
+test("D-295: an encoder with a key that breaks the protocol, or sends no picture and then nothing, is told and reported too", async () => {
+  const { connect, happened, time } = openConnections();
+  const broken = connect();
+  await broken.publish();
+  broken.publisher.received(Uint8Array.of(0xd3));
+  expect({ reads: readable(broken.line.sent).includes("does not begin with a whole header"), ends: broken.line.ends }).toEqual({
+    ...{ reads: true, ends: ["shutdown"] },
+  });
+  const silent = connect();
+  await silent.publish();
+  time.ms += 8_001;
+  silent.publisher.checkTime();
+  expect(happened.filter((one) => one.startsWith("refused"))).toEqual([
+    "refused w 7: chunk stream 19 does not begin with a whole header",
+    "refused w 7: the encoder sent no picture and then nothing for 8 s: check its video source",
+  ]);
+});
+
+/** Text of a message without the headers of its chunks. */
+const readable = (sent: string): string => sent.replaceAll("\xc5", "");
 
 test("a mistake of the program is logged with the feed, which is lost and its connection closed", async () => {
   const { connect, happened } = openConnections();

@@ -109,8 +109,10 @@ export class Publisher implements SessionOwner {
       if (nowMs - this.#endedMs > LINGER_MS) this.#socket.terminate();
     } else if (this.#session?.isPublishing !== true) {
       if (nowMs - this.#openedMs > KEY_WITHIN_MS) this.#socket.terminate();
-    } else if (this.silentMs > SILENT_MS_MAX) this.#socket.terminate();
-    else this.#guarded(() => this.#feed?.tick());
+    } else if (this.silentMs > SILENT_MS_MAX) {
+      if (this.#feed?.hasBegun === false) this.#reportRefusal("the encoder sent no picture and then nothing for 8 s: check its video source");
+      this.#socket.terminate();
+    } else this.#guarded(() => this.#feed?.tick());
   }
 
   /** The feed may not go on: `ending` undefined means that the server knows. Resolves when the recording is whole. */
@@ -170,7 +172,10 @@ export class Publisher implements SessionOwner {
     if (this.#endedMs !== undefined) return;
     if (admission === undefined) this.#session?.refuse("key", "The stream key opens nothing");
     else if (this.#takeOver(admission, key)) this.#begin(admission, key);
-    else this.#session?.refuse("key", "Another encoder uses this key");
+    else {
+      this.#owner.gate.refused(admission.feed, "another encoder sends with the same stream key: stop one of them, or make a new key");
+      this.#session?.refuse("key", "Another encoder uses this key");
+    }
   }
 
   #begin({ feed: { video, world } }: Admission, key: string): void {
@@ -219,14 +224,23 @@ export class Publisher implements SessionOwner {
     try {
       work();
     } catch (error) {
-      if (error instanceof MediaProblem) {
-        this.#owner.onNote({ world: this.world, video: this.video, reason: error.message }, "a feed was refused");
-        void this.stop(error.message, "lost");
-        return;
+      const isKnown = error instanceof MediaProblem || error instanceof RtmpProblem;
+      if (!isKnown) this.#owner.onError(error, { world: this.world, video: this.video });
+      // A peer without a valid key gets no answer.
+      if (isKnown && this.#reportRefusal(error.message)) void this.stop(error.message, "lost");
+      else {
+        this.#endFeed("lost");
+        this.#socket.terminate();
       }
-      if (!(error instanceof RtmpProblem)) this.#owner.onError(error, { world: this.world, video: this.video });
-      this.#endFeed("lost");
-      this.#socket.terminate();
     }
+  }
+
+  /** Tells the server and the log. False: the publisher has no valid key. */
+  #reportRefusal(reason: string): boolean {
+    const { world, video } = this;
+    if (world === undefined || video === undefined) return false;
+    this.#owner.onNote({ world, video, reason }, "a feed was refused");
+    this.#owner.gate.refused({ world, video }, reason);
+    return true;
   }
 }

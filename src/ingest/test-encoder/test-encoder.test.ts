@@ -73,6 +73,7 @@ function openPort(isKnown: (key: string) => boolean) {
           return { feed };
         },
         end: () => {},
+        refused: () => {},
       },
       limits: { bitsPerSecondMax: 5_000_000, connectionsMax: 9, unauthenticatedMax: 9 },
       onError: (error) => started.reject(error),

@@ -28,6 +28,7 @@ export function openConnections(check: (key: string) => Promise<Admission | unde
       check,
       start: async () => ({ feed: FEED }),
       end: (feed, ending) => void happened.push(`${ending} ${feed.session}`),
+      refused: ({ world, video }, reason) => void happened.push(`refused ${world} ${video}: ${reason}`),
     },
     recordings,
     space: new RecordingSpace(recordings, { bytesMax: 0, reserveBytes: 0 }),

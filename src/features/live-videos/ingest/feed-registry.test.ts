@@ -4,6 +4,7 @@ import { openPlaza, type TestPlaza } from "#harness/plaza";
 import { cafe } from "#harness/worlds";
 import { nodeId } from "#kernel/ids";
 import { readLiveState } from "../lifecycle/live-state.ts";
+import { liveVideoAlerts } from "../live-videos.control.ts";
 import { FeedRegistry } from "./feed-registry.ts";
 import { warningsOf } from "./health.ts";
 
@@ -61,6 +62,53 @@ onEachDatabase("the feeds of an ingest process", (database) => {
     await registry.end({ video: id, session: 1 }, "lost");
     expect(await stateOf(plaza, id)).toMatchObject({ state: "reconnecting", feed: { is_sending: false } });
     expect((await stateOf(plaza, id))?.health).toBeUndefined();
+  });
+
+  test("D-295: the state, the history and the alerts say why an encoder was refused, until an encoder sends", async () => {
+    const plaza = await open();
+    const { id, stream_key } = await create(plaza);
+    const registry = new FeedRegistry(plaza.world);
+    const alerts = async () => (await liveVideoAlerts(plaza.world)).map(({ level, text }) => `${level} ${text}`);
+    const moves = async () => (await stateOf(plaza, id))?.history.map(({ event, reason }) => `${event} ${reason ?? ""}`.trim());
+    const MP3 = "the audio is MP3: choose AAC in the encoder";
+    await registry.refused(id, MP3);
+    const time = plaza.world.clock.nowMs() / 1000;
+    expect(await stateOf(plaza, id)).toMatchObject({ state: "live", refused: { time, reason: MP3 } });
+    expect(await alerts()).toEqual([`error Live video ${id} of page 2001: an encoder was refused: ${MP3}.`]);
+    // An encoder that tries again and again is one refusal, with its newest time.
+    await registry.refused(id, MP3);
+    expect((await stateOf(plaza, id))?.refused?.time).toBe(time);
+    await advance(plaza, 5);
+    await registry.refused(id, MP3);
+    expect((await stateOf(plaza, id))?.refused?.time).toBe(time + 5);
+    await registry.refused(id, "another reason");
+    expect(await moves()).toEqual(["published", `feed_refused ${MP3}`, "feed_refused another reason"]);
+    await registry.start(stream_key, SIZE);
+    expect(await stateOf(plaza, id)).not.toHaveProperty("refused");
+    expect(await alerts()).toEqual([]);
+    // While one sends, a second one is a warning for a minute.
+    await registry.refused(id, "another encoder");
+    expect(await alerts()).toEqual([`warning Live video ${id} of page 2001: an encoder was refused: another encoder.`]);
+    await advance(plaza, 60);
+    expect(await alerts()).toEqual([]);
+    await plaza.post(`/v26.0/${id}`, { bearer, body: { end_live_video: true } });
+    await registry.refused(id, "too late");
+    await registry.refused("999", "of no video");
+    expect((await moves())?.filter((move) => move.endsWith("too late"))).toEqual([]);
+  });
+
+  test("D-295: an alert says why the encoder of a video that is not published was refused, and so does one of another server's", async () => {
+    const plaza = await open();
+    const { id, stream_key } = await create(plaza, { title: "Rehearsal" });
+    const [registry, other] = [new FeedRegistry(plaza.world), new FeedRegistry(plaza.world)];
+    const alerts = async () => (await liveVideoAlerts(plaza.world)).map(({ level, of }) => `${level} ${of}`);
+    await registry.refused(id, "the video is AV1: choose H.264 (AVC) in the encoder");
+    expect(await alerts()).toEqual([`warning ${id}`]);
+    await registry.start(stream_key, SIZE);
+    expect(await alerts()).toEqual([]);
+    if (database === "sqlite") return;
+    expect(await other.check(stream_key)).toBeUndefined();
+    expect((await stateOf(plaza, id))?.refused?.reason).toContain("another encoder sends with the same stream key to another server");
   });
 
   test("a feed whose broadcast was ended, or whose place another feed has taken, may not go on", async () => {

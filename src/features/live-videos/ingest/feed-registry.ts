@@ -10,6 +10,7 @@ import type { Transaction } from "#storage/database";
 import { applyFeedEvent, type FeedName, feedLost, feedStarted, findFeedByKey, noAudio, noStorage } from "../lifecycle/feed.ts";
 import { type FeedHealth, forgetHealth, keepHealth } from "./health.ts";
 import { DEAD_AFTER_MS, deleteIngest, findDeadIngests, findFeedsOf, findIngest, SILENT_AFTER_MS, saveIngest } from "./ingests.store.ts";
+import { feedRefused } from "./refusals.ts";
 
 interface Admission {
   readonly feed: { readonly video: string; readonly session: number };
@@ -58,7 +59,10 @@ export class FeedRegistry {
     const row = await findFeedByKey(this.#world, key);
     if (row === undefined) return undefined;
     const isElsewhere = row.has_feed === 1 && row.feed_ingest !== null && row.feed_ingest !== this.#id;
-    if (isElsewhere && !(await this.#isSilent(row.feed_ingest as string))) return undefined;
+    if (isElsewhere && !(await this.#isSilent(row.feed_ingest as string))) {
+      await this.refused(row.id, "another encoder sends with the same stream key to another server: stop one of them, or make a new key");
+      return undefined;
+    }
     return this.#admission({ video: row.id, session: 0 });
   }
 
@@ -75,6 +79,11 @@ export class FeedRegistry {
     const report = { lost: feedLost, no_audio: noAudio, no_storage: noStorage }[ending];
     forgetHealth(this.#world, video);
     await report(this.#world, { video: nodeId(video), session });
+  }
+
+  /** An encoder with a valid key was refused. `reason` is for people. */
+  async refused(video: string, reason: string): Promise<void> {
+    await feedRefused(this.#world, nodeId(video), reason);
   }
 
   /** Once a second. Returns the feeds that may not go on: their broadcast was ended, or another feed has taken their place. */

@@ -49,6 +49,17 @@ onEachDatabase("a media server", (database) => {
     expect([(await state()).end_reason, (await state("5302")).end_reason]).toEqual(["NO_AUDIO", "NO_STORAGE"]);
   });
 
+  test("D-295: it says why it refused an encoder", async () => {
+    const { report, state } = await open();
+    expect(await report("refused")).toBe("400 reason");
+    expect(await report("refused", { reason: "é".repeat(201) })).toStartWith("400 ");
+    expect(await report("refused", { reason: "the audio is MP3" })).toBe("live false 0");
+    expect(await state()).toMatchObject({
+      refused: { reason: "the audio is MP3" },
+      history: [{ event: "feed_refused", reason: "the audio is MP3" }],
+    });
+  });
+
   test("a key that is none, and one of other lengths, opens nothing", async () => {
     const { report } = await open();
     for (const event of ["check", "started", "ended"]) expect(await report(event, { stream_key: "x".repeat(256) })).toBe("404 not_found");

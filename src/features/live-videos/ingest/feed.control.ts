@@ -7,8 +7,9 @@ import { nodeId } from "#kernel/ids";
 import { feedEnded, feedLost, feedStarted, findFeedByKey, noAudio, noStorage } from "../lifecycle/feed.ts";
 import { liveState, readLiveState } from "../lifecycle/live-state.ts";
 import { DEAD_AFTER_MS, deleteIngest, findIngest, saveIngest } from "./ingests.store.ts";
+import { feedRefused } from "./refusals.ts";
 
-const kinds = ["check", "started", "lost", "ended", "no_audio", "no_storage"] as const;
+const kinds = ["check", "started", "lost", "ended", "no_audio", "no_storage", "refused"] as const;
 
 const feedReport = Type.Object(
   {
@@ -17,6 +18,13 @@ const feedReport = Type.Object(
       description: "check: may an encoder publish with the key? Nothing changes. The others say what has happened",
     }),
     stream_key: Type.String({ minLength: 1, maxLength: 256, description: "as the encoder sends it" }),
+    reason: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 200,
+        description: "for `refused`: what is wrong with the encoder's stream, for the people who see to it",
+      }),
+    ),
     session: Type.Optional(Type.Integer({ minimum: 1, description: "the feed that ended, as `started` returned it; the present one when left out" })),
   },
   { additionalProperties: false },
@@ -31,6 +39,9 @@ async function takeReport({ world, body }: ControlRequest<unknown, Static<typeof
   const video = nodeId(row.id);
   if (event === "started") {
     if ((await feedStarted(world, stream_key)) === undefined) throw notFound("live video that the stream key opens");
+  } else if (event === "refused") {
+    if (body.reason === undefined) throw badRequest("reason is required for the event refused", "reason");
+    await feedRefused(world, video, body.reason);
   } else if (event !== "check") {
     if ((await reports[event](world, { video, session: body.session ?? row.feed_session })) === undefined)
       throw conflict("no such feed sends at the moment");

@@ -50,6 +50,15 @@ export const liveState = Type.Object({
   }),
   test_encoder: Type.Boolean({ description: "the encoder is the server's own, which sends a test clip" }),
   health: Type.Optional(Type.Unsafe<Static<typeof health>>({ ...health, description: "what the encoder sends, while this server takes its stream" })),
+  refused: Type.Optional(
+    Type.Object(
+      {
+        time: Type.Number({ description: "world time in Unix seconds, with milliseconds as its fraction" }),
+        reason: Type.String({ description: "what is wrong with the encoder's stream, and what to change" }),
+      },
+      { description: "the last encoder with the right key that was refused; absent once an encoder sends" },
+    ),
+  ),
   stream_key: Type.Unsafe<"usable" | "none">({ ...oneOf(["usable", "none"]), description: "whether an encoder can begin or come back" }),
   next: Type.Unsafe<{ readonly event: LiveEvent; readonly time: number } | null>({
     ...orNull(Type.Object({ event: Type.String(), time: Type.Integer({ description: "Unix seconds" }) })),
@@ -64,6 +73,7 @@ export const liveState = Type.Object({
       time: Type.Number({ description: "world time in Unix seconds, with milliseconds as its fraction" }),
       event: Type.String({ description: "what happened; declared: an operator set the state" }),
       state: Type.Unsafe<State>({ ...oneOf(states), description: "the state after it" }),
+      reason: Type.Optional(Type.String({ description: "only of `feed_refused`: what is wrong with the encoder's stream, and what to change" })),
     }),
     { description: "how it came to its state, the oldest first; the last 50" },
   ),
@@ -81,6 +91,7 @@ function stateOf(row: LiveVideoRow, world: World): LiveState {
     feed: { is_sending: row.has_feed === 1, session: row.feed_session },
     test_encoder: playsTestClip(world, nodeId(row.id)),
     ...healthShown(row, world),
+    ...refusalShown(row),
     stream_key: row.stream_key_hash !== null && takesFeed(state) ? "usable" : "none",
     next: timer === undefined || deadline_ms === null ? null : { event: timer.event, time: Math.ceil(deadline_ms / 1000) },
     sealing: { fails: row.sealing_fails === 1, tries: row.sealing_tries },
@@ -96,6 +107,11 @@ function healthShown({ id, has_feed, feed_session }: LiveVideoRow, world: World)
   if (health === undefined || has_feed === 0 || health.session !== feed_session) return {};
   const { video: _, session: __, ...shown } = health;
   return { health: { ...shown, warnings: warningsOf(health) } };
+}
+
+function refusalShown({ history }: LiveVideoRow): Pick<LiveState, "refused"> {
+  const { event, ms = 0, reason } = movesOf(history).findLast((move) => move.event === "feed_refused" || move.event === "feed_started") ?? {};
+  return event === "feed_refused" && reason !== undefined ? { refused: { time: ms / 1000, reason } } : {};
 }
 
 /** `missing`: the video does not exist or was deleted. `refused`: the table has no such transition; the video is unchanged. */

@@ -46,19 +46,27 @@ export function worldOfKey(key: string): string {
 }
 
 /** One of the last moves of a video, kept with it: for people who ask how it came to its state. */
-interface Move {
+export interface Move {
   /** World time. */
   readonly ms: number;
-  /** `declared`: an operator set the state. */
-  readonly event: LiveEvent | "declared";
+  /** `declared`: an operator set the state. `feed_refused`: an encoder with the right key was refused, and the state stayed. */
+  readonly event: LiveEvent | "declared" | "feed_refused";
   readonly state: State;
+  /** Only of `feed_refused`: what is wrong with the encoder's stream, for people. */
+  readonly reason?: string;
 }
 
 export const NO_MOVES = "[]";
 /** A broadcast has some ten; an encoder that breaks off again and again makes more. */
 const MOVES_MAX = 50;
 
-export const withMove = (history: string, move: Move): string => JSON.stringify([...movesOf(history), move].slice(-MOVES_MAX));
+/** An encoder that is refused tries again and again, so the same refusal counts once, with its newest time. */
+export function withMove(history: string, move: Move): string {
+  const moves = movesOf(history);
+  const last = moves.at(-1);
+  if (move.event === "feed_refused" && last?.event === "feed_refused" && last.reason === move.reason) moves.pop();
+  return JSON.stringify([...moves, move].slice(-MOVES_MAX));
+}
 
 export const movesOf = (history: string): Move[] => JSON.parse(history) as Move[];
 
