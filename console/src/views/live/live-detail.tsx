@@ -16,7 +16,7 @@ export function LiveDetail({ video }: { readonly video: LiveVideo }) {
   const now = useWorldNow(w)?.now;
   const { state, samples } = useLiveState(w, video.id);
   if (state === undefined || now === undefined) return null;
-  const { page, feed, test_encoder: isTest, next, end_reason, takedown_reason, stream_key } = state;
+  const { page, feed, test_encoder: isTest, next, end_reason, takedown_reason, refused, stream_key } = state;
   return (
     <>
       <Block title={video.title ?? `Live video ${video.id}`}>
@@ -27,6 +27,14 @@ export function LiveDetail({ video }: { readonly video: LiveVideo }) {
             ["Id", <code key="id">{video.id}</code>],
             ["Page", page],
             ["Encoder", feed.is_sending ? (isTest ? "sends a test clip" : "sends") : feed.session === 0 ? "has not come yet" : "does not send"],
+            [
+              "Refused",
+              refused === undefined ? undefined : (
+                <span key="refused" className="bad">
+                  <WorldTime seconds={refused.time} isLong /> {refused.reason}
+                </span>
+              ),
+            ],
             ["Stream key", stream_key],
             ["Ended because", end_reason],
             ["Taken down for", takedown_reason],

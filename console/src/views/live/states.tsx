@@ -33,6 +33,7 @@ export const stateText = (state: string): string => LOOKS[state]?.[2] ?? state;
 
 const EVENTS: Readonly<Record<string, string>> = {
   feed_started: "an encoder began to send",
+  feed_refused: "an encoder was refused",
   feed_lost: "the encoder broke off, or stopped",
   feed_missed: "no encoder came in time",
   audio_missing: "no sound came",
@@ -72,9 +73,10 @@ export function Moves({ history, now }: { readonly history: LiveState["history"]
         ))}
       </div>
       <ol className="moves">
-        {history.map(({ time, event, state }) => (
+        {history.map(({ time, event, state, reason }) => (
           <li key={`${time} ${event}`}>
-            <WorldTime seconds={time} /> {eventText(event)} → <LiveStatus state={state} />
+            <WorldTime seconds={time} /> {eventText(event)}
+            {reason !== undefined && `: ${reason}`} → <LiveStatus state={state} />
           </li>
         ))}
       </ol>
