@@ -18,6 +18,11 @@ export interface OutboundRequest {
   readonly responseBytesMax: number;
   /** Gets the body of a 200 as it arrives, which is then not kept. While it is busy, the other side has to wait. */
   readonly takeBody?: TakeBody;
+  /**
+   * Called when a kept connection was closed after the whole request was sent and before a response began. The other side may have
+   * read the request, which is then sent again on another connection.
+   */
+  readonly onResend?: (error: RequestFailed) => void;
   /** A response counts as soon as its status has arrived in time; if its body has not, it is cut. */
   readonly isStatusEnough?: true;
 }

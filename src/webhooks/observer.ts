@@ -49,7 +49,12 @@ export const silentObserver: WebhookObserver = {
 };
 
 /** A request was made, or there was no callback to make it to. */
-export type AttemptedOutcome =
+export type AttemptedOutcome = AttemptEnd & {
+  /** Requests before it whose kept connection was closed without a response (D-301). */
+  readonly unanswered?: readonly Attempt[];
+};
+
+type AttemptEnd =
   | { readonly kind: "delivered" | "failed"; readonly attempt: Attempt; readonly endedMs: number }
   | { readonly kind: "retry"; readonly attempt: Attempt; readonly dueMs: number; readonly isTimeout: boolean }
   /** The callback is paused and still fails (D-137): the delivery waits as before. */

@@ -1,5 +1,5 @@
 /** A guarded client and receivers on loopback that end with the test. */
-import { createServer, type Server } from "node:net";
+import { createServer, type Server, type Socket } from "node:net";
 import { GuardedClient, type GuardedClientOptions } from "#outbound/client";
 import type { OutboundRequest } from "#outbound/request";
 import { afterThisTest } from "./cleanup.ts";
@@ -22,13 +22,13 @@ export function serve(
 
 /** Responds to what each connection sends with these bytes. Returns the port. */
 export async function serveBytes(
-  response: (request: string) => readonly (string | Buffer)[] | undefined,
+  response: (request: string, socket: Socket) => readonly (string | Buffer)[] | undefined,
   then: "close" | "keep" = "keep",
 ): Promise<number> {
   const server: Server = createServer((socket) => {
     socket.on("error", () => {});
     socket.on("data", async (data) => {
-      const parts = response(data.toString("latin1"));
+      const parts = response(data.toString("latin1"), socket);
       if (parts === undefined) return;
       for (const part of parts) {
         socket.write(part);

@@ -29,6 +29,8 @@ export class Connection implements Writing {
   isOpen = false;
   /** It has carried a request before, so the other side may have closed it meanwhile. */
   wasUsed = false;
+  /** The system has taken the whole of the last request. */
+  hasSent = false;
   /** Monotonic time of its last request's end. */
   idleSinceMs = 0;
 
@@ -61,6 +63,7 @@ export class Connection implements Writing {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const exchange: Exchange = { request, reader, silenceMs, resolve, reject };
     this.#exchange = exchange;
+    this.hasSent = false;
     this.#burst.add(this);
     if (silenceMs === undefined) return promise;
     this.#listen(exchange);
@@ -85,6 +88,7 @@ export class Connection implements Writing {
     const written = this.isOpen && this.#socket !== undefined ? this.#socket.write(request) : -1;
     if (written < 0) this.#fail("closed", "the connection was closed");
     else if (written < request.length) this.#unwritten = Buffer.from(request.slice(written), "latin1");
+    else this.hasSent = true;
   }
 
   /** At once, whatever the connection is doing. */
@@ -158,6 +162,7 @@ export class Connection implements Writing {
     if (left === undefined || this.#socket === undefined) return;
     const written = this.#socket.write(left);
     this.#unwritten = written < left.length ? left.subarray(Math.max(written, 0)) : undefined;
+    this.hasSent = this.#unwritten === undefined;
   }
 
   onEnd(): void {

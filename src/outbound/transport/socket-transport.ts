@@ -23,7 +23,10 @@ export class SocketTransport implements Transport {
         await connection.exchange(text, reader, request.silenceMs);
       } catch (error) {
         // The other side may close a connection that waits. If not a single byte has come back, the request is sent anew.
-        if (error instanceof RequestFailed && error.kind === "closed" && connection.wasUsed && !reader.hasBegun) continue;
+        if (error instanceof RequestFailed && error.kind === "closed" && connection.wasUsed && !reader.hasBegun) {
+          if (connection.hasSent) request.onResend?.(error);
+          continue;
+        }
         if (request.isStatusEnough === true && reader.status > 0) return { status: reader.status, body: reader.body(), isCut: true };
         throw error;
       } finally {

@@ -6,7 +6,7 @@ import type { FieldCatalogue } from "../catalogue/catalogue.ts";
 import type { DeliveryDeps } from "../deps.ts";
 import { envelopeOf, type Update } from "../events/envelope.ts";
 import { isWanted } from "../events/reroute.ts";
-import type { Outcome } from "../observer.ts";
+import type { AttemptedOutcome, Outcome } from "../observer.ts";
 import { eventFactsOf, type WebhookApp } from "../ports.ts";
 import type { Attempt } from "./attempts.ts";
 import type { Claimed } from "./claims.ts";
@@ -73,7 +73,13 @@ function eventsOf({ row, members }: Claimed): readonly EventRow[] {
   return events.some(({ payload }) => payload === ERASED) ? events.filter(({ payload }) => payload !== ERASED) : events;
 }
 
-async function send(deps: DeliveryDeps, claimed: Claimed, events: readonly EventRow[], url: string, secrets: readonly string[]): Promise<Outcome> {
+async function send(
+  deps: DeliveryDeps,
+  claimed: Claimed,
+  events: readonly EventRow[],
+  url: string,
+  secrets: readonly string[],
+): Promise<AttemptedOutcome> {
   const { row } = claimed;
   const body = envelopeOf(
     row.object,
@@ -82,8 +88,16 @@ async function send(deps: DeliveryDeps, claimed: Claimed, events: readonly Event
   const timestamp = Math.floor(deps.realNowMs() / 1000);
   const headers = signatureHeaders(secrets, { webhookId: `msg_${row.id}`, timestamp, body });
   // time: how long a receiver takes is real time.
-  const startMs = performance.now();
+  let startMs = performance.now();
   const attempt = { time_ms: deps.clock.nowMs(), callback: row.callback, timestamp };
+  const unanswered: Attempt[] = [];
+  const failed = (error: RequestFailed): Attempt => ({ ...attempt, latency_ms: since(startMs), error: `${error.kind}: ${error.message}` });
+  const onResend = (error: RequestFailed) => {
+    unanswered.push(failed(error));
+    // time: as above.
+    startMs = performance.now();
+  };
+  let outcome: AttemptedOutcome;
   try {
     const response = await deps.client.request({
       method: "POST",
@@ -93,22 +107,26 @@ async function send(deps: DeliveryDeps, claimed: Claimed, events: readonly Event
       deadlineMs: DEADLINE_MS,
       responseBytesMax: RESPONSE_BYTES_MAX,
       isStatusEnough: true,
+      onResend,
     });
-    const { status } = response;
-    const sent = { ...attempt, status, latency_ms: since(startMs) };
-    const whole = response.body.length === 0 ? sent : { ...sent, answer: startOf(response.body) };
-    if (status >= 200 && status < 300) return { kind: "delivered", attempt: whole, endedMs: deps.clock.nowMs() };
-    // The receiver says that it wants no more.
-    if (isGone(whole)) return { kind: "failed", attempt: whole, endedMs: deps.clock.nowMs() };
-    return failure(deps, claimed, whole, false);
+    const sent = { ...attempt, status: response.status, latency_ms: since(startMs) };
+    outcome = responded(deps, claimed, response.body.length === 0 ? sent : { ...sent, answer: startOf(response.body) });
   } catch (error) {
-    if (error instanceof CallbackRefused) return failure(deps, claimed, { ...attempt, error: `refused: ${error.reason}` }, false);
-    if (!(error instanceof RequestFailed)) throw error;
-    return failure(deps, claimed, { ...attempt, latency_ms: since(startMs), error: `${error.kind}: ${error.message}` }, error.kind === "timeout");
+    if (error instanceof CallbackRefused) outcome = failure(deps, claimed, { ...attempt, error: `refused: ${error.reason}` }, false);
+    else if (error instanceof RequestFailed) outcome = failure(deps, claimed, failed(error), error.kind === "timeout");
+    else throw error;
   }
+  return unanswered.length === 0 ? outcome : { ...outcome, unanswered };
 }
 
-function failure(deps: DeliveryDeps, { row, firstMs, isProbe }: Claimed, attempt: Attempt, isTimeout: boolean): Outcome {
+function responded(deps: DeliveryDeps, claimed: Claimed, attempt: Attempt & { readonly status: number }): AttemptedOutcome {
+  const endedMs = deps.clock.nowMs();
+  if (attempt.status >= 200 && attempt.status < 300) return { kind: "delivered", attempt, endedMs };
+  // The receiver wants no more deliveries.
+  return isGone(attempt) ? { kind: "failed", attempt, endedMs } : failure(deps, claimed, attempt, false);
+}
+
+function failure(deps: DeliveryDeps, { row, firstMs, isProbe }: Claimed, attempt: Attempt, isTimeout: boolean): AttemptedOutcome {
   if (isProbe) return { kind: "probed", attempt, isTimeout };
   const nowMs = deps.clock.nowMs();
   // random: deliveries that failed together come back spread.

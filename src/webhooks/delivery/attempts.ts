@@ -22,10 +22,9 @@ const ATTEMPTS_KEPT_MAX = 30;
 /** Of a delivery that was not sent yet. */
 export const NO_ATTEMPTS = "[]";
 
-export function withAttempt(attempts: string, attempt: Attempt): string {
-  const text = JSON.stringify(attempt);
-  if (attempts === NO_ATTEMPTS) return `[${text}]`;
-  const known = JSON.parse(attempts) as Attempt[];
-  if (known.length >= ATTEMPTS_KEPT_MAX) known.splice(1, known.length - ATTEMPTS_KEPT_MAX + 1);
-  return JSON.stringify([...known, attempt]);
+export function withAttempts(attempts: string, added: readonly Attempt[]): string {
+  if (attempts === NO_ATTEMPTS && added.length < ATTEMPTS_KEPT_MAX) return JSON.stringify(added);
+  const all = [...(JSON.parse(attempts) as Attempt[]), ...added];
+  if (all.length > ATTEMPTS_KEPT_MAX) all.splice(1, all.length - ATTEMPTS_KEPT_MAX);
+  return JSON.stringify(all);
 }

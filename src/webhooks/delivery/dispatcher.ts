@@ -10,7 +10,7 @@ import type { DeliveryDeps, WebhookDeps } from "../deps.ts";
 import type { Stored } from "../events/emit.ts";
 import { isAttempted, type Outcome } from "../observer.ts";
 import { attemptDelivery } from "./attempt.ts";
-import { withAttempt } from "./attempts.ts";
+import { withAttempts } from "./attempts.ts";
 import { type Claimed, type Claims, claim, giveBackUnknown } from "./claims.ts";
 import { findQueuesWithFirsts, findQueuesWithRetries, findSending, isBehindAnother, saveResults, WAITING } from "./deliveries.store.ts";
 import { OverdueWatch } from "./overdue.ts";
@@ -113,7 +113,7 @@ export class DeliveryDispatcher implements WorkSource {
     const sending = await findSending(tx, fence);
     for (let at = 0; at < sending.length; at += CLAIMED_MAX) {
       const rows = sending.slice(at, at + CLAIMED_MAX).map(({ id, attempts }) => {
-        const interrupted = withAttempt(attempts, { time_ms: nowMs, error: "interrupted" });
+        const interrupted = withAttempts(attempts, [{ time_ms: nowMs, error: "interrupted" }]);
         return { id, fence, status: WAITING, attempts: interrupted, due_ms: nowMs, ended_ms: null };
       });
       await saveResults(tx, rows);
@@ -239,7 +239,10 @@ export class DeliveryDispatcher implements WorkSource {
     const endMs = performance.now();
     if (outcome.kind === "delivered") queue.succeeded(endMs - startMs);
     else queue.failed("isTimeout" in outcome && outcome.isTimeout, endMs - startMs, endMs);
-    observer.attempted({ row, updates: 1 + members.length, outcome });
+    const updates = 1 + members.length;
+    for (const attempt of outcome.unanswered ?? [])
+      observer.attempted({ row, updates, outcome: { kind: "retry", attempt, dueMs: clock.nowMs(), isTimeout: false } });
+    observer.attempted({ row, updates, outcome });
     return outcome;
   }
 

@@ -10,7 +10,7 @@ import { beginRetention } from "../callbacks/health-jobs.ts";
 import type { DeliveryDeps, WebhookDeps } from "../deps.ts";
 import { type AttemptedOutcome, isAttempted, type Outcome } from "../observer.ts";
 import { isGone } from "./attempt.ts";
-import { withAttempt } from "./attempts.ts";
+import { type Attempt, withAttempts } from "./attempts.ts";
 import type { Claimed } from "./claims.ts";
 import { DELIVERED, FAILED, NO_CALLBACK, type ResultRow, saveMove, saveResults, UNSUBSCRIBED, WAITING } from "./deliveries.store.ts";
 
@@ -137,13 +137,15 @@ const signOf = ({ kind, attempt }: AttemptedOutcome): Sign => ({
   atMs: attempt.time_ms,
 });
 
+const attemptsIn = ({ attempt, unanswered = [] }: AttemptedOutcome): readonly Attempt[] => [...unanswered, attempt];
+
 /** The fence says whether the delivery is still this session's: if another one has taken it over, the row is left alone. */
 function rowOf({ claimed, outcome }: Result): ResultRow[] {
   const { row, fence } = claimed;
   if (outcome.kind === "unsubscribed")
     return [{ id: row.id, fence, status: UNSUBSCRIBED, attempts: row.attempts, due_ms: null, ended_ms: outcome.endedMs }];
   if (!isAttempted(outcome) || outcome.kind === "probed") return [];
-  const attempts = withAttempt(row.attempts, outcome.attempt);
+  const attempts = withAttempts(row.attempts, attemptsIn(outcome));
   if (outcome.kind === "retry") return [{ id: row.id, fence, status: WAITING, attempts, due_ms: outcome.dueMs, ended_ms: null }];
   const status = outcome.kind === "delivered" ? DELIVERED : FAILED;
   return [{ id: row.id, fence, status, attempts, due_ms: null, ended_ms: outcome.endedMs }];
@@ -154,7 +156,7 @@ async function saveWaiting(tx: Transaction, { claimed, outcome, atMs }: Result, 
   const { row, fence, isRetry } = claimed;
   let queue = row.callback;
   if (outcome.kind === "moved") queue = outcome.url === undefined ? NO_CALLBACK : await callbacks.idFor(tx, row.app, outcome.url);
-  const attempts = outcome.kind === "probed" ? withAttempt(row.attempts, outcome.attempt) : row.attempts;
+  const attempts = outcome.kind === "probed" ? withAttempts(row.attempts, attemptsIn(outcome)) : row.attempts;
   await saveMove(tx, { id: row.id, entity: row.entity, attempts }, !isRetry, fence, queue, atMs);
   return queue;
 }

@@ -1,6 +1,6 @@
 /** What people see of attempts: counts by callback and field, the state of a delivery, and which attempts are kept. */
 import { expect, test } from "bun:test";
-import { type Attempt, NO_ATTEMPTS, withAttempt } from "../delivery/attempts.ts";
+import { type Attempt, NO_ATTEMPTS, withAttempts } from "../delivery/attempts.ts";
 import { NO_CALLBACK } from "../delivery/deliveries.store.ts";
 import type { AttemptedOutcome } from "../observer.ts";
 import type { DeliveryRow } from "./list.store.ts";
@@ -81,7 +81,7 @@ test("broken payloads are counted by their field, and overdue deliveries in all"
 test("thirty attempts are kept; of more, the first and the last", () => {
   const after = (count: number): number[] => {
     let attempts = NO_ATTEMPTS;
-    for (let n = 1; n <= count; n++) attempts = withAttempt(attempts, { time_ms: n });
+    for (let n = 1; n <= count; n++) attempts = withAttempts(attempts, [{ time_ms: n }]);
     return (JSON.parse(attempts) as Attempt[]).map(({ time_ms }) => time_ms);
   };
   const upTo = (count: number, from = 1): number[] => Array.from({ length: count - from + 1 }, (_, at) => from + at);
