@@ -43,7 +43,7 @@ const chatappBusinessApiData: Field<SubscribedAppRow> = {
   },
 };
 
-/** H2-2, H2-4: the account's override for the app of the entry, if one is set. */
+/** H2-2, H2-4, D-303: the account's override for the app of the entry, if one is set, whoever asks. */
 const overrideCallbackUri: Field<SubscribedAppRow> = {
   schema: Type.String(),
   policy: chatappAccount,
@@ -77,7 +77,7 @@ export const listSubscribedAppsOperation = listOperation({
   operation: "listSubscribedApps",
   summary: "Lists the apps that are subscribed to an account's webhooks, each with its override.",
   clauses: ["H2-1", "H2-2", "H2-3", "H2-4"],
-  decisions: ["D-13", "D-57"],
+  decisions: ["D-13", "D-57", "D-303"],
   on: "chatapp_account",
   edge: "subscribed_apps",
   params: Type.Object({}),
