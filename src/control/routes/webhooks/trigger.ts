@@ -4,6 +4,7 @@ import { notFound, unprocessable } from "#control-contract/errors";
 import { listOf } from "#control-contract/lists";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import { worldId } from "#graph/worlds/file/schema-words";
+import { findNode } from "#graph/worlds/nodes.store";
 import type { World } from "#graph/worlds/world";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { FieldCatalogue } from "#webhooks/catalogue/catalogue";
@@ -15,7 +16,7 @@ const triggerBody = (fields: FieldCatalogue) =>
       object: Type.Unsafe<WebhookObject>({ enum: [...webhookObjects] }),
       field: Type.Unsafe<string>({ enum: [...new Set(fields.all.map(({ field }) => field))] }),
       entity: { ...worldId, description: "the account, page or catalog that the event is of" },
-      phone_number: Type.Optional(worldId),
+      phone_number: Type.Optional({ ...worldId, description: "one of the account's, if the event belongs to a number" }),
       value: Type.Optional(Type.Object({}, { additionalProperties: true, description: "what it carries; an example when left out" })),
     },
     { additionalProperties: false },
@@ -40,7 +41,12 @@ async function triggerEvent({ world, body }: Trigger): Promise<unknown> {
   if (field === undefined) throw unprocessable(`${object} has no field ${body.field}`, "field");
   if (value !== undefined) requireValue(field, value);
   const payload = value ?? (await exampleOf(world, field, entity, phone));
-  const deliveries = await database.write((tx) => webhooks.make(tx, field, { entity, phone, payload }));
+  const deliveries = await database.write(async (tx) => {
+    const number = phone === undefined ? undefined : await findNode(tx, phone);
+    if (phone !== undefined && (number?.type !== "phone_number" || number.owner !== entity))
+      throw unprocessable(`${phone} is not a phone number of ${entity}`, "phone_number");
+    return webhooks.make(tx, field, { entity, phone, payload });
+  });
   if (deliveries.length === 0)
     throw unprocessable(`no app gets ${body.field} of ${entity}: none is subscribed, or none may see it; plaza listen subscribes one`);
   return { deliveries };

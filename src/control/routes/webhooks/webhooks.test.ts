@@ -23,8 +23,11 @@ const worldAt = (url: string) => ({
       ],
     },
   ],
-  chatapp_accounts: [{ id: "4001", subscribed_apps: [{ app: "1001" }] }],
-  phone_numbers: [{ id: "4101", account: "4001" }],
+  chatapp_accounts: [{ id: "4001", subscribed_apps: [{ app: "1001" }] }, { id: "4002" }],
+  phone_numbers: [
+    { id: "4101", account: "4001" },
+    { id: "4102", account: "4002" },
+  ],
 });
 
 onEachDatabase("webhooks in the control API", (database) => {
@@ -211,6 +214,16 @@ onEachDatabase("webhooks in the control API", (database) => {
     expect((await trigger({ object: "chatapp_business_account", field: "history", entity: "4001" })).status).toBe(422);
     expect((await trigger({ object: "page", field: "live_videos", entity: "2001", value: { id: 1 } })).status).toBe(422);
     expect((await trigger({ object: "page", field: "calls", entity: "2001" })).status).toBe(422);
+    const messages = { object: "chatapp_business_account", field: "messages" };
+    for (const given of [
+      { ...messages, entity: "4001", phone_number: "4102" },
+      { ...messages, entity: "4001", phone_number: "4109" },
+      { ...messages, entity: "4001", phone_number: "4001" },
+      { object: "page", field: "live_videos", entity: "2001", phone_number: "4101" },
+    ]) {
+      const refused = await trigger(given);
+      expect({ status: refused.status, parameter: refused.body.error.parameter }).toEqual({ status: 422, parameter: "phone_number" });
+    }
     expect((await trigger({ object: "nobody", field: "calls", entity: "2001" })).status).toBe(400);
   });
 
