@@ -158,6 +158,7 @@ onEachDatabase("D-146: schedules of feeds", (database) => {
       [{ interval: "DAILY", url: "http://10.0.0.1/feed.csv" }, "schedule.url"],
       [{ interval: "DAILY", url, username: "ada" }, "schedule.username"],
       [{ interval: "DAILY", url, password: "secret" }, "schedule.password"],
+      [{ interval: "DAILY", url, huor: 5 }, "schedule.huor"],
       ["daily", "schedule"],
     ] as const) {
       const { status, body } = await update({ schedule });

@@ -49,9 +49,11 @@ const refused = Type.Optional(
 );
 export const credentials = { username: refused, password: refused };
 
-/** Null, or an empty text in a form, removes it. */
+/** Null, or an empty text in a form, removes it. D-146: an unknown key may be a misspelt one, and the file would be fetched at another time. */
 export const scheduleParameter = (description: string) =>
-  Type.Optional(Type.Union([Type.Object({ ...scheduleWords, ...credentials }), Type.Null(), Type.Literal("")], { description }));
+  Type.Optional(
+    Type.Union([Type.Object({ ...scheduleWords, ...credentials }, { additionalProperties: false }), Type.Null(), Type.Literal("")], { description }),
+  );
 
 export interface GivenSchedule extends Schedule {
   readonly username?: unknown;
