@@ -1,11 +1,11 @@
 /** The step `address`: what a path says (D-02, D-03): version, id, edge. No regular expression and no URL object on this path. */
-import { isNodeId, type NodeId } from "#kernel/ids";
+import type { NodeId } from "#kernel/ids";
 import { parseVersion, type Version } from "#kernel/versions";
 
 export interface Address {
   /** As asked; undefined when the path names none. */
   readonly version: Version | undefined;
-  /** A node id or `me`; undefined for an address without one. */
+  /** A node id, `me`, or a decimal number that no node has (`0`); undefined for an address without one. */
   readonly id: NodeId | "me" | undefined;
   /** The edge below the id, or the literal of an address without one (`debug_token`); undefined for the node itself. */
   readonly edge: string | undefined;
@@ -28,6 +28,15 @@ export function segmentsOf(path: string): string[] {
     start = end + 1;
   }
   return segments;
+}
+
+/** D-02: whether a node can have this id is asked when it is looked up. */
+function isDecimal(segment: string): boolean {
+  for (let i = 0; i < segment.length; i++) {
+    const unit = segment.charCodeAt(i);
+    if (unit < 48 || unit > 57) return false;
+  }
+  return segment.length > 0;
 }
 
 function decoded(segment: string): string {
@@ -61,7 +70,7 @@ export function parseAddress(path: string, isVersioned: boolean, words: KnownSeg
     word = segments[++at];
   }
   if (word === undefined) return { version, id: undefined, edge: undefined, prefix };
-  if (word === "me" || isNodeId(word)) {
+  if (word === "me" || isDecimal(word)) {
     if (segments.length > at + 2) return unknownAddress(segments, version, words);
     return { version, id: word as NodeId | "me", edge: segments[at + 1], prefix };
   }

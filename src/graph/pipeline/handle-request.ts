@@ -7,6 +7,7 @@
  */
 import { unixSeconds } from "#kernel/clock";
 import { GraphError, internalError } from "#kernel/errors";
+import { isNodeId } from "#kernel/ids";
 import { formatVersion, type Version } from "#kernel/versions";
 import type { Registry } from "../contract/registry.ts";
 import { withPairs } from "../request-text/pairs.ts";
@@ -99,7 +100,7 @@ async function answer(incoming: Incoming, authenticated: Authenticated, progress
   const { story } = progress;
   // 3 Node: one indexed read, mostly cached.
   const id = idOf(incoming, authenticated);
-  const node = id === undefined ? undefined : await world.findNode(id);
+  const node = id === undefined || !isNodeId(id) ? undefined : await world.findNode(id);
 
   // 4 Endpoint: by node type, method and edge.
   const resolved = findEndpoint(incoming, authenticated, id, node);
