@@ -39,15 +39,13 @@ describe("a policy that has to look", () => {
     await expect(authorize(unseen.policy, authorizationCheck("a", "b"))).rejects.toBeInstanceOf(GraphError);
   });
 
-  test("and cannot look makes the request fail, once, and leaves no failure behind", async () => {
+  test("and cannot look makes the request fail, once", async () => {
     const sight = policyOf([outage]);
-    await expect(Promise.resolve(canSeeNode(sight.policy, authorizationCheck("a")))).rejects.toThrow("the store is away");
+    await expect(canSeeNode(sight.policy, authorizationCheck("a"))).rejects.toThrow("the store is away");
     expect(sight.asked()).toBe(1);
     const all = policyOf([true, outage]);
-    await expect(Promise.resolve(authorize(all.policy, authorizationCheck("a", "b")))).rejects.toThrow("the store is away");
+    await expect(authorize(all.policy, authorizationCheck("a", "b"))).rejects.toThrow("the store is away");
     expect(all.asked()).toBe(2);
-    // A promise that nobody waits for would surface by now.
-    await Bun.sleep(1);
   });
 
   test("refuses once, whether it knows at once or later", async () => {
@@ -56,12 +54,8 @@ describe("a policy that has to look", () => {
       refusals++;
       return later ? Promise.resolve(permissionMissing(["x"])) : permissionMissing(["x"]);
     };
-    expect(() => authorize(policyOf([true], refusing(false)).policy, authorizationCheck("a"))).toThrow(GraphError);
-    await expect(Promise.resolve(authorize(policyOf([true], refusing(true)).policy, authorizationCheck("a")))).rejects.toBeInstanceOf(GraphError);
-    await expect(
-      Promise.resolve(authorize(policyOf([Promise.resolve(true)], refusing(true)).policy, authorizationCheck("a"))),
-    ).rejects.toBeInstanceOf(GraphError);
-    await Bun.sleep(1);
+    const refused = [policyOf([true], refusing(false)), policyOf([true], refusing(true)), policyOf([Promise.resolve(true)], refusing(true))];
+    for (const { policy } of refused) await expect(authorize(policy, authorizationCheck("a"))).rejects.toBeInstanceOf(GraphError);
     expect(refusals).toBe(3);
   });
 });
@@ -129,10 +123,10 @@ describe("each of several tokens", () => {
 
   test("may show that a node exists, if it is of a kind that serves and canSee it", async () => {
     const own = (token: string) => seeing({ canSee: ({ token: { id } }) => id === token });
-    expect(canSeeNode(own("1"), checkWith({}, {}))).toBe(true);
-    expect(canSeeNode(own("2"), checkWith({}, {}))).toBe(false);
-    expect(canSeeNode(own("1"), checkWith({}, { type: "user" }))).toBe(false);
-    expect(canSeeNode(seeing(), [])).toBe(false);
+    expect(await canSeeNode(own("1"), checkWith({}, {}))).toBe(true);
+    expect(await canSeeNode(own("2"), checkWith({}, {}))).toBe(false);
+    expect(await canSeeNode(own("1"), checkWith({}, { type: "user" }))).toBe(false);
+    expect(await canSeeNode(seeing(), [])).toBe(false);
     expect(await canSeeNode(seeing({ canSee: async () => false }), checkWith({}, {}))).toBe(false);
   });
 });
