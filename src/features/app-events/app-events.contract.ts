@@ -203,7 +203,7 @@ export const reportAppEvents = writeOperation({
     ...Object.values(standardEvents).map(({ clause }) => clause),
     ...["UD-1", "UD-2", "UD-3", "ATTR-1", "ATTR-9", "ATTR-10", "LIM-1", "LIM-2", "LIM-3", "LIM-13"],
   ],
-  decisions: ["D-13", "D-70", "D-71", "D-72", "D-73", "D-75", "D-76", "D-162"],
+  decisions: ["D-13", "D-70", "D-71", "D-72", "D-73", "D-75", "D-76", "D-162", "D-290"],
   on: "app",
   method: "POST",
   edge: "activities",
@@ -240,7 +240,7 @@ export const listAttribution = listOperation({
   operation: "listAttribution",
   summary: "Lists the installs and events of a device that are attributed to an ad, newest first (D-74).",
   clauses: ["ATTR-1", "ATTR-3", "ATTR-4", "ATTR-5", "ATTR-6", "ATTR-7", "ATTR-8", "LIM-10", "LIM-11"],
-  decisions: ["D-74", "D-76"],
+  decisions: ["D-74", "D-76", "D-290"],
   on: "app",
   edge: "app_attribution",
   params: Type.Object({

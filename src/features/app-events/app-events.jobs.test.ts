@@ -51,7 +51,7 @@ onEachDatabase("retention of app events", (database) => {
     expect(rows.map(({ request, event_id }) => ({ request, event_id }))).toEqual([{ request: 3, event_id: "after" }]);
   });
 
-  test("D-74: ids are one device until the last request that names them together is deleted", async () => {
+  test("D-290: ids that a request names together stay one device after retention deleted the request", async () => {
     const plaza = await openPlaza({ database, world });
     await saveRetentionDays(plaza.world, 10);
     const cookie = "x".repeat(22);
@@ -72,10 +72,10 @@ onEachDatabase("retention of app events", (database) => {
     expect(await rowsOf()).toBe(3);
     await advance(plaza, 4);
     expect(await rowsOf()).toBe(2);
-    // Only the cookie's own request is left, and nothing says whose it is.
+    // Only the request with the cookie alone is left, and the click named the advertising id.
     await advance(plaza, 6);
     expect(await idsOf(plaza)).toEqual([null]);
-    expect(await rowsOf()).toBe(0);
+    expect(await rowsOf()).toBe(1);
   });
 
   test("D-71: a key lives for 48 hours after arrival and event time, also where raw events are kept for a day only", async () => {

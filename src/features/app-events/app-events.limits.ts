@@ -14,6 +14,8 @@ export const LIST_ITEMS_MAX = 1_000;
 export const EXTINFO_VALUES = 16;
 /** The document names no limit, so device ids get that of values; advertising ids have 36 characters. */
 export const DEVICE_ID_CHARACTERS_MAX = VALUE_CHARACTERS_MAX;
+/** D-290. A device gets a new cookie or advertising id now and then; more ids than these come from an id that many devices send. */
+export const DEVICE_IDS_MAX = 100;
 /** At 100 bytes each they fill the largest body that is accepted by default (1 MiB). */
 export const EVENTS_PER_REQUEST_MAX = 10_000;
 /** 9999-12-31 (D-70): a larger `_logTime` is in milliseconds by mistake. */

@@ -21,7 +21,10 @@ export const appEventMigrations: readonly Migration[] = [
         sum_high BIGINT NOT NULL, sum_low BIGINT NOT NULL, first_time BIGINT NOT NULL, last_time BIGINT NOT NULL,
         PRIMARY KEY (app, day, name, currency)
       ) WITHOUT ROWID`,
-      "CREATE TABLE app_installs (app BIGINT NOT NULL, identity TEXT NOT NULL, PRIMARY KEY (app, identity)) WITHOUT ROWID",
+      // The ids of devices (`log/joined-ids.store.ts`). All ids with one number are one device.
+      `CREATE TABLE app_device_ids (app BIGINT NOT NULL, identity TEXT NOT NULL, device BIGINT NOT NULL, installed INTEGER NOT NULL, PRIMARY KEY (app, identity))
+        WITHOUT ROWID`,
+      "CREATE INDEX app_device_ids_by_device ON app_device_ids (app, device)",
       // The index of devices (`log/devices.store.ts`).
       "CREATE TABLE app_event_devices (app BIGINT NOT NULL, fingerprint BIGINT NOT NULL, request BIGINT NOT NULL, PRIMARY KEY (app, fingerprint, request)) WITHOUT ROWID",
       `CREATE TABLE app_event_ties (

@@ -23,7 +23,7 @@ const clicks: Windows = { clickDays: 30, viewDays: VIEW_DAYS, isViewed: () => fa
 const clicksAndViews: Windows = { ...clicks, isViewed: ({ kind }) => kind === "MOBILE_APP_INSTALL" };
 /** LIM-12. */
 const ofReport: Windows = { clickDays: 28, viewDays: VIEW_DAYS, isViewed: () => true };
-const NO_DEVICE = "00000000-0000-0000-0000-000000000000";
+const NO_DEVICES: ReadonlySet<string> = new Set(["00000000-0000-0000-0000-000000000000", "0".repeat(22)]);
 const UUID_LENGTH = 36;
 const ROWS_OF_REPORT = 100;
 const APP_OBJECTIVES: ReadonlySet<string> = new Set(["APP_INSTALLS", "APP_ENGAGEMENT"]);
@@ -32,10 +32,11 @@ export const isCookie = (text: string): boolean => /^([0-9A-Za-z]{22}|[0-9a-fA-F
 
 const isGiven = (value: unknown): value is string => typeof value === "string" && value !== "";
 
-/** By which a device is known. The id of all zeros is none, and UUIDs are equal in either case. */
+/** The ids of a device. An id of all zeros is absent, and UUIDs are equal in either case. */
 export function devicesOf(id: unknown, cookie: unknown): string[] {
   const alike = (text: string): string => (text.length === UUID_LENGTH ? text.toLowerCase() : text);
-  return [...(isGiven(id) && id !== NO_DEVICE ? [`id ${alike(id)}`] : []), ...(isGiven(cookie) ? [`cookie ${alike(cookie)}`] : [])];
+  const isId = (value: unknown): value is string => isGiven(value) && !NO_DEVICES.has(value);
+  return [...(isId(id) ? [`id ${alike(id)}`] : []), ...(isId(cookie) ? [`cookie ${alike(cookie)}`] : [])];
 }
 
 /** D-73: what is no hash is dropped. D-74: these keys are of one person. */
@@ -51,16 +52,20 @@ interface Tie {
   readonly isTracked: boolean;
 }
 
-/** Touches of all apps tie, and requests only for their own app. */
+/** Touches of all apps tie, and requests only for their own app: those in the log, and the ids of every accepted one (D-290). */
 function tiesOf({ touches, app_events }: World, app: string): Tie[] {
-  const requests = (app_events.get(app)?.logged ?? []).map(({ tie }) => tie);
-  return [...touches.map(({ devices, persons }) => ({ devices, persons, isTracked: true })), ...requests];
+  const { logged = [], joined = [] } = app_events.get(app) ?? {};
+  return [
+    ...touches.map(({ devices, persons }) => ({ devices, persons, isTracked: true })),
+    ...logged.map(({ tie }) => tie),
+    ...joined.map((devices) => ({ devices, persons: [], isTracked: true })),
+  ];
 }
 
 const share = (some: readonly string[], others: Iterable<string>): boolean => [...others].some((one) => some.includes(one));
 
 /** All ids that are tied to these, in any number of steps. */
-function wholeDevice(ties: readonly Tie[], wanted: readonly string[]): string[] {
+export function wholeDevice(ties: readonly Pick<Tie, "devices">[], wanted: readonly string[]): string[] {
   const ids = new Set(wanted);
   for (let size = -1; size !== ids.size; ) {
     size = ids.size;
@@ -123,15 +128,11 @@ function dueTo(event: LoggedEvent, touches: readonly Touch[], { clickDays, viewD
 }
 
 /** ATTR-8. */
-function isOtherDevice({ tie }: LoggedEvent, touch: Touch, device: readonly string[]): boolean {
-  const advertising = (ids: readonly string[]) => ids.filter((id) => id.startsWith("id "));
-  const [clicked, own] = [advertising(touch.devices), advertising(tie.devices)];
-  return clicked.length > 0 && own.length > 0 ? !share(clicked, own) : touch.devices.length > 0 && !share(touch.devices, device);
-}
+const isOtherDevice = (touch: Touch, device: readonly string[]): boolean => touch.devices.length > 0 && !share(touch.devices, device);
 
 function shown(world: World, event: LoggedEvent, touch: Touch, device: readonly string[], app: string): Row["value"] {
   const { kind, name, time } = event;
-  const isOther = isOtherDevice(event, touch, device);
+  const isOther = isOtherDevice(touch, device);
   const isView = touch.kind === "impression";
   const cross_campaign = isCrossCampaign(touch.ad, app) === true;
   world.reach(isView ? "attributionView" : "attributionClick");
@@ -209,7 +210,7 @@ export function reportOf(world: World, app: string, since: number, until: number
       click_through: click_through + one(touch.kind === "click"),
       view_through: view_through + one(touch.kind === "impression"),
       cross_campaign: cross_campaign + one(isCrossCampaign(touch.ad, app) === true),
-      cross_device: cross_device + one(isOtherDevice(event, touch, device)),
+      cross_device: cross_device + one(isOtherDevice(touch, device)),
       sums: value === undefined ? sums : { ...sums, [currency]: (sums[currency] ?? 0n) + value },
     });
   }

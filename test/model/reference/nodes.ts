@@ -77,6 +77,8 @@ export interface AppEvents {
   readonly counted: { readonly name: string; readonly id: string; readonly time: number }[];
   /** In the order in which they came. */
   readonly logged: LoggedEvent[];
+  /** The ids that each accepted request names together. */
+  readonly joined: (readonly string[])[];
   /** Devices and cookies. */
   readonly installs: Set<string>;
   /** By day, kind, name and currency; sums in millionths. */

@@ -64,7 +64,7 @@ export const rules = {
   eventTwice: "D-71: an event of the same name and id within 48 hours counts once",
   badEvent: "D-70: one bad event refuses the request",
   install: "D-71: an install counts",
-  installTwice: "D-71: a device or cookie has one install",
+  installTwice: "D-290: a device has one install, whichever of its ids is named",
   nameCap: "D-72: a name above the cap is refused",
   nameDeactivated: "D-72: a deactivated name is refused",
   noAddress: "D-75: without the address of the device it is refused",

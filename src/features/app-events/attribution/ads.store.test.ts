@@ -5,10 +5,11 @@ import { openPlaza } from "#harness/plaza";
 import { nodeId } from "#kernel/ids";
 import type { Database } from "#storage/database";
 import { sql } from "#storage/sql";
-import { deviceIdentities, isDevice, isUuid, NO_ID } from "../intake/parse-request.ts";
+import { deviceIdentities, isDevice, isUuid } from "../intake/parse-request.ts";
 import * as ads from "./ads.store.ts";
 
 const [APP, OTHER] = [nodeId("1001"), nodeId("1002")];
+const NO_ID = "00000000-0000-0000-0000-000000000000";
 const UUID = "1B671A64-40D5-491E-99B0-DA01FF1F3341";
 
 onEachDatabase("ads", (kind) => {
@@ -82,15 +83,15 @@ onEachDatabase("ads", (kind) => {
   });
 });
 
-test("D-74: ids of a device are compared without the case of a UUID, those of cookies with it; zeros alone are no id of a device", () => {
+test("D-74, D-290: UUIDs are compared without regard to case, other ids exactly; an id of all zeros counts as absent", () => {
   const cookie = "abcdefghij0123456789AB";
   expect(deviceIdentities({ advertiser_id: UUID, attribution: UUID })).toEqual([`device:${UUID.toLowerCase()}`, `cookie:${UUID.toLowerCase()}`]);
   expect(deviceIdentities({ advertiser_id: "MyPhone", attribution: cookie })).toEqual(["device:MyPhone", `cookie:${cookie}`]);
-  expect([deviceIdentities({}), deviceIdentities({ advertiser_id: NO_ID }), deviceIdentities({ attribution: NO_ID })]).toEqual([
-    [],
-    [],
-    [`cookie:${NO_ID}`],
-  ]);
+  for (const none of ["", NO_ID, "0".repeat(22)]) {
+    expect(deviceIdentities({ advertiser_id: none, attribution: none })).toEqual([]);
+    expect(deviceIdentities({ advertiser_id: "a", attribution: none })).toEqual(["device:a"]);
+  }
+  expect(deviceIdentities({})).toEqual([]);
   expect(["device:a", "cookie:a", "em:a", "em:device:", "em:cookie:"].map(isDevice)).toEqual([true, true, false, false, false]);
   expect([UUID, UUID.toLowerCase(), NO_ID, `${UUID}0`, UUID.slice(1), UUID.replace("1", "G"), UUID.replaceAll("-", "0")].map(isUuid)).toEqual([
     true,

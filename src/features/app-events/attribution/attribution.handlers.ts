@@ -10,7 +10,7 @@ import type { AttributedRow, EventKind, listAttribution } from "../app-events.co
 import { amountText } from "../intake/amounts.ts";
 import { deviceIdentities, isDevice } from "../intake/parse-request.ts";
 import { listAds, touchesOfAd } from "./ads.store.ts";
-import { type DeviceEvent, devicesOf, type EventPlace, eventsOf, findDevice, follow } from "./devices.ts";
+import { type DeviceEvent, devicesOfPersons, type EventPlace, eventsOf, findDevice, personsOfDevices, wholeDevices } from "./devices.ts";
 import { type Ad, type Attribution, attribute, clicksAlone, clicksAndViews, isClaimable, type Model, reporting, type Touch } from "./rule.ts";
 
 export interface AttributionQuery {
@@ -21,11 +21,9 @@ export interface AttributionQuery {
 }
 
 export async function handleListAttribution({ world, node, params, page }: ListRequest<Static<typeof listAttribution.params>>) {
-  const advertiser_id = params.advertiser_id === "" ? undefined : params.advertiser_id;
-  const attribution = params.attribution === "" ? undefined : params.attribution;
+  const { advertiser_id, attribution, event, consider_views = false } = params;
   if (deviceIdentities({ advertiser_id, attribution }).length === 0) throw invalidParameter("advertiser_id", "or attribution is required");
-  const input = { advertiser_id, attribution, event: params.event, considersViews: params.consider_views === true };
-  return attributionOf(world, node.id, input, page);
+  return attributionOf(world, node.id, { advertiser_id, attribution, event, considersViews: consider_views }, page);
 }
 
 interface Attributed {
@@ -202,8 +200,9 @@ function reportRow(rows: Map<string, ReportRow>, ad: Ad, { kind, name }: DeviceE
 /** Ids of the devices that may have an attributed event: the devices of touches, and those linked to them by persons. */
 async function touchedDevices(world: World, app: NodeId, since: number, until: number): Promise<Set<string>> {
   const touched = await touchedIdentities(world.database.reader, app, since, until);
-  const { ids, persons } = await follow(world, app, touched.filter(isDevice));
-  const linked = await devicesOf(world, app, [...new Set([...persons, ...touched.filter((identity) => !isDevice(identity))])]);
+  const ids = await wholeDevices(world, app, touched.filter(isDevice));
+  const persons = [...(await personsOfDevices(world, app, ids)), ...touched.filter((identity) => !isDevice(identity))];
+  const linked = await devicesOfPersons(world, app, [...new Set(persons)]);
   return new Set([...ids, ...linked]);
 }
 

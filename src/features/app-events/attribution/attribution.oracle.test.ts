@@ -25,7 +25,7 @@ const world = {
 /** What a request or a click names, as sent. */
 const names = fc.record({
   advertiser_id: fc.constantFrom(undefined, "a", "b", "c", PHONE, PHONE.toUpperCase(), NO_ID),
-  attribution: fc.constantFrom(undefined, undefined, COOKIE, COOKIE.toUpperCase(), "x".repeat(22), "X".repeat(22)),
+  attribution: fc.constantFrom(undefined, undefined, COOKIE, COOKIE.toUpperCase(), NO_ID, "x".repeat(22), "X".repeat(22)),
   em: fc.constantFrom(undefined, undefined, sha256("p"), sha256("p").toUpperCase(), sha256("q")),
 });
 const at = secondsAround(NOW, DAY, [NOW - 40 * DAY, NOW]);
@@ -44,9 +44,8 @@ const step = fc.oneof(
 type Names = typeof names extends fc.Arbitrary<infer N> ? N : never;
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 
-const lower = (id: string | undefined) => (id?.length === 36 ? id.toLowerCase() : id);
-const advertisingIdOf = ({ advertiser_id }: Names) => (advertiser_id === NO_ID ? undefined : lower(advertiser_id));
-const idsOf = (one: Names) => [advertisingIdOf(one), lower(one.attribution)].filter((id) => id !== undefined);
+const comparable = (id: string | undefined) => (id === NO_ID ? undefined : id?.length === 36 ? id.toLowerCase() : id);
+const idsOf = (one: Names) => [comparable(one.advertiser_id), comparable(one.attribution)].filter((id) => id !== undefined);
 const isValid = (one: Step) => idsOf(one.names).length > 0 || (one.kind === "click" && one.names.em !== undefined);
 
 interface Row {
@@ -84,10 +83,8 @@ function rowsOf(steps: readonly Step[], app: string, wanted: string, days: numbe
       const counted = clicks.filter((click) => click.time <= time && time - click.time <= days * DAY);
       const last = counted.findLast((click) => counted.every((other) => other.time <= click.time));
       if (last === undefined) return [];
-      const [clicked, own] = [advertisingIdOf(last.names), advertisingIdOf(one.names)];
       const touched = idsOf(last.names);
-      const cross_device =
-        clicked !== undefined && own !== undefined ? clicked !== own : touched.length > 0 && !touched.some((id) => device.includes(id));
+      const cross_device = touched.length > 0 && !touched.some((id) => device.includes(id));
       return [{ event_time: time, click_time: last.time, cross_device }];
     });
   });
@@ -139,7 +136,7 @@ onEachDatabase("attribution beside a naive comparison", (database) => {
           for (const one of steps) {
             for (const name of ["advertiser_id", "attribution"] as const) {
               const sent = one.names[name];
-              const id = name === "advertiser_id" ? advertisingIdOf(one.names) : lower(one.names.attribution);
+              const id = comparable(sent);
               if (sent === undefined || id === undefined) continue;
               expect(await readPages(plaza, app, { [name]: sent, limit })).toEqual(rowsOf(steps, app, id, 30, false).reverse());
               if (seen.has(id)) continue;

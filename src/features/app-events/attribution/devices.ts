@@ -1,16 +1,16 @@
 /**
  * Finds the events, the persons and the linked devices of a device through the index of the log (D-74).
  *
- * A device is what its ids are tied to: an advertising id and a cookie that one request or touch names are one device, and so are
- * ids that share one of these. So every id of a device leads to the same events. Persons link devices one step far: a device's
- * persons are those of its own requests and touches, and its linked devices are those of other requests and touches with one of
- * these persons. Persons of linked devices are not followed.
+ * A device is all ids that accepted requests of the app name together (D-290), and those that touches name beside one of them. So every id
+ * of a device leads to the same events. Persons link devices one step far: a device's persons are those of its own requests and touches,
+ * and its linked devices are those of other requests and touches with one of these persons. Persons of linked devices are not followed.
  */
 import type { World } from "#graph/worlds/world";
 import type { NodeId } from "#kernel/ids";
 import { type EventKind, eventKinds } from "../app-events.contract.ts";
 import { identitiesOfText, isDevice } from "../intake/parse-request.ts";
 import { findRequests, findTies, kindName } from "../log/devices.store.ts";
+import { findJoinedIds } from "../log/joined-ids.store.ts";
 import { POSITION_END, type RequestEvent, readDevicesOfRequests, readEventsOfRequest } from "../log/log.store.ts";
 import { findTouches, type StoredTouch } from "./ads.store.ts";
 import type { AttributableEvent } from "./rule.ts";
@@ -32,54 +32,42 @@ export interface KnownDevice {
   readonly touches: readonly StoredTouch[];
 }
 
-/** Identities that one request or one touch names. */
-interface Tie {
-  readonly identities: readonly string[];
-  /** D-76: a request whose events are all kept out of attribution ties ids of its device only, not persons. */
-  readonly isTracked: boolean;
-}
-
 export async function findDevice(world: World, app: NodeId, wanted: readonly string[]): Promise<KnownDevice> {
-  const { ids, persons } = await follow(world, app, wanted);
-  const linked = await devicesOf(world, app, persons);
+  const ids = await wholeDevices(world, app, wanted);
+  const persons = await personsOfDevices(world, app, ids);
+  const linked = await devicesOfPersons(world, app, persons);
   return { ids, touches: await findTouches(world.database.reader, distinct([...ids, ...persons, ...linked])) };
 }
 
-/** All ids of the devices that requests and touches name together with one of these persons. */
-export async function devicesOf(world: World, app: NodeId, persons: readonly string[]): Promise<readonly string[]> {
-  const tied = (await tiesOf(world, app, persons)).filter(({ isTracked }) => isTracked);
-  return (await follow(world, app, distinct(tied.flatMap(({ identities }) => identities)).filter(isDevice))).ids;
-}
-
-/** All ids of the devices with these ids, and the persons of the devices. */
-export async function follow(world: World, app: NodeId, wanted: readonly string[]): Promise<{ ids: readonly string[]; persons: readonly string[] }> {
+/** All ids of the devices that have these ids. */
+export async function wholeDevices({ database: { reader } }: World, app: NodeId, wanted: readonly string[]): Promise<string[]> {
   const ids = new Set(wanted);
-  const persons = new Set<string>();
   for (let next = [...ids]; next.length > 0; ) {
-    const found = new Set<string>();
-    for (const { identities, isTracked } of await tiesOf(world, app, next)) {
-      for (const identity of identities) {
-        if (isDevice(identity)) found.add(identity);
-        else if (isTracked) persons.add(identity);
-      }
-    }
-    next = [...found].filter((id) => !ids.has(id));
+    const [joined, touches] = await Promise.all([findJoinedIds(reader, app, next), findTouches(reader, next)]);
+    next = distinct([...joined, ...touches.flatMap(({ devices }) => devices)]).filter((id) => !ids.has(id));
     for (const id of next) ids.add(id);
   }
-  return { ids: [...ids], persons: [...persons] };
+  return [...ids];
 }
 
-/** The touches with one of these identities, and what requests tie to them: one row for each set of identities that occurs. */
-async function tiesOf(world: World, app: NodeId, wanted: readonly string[]): Promise<Tie[]> {
-  const { reader } = world.database;
+/** The persons that requests and touches name together with one of these ids. */
+export const personsOfDevices = async (world: World, app: NodeId, ids: readonly string[]): Promise<string[]> =>
+  (await namedWith(world, app, ids)).filter((identity) => !isDevice(identity));
+
+/** All ids of the devices that requests and touches name together with one of these persons. */
+export const devicesOfPersons = async (world: World, app: NodeId, persons: readonly string[]): Promise<string[]> =>
+  wholeDevices(world, app, (await namedWith(world, app, persons)).filter(isDevice));
+
+/** All identities of the touches and the requests that name one of these. */
+async function namedWith({ database: { reader } }: World, app: NodeId, wanted: readonly string[]): Promise<string[]> {
   const known = new Set(wanted);
-  const ties: Tie[] = (await findTouches(reader, wanted)).map(({ identities }) => ({ identities, isTracked: true }));
-  for (const { device, tracked } of await readDevicesOfRequests(reader, app, await findTies(reader, app, wanted))) {
+  const named = (await findTouches(reader, wanted)).flatMap(({ identities }) => identities);
+  for (const device of await readDevicesOfRequests(reader, app, await findTies(reader, app, wanted))) {
     const identities = identitiesOfText(device);
     // A fingerprint may lead to a request with other identities.
-    if (identities.some((identity) => known.has(identity))) ties.push({ identities, isTracked: tracked === 1 });
+    if (identities.some((identity) => known.has(identity))) named.push(...identities);
   }
-  return ties;
+  return distinct(named);
 }
 
 /** Events of a device to read. */
@@ -110,11 +98,10 @@ export async function* eventsOf(world: World, app: NodeId, wanted: WantedEvents)
   for await (const request of requestsOf(world, app, { ids, kind, isBackward }, from[0])) {
     for (let beyond = request === from[0] ? from[1] : isBackward ? -1 : POSITION_END; ; ) {
       const rows = await readEventsOfRequest(world.database.reader, app, request, { isBackward, beyond, times, limit });
-      const devices = identitiesOfText(rows[0]?.device ?? "{}").filter(isDevice);
       // A fingerprint may lead to a request of another device.
-      if (!devices.some((id) => known.has(id))) break;
+      if (!identitiesOfText(rows[0]?.device ?? "{}").some((identity) => known.has(identity))) break;
       for (const row of rows) {
-        const event = eventOf(request, row, devices);
+        const event = eventOf(request, row);
         if (kind === undefined || event.kind === kind) yield event;
       }
       if (rows.length < limit) break;
@@ -139,14 +126,13 @@ async function* requestsOf(world: World, app: NodeId, { ids, kind, isBackward }:
   }
 }
 
-const eventOf = (request: number, { position, name, time, value, currency, tracking }: RequestEvent, devices: readonly string[]): DeviceEvent => ({
+const eventOf = (request: number, { position, name, time, value, currency, tracking }: RequestEvent): DeviceEvent => ({
   place: [request, position],
   kind: eventKinds.find((kind) => kindName(kind) === name) ?? "CUSTOM_APP_EVENTS",
   name,
   time,
   value: value === null ? undefined : BigInt(value),
   currency,
-  devices,
   advertiser_tracking_enabled: tracking === 1 ? 1 : 0,
 });
 

@@ -32,7 +32,6 @@ const touches: fc.Arbitrary<Touch[]> = fc
 const event = fc.record({
   kind: fc.constantFrom(...eventKinds),
   time,
-  devices: fc.subarray([...DEVICES]),
   advertiser_tracking_enabled: fc.constantFrom(0 as const, 1 as const),
 });
 
@@ -46,7 +45,6 @@ const models: Record<string, { model: Model; clickDays: number; views: (kind: st
 interface Reported {
   readonly kind: string;
   readonly time: number;
-  readonly devices: readonly string[];
   readonly advertiser_tracking_enabled: 0 | 1;
 }
 
@@ -61,10 +59,7 @@ function oracle(reported: Reported, devices: string[], all: Touch[], name: strin
       .sort((one, other) => other.time - one.time || Number(other.id) - Number(one.id))[0];
   const found = inDays("click", clickDays) ?? (views(reported.kind) ? inDays("impression", 1) : undefined);
   if (found === undefined) return undefined;
-  const advertising = (ids: readonly string[]) => ids.filter((id) => id.startsWith("device:"));
-  const isBetweenAds = advertising(found.devices).length > 0 && advertising(reported.devices).length > 0;
-  const [touched, own] = isBetweenAds ? [advertising(found.devices), advertising(reported.devices)] : [found.devices, devices];
-  const isOther = touched.length > 0 && touched.every((id) => !own.includes(id));
+  const isOther = found.devices.length > 0 && found.devices.every((id) => !devices.includes(id));
   return { id: found.id, cross_campaign: found.ad.objective === "LINK_CLICKS", cross_device: isOther };
 }
 

@@ -33,8 +33,6 @@ export interface AttributableEvent {
   readonly kind: EventKind;
   /** Unix seconds. */
   readonly time: number;
-  /** The ids of the device that its own request names. */
-  readonly devices: readonly string[];
   /** D-76: 0 keeps the event out of attribution; only reports count it. */
   readonly advertiser_tracking_enabled: 0 | 1;
 }
@@ -88,15 +86,9 @@ export function attribute(
   return {
     touch,
     cross_campaign: claimOf(touch.ad, app) === "cross-campaign",
-    cross_device: isAcross(touch.devices, event.devices, devices),
+    // ATTR-8: the touch names another device.
+    cross_device: touch.devices.length > 0 && !touch.devices.some((id) => devices.includes(id)),
   };
-}
-
-/** ATTR-8: the touch names another device. Two advertising ids are two devices, although a cookie ties them (D-74). */
-function isAcross(touched: readonly string[], named: readonly string[], devices: readonly string[]): boolean {
-  const [ofTouch, ofEvent] = [touched, named].map((ids) => ids.filter((id) => id.startsWith("device:"))) as [string[], string[]];
-  if (ofTouch.length > 0 && ofEvent.length > 0) return !ofTouch.some((id) => ofEvent.includes(id));
-  return touched.length > 0 && !touched.some((id) => devices.includes(id));
 }
 
 /** Of touches in the same second, the one recorded later. Ids are decimals without leading zeros: the longer one is greater. */

@@ -75,7 +75,7 @@ onEachDatabase("a batch of app events", (kind) => {
     expect(await logged(world)).toHaveLength(1);
   });
 
-  test("I1-30, D-71: a device that is known by one id is known by its other one from then on, in the batch and after it", async () => {
+  test("I1-30, D-290: a device that is known by one id is known by its other one from then on, in the batch and after it", async () => {
     const [none, first] = [{ duplicates: new Set<number>() }, { duplicates: new Set([0]) }];
     const install = (advertiser_id: string | undefined, attribution: string | undefined) =>
       reportOf([], { kind: "MOBILE_APP_INSTALL", device: { ...reportOf([]).device, advertiser_id, attribution } });

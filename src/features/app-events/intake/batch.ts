@@ -10,8 +10,9 @@ import type { SqlValue } from "#storage/sql";
 import { DAY_SECONDS, DEDUP_WINDOW_SECONDS } from "../app-events.limits.ts";
 import { type IndexedRequest, indexDevices, kindName } from "../log/devices.store.ts";
 import { fingerprintOf, keyIn, keyText, periodOf, periodsNear } from "../log/fingerprints.ts";
+import { JoinedIds } from "../log/joined-ids.store.ts";
 import { ALL_DAYS, addSums, type EventSum, findKeyedEvents, insertEvents, lastRequestOf } from "../log/log.store.ts";
-import { countActiveNames, findInstalled, findNames, insertInstalled, insertNames } from "./intake.store.ts";
+import { countActiveNames, findNames, insertNames } from "./intake.store.ts";
 import { eventPath, type Report, type ReportedEvent } from "./parse-events.ts";
 import { deviceIdentities, deviceText, identitiesOf } from "./parse-request.ts";
 
@@ -35,8 +36,6 @@ class AppBatch {
   readonly #sums = new Map<string, EventSum[]>();
   /** The times of events with an `event_id`, stored ones and those of this batch, by period and key. */
   readonly #known = new Map<string, number[]>();
-  #installed: ReadonlySet<string> = new Set();
-  readonly #newlyInstalled = new Set<string>();
   #lastRequest = 0;
 
   constructor(tx: Transaction, app: NodeId) {
@@ -46,16 +45,16 @@ class AppBatch {
 
   async store(reports: readonly Report[]): Promise<Outcome[]> {
     // Side by side, so that on PostgreSQL their statements travel together.
-    const [quota, lastRequest] = await Promise.all([
+    const [quota, devices, lastRequest] = await Promise.all([
       NameQuota.open(this.#tx, this.#app, reports),
+      JoinedIds.open(this.#tx, this.#app, reports.flatMap(joinedIdsOf)),
       lastRequestOf(this.#tx, this.#app),
       this.#findKeys(reports),
-      this.#findInstalls(reports),
     ]);
     this.#lastRequest = lastRequest;
-    const outcomes = reports.map((report) => this.#take(report, quota));
+    const outcomes = reports.map((report) => this.#take(report, quota, devices));
     await quota.store();
-    if (this.#newlyInstalled.size > 0) await insertInstalled(this.#tx, this.#app, [...this.#newlyInstalled]);
+    await devices.store();
     if (this.#rows.length > 0) {
       await insertEvents(this.#tx, this.#rows);
       await addSums(this.#tx, this.#app, withTotals([...this.#sums.values()].flat()));
@@ -83,37 +82,27 @@ class AppBatch {
     else times.push(time);
   }
 
-  async #findInstalls(reports: readonly Report[]): Promise<void> {
-    const identities = reports.flatMap(({ kind, device }) => (kind === "MOBILE_APP_INSTALL" ? deviceIdentities(device) : []));
-    if (identities.length > 0) this.#installed = await findInstalled(this.#tx, this.#app, identities);
-  }
-
-  #take(report: Report, quota: NameQuota): Outcome {
+  /** D-290: a request that is not refused joins its ids, also if its events are duplicates. */
+  #take(report: Report, quota: NameQuota, devices: JoinedIds): Outcome {
+    const refusal = quota.admit(report);
+    if (refusal !== undefined) return { refusal };
+    const ids = joinedIdsOf(report);
+    devices.join(ids);
     switch (report.kind) {
       case "MOBILE_APP_INSTALL":
-        return this.#takeInstall(report);
+        // I1-30.
+        if (!devices.install(ids)) return { duplicates: FIRST };
+        break;
       case "DEFERRED_APP_LINK":
-        this.#log(report, [linkOf(report)]);
-        return { duplicates: NO_DUPLICATES };
+        break;
       case "CUSTOM_APP_EVENTS":
-        return this.#takeEvents(report, quota);
+        return this.#takeEvents(report);
     }
-  }
-
-  /** I1-30: a device known by either id has installed the app already. Its new id is then known too (D-71). */
-  #takeInstall(report: Report): Outcome {
-    const identities = deviceIdentities(report.device);
-    const isKnown = (identity: string) => this.#installed.has(identity) || this.#newlyInstalled.has(identity);
-    const isDuplicate = identities.some(isKnown);
-    for (const identity of identities) if (!isKnown(identity)) this.#newlyInstalled.add(identity);
-    if (isDuplicate) return { duplicates: FIRST };
     this.#log(report, [linkOf(report)]);
     return { duplicates: NO_DUPLICATES };
   }
 
-  #takeEvents(report: Report, quota: NameQuota): Outcome {
-    const refusal = quota.admit(report);
-    if (refusal !== undefined) return { refusal };
+  #takeEvents(report: Report): Outcome {
     let duplicates: Set<number> | undefined;
     const accepted: ReportedEvent[] = [];
     for (const [at, event] of report.events.entries()) {
@@ -147,8 +136,9 @@ class AppBatch {
       this.#rows.push(amount, currency, parameters, tracking, deviceJson);
       this.#count(event);
     }
+    // D-76: a request whose events are all kept out of attribution ties no person to its device.
     const isTracked = events.some(({ advertiser_tracking_enabled }) => advertiser_tracking_enabled === 1);
-    this.#requests.push({ request, identities: identitiesOf(device), name: events[0]?.name ?? "", isTracked });
+    this.#requests.push({ request, identities: isTracked ? identitiesOf(device) : deviceIdentities(device), name: events[0]?.name ?? "" });
   }
 
   #count({ name, time, value, currency }: ReportedEvent): void {
@@ -168,6 +158,12 @@ class AppBatch {
     if (time < sum.first_time) sum.first_time = time;
     if (time > sum.last_time) sum.last_time = time;
   }
+}
+
+/** The ids that a request joins or installs; a single id of another request needs no row. */
+function joinedIdsOf({ kind, device }: Report): string[] {
+  const ids = deviceIdentities(device);
+  return ids.length > 1 || kind === "MOBILE_APP_INSTALL" ? ids : [];
 }
 
 /** A BIGINT for the drivers: a number where that is exact. */

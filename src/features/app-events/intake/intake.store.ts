@@ -1,8 +1,8 @@
-/** The distinct event names of an app (LIM-1 to LIM-3, D-72), and its installs. */
+/** The distinct event names of an app (LIM-1 to LIM-3, D-72). */
 import type { NodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { sql } from "#storage/sql";
-import { allInList, inLists, insertRows } from "../log/rows.store.ts";
+import { allInList, insertRows } from "../log/rows.store.ts";
 
 interface NameRow {
   readonly name: string;
@@ -39,26 +39,4 @@ export async function deactivateName(tx: Transaction, app: NodeId, name: string)
 
 export function listNames(reader: Reader, app: NodeId): Promise<NameRow[]> {
   return reader.all<NameRow>(sql`SELECT n.name, n.active FROM app_event_names n WHERE n.app = ${app} ORDER BY n.name`);
-}
-
-/** Installs: one for each app and device (I1-30, D-71). They stay, because a device's first install counts once, until a person is erased. */
-export async function findInstalled(reader: Reader, app: NodeId, identities: readonly string[]): Promise<Set<string>> {
-  const installs = sql`SELECT i.identity FROM app_installs i WHERE i.app = ${app} AND i.identity`;
-  return new Set((await allInList<{ identity: string }>(reader, installs, identities)).map(({ identity }) => identity));
-}
-
-export function insertInstalled(tx: Transaction, app: NodeId, identities: readonly string[]): Promise<void> {
-  return insertRows(
-    tx,
-    sql`INSERT INTO app_installs (app, identity)`,
-    2,
-    identities.flatMap((identity) => [app, identity]),
-  );
-}
-
-/** Of a person's devices, for all apps. */
-export async function deleteInstalled(tx: Transaction, identities: readonly string[]): Promise<number> {
-  let deleted = 0;
-  for (const statement of inLists(sql`DELETE FROM app_installs WHERE identity`, identities)) deleted += await tx.run(statement);
-  return deleted;
 }

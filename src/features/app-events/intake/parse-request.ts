@@ -56,8 +56,8 @@ function readForwardedFor(header: string | undefined, { profile }: World): strin
 /** Four numbers up to 255 without leading zeros, which some parsers read as octal; ipaddr.js would also accept `1` and `0x7f.1`. */
 const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
 
-/** An empty value counts as absent, because forms send fields that were left blank. So does the id of all zeros (D-74). */
-const readDeviceId = (value: string | undefined): string | undefined => (value === "" || value === NO_ID ? undefined : value);
+/** An empty value counts as absent, because forms send fields that were left blank. So does an id of all zeros (D-290). */
+const readDeviceId = (value: string | undefined): string | undefined => (value === undefined || isNoId(value) ? undefined : value);
 
 /** I1-7, I1-9, I1-11, D-76. */
 const flagOf = (flag: 0 | 1 | boolean = 1): 0 | 1 => (flag === 0 || flag === false ? 0 : 1);
@@ -66,7 +66,7 @@ const COOKIE_A = /^[0-9A-Za-z]{22}$/;
 
 /** ATTR-9, ATTR-10: the platform in `extinfo` decides the form; without `extinfo` both forms are accepted. */
 function readCookie(value: string | undefined, platform: string | undefined): string | undefined {
-  if (value === undefined || value === "") return undefined;
+  if (value === undefined || isNoId(value)) return undefined;
   if (platform === "a2" && !COOKIE_A.test(value)) throw invalidParameter("attribution", "must be 22 alphanumeric characters for platform a2");
   if (platform === "i2" && !isUuid(value)) throw invalidParameter("attribution", "must be a UUID for platform i2");
   return value;
@@ -179,17 +179,19 @@ export const identitiesOfText = (text: string): string[] => {
 /** The ids of a device as the index and the touches store them: `device:…` for an advertising id, `cookie:…` for a cookie. */
 
 const UUID = /^[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$/;
-/** Sent by devices whose owner switched the advertising id off. */
-export const NO_ID = "00000000-0000-0000-0000-000000000000";
-export const isUuid = (id: string): boolean => id.length === NO_ID.length && UUID.test(id);
+/** Devices whose owner switched the advertising id off send the UUID of all zeros. */
+const NO_IDS: ReadonlySet<string> = new Set(["", "00000000-0000-0000-0000-000000000000", "0".repeat(22)]);
+const isNoId = (id: string): boolean => NO_IDS.has(id);
+
+const UUID_CHARACTERS = 36;
+export const isUuid = (id: string): boolean => id.length === UUID_CHARACTERS && UUID.test(id);
 /** D-74: UUIDs are equal in either case of their digits; cookies of 22 characters are not UUIDs. */
 const comparable = (id: string): string => (isUuid(id) ? id.toLowerCase() : id);
 
-/** The id of all zeros is no id (D-74). */
 export function deviceIdentities({ advertiser_id, attribution }: { advertiser_id?: string | undefined; attribution?: string | undefined }): string[] {
   const identities: string[] = [];
-  if (advertiser_id !== undefined && advertiser_id !== NO_ID) identities.push(`device:${comparable(advertiser_id)}`);
-  if (attribution !== undefined) identities.push(`cookie:${comparable(attribution)}`);
+  if (advertiser_id !== undefined && !isNoId(advertiser_id)) identities.push(`device:${comparable(advertiser_id)}`);
+  if (attribution !== undefined && !isNoId(attribution)) identities.push(`cookie:${comparable(attribution)}`);
   return identities;
 }
 

@@ -5,7 +5,6 @@ import { openPlaza } from "#harness/plaza";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Database } from "#storage/database";
 import { sql } from "#storage/sql";
-import { isDevice } from "../intake/parse-request.ts";
 import { findRequests, findTies, indexDevices } from "./devices.store.ts";
 import { deleteEventsBetween, deleteEventsOfApp, emptyRequest, insertEvents } from "./log.store.ts";
 
@@ -15,13 +14,12 @@ const PHONE = "1b671a64-40d5-491e-99b0-da01ff1f3341";
 const INSTALL = ":MOBILE_APP_INSTALL";
 const TIME = 1_000_000;
 
-/** A request of two events named `name`, of which one has the tracking flag if `isTracked`. */
+/** A request of two events named `name`. */
 const request = fc.record({
   advertiser_id: fc.constantFrom(undefined, "a", "b", PHONE),
   attribution: fc.constantFrom("x".repeat(22), "y".repeat(22), undefined),
   em: fc.constantFrom(undefined, undefined, "1".repeat(64), "2".repeat(64)),
   name: fc.constantFrom("buy", "buy", "buy", INSTALL),
-  isTracked: fc.boolean(),
 });
 type Request = typeof request extends fc.Arbitrary<infer R> ? R : never;
 
@@ -30,17 +28,15 @@ const identitiesOf = ({ advertiser_id, attribution, em }: Request): string[] => 
   ...(attribution === undefined ? [] : [`cookie:${attribution}`]),
   ...(em === undefined ? [] : [`em:${em}`]),
 ];
-/** What a request ties together, as one text; empty for nothing. */
+/** The device and the person that a request names together, as one text; empty if it does not name both. */
 const tieOf = (one: Request): string => {
-  const tied = identitiesOf(one).filter((identity) => one.isTracked || isDevice(identity));
-  return tied.length < 2 ? "" : tied.join(" ");
+  const tied = identitiesOf(one);
+  return one.em === undefined || tied.length < 2 ? "" : tied.join(" ");
 };
 
 /** `device`: as JSON in the log. */
-const rowsOf = (app: string, request: number, { name, isTracked }: Request, device: string) =>
-  [isTracked && request % 2 === 0, isTracked && request % 2 === 1].flatMap((tracking, position) => {
-    return [app, request, position, TIME, TIME, name, null, null, null, "", "", tracking ? 1 : 0, position === 0 ? device : null];
-  });
+const rowsOf = (app: string, request: number, { name }: Request, device: string) =>
+  [device, null].flatMap((ofRow, position) => [app, request, position, TIME, TIME, name, null, null, null, "", "", 1, ofRow]);
 
 const deviceOf = ({ em, advertiser_id, attribution }: Request): string =>
   JSON.stringify({ advertiser_id, attribution, ud: em === undefined ? undefined : { em } });
@@ -54,7 +50,7 @@ async function addRequests(database: Database, app: NodeId, first: number, added
     await indexDevices(
       tx,
       app,
-      added.map((one, at) => ({ request: first + at, identities: identitiesOf(one), name: one.name, isTracked: one.isTracked })),
+      added.map((one, at) => ({ request: first + at, identities: identitiesOf(one), name: one.name })),
     );
   });
 }
@@ -122,23 +118,25 @@ onEachDatabase("the index of devices", (kind) => {
     );
   }, 120_000);
 
-  test("D-74: what ties a device together is read from one request, however many follow", async () => {
+  test("D-74: the persons of a device are read from one request, however many follow", async () => {
     const database = await open();
     const { reader } = database;
-    const one: Request = { advertiser_id: "a", attribution: "x".repeat(22), em: "1".repeat(64), name: "buy", isTracked: true };
+    const one: Request = { advertiser_id: "a", attribution: "x".repeat(22), em: "1".repeat(64), name: "buy" };
     for (let first = 1; first <= 300; first += 100) await addRequests(database, APPS[0], first, new Array<Request>(100).fill(one));
     for (const identity of identitiesOf(one)) expect(await findTies(reader, APPS[0], [identity])).toEqual([300]);
-    await addRequests(database, APPS[0], 301, new Array<Request>(10).fill({ ...one, em: undefined }));
+    await addRequests(database, APPS[0], 301, new Array<Request>(10).fill({ ...one, attribution: undefined }));
+    await addRequests(database, APPS[0], 311, new Array<Request>(10).fill({ ...one, em: undefined }));
     expect((await findTies(reader, APPS[0], ["device:a"])).sort()).toEqual([300, 310]);
-    expect(await findTies(reader, APPS[0], [`em:${one.em}`])).toEqual([300]);
+    expect(await findTies(reader, APPS[0], [`cookie:${one.attribution}`])).toEqual([300]);
+    expect((await findTies(reader, APPS[0], [`em:${one.em}`])).sort()).toEqual([300, 310]);
     expect(await findTies(reader, APPS[1], ["device:a"])).toEqual([]);
   });
 
   test("a request that is deleted or emptied leaves nothing in the index, whatever other requests and apps have", async () => {
     const database = await open();
     const all: Request[] = [
-      { advertiser_id: "a", attribution: "x".repeat(22), em: "1".repeat(64), name: "buy", isTracked: true },
-      { advertiser_id: "b", attribution: "y".repeat(22), em: undefined, name: INSTALL, isTracked: true },
+      { advertiser_id: "a", attribution: "x".repeat(22), em: "1".repeat(64), name: "buy" },
+      { advertiser_id: "b", attribution: "y".repeat(22), em: "2".repeat(64), name: INSTALL },
     ];
     for (const app of APPS) await addRequests(database, app, 1, all);
     const entries = async (app: NodeId, request: number) => {
@@ -150,7 +148,7 @@ onEachDatabase("the index of devices", (kind) => {
     const ofBoth = async (app: NodeId) => [await entries(app, 1), await entries(app, 2)];
     const [first, second] = [
       [2, 3],
-      [4, 2],
+      [4, 3],
     ];
     expect([await ofBoth(APPS[0]), await ofBoth(APPS[1])]).toEqual([
       [first, second],

@@ -1,14 +1,14 @@
 /**
- * The index of devices: which requests of the log are of a device, and which ones tell what is tied to an identity (D-74). Two tables:
+ * The index of devices: which requests of the log are of a device, and which ones name a person beside a device (D-74). Two tables:
  *
  * - `app_event_devices`: each id of a device leads to its requests, so that a page of a device's events is found from either end. A request
- *   of another kind than custom events is found by its kind too: an install is not looked for behind all conversions that followed.
- * - `app_event_ties`: the identities that a request ties together. Nearly all requests of a device name the same ones. So each of these
- *   identities leads to the newest request with exactly this set, whose *signature* is the fingerprint of the set. As the log is deleted
- *   from its oldest request on, a tie is lost with the last request that has it, and not before. (Except a request that D-71 keeps for a
- *   time far in the future: it keeps no tie.)
+ *   of another kind than custom events is found by its kind too: a page of installs reads no conversions.
+ * - `app_event_ties`: the ids and persons that a request names together. Nearly all requests of a device name the same ones. So each of these
+ *   identities leads to the newest request with exactly this set, whose *signature* is the fingerprint of the set. As retention deletes the
+ *   oldest requests first, a tie is lost with the last request that has it. (Except a request that D-71 keeps for a time far in the future:
+ *   it keeps no tie.)
  *
- * Both hold fingerprints, so what they lead to is compared with what was looked for.
+ * Both hold fingerprints, so readers compare the ids of the requests that they find.
  */
 import type { NodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
@@ -21,12 +21,10 @@ import { allInList, insertRows } from "./rows.store.ts";
 /** A request as the index sees it. */
 export interface IndexedRequest {
   readonly request: number;
-  /** The ids of its device and its persons. */
+  /** The ids of its device, and the persons that it ties to the device. */
   readonly identities: readonly string[];
   /** The name of its first event in the log: that of a kind begins with a colon. */
   readonly name: string;
-  /** D-76: a request whose events are all kept out of attribution ties ids of its device only, not persons. */
-  readonly isTracked: boolean;
 }
 
 /** The name of an install or a link in the log; no event can have it, because D-70 allows no colon. */
@@ -41,16 +39,16 @@ export async function indexDevices(tx: Transaction, app: NodeId, requests: reado
   const devices: SqlValue[] = [];
   /** By identity and set: a statement cannot change a row twice. */
   const ties = new Map<string, SqlValue[]>();
-  for (const { request, identities, name, isTracked } of requests) {
+  for (const { request, identities, name } of requests) {
     const ids = identities.filter(isDevice);
     for (const id of ids) {
       devices.push(app, deviceFingerprint(id), request);
       if (name.startsWith(":")) devices.push(app, deviceFingerprint(id, name), request);
     }
-    const tied = isTracked ? identities : ids;
-    if (tied.length < 2) continue;
-    const set = tied.join(" ");
-    for (const identity of tied) ties.set(`${identity} ${set}`, [app, fingerprintOf(identity), fingerprintOf(set), request]);
+    if (ids.length === identities.length || ids.length === 0) continue;
+    // No identity contains U+0000, so different sets have different texts.
+    const set = identities.join("\u0000");
+    for (const identity of identities) ties.set(`${identity}\u0000${set}`, [app, fingerprintOf(identity), fingerprintOf(set), request]);
   }
   await insertRows(tx, sql`INSERT INTO app_event_devices (app, fingerprint, request)`, 3, devices, "ON CONFLICT DO NOTHING");
   await insertRows(
@@ -105,7 +103,7 @@ export async function findRequests(reader: Reader, app: NodeId, { ids, kind, isB
   return [...found].sort((one, other) => (isBackward ? one - other : other - one)).slice(0, limit);
 }
 
-/** Requests that together have all that is tied to these identities, and few others. */
+/** Requests that together name all identities that are tied to these, and few others. */
 export async function findTies(reader: Reader, app: NodeId, identities: readonly string[]): Promise<number[]> {
   const ties = sql`SELECT t.request FROM app_event_ties t WHERE t.app = ${app} AND t.fingerprint`;
   const rows = await allInList<{ request: number }>(reader, ties, identities.map(fingerprintOf));

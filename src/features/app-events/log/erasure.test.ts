@@ -6,8 +6,8 @@ import { openPlaza } from "#harness/plaza";
 import { nodeId } from "#kernel/ids";
 import type { Database } from "#storage/database";
 import * as ads from "../attribution/ads.store.ts";
-import { findInstalled, insertInstalled } from "../intake/intake.store.ts";
 import { erasePerson } from "./erasure.ts";
+import { findJoinedIds, JoinedIds } from "./joined-ids.store.ts";
 import { insertEvents, listLoggedTexts } from "./log.store.ts";
 
 const APP = nodeId("1001");
@@ -99,7 +99,7 @@ onEachDatabase("a person is erased from app events", (kind) => {
     // The first page ends within the first request of theirs, and only its last row names them.
     await insert(database, APP, [...others, theirs, [{ device: { advertiser_id: "ada-1" } }], [{ device: { advertiser_id: "b" } }]]);
     await insert(database, OTHER, [[{ device: { advertiser_id: "b" } }], [{ device: { attribution: "ada-1" } }]]);
-    expect(await erasePerson(world, ["ada-1"])).toEqual({ "app events": 5, "app installs": 0, "ad touches": 0 });
+    expect(await erasePerson(world, ["ada-1"])).toEqual({ "app events": 5, "device ids": 0, "ad touches": 0 });
     expect([await emptied(database), await emptied(database, OTHER)]).toEqual([[999, 999, 999, 1_000], [2]]);
     const rows = await listLoggedTexts(database.reader, APP, 998, 0, 5);
     const unknown = { application_tracking_enabled: 0, advertiser_tracking_enabled: 0, dropped_user_data: 0 };
@@ -109,19 +109,23 @@ onEachDatabase("a person is erased from app events", (kind) => {
     expect(await erasePerson(world, ["ada-1"])).toMatchObject({ "app events": 0 });
   });
 
-  test("installs and touches of theirs are counted and go, by device, cookie or hash, in either case of a UUID", async () => {
+  test("the ids of their devices and their touches are counted and deleted, by device, cookie or hash, in either case of a UUID", async () => {
     const world = await open();
     const { database } = world;
     await database.write(async (tx) => {
       await ads.insertAd(tx, { id: "9", app: APP, campaign_id: "9", objective: "APP_INSTALLS", tracked_apps: [] });
-      await insertInstalled(tx, APP, [`device:${PHONE.toLowerCase()}`, `cookie:${COOKIE}`, "device:b"]);
+      const ids = [`device:${PHONE.toLowerCase()}`, `cookie:${COOKIE}`, "device:b"];
+      const devices = await JoinedIds.open(tx, APP, ids);
+      devices.join(ids);
+      devices.install(ids);
+      await devices.store();
       const touches = [`device:${PHONE.toLowerCase()}`, `em:${sha256("ada@example.com")}`, "device:b"];
       for (const [at, identity] of touches.entries())
         await ads.insertTouch(tx, { id: nodeId(String(at + 1)), ad: "9", kind: "click", time: 50, identities: [identity] });
     });
-    expect(await erasePerson(world, [PHONE, COOKIE])).toEqual({ "app events": 0, "app installs": 2, "ad touches": 1 });
-    expect(await erasePerson(world, ["ada@example.com"])).toEqual({ "app events": 0, "app installs": 0, "ad touches": 1 });
-    expect(await findInstalled(database.reader, APP, ["device:b", `cookie:${COOKIE}`])).toEqual(new Set(["device:b"]));
+    expect(await erasePerson(world, [PHONE, COOKIE])).toEqual({ "app events": 0, "device ids": 2, "ad touches": 1 });
+    expect(await erasePerson(world, ["ada@example.com"])).toEqual({ "app events": 0, "device ids": 0, "ad touches": 1 });
+    expect(await findJoinedIds(database.reader, APP, ["device:b", `cookie:${COOKIE}`])).toEqual(["device:b"]);
     expect((await ads.findTouches(database.reader, ["device:b"])).map(({ id }) => id)).toEqual(["3"]);
   });
 });

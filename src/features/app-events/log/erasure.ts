@@ -5,9 +5,9 @@ import type { World } from "#graph/worlds/world";
 import type { NodeId } from "#kernel/ids";
 import { mentionsOf } from "#kernel/redaction/redaction";
 import { deleteTouchesOf } from "../attribution/ads.store.ts";
-import { deleteInstalled } from "../intake/intake.store.ts";
 import { deviceIdentities, identitiesOfText, type LoggedDevice } from "../intake/parse-request.ts";
 import { normalizeUserData } from "../intake/parse-user-data.ts";
+import { deleteJoinedIds } from "./joined-ids.store.ts";
 import { emptyRequest, type LoggedTexts, listAppsWithEvents, listLoggedTexts } from "./log.store.ts";
 
 const ROWS_MAX = 1_000;
@@ -31,9 +31,9 @@ export async function erasePerson({ database }: World, ids: readonly string[]): 
     isNamed(parameters) || isNamed(event_id ?? "") || (device !== null && (isNamed(device) || isTheirs(device)));
   let events = 0;
   for (const app of await listAppsWithEvents(database.reader)) events += await eraseFromLog(database, app, isOf);
-  const installs = await database.write((tx) => deleteInstalled(tx, identities));
+  const device_ids = await database.write((tx) => deleteJoinedIds(tx, identities));
   const touches = await database.write((tx) => deleteTouchesOf(tx, identities));
-  return { "app events": events, "app installs": installs, "ad touches": touches };
+  return { "app events": events, "device ids": device_ids, "ad touches": touches };
 }
 
 /** The log has UUIDs and hashes as they were sent, in either case of their digits. */

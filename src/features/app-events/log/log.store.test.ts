@@ -4,16 +4,7 @@ import { onEachDatabase } from "#harness/databases";
 import { openPlaza } from "#harness/plaza";
 import { nodeId } from "#kernel/ids";
 import type { Database, Reader } from "#storage/database";
-import {
-  countActiveNames,
-  deactivateName,
-  deleteInstalled,
-  findInstalled,
-  findNames,
-  insertInstalled,
-  insertNames,
-  listNames,
-} from "../intake/intake.store.ts";
+import { countActiveNames, deactivateName, findNames, insertNames, listNames } from "../intake/intake.store.ts";
 import * as log from "./log.store.ts";
 import { ALL_DAYS, addSums, type EventSum, emptyRequest, listLoggedTexts, readSums } from "./log.store.ts";
 
@@ -138,9 +129,7 @@ onEachDatabase("the log of app events", (kind) => {
     expect([await read(true, -1, 9, 51), await read(true, -1, 9, 0, 51), await read(true, -1, 9, 51, 51)]).toEqual([[1, 2], [0, 1], [1]]);
     const devices = await log.readDevicesOfRequests(reader, APP, [10, 11, 12]);
     // order: SQL says none.
-    expect(devices.map(({ device, tracked }) => `${device} ${tracked}`).sort()).toEqual(
-      [10, 11, 12].map((request) => `{"advertiser_id":"1001 ${request}"} ${request === 11 ? 0 : 1}`),
-    );
+    expect(devices.sort()).toEqual([10, 11, 12].map((request) => `{"advertiser_id":"1001 ${request}"}`));
     expect(places(await listLoggedTexts(reader, APP, 9, 1, 2))).toEqual(["9.2", "10.0"]);
   });
 
@@ -203,14 +192,12 @@ onEachDatabase("the log of app events", (kind) => {
     expect((await readSums(database.reader, APP, 5, 5))[1]).toMatchObject({ first_time: 49, last_time: 61, sum: 4n * limb + 2n });
   });
 
-  test("names and installs are an app's own; a person's devices are forgotten for all", async () => {
+  test("names are an app's own", async () => {
     const database = await open();
     const { reader } = database;
     await database.write(async (tx) => {
       await insertNames(tx, APP, ["c", "a", "b"]);
       await insertNames(tx, OTHER, ["a"]);
-      await insertInstalled(tx, APP, ["device:a", "device:b"]);
-      await insertInstalled(tx, OTHER, ["device:a", "device:c"]);
     });
     expect(await database.write((tx) => deactivateName(tx, APP, "a"))).toBe(true);
     expect(await database.write((tx) => deactivateName(tx, OTHER, "b"))).toBe(false);
@@ -226,12 +213,6 @@ onEachDatabase("the log of app events", (kind) => {
         ["b", true],
       ]),
     );
-    expect(await findInstalled(reader, APP, ["device:a", "device:c"])).toEqual(new Set(["device:a"]));
-    expect(await database.write((tx) => deleteInstalled(tx, ["device:a", "device:d"]))).toBe(2);
-    expect([await findInstalled(reader, APP, ["device:a", "device:b"]), await findInstalled(reader, OTHER, ["device:c"])]).toEqual([
-      new Set(["device:b"]),
-      new Set(["device:c"]),
-    ]);
   });
 
   test("a request that is emptied keeps its rows, and so do others of its number", async () => {

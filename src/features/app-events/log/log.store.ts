@@ -102,22 +102,11 @@ export function readEventsOfRequest(
   );
 }
 
-export interface RequestDevice extends Row {
-  device: string;
-  /** 1 if an event of the request may be attributed (D-76). */
-  tracked: number;
+/** The distinct devices of these requests, as JSON. */
+export async function readDevicesOfRequests(reader: Reader, app: NodeId, requests: readonly number[]): Promise<string[]> {
+  const devices = sql`SELECT DISTINCT e.device FROM app_events e WHERE e.app = ${app} AND e.position = 0 AND e.request`;
+  return (await allInList<{ device: string }>(reader, devices, requests)).map(({ device }) => device);
 }
-
-/** The distinct devices of these requests, by reading one row of each where that tells enough. */
-export const readDevicesOfRequests = (reader: Reader, app: NodeId, requests: readonly number[]): Promise<RequestDevice[]> =>
-  allInList(
-    reader,
-    sql`
-      SELECT DISTINCT e.device,
-        CASE WHEN e.tracking = 1 THEN 1 ELSE (SELECT MAX(t.tracking) FROM app_events t WHERE t.app = e.app AND t.request = e.request) END AS tracked
-      FROM app_events e WHERE e.app = ${app} AND e.position = 0 AND e.request`,
-    requests,
-  );
 
 const newestFirst = {
   columns: ["e.request", "e.position"],
@@ -223,7 +212,15 @@ export async function listAppsWithEvents(reader: Reader): Promise<NodeId[]> {
   }
 }
 
-const TABLES = ["app_events", "app_event_last_requests", "app_event_names", "app_event_sums", "app_event_devices", "app_event_ties", "app_installs"];
+const TABLES = [
+  "app_events",
+  "app_event_last_requests",
+  "app_event_names",
+  "app_event_sums",
+  "app_event_devices",
+  "app_event_ties",
+  "app_device_ids",
+];
 
 /** Deletes everything that the feature stores of an app except its ads (`ads.store.ts`). */
 export async function deleteEventsOfApp(tx: Transaction, app: NodeId): Promise<void> {

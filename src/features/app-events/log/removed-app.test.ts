@@ -9,8 +9,9 @@ import { insertEntry } from "#harness/sections";
 import { nodeId } from "#kernel/ids";
 import { sql } from "#storage/sql";
 import { deactivateEventName } from "../app-events.control.ts";
-import { insertInstalled, insertNames } from "../intake/intake.store.ts";
+import { insertNames } from "../intake/intake.store.ts";
 import { indexDevices } from "./devices.store.ts";
+import { JoinedIds } from "./joined-ids.store.ts";
 import * as log from "./log.store.ts";
 import { addSums } from "./log.store.ts";
 
@@ -41,14 +42,16 @@ onEachDatabase("an app that is removed", (kind) => {
       await database.write(async (tx) => {
         await log.insertEvents(tx, [app, 1, 0, 100, 50, "buy", null, null, null, "", "", 1, "{}"]);
         await insertNames(tx, app, ["buy"]);
-        await insertInstalled(tx, app, ["device:a"]);
+        const devices = await JoinedIds.open(tx, app, ["device:a"]);
+        devices.install(["device:a"]);
+        await devices.store();
         await addSums(tx, app, [{ day: 0, name: "buy", currency: "", count: 1, valued: 0, sum: 0n, first_time: 50, last_time: 50 }]);
-        await indexDevices(tx, app, [{ request: 1, identities: ["device:a", "em:x"], name: "buy", isTracked: true }]);
+        await indexDevices(tx, app, [{ request: 1, identities: ["device:a", "em:x"], name: "buy" }]);
         await tx.runOne(sql`INSERT INTO app_event_last_requests (app, request) VALUES (${app}, 1)`);
       });
     }
     const parts = ["last_requests", "names", "sums", "devices", "ties"];
-    const tables = ["app_events", "app_installs", ...parts.map((part) => `app_event_${part}`)];
+    const tables = ["app_events", "app_device_ids", ...parts.map((part) => `app_event_${part}`)];
     const owners = async (): Promise<string[]> => {
       const counts = tables.map((table) => `SELECT '${table} ' || app || ' ' || COUNT(*) AS line FROM ${table} GROUP BY app`);
       const found = await database.reader.all<{ line: string }>({ query: { text: counts.join(" UNION ALL ") }, values: [] });

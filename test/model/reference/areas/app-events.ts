@@ -1,6 +1,6 @@
 /** App events: what is refused, what counts once, and what the sums are (I1, D-70 to D-76). */
 
-import { attributionOf, devicesOf, isCookie, listAttribution, personsOf, readFlag } from "../attribution.ts";
+import { attributionOf, devicesOf, isCookie, listAttribution, personsOf, readFlag, wholeDevice } from "../attribution.ts";
 import type { AppEvents } from "../nodes.ts";
 import type { Operation, Turn } from "../operations.ts";
 import { isFailure, type Reply, success } from "../replies.ts";
@@ -105,7 +105,9 @@ function reportInstall({ world, node, fail }: Turn, source: Source): Reply {
   const { devices, isTracked } = source;
   if (devices.length === 0) return fail("invalidParameter");
   const events = eventsOf(world, node);
-  const isKnown = devices.some((device) => events.installs.has(device));
+  events.joined.push(devices);
+  const joined = events.joined.map((ids) => ({ devices: ids }));
+  const isKnown = wholeDevice(joined, devices).some((device) => events.installs.has(device));
   world.reach(isKnown ? "installTwice" : "install");
   for (const device of devices) events.installs.add(device);
   if (!isKnown) count(events, `${day(world.now)} MOBILE_APP_INSTALL  `, undefined);
@@ -114,7 +116,7 @@ function reportInstall({ world, node, fail }: Turn, source: Source): Reply {
 }
 
 export function eventsOf(world: World, app: string): AppEvents {
-  const events = world.app_events.get(app) ?? { names: new Map(), counted: [], logged: [], installs: new Set(), sums: new Map() };
+  const events = world.app_events.get(app) ?? { names: new Map(), counted: [], logged: [], joined: [], installs: new Set(), sums: new Map() };
   world.app_events.set(app, events);
   return events;
 }
@@ -148,6 +150,7 @@ function reportEvents(turn: Turn, { devices, persons, isTracked }: Source, isStr
     names.set(event.name, "active");
   }
   for (const [name, state] of names) events.names.set(name, state);
+  events.joined.push(devices);
   const counting: Event[] = [];
   for (const event of reported) {
     const { name, id, time, value, currency } = event;
