@@ -30,6 +30,11 @@ export async function recordingVersion(root: string, world: string, video: strin
   return (await Promise.all(sessions.map(async (session) => `${session} ${await sizeOf(session)}`))).join();
 }
 
+/** The highest number of a session of the video; 0: nothing was recorded. */
+export async function lastSession(root: string, world: string, video: string): Promise<number> {
+  return (await sessionsOf(root, world, video)).at(-1) ?? 0;
+}
+
 async function sessionsOf(root: string, world: string, video: string): Promise<number[]> {
   const names = await readdir(videoFolder(root, world, video)).catch(nothing<string[]>([]));
   return names.flatMap((name) => (/^\d{1,15}$/.test(name) ? [Number(name)] : [])).sort((a, b) => a - b);

@@ -4,8 +4,9 @@ import { startEncoder } from "#harness/live/encoder";
 import { pushFile } from "#harness/live/pusher";
 import { handshake } from "#harness/live/rtmp";
 import { ingestOf, openStudio, type Studio } from "#harness/live/studio";
-import { embed, playsUntil } from "#harness/live/viewer";
+import { embed, playlistOf, playsUntil } from "#harness/live/viewer";
 import { temporaryFolder } from "#harness/server";
+import { readRecording } from "#recordings/read-recording";
 
 const dataFolder = (): string => join(temporaryFolder(), "data");
 const isVod = ({ status }: { status: string }): boolean => status === "VOD";
@@ -122,6 +123,30 @@ test("LIVE-9: a viewer of a server that is killed and restarted goes on, and the
   await after.graph(id, { end_live_video: true });
   await second.ended;
   expect((await playVods(after, id))[0]).toBeGreaterThan(back.currentTime);
+});
+
+test("D-296: after SIGKILL a broadcast that is ended is a VOD whose playlist has its end, and a restored world's next feed a session of its own", async () => {
+  const data = dataFolder();
+  const before = await openStudio(data);
+  const { id, stream_url, stream_key } = await before.createShown();
+  await before.control("POST", "snapshots", { name: "before" });
+  startEncoder(stream_url);
+  await before.stateWhen(id, ({ feed }) => feed.is_sending);
+  const recorded = async () => readRecording(join(data, "recordings"), "default", id);
+  while (((await recorded())[0]?.segments.length ?? 0) < 2) await Bun.sleep(50);
+  await before.server.kill();
+  const after = await openStudio(data);
+  await after.graph(id, { end_live_video: true });
+  await after.stateWhen(id, isVod);
+  const vod = await (await fetch(await playlistOf(after, { id }))).text();
+  expect(vod.trimEnd().split("\n").at(-1)).toBe("#EXT-X-ENDLIST");
+  expect(await after.control("POST", "snapshots/before/restore")).not.toHaveProperty("error");
+  const again = startEncoder(`${after.server.rtmp_url}/${stream_key}`);
+  expect(await after.stateWhen(id, ({ feed }) => feed.is_sending)).toMatchObject({ state: "live", feed: { session: 2 } });
+  while ((await recorded()).length < 2 || (await recorded())[1]?.segments.length === 0) await Bun.sleep(50);
+  const live = await (await fetch(await playlistOf(after, { id }))).text();
+  expect(live).toMatch(/1\/0\.ts.*#EXT-X-DISCONTINUITY\n.*2\/0\.ts/s);
+  await again.kill();
 });
 
 test("a disk that takes no more ends the broadcast, keeps what was recorded, and leaves the database alone", async () => {

@@ -85,6 +85,13 @@ onEachDatabase("the live state of a video", (database) => {
     expect(await statusOf(plaza)).toBe("VOD");
   });
 
+  test("D-296: keeps counting its feeds when an operator sets its state", async () => {
+    const { request } = await open({ database });
+    await request("POST", "live-videos/5301/ingest", { event: "started" });
+    expect((await request("PATCH", "nodes/live_videos/5301", { status: "UNPUBLISHED" })).status).toBe(200);
+    expect((await request("POST", "live-videos/5301/ingest", { event: "started" })).body.feed).toEqual({ is_sending: true, session: 2 });
+  });
+
   test("ends where the encoder sends no audio", async () => {
     const { request } = await open({ database });
     await request("POST", "live-videos/5301/ingest", { event: "started" });

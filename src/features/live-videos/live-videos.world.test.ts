@@ -210,7 +210,7 @@ onEachDatabase("live videos of a world file", (database) => {
     const plaza = await open([{ id: "1", page: "2001", status: "LIVE", stream_key: KEY }]);
     await feedLost(plaza.world, (await feedStarted(plaza.world, KEY)) as { video: ReturnType<typeof nodeId>; session: number });
     await changeEntry(plaza, "live_videos", "1", { status: "VOD", condition: undefined, deadline: undefined });
-    expect(await rowOf(plaza, "1")).toMatchObject({ state: "vod", has_feed: 0, feed_session: 0, deadline_ms: null, stream_key_hash: null });
+    expect(await rowOf(plaza, "1")).toMatchObject({ state: "vod", has_feed: 0, feed_session: 1, deadline_ms: null, stream_key_hash: null });
     expect(await dueJobs(plaza)).toEqual([]);
     const { history = [] } = (await readLiveState(plaza.world, nodeId("1"))) ?? {};
     expect(history.map(({ event, state }) => `${event} ${state}`)).toEqual(["feed_started live", "feed_lost reconnecting", "declared vod"]);

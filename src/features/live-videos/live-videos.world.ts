@@ -180,7 +180,7 @@ async function requireFreeKey(tx: Transaction, { id, stream_key_hash }: LiveVide
 /** A change that keeps the state also keeps its timer and its feed. An entry shows a replaced key as LIVE. */
 function keptRunning(declared: LiveVideoRow, stored: LiveVideoRow, { deadline, broadcast_start_time }: Entry): LiveVideoRow {
   const next: LiveVideoRow = declared.state === "live" && stored.state === "key_replaced" ? { ...declared, state: stored.state } : declared;
-  if (next.state !== stored.state) return next;
+  if (next.state !== stored.state) return { ...next, feed_session: stored.feed_session };
   const { has_feed, feed_session, feed_ingest, feed_width, feed_height, published_real_ms, sealing_tries } = stored;
   const feed = { has_feed, feed_session, feed_ingest, feed_width, feed_height, published_real_ms };
   const isSameDeadline = deadline === deadlineSeconds(stored);

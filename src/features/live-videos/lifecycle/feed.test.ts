@@ -1,10 +1,13 @@
 /** What the events of an encoder leave of a live video: its feed, its key, and the reason of its end. */
 import { expect, test } from "bun:test";
+import { mkdirSync } from "node:fs";
 import { onEachDatabase } from "#harness/databases";
 import { openPlaza, type TestPlaza } from "#harness/plaza";
 import { findEntry, insertEntry } from "#harness/sections";
+import { temporaryFolder } from "#harness/server";
 import { cafe } from "#harness/worlds";
 import { nodeId } from "#kernel/ids";
+import { sessionFolder } from "#recordings/recording-space";
 import { feedLost, feedStarted, noAudio, noStorage } from "./feed.ts";
 import { readLiveState, repeatNotice, setSealing, transitionLiveVideo } from "./live-state.ts";
 
@@ -45,6 +48,16 @@ onEachDatabase("the feed of a live video", (database) => {
     const feeds = await Promise.all(Array.from({ length: 6 }, () => feedOf(plaza, KEY)));
     expect(feeds.map(({ session }) => session).sort()).toEqual([1, 2, 3, 4, 5, 6]);
     expect(await stateOf(plaza, "1")).toMatchObject({ feed: { is_sending: true, session: 6 }, history: { length: 6 } });
+  });
+
+  test("D-296: a feed after a restore has a number that no session of the recording has", async () => {
+    const recordings = temporaryFolder();
+    const plaza = await openPlaza({ database, world, recordings });
+    expect((await feedOf(plaza, KEY)).session).toBe(1);
+    for (const session of [1, 2, 3]) mkdirSync(sessionFolder(recordings, plaza.world.name, "1", session), { recursive: true });
+    expect((await feedOf(plaza, KEY)).session).toBe(4);
+    expect((await feedOf(plaza, KEY)).session).toBe(5);
+    expect((await feedOf(plaza, PREVIEW_KEY)).session).toBe(1);
   });
 
   test("a key that is replaced, or whose broadcast ends, while an encoder's connection with it is admitted opens nothing", async () => {

@@ -4,6 +4,7 @@
  */
 import type { World } from "#graph/worlds/world";
 import { type NodeId, nodeId } from "#kernel/ids";
+import { lastSession } from "#recordings/read-recording";
 import type { Transaction } from "#storage/database";
 import { passOf } from "../ingest/test-encoder.ts";
 import { findVideoById, findVideoByKey, type LiveVideoRow } from "../live-videos.store.ts";
@@ -41,12 +42,15 @@ export async function feedStarted(world: World, streamKey: string, source?: Feed
   const known = await findVideoOf(world, hash);
   if (known === undefined) return undefined;
   const pass = passOf(world, hash);
+  // A snapshot holds no recordings, so after a restore the video may have sessions that its row does not count.
+  const recorded = world.recordings === undefined ? 0 : await lastSession(world.recordings, world.name, known.id);
   const feed = await world.database.write(async (tx) => {
     const row = await holdVideo(tx, nodeId(known.id));
     // The key may have expired since the first read.
     if (row === undefined || (pass === undefined && row.stream_key_hash !== hash)) return undefined;
     const { ingest = null, width: feed_width = row.feed_width, height: feed_height = row.feed_height } = source ?? {};
-    const moved = await moveVideo(tx, world, { ...row, has_feed: 1, feed_ingest: ingest, feed_width, feed_height }, "feed_started");
+    const feed_session = Math.max(row.feed_session, recorded);
+    const moved = await moveVideo(tx, world, { ...row, has_feed: 1, feed_session, feed_ingest: ingest, feed_width, feed_height }, "feed_started");
     return moved === undefined ? undefined : feedOf(moved);
   });
   if (feed !== undefined) pass?.began.resolve();

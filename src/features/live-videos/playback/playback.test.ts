@@ -81,17 +81,21 @@ test("LIVE-24: where a request does not say from where it comes, the country of 
   ]).toEqual([...["whole", "whole", "not_in_this_country"]]);
 });
 
-test("a playlist ends once the broadcast is over and its last segment written, or ten seconds have passed without one", async () => {
+test("D-296: the playlist of a broadcast that is over has its end at once, also after a kill, and has the last segment if it is still written", async () => {
   const { world, time, ticketOf, record, playlist } = await open();
   const ticket = await ticketOf("1");
   expect(await playlist("1", ticket)).toBe("starting");
-  const began = time.realMs - 5_000;
-  record("1", `2000 9 ${began}\n`);
-  expect(await playlist("1", ticket)).toBe("growing");
-  time.realMs = began + 2_000 + 10_000;
-  expect(await playlist("1", ticket)).toBe("growing");
-  time.realMs += 1;
+  // The feed was killed: no end is written.
+  record("1", `2000 9 ${time.realMs - 5_000}\n`);
   expect(await playlist("1", ticket)).toBe("whole");
+  time.realMs += HOUR_MS;
+  expect(await playlist("1", ticket)).toBe("whole");
+  // The last segment comes while a player waits for it.
+  record("1", `2000 9 ${time.realMs - 1_000}\n`);
+  const waiting = readPlaylist(world, "1", ticket, anybody);
+  record("1", `1000 9 ${time.realMs + 1_000}\nend\n`);
+  const found = await waiting;
+  expect(typeof found === "string" ? found : found.playlist.split("\n").slice(-4)).toEqual(["#EXTINF:1.000,", "1/2.ts", "#EXT-X-ENDLIST", ""]);
   // One that is live goes on, however long nothing comes.
   const live = await ticketOf("5");
   time.realMs += HOUR_MS;

@@ -9,10 +9,11 @@ import type { World } from "#graph/worlds/world";
 import { isNodeId, nodeId } from "#kernel/ids";
 import { sessionFolder } from "#recordings/recording-space";
 import { SealBroken } from "#storage/sealing";
+import { sleepMs } from "#system";
 import { isLive } from "../lifecycle/states.ts";
 import { findVideoById, type LiveVideoRow } from "../live-videos.store.ts";
 import { type RefusalToWatch, refusalToWatch, type Viewer } from "../viewing/watching.ts";
-import { readKeptPlaylist, withEnd } from "./playlist.ts";
+import { type KeptPlaylist, readKeptPlaylist, withEnd } from "./playlist.ts";
 
 /** `missing`: for everything that a viewer must not learn about: no such video, not embeddable, not published, taken down. */
 export type PlaybackRefusal = "missing" | Extract<RefusalToWatch, "not_in_this_country" | "starting" | "not_on_mobile_web_until_vod">;
@@ -24,8 +25,11 @@ export interface PlayerView {
 
 /** For an evening's broadcast and its pauses; the page gives a new one when it is loaded again. */
 const TICKET_MS = 12 * 3_600_000;
-/** The last segments of a feed whose broadcast was ended are written within a second; a process that was killed writes none. */
+/** The last segment of a feed whose broadcast was ended is written within a second or two. A recording that was idle for longer was cut off by a kill. */
 const WRITTEN_WITHIN_MS = 10_000;
+/** 3 s in all, which players wait for. */
+const LOOK_EVERY_MS = 100;
+const LOOKS_MAX = 30;
 
 /** What stands in a playlist. */
 const SEGMENT = /^(\d{1,15})\/(\d{1,9}\.ts)$/;
@@ -49,10 +53,25 @@ export async function readPlaylist(world: World, id: string, sealed: string, vie
   const row = await findWithTicket(world, id, sealed, viewer);
   if (typeof row === "string") return row;
   if (world.recordings === undefined) return "starting";
-  const { playlist, openUntilRealMs } = await readKeptPlaylist(world, world.recordings, id, row.published_real_ms);
-  if (playlist === undefined) return "starting";
-  const isWritten = openUntilRealMs === undefined || openUntilRealMs + WRITTEN_WITHIN_MS < world.realNowMs();
-  return { playlist: !isLive(row.state) && isWritten ? withEnd(playlist) : playlist };
+  const read = () => readKeptPlaylist(world, world.recordings as string, id, row.published_real_ms);
+  let kept = await read();
+  if (!isLive(row.state)) kept = await whenWritten(world, kept, read);
+  if (kept.playlist === undefined) return "starting";
+  return { playlist: isLive(row.state) ? kept.playlist : withEnd(kept.playlist) };
+}
+
+/**
+ * The playlist of a broadcast that is over always has its end (D-296), so it waits for the last segment, which the ingest process writes a moment
+ * after the broadcast. A process that was killed writes nothing more, and is not waited for again once the recording is old.
+ */
+async function whenWritten(world: World, first: KeptPlaylist, read: () => Promise<KeptPlaylist>): Promise<KeptPlaylist> {
+  let kept = first;
+  const isWritten = (): boolean => kept.openUntilRealMs === undefined || kept.openUntilRealMs + WRITTEN_WITHIN_MS < world.realNowMs();
+  for (let looks = 0; looks < LOOKS_MAX && !isWritten(); looks++) {
+    await sleepMs(LOOK_EVERY_MS);
+    kept = await read();
+  }
+  return kept;
 }
 
 /** The path of a segment's file, which may be missing. `name` is as in the playlist: `{session}/{number}.ts`. */

@@ -28,7 +28,7 @@ export function playlistOf(sessions: readonly RecordedSession[], fromRealMs: num
 /** Nothing more is recorded. */
 export const withEnd = (playlist: string): string => `${playlist}#EXT-X-ENDLIST\n`;
 
-interface KeptPlaylist {
+export interface KeptPlaylist {
   readonly version: string;
   readonly fromRealMs: number | null;
   /** Without an end; undefined: there is nothing to play yet. */
