@@ -127,6 +127,36 @@ test("chunks: a message in the middle of another one of its chunk stream is refu
   expect(() => messagesOf(chunked({ chunkStream: 2, type: 2, stream: 0, timestamp: 0, body: Uint8Array.of(0, 0, 6) }))).toThrow("cut off");
 });
 
+test("chunks: an extended timestamp that format 3 leaves out is not looked for in the payload, wherever the network cuts it", () => {
+  // One message of 7 bytes in chunks of 4, whose second chunk does not repeat its time, then another one.
+  const bytes = Buffer.from("06ffffff000007090100000001000000" + "01020304c6050607" + "06ffffff000007090100000001000000" + "0b0c0d0ec60f1011", "hex");
+  for (let at = 0; at <= bytes.length; at++) {
+    const reader = new ChunkReader(AFTER_KEY);
+    reader.setChunkBytes(4);
+    const bodies: number[][] = [];
+    for (const part of [bytes.subarray(0, at), bytes.subarray(at)]) reader.read(part, ({ body }) => void bodies.push([...body]));
+    expect({ at, bodies }).toEqual({
+      at,
+      bodies: [
+        [1, 2, 3, 4, 5, 6, 7],
+        [11, 12, 13, 14, 15, 16, 17],
+      ],
+    });
+  }
+});
+
+test("chunks: what the first chunk of format 3 does with its extended timestamp, the others do, also where a payload begins like the time", () => {
+  const LONG = 0x01_00_00_00;
+  const first = (body: Uint8Array, repeats: boolean): Uint8Array[] => {
+    const [head, ...rest] = chunked({ chunkStream: 6, type: 9, stream: 1, timestamp: LONG, body });
+    return [head as Uint8Array, ...rest.map((chunk) => (repeats ? chunk : join([chunk.subarray(0, 1), chunk.subarray(5)])))];
+  };
+  const likeTime = Uint8Array.from({ length: 140 }, (_, at) => [1, 0, 0, 0][at % 4] as number);
+  const bodies = (repeats: boolean, ...all: Uint8Array[]) => messagesOf(all.flatMap((body) => first(body, repeats))).map(({ body }) => [...body]);
+  const other = new Uint8Array(140).fill(9);
+  for (const repeats of [true, false]) expect(bodies(repeats, other, likeTime, other)).toEqual([[...other], [...likeTime], [...other]]);
+});
+
 test("chunks: a long time is repeated by each chunk or by none of them, and is added where the header is short", () => {
   const LONG = 0x01_00_00_00;
   const body = Uint8Array.from({ length: 140 }, (_, at) => at & 0x7f);

@@ -3,12 +3,11 @@ import { CHUNK_STREAMS_MAX, type Message, type MessageLimits, MessageType, RtmpP
 
 /** Until the peer sets another size. */
 const DEFAULT_CHUNK_BYTES = 128;
-/** Basic header 3, message header 11, extended timestamp 4. */
-const HEADER_BYTES_MAX = 18;
 /** Bytes of the message header by the chunk's format. */
 const MESSAGE_HEADER_BYTES = [11, 7, 3, 0] as const;
 /** This timestamp says that the real one stands in four bytes after the header. */
 const EXTENDED = 0xff_ff_ff;
+const NO_BYTES = new Uint8Array();
 /** What a message gets at first; more only as its bytes arrive, so that a length alone costs nothing. */
 const FIRST_BUFFER_BYTES = 4096;
 
@@ -31,8 +30,9 @@ export class ChunkReader {
   #chunkBytes = DEFAULT_CHUNK_BYTES;
   readonly #streams = new Map<number, ChunkStream>();
   /** The beginning of a header whose end has not arrived. */
-  readonly #carry = new Uint8Array(HEADER_BYTES_MAX);
-  #carried = 0;
+  #carry: Uint8Array = NO_BYTES;
+  /** Whether the peer repeats an extended timestamp in chunks of format 3; undefined: it has not sent one yet. */
+  #repeatsExtended: boolean | undefined;
   /** The stream whose chunk is arriving, and how much of its payload is still to come. */
   #current: ChunkStream | undefined;
   #payloadLeft = 0;
@@ -45,9 +45,18 @@ export class ChunkReader {
 
   /** Calls `take` for each message that `bytes` complete. Its body is the receiver's. Throws `RtmpProblem`. */
   read(bytes: Uint8Array, take: (message: Message) => void): void {
+    const all = this.#carry.length === 0 ? bytes : Buffer.concat([this.#carry, bytes]);
+    this.#carry = NO_BYTES;
     let at = 0;
-    while (at < bytes.length) {
-      at += this.#current === undefined ? this.#readHeader(bytes.subarray(at)) : this.#readPayload(this.#current, bytes.subarray(at));
+    while (at < all.length) {
+      const rest = all.subarray(at);
+      const used = this.#current === undefined ? this.#readHeader(rest) : this.#readPayload(this.#current, rest);
+      if (used === undefined) {
+        // A copy: the owner of `bytes` may use its memory again.
+        this.#carry = new Uint8Array(rest);
+        return;
+      }
+      at += used;
       if (this.#current !== undefined && this.#payloadLeft === 0) this.#endChunk(this.#current, take);
     }
   }
@@ -66,26 +75,8 @@ export class ChunkReader {
     stream.body = undefined;
   }
 
-  /** Returns how many bytes it has used. */
-  #readHeader(bytes: Uint8Array): number {
-    const carried = this.#carried;
-    let header = bytes;
-    if (carried > 0) {
-      this.#carry.set(bytes.subarray(0, HEADER_BYTES_MAX - carried), carried);
-      header = this.#carry.subarray(0, Math.min(carried + bytes.length, HEADER_BYTES_MAX));
-    }
-    const length = this.#parseHeader(header);
-    if (length === undefined) {
-      if (carried === 0) this.#carry.set(bytes);
-      this.#carried = carried + bytes.length;
-      return bytes.length;
-    }
-    this.#carried = 0;
-    return length - carried;
-  }
-
-  /** Returns the header's length, or undefined where it is not complete; then nothing has changed. */
-  #parseHeader(header: Uint8Array): number | undefined {
+  /** Returns the header's length, or undefined if its end has not arrived; then nothing has changed. */
+  #readHeader(header: Uint8Array): number | undefined {
     const first = header[0] as number;
     const format = (first >> 6) as 0 | 1 | 2 | 3;
     const low = first & 0x3f;
@@ -94,15 +85,16 @@ export class ChunkReader {
     if (header.length < fixed) return undefined;
     const id = low === 0 ? 64 + (header[1] as number) : low === 1 ? 64 + (header[1] as number) + 256 * (header[2] as number) : low;
     const known = this.#streams.get(id);
-    if (known === undefined && format !== 0) throw new RtmpProblem(`chunk stream ${id} does not begin with a whole header`);
-    const field = format === 3 ? (known as ChunkStream).extended : readUint24(header, basic) === EXTENDED ? EXTENDED : undefined;
-    const end = field === undefined ? fixed : fixed + 4;
+    if (format === 3 && known !== undefined) return this.#continue(known, header, fixed);
+    // librtmp begins the chunk stream of its pings with format 1, which means the stream 0.
+    if (known === undefined && format > 1) throw new RtmpProblem(`chunk stream ${id} does not begin with a whole header`);
+    const isExtended = readUint24(header, basic) === EXTENDED;
+    const end = isExtended ? fixed + 4 : fixed;
     if (header.length < end) return undefined;
     const stream = known ?? this.#open(id);
-    if (format === 3) return this.#continue(stream, header, fixed);
     if (stream.body !== undefined) throw new RtmpProblem("a message begins before the one before it on its chunk stream ends");
-    const time = field === undefined ? readUint24(header, basic) : readUint32(header, fixed);
-    stream.extended = field === undefined ? undefined : time;
+    const time = isExtended ? readUint32(header, fixed) : readUint24(header, basic);
+    stream.extended = isExtended ? time : undefined;
     stream.timestamp = format === 0 ? time : (stream.timestamp + time) >>> 0;
     // A chunk of format 3 right after one of format 0 repeats its time, as encoders mean it.
     stream.delta = format === 0 ? 0 : time;
@@ -116,14 +108,26 @@ export class ChunkReader {
   }
 
   /** Format 3: the message goes on, or another one with the same header begins. */
-  #continue(stream: ChunkStream, header: Uint8Array, fixed: number): number {
-    // Some encoders do not repeat the extended timestamp, so it counts as one only if it is the same.
-    const isRepeated = stream.extended !== undefined && readUint32(header, fixed) === stream.extended;
+  #continue(stream: ChunkStream, header: Uint8Array, fixed: number): number | undefined {
+    const isRepeated = stream.extended === undefined ? false : this.#isRepeated(stream.extended, header.subarray(fixed));
+    if (isRepeated === undefined) return undefined;
     if (stream.body === undefined) {
       stream.timestamp = (stream.timestamp + stream.delta) >>> 0;
       this.#begin(stream);
     } else this.#expect(stream);
     return isRepeated ? fixed + 4 : fixed;
+  }
+
+  /**
+   * Whether the extended timestamp comes again before `payload`. The specification says so, but older encoders leave it out. The first such
+   * chunk shows what the peer does: the payload does not begin with the same four bytes. Undefined: more bytes have to arrive to tell.
+   */
+  #isRepeated(extended: number, payload: Uint8Array): boolean | undefined {
+    if (this.#repeatsExtended === false) return false;
+    const isSame = payload.subarray(0, 4).every((byte, i) => byte === ((extended >>> (24 - 8 * i)) & 0xff));
+    if (isSame && payload.length < 4) return undefined;
+    this.#repeatsExtended ??= isSame;
+    return isSame;
   }
 
   #open(id: number): ChunkStream {
