@@ -1,6 +1,6 @@
 import { heapStats } from "bun:jsc";
 import { expect, test } from "bun:test";
-import { chunked, command, handshake, join, media, publishing } from "#harness/live/rtmp";
+import { aggregateOf, chunked, command, handshake, join, media, publishing } from "#harness/live/rtmp";
 import { RtmpProblem } from "./message.ts";
 import { PublisherSession } from "./publisher-session.ts";
 
@@ -45,6 +45,7 @@ test(`RTMP: ${STREAMS} hostile streams end with a problem or without one, and no
     media("video", 0, new Uint8Array(60)),
     media("audio", 5, new Uint8Array(20)),
     setSize,
+    aggregateOf([8, 9, 18]),
     command(["FCUnpublish", 6, null, "key"]),
   ];
   let problems = 0;
@@ -53,7 +54,7 @@ test(`RTMP: ${STREAMS} hostile streams end with a problem or without one, and no
   for (let i = 0; i < STREAMS; i++) {
     if (i === STREAMS / 10) heapBefore = heapBytes();
     const session: PublisherSession = new PublisherSession({
-      ...{ send: () => {}, end: () => {}, media: () => {}, metadata: () => {}, unpublished: () => {} },
+      ...{ send: () => {}, end: () => {}, media: () => {}, metadata: () => {}, unpublished: () => {}, finished: () => {} },
       publishAsked: () => {
         admitted++;
         session.admit();

@@ -13,6 +13,7 @@ export const MessageType = {
   CommandAmf3: 17,
   Data: 18,
   Command: 20,
+  Aggregate: 22,
 } as const;
 
 export interface Message {

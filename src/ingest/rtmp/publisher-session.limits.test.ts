@@ -1,6 +1,6 @@
 /** What a peer of RTMP may do just so often, and what it receives then, message by message. */
 import { expect, test } from "bun:test";
-import { chunked, command, handshake, join, media, publishing } from "#harness/live/rtmp";
+import { aggregateOf, chunked, command, handshake, join, media, publishing } from "#harness/live/rtmp";
 import { readAmf, writeAmf } from "./amf0.ts";
 import { ChunkReader } from "./chunk-reader.ts";
 import { AFTER_KEY } from "./message.ts";
@@ -18,6 +18,7 @@ function open() {
     media: (type, timestamp, body) => void seen.push([type, timestamp, body.length]),
     metadata: (values) => void seen.push({ ...values }),
     unpublished: () => void seen.push("unpublished"),
+    finished: () => void seen.push("finished"),
     randomBytes: (count) => new Uint8Array(count),
   });
   const receive = (...parts: readonly Uint8Array[]) => session.received(join(parts));
@@ -128,19 +129,45 @@ test("an unknown command is refused where it wants a response, and an end before
   expect(messages().at(-1)?.says).toEqual(["_error", 9, null, expect.objectContaining({ code: "NetConnection.Call.Failed" })] as never);
 });
 
-test("commands may come in the form of AMF3, and each of the three words ends the stream once", () => {
+test("commands may come in the form of AMF3, and each of the three words ends the stream once; FCUnpublish leaves the connection open", () => {
   const amf3 = (values: Parameters<typeof writeAmf>[0]) =>
     join(chunked({ chunkStream: 3, type: 17, stream: 0, timestamp: 0, body: join([Uint8Array.of(0), writeAmf(values)]) }));
   for (const word of ["FCUnpublish", "deleteStream", "closeStream"]) {
     const { seen, receive, status, session } = admitted();
     receive(amf3([word, 0, null]));
-    expect(seen).toHaveLength(2);
     receive(command([word, 0, null]));
-    expect([seen, session.isPublishing]).toEqual([["unpublished", "end"], false]);
-    expect(status()).toMatchObject({ level: "status", code: "NetStream.Unpublish.Success" });
+    expect([seen, session.isPublishing]).toEqual([word === "FCUnpublish" ? ["unpublished"] : ["unpublished", "finished"], false]);
+    // What the stream still sends is left out.
+    receive(media("video", 0, Uint8Array.of(9)), command(["deleteStream", 0, null, 1]), command(["deleteStream", 0, null, 1]));
+    expect(seen).toEqual(["unpublished", "finished"]);
     session.refuse("feed", "too late");
     session.admit();
     expect([seen.length, session.isPublishing]).toEqual([2, false]);
+    expect(status()).toMatchObject({ level: "status", code: "NetStream.Unpublish.Success" });
+  }
+  // The server may end it meanwhile.
+  const waiting = admitted();
+  waiting.receive(command(["FCUnpublish", 6, null, "k"]));
+  waiting.session.refuse("feed", "the server ends");
+  expect([waiting.seen, waiting.status()]).toEqual([["unpublished", "end"], expect.objectContaining({ code: "NetStream.Unpublish.Success" })]);
+});
+
+test("section 7.1.6: an aggregate message is its parts, whose first one has its time; one that is cut off is refused", () => {
+  for (const hasLastSize of [true, false]) {
+    const { seen, receive } = admitted();
+    receive(aggregateOf([9, 8, 9], 70_000, hasLastSize));
+    expect(seen).toEqual([
+      ["video", 70_000, 1],
+      ["audio", 70_010, 1],
+      ["video", 70_020, 1],
+    ]);
+  }
+  const early = open();
+  early.receive(...publishing("k"), aggregateOf([9]));
+  expect(early.seen).toEqual([["asked", "k"]]);
+  for (const body of [[9], [9, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0, 1]]) {
+    const cut = join(chunked({ chunkStream: 6, type: 22, stream: 1, timestamp: 0, body: Uint8Array.from(body) }));
+    expect(() => admitted().receive(cut)).toThrow("an aggregate message is cut off");
   }
 });
 
@@ -172,7 +199,7 @@ test("metadata comes with its word or without, in both forms; media and data of 
   expect(seen).toEqual([{ a: 1 }, { a: 2 }]);
   receive(data(18, 1, "onTextData", { a: 3 }), data(18, 1, "onMetaData", "text"), data(18, 1, "onMetaData", null), data(18, 1, "onMetaData", [1]));
   receive(data(18, 2, "onMetaData", { a: 4 }), join(chunked({ chunkStream: 6, type: 9, stream: 2, timestamp: 0, body: Uint8Array.of(1) })));
-  receive(data(22, 1, "onMetaData", { a: 5 }));
+  receive(data(19, 1, "onMetaData", { a: 5 }));
   expect(seen).toHaveLength(2);
   receive(media("audio", 5, Uint8Array.of(1)), media("video", 6, Uint8Array.of(1, 2)));
   expect(seen.slice(2)).toEqual([

@@ -28,8 +28,10 @@ export interface SessionOwner {
   /** Audio, video or metadata of the admitted publisher; `timestamp` in ms on its own clock. */
   media(type: "audio" | "video", timestamp: number, body: Uint8Array): void;
   metadata(values: AmfObject): void;
-  /** The publisher ends its stream in an orderly way. */
+  /** The publisher ends its stream in an orderly way. Its connection stays open until `finished` or the peer's close. */
   unpublished(): void;
+  /** The peer has said its last word, and closes the connection. */
+  finished(): void;
   randomBytes(count: number): Uint8Array;
 }
 
@@ -45,7 +47,8 @@ const PING_REQUEST = 6;
 const PING_RESPONSE = 7;
 const STREAM_BEGIN = 0;
 
-type State = "handshake" | "commands" | "asking" | "publishing" | "ended";
+/** `unpublished`: the stream has ended, and the connection waits for `deleteStream` or the peer's close. */
+type State = "handshake" | "commands" | "asking" | "publishing" | "unpublished" | "ended";
 
 /** `key`: it opens nothing, or is in use. `feed`: what was sent cannot go on. */
 type Refusal = "key" | "feed";
@@ -96,7 +99,7 @@ export class PublisherSession {
 
   refuse(what: Refusal, reason: string): void {
     if (this.#state === "ended") return;
-    this.#sendStatus("error", what === "key" ? "NetStream.Publish.BadName" : "NetStream.Publish.Failed", reason);
+    if (this.#state !== "unpublished") this.#sendStatus("error", what === "key" ? "NetStream.Publish.BadName" : "NetStream.Publish.Failed", reason);
     this.#end();
   }
 
@@ -121,6 +124,9 @@ export class PublisherSession {
       case MessageType.CommandAmf3:
         // A byte for the format, then AMF0 as encoders send it.
         this.#command(readAmf(body.subarray(1)), stream);
+        return;
+      case MessageType.Aggregate:
+        if (this.#state === "publishing") for (const part of partsOf(message)) this.#takeMedia(part);
         return;
       default:
         if (this.#state === "publishing") this.#takeMedia(message);
@@ -158,9 +164,13 @@ export class PublisherSession {
         this.#publish(rest[0], stream);
         return;
       case "FCUnpublish":
+        // rtmp2sink takes a connection that is closed before its deleteStream for an error.
+        this.#unpublish();
+        return;
       case "deleteStream":
       case "closeStream":
         this.#unpublish();
+        if (this.#state === "unpublished") this.#finish();
         return;
       case "play":
       case "play2":
@@ -211,9 +221,13 @@ export class PublisherSession {
   #unpublish(): void {
     if (this.#state !== "publishing") return;
     this.#sendStatus("status", "NetStream.Unpublish.Success", "The stream has ended");
-    this.#state = "ended";
+    this.#state = "unpublished";
     this.#owner.unpublished();
-    this.#owner.end();
+  }
+
+  #finish(): void {
+    this.#state = "ended";
+    this.#owner.finished();
   }
 
   /** Section 5.4.3. The counter has 32 bits. */
@@ -239,6 +253,35 @@ export class PublisherSession {
 }
 
 const status = (level: "status" | "error", code: string, description: string) => ({ level, code, description });
+
+/** Of each message inside an aggregate message (section 7.1.6): type, length, time, stream; behind its body its size. */
+const PART_HEADER_BYTES = 11;
+const PART_END_BYTES = 4;
+
+/** The times inside count from another zero: the first part has the time of the whole. Throws `RtmpProblem`. */
+function partsOf({ body, stream, timestamp }: Message): Message[] {
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  const parts: Message[] = [];
+  let firstTime: number | undefined;
+  for (let at = 0; at < bytes.length; ) {
+    if (at + PART_HEADER_BYTES > bytes.length) throw new RtmpProblem("an aggregate message is cut off");
+    const length = bytes.readUIntBE(at + 1, 3);
+    // The highest byte of the time comes last.
+    const time = (bytes.readUInt8(at + 7) << 24) | bytes.readUIntBE(at + 4, 3);
+    firstTime ??= time;
+    const start = at + PART_HEADER_BYTES;
+    at = start + length + PART_END_BYTES;
+    // Some encoders leave out the size behind the last part.
+    if (start + length > bytes.length) throw new RtmpProblem("an aggregate message is cut off");
+    parts.push({
+      type: bytes.readUInt8(start - PART_HEADER_BYTES),
+      stream,
+      timestamp: (timestamp + time - firstTime) >>> 0,
+      body: body.subarray(start, start + length),
+    });
+  }
+  return parts;
+}
 
 const isObject = (value: AmfValue): value is AmfObject => typeof value === "object" && value !== null && !Array.isArray(value);
 

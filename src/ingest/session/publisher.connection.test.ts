@@ -227,16 +227,41 @@ test("a feed that the server ends learns why, and a connection that said nothing
   expect([silent.line.sent, silent.line.ends]).toEqual(["", ["terminate"]]);
 });
 
-test("an encoder's word that it ends is the end of its feed, before its connection is closed; tags that hold nothing are none", async () => {
-  const { connect, happened } = openConnections();
+test("an encoder's word that it ends is the end of its feed, and the encoder closes the connection; tags that hold nothing are none", async () => {
+  const { connect, happened, time } = openConnections();
   const { publisher, begin, send, line } = connect();
   await begin();
   send(Buffer.from([0x57, 1, 0, 0, 0, 9]), Buffer.from([0xaf]), Buffer.from([0xaf, 2, 1]));
   expect([publisher.publishes(FEED), line.ends]).toEqual([true, []]);
-  publisher.received(command(["deleteStream", 6, null, 1]));
-  expect([publisher.publishes(FEED), line.ends]).toEqual([false, ["shutdown"]]);
+  publisher.received(command(["FCUnpublish", 6, null, "k"]));
+  expect(publisher.publishes(FEED)).toBe(false);
+  time.ms += 10_000;
+  publisher.checkTime();
+  publisher.received(command(["deleteStream", 7, null, 1]));
+  time.ms += 2_000;
+  publisher.checkTime();
+  expect(line.ends).toEqual([]);
   await publisher.closed();
   expect(happened).toEqual(["lost 2"]);
+});
+
+test("an encoder that ends its stream and does not close its connection has ten seconds for deleteStream, and two after that", async () => {
+  for (const [words, waitMs] of [
+    [["FCUnpublish"], 10_000],
+    [["FCUnpublish", "deleteStream"], 2_000],
+    [["closeStream"], 2_000],
+  ] as const) {
+    const { connect, time } = openConnections();
+    const { publisher, begin, line } = connect();
+    await begin();
+    for (const word of words) publisher.received(command([word, 6, null, "k"]));
+    time.ms += waitMs;
+    publisher.checkTime();
+    expect(line.ends).toEqual([]);
+    time.ms += 1;
+    publisher.checkTime();
+    expect(line.ends).toEqual(["terminate"]);
+  }
 });
 
 test("D-51: metadata that names the codec of the sound gives it two more seconds to come", async () => {

@@ -33,6 +33,8 @@ const SILENT_MS_MAX = 8_000;
 const TAKEN_OVER_AFTER_MS = 3_000;
 /** How long the peer has to read the last message and close. */
 const LINGER_MS = 2_000;
+/** From FCUnpublish to deleteStream or the peer's close: encoders take less than a second. */
+const UNPUBLISHED_MS_MAX = 10_000;
 /** A peer that reads nothing is not served: messages to it are few and small. */
 const UNSENT_BYTES_MAX = 65_536;
 
@@ -46,8 +48,10 @@ export class Publisher implements SessionOwner {
   #unsentBytes = 0;
   readonly #openedMs: number;
   #receivedMs: number;
-  /** When the last message was sent, after which only the peer's close is awaited. */
+  /** When the last message was sent or received, after which only the peer's close is awaited. */
   #endedMs: number | undefined;
+  /** When the publisher ended its stream. */
+  #unpublishedMs: number | undefined;
   /** The video whose key was accepted, its world, and this key. */
   video: string | undefined;
   world: string | undefined;
@@ -107,6 +111,8 @@ export class Publisher implements SessionOwner {
     const nowMs = this.#owner.monotonicMs();
     if (this.#endedMs !== undefined) {
       if (nowMs - this.#endedMs > LINGER_MS) this.#socket.terminate();
+    } else if (this.#unpublishedMs !== undefined) {
+      if (nowMs - this.#unpublishedMs > UNPUBLISHED_MS_MAX) this.#socket.terminate();
     } else if (this.#session?.isPublishing !== true) {
       if (nowMs - this.#openedMs > KEY_WITHIN_MS) this.#socket.terminate();
     } else if (this.silentMs > SILENT_MS_MAX) {
@@ -163,6 +169,11 @@ export class Publisher implements SessionOwner {
 
   unpublished(): void {
     this.#endFeed("lost");
+    this.#unpublishedMs = this.#owner.monotonicMs();
+  }
+
+  finished(): void {
+    this.#endedMs ??= this.#owner.monotonicMs();
   }
 
   randomBytes = (count: number): Uint8Array => this.#owner.randomBytes(count);

@@ -57,3 +57,13 @@ export const publishing = (key: string, app = "live"): Uint8Array[] => [
 
 export const media = (type: "audio" | "video", timestamp: number, body: Uint8Array): Uint8Array =>
   join(chunked({ chunkStream: type === "audio" ? 4 : 6, type: type === "audio" ? 8 : 9, stream: 1, timestamp, body }));
+
+/** An aggregate message with parts of these types, 10 ms apart from 1,000 ms on; each body is the part's type. */
+export function aggregateOf(types: readonly number[], timestamp = 0, hasLastSize = true): Uint8Array {
+  const parts = types.flatMap((type, i) => {
+    const head = Buffer.from([type, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, type, 0, 0, 0, 12]);
+    head.writeUIntBE(1_000 + 10 * i, 4, 3);
+    return i < types.length - 1 || hasLastSize ? [head] : [head.subarray(0, -4)];
+  });
+  return join(chunked({ chunkStream: 6, type: 22, stream: 1, timestamp, body: join(parts) }));
+}
