@@ -55,7 +55,10 @@ export class Tokens {
     return token;
   }
 
-  /** The app of a live token as far as it is known, for a decision that waits for no database. */
+  /**
+   * The app of a live token that is cached. D-97: a server that is full decides by it before anything is read, so that a flood of unknown
+   * tokens costs no lookups; `find` would read each of them.
+   */
   peekAppOf(value: string, nowSeconds: number): NodeId | undefined {
     const bar = value.indexOf("|");
     if (bar !== -1) {

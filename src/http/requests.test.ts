@@ -13,13 +13,15 @@ describe("the dispatcher", () => {
   async function open() {
     const world = echoWorld("default");
     const uses = { entered: 0, left: 0 };
-    const enter = () => {
+    const enter = async (name: string) => {
+      if (name === "away") throw databaseUnreachable();
+      if (name !== "default") return undefined;
       uses.entered++;
       return { world, leave: () => void uses.left++ };
     };
     const graph = await serveEcho({
       pages: new PageGuard({ origins: [], hosts: [] }),
-      worlds: { default: world, enterDefault: enter, enter: (name) => (name === "away" ? Promise.reject(databaseUnreachable()) : undefined) },
+      worlds: { default: world, enter },
       extraRoutes: new Map<string, RouteHandler>([
         ["/route", () => new Response("own")],
         ["/broken", () => Promise.reject(new Error("a mistake"))],

@@ -20,7 +20,7 @@ import type { Connection } from "./http1/connection.ts";
 import type { ReceivedBody } from "./http1/incoming-body.ts";
 import type { RequestHead } from "./http1/request-head.ts";
 import { type HttpLimits, largestBody } from "./limits.ts";
-import type { Origin, Origins } from "./places/origin.ts";
+import type { Origins } from "./places/origin.ts";
 import { appPrefixOf, type Place, type Places, type WorldDirectory } from "./places/places.ts";
 import { failure, graphErrorOf, PREFLIGHT_HEADERS, preflight, refusalByShape, turnedAway } from "./refusals.ts";
 import { allowedMethods } from "./routes/allowed-methods.ts";
@@ -79,8 +79,7 @@ export class RequestDispatcher {
 
   /** Never rejects. */
   async dispatch(head: RequestHead, connection: Connection): Promise<void> {
-    const located = this.#locate(head, connection);
-    const incoming = located instanceof Promise ? await located : located;
+    const incoming = await this.#locate(head, connection);
     if (incoming === undefined) return;
     try {
       const route = this.#options.routes.find(head, incoming.place);
@@ -129,29 +128,23 @@ export class RequestDispatcher {
     }
   }
 
-  /** A promise where the world opens first; undefined where it could not be opened, and the response says so. */
-  #locate(head: RequestHead, connection: Connection): IncomingRequest | Promise<IncomingRequest | undefined> {
+  /** Undefined: the world could not be opened, and the response says so. */
+  async #locate(head: RequestHead, connection: Connection): Promise<IncomingRequest | undefined> {
+    const { deps, metrics, origins, places, worlds } = this.#options;
     const startedMs = monotonicMs();
-    const origin = this.#options.origins.of(head.headers, head.host, connection);
-    const place = this.#options.places.locate(origin.host, head.target.path);
-    if (!(place instanceof Promise)) return this.#incomingRequestOf(head, connection, origin, place, startedMs);
-    const incoming = place.then((found) => this.#incomingRequestOf(head, connection, origin, found, startedMs));
-    return incoming.catch((error: unknown) => this.#respondWithoutWorld(error, connection, startedMs));
-  }
-
-  #respondWithoutWorld(error: unknown, connection: Connection, startedMs: number): undefined {
-    const { deps, metrics, worlds } = this.#options;
-    const response = failure(deps, worlds.default, "base", error);
-    metrics.record(response.operation, response.status, monotonicMs() - startedMs);
-    connection.send(response);
-    connection.finish();
-  }
-
-  #incomingRequestOf(head: RequestHead, connection: Connection, origin: Origin, place: Place, startedMs: number): IncomingRequest {
-    const baseUrl = this.#options.origins.baseUrlOf(origin, place);
-    const address = this.#options.origins.clientOf(head.headers, connection);
-    const facts = this.#facts.of(head, origin.host);
-    return { head, facts, connection, place, baseUrl, startedMs, address, appPrefix: appPrefixOf(place.world) };
+    try {
+      const origin = origins.of(head.headers, head.host, connection);
+      const place = await places.locate(origin.host, head.target.path);
+      const [baseUrl, address] = [origins.baseUrlOf(origin, place), origins.clientOf(head.headers, connection)];
+      const facts = this.#facts.of(head, origin.host);
+      return { head, facts, connection, place, baseUrl, startedMs, address, appPrefix: appPrefixOf(place.world) };
+    } catch (error) {
+      const response = failure(deps, worlds.default, "base", error);
+      metrics.record(response.operation, response.status, monotonicMs() - startedMs);
+      connection.send(response);
+      connection.finish();
+      return undefined;
+    }
   }
 
   /** Where the body is refused the rest of it stays unread, and the connection ends with the response. */

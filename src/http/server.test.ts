@@ -256,7 +256,7 @@ describe("the listener", () => {
 
   test("each request is logged in its world and counted", async () => {
     const world = echoWorld("logged");
-    const own = await serveEcho({ worlds: { default: world, enterDefault: () => ({ world, leave: () => {} }), enter: () => undefined } });
+    const own = await serveEcho({ worlds: { default: world, enter: async () => ({ world, leave: () => {} }) } });
     await ask(
       withBody("POST", "/app/1001/activities?event=X&access_token=secret", "application/json", '{"a":"ü"}'.replace("ü", "\xc3\xbc")),
       own.port,

@@ -87,7 +87,7 @@ export async function serveEcho(options: Partial<Omit<GraphServerOptions, "limit
       monotonicMs,
       onUnexpected: (error: unknown) => unexpected.push(error),
     } as unknown as GraphServerOptions["deps"],
-    worlds: { default: world, enterDefault: () => entered(world), enter: (name) => (name === "t1" ? entered(echoWorld("t1")) : undefined) },
+    worlds: { default: world, enter: async (name) => (name === "t1" ? entered(echoWorld("t1")) : name === "default" ? entered(world) : undefined) },
     surfaces,
     trustedProxies: [],
     handleRequest: (_deps, at, request) => echo(at, request),

@@ -4,17 +4,16 @@ import type { World } from "#graph/worlds/world";
 import { findHeader } from "#kernel/http-text/headers";
 import { surfaces } from "#surfaces/surfaces";
 import { hostnameOf, Origins } from "./origin.ts";
-import { appPrefixOf, type Place, Places } from "./places.ts";
+import { appPrefixOf, Places } from "./places.ts";
 
 const world = (name: string): World => ({ name }) as World;
 const entered = (name: string) => ({ world: world(name), leave: () => {} });
 const worlds = {
   default: world("default"),
-  enterDefault: () => entered("default"),
-  enter: (name: string) => (name === "t1" ? entered("t1") : undefined),
+  enter: async (name: string) => (name === "t1" || name === "default" ? entered(name) : undefined),
 };
-const where = (places: Places, host: string, path: string) => {
-  const { world: found, surface, mount, path: rest } = places.locate(host, path) as Place;
+const where = async (places: Places, host: string, path: string) => {
+  const { world: found, surface, mount, path: rest } = await places.locate(host, path);
   return { world: found.name, surface, mount, path: rest };
 };
 
@@ -37,42 +36,43 @@ describe("D-01: surfaces by mount", () => {
     { from: "/w/t1", world: "t1", surface: "base", mount: "/w/t1", path: "/" },
     { from: "/w/none/2001", world: "default", surface: "base", mount: "", path: "/w/none/2001" },
     { from: "/w", world: "default", surface: "base", mount: "", path: "/w" },
-  ])("$from", ({ from, ...place }) => {
-    expect(where(places, "localhost:4000", from)).toEqual(place as ReturnType<typeof where>);
+  ])("$from", async ({ from, ...place }) => {
+    expect(await where(places, "localhost:4000", from)).toEqual(place as Awaited<ReturnType<typeof where>>);
   });
 
-  test("repeated slashes change nothing", () => {
+  test("repeated slashes change nothing", async () => {
     const slashes = fc.integer({ min: 1, max: 4 }).map((count) => "/".repeat(count));
     const mounted = fc.constantFrom(["app"], ["ads"], ["microblog", "v1.0"], ["social-login"], ["w", "t1"], ["w", "t1", "ads"], []);
-    fc.assert(
-      fc.property(mounted, fc.array(slashes, { minLength: 8, maxLength: 8 }), (segments, gaps) => {
+    await fc.assert(
+      fc.asyncProperty(mounted, fc.array(slashes, { minLength: 8, maxLength: 8 }), async (segments, gaps) => {
         const written = [...segments, "2001"].map((segment, i) => `${gaps[i]}${segment}`).join("");
-        const once = where(places, "h", `/${[...segments, "2001"].join("/")}`);
-        const found = where(places, "h", written);
+        const once = await where(places, "h", `/${[...segments, "2001"].join("/")}`);
+        const found = await where(places, "h", written);
         expect({ ...found, path: found.path.replaceAll(/\/+/g, "/") }).toEqual(once);
       }),
     );
   });
 });
 
-test("D-01: a surface with a host name of its own is served there alone", () => {
+test("D-01: a surface with a host name of its own is served there alone", async () => {
   const places = new Places(worlds, [
     { name: "base", mount: "" },
     { name: "ads", mount: "", hostname: "ads.test" },
     { name: "microblog", mount: "/v1.0", hostname: "micro.test" },
     { name: "app", mount: "/app" },
   ]);
-  expect(where(places, "ADS.test:4000", "/v25.0/8001")).toEqual({ world: "default", surface: "ads", mount: "", path: "/v25.0/8001" });
-  expect(where(places, "micro.test", "/v1.0/7001")).toEqual({ world: "default", surface: "microblog", mount: "/v1.0", path: "/7001" });
-  expect(where(places, "other.test", "/ads/v25.0/8001")).toEqual({ world: "default", surface: "base", mount: "", path: "/ads/v25.0/8001" });
-  expect(where(places, "other.test", "/app/me")).toEqual({ world: "default", surface: "app", mount: "/app", path: "/me" });
-  expect(where(places, "ads.test", "/w/t1/v25.0/8001")).toEqual({ world: "t1", surface: "ads", mount: "/w/t1", path: "/v25.0/8001" });
+  expect(await where(places, "ADS.test:4000", "/v25.0/8001")).toEqual({ world: "default", surface: "ads", mount: "", path: "/v25.0/8001" });
+  expect(await where(places, "micro.test", "/v1.0/7001")).toEqual({ world: "default", surface: "microblog", mount: "/v1.0", path: "/7001" });
+  expect(await where(places, "other.test", "/ads/v25.0/8001")).toEqual({ world: "default", surface: "base", mount: "", path: "/ads/v25.0/8001" });
+  expect(await where(places, "other.test", "/app/me")).toEqual({ world: "default", surface: "app", mount: "/app", path: "/me" });
+  expect(await where(places, "ads.test", "/w/t1/v25.0/8001")).toEqual({ world: "t1", surface: "ads", mount: "/w/t1", path: "/v25.0/8001" });
   // Wherever it stands among the others, and be it the only one.
   const lone = new Places(worlds, [
     { name: "ads", mount: "", hostname: "ads.test" },
     { name: "base", mount: "" },
   ]);
-  expect(["ads.test", "other.test"].map((host) => where(lone, host, "/1").surface)).toEqual(["ads", "base"]);
+  expect(await where(lone, "ads.test", "/1")).toMatchObject({ surface: "ads" });
+  expect(await where(lone, "other.test", "/1")).toMatchObject({ surface: "base" });
 });
 
 describe("D-260: a world by its host name", () => {
@@ -86,23 +86,17 @@ describe("D-260: a world by its host name", () => {
     { host: "a.t1.localhost", from: "/me", world: "default", surface: "base", mount: "", path: "/me" },
     { host: "t1-localhost", from: "/me", world: "default", surface: "base", mount: "", path: "/me" },
     { host: "t1.localhost", from: "/w/", world: "t1", surface: "base", mount: "", path: "/w/" },
-  ])("$host$from", ({ host, from, ...place }) => {
-    expect(where(at.isHostKept, host, from)).toEqual(place as ReturnType<typeof where>);
+  ])("$host$from", async ({ host, from, ...place }) => {
+    expect(await where(at.isHostKept, host, from)).toEqual(place as Awaited<ReturnType<typeof where>>);
   });
 
-  test("the first world does not know the paths of a host whose world does not exist", () => {
-    expect(where(at.isHostKept, "none.localhost", "/v26.0/2001")).toMatchObject({ world: "default", path: "/w/none/v26.0/2001" });
+  test("the first world does not know the paths of a host whose world does not exist", async () => {
+    expect(await where(at.isHostKept, "none.localhost", "/v26.0/2001")).toMatchObject({ world: "default", path: "/w/none/v26.0/2001" });
   });
 
-  test("where links begin with another host, they name the world in their path", () => {
-    expect(where(at.isHostReplaced, "t1.localhost", "/app/me")).toEqual({ world: "t1", surface: "app", mount: "/w/t1/app", path: "/me" });
-    expect(where(at.isHostReplaced, "localhost", "/app/me")).toMatchObject({ world: "default", mount: "/app" });
-  });
-
-  test("a world that opens first is waited for", async () => {
-    const places = new Places({ ...worlds, enter: async (name) => worlds.enter(name) }, surfaces);
-    expect(await places.locate("h", "/w/t1/me")).toMatchObject({ mount: "/w/t1", path: "/me" });
-    expect(await places.locate("h", "/w/t2/me")).toMatchObject({ mount: "", path: "/w/t2/me" });
+  test("where links begin with another host, they name the world in their path", async () => {
+    expect(await where(at.isHostReplaced, "t1.localhost", "/app/me")).toEqual({ world: "t1", surface: "app", mount: "/w/t1/app", path: "/me" });
+    expect(await where(at.isHostReplaced, "localhost", "/app/me")).toMatchObject({ world: "default", mount: "/app" });
   });
 });
 

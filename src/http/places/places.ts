@@ -10,13 +10,10 @@ interface EnteredWorld {
   leave(): void;
 }
 
-/** A promise where the world has to be opened first; undefined: there is none. */
-type Entering = EnteredWorld | Promise<EnteredWorld | undefined> | undefined;
-
 export interface WorldDirectory {
   readonly default: World;
-  enterDefault(): EnteredWorld | Promise<EnteredWorld>;
-  enter(name: string): Entering;
+  /** Opens the world if it is at rest. Undefined: there is no such world. */
+  enter(name: string): Promise<EnteredWorld | undefined>;
 }
 
 /** A surface where it is served: below a mount, and on every host name or on one of its own. */
@@ -75,27 +72,24 @@ export class Places {
   }
 
   /**
-   * The caller leaves the place when the request has ended. A promise where a world opens first. The path of a world that does not exist
-   * is one of the first world, where the pipeline does not know it.
+   * The caller leaves the place when the request has ended. The path of a world that does not exist is one of the first world, where the
+   * pipeline does not know it.
    */
-  locate(host: string, path: string): Place | Promise<Place> {
+  async locate(host: string, path: string): Promise<Place> {
     const named = namedWorld(path);
-    const ofHost = this.#worldOfHost(host);
-    if (named === undefined && ofHost === undefined) return this.#inFirst(host, path);
-    const mount = `/${WORLD_SEGMENT}/${named?.name ?? ofHost}`;
-    const inWorld = (entered: EnteredWorld | undefined): Place | Promise<Place> => {
-      if (entered === undefined) return this.#inFirst(host, named === undefined ? mount + path : path);
-      if (named !== undefined) return placed(entered, this.#locationOf(host, mount, path.slice(named.end)));
-      return placed(entered, this.#locationOf(host, this.#isHostKept ? "" : mount, path));
-    };
-    const entering = this.#worlds.enter(named?.name ?? (ofHost as string));
-    return entering instanceof Promise ? entering.then(inWorld) : inWorld(entering);
+    const name = named?.name ?? this.#worldOfHost(host);
+    if (name === undefined) return this.#inFirst(host, path);
+    const mount = `/${WORLD_SEGMENT}/${name}`;
+    const entered = await this.#worlds.enter(name);
+    if (entered === undefined) return this.#inFirst(host, named === undefined ? mount + path : path);
+    if (named !== undefined) return placed(entered, this.#locationOf(host, mount, path.slice(named.end)));
+    return placed(entered, this.#locationOf(host, this.#isHostKept ? "" : mount, path));
   }
 
-  #inFirst(host: string, path: string): Place | Promise<Place> {
-    const entering = this.#worlds.enterDefault();
-    const location = this.#locationOf(host, "", path);
-    return entering instanceof Promise ? entering.then((entered) => placed(entered, location)) : placed(entering, location);
+  async #inFirst(host: string, path: string): Promise<Place> {
+    // The first world is never deleted.
+    const entered = (await this.#worlds.enter(DEFAULT_WORLD)) as EnteredWorld;
+    return placed(entered, this.#locationOf(host, "", path));
   }
 
   #locationOf(host: string, mount: string, path: string): Location {

@@ -72,15 +72,18 @@ export class WorldSlot {
     return this.#opened?.world;
   }
 
-  /** For a request of the graph. A promise where the world opens first; undefined: it was deleted. */
-  enter(): EnteredWorld | Promise<EnteredWorld | undefined> {
-    if (this.#opened === undefined || this.#change !== undefined) return this.#later((opened) => this.#enter(opened));
-    return this.#enter(this.#opened);
+  /** For a request of the graph. Undefined: the world was deleted. */
+  enter(): Promise<EnteredWorld | undefined> {
+    return this.#whenOpen((opened) => {
+      this.#entered++;
+      this.#uses++;
+      return opened.entered;
+    });
   }
 
   /** For a request of the control API, which may last for long: the world stays open, and may be replaced. */
   hold(): Promise<HeldWorld | undefined> {
-    return this.#later((opened) => {
+    return this.#whenOpen((opened) => {
       this.#held++;
       this.#uses++;
       return opened.held;
@@ -177,13 +180,8 @@ export class WorldSlot {
     for (const listener of this.#whenReplaced) listener(isDeleted);
   }
 
-  #enter(opened: Opened): EnteredWorld {
-    this.#entered++;
-    this.#uses++;
-    return opened.entered;
-  }
-
-  async #later<T extends EnteredWorld>(take: (opened: Opened) => T): Promise<T | undefined> {
+  /** Opens the world if it is at rest. Undefined: it was deleted. */
+  async #whenOpen<T extends EnteredWorld>(take: (opened: Opened) => T): Promise<T | undefined> {
     for (;;) {
       if (this.#change !== undefined) await this.#change;
       else if (this.#isDeleted) return undefined;

@@ -214,8 +214,8 @@ test("requests enter a world by its name; what is none, or names none, is not th
   const { worlds, write } = await opened();
   await worlds.make("a", write("a", "x"));
   expect((await worlds.enter("a"))?.world.name).toBe("a");
-  expect((await worlds.enterDefault()).world).toBe(worlds.default);
-  expect(worlds.enter("No Name")).toBeUndefined();
+  expect((await worlds.enter("default"))?.world).toBe(worlds.default);
+  expect(await worlds.enter("No Name")).toBeUndefined();
   expect(await worlds.enter("nothing")).toBeUndefined();
 });
 

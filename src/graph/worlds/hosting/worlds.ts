@@ -100,17 +100,10 @@ export class Worlds {
     return isAnyOpen;
   }
 
-  /** For a request of the graph to the first world. A promise while that one is being replaced. */
-  enterDefault(): EnteredWorld | Promise<EnteredWorld> {
-    // It is never deleted.
-    return this.#first.enter() as EnteredWorld | Promise<EnteredWorld>;
-  }
-
   /** For a request of the graph; undefined: there is no such world. */
-  enter(name: string): EnteredWorld | Promise<EnteredWorld | undefined> | undefined {
-    const slot = this.#slots.get(name);
-    if (slot !== undefined) return slot.enter();
-    return isWorldName(name) ? this.#find(name).then((found) => found?.enter()) : undefined;
+  async enter(name: string): Promise<EnteredWorld | undefined> {
+    const slot = this.#slots.get(name) ?? (await this.#find(name));
+    return slot?.enter();
   }
 
   /** For a request of the control API. */
