@@ -34,18 +34,21 @@ test("two neighbours that changed places are one mistake, wherever they stand; w
     ["ax", "ab", true],
     ["abc", "ab", true],
     // Two of them, and none that share a letter.
-    ["badc", "abcd", true],
-    ["xbadc", "abcd", false],
-    ["cab", "abc", true],
-    ["bcda", "abcd", true],
-    ["dabcxx", "abcd", false],
+    ["badcef", "abcdef", true],
+    ["xbadcef", "abcdef", false],
+    ["cabdef", "abcdef", true],
+    ["bcdaef", "abcdef", true],
+    ["dabcxxef", "abcdef", false],
+    // Of a word of up to five letters as well.
+    ["badce", "abcde", false],
+    ["bacde", "abcde", true],
   ] as const)
     expect({ word, known, meant: suggestion(word, [known]) }).toEqual({ word, known, meant: isMeant ? `; did you mean ${known}?` : "" });
 });
 
 test("of two words that are as near the first is meant, and a nearer one before both", () => {
   expect(suggestion("name", ["nama", "nami"])).toBe("; did you mean nama?");
-  expect(suggestion("name", ["nabb", "nami", "names"])).toBe("; did you mean nami?");
-  expect(suggestion("name", ["nabb"])).toBe("; did you mean nabb?");
-  expect(suggestion("name", ["nbbb", "n", "namesaw"])).toBe("");
+  expect(suggestion("colour", ["colxxr", "colours", "colou"])).toBe("; did you mean colours?");
+  expect(suggestion("colour", ["colxxr"])).toBe("; did you mean colxxr?");
+  expect(suggestion("colour", ["cxxxur", "c", "coloursxx"])).toBe("");
 });

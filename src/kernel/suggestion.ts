@@ -1,12 +1,13 @@
 /** Guesses the word that was meant, for error messages. */
 
-/** Typing mistakes of two letters; more would guess at random among short words. */
+/** Typing mistakes of two letters, in a short word of one; more would guess at random. */
 const MISTAKES_MAX = 2;
+const SHORT_WORD_LETTERS_MAX = 5;
 
 /** `; did you mean name?`, or nothing if no known word is close. */
 export function suggestion(word: string, known: readonly string[]): string {
   let near: string | undefined;
-  let fewest = Math.min(MISTAKES_MAX, word.length - 1) + 1;
+  let fewest = Math.min(word.length <= SHORT_WORD_LETTERS_MAX ? 1 : MISTAKES_MAX, word.length - 1) + 1;
   for (const other of known) {
     // Also bounds the work: known words are short.
     if (Math.abs(other.length - word.length) >= fewest) continue;

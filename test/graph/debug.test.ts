@@ -5,7 +5,7 @@ import { withDebug } from "#graph/pipeline/respond";
 import type { Incoming, Versioned } from "#graph/pipeline/stages";
 
 const response = { id: "7" };
-const handled = { kind: "node" } as Handled;
+const handled = { kind: "node", parsed: { projection: { leftOut: [] } } } as unknown as Handled;
 const written = (notes?: (request: unknown) => string[]) =>
   ({ kind: "write", parsed: { served: { notes }, request: "asked" } }) as unknown as Handled;
 
@@ -37,6 +37,15 @@ test("nothing, unless the request asks for it, in its query or its body", () => 
 test("the parameters that were ignored, of query and body, and none that the operation or every request has", () => {
   const query = { debug: "all", colour: "red", name: "a", fields: "id", limit: "1" };
   expect(messagesOf({ query, body: { size: 5, access_token: "t" }, version: 25 })).toEqual([ignored("colour"), ignored("size")]);
+});
+
+test("D-163: the fields that were left out, of a node, a list and what a write reads back", () => {
+  const leftOut = { type: "warning", message: "The field cover is not known here and was left out." };
+  for (const kind of ["node", "list", "write"]) {
+    const parsed = { projection: { leftOut: ["cover"] }, served: {} };
+    expect(messagesOf({ query: { debug: "all" }, version: 25, handled: { kind, parsed } as unknown as Handled })).toEqual([leftOut]);
+  }
+  expect(messagesOf({ query: { debug: "all" }, version: 25, handled: { kind: "read", parsed: {} } as unknown as Handled })).toEqual([]);
 });
 
 test("what a write has to say of itself, after what was ignored, and before the version", () => {

@@ -26,7 +26,7 @@ const fields = {
   kept: field({ policy: other }),
   box: nested(setOf({ id: field(), kept: field({ policy: other }) })),
 };
-const set = setOf(fields, { defaults: ["name", "id"], clientsDefaults: ["id", "ours"], unserved: new Set(["cover"]) });
+const set = setOf(fields, { defaults: ["name", "id"], clientsDefaults: ["id", "ours"] });
 
 const choose = (text: string | undefined, given = set, profile: "strict" | "clients" = "strict", known: string[] = []): Projection =>
   projectionOf(given, text === undefined ? undefined : parseSelection(text), profile, (name) => known.includes(name));
@@ -56,11 +56,19 @@ describe("the fields of a response", () => {
     }
   });
 
-  test("D-163: that no such server has are left out by `clients`, and refused by `strict`", () => {
-    expect(names(choose("cover,name", set, "clients"))).toEqual(["name", "id"]);
+  test("D-163: that the node does not have are left out by `clients`, unless they are misspelt, and refused by `strict`", () => {
+    const chosen = choose("cover{source},name,place{at,height}", set, "clients");
+    expect({ names: names(chosen), leftOut: chosen.leftOut }).toEqual({ names: ["name", "place", "id"], leftOut: ["cover"] });
+    expect(chosen.chosen[1]?.keys).toEqual(choose("place{at}").chosen[0]?.keys);
+    expect(choose("name").leftOut).toEqual([]);
+    for (const profile of ["strict", "clients"] as const) {
+      expect(() => choose("nmae", set, profile)).toThrow("names a field that does not exist: nmae; did you mean name?");
+      expect(() => choose("place{aat}", set, profile)).toThrow("names a field that does not exist: aat; did you mean at?");
+    }
     expect(() => choose("cover")).toThrow("names a field that does not exist: cover");
-    expect(() => choose("colour", set, "clients")).toThrow("names a field that does not exist: colour");
-    expect(() => choose("cover", setOf(fields), "clients")).toThrow("names a field that does not exist: cover");
+    // In `strict` nobody means a field that it does not have.
+    expect(() => choose("our")).toThrow(/does not exist: our$/);
+    expect(() => choose("our", set, "clients")).toThrow("did you mean ours?");
   });
 
   test("that only other nodes have are not available, where the set says that it is all there is", () => {

@@ -112,21 +112,14 @@ function differencesOf({ access, served, reading }: Endpoint, decided: readonly 
     ...access.clauses.filter((id) => reasons.has(id)).map((id) => `${id}: ${reasons.get(id)}`),
     ...(access.clientsSurfaces === undefined ? [] : [`with the profile \`clients\` also on ${codes(access.clientsSurfaces)}`]),
     ...(access.tokenless === undefined ? [] : ["with the profile `clients` also without a token, if the app allows it"]),
-    ...(set === undefined ? [] : fieldDifferences(set)),
+    ...(set === undefined ? [] : clientsFields(set)),
     ...decided.filter(({ hasClients }) => hasClients).map((decision) => `with the profile \`clients\` as ${linkTo(decision)} says`),
   ];
 }
 
-function fieldDifferences({ fields, unserved }: FieldSet): string[] {
-  const own = Object.entries(fields).filter(([, { onlyIn }]) => onlyIn === "clients");
-  return [
-    ...(own.length === 0
-      ? []
-      : [`with the profile \`clients\` also the ${own.length === 1 ? "field" : "fields"} ${codes(own.map(([name]) => name))}`]),
-    ...(unserved === undefined
-      ? []
-      : ["with the profile `clients` Plaza omits fields that client libraries ask for and it does not have, instead of refusing them"]),
-  ];
+function clientsFields({ fields }: FieldSet): string[] {
+  const own = Object.keys(fields).filter((name) => fields[name]?.onlyIn === "clients");
+  return own.length === 0 ? [] : [`with the profile \`clients\` also the ${own.length === 1 ? "field" : "fields"} ${codes(own)}`];
 }
 
 function clauseTable(ids: readonly string[], { clauses, cases, reasons }: Evidence): string {

@@ -1,7 +1,6 @@
 import { Type } from "typebox";
 import { ownApp } from "#auth/policy";
 import { type Access, type Field, type FieldSet, writeOperation } from "#graph/contract/operation";
-import { unservedFields } from "#graph/contract/unserved-fields";
 import { NAMES_OF } from "#graph/schema/schema-node";
 import type { AppRow } from "./apps.store.ts";
 
@@ -32,7 +31,6 @@ export const appNode: FieldSet<AppRow> = {
     },
   },
   defaults: ["id", "name"],
-  unserved: unservedFields.app,
 };
 
 export const readApp = { ...access, operation: "readApp", clauses: ["VER-7e"], decisions: ["D-82", "D-165"], errors: [] } as const;

@@ -1,6 +1,5 @@
 import { Type } from "typebox";
 import { type Access, type Field, type FieldSet, listOperation, writeOperation } from "#graph/contract/operation";
-import { unservedFields } from "#graph/contract/unserved-fields";
 import { chatappAccount } from "./chatapp-accounts.api.ts";
 import type { AccountRow, NumberRow, SubscribedAppRow } from "./chatapp-accounts.store.ts";
 
@@ -19,14 +18,12 @@ const text = { schema: Type.String(), policy: chatappAccount } as const;
 export const accountNode: FieldSet<AccountRow> = {
   fields: { id: text, name: text },
   defaults: ["id", "name"],
-  unserved: unservedFields.chatapp_account,
 };
 
 /** D-59. */
 export const numberNode: FieldSet<NumberRow> = {
   fields: { id: text, display_phone_number: text, verified_name: text },
   defaults: ["id", "display_phone_number", "verified_name"],
-  unserved: unservedFields.phone_number,
 };
 
 const appData = Type.Object({ id: Type.String(), link: Type.String(), name: Type.String() });

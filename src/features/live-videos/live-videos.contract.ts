@@ -1,7 +1,6 @@
 import { type TSchema, Type } from "typebox";
 import { pageSet } from "#features/pages/api";
 import { type Access, type Field, type FieldSet, listOperation, writeOperation } from "#graph/contract/operation";
-import { unservedFields } from "#graph/contract/unserved-fields";
 import { having, PROBLEM } from "#graph/schema/schema-node";
 import { closedMap, worldId, worldTime } from "#graph/worlds/file/schema-words";
 import type { NodeId } from "#kernel/ids";
@@ -108,7 +107,6 @@ function videoFields(policy: Field["policy"]) {
 const videoSet = (policy: Field["policy"]): FieldSet<LiveVideoRow> => ({
   fields: videoFields(policy),
   defaults: ["id", "title", "description", "status", "embeddable", "creation_time", "takedown_reason", "restorable_until", "end_reason"],
-  unserved: unservedFields.live_video,
 });
 
 export const liveVideoNode = videoSet(liveVideoReading);

@@ -1,6 +1,5 @@
 import { Type } from "typebox";
 import type { Field, FieldSet } from "#graph/contract/operation";
-import { unservedFields } from "#graph/contract/unserved-fields";
 import { microblogAccount } from "./microblog-accounts.api.ts";
 import type { MicroblogUser } from "./microblog-accounts.store.ts";
 
@@ -10,7 +9,6 @@ const text: Field<MicroblogUser> = { schema: Type.String(), policy: microblogAcc
 export const microblogUserNode: FieldSet<MicroblogUser> = {
   fields: { id: text, name: { ...text, of: (row) => row.username }, username: text },
   defaults: ["id", "username"],
-  unserved: unservedFields.social_account,
 };
 
 export const readMicroblogUser = {

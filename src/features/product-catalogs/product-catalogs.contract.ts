@@ -1,6 +1,5 @@
 import { Type } from "typebox";
 import { type Access, type Field, type FieldSet, writeOperation } from "#graph/contract/operation";
-import { unservedFields } from "#graph/contract/unserved-fields";
 import { filledText, PROBLEM } from "#graph/schema/schema-node";
 import { worldId } from "#graph/worlds/file/schema-words";
 import type { NodeId } from "#kernel/ids";
@@ -33,7 +32,6 @@ const text: Field<ShownCatalog> = { schema: Type.String(), policy: catalogReadin
 export const catalogNode: FieldSet<ShownCatalog> = {
   fields: { id: text, name: text, vertical: { ...text, of: () => CATALOG_VERTICAL } },
   defaults: ["id", "name"],
-  unserved: unservedFields.product_catalog,
 };
 
 const access = {

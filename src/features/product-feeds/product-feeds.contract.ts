@@ -2,7 +2,6 @@ import { type TSchema, Type } from "typebox";
 import { definePolicy, type Policy } from "#auth/policy";
 import { catalogAccess, catalogFilling } from "#features/product-catalogs/api";
 import { type Access, type Field, type FieldSet, listOperation, writeOperation } from "#graph/contract/operation";
-import { unservedFields } from "#graph/contract/unserved-fields";
 import type { UploadedFile } from "#graph/pipeline/request";
 import { filledText, having } from "#graph/schema/schema-node";
 import { utcText } from "#kernel/clock";
@@ -90,7 +89,6 @@ function uploadSet(policy: Policy): FieldSet<UploadRow> {
       error_count: { ...count, of: ({ bad_rows, problem }) => bad_rows + (problem === null ? 0 : 1) },
     },
     defaults: ["id", "start_time", "end_time"],
-    unserved: unservedFields.product_feed_upload,
   };
 }
 
@@ -108,14 +106,12 @@ const uploadError: FieldSet<UploadErrorRow> = {
     field: ofError(oneOf(itemFields)),
   },
   defaults: ["severity", "summary", "row_number", "retailer_id", "field"],
-  unserved: unservedFields.product_feed_upload_error,
 };
 
 /** A field's policy is that of the operation that returns the feed: those who fill a feed may read it too. */
 const scheduleSet = (policy: Policy): FieldSet => ({
   fields: Object.fromEntries(Object.entries(scheduleWords).map(([name, schema]): [string, Field] => [name, { schema, policy }])),
   defaults: Object.keys(scheduleWords),
-  unserved: unservedFields.product_feed_schedule,
 });
 
 function scheduleField(kind: ScheduleKind, policy: Policy): Field<FeedRow> {
@@ -153,7 +149,6 @@ function feedSet(policy: Policy): FieldSet<FeedRow> {
       latest_upload: latestUpload(policy),
     },
     defaults: ["id", "name"],
-    unserved: unservedFields.product_feed,
   };
 }
 

@@ -1,6 +1,5 @@
 import { Type } from "typebox";
 import type { Field, FieldSet } from "#graph/contract/operation";
-import { unservedFields } from "#graph/contract/unserved-fields";
 import { type SocialAccountFacts, socialAccount } from "./social-accounts.api.ts";
 import type { ShownAccount } from "./social-accounts.store.ts";
 
@@ -13,7 +12,6 @@ const text: Field<ShownAccount> = { schema: Type.String(), policy: socialAccount
 export const accountNode: FieldSet<ShownAccount> = {
   fields: { id: text, name: { ...text, of: (row) => row.username }, username: text },
   defaults: ["id", "username"],
-  unserved: unservedFields.social_account,
 };
 
 export const readSocialAccount = {

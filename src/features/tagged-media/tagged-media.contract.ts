@@ -2,7 +2,6 @@ import { type TSchema, Type } from "typebox";
 import { definePolicy, type PolicyInput } from "#auth/policy";
 import { canSeeAccount, roleOnPageOfAccount, socialAccountOf } from "#features/social-accounts/api";
 import { type Field, type FieldSet, listOperation } from "#graph/contract/operation";
-import { unservedFields } from "#graph/contract/unserved-fields";
 import { permissionMissing, taskMissing } from "#kernel/errors";
 import type { MediaRow } from "./tagged-media.store.ts";
 
@@ -104,7 +103,6 @@ const mediaItem: FieldSet<MediaRow> = {
     },
   },
   defaults: ["id"],
-  unserved: unservedFields.media,
 };
 
 export const listTags = listOperation({

@@ -1,7 +1,6 @@
 import { Type } from "typebox";
 import { appTokenAlone, definePolicy } from "#auth/policy";
 import { type Access, type FieldSet, listOperation, writeOperation } from "#graph/contract/operation";
-import { unservedFields } from "#graph/contract/unserved-fields";
 import { NAMES_OF, ONLY_IN, PROBLEM } from "#graph/schema/schema-node";
 import type { WebhookObject } from "#webhooks/catalogue/field";
 import type { PageSubscriptionRow, ShownSubscriptionRow } from "./webhook-subscriptions.store.ts";
@@ -142,7 +141,6 @@ const subscribedApp: FieldSet<PageSubscriptionRow> = {
     subscribed_fields: { schema: names, policy: pageSubscriptions, of: (row) => JSON.parse(row.subscribed_fields) },
   },
   defaults: ["id", "name", "link", "subscribed_fields"],
-  unserved: unservedFields.app,
 };
 
 export const listAppsOfPage = listOperation({

@@ -4,7 +4,6 @@ import type { Reader } from "#storage/database";
 import type { Row } from "#storage/sql";
 import { nodeType } from "./feature.ts";
 import type { NodeType } from "./operation.ts";
-import { unservedFields } from "./unserved-fields.ts";
 
 interface NamedNode {
   readonly type: "page" | "user" | "business";
@@ -36,7 +35,7 @@ export function namedNode({ type, policy, operation, reading = policy, find }: N
       policy: reading,
       errorForm: "wrapped",
       errors: [],
-      set: { fields: { id: text, name: text }, defaults: ["id", "name"], unserved: unservedFields[type] },
+      set: { fields: { id: text, name: text }, defaults: ["id", "name"] },
       find: (_request, reader, node) => find(reader, node.id),
     },
   });

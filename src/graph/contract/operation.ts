@@ -71,10 +71,8 @@ export interface FieldSet<R = Row> {
   readonly clientsDefaults?: readonly string[];
   /** Returned whatever `fields` asks for (D-37); where left out, `id` alone. */
   readonly required?: readonly string[];
-  /** H7, D-21: a field that only other nodes have is known but not available (422). Elsewhere it is as unknown as a misspelt one (400). */
+  /** H7, D-21: a field that only other nodes have is known but not available (422), and any other is refused (400), in both profiles. */
   readonly isExhaustive?: true;
-  /** D-163: fields that `clients` leaves out where they are asked for, and `strict` refuses like every unknown one. */
-  readonly unserved?: ReadonlySet<string>;
 }
 
 /** A header of requests, for documents: the handler reads and checks it. */

@@ -126,6 +126,7 @@ export function withDebug(incoming: Incoming, { endpoint, address, served }: Ver
     (name) => !generalParameters.has(name) && !endpoint.paramNames.includes(name),
   );
   for (const name of ignored) messages.push({ type: "warning", message: `The parameter ${name} is not known here and was ignored.` });
+  for (const name of leftOutOf(handled)) messages.push({ type: "warning", message: `The field ${name} is not known here and was left out.` });
   const notes = handled.kind === "write" ? (handled.parsed.served.notes?.(handled.parsed.request) ?? []) : [];
   for (const message of notes) messages.push({ type: "warning", message });
   if (address.version === undefined)
@@ -133,6 +134,8 @@ export function withDebug(incoming: Incoming, { endpoint, address, served }: Ver
   for (const message of new Set(upgradesOf(incoming, { served }).map(upgradeWarning))) messages.push({ type: "warning", message });
   return { ...(response as object), __debug__: { messages: messages.filter(({ type }) => shown.includes(type)) } };
 }
+
+const leftOutOf = ({ kind, parsed }: Handled): readonly string[] => (kind === "read" ? [] : (parsed.projection?.leftOut ?? []));
 
 /** D-34: what `metadata=1` adds to a node: its type, its fields, and where its edges are. */
 interface Metadata {

@@ -7,8 +7,6 @@ export interface Shape {
   readonly fields: Readonly<Record<string, true | Shape>>;
   readonly defaults: readonly string[];
   readonly always: readonly string[];
-  /** D-163 [clients]: names that platforms have for it and this one does not; they are left out, with all that is selected inside. */
-  readonly unserved?: readonly string[];
   /** Its rows stand under `data`. */
   readonly isEdge?: true | undefined;
 }
@@ -58,12 +56,12 @@ function both(one: Selection | undefined, other: Selection | undefined): Map<str
   return new Map([...first, ...second, ...alike]);
 }
 
-export function isKnown(selection: Selection, { fields, unserved = [] }: Shape, profile: Profile): boolean {
+/** D-163 [clients]: other names are left out. No history misspells one. */
+export function isKnown(selection: Selection, { fields }: Shape, profile: Profile): boolean {
   return [...selection].every(([name, inner]) => {
     if (name === WITHOUT_BRACES) return true;
-    if (profile === "clients" && unserved.includes(name)) return true;
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
-    if (field === undefined) return false;
+    if (field === undefined) return profile === "clients";
     return inner === undefined || (field !== true && isKnown(inner, field, profile));
   });
 }
@@ -76,9 +74,9 @@ export function select(value: unknown, shape: Shape, selection: Selection | unde
   const names = new Set([...(selection?.keys() ?? []), ...(isWhole ? shape.defaults : []), ...shape.always]);
   const shown: Record<string, unknown> = {};
   for (const name of names) {
-    const inner = (value as Record<string, unknown>)[name];
+    const inner = Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined;
     if (inner === undefined) continue;
-    const field = shape.fields[name];
+    const field = Object.hasOwn(shape.fields, name) ? shape.fields[name] : undefined;
     shown[name] = field === true || field === undefined ? inner : select(inner, field, selection?.get(name));
   }
   return shown;

@@ -1,7 +1,6 @@
 import { type TSchema, Type } from "typebox";
 import { pageSet } from "#features/pages/api";
 import { type Access, type Field, type FieldSet, listOperation, writeOperation } from "#graph/contract/operation";
-import { unservedFields } from "#graph/contract/unserved-fields";
 import { timeText } from "../live-videos.contract.ts";
 import { COMMENT_CHARACTERS_MAX } from "../live-videos.limits.ts";
 import { liveVideo } from "../live-videos.policies.ts";
@@ -34,7 +33,6 @@ const from: Field = {
 const commentSet: FieldSet<CommentRow> = {
   fields: { id: text, message: text, from: from as Field<CommentRow>, created_time: { ...text, of: (row) => timeText(row.created_time) } },
   defaults: ["id", "message", "from", "created_time"],
-  unserved: unservedFields.live_comment,
 };
 
 /** D-113. */

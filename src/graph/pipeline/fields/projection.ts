@@ -3,6 +3,7 @@ import type { TSchema } from "typebox";
 import type { Policy } from "#auth/policy";
 import { fieldUnavailable, invalidParameter } from "#kernel/errors";
 import { joined, named, type Selection, selectionText } from "#kernel/selection";
+import { suggestion } from "#kernel/suggestion";
 import type { Field, FieldSet } from "../../contract/operation.ts";
 import type { SchemaNode } from "../../schema/schema-node.ts";
 
@@ -26,6 +27,8 @@ export interface Projection {
   readonly policy: Policy | undefined;
   /** Some field is more than a value of the row. */
   readonly needsReads: boolean;
+  /** D-163: names that the set does not have, for `debug=all`. */
+  readonly leftOut: readonly string[];
 }
 
 /** Of one field set: what selections resolve to in each profile. Dropping a selection drops its projection. */
@@ -70,22 +73,33 @@ function withDefaults(selection: Selection, defaults: Selection): Selection {
 
 function resolve(set: FieldSet, asked: Selection | undefined, profile: "strict" | "clients", isField: IsField): Projection {
   const selection = asked === undefined ? defaultsOf(set, profile) : withDefaults(asked, defaultsOf(set, profile));
+  const served = Object.keys(set.fields).filter((name) => isServed(set.fields[name], profile));
   const chosen: Chosen[] = [];
+  const leftOut: string[] = [];
   for (const [name, inner] of selection) {
     const field = Object.hasOwn(set.fields, name) ? set.fields[name] : undefined;
-    if (field === undefined || (field.onlyIn !== undefined && field.onlyIn !== profile)) {
-      if (profile === "clients" && set.unserved?.has(name) === true) continue;
-      if (set.isExhaustive === true && isField(name)) throw fieldUnavailable(name);
-      throw invalidParameter("fields", `names a field that does not exist: ${name}`, { field: name });
-    }
-    chosen.push(choose(name, field, inner, profile, isField));
+    if (field !== undefined && isServed(field, profile)) chosen.push(choose(name, field, inner, profile, isField));
+    else if (set.isExhaustive === true && isField(name)) throw fieldUnavailable(name);
+    else leftOut.push(requireLeftOut(name, served, set.isExhaustive === true ? "strict" : profile));
   }
   // D-33, D-37: `id`, and what the interface marks required, is in every response, whatever `fields` asks for.
   for (const name of set.required ?? ["id"]) {
     const field = set.fields[name];
     if (field !== undefined && !selection.has(name)) chosen.push(choose(name, field, undefined, profile, isField));
   }
-  return { chosen, isAsked: asked !== undefined, policy: onePolicyOf(chosen), needsReads: chosen.some(isMoreThanItsRow) };
+  return { chosen, isAsked: asked !== undefined, policy: onePolicyOf(chosen), needsReads: chosen.some(isMoreThanItsRow), leftOut };
+}
+
+const isServed = (field: Field | undefined, profile: "strict" | "clients"): boolean => field?.onlyIn === undefined || field.onlyIn === profile;
+
+/**
+ * D-163: returns a name that is not one of `served` if the profile leaves it out. Throws `invalidParameter` naming `fields` if the profile
+ * refuses it, or if it is a misspelt one.
+ */
+function requireLeftOut(name: string, served: readonly string[], profile: "strict" | "clients"): string {
+  const meant = suggestion(name, served);
+  if (profile === "clients" && meant === "") return name;
+  throw invalidParameter("fields", `names a field that does not exist: ${name}${meant}`, { field: name });
 }
 
 function choose(name: string, field: Field, selection: Selection | undefined, profile: "strict" | "clients", isField: IsField): Chosen {
@@ -96,7 +110,7 @@ function choose(name: string, field: Field, selection: Selection | undefined, pr
     return { name, field, inner: undefined, keys: undefined, fieldsOfPart: selection && fieldsOfPart(field, ofPart, selection, profile) };
   }
   const inner = field.nested === undefined ? undefined : projectionOf(field.nested.set(), selection, profile, isField);
-  const keys = inner === undefined && selection !== undefined ? keysOf(name, field.schema, selection) : undefined;
+  const keys = inner === undefined && selection !== undefined ? keysOf(name, field.schema, selection, profile) : undefined;
   return { name, field, inner, keys, fieldsOfPart: undefined };
 }
 
@@ -123,19 +137,15 @@ function onePolicyOf(chosen: readonly Chosen[]): Policy | undefined {
 export type Keys = ReadonlyMap<string, Keys | undefined>;
 
 /** Undefined: all of it. Throws `invalidParameter` naming `fields` for a name that the schema does not have. */
-export function keysOf(name: string, schema: TSchema, selection: Selection): Keys | undefined {
-  return keysOfNode(name, schema as SchemaNode, selection);
-}
-
-function keysOfNode(holder: string, node: SchemaNode, selection: Selection): Keys | undefined {
-  const properties = propertiesOf(node);
+export function keysOf(holder: string, schema: TSchema, selection: Selection, profile: "strict" | "clients"): Keys | undefined {
+  const properties = propertiesOf(schema);
   if (properties === undefined) throw invalidParameter("fields", `selects inside ${holder}, which has no fields of its own`, { field: holder });
   const keys = new Map<string, Keys | undefined>();
   const { names, isAlsoWhole } = named(selection);
   for (const [name, inner] of names) {
     const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
-    if (property === undefined) throw invalidParameter("fields", `names a field that does not exist: ${name}`, { field: name });
-    keys.set(name, inner === undefined ? undefined : keysOfNode(name, property, inner));
+    if (property === undefined) requireLeftOut(name, Object.keys(properties), profile);
+    else keys.set(name, inner === undefined ? undefined : keysOf(name, property as TSchema, inner, profile));
   }
   // D-33: whatever has an id says it.
   if (Object.hasOwn(properties, "id") && !keys.has("id")) keys.set("id", undefined);

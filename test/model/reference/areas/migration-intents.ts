@@ -6,7 +6,7 @@ import type { MigrationIntent } from "../nodes.ts";
 import type { Operation, Turn } from "../operations.ts";
 import { type Reply, success } from "../replies.ts";
 import { asText, parameter } from "../requests.ts";
-import type { World } from "../world.ts";
+import type { Profile, World } from "../world.ts";
 
 const account: Shape = { ...objectShape("id", "name"), defaults: ["id"], always: ["id"] };
 const solution: Shape = { ...objectShape("id"), always: ["id"] };
@@ -20,14 +20,15 @@ const shape: Shape = {
 const OF_OTHER_NODES: ReadonlySet<string> = new Set(["name", "username", "title", "caption"]);
 
 /** What is wrong with a selection at this depth and below. */
-function problemsOf(selection: Selection, { fields }: Shape, isAccount = false): ("fieldUnavailable" | "invalidParameter")[] {
+function problemsOf(selection: Selection, { fields }: Shape, profile: Profile, isAccount = false): ("fieldUnavailable" | "invalidParameter")[] {
   return [...selection].flatMap(([name, inner]) => {
     if (name === WITHOUT_BRACES) return [];
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
-    // D-38: inside an account a name is refused as its own read denies it.
+    // D-38, D-163: inside an account a name is refused or left out as in a read of its own.
+    if (field === undefined && isAccount && profile === "clients") return [];
     if (field === undefined) return [OF_OTHER_NODES.has(name) && !isAccount ? ("fieldUnavailable" as const) : ("invalidParameter" as const)];
     if (inner === undefined) return [];
-    return field === true ? ["invalidParameter" as const] : problemsOf(inner, field, field === account);
+    return field === true ? ["invalidParameter" as const] : problemsOf(inner, field, profile, field === account);
   });
 }
 
@@ -42,7 +43,7 @@ function readIntent({ world, request, node, tokens, fail }: Turn): Reply | Failu
   const text = asText(parameter(request, "fields"));
   const selection = text === undefined ? undefined : parseFields(text);
   if (text !== undefined && selection === undefined) return fail("invalidParameter", { parameter: "fields" });
-  const problems = selection === undefined ? [] : problemsOf(selection, shape);
+  const problems = selection === undefined ? [] : problemsOf(selection, shape, world.profile);
   if (problems.includes("fieldUnavailable")) world.reach("fieldOfOthers");
   if (problems.length > 0) return problems.map((error) => fail(error));
   const { id, status, waba, destination_waba, solution: solutionId } = world.migration_intents.get(node) as MigrationIntent;

@@ -37,7 +37,6 @@ const named: Shape = { ...objectShape("id", "name"), always: ["id"] };
 /** Its name is its username. */
 const account: Shape = { ...objectShape("id", "name", "username"), defaults: ["id", "username"], always: ["id"] };
 const shownAccount = ({ id, username }: { id: string; username: string }): Row => ({ id, username, name: username });
-const page: Shape = { ...named, unserved: ["username"] };
 const persons = ["user", "system_user"] as const;
 
 export const plainOperations: readonly Operation[] = [
@@ -60,7 +59,7 @@ export const plainOperations: readonly Operation[] = [
       const { name } = pages.get(id) ?? {};
       return { id, name };
     },
-    page,
+    named,
   ),
   reading(
     "readSocialAccount",

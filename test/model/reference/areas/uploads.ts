@@ -101,7 +101,7 @@ const names = [
   ...["num_detected_items", "num_persisted_items", "num_invalid_items", "num_deleted_items", "error_count"],
 ];
 export const shape: Shape = { ...objectShape(...names), defaults: ["id", "start_time", "end_time"], always: ["id"] };
-const errorShape: Shape = { ...objectShape("severity", "summary", "row_number", "retailer_id", "field"), unserved: ["id"] };
+const errorShape = objectShape("severity", "summary", "row_number", "retailer_id", "field");
 
 function shown(world: World, upload: Upload): unknown {
   const { after, time: at, ended = at, url, filename, format, isUpdate, rows, items, bad, removed } = upload;
