@@ -45,9 +45,8 @@ import {
 } from "#system";
 import { errorFields, type Log } from "#telemetry/log";
 import { LoopWatch } from "#telemetry/loop-watch";
-import type { MetricsSource } from "#telemetry/merged-metrics";
 import { requestLines, workLog } from "#telemetry/request-lines";
-import { RequestMetrics } from "#telemetry/request-metrics";
+import { type MetricsReport, RequestMetrics } from "#telemetry/request-metrics";
 import { closeExported } from "./export-at-end.ts";
 import { features } from "./features.ts";
 import { type Beginning, beginWorld, type Demo, fillWorld } from "./seed-world.ts";
@@ -67,7 +66,7 @@ export interface RunningPlaza {
   /** As in a path, e.g. `v26.0`. */
   readonly newestVersion: string;
   readonly worlds: Worlds;
-  readonly metrics: MetricsSource;
+  readonly metrics: RequestMetrics;
   /** Where encoders connect; undefined: they do not. */
   readonly streaming: Streaming | undefined;
   /** Resolves when the control API is asked to end the server. */
@@ -86,7 +85,7 @@ export interface StartOptions {
    */
   readonly part: "all" | "control" | "graph";
   /** For a process that serves no graph requests itself. */
-  readonly readMetrics?: () => MetricsSource;
+  readonly readMetrics?: () => MetricsReport;
 }
 
 export async function startPlaza(config: Config, log: Log, { part, readMetrics }: StartOptions = { part: "all" }): Promise<RunningPlaza> {
@@ -119,7 +118,7 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
         ? undefined
         : await listening("--control-port", config.control_host, config.control_port, () =>
             serveControl({
-              ...controlOf(config, log, worlds, registry, key, readMetrics ?? (() => metrics), { server, ending: ending.signal }, graphPort),
+              ...controlOf(config, log, worlds, registry, key, readMetrics ?? (() => metrics.report()), { server, ending: ending.signal }, graphPort),
               ...{ host: config.control_host, port: config.control_port, pages: pageGuardOf(config) },
               certificate,
             }),
@@ -258,7 +257,7 @@ function controlOf(
   worlds: Worlds,
   registry: Registry,
   key: string,
-  readMetrics: () => MetricsSource,
+  readMetrics: () => MetricsReport,
   special: Pick<ControlDeps, "server" | "ending">,
   graphPort = config.port,
 ): ControlAppOptions {
@@ -299,7 +298,7 @@ export async function startControlAlone(config: Config, log: Log, key = randomSe
   const worlds = await openWorlds(config, registry, log, () => {});
   try {
     const special = { server: servedBy(config, config.port).server, ending: new AbortController().signal };
-    const options = controlOf(config, log, worlds, registry, key, () => new RequestMetrics(), special);
+    const options = controlOf(config, log, worlds, registry, key, () => new RequestMetrics().report(), special);
     const control = await serveControl({ ...options, host: LOOPBACK, port: 0 });
     return {
       ...{ url: `http://${LOOPBACK}:${control.port}`, key },

@@ -6,7 +6,7 @@ import type { RequestEntry, RequestLog } from "#graph/worlds/request-log";
 import { type RunningPlaza, startPlaza } from "#main";
 import { sleepMs } from "#system";
 import { errorFields, Log } from "#telemetry/log";
-import { type MetricsReport, reportOf } from "#telemetry/merged-metrics";
+import type { MetricsReport } from "#telemetry/request-metrics";
 import { outliveStrayFailures } from "#telemetry/stray-failures";
 
 export const STOP = { kind: "stop" } as const;
@@ -111,8 +111,8 @@ function reporter({ worlds, metrics }: RunningPlaza): () => void {
     return { world: world.name, requests, appEvents: testEventsOf(world).takeNew() };
   };
   return () => {
-    const report = reportOf(metrics);
-    const requestCount = report.operations.reduce((sum, [, operation]) => sum + operation.requests, 0);
+    const report = metrics.report();
+    const requestCount = Object.values(report.operations).reduce((sum, { requests }) => sum + requests, 0);
     if (requestCount === reportedCount) return;
     reportedCount = requestCount;
     const seen = [...worlds.open()].map(newOf).filter(({ requests }) => requests.length > 0);

@@ -13,7 +13,8 @@ import { within } from "#kernel/turns";
 import { type RunningPlaza, startPlaza } from "#main";
 import { monotonicMs, sleepMs } from "#system";
 import { errorFields, type Log } from "#telemetry/log";
-import { type MetricsReport, merged } from "#telemetry/merged-metrics";
+import { merged } from "#telemetry/merged-metrics";
+import type { MetricsReport } from "#telemetry/request-metrics";
 import { STOP, sealedConfig, type WorkerMessage } from "./worker.ts";
 
 /** A worker that lived for less time is restarted after a pause, so that a permanent failure does not occupy the machine. */

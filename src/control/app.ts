@@ -18,7 +18,7 @@ import { GraphError } from "#kernel/errors";
 import type { PageGuard } from "#kernel/page-guard";
 import { isStorableText } from "#kernel/text";
 import type { Reader } from "#storage/database";
-import type { MetricsSource } from "#telemetry/merged-metrics";
+import type { MetricsReport } from "#telemetry/request-metrics";
 import { consoleFiles, consolePage, referenceFiles, referencePage } from "./console.ts";
 import { home, isBrowser } from "./home.ts";
 import { METRICS_TYPE, metricsText } from "./metrics.ts";
@@ -38,7 +38,7 @@ export interface ControlAppOptions {
   /** D-240. Left out: every web page may send requests. */
   readonly pages?: PageGuard | undefined;
   /** Metrics of the graph's requests, in all processes. */
-  readMetrics(): MetricsSource;
+  readMetrics(): MetricsReport;
   onUnexpected(error: unknown, operation: string): void;
 }
 

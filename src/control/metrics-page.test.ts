@@ -24,7 +24,7 @@ function worldOf(name: string, { ping, callbacks }: Database = reached, metrics 
 
 /** The samples of metrics whose names begin so, in their order. */
 async function samples(prefix: string, requests = new RequestMetrics(), ...worlds: OpenWorld[]): Promise<string[]> {
-  const text = await metricsText(requests, worlds);
+  const text = await metricsText(requests.report(), worlds);
   return text.split("\n").filter((line) => line.startsWith(prefix));
 }
 
@@ -61,7 +61,7 @@ describe("requests", () => {
     Object.assign(metrics, { inFlight: 3, waiting: 2 });
     Object.assign(metrics.connections, { open: 5, evicted: 4 });
     for (const app of ["7", undefined, "7"]) metrics.turnAway(app, "bytes");
-    const text = await metricsText(metrics, []);
+    const text = await metricsText(metrics.report(), []);
     for (const line of [
       "plaza_calls_in_flight 3",
       "plaza_calls_waiting 2",
@@ -75,7 +75,7 @@ describe("requests", () => {
 });
 
 test("each metric says what it is and of which type before its samples, once", async () => {
-  const text = await metricsText(new RequestMetrics(), [worldOf("a"), worldOf("b")]);
+  const text = await metricsText(new RequestMetrics().report(), [worldOf("a"), worldOf("b")]);
   expect([...text.matchAll(/^# TYPE (.*)$/gm)].map(([, type]) => type)).toEqual([
     ...["plaza_calls_total counter", "plaza_call_duration_seconds histogram", "plaza_calls_in_flight gauge", "plaza_calls_waiting gauge"],
     ...["plaza_calls_turned_away_total counter", "plaza_connections gauge", "plaza_connections_evicted_total counter"],
@@ -164,7 +164,7 @@ describe("webhooks", () => {
 
 test("the process says its memory in bytes, its CPU time and its age in seconds", async () => {
   const before = { cpu: process.cpuUsage(), uptime: process.uptime() };
-  const text = await metricsText(new RequestMetrics(), [worldOf("w")]);
+  const text = await metricsText(new RequestMetrics().report(), [worldOf("w")]);
   const after = { cpu: process.cpuUsage(), uptime: process.uptime() };
   const numberOf = (name: string) => Number(new RegExp(`^${name}(?:\\{.*\\})? (.*)$`, "m").exec(text)?.[1]);
   const isBetween = (value: number, low: number, high: number) => value >= low && value <= high;

@@ -1,8 +1,10 @@
 import { expect, test } from "bun:test";
 import { openPlaza } from "#harness/plaza";
-import { merged, reportOf } from "#telemetry/merged-metrics";
+import { merged } from "#telemetry/merged-metrics";
 import { RequestMetrics } from "#telemetry/request-metrics";
 import { metricsText } from "./metrics.ts";
+
+const reportOf = (...requests: Parameters<typeof metricsOf>) => metricsOf(...requests).report();
 
 function metricsOf(...requests: [operation: string, status: number, ms: number][]): RequestMetrics {
   const metrics = new RequestMetrics();
@@ -12,7 +14,7 @@ function metricsOf(...requests: [operation: string, status: number, ms: number][
 
 test("requests are shown by operation and status, their durations in seconds and summed up to each edge", async () => {
   const { world } = await openPlaza();
-  const text = await metricsText(metricsOf(["readLabel", 200, 0.2], ["readLabel", 200, 3], ["readLabel", 400, 20_000]), [world]);
+  const text = await metricsText(reportOf(["readLabel", 200, 0.2], ["readLabel", 200, 3], ["readLabel", 400, 20_000]), [world]);
   for (const line of [
     'plaza_calls_total{operation="readLabel",status="200"} 2',
     'plaza_calls_total{operation="readLabel",status="400"} 1',
@@ -29,7 +31,7 @@ test("requests are shown by operation and status, their durations in seconds and
 
 test("every line is one that Prometheus reads", async () => {
   const { world } = await openPlaza();
-  const text = await metricsText(metricsOf(['a"b\\c\n', 200, 1]), [world]);
+  const text = await metricsText(reportOf(['a"b\\c\n', 200, 1]), [world]);
   expect(text).toEndWith("\n");
   for (const line of text.trimEnd().split("\n"))
     expect(line).toMatch(/^(?:# (?:HELP|TYPE) [a-z_]+ .+|[a-z_]+(?:\{(?:[a-z]+="[^"\\\n]*",?)+\})? [0-9.e+-]+)$/);
@@ -38,7 +40,7 @@ test("every line is one that Prometheus reads", async () => {
 test("a database that is gone is down, and the page is served all the same", async () => {
   const { world } = await openPlaza();
   await world.database.close();
-  expect(await metricsText(metricsOf(), [world])).toContain(`plaza_database_up{world="${world.name}"} 0`);
+  expect(await metricsText(reportOf(), [world])).toContain(`plaza_database_up{world="${world.name}"} 0`);
 });
 
 test("the metrics of several processes are added up", () => {
@@ -50,11 +52,11 @@ test("the metrics of several processes are added up", () => {
   other.turnAway("1001", "requests");
   other.turnAway(undefined, "requests");
   other.connections.open = 4;
-  const sum = merged(JSON.parse(JSON.stringify([reportOf(one), reportOf(other)])));
+  const sum = merged(JSON.parse(JSON.stringify([one.report(), other.report()])));
   const whole = metricsOf(["a", 200, 1], ["b", 200, 1], ["a", 200, 1], ["a", 500, 100]);
-  expect([...sum.operations()]).toEqual([...whole.operations()]);
+  expect(sum.operations).toEqual(whole.report().operations);
   expect(sum).toMatchObject({ inFlight: 2, waiting: 0, connections: { open: 4, evicted: 0 } });
-  expect(sum.turnedAwayByApp()).toEqual([
+  expect(sum.turnedAway).toEqual([
     { app: "1001", reason: "bytes", count: 2 },
     { app: "1001", reason: "requests", count: 1 },
     { app: undefined, reason: "requests", count: 1 },

@@ -5,8 +5,7 @@
  */
 import type { OpenWorld } from "#graph/worlds/open-world";
 import { monotonicMs, sleepMs } from "#system";
-import type { MetricsSource } from "#telemetry/merged-metrics";
-import { DURATION_EDGES_MS } from "#telemetry/request-metrics";
+import { DURATION_EDGES_MS, type MetricsReport } from "#telemetry/request-metrics";
 import { countCallbacks } from "#webhooks/callbacks/callbacks.store";
 import { ATTEMPT_EDGES_MS } from "#webhooks/history/metrics";
 
@@ -37,7 +36,7 @@ class Page {
   }
 }
 
-export async function metricsText(metrics: MetricsSource, worlds: Iterable<OpenWorld>): Promise<string> {
+export async function metricsText(metrics: MetricsReport, worlds: Iterable<OpenWorld>): Promise<string> {
   const page = new Page();
   writeRequests(page, metrics);
   await writeProcess(page);
@@ -48,11 +47,11 @@ export async function metricsText(metrics: MetricsSource, worlds: Iterable<OpenW
   return page.text();
 }
 
-function writeRequests(page: Page, metrics: MetricsSource): void {
-  const operations = [...metrics.operations()];
+function writeRequests(page: Page, metrics: MetricsReport): void {
+  const operations = Object.entries(metrics.operations);
   page.metric("plaza_calls_total", "counter", "Graph requests by operation and HTTP status.");
   for (const [operation, { byStatus }] of operations) {
-    for (const [status, count] of byStatus) page.sample("plaza_calls_total", { operation, status }, count);
+    for (const [status, count] of Object.entries(byStatus)) page.sample("plaza_calls_total", { operation, status }, count);
   }
   const duration = "plaza_call_duration_seconds";
   page.metric(duration, "histogram", "Duration of graph requests, from the end of the headers to the response.");
@@ -74,7 +73,7 @@ function writeRequests(page: Page, metrics: MetricsSource): void {
     "counter",
     "Graph requests refused with 503, by app (empty: no live token) and reason: requests, bytes, waiting, arriving, stopping.",
   );
-  for (const { app = "", reason, count } of metrics.turnedAwayByApp()) page.sample(turnedAway, { app, reason }, count);
+  for (const { app = "", reason, count } of metrics.turnedAway) page.sample(turnedAway, { app, reason }, count);
   page.gauge("plaza_connections", "Open connections of clients of the graph.", metrics.connections.open);
   page.metric("plaza_connections_evicted_total", "counter", "Connections closed while they waited for their client, because there were too many.");
   page.sample("plaza_connections_evicted_total", {}, metrics.connections.evicted);

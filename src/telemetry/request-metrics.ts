@@ -7,7 +7,7 @@ export interface OperationMetrics {
   requests: number;
   /** Requests with a status of 400 or more. */
   errors: number;
-  readonly byStatus: Map<number, number>;
+  readonly byStatus: Record<string, number>;
   /** Requests per edge, not cumulative; the last counts those above all edges. */
   readonly durations: number[];
   durationSumMs: number;
@@ -31,6 +31,15 @@ export interface ConnectionMetrics {
   open: number;
   /** Closed, while they waited for their client, because there were too many or they held too much memory. */
   evicted: number;
+}
+
+/** The metrics of one process or of several, as JSON: workers send them to the first process, and `/metrics` shows them. */
+export interface MetricsReport {
+  readonly inFlight: number;
+  readonly waiting: number;
+  readonly connections: Readonly<ConnectionMetrics>;
+  readonly turnedAway: readonly TurnedAway[];
+  readonly operations: Readonly<Record<string, Readonly<OperationMetrics>>>;
 }
 
 /** A flood by many apps must not grow the memory; those beyond count as `others`. */
@@ -66,12 +75,12 @@ export class RequestMetrics {
   record(operation: string, status: number, ms: number): void {
     let metrics = this.#operations.get(operation);
     if (metrics === undefined) {
-      metrics = { requests: 0, errors: 0, byStatus: new Map(), durations: new Array<number>(DURATION_EDGES_MS.length + 1).fill(0), durationSumMs: 0 };
+      metrics = { requests: 0, errors: 0, byStatus: {}, durations: new Array<number>(DURATION_EDGES_MS.length + 1).fill(0), durationSumMs: 0 };
       this.#operations.set(operation, metrics);
     }
     metrics.requests++;
     if (status >= 400) metrics.errors++;
-    metrics.byStatus.set(status, (metrics.byStatus.get(status) ?? 0) + 1);
+    metrics.byStatus[status] = (metrics.byStatus[status] ?? 0) + 1;
     metrics.durationSumMs += ms;
     let edge = 0;
     while (edge < DURATION_EDGES_MS.length && ms > (DURATION_EDGES_MS[edge] as number)) edge++;
@@ -81,5 +90,10 @@ export class RequestMetrics {
   /** By operation; `unknown` counts requests without an operation. */
   operations(): ReadonlyMap<string, Readonly<OperationMetrics>> {
     return this.#operations;
+  }
+
+  report(): MetricsReport {
+    const { inFlight, waiting, connections } = this;
+    return { inFlight, waiting, connections, turnedAway: this.turnedAwayByApp(), operations: Object.fromEntries(this.#operations) };
   }
 }

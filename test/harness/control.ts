@@ -93,7 +93,7 @@ export async function openControl(options: PlazaOptions = {}, more: Partial<Cont
       realTime: { nowMs: () => plaza.time.realMs, monotonicMs, sleepMs },
       ...more,
     },
-    readMetrics: () => new RequestMetrics(),
+    readMetrics: () => new RequestMetrics().report(),
     onUnexpected: (error) => unexpected.push(error),
   };
   const appOf = () => controlApp(served);

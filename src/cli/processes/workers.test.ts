@@ -10,8 +10,7 @@ import type { RequestEntry } from "#graph/worlds/request-log";
 import { afterThisTest } from "#harness/cleanup";
 import { nextTurn } from "#kernel/turns";
 import type { Log } from "#telemetry/log";
-import { type MetricsReport, reportOf } from "#telemetry/merged-metrics";
-import { RequestMetrics } from "#telemetry/request-metrics";
+import { type MetricsReport, RequestMetrics } from "#telemetry/request-metrics";
 import { startWithWorkers } from "../workers.ts";
 
 /** A worker as the first process sees it. It notes what it is sent, and does what the test says. */
@@ -239,7 +238,7 @@ describe("what workers have served", () => {
   const reportWith = (requests: number, more: Partial<MetricsReport> = {}): MetricsReport => {
     const metrics = new RequestMetrics();
     for (let count = 0; count < requests; count++) metrics.record("listLabels", 200, 1);
-    return { ...reportOf(metrics), ...more };
+    return { ...metrics.report(), ...more };
   };
   const entry = (trace_id: string): RequestEntry => ({
     ...{ trace_id, operation: "listLabels", method: "GET", surface: "graph", path: "/v26.0/2001/custom_labels", query: "", status: 200 },
