@@ -177,3 +177,47 @@ describe("a comparison", () => {
       });
   });
 });
+
+test("a comparison with a recording sends each body byte for byte, and names the requests whose status is not the recorded one", async () => {
+  const bodies: Buffer[] = [];
+  const serve = () => {
+    const server = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      async fetch(request) {
+        bodies.push(Buffer.from(await request.arrayBuffer()));
+        return Response.json({ id: "5" }, { status: request.url.includes("/live_videos") ? 400 : 200 });
+      },
+    });
+    afterThisTest(() => server.stop(true));
+    return `http://127.0.0.1:${server.port}`;
+  };
+  const [first, second] = [serve(), serve()];
+  const sent = (path: string, text: string, status: number | undefined) => ({
+    request: {
+      ...{
+        method: "POST",
+        url: `http://recorded/v26.0/2001/${path}?access_token=s`,
+        headers: [{ name: "Content-Type", value: "application/octet-stream" }],
+      },
+      postData: { text, encoding: "base64" },
+    },
+    response: { status },
+  });
+  const recording = join(temporaryFolder(), "recorded.har");
+  const bytes = Buffer.from([0, 255, 13, 10, 200]);
+  const entries = [sent("live_videos", bytes.toString("base64"), 200), sent("personas", "eyJ9", 200), sent("live_videos", "", undefined)];
+  writeFileSync(recording, JSON.stringify({ log: { entries } }));
+  const streams = written();
+  expect(await compare(first, second, { recording })).toBe(0);
+  expect(streams.out).toBe(
+    "other statuses than in the recording: 1\n  POST /v26.0/2001/live_videos?access_token=…: 200, now 400 and 400\n3 requests, 0 differences\n",
+  );
+  expect(bodies.slice(0, 2)).toEqual([bytes, bytes]);
+  streams.out = "";
+  expect(await compare(first, second, { recording, json: true })).toBe(0);
+  expect(JSON.parse(streams.out)).toMatchObject({
+    requests: 3,
+    other_statuses: [{ request: "POST /v26.0/2001/live_videos?access_token=…", recorded: 200, first: 400, second: 400 }],
+  });
+});

@@ -11,8 +11,8 @@ import { expectAreas } from "#conformance/suite";
 import { buildRegistry } from "#main";
 import type { Given } from "../control-client.ts";
 import { bodyOf, type Difference, differencesOf, learnIds, type Translation } from "./differences.ts";
-import { missingSecrets, readHar } from "./har.ts";
 import { operationForm } from "./operations.ts";
+import { missingSecrets, readHar } from "./read-har.ts";
 import { type Replayed, replay, type Server } from "./replay.ts";
 import { ownRules, readRules } from "./rules.ts";
 import { withoutSecrets } from "./secrets.ts";
@@ -30,17 +30,36 @@ export function compare(first: string, second: string, given: Given): Promise<nu
     const rules = [...ownRules, ...(given.rules === undefined ? [] : await orProblem("--rules", () => readRules(String(given.rules), registry)))];
     /** Of each request with any. */
     const different: (readonly Difference[])[] = [];
+    const otherStatuses: OtherStatus[] = [];
     let count = 0;
     for await (const replayed of await source(httpAddress("first", first), httpAddress("second", second), given, translation)) {
       count++;
       const form = operationForm(registry, replayed.method, replayed.target);
       const own = differencesOf({ ...replayed, form }, rules, translation);
       if (own.length > 0) different.push(own);
+      const { request, recordedStatus: recorded, first: one, second: other } = replayed;
+      if (recorded !== undefined && (one.status !== recorded || other.status !== recorded))
+        otherStatuses.push({ request, recorded, first: one.status, second: other.status });
     }
     const differences = different.flat();
-    process.stdout.write(given.json === true ? `${JSON.stringify({ requests: count, differences }, null, 2)}\n` : textOf(count, different));
+    const report = { requests: count, differences, ...(given.recording === undefined ? {} : { other_statuses: otherStatuses }) };
+    process.stdout.write(given.json === true ? `${JSON.stringify(report, null, 2)}\n` : `${statusesText(otherStatuses)}${textOf(count, different)}`);
     return differences.length > 0 || count === 0 ? DIFFERENT : SAME;
   });
+}
+
+/** D-320: a request that did not get the status of the recording, so that it may not have done the same. */
+interface OtherStatus {
+  readonly request: string;
+  readonly recorded: number;
+  readonly first: number;
+  readonly second: number;
+}
+
+function statusesText(all: readonly OtherStatus[]): string {
+  const lines = all.slice(0, SHOWN_MAX).map(({ request, recorded, first, second }) => `  ${request}: ${recorded}, now ${first} and ${second}`);
+  const more = all.length > SHOWN_MAX ? [`  and ${all.length - SHOWN_MAX} more`] : [];
+  return all.length === 0 ? "" : `other statuses than in the recording: ${all.length}\n${[...lines, ...more].join("\n")}\n`;
 }
 
 async function orProblem<T>(option: string, make: () => T): Promise<Awaited<T>> {
@@ -60,14 +79,14 @@ async function source(first: URL, second: URL, given: Given, translation: Transl
 
 async function ofRecording(first: URL, second: URL, given: Given, translation: Translation): Promise<AsyncGenerator<Replayed>> {
   const recordedUrl = given.recorded_url === undefined ? undefined : httpAddress("--recorded-url", given.recorded_url).href;
-  const har = await orProblem("--recording", () => readHar(String(given.recording), recordedUrl));
+  const recorded = await orProblem("--recording", () => readHar(String(given.recording), recordedUrl));
   const secrets = secretsOf(given.secret);
   const ofSecond = new Map([...secrets, ...secretsOf(given.second_secret)]);
   for (const [option, values] of [
     ["--secret", secrets],
     ["--second-secret", ofSecond],
   ] as const) {
-    const missing = values.has("") ? [] : missingSecrets(har, values);
+    const missing = values.has("") ? [] : missingSecrets(recorded, values);
     if (missing.length > 0)
       throw new ConfigProblem(
         option,
@@ -77,7 +96,7 @@ async function ofRecording(first: URL, second: URL, given: Given, translation: T
   await expectServer({ baseUrl: first.href }, "first");
   await expectServer({ baseUrl: second.href }, "second");
   const server = (base: URL, named: ReadonlyMap<string, string>): Server => ({ base, secretOf: (name) => named.get(name) ?? named.get("") });
-  return replay(har, server(first, secrets), server(second, ofSecond), translation);
+  return replay(recorded, server(first, secrets), server(second, ofSecond), translation);
 }
 
 async function ofCases(first: URL, second: URL, given: Given, translation: Translation): Promise<AsyncGenerator<Replayed>> {
@@ -175,7 +194,7 @@ async function* sideBySide(testCase: Case, first: Side, second: Side, { ids }: T
     const below = `${origin}${target}`.slice(addressOf(one === undefined ? second : first).length);
     if (one !== undefined && other !== undefined) learnIds(method, bodyOf(other[1].text), bodyOf(one[1].text), ids);
     const request = `${method} ${withoutSecrets({ target: below, headers: [], body: "" }).target}`;
-    yield { method, target: below, request, first: one?.[1] ?? NOTHING, second: other?.[1] ?? NOTHING };
+    yield { method, target: below, request, recordedStatus: undefined, first: one?.[1] ?? NOTHING, second: other?.[1] ?? NOTHING };
   }
 }
 

@@ -4,7 +4,8 @@ import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "#harness/server";
 import { buildRegistry } from "#main";
-import { bytesOfPost, type HarEntry, HarFile, missingSecrets, readHar, type SecretPlace } from "./har.ts";
+import { type HarEntry, HarFile, type SecretPlace } from "./har.ts";
+import { missingSecrets, type RecordedRequest, readHar } from "./read-har.ts";
 import { ownRules, type Rule, readRules, ruleFor } from "./rules.ts";
 
 const fileOf = (text: string): string => {
@@ -98,25 +99,28 @@ describe("rules", () => {
 describe("a recording", () => {
   const entry = (url = "http://a:1/x") => ({ request: { method: "GET", url, headers: [] }, response: { status: 200 } }) as unknown as HarEntry;
   const har = (log: unknown) => fileOf(JSON.stringify({ log }));
+  const urlsIn = (path: string) => readHar(path).requests.map(({ url }) => url);
 
   test("is of the server that is named, else of the one that it names, else of that of its first request", () => {
     const entries = [entry(), entry("http://base/x"), entry("http://up/x")];
     const path = har({ entries, _upstream: "http://up" });
     expect(readHar(path, "http://base").base).toBe("http://base");
-    expect(readHar(path)).toEqual({ entries, base: "http://up" });
+    expect(readHar(path).base).toBe("http://up");
+    expect(urlsIn(path)).toEqual(["http://a:1/x", "http://base/x", "http://up/x"]);
     expect(readHar(har({ entries: [entry()] })).base).toBe("http://a:1");
   });
 
   test.each([
     ["cannot be read: ", "{"],
-    ["is no HAR file with a request in it", "{}"],
-    ["is no HAR file with a request in it", '{"log":{"entries":[]}}'],
-    ["is no HAR file with a request in it", '{"log":{"entries":{"0":1}}}'],
-    ["log.entries[1]", JSON.stringify({ log: { entries: [entry(), { ...entry(), request: { url: "http://a" } }] } })],
-    ["log.entries[1]", JSON.stringify({ log: { entries: [entry(), entry("a")] } })],
-    ["log.entries[0]", JSON.stringify({ log: { entries: [{ request: entry().request }] } })],
-    ["log.entries[0]", JSON.stringify({ log: { entries: [{}] } })],
-  ])("%s", (problem, text) => {
+    ...["{}", "null", "[]", '{"log":null}', '{"log":{"entries":[]}}', '{"log":{"entries":{"0":1}}}'].map((text) => [
+      "is not a HAR file with a request",
+      text,
+    ]),
+    ["log.entries[1].request has no method", JSON.stringify({ log: { entries: [entry(), { ...entry(), request: { url: "http://a" } }] } })],
+    ["log.entries[0].request has no method", JSON.stringify({ log: { entries: [{ request: { ...entry().request, method: "GET /x\r\n" } }] } })],
+    ["log.entries[1].request has no address", JSON.stringify({ log: { entries: [entry(), entry("a")] } })],
+    ...[{}, null, 5, { request: null }].map((one) => ["log.entries[0].request has no method", JSON.stringify({ log: { entries: [one] } })]),
+  ])("%s: %s", (problem = "", text = "") => {
     expect(() => readHar(fileOf(text))).toThrow(problem);
   });
 
@@ -127,14 +131,13 @@ describe("a recording", () => {
   });
 
   test("names a place of each secret whose value is not given", () => {
-    const place = (secret: string, name: string) => ({ in: "query", name, secret });
-    const entries = [[place("secret-1", "a"), place("secret-2", "b")], undefined, [place("secret-1", "c")]].map((_secrets) => ({
-      ...entry(),
-      _secrets,
-    }));
-    const recording = { entries: entries as HarEntry[], base: "" };
-    expect(missingSecrets(recording, new Map())).toEqual([place("secret-1", "a"), place("secret-2", "b")] as SecretPlace[]);
-    expect(missingSecrets(recording, new Map([["secret-1", "x"]]))).toEqual([place("secret-2", "b")] as SecretPlace[]);
+    const place = (secret: string, name: string) => ({ in: "query", name, secret }) as SecretPlace;
+    const requests = [[place("secret-1", "a"), place("secret-2", "b")], [], [place("secret-1", "c")]].map(
+      (secrets) => ({ secrets }) as unknown as RecordedRequest,
+    );
+    const recording = { requests, base: "" };
+    expect(missingSecrets(recording, new Map())).toEqual([place("secret-1", "a"), place("secret-2", "b")]);
+    expect(missingSecrets(recording, new Map([["secret-1", "x"]]))).toEqual([place("secret-2", "b")]);
   });
 
   test("can be read after each of its entries, and by its owner alone", () => {
@@ -145,23 +148,105 @@ describe("a recording", () => {
       log: { version: "1.2", creator: { name: "plaza record", version: "1.2.3" }, _upstream: "http://up", entries: [] },
     });
     expect(statSync(path).mode & 0o777).toBe(0o600);
-    for (const url of ["http://up/ä", "http://up/2", "http://up/3"]) {
+    for (const url of ["http://up/1", "http://up/2", "http://up/3"]) {
       file.add(entry(url));
       sizes.push(file.size);
-      expect(readHar(path).entries.at(-1)).toEqual(entry(url));
-      expect(readHar(path).entries).toHaveLength(sizes.length - 1);
+      expect(urlsIn(path).at(-1)).toBe(url);
+      expect(urlsIn(path)).toHaveLength(sizes.length - 1);
       // All that was written but the end, which the next entry takes the place of.
       expect(file.size).toBe(statSync(path).size - "\n]}}\n".length);
     }
     expect(sizes.toSorted((a, b) => a - b)).toEqual(sizes);
     file.close();
   });
+});
 
-  test("has bodies as they were sent: as text, as bytes, or taken apart", () => {
-    expect(bytesOfPost({ mimeType: "", text: "ä" })).toEqual(Buffer.from("ä"));
-    expect(bytesOfPost({ mimeType: "", text: "AP8=", _encoding: "base64" })).toEqual(Buffer.from([0, 255]));
-    expect(String(bytesOfPost({ mimeType: "", params: [{ name: "a", value: "1 2" }, { name: "b" }] }))).toBe("a=1+2&b=");
-    expect(String(bytesOfPost({ mimeType: "" }))).toBe("");
-    expect(String(bytesOfPost({ mimeType: "", text: "", params: [{ name: "a" }] }))).toBe("");
+describe("a recording of another program", () => {
+  const FORM = "application/x-www-form-urlencoded";
+  const PARTS = "multipart/form-data; boundary=----WebKitFormBoundaryX";
+  interface Given {
+    readonly headers?: unknown;
+    readonly url?: string;
+    readonly postData?: unknown;
+    readonly response?: unknown;
+  }
+  const read = ({ headers = [], url = "http://a/x", postData, response = null }: Given, before = ""): RecordedRequest =>
+    readHar(fileOf(before + JSON.stringify({ log: { entries: [{ request: { method: "POST", url, headers, postData }, response }] } })))
+      .requests[0] as RecordedRequest;
+  const bodyOf = (postData: unknown, type?: string): string =>
+    read({ postData, headers: type === undefined ? [] : [{ name: "Content-Type", value: type }] }).body.toString("latin1");
+
+  test("may begin with a byte order mark, and have null or nothing in place of an object", () => {
+    expect(read({}, "\uFEFF").url).toBe("http://a/x");
+    for (const nothing of [null, undefined]) {
+      const request = read({ headers: nothing, postData: nothing, response: nothing });
+      expect({ ...request, body: String(request.body) }).toEqual({
+        ...{ method: "POST", url: "http://a/x", headers: [], body: "", status: undefined, responseText: "", secrets: [] },
+      });
+      expect(read({ response: { status: 201, content: nothing } })).toMatchObject({ status: 201, responseText: "" });
+    }
+    // A request that was broken off.
+    expect(read({ response: { status: 0, content: { size: 0 } } }).status).toBeUndefined();
+    expect(read({ response: { status: 200, content: { text: "eyJhIjoxfQ==", encoding: "base64" } } }).responseText).toBe('{"a":1}');
+  });
+
+  test("has headers as text or as numbers; one that cannot be sent is refused with its name", () => {
+    const headers = [
+      { name: "X-A", value: 5 },
+      { name: ":path", value: "/x" },
+      { name: "X-L", value: "é" },
+    ];
+    expect(read({ headers }).headers).toEqual([
+      ["X-A", "5"],
+      [":path", "/x"],
+      ["X-L", "é"],
+    ]);
+    for (const wrong of [
+      { name: "X-B", value: "a\nb" },
+      { name: "x bad", value: "1" },
+      { name: "", value: "1" },
+      { name: "X-U", value: "日本" },
+      { name: "X-N", value: null },
+    ])
+      expect(() => read({ headers: [...headers, wrong] })).toThrow(
+        `log.entries[0].request.headers[3] cannot be sent: {"name":${JSON.stringify(wrong.name)}`,
+      );
+    expect(() => read({ headers: [null] })).toThrow("log.entries[0].request.headers[0] cannot be sent: {}");
+  });
+
+  test("has addresses with characters that are not sent as they are", () => {
+    expect(read({ url: "http://a/ä b?c=%41\n#part" }).url).toBe("http://a/%C3%A4%20b?c=%41%0A");
+  });
+
+  test("has the recorded body, whichever way it is written", () => {
+    expect(bodyOf({ text: "ä" })).toBe(Buffer.from("ä").toString("latin1"));
+    for (const name of ["encoding", "_encoding"]) {
+      expect(bodyOf({ text: "eyJ0aXRsZSI6InA0In0=", [name]: "base64" })).toBe('{"title":"p4"}');
+      expect(bodyOf({ text: "AP8=", [name]: "base64" })).toBe("\u0000\u00ff");
+    }
+    for (const text of ["", null, undefined]) {
+      expect(bodyOf({ text, params: [{ name: "title", value: "p 1&" }, { name: "b" }] }, FORM)).toBe("title=p+1%26&b=");
+      expect(bodyOf({ text, params: [{ name: "a", value: "1" }], mimeType: `${FORM}; charset=UTF-8` })).toBe("a=1");
+      expect(bodyOf({ text, params: [] }, FORM)).toBe("");
+    }
+    // The text is what was sent, also beside params.
+    expect(bodyOf({ text: "a=%31", params: [{ name: "a", value: "1" }] }, FORM)).toBe("a=%31");
+    const line = "------WebKitFormBoundaryX";
+    expect(bodyOf({ params: [{ name: "title", value: "p6" }] }, PARTS)).toBe(
+      `${line}\r\nContent-Disposition: form-data; name="title"\r\n\r\np6\r\n${line}--\r\n`,
+    );
+    expect(bodyOf({ params: [{ name: 'a"b', value: "1", fileName: "f.txt", contentType: "text/plain" }] }, PARTS)).toBe(
+      `${line}\r\nContent-Disposition: form-data; name="a%22b"; filename="f.txt"\r\nContent-Type: text/plain\r\n\r\n1\r\n${line}--\r\n`,
+    );
+  });
+
+  test.each<[problem: string, postData: unknown, type: string]>([
+    ['is not text in "base64"', { text: "a&b", encoding: "base64" }, ""],
+    ['is not text in "gzip"', { text: "a", encoding: "gzip" }, ""],
+    ['has the file "f.png" without its content', { params: [{ name: "source", fileName: "f.png" }] }, PARTS],
+    ["has params for multipart/form-data, and no boundary", { params: [{ name: "a", value: "1" }] }, "multipart/form-data"],
+    ["has params and no text", { params: [{ name: "a", value: "1" }] }, "application/json"],
+  ])("with a body that nobody can send as it was is refused: %s", (problem, postData, type) => {
+    expect(() => bodyOf(postData, type)).toThrow(`cannot be used: log.entries[0].request.postData ${problem}`);
   });
 });

@@ -3,7 +3,7 @@ import { MultipartProblem, partsOf } from "#kernel/http-text/multipart";
 
 type Pairs = readonly (readonly [string, string])[];
 
-const typeOf = (headers: Pairs): string => headers.find(([name]) => name.toLowerCase() === "content-type")?.[1] ?? "";
+export const typeOf = (headers: Pairs): string => headers.find(([name]) => name.toLowerCase() === "content-type")?.[1] ?? "";
 
 export const isMultipart = (headers: Pairs): boolean => /^multipart\//i.test(typeOf(headers));
 

@@ -8,7 +8,7 @@ import { version } from "#package.json";
 import type { Given } from "../control-client.ts";
 import { nextSignal } from "../process-end.ts";
 import { note, say } from "../terminal/output.ts";
-import { type HarEntry, HarFile, type PostData } from "./har.ts";
+import { type HarEntry, HarFile } from "./har.ts";
 import { isMultipart } from "./multipart.ts";
 import { headersWithoutSecrets, SecretNames, secretPlaces, withoutSecrets } from "./secrets.ts";
 import { httpAddress, orWrongUse } from "./servers.ts";
@@ -81,7 +81,7 @@ function bodyOf({ requestBody, requestHeaders }: Exchange): string {
   return isUtf8(requestBody) ? requestBody.toString() : HIDDEN;
 }
 
-function postTextOf(body: string, headers: Exchange["requestHeaders"]): Pick<PostData, "text" | "_encoding"> {
+function postTextOf(body: string, headers: Exchange["requestHeaders"]): { text: string; _encoding?: "base64" } {
   const bytes = Buffer.from(body, isMultipart(headers) ? "latin1" : "utf8");
   return isUtf8(bytes) ? { text: bytes.toString() } : { text: bytes.toString("base64"), _encoding: "base64" };
 }

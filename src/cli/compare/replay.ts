@@ -1,8 +1,7 @@
 /** The requests of a recording, sent to two servers one after the other. */
 import { send, type WireRequest, type WireResponse } from "#conformance/http/wire";
 import { bodyOf, type Compared, learnCursors, learnIds, type Translation, translatedText } from "./differences.ts";
-import { bytesOfPost, type Har, type HarEntry, isBelow } from "./har.ts";
-import { isMultipart } from "./multipart.ts";
+import { encodingOf, isBelow, type RecordedRequest, type Recording } from "./read-har.ts";
 import { type Sent, withoutSecrets, withSecrets } from "./secrets.ts";
 
 export interface Server {
@@ -15,25 +14,28 @@ export interface Replayed extends Omit<Compared, "form"> {
   readonly method: string;
   /** Below the base address. */
   readonly target: string;
+  /** The status in the recording, if there is one. */
+  readonly recordedStatus: number | undefined;
 }
 
 /** The headers of a connection, and those that HTTP/2 has in place of a first line. */
 const OF_THE_CONNECTION = /^(:.*|host|connection|keep-alive|content-length|transfer-encoding|accept-encoding|upgrade|te)$/i;
 
-export async function* replay(har: Har, first: Server, second: Server, { ids, addresses }: Translation): AsyncGenerator<Replayed> {
+export async function* replay(recording: Recording, first: Server, second: Server, { ids, addresses }: Translation): AsyncGenerator<Replayed> {
   addresses.push([withoutSlash(second.base.href), withoutSlash(first.base.href)]);
-  const recordedBase = withoutSlash(har.base);
+  const recordedBase = withoutSlash(recording.base);
   const [ofFirst, ofSecond] = [new Known(), new Known()];
-  for (const entry of har.entries) {
-    if (!isBelow(entry.request.url, recordedBase)) continue;
-    const { method } = entry.request;
-    const sent = sentOf(entry, recordedBase);
-    const [one, other] = await Promise.all([ask(first, entry, sent, ofFirst), ask(second, entry, sent, ofSecond)]);
-    const recorded = bodyOf(entry.response.content.text ?? "");
+  for (const request of recording.requests) {
+    if (!isBelow(request.url, recordedBase)) continue;
+    const { method } = request;
+    const sent = sentOf(request, recordedBase);
+    const [one, other] = await Promise.all([ask(first, request, sent, ofFirst), ask(second, request, sent, ofSecond)]);
+    const recorded = bodyOf(request.responseText);
     ofFirst.learn(method, recorded, bodyOf(one.text));
     ofSecond.learn(method, recorded, bodyOf(other.text));
     learnIds(method, bodyOf(other.text), bodyOf(one.text), ids);
-    yield { method, target: sent.target, request: `${method} ${withoutSecrets(sent).target}`, first: one, second: other };
+    const named = { method, target: sent.target, request: `${method} ${withoutSecrets(sent).target}` };
+    yield { ...named, recordedStatus: request.status, first: one, second: other };
   }
 }
 
@@ -72,22 +74,19 @@ class Known {
 
 const withoutSlash = (address: string): string => address.replace(/\/$/, "");
 
-function sentOf({ request }: HarEntry, base: string): Sent {
-  const headers = request.headers.filter(({ name }) => !OF_THE_CONNECTION.test(name)).map(({ name, value }): [string, string] => [name, value]);
-  const bytes = request.postData === undefined ? Buffer.alloc(0) : bytesOfPost(request.postData);
-  return { target: request.url.slice(base.length) || "/", headers, body: bytes.toString(encodingOf(headers)) };
+function sentOf(request: RecordedRequest, base: string): Sent {
+  const headers = request.headers.filter(([name]) => !OF_THE_CONNECTION.test(name));
+  return { target: request.url.slice(base.length) || "/", headers, body: request.body.toString(encodingOf(request)) };
 }
 
-const encodingOf = (headers: Sent["headers"]): "latin1" | "utf8" => (isMultipart(headers) ? "latin1" : "utf8");
-
-async function ask({ base, secretOf }: Server, { request, _secrets: places = [] }: HarEntry, sent: Sent, known: Known): Promise<WireResponse> {
-  const { target, headers, body } = withSecrets(sent, places, secretOf);
+async function ask({ base, secretOf }: Server, request: RecordedRequest, sent: Sent, known: Known): Promise<WireResponse> {
+  const { target, headers, body } = withSecrets(sent, request.secrets, secretOf);
   const wire: WireRequest = {
     method: request.method,
     origin: base.origin,
     target: `${withoutSlash(base.pathname)}${known.translated(target)}`,
     headers,
-    ...(body === "" ? {} : { body: Buffer.from(known.translated(body), encodingOf(headers)) }),
+    ...(body === "" ? {} : { body: Buffer.from(known.translated(body), encodingOf(request)) }),
   };
   return await send(wire).catch((error: unknown) => noResponse(error));
 }

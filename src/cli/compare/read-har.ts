@@ -1,0 +1,154 @@
+/** Reads the requests of a HAR file: of `plaza record`, of browsers, of proxies. What it cannot send as it was recorded, it refuses. */
+import { isUtf8 } from "node:buffer";
+import { readFileSync } from "node:fs";
+import { parseMediaType } from "#kernel/http-text/multipart";
+import type { SecretPlace } from "./har.ts";
+import { isMultipart, typeOf } from "./multipart.ts";
+
+/** A request of the recording, and the parts of its response that a comparison uses. */
+export interface RecordedRequest {
+  readonly method: string;
+  /** Without a fragment, which is not sent. */
+  readonly url: string;
+  readonly headers: readonly (readonly [string, string])[];
+  readonly body: Buffer;
+  /** Undefined if there was no response. */
+  readonly status: number | undefined;
+  readonly responseText: string;
+  readonly secrets: readonly SecretPlace[];
+}
+
+export interface Recording {
+  readonly requests: readonly RecordedRequest[];
+  /** The address of the server that was asked. */
+  readonly base: string;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** A problem of one place in the file. */
+class HarProblem extends Error {}
+
+/** `base` says which server's requests are meant; else that of `plaza record`, or of the first entry. Throws with a message for the user. */
+export function readHar(path: string, base?: string): Recording {
+  const problem = (text: string) => new Error(`${path} ${text}`);
+  let log: Fields;
+  try {
+    // Some programs begin their files with a byte order mark.
+    log = fieldsOf(fieldsOf(JSON.parse(readFileSync(path, "utf8").replace(/^\uFEFF/, ""))).log);
+  } catch (error) {
+    throw problem(`cannot be read: ${error instanceof Error ? error.message : error}`);
+  }
+  const entries = Array.isArray(log.entries) ? log.entries : [];
+  if (entries.length === 0) throw problem("is not a HAR file with a request in it");
+  const requests = entries.map((entry: unknown, at) => {
+    try {
+      return requestOf(fieldsOf(entry));
+    } catch (error) {
+      throw error instanceof HarProblem ? problem(`cannot be used: log.entries[${at}]${error.message}`) : error;
+    }
+  });
+  const upstream = typeof log._upstream === "string" ? log._upstream : undefined;
+  const own = base ?? upstream ?? new URL((requests[0] as RecordedRequest).url).origin;
+  if (!requests.some(({ url }) => isBelow(url, own))) {
+    const origins = new Set(requests.map(({ url }) => new URL(url).origin));
+    throw problem(`has no request to ${own}, but to ${[...origins].join(", ")}`);
+  }
+  return { requests, base: own };
+}
+
+/** `http://localhost:40001` is not below `http://localhost:4000`, nor its slash at the end. */
+export function isBelow(url: string, base: string): boolean {
+  const address = base.replace(/\/$/, "");
+  return url.startsWith(address) && /^([/?]|$)/.test(url.slice(address.length));
+}
+
+/** One place of each secret that was taken out of the recording and is not among the given ones. */
+export function missingSecrets({ requests }: Recording, given: ReadonlyMap<string, string>): SecretPlace[] {
+  const found = new Map<string, SecretPlace>();
+  for (const place of requests.flatMap(({ secrets }) => secrets)) if (!found.has(place.secret)) found.set(place.secret, place);
+  return [...found.values()].filter(({ secret }) => !given.has(secret));
+}
+
+/** Programs write null, or nothing, for an object without content. */
+const fieldsOf = (value: unknown): Fields => (typeof value === "object" && value !== null ? (value as Fields) : {});
+const listOf = (value: unknown): readonly Fields[] => (Array.isArray(value) ? value.map(fieldsOf) : []);
+const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
+
+/** RFC 9110, 5.6.2. */
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+/** A request without a response has the status 0. */
+const STATUS_MIN = 100;
+
+function requestOf({ request: given, response: answered, _secrets }: Fields): RecordedRequest {
+  const [request, response] = [fieldsOf(given), fieldsOf(answered)];
+  const { method, url } = request;
+  if (typeof method !== "string" || !TOKEN.test(method)) throw new HarProblem(".request has no method that can be sent");
+  if (typeof url !== "string" || !URL.canParse(url)) throw new HarProblem(".request has no address");
+  const headers = listOf(request.headers).map(headerOf);
+  const status = Number(response.status);
+  return {
+    ...{ method, url: sentAddress(url), headers, body: bodyOf(fieldsOf(request.postData), headers) },
+    status: Number.isInteger(status) && status >= STATUS_MIN ? status : undefined,
+    responseText: responseTextOf(fieldsOf(response.content)),
+    secrets: listOf(_secrets).filter(isSecretPlace),
+  };
+}
+
+const responseTextOf = ({ text, encoding }: Fields): string =>
+  encoding === "base64" ? Buffer.from(textOf(text), "base64").toString() : textOf(text);
+
+/** Another program may have a field of the same name. */
+const isSecretPlace = (place: Fields): place is Fields & SecretPlace => ["in", "name", "secret"].every((name) => typeof place[name] === "string");
+
+/** Characters that no address has on the wire are percent-encoded, as browsers send them. */
+const sentAddress = (url: string): string => (url.split("#")[0] as string).toWellFormed().replace(/[^\x21-\x7e]/gu, encodeURIComponent);
+
+function headerOf({ name, value }: Fields, at: number): readonly [string, string] {
+  const text = typeof value === "number" || typeof value === "boolean" ? String(value) : value;
+  // A pseudo-header of HTTP/2, which is not sent.
+  const isName = typeof name === "string" && TOKEN.test(name.replace(/^:/, ""));
+  if (!isName || typeof text !== "string" || !/^[\t\x20-\x7e\x80-\xff]*$/.test(text))
+    throw new HarProblem(`.request.headers[${at}] cannot be sent: ${JSON.stringify({ name, value })?.slice(0, 200)}`);
+  return [name, text];
+}
+
+const BASE64 = /^[A-Za-z0-9+/\s]*={0,2}\s*$/;
+
+/** Browsers and proxies write `encoding`, and `plaza record` writes `_encoding`. */
+function decoded({ text, encoding, _encoding }: Fields): Buffer {
+  const given = textOf(encoding) || textOf(_encoding);
+  if (given === "" || /^utf-?8$/i.test(given)) return Buffer.from(textOf(text));
+  if (given !== "base64" || !BASE64.test(textOf(text))) throw new HarProblem(`.request.postData is not text in ${JSON.stringify(given)}`);
+  return Buffer.from(textOf(text), "base64");
+}
+
+/** A program that takes forms apart writes `params`, beside an empty text or none. */
+function bodyOf(post: Fields, headers: RecordedRequest["headers"]): Buffer {
+  const params = listOf(post.params);
+  if (textOf(post.text) !== "" || params.length === 0) return decoded(post);
+  const type = typeOf(headers) || textOf(post.mimeType);
+  if (isMultipart([["content-type", type]])) return multipartOf(params, parseMediaType(type).parameters.get("boundary") ?? "");
+  if (!/^application\/x-www-form-urlencoded\b/i.test(type))
+    throw new HarProblem(`.request.postData has params and no text, which can be put together for a form and not for ${JSON.stringify(type)}`);
+  return Buffer.from(String(new URLSearchParams(params.map(({ name, value }): [string, string] => [textOf(name), textOf(value)]))));
+}
+
+/** RFC 7578, 2: these characters would end the name. */
+const quoted = (text: string): string => text.replace(/[\r\n"]/g, encodeURIComponent);
+
+function multipartOf(params: readonly Fields[], boundary: string): Buffer {
+  if (boundary === "") throw new HarProblem(".request.postData has params for multipart/form-data, and no boundary");
+  const parts = params.map(({ name, value, fileName, contentType }) => {
+    if (typeof fileName === "string" && typeof value !== "string")
+      throw new HarProblem(`.request.postData has the file ${JSON.stringify(fileName)} without its content`);
+    const file = typeof fileName === "string" ? `; filename="${quoted(fileName)}"` : "";
+    const type = typeof contentType === "string" ? `\r\nContent-Type: ${contentType.replace(/[\r\n]/g, " ")}` : "";
+    return `--${boundary}\r\nContent-Disposition: form-data; name="${quoted(textOf(name))}"${file}${type}\r\n\r\n${textOf(value)}\r\n`;
+  });
+  return Buffer.from(`${parts.join("")}--${boundary}--\r\n`);
+}
+
+/** The body as text that has every byte: multipart and bytes that are not UTF-8 with a character for each byte. */
+export const encodingOf = ({ body, headers }: Pick<RecordedRequest, "body" | "headers">): "latin1" | "utf8" =>
+  isMultipart(headers) || !isUtf8(body) ? "latin1" : "utf8";
