@@ -5,7 +5,7 @@ import type { Config } from "#config/config";
 import { listening, pageGuardOf } from "#config/listening";
 import { keyRingOf } from "#config/secret-key";
 import { announceServer, controlKeyOf, keepReplacedKey } from "#config/server-files";
-import type { ControlAppOptions } from "#control/app";
+import { type ControlAppOptions, controlApp } from "#control/app";
 import { serveControl } from "#control/server";
 import type { ControlDeps } from "#control-contract/route";
 import { Registry } from "#graph/contract/registry";
@@ -280,17 +280,16 @@ function controlOf(
 
 /** 192 bits. */
 const KEY_BYTES = 24;
-const LOOPBACK = "127.0.0.1";
 
 export interface ControlAlone {
-  readonly url: string;
   readonly key: string;
+  fetch(request: Request): Promise<Response>;
   stop(): Promise<void>;
 }
 
 /**
- * A server for one command, on data that no other server uses. It serves the control API at a free port of this machine, and neither the graph
- * nor encoders. Its worlds do no background work, so no webhook leaves it.
+ * The control API for one command, on data that no other server uses. It listens nowhere: only this process can call it. Its worlds do no
+ * background work, so no webhook leaves it.
  */
 export async function startControlAlone(config: Config, log: Log, key = randomSecret(KEY_BYTES)): Promise<ControlAlone> {
   const registry = buildRegistry();
@@ -298,15 +297,8 @@ export async function startControlAlone(config: Config, log: Log, key = randomSe
   const worlds = await openWorlds(config, registry, log, () => {});
   try {
     const special = { server: servedBy(config, config.port).server, ending: new AbortController().signal };
-    const options = controlOf(config, log, worlds, registry, key, () => new RequestMetrics().report(), special);
-    const control = await serveControl({ ...options, host: LOOPBACK, port: 0 });
-    return {
-      ...{ url: `http://${LOOPBACK}:${control.port}`, key },
-      stop: async () => {
-        await control.stop(0);
-        await worlds.close();
-      },
-    };
+    const app = controlApp(controlOf(config, log, worlds, registry, key, () => new RequestMetrics().report(), special));
+    return { key, fetch: async (request) => app.fetch(request), stop: () => worlds.close() };
   } catch (error) {
     await worlds.close();
     throw error;

@@ -26,8 +26,7 @@ export class Connection {
     const headers = { authorization: `Bearer ${this.key}`, "content-type": "application/json" };
     try {
       return await fetch(`${this.url}/v1/${path}`, {
-        method,
-        headers,
+        ...{ method, headers, ...directTo(this.url) },
         ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
       });
     } catch (error) {
@@ -35,6 +34,11 @@ export class Connection {
     }
   }
 }
+
+const LOOPBACK = /^(?:(?:.+\.)?localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
+
+/** Bun would send a request to this machine, and the control key, to the proxy that the environment names. Other runtimes ignore the option. */
+const directTo = (url: string): object => (LOOPBACK.test(new URL(url).hostname) ? { proxy: false } : {});
 
 function readJson(text: string): unknown {
   try {

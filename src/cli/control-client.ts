@@ -8,6 +8,7 @@ import { trimmedEnd } from "#kernel/text";
 import { hasData } from "#storage/open";
 import { Log } from "#telemetry/log";
 import { exitCodeOf, explain } from "./process-end.ts";
+import { directTo, NO_PROXY } from "./proxies.ts";
 import { fail, note, WRONG_USE } from "./terminal/output.ts";
 
 /** Options of a command by their names. */
@@ -25,13 +26,25 @@ export interface ControlRequests {
   send(path: string, init?: RequestInit): Promise<Response>;
 }
 
-export const controlRequests = async (given: Given): Promise<ControlRequests> => requestsTo(await serverAddress(given), given);
+export const controlRequests = async (given: Given): Promise<ControlRequests> => requestsTo(endpointOf(await serverAddress(given)), given);
 
-function requestsTo({ url, key, connection }: ServerAddress, given: Given): ControlRequests {
+const endpointOf = ({ url, key, connection }: ServerAddress): Endpoint => ({
+  ...{ url, key },
+  fetch: (address, init) => fetch(address, { ...init, ...connection }),
+});
+
+/** Something that answers requests of the control API. */
+interface Endpoint {
+  readonly url: string;
+  readonly key: string;
+  fetch(url: string, init: RequestInit): Promise<Response>;
+}
+
+function requestsTo({ url, key, fetch }: Endpoint, given: Given): ControlRequests {
   const world = `/v1/worlds/${encodeURIComponent(String(given.world_name ?? "default"))}`;
   const send = async (path: string, init: RequestInit = {}): Promise<Response> => {
     try {
-      return await fetch(url + path, { ...init, ...connection, headers: { ...init.headers, authorization: `Bearer ${key}` } });
+      return await fetch(url + path, { ...init, headers: { ...init.headers, authorization: `Bearer ${key}` } });
     } catch (error) {
       throw unreachable(url, error);
     }
@@ -103,10 +116,9 @@ export async function withOwnServer(given: Given, run: Run, use: PrivateUse = {}
   try {
     if ((await findServerAddress(given)) !== undefined) return await withServer(given, run);
     for (const warning of commandWarnings(environment())) note(`plaza: ${warning}`);
-    const { stop, ...address } = await startOwnServer(given, log, use);
-    return await run(requestsTo({ ...address, connection: ON_THIS_MACHINE }, given))
-      .catch(refused)
-      .finally(stop);
+    const { stop, key, fetch } = await startOwnServer(given, log, use);
+    const endpoint: Endpoint = { url: OWN_URL, key, fetch: (address, init) => fetch(new Request(address, init)) };
+    return await run(requestsTo(endpoint, given)).catch(refused).finally(stop);
   } catch (error) {
     explain(error, log);
     if (error instanceof Error && error.name === "FolderInUse")
@@ -115,6 +127,9 @@ export async function withOwnServer(given: Given, run: Run, use: PrivateUse = {}
     return exitCodeOf(error);
   }
 }
+
+/** Nothing listens there: links of lists begin with it. */
+const OWN_URL = "http://localhost";
 
 async function startOwnServer(given: Given, log: Log, { isKeyReplaced = false, makesData = false }: PrivateUse) {
   const [{ startControlAlone }, { settings }] = await Promise.all([import("#main"), import("#features")]);
@@ -136,11 +151,8 @@ export interface ServerAddress {
   readonly connection: BunFetchRequestInit;
 }
 
-/**
- * The server's own file names an address of this machine, which no certificate names and no proxy reaches. The authority of its certificate has
- * to be trusted all the same. Bun's declarations do not know that `false` turns the proxy of the environment off.
- */
-const ON_THIS_MACHINE: BunFetchRequestInit = { tls: { checkServerIdentity: () => undefined }, proxy: false as unknown as string };
+/** The address in the server's own file is one of this machine, which no certificate names. The certificate's authority has to be trusted all the same. */
+const ON_THIS_MACHINE: BunFetchRequestInit = { tls: { checkServerIdentity: () => undefined }, proxy: NO_PROXY };
 
 const DEFAULT_DATA = ".plaza";
 const DEFAULT_URL = "http://127.0.0.1:4001";
@@ -162,7 +174,7 @@ export async function findServerAddress(given: Given): Promise<ServerAddress | u
   if (typeof url !== "string" || !URL.canParse(url)) throw new ConfigProblem("--control-url", `"${url}" is not an address`);
   const key = given.control_key ?? PLAZA_CONTROL_KEY ?? found.controlKey;
   if (key === undefined) throw new ConfigProblem("PLAZA_CONTROL_KEY", `is required: there is no key in it, and none in ${data}`);
-  return { url: trimmedEnd(url, "/").replace(/\/v1$/, ""), key: String(key), connection: named === undefined ? ON_THIS_MACHINE : {} };
+  return { url: trimmedEnd(url, "/").replace(/\/v1$/, ""), key: String(key), connection: named === undefined ? ON_THIS_MACHINE : directTo(url) };
 }
 
 /** For a request to it that had no response. */

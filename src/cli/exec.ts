@@ -6,6 +6,7 @@ import { environment, variableOf } from "#config/option";
 import { Log } from "#telemetry/log";
 import { outliveStrayFailures } from "#telemetry/stray-failures";
 import { exitCodeOf, explain } from "./process-end.ts";
+import { withoutProxyFor } from "./proxies.ts";
 import { startTestServer, type TestServer } from "./test-server.ts";
 
 /** As a shell ends when it finds no such program, or may not run it. */
@@ -30,7 +31,7 @@ export async function exec([program = "", ...args]: readonly string[], flags: Re
     return process.exit(exitCodeOf(error));
   }
   outliveStrayFailures(log);
-  const code = await run(program, args, { ...environment(), ...variablesOf(server) });
+  const code = await run(program, args, { ...environment(), ...withoutProxyFor(environment()), ...variablesOf(server) });
   await server.stop();
   // Exits at once: nothing of the server is needed any more.
   return process.exit(code);

@@ -56,7 +56,7 @@ export class PageGuard {
 }
 
 /** RFC 6761, 6.3: names below `localhost` are this machine, too. */
-const isLoopback = (hostname: string): boolean =>
+export const isLoopback = (hostname: string): boolean =>
   hostname === "localhost" || hostname === "[::1]" || hostname.endsWith(".localhost") || /^127(?:\.\d{1,3}){3}$/.test(hostname);
 
 /** What browsers send for pages without an origin of their own: files, and frames that are kept apart. */

@@ -31,6 +31,11 @@ export async function responseOf(operation: string, sent: HttpRequest, attempts:
   }
 }
 
+const LOOPBACK = /^(?:(?:.+\.)?localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
+
+/** Bun would send a request to this machine, and its token, to the proxy that the environment names. Other runtimes ignore the option. */
+const directTo = (url: string): object => (LOOPBACK.test(new URL(url).hostname) ? { proxy: false } : {});
+
 type Outcome = { readonly value: unknown } | { readonly error: GraphError | ConnectionError };
 
 async function attempt(operation: string, { url, ...init }: HttpRequest, options: Attempts, signal: AbortSignal | undefined): Promise<Outcome> {
@@ -40,7 +45,7 @@ async function attempt(operation: string, { url, ...init }: HttpRequest, options
   const abort = () => ending.abort(signal?.reason);
   signal?.addEventListener("abort", abort);
   try {
-    const response = await (options.fetch ?? fetch)(url, { ...init, signal: ending.signal });
+    const response = await (options.fetch ?? fetch)(url, { ...init, ...directTo(url), signal: ending.signal });
     const text = await response.text();
     const body = jsonOf(text);
     if (response.ok && body !== undefined) return { value: body };

@@ -1,6 +1,7 @@
 /** `plaza stop`: ends a server and waits until it has ended. */
 import { sleepMs } from "#system";
 import { type ControlRequests, type Given, pidOnData, withServer } from "../control-client.ts";
+import { directTo } from "../proxies.ts";
 import { fail, note, say } from "../terminal/output.ts";
 
 /** Running requests have 10 s, and the data is closed afterwards. */
@@ -35,7 +36,7 @@ async function stopServer(control: ControlRequests, given: Given): Promise<numbe
 }
 
 const isListening = (url: string): Promise<boolean> =>
-  fetch(`${url}/healthz`).then(
+  fetch(`${url}/healthz`, directTo(url)).then(
     () => true,
     () => false,
   );

@@ -10,6 +10,7 @@ import { buildRegistry } from "#main";
 import { sleepMs } from "#system";
 import { ControlRefusal, type ControlRequests, controlRequests, type Given, resultOf, withServer } from "../control-client.ts";
 import { nextSignal, outputClosed } from "../process-end.ts";
+import { directTo } from "../proxies.ts";
 import { note, printable, say, timeText } from "../terminal/output.ts";
 import {
   type AppEntry,
@@ -121,7 +122,7 @@ const OF_THE_CONNECTION = new Set(["host", "connection", "content-length", "tran
 async function forward(url: string, headers: ReceivedWebhook["headers"], body: string, tell: (line: string) => void): Promise<number> {
   const kept = Object.fromEntries(Object.entries(headers).filter(([name]) => !OF_THE_CONNECTION.has(name)));
   try {
-    const response = await fetch(url, { method: "POST", headers: kept, body, redirect: "manual", signal: AbortSignal.timeout(FORWARD_MS_MAX) });
+    const response = await fetch(url, { method: "POST", headers: kept, body, redirect: "manual", ...directTo(url), signal: AbortSignal.timeout(FORWARD_MS_MAX) });
     await response.body?.cancel();
     return response.status;
   } catch (error) {
