@@ -1,18 +1,29 @@
 /** Where a listener is, and why it cannot have the address that an option names. */
 import { hostnameOf, PageGuard } from "#kernel/page-guard";
 import { type Config, ConfigProblem } from "./config.ts";
+import { hosts, origins, port, publicUrl } from "./option-readers.ts";
+import { readFrom } from "./read-config.ts";
 
 /** Bun gives an unknown host name no code. */
 const UNKNOWN_HOST = "Failed to listen at ";
 
-const PORT_MAX = 65_535;
+/** Of `--port` of a command; 0 picks a free one. Throws `ConfigProblem`. */
+export const portOf = (given: unknown): number => readFrom({ read: port }, given ?? 0, "--port");
 
-/** Of `--port` of a command; 0 picks a free one. */
-export function portOf(given: unknown): number {
-  const port = Number(given ?? 0);
-  if (!Number.isInteger(port) || port < 0 || port > PORT_MAX)
-    throw new ConfigProblem("--port", `"${given}" is no port: choose one from 0 to ${PORT_MAX}`);
-  return port;
+interface PagesGiven {
+  readonly host?: string;
+  readonly allow_origin?: unknown;
+  readonly allow_host?: unknown;
+  readonly public_url?: unknown;
+}
+
+/** The web pages and hosts that a command serves besides loopback. Throws `ConfigProblem`. */
+export function pagesOf({ host = "localhost", allow_origin = [], allow_host = [], public_url }: PagesGiven): PageGuard {
+  const url = public_url === undefined ? [] : [new URL(readFrom({ read: publicUrl }, public_url, "--public-url")).host];
+  return new PageGuard({
+    origins: readFrom({ read: origins }, allow_origin, "--allow-origin"),
+    hosts: [...readFrom({ read: hosts }, allow_host, "--allow-host"), ...[addressOf(host), ...url].flatMap((name) => hostnameOf(name) ?? [])],
+  });
 }
 
 /** Throws `ConfigProblem` if the listener cannot have the address. */

@@ -53,9 +53,10 @@ const OF_COMMANDS = ["control_url", "control_key", "data"].map(variableOf);
 /** As many as a person reads. */
 const WARNINGS_MAX = 20;
 
-function readFrom(option: Option, value: unknown, where: string): unknown {
+/** `where`: as the operator wrote it. Throws `ConfigProblem`. */
+export function readFrom<T>({ read }: { read(value: unknown): T }, value: unknown, where: string): T {
   try {
-    return option.read(value);
+    return read(value);
   } catch (error) {
     if (error instanceof ValueProblem) throw new ConfigProblem(where, error.message);
     throw error;

@@ -1,7 +1,7 @@
 /** `plaza record`: a proxy in front of a server that writes what passes into a file, without secrets. */
 import { isUtf8 } from "node:buffer";
 import { ConfigProblem } from "#config/config";
-import { addressOf, listening, portOf } from "#config/listening";
+import { addressOf, listening, pagesOf, portOf } from "#config/listening";
 import { type Exchange, recordingProxy } from "#http/commands/recording-proxy";
 import { HIDDEN } from "#kernel/redaction/redaction";
 import { version } from "#package.json";
@@ -17,24 +17,27 @@ import { httpAddress, orWrongUse } from "./servers.ts";
 const FILE_BYTES_MAX = 1024 * 1024 * 1024;
 
 /** Resolves with the exit code after a signal; 2 if an option is wrong. */
-export function record({ upstream, out, host = "127.0.0.1", port: given }: Given): Promise<number> {
+export function record({ upstream, out, host: givenHost = "127.0.0.1", port: givenPort, allow_origin, allow_host }: Given): Promise<number> {
   return orWrongUse(async () => {
     const address = httpAddress("--upstream", upstream);
     const base = address.href.replace(/\/$/, "");
-    const port = portOf(given);
+    const [host, port] = [String(givenHost), portOf(givenPort)];
+    const pages = pagesOf({ host, allow_origin, allow_host });
     let recording: Recording | undefined;
-    // First the port: where another recording has it, its file stays as it is.
-    const proxy = await listening("--port", String(host), port, () => recordingProxy(String(host), port, address, (one) => recording?.add(one)));
+    // First the port: if another recording uses it, the file of that recording stays as it is.
+    const proxy = await listening("--port", host, port, () =>
+      recordingProxy({ host, port, pages, upstream: address, note: (one) => recording?.add(one) }),
+    );
     try {
       recording = new Recording(String(out), base);
     } catch (error) {
-      await proxy.stop();
+      await proxy.stop(0);
       throw error;
     }
-    const own = `http://${addressOf(String(host))}:${proxy.port}`;
+    const own = `http://${addressOf(host)}:${proxy.port}`;
     say(`Plaza records into ${out}. Give your app ${own} in place of ${base}; Ctrl-C ends the recording.`);
     await nextSignal();
-    await proxy.stop();
+    await proxy.stop(0);
     recording.close();
     say(`${recording.count} requests are in ${out}`);
     return 0;

@@ -3,7 +3,9 @@ import { describe, expect, spyOn, test } from "bun:test";
 import { afterThisTest } from "#harness/cleanup";
 import { type Asked, controlStub } from "#harness/cli/control-stub";
 import { written } from "#harness/cli/printed";
+import { freePort } from "#harness/processes/free-port";
 import { startReceiver } from "#harness/receiver";
+import { signatureHeaders } from "#webhooks/delivery/signing";
 import { ControlRefusal, type ControlRequests } from "../control-client.ts";
 import { giveBack, isTaken, listen, takeCallback } from "./listen.ts";
 import { type AppEntry, findApp, type Subscribed } from "./subscribing.ts";
@@ -45,6 +47,10 @@ function world(app: object = {}) {
   return { ...stub, app: () => stored, goAway, comeBack };
 }
 
+/** The headers of a webhook of the app. */
+const signed = (body: string, secret = "s3cret"): Record<string, string> =>
+  signatureHeaders([secret], { webhookId: "msg_1", timestamp: 1_795_000_000, body });
+
 /** Listens until `end`, which resolves with the exit code. */
 async function listening(given: Readonly<Record<string, unknown>>, streams: { out: string; err: string }) {
   const code = listen(given);
@@ -53,8 +59,7 @@ async function listening(given: Readonly<Record<string, unknown>>, streams: { ou
     if (failed !== undefined) throw new Error(`it ended with ${failed}: ${streams.err}`);
   }
   const url = / at (http:\/\/[^;,]+)/.exec(`${streams.out}${streams.err}`)?.[1] as string;
-  const send = (body: string, headers: Record<string, string> = {}) =>
-    fetch(url, { method: "POST", body, headers: { "webhook-id": "msg_1", "webhook-timestamp": "1795000000", ...headers } });
+  const send = (body: string, headers: Record<string, string> = {}) => fetch(url, { method: "POST", body, headers: { ...signed(body), ...headers } });
   const end = () => {
     process.emit("SIGINT", "SIGINT");
     return code;
@@ -91,7 +96,7 @@ test("a line names object, nodes, fields, the number of updates where they are s
   }
   streams.out = "";
   for (const none of ["", "5", "{}", '{"object":"page","entry":5}', "null"]) expect((await send(none)).status).toBe(400);
-  expect(streams.out).toBe("received something that is no webhook → 400\n".repeat(5));
+  expect(streams.out).toBe("received something that is not a webhook → 400\n".repeat(5));
   expect(await end()).toBe(0);
 });
 
@@ -109,14 +114,16 @@ test("what is handed on has the bytes and the headers of the webhook, and the se
     method: "POST",
     body,
     redirect: "manual",
-    headers: { "webhook-id": "msg_1", "webhook-timestamp": "1795000000", "x-hub-signature-256": "sha256=1", connection: "close" },
+    headers: { ...signed(body), "x-own": "1", connection: "close" },
   });
   expect(response.status).toBe(307);
   // The receiver has as long as the server waits for it (D-62).
   expect(limits).toHaveBeenCalledWith(15_000);
   expect(receiver.posts).toHaveLength(1);
   expect(receiver.posts[0]?.body).toBe(body);
-  expect(receiver.posts[0]?.headers).toMatchObject({ "x-hub-signature-256": "sha256=1", "webhook-id": "msg_1", host: new URL(receiver.url).host });
+  expect(receiver.posts[0]?.headers).toMatchObject({
+    ...{ "x-hub-signature-256": signed(body)["X-Hub-Signature-256"], "x-own": "1", "webhook-id": "msg_1", host: new URL(receiver.url).host },
+  });
   expect(await end()).toBe(0);
   streams.out = "";
   // Nothing listens there.
@@ -129,6 +136,40 @@ test("what is handed on has the bytes and the headers of the webhook, and the se
     "",
   ]);
   expect(await alone.end()).toBe(0);
+});
+
+test("a webhook that the app's secret did not sign is refused and not handed on; a secret that was replaced meanwhile is read again", async () => {
+  const stub = world();
+  const streams = written();
+  const receiver = startReceiver();
+  const { send, end } = await listening({ ...stub.given, forward_to: receiver.url }, streams);
+  streams.out = "";
+  const body = JSON.stringify(webhook());
+  for (const signature of [{ "X-Hub-Signature-256": "" }, { "X-Hub-Signature-256": "sha256=é" }, signed(`${body} `), signed(body, "new")])
+    expect((await send(body, signature)).status).toBe(401);
+  expect(streams.out).toBe("received a webhook whose signature is not the app's → 401\n".repeat(4));
+  expect(receiver.posts).toEqual([]);
+  Object.assign(stub.app(), { secret: "new" });
+  expect((await send(body, signed(body, "new"))).status).toBe(200);
+  expect(receiver.posts).toHaveLength(1);
+  expect(await end()).toBe(0);
+});
+
+test("a request for another host and one of a web page are refused, and no page of errors is shown; --public-url names a host", async () => {
+  const { given } = world();
+  const streams = written();
+  const port = freePort();
+  const { end } = await listening({ ...given, port, public_url: "https://tunnel.example/hook", subscribe: false }, streams);
+  const body = JSON.stringify(webhook());
+  const statusOf = async (headers: Record<string, string>) => {
+    const response = await fetch(`http://127.0.0.1:${port}/hook`, { method: "POST", body, headers: { ...signed(body), ...headers } });
+    expect(response.headers.get("content-type") ?? "").not.toContain("html");
+    return response.status;
+  };
+  expect(await statusOf({ host: "elsewhere.example" })).toBe(403);
+  expect(await statusOf({ origin: "https://elsewhere.example" })).toBe(403);
+  expect(await statusOf({ host: "tunnel.example" })).toBe(200);
+  expect(await end()).toBe(0);
 });
 
 test("with --print-json stdout holds the bodies alone", async () => {
@@ -147,7 +188,7 @@ test("with --print-json stdout holds the bodies alone", async () => {
   await send(body);
   expect(streams.out).toBe(`${JSON.stringify(webhook(), undefined, 2)}\n`);
   expect(await end()).toBe(0);
-  expect(streams.err).toContain(" page 2001 feed msg_1 → 200\nreceived something that is no webhook → 400\n");
+  expect(streams.err).toContain(" page 2001 feed msg_1 → 200\nreceived something that is not a webhook → 400\n");
 });
 
 describe("the app", () => {

@@ -1,13 +1,17 @@
 /**
- * `plaza listen`: becomes the callback of an app until it ends, prints a line for each webhook, and forwards it with bytes and
- * signatures unchanged. It returns the receiver's status to the server, so that retries can be watched.
+ * `plaza listen`: becomes the callback of an app until it ends, prints a line for each webhook, and forwards it with its bytes and
+ * signatures unchanged. It returns the receiver's status to the server, so that a developer can watch retries.
  */
+import { timingSafeEqual } from "node:crypto";
 import { ConfigProblem } from "#config/config";
-import { listening, portOf } from "#config/listening";
+import { listening, pagesOf, portOf } from "#config/listening";
 import { readEvents } from "#control-contract/event-stream";
-import { listenForWebhooks, type ReceivedWebhook } from "#http/commands/webhook-listener";
+import { type CommandResponse, plainText, serveCommand } from "#http/commands/command-server";
+import type { RequestHead } from "#http/http1/request-head";
+import { findHeader, type RawHeaders } from "#kernel/http-text/headers";
 import { buildRegistry } from "#main";
 import { sleepMs } from "#system";
+import { signatureHeaders } from "#webhooks/delivery/signing";
 import { ControlRefusal, type ControlRequests, controlRequests, type Given, resultOf, withServer } from "../control-client.ts";
 import { nextSignal, outputClosed } from "../process-end.ts";
 import { directTo } from "../proxies.ts";
@@ -26,6 +30,8 @@ import {
 /** Returned to the server if the receiver does not respond. */
 const BAD_GATEWAY = 502;
 const BAD_REQUEST = 400;
+const UNAUTHORIZED = 401;
+const HOST = "127.0.0.1";
 /** The server waits as long (D-62). */
 const FORWARD_MS_MAX = 15_000;
 
@@ -48,27 +54,36 @@ async function receive(first: ControlRequests, app: AppEntry, given: Given): Pro
   // With bodies on stdout, it holds nothing else.
   const isBodies = given.print_json === true;
   const tell = isBodies ? note : say;
-  const print = async ({ headers, body }: ReceivedWebhook): Promise<number> => {
+  const signed = new Signed(app, () => control);
+  const take = async ({ headers }: RequestHead, bytes: Buffer): Promise<number> => {
+    const body = bytes.toString();
     const webhook = webhookIn(body);
-    if (webhook === undefined) {
-      tell("received something that is no webhook → 400");
-      return BAD_REQUEST;
+    const problem = webhook === undefined ? "something that is not a webhook" : "a webhook whose signature is not the app's";
+    if (webhook === undefined || !(await signed.isBy(findHeader(headers, SIGNATURE), body))) {
+      const status = webhook === undefined ? BAD_REQUEST : UNAUTHORIZED;
+      tell(`received ${problem} → ${status}`);
+      return status;
     }
     if (isBodies) say(process.stdout.isTTY ? JSON.stringify(webhook, undefined, 2) : body);
-    const status = forwardTo === undefined ? 200 : await forward(forwardTo, headers, body, tell);
-    const time = timeText(Number(headers["webhook-timestamp"]));
-    tell(printable(`${time} ${summaryOf(webhook)} ${headers["webhook-id"]} → ${status}`));
+    const status = forwardTo === undefined ? 200 : await forward(forwardTo, headers, bytes, tell);
+    const time = timeText(Number(findHeader(headers, "webhook-timestamp")));
+    tell(printable(`${time} ${summaryOf(webhook)} ${findHeader(headers, "webhook-id")} → ${status}`));
     return status;
   };
-  const host = String(given.host ?? "127.0.0.1");
   const port = portOf(given.port);
-  const listener = await listening("--port", host, port, () => listenForWebhooks(host, port, print));
-  const url = (given.public_url as string | undefined) ?? `http://127.0.0.1:${listener.port}/`;
+  const listener = await listening("--port", HOST, port, () =>
+    serveCommand({
+      ...{ host: HOST, port, pages: pagesOf({ public_url: given.public_url }) },
+      refusal: "plaza listen takes webhooks that are sent to this machine or to --public-url, and serves no web pages",
+      handle: async (head, body) => (head.method === "GET" ? handshakeResponse(head) : { ...EMPTY, status: await take(head, body) }),
+    }),
+  );
+  const url = (given.public_url as string | undefined) ?? `http://${HOST}:${listener.port}/`;
   const ended = Promise.race([nextSignal(), outputClosed()]);
   const subscribed: Subscribed[] = [];
   const following = new AbortController();
   let control = first;
-  const take = async (entry: AppEntry): Promise<void> => {
+  const subscribe = async (entry: AppEntry): Promise<void> => {
     await takeCallback(control, entry, url, fields);
     if (given.subscribe !== false) await subscribeAccounts(control, app.id, fields ?? fieldsOf(entry), subscribed);
   };
@@ -77,10 +92,10 @@ async function receive(first: ControlRequests, app: AppEntry, given: Given): Pro
     const entry = await findApp(control, app.id);
     if (isTaken(entry, url)) return;
     subscribed.length = 0;
-    await take(entry);
+    await subscribe(entry);
   };
   try {
-    await take(app);
+    await subscribe(app);
     const forwarding = forwardTo === undefined ? "" : `, forwarding to ${forwardTo}`;
     tell(`receiving the webhooks of app ${app.id} at ${url}${forwarding}; Ctrl-C restores its callback`);
     if (subscribed.length > 0) tell(`until then it is also subscribed to ${subscribed.length} further accounts and pages`);
@@ -89,8 +104,39 @@ async function receive(first: ControlRequests, app: AppEntry, given: Given): Pro
   } finally {
     following.abort();
     await giveBack(control, app.id, url, subscribed).catch((error: unknown) => unreached(error, app.id, url));
-    await listener.stop();
+    await listener.stop(0);
   }
+}
+
+const EMPTY: CommandResponse = { status: 200, headers: [], body: Buffer.alloc(0) };
+
+/** D-61: the server asks for its challenge. */
+const handshakeResponse = ({ target }: RequestHead): CommandResponse =>
+  plainText(200, new URLSearchParams(target.queryText).get("hub.challenge") ?? "");
+
+const SIGNATURE = "x-hub-signature-256";
+
+/** Whether webhooks are signed with the app's secret. Anybody on this machine, and behind a tunnel anybody, may send to the listener. */
+class Signed {
+  readonly #control: () => ControlRequests;
+  #app: AppEntry;
+
+  constructor(app: AppEntry, control: () => ControlRequests) {
+    this.#app = app;
+    this.#control = control;
+  }
+
+  /** The secret may have been replaced since it was read. */
+  async isBy(signature = "", body: string): Promise<boolean> {
+    if (isSignature(signature, this.#app.secret, body)) return true;
+    this.#app = await findApp(this.#control(), this.#app.id);
+    return isSignature(signature, this.#app.secret, body);
+  }
+}
+
+function isSignature(signature: string, secret: string, body: string): boolean {
+  const expected = signatureHeaders([secret], { webhookId: "", timestamp: 0, body })["X-Hub-Signature-256"] ?? "";
+  return signature.length === expected.length && timingSafeEqual(Buffer.from(signature, "latin1"), Buffer.from(expected));
 }
 
 /** There is no server to give it back to. */
@@ -119,10 +165,21 @@ const fieldsOf = ({ subscriptions = [] }: AppEntry): Fields => Object.fromEntrie
 /** Headers of the connection, which do not belong to the webhook. */
 const OF_THE_CONNECTION = new Set(["host", "connection", "content-length", "transfer-encoding"]);
 
-async function forward(url: string, headers: ReceivedWebhook["headers"], body: string, tell: (line: string) => void): Promise<number> {
-  const kept = Object.fromEntries(Object.entries(headers).filter(([name]) => !OF_THE_CONNECTION.has(name)));
+async function forward(url: string, headers: RawHeaders, body: Buffer, tell: (line: string) => void): Promise<number> {
+  const kept = new Headers();
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i] as string;
+    if (!OF_THE_CONNECTION.has(name.toLowerCase())) kept.append(name, headers[i + 1] as string);
+  }
   try {
-    const response = await fetch(url, { method: "POST", headers: kept, body, redirect: "manual", ...directTo(url), signal: AbortSignal.timeout(FORWARD_MS_MAX) });
+    const response = await fetch(url, {
+      method: "POST",
+      headers: kept,
+      body,
+      redirect: "manual",
+      ...directTo(url),
+      signal: AbortSignal.timeout(FORWARD_MS_MAX),
+    });
     await response.body?.cancel();
     return response.status;
   } catch (error) {

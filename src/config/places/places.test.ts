@@ -19,8 +19,7 @@ describe("a port", () => {
       [80, 80],
     ] as const)
       expect(portOf(given)).toBe(port);
-    for (const none of ["-1", "65536", "1.5", "x", "1e9"])
-      expect(() => portOf(none)).toThrow(`--port: "${none}" is no port: choose one from 0 to 65535`);
+    for (const none of ["-1", "65536", "1.5", "x", "1e9"]) expect(() => portOf(none)).toThrow(`--port: "${none}" is not an integer from 0 to 65535`);
   });
 
   test("that a listener cannot have is a problem of the port or of the host, and any other failure is none of the options", async () => {

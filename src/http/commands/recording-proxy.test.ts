@@ -2,7 +2,13 @@ import { expect, test } from "bun:test";
 import { request as ask, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterThisTest } from "#harness/cleanup";
+import { PageGuard } from "#kernel/page-guard";
 import { type Exchange, recordingProxy } from "./recording-proxy.ts";
+
+const pages = new PageGuard({ origins: ["https://app.example"], hosts: ["proxy.example"] });
+
+const proxyOf = (upstream: string, exchanges: Exchange[]) =>
+  recordingProxy({ host: "127.0.0.1", port: 0, pages, upstream: new URL(upstream), note: (exchange) => exchanges.push(exchange) });
 
 /** A server that says what it received, behind a proxy. */
 async function open() {
@@ -15,9 +21,9 @@ async function open() {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
   const exchanges: Exchange[] = [];
-  const proxy = await recordingProxy("127.0.0.1", 0, new URL(`http://${host}/below/`), (exchange) => exchanges.push(exchange));
+  const proxy = proxyOf(`http://${host}/below/`, exchanges);
   afterThisTest(async () => {
-    await proxy.stop();
+    await proxy.stop(0);
     server.closeAllConnections();
     server.close();
   });
@@ -74,9 +80,9 @@ test("addresses of the server become the proxy's own on the way to the client, a
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const upstream = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const exchanges: Exchange[] = [];
-  const proxy = await recordingProxy("127.0.0.1", 0, new URL(upstream), (exchange) => exchanges.push(exchange));
+  const proxy = proxyOf(upstream, exchanges);
   afterThisTest(async () => {
-    await proxy.stop();
+    await proxy.stop(0);
     server.closeAllConnections();
     server.close();
   });
@@ -98,13 +104,13 @@ test("a server that is away, or that breaks off, is a bad gateway that names it,
   await new Promise<void>((resolve) => breaking.listen(0, "127.0.0.1", resolve));
   const { port } = breaking.address() as AddressInfo;
   const exchanges: Exchange[] = [];
-  const proxy = await recordingProxy("127.0.0.1", 0, new URL(`http://127.0.0.1:${port}`), (exchange) => exchanges.push(exchange));
-  afterThisTest(() => proxy.stop());
+  const proxy = proxyOf(`http://127.0.0.1:${port}`, exchanges);
+  afterThisTest(() => proxy.stop(0));
   const get = async () => {
     const response = await fetch(`http://127.0.0.1:${proxy.port}/`);
     return { status: response.status, type: response.headers.get("content-type"), text: await response.text() };
   };
-  const badGateway = { status: 502, type: "text/plain", text: expect.stringContaining(`http://127.0.0.1:${port} did not respond: `) };
+  const badGateway = { status: 502, type: "text/plain; charset=utf-8", text: expect.stringContaining(`http://127.0.0.1:${port} did not respond: `) };
   expect(await get()).toEqual(badGateway);
   breaking.closeAllConnections();
   await new Promise((resolve) => breaking.close(resolve));
@@ -122,9 +128,9 @@ test("a body of more than 64 MiB is refused on either side, and one of as many i
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const upstream = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const exchanges: Exchange[] = [];
-  const proxy = await recordingProxy("127.0.0.1", 0, new URL(upstream), (exchange) => exchanges.push(exchange));
+  const proxy = proxyOf(upstream, exchanges);
   afterThisTest(async () => {
-    await proxy.stop();
+    await proxy.stop(0);
     server.closeAllConnections();
     server.close();
   });
@@ -161,5 +167,57 @@ test("a port that is taken is said at once", async () => {
     taken.close();
   });
   const { port } = taken.address() as AddressInfo;
-  await expect(recordingProxy("127.0.0.1", port, new URL("http://127.0.0.1:1"), () => {})).rejects.toMatchObject({ code: "EADDRINUSE" });
+  expect(() => recordingProxy({ host: "127.0.0.1", port, pages, upstream: new URL("http://127.0.0.1:1"), note: () => {} })).toThrow(
+    expect.objectContaining({ code: "EADDRINUSE" }),
+  );
 });
+
+test("a request for another host, or of another site's page, is refused and not passed on; allowed ones are passed on", async () => {
+  const asked: string[] = [];
+  const at = await served(({ url }) => {
+    asked.push(url);
+    return new Response("own");
+  });
+  for (const [headers, status] of [
+    [{ host: "elsewhere.example" }, 403],
+    [{ origin: "https://elsewhere.example" }, 403],
+    [{ "sec-fetch-site": "cross-site" }, 403],
+    [{ host: "localhost" }, 200],
+    [{ host: "proxy.example", origin: "https://app.example" }, 200],
+  ] as const) {
+    const response = await fetch(at.url, { headers });
+    expect({ headers, status: response.status }).toEqual({ headers, status });
+    expect(await response.text()).toContain(status === 403 ? "--allow-host" : "own");
+  }
+  expect(asked).toHaveLength(2);
+});
+
+test("repeated headers, cookies and statuses without a body reach the client as the server sent them", async () => {
+  const at = await served(({ method }) => {
+    const headers = new Headers({ "access-control-allow-origin": "*" });
+    for (const cookie of ["a=1; Path=/", "b=2"]) headers.append("set-cookie", cookie);
+    for (const value of ["1", "2"]) headers.append("x-own", value);
+    return method === "DELETE" ? new Response(null, { status: 204, headers }) : new Response(method === "HEAD" ? null : "text", { headers });
+  });
+  for (const [method, status, text] of [
+    ["GET", 200, "text"],
+    ["HEAD", 200, ""],
+    ["DELETE", 204, ""],
+  ] as const) {
+    const response = await fetch(at.url, { method });
+    expect({ method, status: response.status, text: await response.text() }).toEqual({ method, status, text });
+    expect(response.headers.getSetCookie()).toEqual(["a=1; Path=/", "b=2"]);
+    expect([response.headers.get("x-own"), response.headers.get("access-control-allow-origin")]).toEqual(["1, 2", "*"]);
+  }
+});
+
+/** The address of a proxy in front of such a server. */
+async function served(respond: (request: Request) => Response) {
+  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: respond });
+  const proxy = proxyOf(`http://127.0.0.1:${server.port}`, []);
+  afterThisTest(async () => {
+    await proxy.stop(0);
+    await server.stop(true);
+  });
+  return { url: `http://127.0.0.1:${proxy.port}/` };
+}

@@ -1,38 +1,41 @@
 /**
- * A proxy in front of another server, for `plaza record`: hands requests and responses on as they are, and shows them. Only addresses of
- * that server become its own on the way to the client, which would leave it with the first link to a next page. It asks for responses
- * without compression, so that they can be read.
+ * A proxy in front of another server, for `plaza record`: it passes requests and responses on unchanged, and reports them. Only addresses of
+ * that server become its own on the way to the client, because the client would otherwise leave the proxy with the first link to a next page.
  */
-import { createServer, type IncomingMessage, request as requestOverHttp, type ServerResponse } from "node:http";
+import { type IncomingMessage, request as requestOverHttp } from "node:http";
 import { request as requestOverHttps } from "node:https";
-import type { AddressInfo } from "node:net";
+import { findHeader } from "#kernel/http-text/headers";
+import type { PageGuard } from "#kernel/page-guard";
+import type { RequestHead } from "../http1/request-head.ts";
+import type { Listener } from "../listeners/listener.ts";
+import { BODY_BYTES_MAX, type CommandResponse, type HeaderPairs, serveCommand } from "./command-server.ts";
 
 export interface Exchange {
   readonly method: string;
   /** Path and query, as they were sent. */
   readonly target: string;
-  /** In their order, names as they were sent. */
-  readonly requestHeaders: readonly (readonly [string, string])[];
+  readonly requestHeaders: HeaderPairs;
   readonly requestBody: Buffer;
   readonly status: number;
-  readonly responseHeaders: readonly (readonly [string, string])[];
+  readonly responseHeaders: HeaderPairs;
   readonly responseBody: Buffer;
-  /** When the request was there, Unix ms. */
+  /** When the request was complete, Unix ms. */
   readonly startedMs: number;
   readonly durationMs: number;
 }
 
-export interface RecordingProxy {
+export interface RecordingProxyOptions {
+  readonly host: string;
+  /** 0 picks a free one. */
   readonly port: number;
-  stop(): Promise<void>;
+  /** The server that requests are passed on to. */
+  readonly upstream: URL;
+  readonly pages: PageGuard;
+  /** Called with each request that the upstream server has answered. */
+  note(exchange: Exchange): void;
 }
 
-const BAD_GATEWAY = 502;
-const PAYLOAD_TOO_LARGE = 413;
-/** Far above what a server of the interface takes or returns. */
-const BODY_BYTES_MAX = 64 * 1024 * 1024;
-const TOO_LARGE = `has a body of more than ${BODY_BYTES_MAX} bytes`;
-/** Those of the connection, which each side has of its own. */
+/** Headers of one connection, which are not passed on. Without `accept-encoding` the responses can be read. */
 const OF_THE_CONNECTION: ReadonlySet<string> = new Set([
   "connection",
   "keep-alive",
@@ -43,55 +46,36 @@ const OF_THE_CONNECTION: ReadonlySet<string> = new Set([
   "accept-encoding",
 ]);
 
-/** `note` is called with each exchange that the upstream server has answered. */
-export async function recordingProxy(host: string, port: number, upstream: URL, note: (exchange: Exchange) => void): Promise<RecordingProxy> {
-  const server = createServer((request, response) => {
-    pass(request, response, upstream, note).catch((error: unknown) => {
-      if (response.headersSent) response.destroy();
-      else refuse(response, BAD_GATEWAY, `${upstream.origin} did not respond: ${error instanceof Error ? error.message : error}`);
-    });
+/** Throws when the address cannot be listened on. */
+export const recordingProxy = ({ host, port, pages, upstream, note }: RecordingProxyOptions): Listener =>
+  serveCommand({
+    ...{ host, port, pages, refusal: "plaza record serves no other host and no page of another site: --allow-host and --allow-origin allow them" },
+    handle: (head, body) => pass(head, body, upstream, note),
   });
-  await new Promise<void>((resolve, reject) => server.once("error", reject).listen(port, host, resolve));
-  return {
-    port: (server.address() as AddressInfo).port,
-    stop: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeIdleConnections();
-      }),
-  };
-}
 
-function refuse(response: ServerResponse, status: number, message: string): void {
-  response.writeHead(status, { "content-type": "text/plain" }).end(message);
-}
-
-async function pass(request: IncomingMessage, response: ServerResponse, upstream: URL, note: (exchange: Exchange) => void): Promise<void> {
-  // The machine's clock: how long an exchange took, for who reads the recording.
+async function pass(head: RequestHead, requestBody: Buffer, upstream: URL, note: (exchange: Exchange) => void): Promise<CommandResponse> {
+  // The machine's clock: the recording says how long a request took.
   const startedMs = Date.now();
-  const target = request.url ?? "/";
-  const requestHeaders = pairsOf(request.rawHeaders).filter(([name]) => !OF_THE_CONNECTION.has(name.toLowerCase()));
-  const requestBody = await bytesOf(request);
-  if (requestBody === undefined) return refuse(response, PAYLOAD_TOO_LARGE, `the request ${TOO_LARGE}`);
-  const received = await ask(upstream, request.method ?? "GET", target, requestHeaders, requestBody);
-  const responseHeaders = pairsOf(received.rawHeaders).filter(([name]) => !OF_THE_CONNECTION.has(name.toLowerCase()));
-  const responseBody = await bytesOf(received);
-  if (responseBody === undefined) return refuse(response, BAD_GATEWAY, `the response of ${upstream.origin} ${TOO_LARGE}`);
-  const status = received.statusCode ?? BAD_GATEWAY;
+  const { method, target: at, headers } = head;
+  const target = at.text.startsWith("/") ? at.text : `${at.path}${at.queryText === "" ? "" : `?${at.queryText}`}`;
+  const requestHeaders = passedOn(headers);
+  const { status, raw, body: responseBody } = await ask(upstream, method, target, requestHeaders, requestBody);
+  const responseHeaders = passedOn(raw);
   // The machine's clock, as above.
   const durationMs = Date.now() - startedMs;
-  // Before the client has its response: what it does next comes after it.
-  note({ method: request.method ?? "GET", target, requestHeaders, requestBody, status, responseHeaders, responseBody, startedMs, durationMs });
-  const handedOn = readdressed(responseBody, upstream, request.headers.host);
-  const isOther = handedOn.length !== responseBody.length;
-  const headers = responseHeaders.map(([name, value]): [string, string] => {
-    if (isOther && name.toLowerCase() === "content-length") return [name, String(handedOn.length)];
-    return [name, readdressed(Buffer.from(value, "latin1"), upstream, request.headers.host).toString("latin1")];
-  });
-  response.writeHead(status, headers.flat()).end(handedOn);
+  // Before the client has its response, so that its next request comes after this one.
+  note({ method, target, requestHeaders, requestBody, status, responseHeaders, responseBody, startedMs, durationMs });
+  const own = findHeader(headers, "host");
+  const body = readdressed(responseBody, upstream, own);
+  // A response to HEAD has the length of the body that it leaves out.
+  const isSent = method !== "HEAD";
+  const readdressedHeaders = responseHeaders
+    .filter(([name]) => !isSent || name.toLowerCase() !== "content-length")
+    .map(([name, value]): [string, string] => [name, readdressed(Buffer.from(value, "latin1"), upstream, own).toString("latin1")]);
+  return { status, headers: readdressedHeaders, body };
 }
 
-/** With the proxy's address in place of the server's, also where JSON has `\/` for a slash. What is no text stays byte for byte. */
+/** With the proxy's address in place of the server's, also where JSON has `\/` for a slash. Bytes that are not text stay as they are. */
 function readdressed(bytes: Buffer, upstream: URL, host: string | undefined): Buffer {
   const base = upstream.href.replace(/\/$/, "");
   const [text, own] = [bytes.toString("latin1"), `http://${host}`];
@@ -104,21 +88,39 @@ function readdressed(bytes: Buffer, upstream: URL, host: string | undefined): Bu
   return changed === text ? bytes : Buffer.from(changed, "latin1");
 }
 
-function ask(upstream: URL, method: string, target: string, headers: Exchange["requestHeaders"], body: Buffer): Promise<IncomingMessage> {
-  const send = upstream.protocol === "https:" ? requestOverHttps : requestOverHttp;
-  const own = headers.filter(([name]) => name.toLowerCase() !== "host" && name.toLowerCase() !== "content-length");
-  const length: [string, string][] = body.length > 0 || method === "POST" ? [["Content-Length", String(body.length)]] : [];
-  return new Promise((resolve, reject) => {
-    const path = `${upstream.pathname.replace(/\/$/, "")}${target}`;
-    const { hostname, port, host } = upstream;
-    const sent = send({ hostname, port, method, path, headers: [["Host", host], ...own, ...length].flat() }, resolve);
-    sent.once("error", reject);
-    sent.end(body);
-  });
+interface Answer {
+  readonly status: number;
+  readonly raw: readonly string[];
+  readonly body: Buffer;
 }
 
-const pairsOf = (raw: readonly string[]): [string, string][] =>
-  Array.from({ length: raw.length / 2 }, (_, at) => [raw[2 * at] as string, raw[2 * at + 1] as string]);
+/** Rejects with a sentence that names the server. */
+async function ask(upstream: URL, method: string, target: string, headers: HeaderPairs, body: Buffer): Promise<Answer> {
+  const send = upstream.protocol === "https:" ? requestOverHttps : requestOverHttp;
+  const own = headers.filter(([name]) => !["host", "content-length"].includes(name.toLowerCase()));
+  const length: [string, string][] = body.length > 0 || method === "POST" ? [["Content-Length", String(body.length)]] : [];
+  const path = `${upstream.pathname.replace(/\/$/, "")}${target}`;
+  const { hostname, port, host } = upstream;
+  let received: Buffer | undefined;
+  let response: IncomingMessage;
+  try {
+    response = await new Promise<IncomingMessage>((resolve, reject) => {
+      const sent = send({ hostname, port, method, path, headers: [["Host", host], ...own, ...length].flat() }, resolve);
+      sent.once("error", reject);
+      sent.end(body);
+    });
+    received = await bytesOf(response);
+  } catch (error) {
+    throw new Error(`${upstream.origin} did not respond: ${error instanceof Error ? error.message : error}`);
+  }
+  if (received === undefined) throw new Error(`the response of ${upstream.origin} has a body of more than ${BODY_BYTES_MAX} bytes`);
+  return { status: response.statusCode ?? 0, raw: response.rawHeaders, body: received };
+}
+
+function passedOn(raw: readonly string[]): HeaderPairs {
+  const pairs = Array.from({ length: raw.length / 2 }, (_, at): [string, string] => [raw[2 * at] as string, raw[2 * at + 1] as string]);
+  return pairs.filter(([name]) => !OF_THE_CONNECTION.has(name.toLowerCase()));
+}
 
 /** Undefined: they are more than `BODY_BYTES_MAX`. */
 async function bytesOf(stream: IncomingMessage): Promise<Buffer | undefined> {

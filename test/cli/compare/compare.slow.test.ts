@@ -82,7 +82,10 @@ describe("a recording against a server with a changed calendar", () => {
     const rules = join(newFolder(), "rules.yaml");
     writeFileSync(rules, "- { operation: listPersonas, path: status }\n- { operation: listPersonas, path: body.** }\n");
     const allowed = await compareNewServers("--rules", rules, "--json");
-    expect({ code: allowed.code, result: JSON.parse(allowed.stdout) }).toEqual({ code: 0, result: { requests: 4, differences: [], other_statuses: expect.any(Array) } });
+    expect({ code: allowed.code, result: JSON.parse(allowed.stdout) }).toEqual({
+      code: 0,
+      result: { requests: 4, differences: [], other_statuses: expect.any(Array) },
+    });
   });
 
   test("an id that a server made is the same id, whatever it is", async () => {
@@ -252,7 +255,7 @@ describe("wrong use", () => {
     [() => ["compare", nobody, nobody, "--conformance", "--area", "persona"], '--area: no case is of the area "persona"; the areas are '],
     [() => ["record", "--upstream", "there", "--out", "x.har"], '--upstream: "there" is not an http address'],
     [() => ["record", "--upstream", nobody, "--out", "missing/x.har"], "--out: "],
-    [() => ["record", "--upstream", nobody, "--out", "x.har", "--port", "abc"], '--port: "abc" is no port'],
+    [() => ["record", "--upstream", nobody, "--out", "x.har", "--port", "abc"], '--port: "abc" is not an integer from 0 to 65535'],
     [() => ["record", "--upstream", nobody, "--out", "x.har", "--port", new URL(closedServer()).port], "is in use by another program"],
     [() => ["record", "--upstream", "http://me:pass@127.0.0.1:1", "--out", "x.har"], "--upstream: the address names a user or a password"],
     [() => ["conform"], "--base-url: name the server to check"],

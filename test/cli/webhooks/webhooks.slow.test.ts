@@ -116,7 +116,7 @@ test("what cannot be done is said, with its exit code", async () => {
   expect(await run("listen", "--app", "77")).toEqual([1, expect.stringContaining("77")]);
   expect(await run("listen", "--forward-to", "ftp://localhost")).toEqual([2, expect.stringContaining("is not an http address")]);
   expect(await run("listen", "--events", "messages,comment")).toEqual([2, expect.stringContaining("did you mean comments?")]);
-  expect(await run("listen", "--port", "70000")).toEqual([2, expect.stringContaining('--port: "70000" is no port')]);
+  expect(await run("listen", "--port", "70000")).toEqual([2, expect.stringContaining('--port: "70000" is not an integer from 0 to 65535')]);
   expect(await run("listen", "--port", new URL(server.control_url).port)).toEqual([2, expect.stringContaining("is in use by another program")]);
   expect(await run("deliveries", "show", "1")).toEqual([1, "plaza: there is no delivery 1\n"]);
   expect(await run("deliveries", "resend")).toEqual([2, expect.stringContaining("the ids of deliveries or --since")]);
