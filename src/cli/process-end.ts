@@ -11,11 +11,14 @@ const WRONG_USES = ["ConfigProblem", "WorldFileProblem", "FolderInUse", "DataNot
 const PLAIN_FAILURES = ["MigrationFailed"];
 
 /**
- * Codes of the system, SQLite and PostgreSQL (`3D000`: no such database; class 28: access denied) for an invalid request. The
- * text is added to an error message that does not contain it.
+ * Codes of the system, SQLite and PostgreSQL for what the operator has to change: a missing right, a full disk, data that is not Plaza's. `3D000`: no
+ * such database; class 28: access denied; `42501`: a missing right. The text is added to an error message that does not contain it.
  */
 const WRONG_USE_CODES: Readonly<Record<string, string>> = {
   EACCES: "permission denied",
+  EPERM: "operation not permitted",
+  ENOSPC: "no space left on device",
+  EDQUOT: "the disk quota is used up",
   ENOTFOUND: "there is no such address",
   ENOENT: "",
   ENOTDIR: "",
@@ -24,12 +27,20 @@ const WRONG_USE_CODES: Readonly<Record<string, string>> = {
   SQLITE_NOTADB: "",
   SQLITE_CANTOPEN: "",
   SQLITE_READONLY: "",
+  SQLITE_READONLY_DIRECTORY: "",
+  SQLITE_FULL: "the disk is full",
   "3D000": "",
   "28000": "",
   "28P01": "",
+  "42501": "",
+  "3F000": "the database user needs the rights USAGE and CREATE on the schema",
 };
 
-const codeOf = (error: unknown): string => (error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "");
+/** Of the error, or of its cause: a migration fails for the same reasons. */
+function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return "";
+  return "code" in error && typeof error.code === "string" ? error.code : codeOf(error.cause);
+}
 
 const isUnreached = (error: unknown): boolean => error instanceof Error && "errorName" in error && error.errorName === "databaseUnreachable";
 

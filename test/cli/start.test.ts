@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { Client } from "pg";
 import { testOnPostgres } from "#harness/databases";
 import { sharedPostgres } from "#harness/postgres-cluster";
 import { endAll, newFolder, runPlaza, spawnPlaza, startPlaza } from "./plaza-process.ts";
@@ -217,6 +218,27 @@ describe("without the sandbox", () => {
   });
 });
 
+/** The same cluster, with another database or user. */
+async function changed(url: string, statement: string, change: (address: URL) => void): Promise<string> {
+  const client = new Client(url);
+  await client.connect();
+  await client.query(statement);
+  await client.end();
+  const address = new URL(url);
+  change(address);
+  return address.href;
+}
+
+const databaseInLatin1 = (url: string): Promise<string> =>
+  changed(url, "CREATE DATABASE latin1 ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0", (address) => {
+    address.pathname = "/latin1";
+  });
+
+const userWithoutRights = (url: string): Promise<string> =>
+  changed(url, "DROP ROLE IF EXISTS without_rights; CREATE ROLE without_rights LOGIN", (address) => {
+    address.username = "without_rights";
+  });
+
 describe("a wrong option is one line on stderr and exit code 2", () => {
   const cases: [args: string[], message: string][] = [
     [["--port", "abc"], '--port: "abc" is not an integer from 0 to 65535'],
@@ -253,6 +275,11 @@ describe("a wrong option is one line on stderr and exit code 2", () => {
       [["--data", "postgres://nobody:hidden@127.0.0.1:1/none"], "the database cannot be reached"],
       [["--data", url.replace(/test_\d+/, "nowhere")], 'database "nowhere" does not exist'],
       [["--data", withPassword, "--world", file], "add --import to merge"],
+      [["--data", await databaseInLatin1(url)], "the encoding of the database is LATIN1: give Plaza a database with the encoding UTF8"],
+      [["--data", await userWithoutRights(url)], "the database user needs the rights USAGE and CREATE on the schema"],
+      [["--data", await userWithoutRights(await (await sharedPostgres()).newDatabase())], "permission denied for database"],
+      [["--data", `${url}?sslmode=no-verify`], "sslmode=no-verify is not one of disable, allow"],
+      [["--data", "/sys/plaza"], "/sys/plaza"],
       [["--data", file], file],
       [["--data", ":memory:", "--host", ".."], "--host: there is no address .."],
     ];

@@ -37,8 +37,18 @@ describe("an error", () => {
     expect(explained(errorOf("open /x", { code: "EACCES" }))).toEqual(said(2, "open /x: permission denied"));
     expect(explained(errorOf("permission denied: /x", { code: "EACCES" }))).toEqual(said(2, "permission denied: /x"));
     expect(explained(errorOf("getaddrinfo h", { code: "ENOTFOUND" }))).toEqual(said(2, "getaddrinfo h: there is no such address"));
-    for (const code of ["ENOENT", "ENOTDIR", "EEXIST", "EROFS", "SQLITE_NOTADB", "SQLITE_CANTOPEN", "SQLITE_READONLY", "3D000", "28000", "28P01"])
-      expect(explained(errorOf("no", { code }))).toEqual(said(2, "no"));
+    const codes = ["ENOENT", "ENOTDIR", "EEXIST", "EROFS", "SQLITE_NOTADB", "SQLITE_CANTOPEN", "SQLITE_READONLY", "SQLITE_READONLY_DIRECTORY"];
+    for (const code of [...codes, "3D000", "28000", "28P01", "42501"]) expect(explained(errorOf("no", { code }))).toEqual(said(2, "no"));
+    for (const [code, reason] of [
+      ["EPERM", "operation not permitted"],
+      ["ENOSPC", "no space left on device"],
+      ["EDQUOT", "the disk quota is used up"],
+      ["SQLITE_FULL", "the disk is full"],
+      ["3F000", "the database user needs the rights USAGE and CREATE on the schema"],
+    ] as const) {
+      expect(explained(errorOf("write", { code }))).toEqual(said(2, `write: ${reason}`));
+      expect(explained(errorOf("no", { name: "MigrationFailed", cause: errorOf("write", { code }) }))).toEqual(said(2, `no: ${reason}`));
+    }
   });
 
   test("of a database that cannot be reached names its cause", () => {

@@ -4,7 +4,7 @@ import type { FeatureMigrations } from "../database.ts";
 import { type MigrationTarget, migrate, migrationsTable } from "../migrator.ts";
 import { isConnectionFailure } from "./failures.ts";
 import { STATE_TABLES } from "./saved-states.ts";
-import type { Server } from "./server.ts";
+import { type Server, WrongAddress } from "./server.ts";
 import { LOCK_SLOTS, lockKey } from "./transaction.ts";
 import { type Token, tokensOf } from "./values.ts";
 
@@ -27,7 +27,9 @@ export async function migratePostgres(
 
 async function migrateOn(client: Client, schema: string, features: readonly FeatureMigrations[]): Promise<void> {
   const { rows } = await client.query<{ server_encoding: string }>("SHOW server_encoding");
-  if (rows[0]?.server_encoding !== "UTF8") throw new Error(`the encoding of the database must be UTF8, but is ${rows[0]?.server_encoding}`);
+  if (rows[0]?.server_encoding !== "UTF8") {
+    throw new WrongAddress(`the encoding of the database is ${rows[0]?.server_encoding}: give Plaza a database with the encoding UTF8`);
+  }
   await begin(client, schema);
   if ((await isThere(client, schema)) || !(await makeAtOnce(client, schema, features))) {
     await prepare(client);

@@ -6,16 +6,30 @@ import { rowTypes } from "./values.ts";
 const addresses = (url: string) => configsOf(url).map(({ connectionString }) => connectionString);
 
 test("an address keeps its user, password, database and parameters", () => {
-  for (const url of ["postgres://h/d", "postgres://u:p@h:5433/d?sslmode=verify-full&sslrootcert=%2Fca.pem", "postgresql://u@h"])
+  for (const url of ["postgres://h/d", "postgres://u:p@h:5433/d?options=-c+x&sslrootcert=%2Fca.pem", "postgresql://u@h"])
     expect(addresses(url)).toEqual([url]);
 });
 
 test("of several servers each has an address of its own, in their order", () => {
-  expect(addresses("postgres://u:p@a:1,b:2,c/d?sslmode=require")).toEqual([
-    "postgres://u:p@a:1/d?sslmode=require",
-    "postgres://u:p@b:2/d?sslmode=require",
-    "postgres://u:p@c/d?sslmode=require",
-  ]);
+  expect(addresses("postgres://u:p@a:1,b:2,c/d?x=1")).toEqual(["postgres://u:p@a:1/d?x=1", "postgres://u:p@b:2/d?x=1", "postgres://u:p@c/d?x=1"]);
+});
+
+test("sslmode has the values of libpq: with allow and prefer each server is asked twice", () => {
+  const modesOf = (query: string) =>
+    addresses(`postgres://a,b/d?${query}`).map((one) => /^postgres:\/\/(.).*sslmode=([a-z-]+)&uselibpqcompat=true$/.exec(one)?.slice(1));
+  for (const [query, ...modes] of [
+    ["sslmode=disable", "disable"],
+    ["sslmode=allow", "disable", "require"],
+    ["sslmode=prefer", "require", "disable"],
+    ["sslmode=require", "require"],
+    ["sslmode=verify-full", "verify-full"],
+    ["sslmode=verify-ca&sslrootcert=/ca.pem", "verify-ca"],
+  ] as const)
+    expect(modesOf(query)).toEqual(["a", "b"].flatMap((host) => modes.map((mode) => [host, mode])));
+  expect(addresses("postgres://a/d?sslmode=verify-full&sslrootcert=system")[0]).not.toContain("system");
+  for (const mode of ["no-verify", "", "Require"])
+    expect(() => configsOf(`postgres://a/d?sslmode=${mode}`)).toThrow(`sslmode=${mode} is not one of disable, `);
+  expect(() => configsOf("postgres://a/d?sslmode=verify-ca")).toThrow("sslmode=verify-ca requires sslrootcert=FILE");
 });
 
 test("only a server that takes writes will do, which the address may say, and the driver need not know", () => {

@@ -13,6 +13,19 @@ const ADDRESS = /^(postgres(?:ql)?:\/\/(?:[^@/?]*@)?)([^/?]*)(.*)$/is;
 const SESSION_ATTRIBUTES = ["any", "read-write", "primary"];
 
 /**
+ * The values of libpq's `sslmode`, each with the connections that are tried in turn. `verify-ca` and `verify-full` check the server's certificate, and
+ * so does `require` with `sslrootcert`. Without `sslmode` the connection is not encrypted.
+ */
+const SSL_MODES: Readonly<Record<string, readonly string[]>> = {
+  disable: ["disable"],
+  allow: ["disable", "require"],
+  prefer: ["require", "disable"],
+  require: ["require"],
+  "verify-ca": ["verify-ca"],
+  "verify-full": ["verify-full"],
+};
+
+/**
  * Every statement is written for an index and reads a few rows by it. Prepared plans outlive the size of the table that they were made
  * on, so the ways that are cheaper on a table of a few pages alone are off: no plan depends on when it was made.
  */
@@ -111,7 +124,7 @@ const SHARED_SESSIONS =
   "the database's address is that of a pooler that gives each transaction another session (pgbouncer: pool_mode = transaction); " +
   "give the server's own address, or a pool with pool_mode = session";
 
-/** One for each server that the address names, in their order. Throws `WrongAddress`. */
+/** One or two for each server that the address names, in their order. Throws `WrongAddress`. */
 export function configsOf(url: string): ClientConfig[] {
   const [, before = "", hosts = "", rest = ""] = ADDRESS.exec(url) ?? [];
   const [path = "", query = ""] = rest.split("?", 2);
@@ -121,12 +134,32 @@ export function configsOf(url: string): ClientConfig[] {
     throw new WrongAddress(`target_session_attrs=${wanted} is not one of ${SESSION_ATTRIBUTES.join(", ")}: Plaza needs a server that takes writes`);
   }
   parameters.delete("target_session_attrs");
-  const end = `${path}${parameters.size === 0 ? "" : `?${parameters}`}`;
-  return hosts.split(",").map((host) => ({
-    connectionString: `${before}${host}${end}`,
-    application_name: "plaza",
-    connectionTimeoutMillis: CONNECT_MS_MAX,
-    keepAlive: true,
-    types: rowTypes,
-  }));
+  const ends = sslModesOf(parameters).map((mode) => {
+    // Without it the driver has meanings of its own for these values.
+    const own = new URLSearchParams(mode === undefined ? parameters : [...parameters, ["sslmode", mode], ["uselibpqcompat", "true"]]);
+    return `${path}${own.size === 0 ? "" : `?${own}`}`;
+  });
+  return hosts.split(",").flatMap((host) =>
+    ends.map((end) => ({
+      connectionString: `${before}${host}${end}`,
+      application_name: "plaza",
+      connectionTimeoutMillis: CONNECT_MS_MAX,
+      keepAlive: true,
+      types: rowTypes,
+    })),
+  );
+}
+
+/** Takes `sslmode` out of the parameters. Throws `WrongAddress`. */
+function sslModesOf(parameters: URLSearchParams): readonly (string | undefined)[] {
+  const mode = parameters.get("sslmode");
+  if (mode === null) return [undefined];
+  const tried = SSL_MODES[mode];
+  if (tried === undefined) throw new WrongAddress(`sslmode=${mode} is not one of ${Object.keys(SSL_MODES).join(", ")}`);
+  // The certificates of the system's authorities, which the driver uses anyway.
+  if (parameters.get("sslrootcert") === "system") parameters.delete("sslrootcert");
+  if (mode === "verify-ca" && !parameters.has("sslrootcert"))
+    throw new WrongAddress("sslmode=verify-ca requires sslrootcert=FILE, the certificate of the authority; or use sslmode=verify-full");
+  parameters.delete("sslmode");
+  return tried;
 }
