@@ -1,5 +1,6 @@
 /** The step `authenticate`: which tokens a request brings, by place (D-10, D-12). */
 import { GraphError, tokenInvalid, tokenMissing } from "#kernel/errors";
+import type { AppFacts } from "./app-facts.ts";
 import { clientsScheme, type Place, placeNames, type Scheme, type SchemeName, schemes } from "./schemes.ts";
 import type { Token } from "./token.ts";
 import type { Tokens } from "./tokens.ts";
@@ -11,9 +12,10 @@ export interface Presented {
   readonly problem?: GraphError;
 }
 
-/** A checked credential. */
+/** A live token, and its app. */
 export interface Credential extends Presented {
   readonly token: Token;
+  readonly app: AppFacts;
 }
 
 /** A credential that is not alive: it is refused where its place counts, and ignored elsewhere. */
@@ -91,18 +93,18 @@ export async function checkTokens(presented: readonly Presented[], tokens: Token
   const alive: Credential[] = [];
   const dead: DeadCredential[] = [];
   for (const { place, value, problem } of presented) {
-    const known = alive.find((credential) => credential.value === value)?.token;
-    const token = known ?? problem ?? (await checkToken(value, placeNames[place], tokens, nowSeconds));
+    const same = alive.find((credential) => credential.value === value);
+    if (same !== undefined) {
+      alive.push({ place, value, token: same.token, app: same.app });
+      continue;
+    }
+    const token = problem ?? tokens.alive(await tokens.find(value), placeNames[place], nowSeconds);
+    const app = token instanceof GraphError ? undefined : await tokens.findApp(token.app);
     if (token instanceof GraphError) dead.push({ place, value, error: token });
-    else alive.push({ place, value, token });
+    else if (app === undefined) dead.push({ place, value, error: tokenInvalid(placeNames[place], "its app is gone") });
+    else alive.push({ place, value, token, app });
   }
   return { alive, dead };
-}
-
-async function checkToken(value: string, place: string, tokens: Tokens, nowSeconds: number): Promise<Token | GraphError> {
-  const token = tokens.alive(await tokens.find(value), place, nowSeconds);
-  if (token instanceof GraphError) return token;
-  return (await tokens.findApp(token.app)) === undefined ? tokenInvalid(place, "its app is gone") : token;
 }
 
 /** The place that is needed and empty, as an error; undefined when nothing is missing. */

@@ -29,9 +29,12 @@ export class FactCache<T> {
   }
 
   /** `keyOf` returns the key to keep if `key` itself must not be kept. */
-  async get(key: string, load: () => Promise<T | undefined>, keyOf?: (fact: T) => string): Promise<T | undefined> {
+  get(key: string, load: () => Promise<T | undefined>, keyOf?: (fact: T) => string): Promise<T | undefined> {
     const known = this.#entries.get(key);
-    if (known !== undefined) return known;
+    return known === undefined ? this.#load(key, load, keyOf) : Promise.resolve(known);
+  }
+
+  async #load(key: string, load: () => Promise<T | undefined>, keyOf: ((fact: T) => string) | undefined): Promise<T | undefined> {
     const generation = this.#generation;
     const loaded = await load();
     if (loaded !== undefined && generation === this.#generation) this.#entries.set(keyOf?.(loaded) ?? key, loaded);

@@ -14,8 +14,7 @@ export async function authenticate(incoming: Incoming, { address, method }: Addr
   const [first] = credentials;
   const isEachNeeded = registry.accessByShape(method, address.edge)?.scheme === "pageMessaging";
   if (dead[0] !== undefined && (first === undefined || isEachNeeded)) throw dead[0].error;
-  const app = first === undefined ? undefined : await world.tokens.findApp(first.token.app);
-  return { address, method, credentials, dead, app };
+  return { address, method, credentials, dead, app: first?.app };
 }
 
 /**

@@ -16,16 +16,13 @@ import { notFound } from "./route.ts";
 import type { Incoming, Resolved, Versioned, Visible } from "./stages.ts";
 
 /** Undefined: the caller may not know that the node exists. */
-export async function see({ world }: Incoming, resolved: Resolved): Promise<Visible | undefined> {
-  const { endpoint, credentials, app } = resolved;
-  if (app === undefined) return seeWithoutToken(world, resolved);
+export function see({ world }: Incoming, resolved: Resolved): Promise<Visible | undefined> {
+  const { endpoint, credentials } = resolved;
+  if (credentials.length === 0) return seeWithoutToken(world, resolved);
   const scheme = schemeFor(endpoint.access.scheme, world.profile);
   const placed = credentials.filter(({ place }) => scheme.places.includes(place));
   // D-93: the step `authorize` refuses a request without a token that counts, if these tokens may know of the node.
-  const used = placed.length === 0 ? credentials : placed;
-  const { token } = used[0] as Credential;
-  const own = token.app === app.id ? app : await world.tokens.findApp(token.app);
-  return own === undefined ? undefined : seeAs(world, resolved, used, own);
+  return seeAs(world, resolved, placed.length === 0 ? credentials : placed);
 }
 
 /** D-13 [clients]: as the addressed app itself, where it lets such requests come without a token. */
@@ -34,14 +31,14 @@ async function seeWithoutToken(world: World, resolved: Resolved): Promise<Visibl
   const { scheme, tokenless } = endpoint.access;
   if (world.profile === "clients" && tokenless !== undefined && node?.type === "app") {
     const app = await world.tokens.findApp(node.id);
-    if (app !== undefined && tokenless(app)) return seeAs(world, resolved, [{ place: "bearer", value: "", token: tokenOfApp(app) }], app);
+    if (app !== undefined && tokenless(app)) return seeAs(world, resolved, [{ place: "bearer", value: "", token: tokenOfApp(app), app }]);
   }
   throw missingCredential([], schemeFor(scheme, world.profile)) ?? tokenMissing("access_token");
 }
 
-async function seeAs(world: World, resolved: Resolved, credentials: readonly Credential[], app: AppFacts): Promise<Visible | undefined> {
+async function seeAs(world: World, resolved: Resolved, credentials: readonly Credential[]): Promise<Visible | undefined> {
   const { node, endpoint } = resolved;
-  const { token } = credentials[0] as Credential;
+  const { token, app } = credentials[0] as Credential;
   const subject: NodeRef = node ?? { id: app.id, type: "app", owner: app.id };
   const check = checkFor(world, credentials, app, subject);
   const visible: Visible = { ...resolved, credentials, app, caller: { token, app }, subject, check };

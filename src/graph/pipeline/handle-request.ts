@@ -35,7 +35,7 @@ import {
   readMethod,
   recordMarketingUse,
 } from "./route.ts";
-import type { Authenticated, Incoming, Reached, Versioned } from "./stages.ts";
+import type { Addressed, Authenticated, Incoming, Reached, Versioned } from "./stages.ts";
 import { type Storyteller, storyOf } from "./story/story.ts";
 
 export interface RequestDeps {
@@ -68,7 +68,9 @@ async function serve(deps: RequestDeps, world: World, request: GraphRequest): Pr
   const incoming: Incoming = { request, world, registry, traceId: deps.traceId(), now: unixSeconds(world.clock), upgrades: [] };
   const progress: Progress = { reached: {}, story: storyOf(world, request, deps.monotonicMs) };
   try {
-    const authenticated = await enter(incoming, progress);
+    // 1 Address. 2 Authenticate: every token that the request brings. D-93: before anything else about the request can show.
+    const authenticated = await authenticate(incoming, addressOf(incoming, progress));
+    progress.reached = authenticated;
     if (authenticated.app !== undefined) request.admission?.countAgainst(authenticated.app.id);
     // D-34: a batch, or `ids=`: each of its requests goes through the pipeline by itself.
     const many = dispatchMany((part) => handleRequest(deps, world, part), incoming, authenticated);
@@ -82,16 +84,13 @@ async function serve(deps: RequestDeps, world: World, request: GraphRequest): Pr
   }
 }
 
-async function enter(incoming: Incoming, progress: Progress): Promise<Authenticated> {
-  // 1 Address: version, id and edge; then the method, which a parameter may override.
+/** The first step: version, id and edge; then the method, which a parameter may override. */
+function addressOf(incoming: Incoming, progress: Progress): Addressed {
   const address = readAddress(incoming);
   progress.reached = { address };
   const addressed = { address: checkAddress(address), method: readMethod(incoming.request) };
   progress.reached = addressed;
-  // 2 Authenticate: every token that the request brings. D-93: before anything else about the request can show.
-  const authenticated = await authenticate(incoming, addressed);
-  progress.reached = authenticated;
-  return authenticated;
+  return addressed;
 }
 
 /** Of a request, or of a read inside its response, which no fault meets and no rate counts. */
@@ -150,7 +149,9 @@ async function readPart(around: Incoming, { address }: Versioned, part: Part): P
   const incoming: Incoming = { ...around, request: requestOfPart(around.request, address.version, part), isInside: true, upgrades: [] };
   const progress: Progress = { reached: {} };
   try {
-    const response = await answer(incoming, await enter(incoming, progress), progress);
+    const authenticated = await authenticate(incoming, addressOf(incoming, progress));
+    progress.reached = authenticated;
+    const response = await answer(incoming, authenticated, progress);
     // Of a read that is refused nothing is said.
     around.upgrades.push(...upgradesOf(incoming, progress.reached));
     return response;
