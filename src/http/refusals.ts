@@ -92,9 +92,21 @@ export const CORS_HEADERS = {
     "x-pf-trace-id, pf-api-version, x-app-usage, x-business-use-case-usage, x-ad-api-version-warning, deprecation, link, etag, retry-after, www-authenticate",
 } as const;
 
-export const PREFLIGHT_HEADERS: Readonly<Record<string, string>> = {
-  "access-control-allow-methods": "GET, POST, DELETE, HEAD, OPTIONS",
-  "access-control-allow-headers": "Authorization, Content-Type, X-API-Version, If-None-Match, X-Forwarded-For",
-  // A day, the most that any browser keeps: the response never changes.
-  "access-control-max-age": "86400",
-};
+/** What clients of the interface send. */
+const USUAL_HEADERS = ["Authorization", "Content-Type", "X-API-Version", "If-None-Match", "X-Forwarded-For"];
+/** Of the request that a page announces: a library adds some of its own. The response repeats them, so they have a bound. */
+const NAMED_HEADERS_MAX = 32;
+const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,64}$/;
+
+/** `named`: `Access-Control-Request-Headers`. No header says who a caller is but those of the interface, so a page may send any. */
+export function preflightHeaders(named = ""): Readonly<Record<string, string>> {
+  const names = named.split(",", NAMED_HEADERS_MAX + 1).map((name) => name.trim());
+  const isRight = names.length <= NAMED_HEADERS_MAX && names.every((name) => HEADER_NAME.test(name));
+  const further = isRight ? names.filter((name) => !USUAL_HEADERS.some((usual) => usual.toLowerCase() === name.toLowerCase())) : [];
+  return {
+    "access-control-allow-methods": "GET, POST, DELETE, HEAD, OPTIONS",
+    "access-control-allow-headers": [...USUAL_HEADERS, ...further].join(", "),
+    // A day, the most that any browser keeps: the response to the same question never changes.
+    "access-control-max-age": "86400",
+  };
+}

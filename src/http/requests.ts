@@ -22,7 +22,7 @@ import type { RequestHead } from "./http1/request-head.ts";
 import { type HttpLimits, largestBody } from "./limits.ts";
 import type { Origins } from "./places/origin.ts";
 import { appPrefixOf, type Place, type Places, type WorldDirectory } from "./places/places.ts";
-import { failure, graphErrorOf, PREFLIGHT_HEADERS, preflight, refusalByShape, turnedAway } from "./refusals.ts";
+import { failure, graphErrorOf, preflight, preflightHeaders, refusalByShape, turnedAway } from "./refusals.ts";
 import { allowedMethods } from "./routes/allowed-methods.ts";
 import type { RouteHandler, RouteTable } from "./routes/extra-routes.ts";
 import { sendWebResponse, webRequest } from "./web.ts";
@@ -226,11 +226,11 @@ export class RequestDispatcher {
     this.#respond(incoming, NO_BODY, refusalByShape(this.#options.deps, incoming.place.world, request, foreignPage(problem)), undefined);
   }
 
-  #respondToPreflight({ connection, place, startedMs }: IncomingRequest): void {
+  #respondToPreflight({ head, connection, place, startedMs }: IncomingRequest): void {
     const { deps, routes } = this.#options;
     const { world, surface, path } = place;
     const allow = allowedMethods(deps.registry, world.profile, surface, path, routes.isAt(place));
-    const response = preflight(deps, world, surface, { ...PREFLIGHT_HEADERS, allow });
+    const response = preflight(deps, world, surface, { ...preflightHeaders(findHeader(head.headers, "access-control-request-headers")), allow });
     connection.send(response);
     connection.finish();
     this.#options.metrics.record("preflight", response.status, monotonicMs() - startedMs);

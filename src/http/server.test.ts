@@ -147,6 +147,19 @@ describe("the listener", () => {
       }
     });
 
+    test("a preflight allows the headers that the request names, within bounds", async () => {
+      const usual = "Authorization, Content-Type, X-API-Version, If-None-Match, X-Forwarded-For";
+      const allowed = async (named: string) =>
+        (await ask(`OPTIONS /1 HTTP/1.1\r\nHost: h\r\nOrigin: https://a.test\r\nAccess-Control-Request-Headers: ${named}\r\n\r\n`)).headers[
+          "access-control-allow-headers"
+        ];
+      expect(await allowed("x-sdk-version,content-type, x-requested-with")).toBe(`${usual}, x-sdk-version, x-requested-with`);
+      const many = Array.from({ length: 32 }, (_, n) => `x-${n}`).join(",");
+      expect(await allowed(many)).toBe(`${usual}, ${many.replaceAll(",", ", ")}`);
+      for (const named of ["", ",", "a b", "a:b", "ä", `${many},x`, "x".repeat(65)])
+        expect({ named, allowed: await allowed(named) }).toEqual({ named, allowed: usual });
+    });
+
     test("every response may be read by a page of another origin", async () => {
       for (const text of [get("/1"), get("/1?a=%zz"), "BREW /1 HTTP/1.1\r\nHost: h\r\n\r\n"]) {
         const { headers } = await ask(text);
