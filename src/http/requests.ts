@@ -6,7 +6,7 @@ import type { GraphRequest, GraphResponse } from "#graph/pipeline/request";
 import { defectiveBody, NO_BODY, type ParsedBody, parseBody } from "#graph/request-text/body";
 import type { ParsedPairs } from "#graph/request-text/pairs";
 import type { RequestEntry } from "#graph/worlds/request-log";
-import { bodyTooLarge, foreignPage, type GraphError, headersTooLarge, malformedRequest } from "#kernel/errors";
+import { bodyTooLarge, foreignPage, type GraphError, headersTooLarge } from "#kernel/errors";
 import { findHeader } from "#kernel/http-text/headers";
 import type { PageGuard } from "#kernel/page-guard";
 import { monotonicMs } from "#system";
@@ -14,6 +14,7 @@ import type { RequestMetrics } from "#telemetry/request-metrics";
 import { Admissions, type Client, RunningRequest, SMALL_BODY_BYTES_MAX, type TurnAway } from "./admission/admissions.ts";
 import { LongWork } from "./admission/long-work.ts";
 import { Resting } from "./admission/resting.ts";
+import { type BodyEncoding, encodingOf, statedBytes, unpacked, unpackedAtOnce, unsupportedEncoding } from "./content-encoding.ts";
 import { sendDamaged } from "./damage.ts";
 import { type HeadFacts, HeadFactsCache } from "./head-facts.ts";
 import type { Connection } from "./http1/connection.ts";
@@ -46,6 +47,7 @@ interface IncomingRequest extends Client {
   readonly appPrefix: string;
   readonly head: RequestHead;
   readonly facts: HeadFacts;
+  readonly encoding: BodyEncoding;
   readonly connection: Connection;
   readonly place: Place;
   readonly baseUrl: string;
@@ -87,8 +89,9 @@ export class RequestDispatcher {
       if (route !== undefined) {
         await this.#longWork.next();
         await respondTo(route, incoming, this.#options.origins.isProxy(connection));
-      } else if (pageRefusal !== undefined) this.#refusePage(incoming, pageRefusal);
+      } else if (pageRefusal !== undefined) this.#refuse(incoming, foreignPage(pageRefusal));
       else if (head.method === "OPTIONS") this.#respondToPreflight(incoming);
+      else if (incoming.encoding === undefined) this.#refuse(incoming, unsupportedEncoding(head));
       else {
         const taken = head.framing === 0 ? NO_BYTES : this.#takeBody(incoming);
         const body = taken instanceof Promise ? await taken : taken;
@@ -102,8 +105,8 @@ export class RequestDispatcher {
   }
 
   async #serve(incoming: IncomingRequest, taken: Exclude<TakenBody, "gone">): Promise<void> {
-    const isTaken = taken instanceof Uint8Array;
-    const admitted = this.#admissions.admit(incoming, isTaken ? taken.length : 0);
+    const size = taken instanceof Uint8Array ? this.#sizeOf(taken, incoming) : 0;
+    const admitted = this.#admissions.admit(incoming, size);
     if (!(admitted instanceof RunningRequest)) {
       this.#turnAway(incoming, admitted);
       return;
@@ -111,9 +114,11 @@ export class RequestDispatcher {
     let body: ParsedBody;
     let response: GraphResponse;
     try {
-      if (isTaken && taken.length > SMALL_BODY_BYTES_MAX) await this.#longWork.next(taken.length);
-      if (taken !== NO_BYTES) incoming.place.world.workBegins("read a body", incoming.place.path);
-      body = isTaken ? this.#parsed(taken, incoming) : defectiveBody(taken);
+      if (size > SMALL_BODY_BYTES_MAX) await this.#longWork.next(size);
+      const read = taken instanceof Uint8Array && incoming.encoding === "gzip" ? this.#unpacked(taken, size, incoming) : taken;
+      const bytes = read instanceof Promise ? await read : read;
+      if (size > 0) incoming.place.world.workBegins("read a body");
+      body = bytes instanceof Uint8Array ? this.#parsed(bytes, incoming) : defectiveBody(bytes);
       const { deps, handleRequest } = this.#options;
       const responding = handleRequest(deps, incoming.place.world, this.#requestOf(incoming, body, admitted));
       admitted.countAgainstAddress();
@@ -137,7 +142,7 @@ export class RequestDispatcher {
       const place = await places.locate(origin.host, head.target.path);
       const [baseUrl, address] = [origins.baseUrlOf(origin, place), origins.clientOf(head.headers, connection)];
       const facts = this.#facts.of(head, origin.host);
-      return { head, facts, connection, place, baseUrl, startedMs, address, appPrefix: appPrefixOf(place.world) };
+      return { head, facts, connection, place, baseUrl, startedMs, address, encoding: encodingOf(head), appPrefix: appPrefixOf(place.world) };
     } catch (error) {
       const response = failure(deps, worlds.default, "base", error);
       metrics.record(response.operation, response.status, monotonicMs() - startedMs);
@@ -149,16 +154,12 @@ export class RequestDispatcher {
 
   /** Where the body is refused the rest of it stays unread, and the connection ends with the response. */
   #takeBody(incoming: IncomingRequest): TakenBody | Promise<TakenBody> {
-    const { head, connection, place } = incoming;
+    const { head, connection } = incoming;
     const { limits } = this.#options;
-    const { headers, framing } = head;
+    const { framing } = head;
     // What nearly all bodies are: small, with their length.
-    const bytesMax =
-      framing !== "chunked" && framing <= limits.bodyBytesMax ? limits.bodyBytesMax : largestBody(limits, place, findHeader(headers, "content-type"));
+    const bytesMax = framing !== "chunked" && framing <= limits.bodyBytesMax ? limits.bodyBytesMax : this.#bytesMaxOf(incoming);
     if (framing !== "chunked" && framing > bytesMax) return bodyTooLarge(bytesMax);
-    const encoding = findHeader(headers, "content-encoding")?.toLowerCase();
-    if (encoding !== undefined && encoding !== "identity" && encoding !== "")
-      return malformedRequest(`The Content-Encoding ${encoding} is not supported; send the body as it is`);
     const received = connection.receiveBody(bytesMax);
     return received === undefined ? this.#awaitBody(incoming) : this.#takenOf(received);
   }
@@ -175,6 +176,21 @@ export class RequestDispatcher {
   #takenOf(received: ReceivedBody): TakenBody {
     if (received === "gone") return received;
     return "problem" in received ? graphErrorOf(received.problem, this.#options.limits) : received.bytes;
+  }
+
+  /** Unpacked, as far as it says so. */
+  #sizeOf(taken: Uint8Array, incoming: IncomingRequest): number {
+    if (incoming.encoding !== "gzip") return taken.length;
+    return Math.max(taken.length, Math.min(statedBytes(taken), this.#bytesMaxOf(incoming)));
+  }
+
+  /** At once if it is small, so that its token is checked in this turn of the event loop. */
+  #unpacked(taken: Uint8Array, size: number, incoming: IncomingRequest): Uint8Array | GraphError | Promise<Uint8Array | GraphError> {
+    return size > SMALL_BODY_BYTES_MAX ? unpacked(taken, this.#bytesMaxOf(incoming)) : unpackedAtOnce(taken, SMALL_BODY_BYTES_MAX);
+  }
+
+  #bytesMaxOf({ head, place }: IncomingRequest): number {
+    return largestBody(this.#options.limits, place, findHeader(head.headers, "content-type"));
   }
 
   #parsed(bytes: Uint8Array, { head }: IncomingRequest): ParsedBody {
@@ -220,10 +236,10 @@ export class RequestDispatcher {
     this.#record(incoming, NO_BODY, response);
   }
 
-  /** Its body stays unread. */
-  #refusePage(incoming: IncomingRequest, problem: string): void {
+  /** Before anything else about the request is looked at. Its body stays unread. */
+  #refuse(incoming: IncomingRequest, error: GraphError): void {
     const request = this.#requestOf(incoming, NO_BODY);
-    this.#respond(incoming, NO_BODY, refusalByShape(this.#options.deps, incoming.place.world, request, foreignPage(problem)), undefined);
+    this.#respond(incoming, NO_BODY, refusalByShape(this.#options.deps, incoming.place.world, request, error), undefined);
   }
 
   #respondToPreflight({ head, connection, place, startedMs }: IncomingRequest): void {

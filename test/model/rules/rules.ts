@@ -44,6 +44,7 @@ export const rules = {
   lostRows: "D-32: a page after a cursor whose row is deleted",
   textType: "D-21: a parameter of another type is refused",
   missingParameter: "D-21: a required parameter is missing",
+  gzip: "D-330: a body in gzip",
   textForNumber: "D-34: a number serves where a text is meant",
   badText: "D-21: U+0000 and lone surrogates are refused",
   labelName: "D-40: a name has 1 to 80 characters",

@@ -1,0 +1,62 @@
+/** D-330: bodies that are compressed with gzip, as mobile libraries send them. */
+import { promisify } from "node:util";
+import { gunzip, gunzipSync } from "node:zlib";
+import { bodyTooLarge, type GraphError, malformedRequest } from "#kernel/errors";
+import { findHeader } from "#kernel/http-text/headers";
+import type { RequestHead } from "./http1/request-head.ts";
+
+/** Of a Content-Encoding; undefined: a body cannot have it. */
+export type BodyEncoding = "identity" | "gzip" | undefined;
+
+export function encodingOf({ headers, framing }: RequestHead): BodyEncoding {
+  const named = framing === 0 ? "" : (findHeader(headers, "content-encoding")?.toLowerCase() ?? "");
+  if (named === "" || named === "identity") return "identity";
+  // RFC 9110, 8.4.1.3.
+  return named === "gzip" || named === "x-gzip" ? "gzip" : undefined;
+}
+
+export const unsupportedEncoding = ({ headers }: RequestHead): GraphError =>
+  malformedRequest(
+    `The Content-Encoding ${findHeader(headers, "content-encoding")} is not supported; send the body without compression or with gzip`,
+  );
+
+/** Up to here a body may unpack to any multiple of its size: the largest bodies of the interface stay well below it. */
+const FREE_BYTES_MAX = 262_144;
+/** Text that says something is compressed to a tenth; repeated events, measured, to a fiftieth. gzip reaches 1,000 with a text of one letter. */
+const RATIO_MAX = 100;
+
+/** The last four bytes of gzip data (RFC 1952) are the length of what was compressed. The sender can write anything there. */
+export const statedBytes = (packed: Uint8Array): number =>
+  packed.length < 4 ? 0 : new DataView(packed.buffer, packed.byteOffset + packed.length - 4, 4).getUint32(0, true);
+
+/** At once: a small body, whose token is checked in this turn of the event loop. */
+export function unpackedAtOnce(packed: Uint8Array, bytesMax: number): Uint8Array | GraphError {
+  try {
+    return gunzipSync(packed, { maxOutputLength: bytesMax });
+  } catch (error) {
+    return problemOf(error, () => malformedRequest("The gzip data of the request body hold more than they say at their end"));
+  }
+}
+
+const gunzipInThread = promisify(gunzip) as (packed: Uint8Array, given: { maxOutputLength: number }) => Promise<Uint8Array>;
+
+/** Beside other work. */
+export async function unpacked(packed: Uint8Array, bytesMax: number): Promise<Uint8Array | GraphError> {
+  const ratioBytesMax = Math.max(FREE_BYTES_MAX, RATIO_MAX * packed.length);
+  try {
+    return await gunzipInThread(packed, { maxOutputLength: Math.min(bytesMax, ratioBytesMax) });
+  } catch (error) {
+    return problemOf(error, () =>
+      ratioBytesMax < bytesMax
+        ? malformedRequest(`The request body unpacks to more than ${RATIO_MAX} times its size; send it without compression`)
+        : bodyTooLarge(bytesMax),
+    );
+  }
+}
+
+function problemOf(error: unknown, tooLong: () => GraphError): GraphError {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  if (code === "ERR_BUFFER_TOO_LARGE") return tooLong();
+  if (code.startsWith("Z_")) return malformedRequest("The gzip data of the request body are damaged or not complete");
+  throw error;
+}
