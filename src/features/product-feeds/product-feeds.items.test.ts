@@ -51,6 +51,7 @@ describe("D-56: items", () => {
     const refused: RawItem[] = [
       { price: "12,50" },
       { price: "-1" },
+      { sale_price: "1" },
       { price: "1e3" },
       { price: "1 EUR", currency: "USD" },
       { currency: "euro" },
@@ -84,6 +85,13 @@ describe("D-56: items", () => {
     const { retailer_id: _, ...values } = row("a");
     expect(kept({ price: "12,50", brand: "B", rating_count: "many" })).toEqual({ ...values, brand: "B", warnings: ["price", "rating_count"] });
     expect(kept({ price: "1 EUR", sale_price: "2 USD" })).toEqual({ ...values, price: "1", currency: "EUR", warnings: ["sale_price"] });
+    // D-314
+    for (const price of ["", "12,50"])
+      expect(kept({ price, sale_price: "2 EUR", brand: "B" })).toEqual({
+        ...values,
+        ...{ brand: "B", currency: "EUR" },
+        warnings: [...(price === "" ? [] : ["price"]), "sale_price"],
+      });
     expect(kept({ description: "a\u0000b", author: "\uFFFD" })).toEqual({ ...values, warnings: ["description", "author"] });
     expect(kept({ url: "nowhere", price: "12,50", description: "\uFFFD" })).toEqual({ bad: "url", warnings: [] });
     expect(kept({ name: "\uFFFD", author: "\uFFFD" })).toMatchObject({ warnings: [] });
@@ -92,7 +100,7 @@ describe("D-56: items", () => {
 
 /** What becomes of the value of a field in an item that is otherwise right: as it is kept, or why the item is refused. */
 function keptAs(field: ItemField, value: string): unknown {
-  const read = readItem({ ...row("a"), [field]: value });
+  const read = readItem({ ...row("a"), ...(field === "sale_price" ? { price: "1" } : {}), [field]: value });
   if (read instanceof BadItem) return `${read.field} ${read.reason}`;
   return field === "retailer_id" ? read.retailer_id : fieldsOfText(textOfItem(read) as string)[field];
 }
@@ -114,7 +122,11 @@ describe("D-56: values at their bounds", () => {
   });
 
   test.each<[ItemField, (string | [given: string, kept: unknown])[], string[]]>([
-    ["url", [webAddress(2_048), "http://a.example:65535"], [webAddress(2_049), "https://", "https://a.example:123456", "https://a.example/a b"]],
+    [
+      "url",
+      [webAddress(2_048), "http://a.example:65535"],
+      [webAddress(2_049), "https://", "https://a.example:123456", "https://a.example/a b", "https://a.example/a\u0001b"],
+    ],
     ["image_url", [webAddress(2_048)], [webAddress(2_049)]],
     ["price", ["123456789012.123456", "0"], ["1234567890123", "1.1234567", "1.", ".5", "+1"]],
     ["sale_price", ["123456789012.123456"], ["1234567890123"]],

@@ -155,6 +155,9 @@ const keptReaders = keptFields.map((field) => ({
   read: makers[field](field),
   missing: isRequired(field) ? new BadItem(field, "is missing") : undefined,
 }));
+const PRICE_AT = keptFields.indexOf("price");
+/** D-314. */
+const withoutPrice = new BadItem("sale_price", "has no price beside it");
 const missingId = new BadItem("retailer_id", "is missing");
 
 /**
@@ -180,6 +183,12 @@ export function readItem(raw: RawItem, warn?: (wrong: BadItem) => void): Item | 
     if (value instanceof BadItem) {
       if (missing !== undefined || warn === undefined) return value;
       warn(value);
+      absent++;
+      continue;
+    }
+    if (field === "sale_price" && (values[PRICE_AT] ?? null) === null) {
+      if (warn === undefined) return withoutPrice;
+      warn(withoutPrice);
       absent++;
       continue;
     }

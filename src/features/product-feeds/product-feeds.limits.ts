@@ -5,10 +5,10 @@ export const ROW_CHARACTERS_MAX = 1_048_576;
 /** Of one value that a reader keeps: more than any field accepts, so that a longer one is refused by the field's own rule. */
 export const VALUE_CHARACTERS_MAX = 65_536;
 /**
- * Of a CSV file: text that was read in vain for the end of a quote beyond `VALUE_CHARACTERS_MAX`. A file in which every line opens a quote would
- * otherwise be read a million times over.
+ * Of a CSV file, beside its own length: characters that are read again after rows with wrong quotes. Beyond it a row has one line. A file
+ * in which each line opens a quote would otherwise be read a million times over.
  */
-export const IN_VAIN_CHARACTERS_MAX = 16 * 1_048_576;
+export const RESCANNED_CHARACTERS_MAX = 16 * 1_048_576;
 /** Some 1.7 GB in the database. A larger shop must split its feed. */
 export const ROWS_MAX = 5_000_000;
 /** Of the file as sent: five million rows of usual length, or far more when compressed. */

@@ -9,6 +9,7 @@ function open() {
   const reader = new FeedTextReader(undefined, {
     row: (line, { retailer_id }, warnings) => rows.push({ line, id: retailer_id, warnings }),
     bad: (line, reason) => bad.push({ line, reason }),
+    warn: () => {},
   });
   return { reader, rows, bad };
 }

@@ -23,7 +23,11 @@ async function* inPieces(bytes: Uint8Array, size: number): Bytes {
 async function read(file: string | Uint8Array, { size = 1 << 20, asked }: { size?: number; asked?: FeedFormat } = {}): Promise<Read> {
   const rows: (RawItem & { line: number })[] = [];
   const bad: BadRow[] = [];
-  const reader = new FeedTextReader(asked, { row: (line, raw) => rows.push({ line, ...raw }), bad: (line, reason) => bad.push({ line, reason }) });
+  const reader = new FeedTextReader(asked, {
+    row: (line, raw) => rows.push({ line, ...raw }),
+    bad: (line, reason) => bad.push({ line, reason }),
+    warn: () => {},
+  });
   const bytes = typeof file === "string" ? Buffer.from(file) : file;
   for await (const text of textOf(inPieces(bytes, size))) reader.push(text);
   reader.end();

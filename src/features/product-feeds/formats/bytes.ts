@@ -47,6 +47,15 @@ async function* fromStart(file: Bytes): AsyncGenerator<Uint8Array> {
 /** RFC 1952. */
 const isGzip = (bytes: Uint8Array): boolean => bytes[0] === 0x1f && bytes[1] === 0x8b;
 
+/** How files of other compressions begin, in latin1. That of deflate is zlib's (RFC 1950) and depends on the level. */
+const OTHER_COMPRESSIONS = {
+  bzip2: ["BZh"],
+  deflate: ["x\u0001", "x^", "x\u009c", "x\u00da"],
+  xz: ["\u00fd7zX"],
+  zstd: ["(\u00b5/\u00fd"],
+  "7-Zip": ["7z\u00bc\u00af"],
+};
+
 async function* unpacked(file: Bytes): AsyncGenerator<Uint8Array> {
   const source = fromStart(file);
   const { value: first, done } = await source.next();
@@ -75,6 +84,9 @@ async function* following(first: Uint8Array, rest: Bytes): AsyncGenerator<Uint8A
 /** Detects other encodings: UTF-8 text has no zero bytes, and UTF-16 without a mark has one beside each Latin letter. */
 function checkEncoding(bytes: Uint8Array): void {
   const [a, b, c, d] = bytes;
+  const beginning = Buffer.from(bytes.subarray(0, MARK_BYTES)).toString("latin1");
+  for (const [name, marks] of Object.entries(OTHER_COMPRESSIONS))
+    if (marks.some((mark) => beginning.startsWith(mark))) throw new FeedFileProblem(`the file is compressed with ${name}; only gzip is unpacked`);
   if (isGzip(bytes)) throw new FeedFileProblem("the file is compressed twice");
   const isUtf16 = (a === 0xff && b === 0xfe) || (a === 0xfe && b === 0xff) || (a === 0 && b !== 0) || (a !== 0 && b === 0 && c !== 0 && d === 0);
   if (isUtf16 || (a === 0 && b === 0)) throw new FeedFileProblem("the file is UTF-16 or UTF-32; feeds must be UTF-8");

@@ -24,7 +24,11 @@ async function* inPieces(bytes: Uint8Array, size: number): Bytes {
 async function read(file: string | Uint8Array, { size = 1 << 20, asked }: { size?: number; asked?: FeedFormat } = {}): Promise<Read> {
   const rows: (RawItem & { line: number })[] = [];
   const bad: BadRow[] = [];
-  const reader = new FeedTextReader(asked, { row: (line, raw) => rows.push({ line, ...raw }), bad: (line, reason) => bad.push({ line, reason }) });
+  const reader = new FeedTextReader(asked, {
+    row: (line, raw) => rows.push({ line, ...raw }),
+    bad: (line, reason) => bad.push({ line, reason }),
+    warn: () => {},
+  });
   const bytes = typeof file === "string" ? Buffer.from(file) : file;
   for await (const text of textOf(inPieces(bytes, size))) reader.push(text);
   reader.end();
@@ -144,7 +148,6 @@ describe("D-56: CSV and TSV", () => {
   test("a header without required fields fails the file", async () => {
     expect(await problemOf("name,url\na,b")).toBe("FeedFileProblem: the header has no column for retailer_id, image_url");
     expect(await problemOf("retailer_id,name,url\na,b,c")).toBe("FeedFileProblem: the header has no column for image_url");
-    expect(await problemOf(`${HEADER},name\n`)).toBe("FeedFileProblem: the header contains name twice");
     expect(await problemOf(`${HEADER},"x\n${csvRow("a")}`)).toBe("FeedFileProblem: the header cannot be read: line 1: a quote is not closed");
     expect(await problemOf(" \n ")).toBe("FeedFileProblem: the file is empty");
     expect((await read(HEADER)).rows).toEqual([]);

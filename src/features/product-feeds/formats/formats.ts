@@ -1,12 +1,13 @@
 /** Detects the format of a file by its beginning, and creates the reader for it. That of JSON lines is below. */
 
+import { trimmedEnd } from "#kernel/text";
 import { fieldOf, type ItemField, isRequired, type RawItem } from "../product-feeds.items.ts";
 import { ROW_CHARACTERS_MAX } from "../product-feeds.limits.ts";
-import { CsvReader } from "./csv.ts";
+import { CsvReader, delimiterOf, delimiters } from "./csv.ts";
 import { FeedFileProblem, type FeedFormat, type RowReader, type RowSink, type Warning } from "./rows.ts";
 import { XmlReader } from "./xml.ts";
 
-/** Contains the header of a file with hundreds of columns. */
+/** Contains the header of a file with hundreds of columns, and what may be above it. */
 const START_CHARACTERS = 16_384;
 
 /** Reads a file of any format. */
@@ -37,51 +38,31 @@ export class FeedTextReader implements RowReader {
   }
 
   #begin(): void {
-    const start = this.#start;
+    const text = this.#start;
     this.#start = "";
-    if (start.trim() === "") throw new FeedFileProblem("the file is empty");
-    this.format ??= formatOf(start);
+    if (text.trim() === "") throw new FeedFileProblem("the file is empty");
+    // Always the same characters, however the text arrives; a carriage return at their end may belong to a newline.
+    const start = trimmedEnd(text.slice(0, START_CHARACTERS), "\r");
     // Old Macs end lines with a carriage return only.
-    const hasOldLines = this.format !== "xml" && start.includes("\r") && !start.includes("\n");
-    const reader = readerOf(this.format, start, this.#sink);
-    this.#reader = hasOldLines ? withNewLines(reader) : reader;
-    this.#reader.push(start);
+    const hasOldLines = start.includes("\r") && !start.includes("\n");
+    const { format, reader } = readerOf(hasOldLines ? start.replaceAll("\r", "\n") : start, this.format, this.#sink);
+    this.format = format;
+    this.#reader = hasOldLines && format !== "xml" ? withNewLines(reader) : reader;
+    this.#reader.push(text);
   }
 }
 
-/** Throws `FeedFileProblem` for a JSON list. */
-function formatOf(start: string): FeedFormat {
-  switch (start.trimStart()[0]) {
-    case "<":
-      return "xml";
-    case "{":
-      return "jsonl";
-    case "[":
-      throw new FeedFileProblem("the file is a JSON list; send JSON lines, with one object on each line");
-    default:
-      return countIn(headerOf(start), "\t") > 0 ? "tsv" : "csv";
-  }
+/** `start`: the beginning of the file. Throws `FeedFileProblem` for a JSON list. */
+function readerOf(start: string, requested: FeedFormat | undefined, sink: RowSink): { format: FeedFormat; reader: RowReader } {
+  const [first] = start.trimStart();
+  const format = requested ?? (first === "<" ? "xml" : first === "{" ? "jsonl" : undefined);
+  if (format === "xml") return { format, reader: new XmlReader(sink) };
+  if (format === "jsonl") return { format, reader: new JsonLinesReader(sink) };
+  if (format === undefined && first === "[") throw new FeedFileProblem("the file is a JSON list; send JSON lines, with one object on each line");
+  const candidates = delimiters.filter((delimiter) => format === undefined || (format === "tsv") === (delimiter === "\t"));
+  const delimiter = delimiterOf(start, candidates);
+  return { format: format ?? (delimiter === "\t" ? "tsv" : "csv"), reader: new CsvReader(delimiter, sink) };
 }
-
-function readerOf(format: FeedFormat, start: string, sink: RowSink): RowReader {
-  switch (format) {
-    case "xml":
-      return new XmlReader(sink);
-    case "jsonl":
-      return new JsonLinesReader(sink);
-    case "tsv":
-      return new CsvReader("\t", sink);
-    case "csv": {
-      const header = headerOf(start);
-      const [delimiter = ","] = [",", ";", "|"].sort((one, other) => countIn(header, other) - countIn(header, one));
-      return new CsvReader(delimiter, sink);
-    }
-  }
-}
-
-const headerOf = (start: string): string => /^[^\r\n]*/.exec(start.trimStart())?.[0] ?? "";
-
-const countIn = (text: string, part: string): number => text.split(part).length - 1;
 
 const withNewLines = (reader: RowReader): RowReader => ({
   push: (text) => reader.push(text.replaceAll("\r", "\n")),

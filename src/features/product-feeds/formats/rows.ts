@@ -15,6 +15,8 @@ export interface RowSink {
   row(line: number, raw: RawItem, warnings?: readonly Warning[]): void;
   /** A row that the reader cannot parse. */
   bad(line: number, reason: string): void;
+  /** Something of the file that concerns a field, and costs no item. */
+  warn(line: number, field: ItemField, reason: string): void;
 }
 
 export interface RowReader {

@@ -6,7 +6,7 @@ import { XmlReader } from "./xml.ts";
 
 function open() {
   const rows: RawItem[] = [];
-  const reader = new XmlReader({ row: (_line, raw) => void rows.push({ ...raw }), bad: () => {} });
+  const reader = new XmlReader({ row: (_line, raw) => void rows.push({ ...raw }), bad: () => {}, warn: () => {} });
   return { reader, rows };
 }
 

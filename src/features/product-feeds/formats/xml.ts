@@ -14,6 +14,11 @@ const ROWS = new Set(["item", "entry"]);
 /** Of one tag or text, which the parser keeps in memory: the longest value with every character written as an entity, or a long unknown one. */
 const UNBROKEN_CHARACTERS_MAX = Math.max(8 * VALUE_CHARACTERS_MAX, ROW_CHARACTERS_MAX);
 
+/** Feeds need six levels. The parser keeps each open element in memory. */
+const DEPTH_MAX = 64;
+/** An ampersand that does not begin one of XML's own entities. In comments and CDATA it is text. */
+const OTHER_AMPERSAND = /&(?!(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[\da-f]{1,6});)/gi;
+
 type Attributes = Readonly<Record<string, string>>;
 
 /** The item or entry that is being read. */
@@ -36,12 +41,18 @@ export class XmlReader implements RowReader {
   #row: OpenRow | undefined;
   /** Characters since the last event of the parser, which it may keep in memory. */
   #unbrokenCharacters = 0;
+  /** The line of the first `OTHER_AMPERSAND` since that event. The parser itself notices it at the next semicolon, maybe many lines below. */
+  #ampersandLine: number | undefined;
+  readonly #repeatedFields = new Set<ItemField>();
 
   constructor(sink: RowSink) {
     this.#sink = sink;
     const parser = this.#parser;
     parser.on("error", (error) => {
-      throw new FeedFileProblem(`the XML is not well-formed: line ${parser.line}: ${error.message.replace(/^[\d:]+ /, "")}`);
+      const problem = error.message.replace(/^[\d:]+ /, "");
+      const line = this.#ampersandLine;
+      if (line === undefined) throw new FeedFileProblem(`the XML is not well-formed: line ${parser.line}: ${problem}`);
+      throw new FeedFileProblem(`the XML is not well-formed: line ${line}: this & must be written as &amp; (${problem})`);
     });
     parser.on("xmldecl", ({ encoding }) => checkEncoding(encoding));
     parser.on("opentag", ({ name, attributes }) => this.#open(localName(name), attributes));
@@ -53,7 +64,13 @@ export class XmlReader implements RowReader {
 
   push(text: string): void {
     this.#unbrokenCharacters += text.length;
-    this.#parser.write(text);
+    let start = 0;
+    for (const { index } of text.matchAll(OTHER_AMPERSAND)) {
+      this.#parser.write(text.slice(start, index));
+      this.#ampersandLine ??= this.#parser.line;
+      start = index;
+    }
+    this.#parser.write(text.slice(start));
     if (this.#unbrokenCharacters > UNBROKEN_CHARACTERS_MAX)
       throw new FeedFileProblem(`line ${this.#parser.line}: a tag or text is longer than ${UNBROKEN_CHARACTERS_MAX} characters`);
   }
@@ -64,12 +81,13 @@ export class XmlReader implements RowReader {
 
   #resetUnbroken(): void {
     this.#unbrokenCharacters = 0;
+    this.#ampersandLine = undefined;
   }
 
   #open(name: string, attributes: Attributes): void {
     this.#resetUnbroken();
     if (this.#depth === 0 && !ROOTS.has(name)) throw new FeedFileProblem(`the root element is ${name}; it must be rss, feed or rdf:RDF`);
-    this.#depth++;
+    if (++this.#depth > DEPTH_MAX) throw new FeedFileProblem(`line ${this.#parser.line}: more than ${DEPTH_MAX} elements are inside each other`);
     const row = this.#row;
     if (row === undefined) {
       if (!ROWS.has(name)) return;
@@ -89,7 +107,7 @@ export class XmlReader implements RowReader {
   #close(name: string): void {
     this.#resetUnbroken();
     const row = this.#row;
-    if (row !== undefined && this.#depth === row.depth + 1 && row.field !== undefined) set(row, fieldOf(name) as FieldMeaning, row.text);
+    if (row !== undefined && this.#depth === row.depth + 1 && row.field !== undefined) this.#setText(row, fieldOf(name) as FieldMeaning);
     if (row !== undefined && this.#depth === row.depth) {
       this.#row = undefined;
       this.#sink.row(row.line, row.raw);
@@ -100,6 +118,14 @@ export class XmlReader implements RowReader {
       row.text = "";
     }
     this.#depth--;
+  }
+
+  #setText(row: OpenRow, meaning: FieldMeaning): void {
+    const { field, rank } = meaning;
+    const isRepeated = row.ranks.get(field) === rank && row.text.trim() !== "";
+    if (isRepeated && !this.#repeatedFields.has(field)) this.#sink.warn(row.line, field, "the element is repeated; its first value is used");
+    if (isRepeated) this.#repeatedFields.add(field);
+    set(row, meaning, row.text);
   }
 
   #take(text: string): void {

@@ -114,6 +114,10 @@ export class Ingestion implements RowSink {
     this.#refuse({ line, reason });
   }
 
+  warn(line: number, field: ItemField, reason: string): void {
+    if (this.#warnings.length < BAD_ROWS_KEPT_MAX) this.#warnings.push({ severity: "warning", line, field, reason });
+  }
+
   #countRow(): void {
     if (++this.#counts.rows > ROWS_MAX) throw new FeedFileProblem(`the file has more than ${ROWS_MAX} rows`);
   }

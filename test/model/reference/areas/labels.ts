@@ -30,7 +30,7 @@ function listLabels(turn: Turn, labels: readonly Label[]): Reply | Failure[] {
 function placed({ world, request, fail }: Turn, names: readonly string[], place: "body" | "query"): string | Failure {
   const [name = ""] = names;
   const given = (read: typeof inBody) => names.map((one) => read(request, one)).filter((value) => value !== undefined);
-  // D-40: nor in one place under two names.
+  // D-311: nor in one place under two names.
   if ([inBody, inQuery].some((read) => new Set(given(read).map(asText)).size > 1)) return fail("invalidParameter", { parameter: name });
   const first = (read: typeof inBody): unknown => given(read)[0];
   const [body, query] = [first(inBody), first(inQuery)];

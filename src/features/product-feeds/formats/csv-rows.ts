@@ -1,0 +1,164 @@
+/**
+ * The rows of CSV and TSV (RFC 4180, with any one character between values). The text may be cut anywhere: a row is passed on when its end
+ * is there. `\n` ends a row, with or without `\r` before it. Blanks after a closing quote are left out.
+ *
+ * After a row with wrong quotes reading continues on the row's second line, because an unclosed quote would otherwise include the rest of
+ * the file.
+ */
+import { RESCANNED_CHARACTERS_MAX, ROW_CHARACTERS_MAX } from "../product-feeds.limits.ts";
+
+export interface CsvRowSink {
+  /** `line` is the first line of the row, from 1. */
+  values(line: number, values: readonly string[]): void;
+  bad(line: number, reason: string): void;
+}
+
+const QUOTE = '"';
+const UNCLOSED = "a quote is not closed";
+const TEXT_AFTER_QUOTE = "text follows a closing quote";
+const TOO_LONG = `is longer than ${ROW_CHARACTERS_MAX} characters`;
+/** In a quoted value each character may be a quote, which is written as two. */
+const WRITTEN_CHARACTERS_MAX = 2 * ROW_CHARACTERS_MAX;
+
+interface Row {
+  /** The end of the row, or how far a row was read until its problem was found. */
+  readonly end: number;
+  readonly lines: number;
+  readonly values: readonly string[];
+  readonly problem?: string;
+}
+
+export class CsvRows {
+  readonly #delimiter: string;
+  readonly #sink: CsvRowSink;
+  #text = "";
+  /** Where the next row begins in the text, and its line. */
+  #start = 0;
+  #line = 1;
+  /** The rest of a line is skipped first. */
+  #isSkipping = false;
+  /** An incomplete row is read again when the text has doubled, so that it is not read for each piece. */
+  #enoughCharacters = 0;
+  /** Characters that are no longer in the text, and those that were read twice. */
+  #passed = 0;
+  #rescanned = 0;
+
+  constructor(delimiter: string, sink: CsvRowSink) {
+    this.#delimiter = delimiter;
+    this.#sink = sink;
+  }
+
+  push(text: string): void {
+    this.#text += text;
+    if (this.#text.length < this.#enoughCharacters) return;
+    while (this.#next(false));
+    this.#passed += this.#start;
+    this.#text = this.#text.slice(this.#start);
+    this.#start = 0;
+    this.#enoughCharacters = 2 * this.#text.length;
+  }
+
+  end(): void {
+    while (this.#next(true));
+  }
+
+  /** Passes a row on, or skips the rest of a line. Returns false when the text does not have its end. */
+  #next(isLast: boolean): boolean {
+    const text = this.#text;
+    const start = this.#start;
+    if (start >= text.length) return false;
+    const lineEnd = endOfLine(text, start);
+    const hasNewline = lineEnd < text.length;
+    if (this.#isSkipping) {
+      this.#isSkipping = !hasNewline;
+      this.#goBehind(lineEnd, hasNewline ? 1 : 0);
+      return true;
+    }
+    const row = this.#rowAt(lineEnd, hasNewline || isLast, isLast);
+    if (row === undefined) return false;
+    const { end, lines, values, problem } = row;
+    if (problem !== undefined) {
+      this.#sink.bad(this.#line, problem);
+      this.#rescanned += Math.max(0, end - lineEnd);
+      this.#isSkipping = true;
+      return true;
+    }
+    if (end - start > ROW_CHARACTERS_MAX && lengthOf(values) > ROW_CHARACTERS_MAX) this.#sink.bad(this.#line, TOO_LONG);
+    else this.#sink.values(this.#line, values);
+    this.#goBehind(end, lines);
+    return true;
+  }
+
+  #goBehind(end: number, lines: number): void {
+    this.#start = end + 1;
+    this.#line += lines;
+  }
+
+  /** Undefined: the row is incomplete. */
+  #rowAt(lineEnd: number, isWholeLine: boolean, isLast: boolean): Row | undefined {
+    const line = this.#text.slice(this.#start, lineEnd);
+    const mayHaveMoreLines = this.#rescanned <= RESCANNED_CHARACTERS_MAX + this.#passed + this.#start;
+    if (line.includes(QUOTE)) {
+      if (mayHaveMoreLines) return quotedRow(this.#text, this.#start, this.#delimiter, isLast);
+      if (isWholeLine) return quotedRow(this.#text.slice(0, lineEnd), this.#start, this.#delimiter, true);
+    }
+    if (line.length > WRITTEN_CHARACTERS_MAX) return { end: lineEnd, lines: 1, values: [], problem: TOO_LONG };
+    return isWholeLine ? { end: lineEnd, lines: 1, values: line.split(this.#delimiter) } : undefined;
+  }
+}
+
+/** The row that begins at `start`; undefined if it is incomplete. */
+function quotedRow(text: string, start: number, delimiter: string, isLast: boolean): Row | undefined {
+  const values: string[] = [];
+  const most = start + WRITTEN_CHARACTERS_MAX;
+  const wrong = (problem: string, end: number): Row => ({ end: Math.min(end, most), lines: 1, values, problem });
+  let lines = 1;
+  let newline = -1;
+  for (let at = start; ; ) {
+    let end: number;
+    if (text[at] === QUOTE) {
+      const close = closingQuote(text, at);
+      // The next character may be a second quote.
+      const isClosed = close < text.length && (isLast || close + 1 < text.length);
+      if (!isClosed || close > most) return isLast || text.length > most ? wrong(UNCLOSED, close) : undefined;
+      const value = text.slice(at + 1, close);
+      values.push(value.replaceAll('""', QUOTE));
+      lines += linesIn(value) - 1;
+      end = close + 1;
+      while (isBlank(text[end]) && text[end] !== delimiter) end++;
+    } else {
+      if (newline < at) newline = endOfLine(text, at);
+      const found = text.slice(at, newline).indexOf(delimiter);
+      end = found === -1 ? newline : at + found;
+      values.push(text.slice(at, end));
+    }
+    if (end > most) return wrong(TOO_LONG, end);
+    if (end >= text.length) return isLast ? { end, lines, values } : undefined;
+    if (text[end] === "\n") return { end, lines, values };
+    if (text[end] !== delimiter) return wrong(TEXT_AFTER_QUOTE, end);
+    at = end + 1;
+  }
+}
+
+/** The index of the quote that closes the one at `open`; the length of the text if there is none. */
+function closingQuote(text: string, open: number): number {
+  for (let at = text.indexOf(QUOTE, open + 1); at !== -1; at = text.indexOf(QUOTE, at + 2)) if (text[at + 1] !== QUOTE) return at;
+  return text.length;
+}
+
+const isBlank = (character: string | undefined): boolean => character === " " || character === "\t" || character === "\r";
+
+/** Of the values, and of what separates them. */
+const lengthOf = (values: readonly string[]): number => values.reduce((length, value) => length + value.length, values.length - 1);
+
+/** The index of the next newline; the length of the text if there is none. */
+function endOfLine(text: string, from: number): number {
+  const newline = text.indexOf("\n", from);
+  return newline === -1 ? text.length : newline;
+}
+
+function linesIn(text: string): number {
+  let lines = 1;
+  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) lines++;
+  return lines;
+}
