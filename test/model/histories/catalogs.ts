@@ -77,7 +77,13 @@ const address: Arbitrary<Value> = oneOf<Value>([3, rows.map((of) => ({ $file: of
 const rightSchedule: Arbitrary<Value> = fc
   .record({
     interval: fc.constantFrom<Readonly<Record<string, Value>>>(
-      ...[{ interval: "HOURLY", interval_count: 6 }, { interval: "HOURLY", interval_count: 12 }, { interval: "DAILY" }, { interval: "DAILY" }],
+      ...[
+        { interval: "HOURLY" },
+        { interval: "HOURLY", interval_count: 6 },
+        { interval: "HOURLY", interval_count: 12 },
+        { interval: "DAILY" },
+        { interval: "DAILY" },
+      ],
       ...[{ interval: "DAILY", interval_count: 2 }, { interval: "WEEKLY" }, { interval: "MONTHLY" }],
     ),
     url: address,
@@ -115,10 +121,13 @@ const scheduling = (
 ): Arbitrary<Step> =>
   request({
     ...{ ...step, method: "POST", tokens: creation },
-    body: fc
-      .record({ kind: fc.constantFrom("json" as const, "json" as const, "form" as const, "multipart" as const), drawn: schedules })
-      .map(({ kind, drawn }) => ({ kind, fields: { ...beside, ...drawn } })),
+    body: fc.tuple(body({}), schedules).map(([notation, drawn]) => ({ ...notation, fields: { ...beside, ...drawn } })),
   });
+/** Over hundreds of fetches, some of them of a file each hour. */
+const longMove: Arbitrary<Step> = fc.record({
+  ...{ kind: fc.constant("advance" as const), world, seconds: fc.constantFrom(8 * 86_400, 20 * 86_400) },
+  within_ms: fc.constantFrom(50, 60_000),
+});
 const scheduled: Arbitrary<Step> = oneOf<Step>(
   [1, scheduling({ operation: "createFeed", version: "v25.0", node: catalog, edge: "product_feeds" }, { name: "Fetched" })],
   [2, scheduling({ operation: "updateFeed", version: "v25.0", node: feed, edge: "" }, {})],
@@ -129,6 +138,7 @@ const scheduled: Arbitrary<Step> = oneOf<Step>(
       seconds: fc.constantFrom(3_600, 86_400, 86_400, 2 * 86_400, 3 * 86_400),
     }),
   ],
+  [1, longMove],
 );
 
 const ofFeed = fields(

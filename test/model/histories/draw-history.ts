@@ -36,6 +36,14 @@ const worldSteps: Arbitrary<Step> = oneOf<Step>(
   [1, fc.record({ kind: fc.constant("move" as const), world })],
   [4, fc.record({ kind: fc.constant("snapshot" as const), world, what: fc.constantFrom("take" as const, "restore" as const) })],
   [6, fc.record({ kind: fc.constant("advance" as const), world, seconds: fc.constantFrom(1, MINUTE, 30 * MINUTE, 3600, DAY) })],
+  [
+    1,
+    fc.record({
+      ...{ kind: fc.constant("advance" as const), world },
+      seconds: fc.constantFrom(3 * DAY, 20 * DAY),
+      within_ms: fc.constantFrom(1, 20, 1_000),
+    }),
+  ],
   [1, fc.record({ kind: fc.constant("erase" as const), world, person: node("page_person") })],
   [1, fc.record({ kind: fc.constant("revoke" as const), world, token: fc.constantFrom("ada-user", "cafe-page-of-other-app", "bar-page") })],
   [
@@ -88,7 +96,7 @@ const withUnusual = (steps: Arbitrary<Step>): Arbitrary<Step> =>
       oneOf<Unusual>(
         [60, fc.constant({})],
         [2, fc.record({ verb: fc.constantFrom("parameter" as const, "head" as const, "options" as const) })],
-        [3, fc.record({ sent: fc.constantFrom("twice" as const, "in the body" as const) })],
+        [3, fc.record({ sent: fc.constantFrom("twice" as const, "in the body" as const, "gzip" as const) })],
         [1, fc.record({ sent: fc.constantFrom("by a page" as const, "large head" as const, "large body" as const) })],
       ),
     )

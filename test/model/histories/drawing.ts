@@ -2,7 +2,7 @@
 import fc, { type Arbitrary } from "fast-check";
 import type { Place, Scheme } from "../reference/credentials.ts";
 import type { NodeType } from "../reference/world.ts";
-import type { NodeName, RequestStep, Value } from "./steps.ts";
+import type { Nesting, NodeName, RequestStep, Value } from "./steps.ts";
 import { CALLERS } from "./world-file.ts";
 
 /** Of all of Unicode; U+0000 and lone surrogates, which are refused, are drawn apart. */
@@ -124,6 +124,12 @@ export const list = (parts: Omit<Parts, "world" | "method" | "query">, more: Rea
     [1, request({ ...parts, method: "GET", query: fc.constant({ before: "one", after: "other" }) })],
   );
 
-/** As JSON or as a form of either kind, which has only texts. */
+/** As JSON or as a form of either kind, which has only texts, in one of the ways in which forms write lists and objects. */
 export const body = (drawn: Readonly<Record<string, Arbitrary<Value>>>): Arbitrary<NonNullable<RequestStep["body"]>> =>
-  fc.record({ kind: fc.constantFrom("json" as const, "json" as const, "form" as const, "multipart" as const), fields: fc.record(drawn) });
+  fc
+    .record({
+      kind: fc.constantFrom("json" as const, "json" as const, "form" as const, "multipart" as const),
+      nesting: fc.constantFrom<Nesting | undefined>(undefined, undefined, "[]", "[0]", "repeated"),
+      fields: fc.record(drawn),
+    })
+    .map(({ nesting, ...rest }) => (rest.kind === "json" || nesting === undefined ? rest : { ...rest, nesting }));

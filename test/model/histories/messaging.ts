@@ -87,7 +87,14 @@ export const selfMessagingSteps: Arbitrary<Step> = oneOf<Step>(
   [2, inApp("self-message", { social_account: account, text: text(30) })],
   [1, inApp("postback", { social_account: account, title: text(10), payload: text(10), mid: fc.constantFrom("m_1", "m_2") })],
   [2, comments],
-  [1, inOutage(comments, fc.constantFrom<OutageStep["response"]>(500, 500, 410, "paused"), subscribing("social", ["messages", "comments"]))],
+  [
+    1,
+    inOutage(
+      comments,
+      fc.constantFrom<OutageStep["response"]>(500, 500, 410, "paused", { forSeconds: 30_000 }),
+      subscribing("social", ["messages", "comments"]),
+    ),
+  ],
   [1, inOutage(lonely, fc.constant(500), oneOf<Meanwhile>([1, revoking], [1, subscribing("social", ["messages", "comments"])]))],
 );
 
@@ -206,7 +213,11 @@ export const chatappSteps: Arbitrary<Step> = oneOf<Step>(
     2,
     inOutage(
       chatting,
-      oneOf<OutageStep["response"]>([8, fc.constantFrom<OutageStep["response"]>(500, 500, 410, "paused")], [1, fc.constant("days")]),
+      oneOf<OutageStep["response"]>(
+        [8, fc.constantFrom<OutageStep["response"]>(500, 500, 410, "paused")],
+        [3, fc.constantFrom(46, 700, 7_200, 86_400, 40 * 3_600).map((forSeconds) => ({ forSeconds }))],
+        [1, fc.constant("days")],
+      ),
       rerouting,
     ),
   ],

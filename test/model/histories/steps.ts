@@ -7,8 +7,19 @@ import type { NodeType, Profile, VersionsEntry } from "../reference/world.ts";
 /** `pick` counts from the oldest node of the type, or, below zero, from the newest; also those that are deleted. */
 export type NodeName = { readonly type: NodeType; readonly pick: number } | { readonly id: string };
 
-/** JSON, in which `{$node}` stands for an id, `{$callback}` for an address of the receiver, `{$file}` for one of a file, and `{$repeated}` for a parameter that comes several times. */
+/**
+ * JSON, in which `{$node}` stands for an id, `{$callback}` for an address of the receiver, `{$file}` for one of a file, `{$repeated}` for a
+ * parameter that is sent several times, and `{$result}` for a text with a reference to an earlier part of the batch.
+ */
 export type Value = unknown;
+
+/** A text around a reference: `before{result=…:path}after`. */
+export interface ResultValue {
+  readonly $result: { readonly part: number; readonly path: string; readonly before: string; readonly after: string };
+}
+
+/** How a form or a multipart body writes lists and objects, if not as JSON: `a[]=x`, `a[0]=x`, or a list as a name that is repeated. */
+export type Nesting = "[]" | "[0]" | "repeated";
 
 interface Proof {
   readonly is: "right" | "upper" | "wrong";
@@ -27,19 +38,24 @@ export interface RequestStep {
   readonly edge: string;
   readonly tokens: Readonly<Partial<Record<Place, string>>>;
   readonly query: Readonly<Record<string, Value>>;
-  readonly body?: { readonly kind: "json" | "form" | "multipart"; readonly fields: Readonly<Record<string, Value>>; readonly file?: FeedFile };
+  readonly body?: {
+    readonly kind: "json" | "form" | "multipart";
+    readonly fields: Readonly<Record<string, Value>>;
+    readonly file?: FeedFile;
+    readonly nesting?: Nesting | undefined;
+  };
   readonly headers?: Readonly<Record<string, string>>;
   /** Of the first token of the request (D-15). */
   readonly proof?: Proof;
   /** D-04: the verb in the parameter `method` of a POST; or, after a GET, the same by HEAD; or, after any, the address by OPTIONS. */
   readonly verb?: "parameter" | "head" | "options";
-  /** Each parameter of the query twice (D-160); those of a read in its body (D-34); by a page of another site (D-240); with too large a head or body. */
-  readonly sent?: "twice" | "in the body" | "by a page" | "large head" | "large body";
+  /** Each parameter of the query twice (D-160); those of a read in its body (D-34); by a page of another site (D-240); with a body in gzip (D-330); with too large a head or body. */
+  readonly sent?: "twice" | "in the body" | "by a page" | "gzip" | "large head" | "large body";
   /** `own`: a cursor of the list that is asked, newest first; `any`: of any list. */
   readonly cursor?: { readonly name: "before" | "after"; readonly pick: number; readonly from: "own" | "any" };
 }
 
-/** A request of a batch: it has the tokens of the batch. */
+/** A request of a batch. Without tokens of its own it has those of the batch. */
 export interface BatchPart {
   readonly step: RequestStep;
   /** The place of an earlier part whose `id` stands in the place of the node. */
@@ -47,16 +63,38 @@ export interface BatchPart {
   /** The place of an earlier part that has to succeed. */
   readonly dependsOn?: number;
   readonly isOmitted: boolean;
+  /** The method is HEAD. */
+  readonly isHead: boolean;
+  /** `If-None-Match` of a read: `*`, or the tag of something else. */
+  readonly tag?: "any" | "another" | undefined;
+  /** Headers as a list of lines or as an object. */
+  readonly headers: "list" | "object";
+  /** The body has a Content-Type, which only multipart needs. */
+  readonly isTyped: boolean;
+  /** References with bare braces, or with encoded ones. */
+  readonly references: "bare" | "encoded";
+  /** `relative_url` as a path with or without its first slash, or as a whole address. */
+  readonly address: "path" | "/path" | "whole";
+  /** A JSON body as an object instead of a text. */
+  readonly isObject: boolean;
 }
 
 export interface BatchStep {
   readonly kind: "batch";
   readonly world: number;
+  readonly surface: Surface;
   readonly version: string | null;
-  /** In all three places. */
   readonly token: string;
-  /** Of the token, for all parts. */
+  /** Where the batch has its token. */
+  readonly places: readonly Place[];
+  /** Of the token, for all parts that use it. */
   readonly proof?: Proof;
+  readonly notation: "json" | "form" | "multipart";
+  readonly hasHeaders: boolean;
+  /** `migrations_override`. */
+  readonly override?: Value;
+  /** A header that a part cannot have, in its first part. */
+  readonly foreignHeader?: string | undefined;
   readonly parts: readonly BatchPart[];
 }
 
@@ -86,6 +124,8 @@ interface AdvanceStep {
   readonly kind: "advance";
   readonly world: number;
   readonly seconds: number;
+  /** The move is made in pieces: each request may take so much real time (D-266). */
+  readonly within_ms?: number;
 }
 
 interface RevokeStep {
@@ -144,12 +184,13 @@ export interface InAppStep {
 
 /**
  * What the callbacks of the world respond while this happens: 500 comes again after a while, 410 when it is replayed. `days`: they fail for
- * six days, on each of which it happens. `paused`: they work, and a person has paused them (D-273).
+ * six days, on each of which it happens. `paused`: they work, and a person has paused them (D-273). A number: they fail while the clock moves
+ * by so many seconds at once.
  */
 export interface OutageStep {
   readonly kind: "outage";
   readonly world: number;
-  readonly response: 500 | 410 | "days" | "paused";
+  readonly response: 500 | 410 | "days" | "paused" | { readonly forSeconds: number };
   readonly cause: InAppStep;
   /** While what it caused waits to come again. */
   readonly meanwhile?: readonly (RequestStep | ChangeStep)[];

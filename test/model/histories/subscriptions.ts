@@ -40,7 +40,7 @@ const wanted = fc
 const subscribing: Arbitrary<Step> = fc.tuple(wanted, fc.record({ callback_url: address, verify_token: token })).chain(([what, where]) =>
   request({
     ...{ operation: "subscribeApp", method: "POST", node: app, edge: "subscriptions", tokens: ofApp },
-    body: fc.constantFrom("json" as const, "form" as const, "multipart" as const).map((kind) => ({ kind, fields: { ...what, ...where } })),
+    body: body({}).map((notation) => ({ ...notation, fields: { ...what, ...where } })),
   }),
 );
 

@@ -99,7 +99,14 @@ export interface Compared {
   readonly reply: Reply | undefined;
 }
 
-export function compare({ replies, ...replied }: Replied, profile: Profile, received: Received): Compared {
+/** Of a response without a body. */
+export function compareStatus({ replies }: Pick<Replied, "replies">, { status }: Received): Compared {
+  const reply = replies.find((one) => one.status === status);
+  return { reply, difference: reply === undefined ? `status ${status} for ${replies.map((one) => one.status).join(" or ")}` : undefined };
+}
+
+/** `hasHeaders`: parts of a batch come without them on request. */
+export function compare({ replies, ...replied }: Replied, profile: Profile, received: Received, hasHeaders = true): Compared {
   const differences: string[] = [];
   for (const reply of replies) {
     const difference = isFailure(reply)
@@ -108,6 +115,7 @@ export function compare({ replies, ...replied }: Replied, profile: Profile, rece
         ? differenceOf(reply.body, received.body, "body")
         : `status ${received.status} ${show(received.body)} for ${reply.status} ${show(reply.body)}`;
     if (difference === undefined) {
+      if (!hasHeaders) return { reply, difference };
       const own = isFailure(reply) ? undefined : differenceOf(reply.headers?.[WARNING], received.headers[WARNING], WARNING);
       return { reply, difference: own ?? differenceOfHeaders(received, versionsOf(reply, replied)) };
     }

@@ -1,6 +1,6 @@
 /** From a step to the request that it means in a world as it is by now. */
 
-import type { NodeName, RequestStep, Value } from "../histories/steps.ts";
+import type { Nesting, NodeName, RequestStep, ResultValue, Value } from "../histories/steps.ts";
 import { findToken, type Place, proofOf } from "../reference/credentials.ts";
 import { CREDENTIAL_NAMES, type FeedFile, type GraphRequest } from "../reference/requests.ts";
 import { type NodeType, nodesByType, type World } from "../reference/world.ts";
@@ -39,14 +39,44 @@ function filledIn(filling: Filling, value: Value): Value {
   if ("$node" in value) return idOf(filling.ever, value.$node as NodeName);
   if ("$callback" in value) return filling.callback(String(value.$callback));
   if ("$file" in value) return filling.file(value.$file as FeedFile["rows"] | undefined);
+  if ("$result" in value) return referenceOf(value as ResultValue);
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, filledIn(filling, inner)]));
 }
+
+/** The name by which parts of a batch refer to an earlier one. */
+export const nameOfPart = (place: number): string => (place % 2 === 0 ? `p${place}` : `der ${place}. Schlüssel`);
+
+const referenceOf = ({ $result: { part, path, before, after } }: ResultValue): string => `${before}{result=${nameOfPart(part)}:${path}}${after}`;
 
 const asText = (value: Value): string => (typeof value === "string" ? value.toWellFormed() : JSON.stringify(value));
 
 /** A form has only texts, and nothing where JSON has null. */
-const asForm = (fields: Readonly<Record<string, Value>>): Record<string, string> =>
-  Object.fromEntries(Object.entries(fields).flatMap(([name, value]) => (value === undefined || value === null ? [] : [[name, asText(value)]])));
+const asForm = (fields: Readonly<Record<string, Value>>, nesting: Nesting | undefined): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(fields).flatMap(([name, value]) => {
+      const meant = nesting === undefined || typeof value !== "object" ? (value ?? undefined) : asBranches(value, nesting === "repeated");
+      if (meant === undefined) return [];
+      return [[name, nesting === undefined || typeof meant !== "object" ? asText(meant) : meant]];
+    }),
+  );
+
+/** Lists and objects as names with brackets leave them: with texts, and without what is null or empty. */
+function asBranches(value: Value, isRepeated = false): Value {
+  if (value === null || value === undefined) return undefined;
+  if (typeof value !== "object") return asText(value);
+  if (Array.isArray(value)) {
+    const items = value.map((item) => asBranches(item)).filter((item) => item !== undefined);
+    if (items.length === 0) return undefined;
+    // D-160: a value that is given again is one value.
+    const isOne = isRepeated && items.every((item) => typeof item === "string" && item === items[0]);
+    return isOne ? items[0] : items;
+  }
+  const members = Object.entries(value).flatMap(([name, inner]) => {
+    const branch = asBranches(inner);
+    return branch === undefined ? [] : [[name, branch] as const];
+  });
+  return members.length === 0 ? undefined : Object.fromEntries(members);
+}
 
 function pairsOf(name: string, value: Value): [string, string][] {
   if (value === null) return [];
@@ -107,12 +137,18 @@ function sentAs(sent: RequestStep["sent"], request: GraphRequest, world: World):
       return inItsBody(request);
     case "by a page":
       return { ...request, headers: { ...headers, origin: "https://pages.example" } };
+    case "gzip":
+      if (body === undefined) return request;
+      world.reach("gzip");
+      return { ...request, body: { ...body, isPacked: true } };
     case "large head":
       return { ...request, headers: { ...headers, "x-padding": PADDING.head } };
     case "large body":
       return body?.kind === "json" ? { ...request, body: { ...body, fields: { ...body.fields, padding: PADDING.body } } } : request;
   }
 }
+
+const filesOf = ({ body }: RequestStep) => (body?.file === undefined ? {} : { file: body.file });
 
 export const resolve = (step: RequestStep, world: World, filling: Filling): GraphRequest => sentAs(step.sent, usual(step, world, filling), world);
 
@@ -130,6 +166,8 @@ function usual(given: RequestStep, world: World, filling: Filling): GraphRequest
     ...CREDENTIALS.flatMap((place): [string, string][] => (step.tokens[place] === undefined ? [] : [[place, step.tokens[place]]])),
   ];
   const kind = step.body?.kind ?? "json";
+  if (step.body?.nesting !== undefined && Object.values(step.body.fields).some((value) => typeof value === "object" && value !== null))
+    world.reach("nestedForm");
   const fields = {
     ...(filledIn(filling, step.body?.fields ?? {}) as Record<string, unknown>),
     ...(step.tokens.body === undefined ? {} : { access_token: step.tokens.body }),
@@ -144,7 +182,7 @@ function usual(given: RequestStep, world: World, filling: Filling): GraphRequest
       .replace(/\/$/, ""),
     query,
     ...(hasBody
-      ? { body: { kind, fields: kind === "json" ? fields : asForm(fields), ...(step.body?.file === undefined ? {} : { file: step.body.file }) } }
+      ? { body: { kind, fields: kind === "json" ? fields : asForm(fields, step.body?.nesting), nesting: step.body?.nesting, ...filesOf(step) } }
       : {}),
     headers: { ...step.headers, ...(step.tokens.header === undefined ? {} : { authorization: `Bearer ${step.tokens.header}` }) },
   };

@@ -12,7 +12,7 @@ export interface Received {
 /** In no text of a history. */
 const BOUNDARY = "boundary-of-the-histories";
 
-const partOf = ([name, value]: [string, unknown]): string => `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
+const partOf = ([name, value]: [string, string]): string => `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
 
 /** CSV, or something else. */
 export function textOf(rows: FeedFile["rows"]): string {
@@ -25,24 +25,40 @@ export function textOf(rows: FeedFile["rows"]): string {
 const filePart = ({ filename, rows }: FeedFile): string =>
   `--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="${filename}"\r\nContent-Type: text/csv\r\n\r\n${textOf(rows)}\r\n`;
 
-function writtenBody({ kind, fields, file }: NonNullable<GraphRequest["body"]>): { readonly type: string; readonly text: string } {
+type Body = NonNullable<GraphRequest["body"]>;
+
+/** `a[b]=c` for what is nested; lists of objects need their numbers. */
+function pairsIn(name: string, value: unknown, nesting: Body["nesting"]): [string, string][] {
+  if (typeof value !== "object" || value === null) return [[name, String(value)]];
+  if (!Array.isArray(value)) return Object.entries(value).flatMap(([key, inner]) => pairsIn(`${name}[${key}]`, inner, nesting));
+  const isFlat = value.every((item) => typeof item === "string");
+  const isRepeated = isFlat && nesting === "repeated" && !name.includes("[");
+  return value.flatMap((item, place) => pairsIn(isRepeated ? name : `${name}[${isFlat && nesting === "[]" ? "" : place}]`, item, nesting));
+}
+
+const pairsOf = ({ fields, nesting }: Body): [string, string][] => Object.entries(fields).flatMap(([name, value]) => pairsIn(name, value, nesting));
+
+export const FORM = "application/x-www-form-urlencoded";
+
+export function writtenBody(body: Body): { readonly type: string; readonly text: string } {
+  const { kind, fields, file } = body;
   switch (kind) {
     case "json":
       return { type: "application/json", text: JSON.stringify(fields) };
     case "form":
-      return { type: "application/x-www-form-urlencoded", text: new URLSearchParams(fields as Record<string, string>).toString() };
+      return { type: FORM, text: new URLSearchParams(pairsOf(body)).toString() };
     case "multipart":
       return {
         type: `multipart/form-data; boundary=${BOUNDARY}`,
-        text: `${Object.entries(fields).map(partOf).join("")}${file === undefined ? "" : filePart(file)}--${BOUNDARY}--`,
+        text: `${pairsOf(body).map(partOf).join("")}${file === undefined ? "" : filePart(file)}--${BOUNDARY}--`,
       };
   }
 }
 
 /** `fetch` sends no body with a GET. */
-async function getWithBody(url: string, headers: Readonly<Record<string, string>>, text: string): Promise<Received> {
+async function getWithBody(url: string, headers: Readonly<Record<string, string>>, body: string | Uint8Array): Promise<Received> {
   const { promise, resolve, reject } = Promise.withResolvers<Received>();
-  const asked = request(url, { method: "GET", headers: { ...headers, "content-length": Buffer.byteLength(text) } }, (response) => {
+  const asked = request(url, { method: "GET", headers: { ...headers, "content-length": Buffer.byteLength(body) } }, (response) => {
     const pieces: Buffer[] = [];
     response.on("data", (piece: Buffer) => pieces.push(piece));
     response.on("error", reject);
@@ -52,7 +68,7 @@ async function getWithBody(url: string, headers: Readonly<Record<string, string>
     });
   });
   asked.on("error", reject);
-  asked.end(text);
+  asked.end(body);
   return promise;
 }
 
@@ -60,9 +76,11 @@ export async function send(address: string, { method, path, query, body, headers
   const text = new URLSearchParams(query.map(([name, value]): [string, string] => [name, value])).toString();
   const url = `${address}${path}${text === "" ? "" : `?${text}`}`;
   const written = body === undefined ? undefined : writtenBody(body);
-  const headers = { ...given, ...(written === undefined ? {} : { "content-type": written.type }) };
-  if (method === "GET" && written !== undefined) return getWithBody(url, headers, written.text);
-  const response = await fetch(url, { method, headers, ...(written === undefined ? {} : { body: written.text }) });
+  const encoding = body?.isPacked === true ? { "content-encoding": "gzip" } : {};
+  const headers = { ...given, ...(written === undefined ? {} : { "content-type": written.type }), ...encoding };
+  const bytes = written === undefined ? undefined : body?.isPacked === true ? Bun.gzipSync(Buffer.from(written.text)) : written.text;
+  if (method === "GET" && bytes !== undefined) return getWithBody(url, headers, bytes);
+  const response = await fetch(url, { method, headers, ...(bytes === undefined ? {} : { body: bytes }) });
   const received = await response.text();
   return { status: response.status, headers: Object.fromEntries(response.headers), body: parsed(received) };
 }

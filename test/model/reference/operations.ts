@@ -65,7 +65,7 @@ export const failIn =
 /** `fields` of a request against what can be selected. An error is one of those that may be said. */
 export function readSelection({ request, fail, world }: Turn, shape: Shape): Selection | Failure | undefined {
   const given = parameter(request, "fields");
-  if (given === undefined) return undefined;
+  if (given === undefined || given === "") return undefined;
   const refused = fail("invalidParameter", { parameter: "fields" });
   const text = asText(given);
   const selection = text === undefined ? undefined : parseFields(text);

@@ -37,7 +37,7 @@ export interface Replied {
 }
 
 /** D-20: the path alone decides, and `oauth_token` where it names no edge, whether that is live or not. */
-function formOfPath(request: GraphRequest): Form {
+export function formOfPath(request: GraphRequest): Form {
   const edge = edgeIn(request, EDGES);
   const isFlat = edge === undefined ? inQuery(request, "oauth_token") !== undefined : PAGE_MESSAGING_EDGES.has(edge);
   return isFlat ? "flat" : "wrapped";

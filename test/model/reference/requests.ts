@@ -24,6 +24,10 @@ export interface GraphRequest {
     readonly kind: "json" | "form" | "multipart";
     readonly fields: Readonly<Record<string, unknown>>;
     readonly file?: FeedFile;
+    /** Fields that are lists or objects are written as names with brackets. */
+    readonly nesting?: "[]" | "[0]" | "repeated" | undefined;
+    /** It is sent in gzip. */
+    readonly isPacked?: boolean;
   };
   readonly headers: Readonly<Record<string, string>>;
 }

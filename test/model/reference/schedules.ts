@@ -22,6 +22,11 @@ export function readSchedule(request: GraphRequest, kind: ScheduleKind): Schedul
   const words = asObject(given);
   if (words === undefined) return false;
   const schedule = { ...PLAIN, ...words } as Schedule;
+  // D-34: a form with names in brackets has texts for numbers.
+  for (const name of Object.keys(LOWEST) as (keyof typeof LOWEST)[]) {
+    const text: unknown = schedule[name];
+    if (typeof text === "string" && /^-?\d+$/.test(text)) Object.assign(schedule, { [name]: Number(text) });
+  }
   const isWhole = (name: keyof typeof LOWEST): boolean =>
     Number.isInteger(schedule[name]) && schedule[name] >= LOWEST[name] && schedule[name] <= HIGHEST[name];
   const isRight =

@@ -1,5 +1,5 @@
 /** The calendar of versions, and migrations (D-03, D-80, D-82). */
-import { asObject, type GraphRequest, inQuery } from "./requests.ts";
+import { asObject, type GraphRequest, inBody, inQuery } from "./requests.ts";
 import type { Calendar, MarketingRelease, Migration, VersionsEntry, World } from "./world.ts";
 
 const day = (text: string): number => Date.parse(`${text}T00:00:00Z`) / 1000;
@@ -72,7 +72,7 @@ export function readSwitches(world: World, value: unknown): Readonly<Record<stri
   return switches;
 }
 
-const overrideOf = (request: GraphRequest): string | undefined => inQuery(request, "migrations_override");
+const overrideOf = (request: GraphRequest): unknown => inQuery(request, "migrations_override") ?? inBody(request, "migrations_override");
 
 export const isOverrideWrong = (world: World, request: GraphRequest): boolean =>
   overrideOf(request) !== undefined && readSwitches(world, overrideOf(request)) === undefined;

@@ -34,7 +34,6 @@ export const withoutRule: Readonly<Record<string, string>> = {
   "D-162": "flags, which the profiles read in their own ways",
   "D-163": "fields that are not served, by the names that histories use",
   "D-165": "plain reads",
-  "D-284": "the requests of a batch; no history gives them headers of their own",
   "D-261": "cursors and ids of one world mean nothing in another",
 };
 
@@ -59,7 +58,6 @@ export const notDrawn: Readonly<Record<string, string>> = {
   "D-195": "a world file that is watched",
   "D-260": "worlds by their paths alone, not by host names",
   "D-265": "the document of the control API",
-  "D-266": "what falls due on the way of a move of the clock is compared; no history gives a move too little time",
   "D-271": "the console",
   "D-272": "stories of requests, and debug=all",
   "D-275": "the page of the API reference",

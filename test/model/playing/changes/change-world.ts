@@ -50,7 +50,7 @@ export async function changeWorld(stage: Stage, scene: Scene, step: ChangeStep):
   if (missing !== undefined) return missing;
   switch (step.kind) {
     case "advance":
-      return advance(stage, scene, step.seconds);
+      return advance(stage, scene, step.seconds, step.within_ms);
     case "revoke":
       return revoke(stage, scene, step.token);
     case "erase":
@@ -87,14 +87,28 @@ export async function changeWorld(stage: Stage, scene: Scene, step: ChangeStep):
   }
 }
 
-async function advance(stage: Stage, scene: Scene, seconds: number): Promise<string | undefined> {
+async function advance(stage: Stage, scene: Scene, seconds: number, within_ms?: number): Promise<string | undefined> {
   const { world } = scene;
   world.now += seconds;
   passDueDates(world);
   passDeadlines(world);
-  const problem = (await orderFact(stage, scene, "POST", "clock/advance", { seconds })) ?? (await playFetches(stage, scene));
+  const moved = within_ms === undefined ? orderFact(stage, scene, "POST", "clock/advance", { seconds }) : moveInPieces(stage, scene, within_ms);
+  const problem = (await moved) ?? (await playFetches(stage, scene));
   world.movedFrom = world.now;
   return problem;
+}
+
+/** D-266: the same request again goes on, until the time is reached. */
+async function moveInPieces({ servers }: Stage, { world, place }: Scene, within_ms: number): Promise<string | undefined> {
+  for (let before = world.movedFrom; ; ) {
+    const { status, body } = await servers.control("PUT", `worlds/${place}/clock`, { now: world.now, within_ms });
+    servers.noteFact(place);
+    const { now } = body as { now: number };
+    if (status === 200) return now === world.now ? undefined : `the clock is at ${now}, not at ${world.now}`;
+    if (status !== 202 || now < before || now > world.now) return `a move to ${world.now} is ${status} ${JSON.stringify(body)}`;
+    world.reach("moveInPieces");
+    before = now;
+  }
 }
 
 /** The list of tokens is newest first and shows no values and no copies, so a token's id is found by its place in the file. */

@@ -17,7 +17,7 @@ interface Delivery {
   readonly id: string;
   readonly webhook_id: string;
   readonly status: string;
-  readonly attempts: readonly { readonly error?: string }[];
+  readonly attempts: readonly { readonly time: number; readonly error?: string }[];
 }
 
 /** One that a killed process had under way is noted as such, and made again when another one takes over. */
@@ -87,6 +87,54 @@ async function playDays(stage: Stage, scene: Scene, { cause, world: of }: Outage
   ledger.refuse(world.name, undefined);
   const moved = await advance(RECOVERY_SECONDS);
   if (moved !== undefined) return moved;
+  world.updates.push(...due);
+  await replayFailed(stage, scene);
+  return ledger.settle(world);
+}
+
+/** When each retry is due after the first attempt (D-62), in seconds. */
+const RETRY_OFFSETS = [15, 60, 300, 900, 3_600, 3 * 3_600, 6 * 3_600, 12 * 3_600, 24 * 3_600, 36 * 3_600];
+/** A wait is shortened by up to a tenth, and never longer than its step. */
+const SHORTEST = 0.9;
+/** Times are in whole milliseconds. */
+const SLACK = 0.002;
+
+/** D-62, D-266: whatever the distance of a move, each retry is made in its time. */
+function differenceOfRetries({ id, status, attempts }: Delivery, now: number): string | undefined {
+  const inWords = `delivery ${id} is ${status} at ${now}, after attempts at ${attempts.map(({ time }) => time).join(", ")}`;
+  const waits = RETRY_OFFSETS.map((offset, place) => offset - (RETRY_OFFSETS[place - 1] ?? 0));
+  for (const [place, { time }] of attempts.entries()) {
+    const wait = waits[place - 1];
+    const before = attempts[place - 1]?.time ?? time;
+    if (place > 0 && (wait === undefined || time - before > wait + SLACK || time - before < wait * SHORTEST - SLACK)) return inWords;
+  }
+  const next = waits[attempts.length - 1];
+  const isDue = next !== undefined && (attempts.at(-1)?.time ?? 0) + next <= now;
+  return isDue || (next === undefined) !== (status === "failed") ? inWords : undefined;
+}
+
+/** The callbacks fail, and the clock moves over many retries at once. */
+async function playLong(stage: Stage, scene: Scene, { cause, world: of }: OutageStep, seconds: number): Promise<string | undefined> {
+  const { servers, ledger } = stage;
+  const { world, place } = scene;
+  const problem = await changeWorld(stage, scene, cause);
+  if (problem !== undefined || world.updates.length === 0) return problem;
+  const refused = await refusedDeliveries(stage, scene, "waiting");
+  if (refused === undefined) return `no first attempt of ${JSON.stringify(world.updates.slice(0, 2))}`;
+  const due = world.updates.splice(0);
+  const moved = await changeWorld(stage, scene, { kind: "advance", world: of, seconds });
+  if (moved !== undefined) return moved;
+  due.push(...world.updates.splice(0));
+  for (const { id } of refused) {
+    const { body } = await servers.control("GET", `worlds/${place}/deliveries/${id}`);
+    // A process that does not move the clock may be late.
+    const wrong = servers.count === 1 ? differenceOfRetries(body as Delivery, world.now) : undefined;
+    if (wrong !== undefined) return wrong;
+  }
+  world.reach("retriesInTime");
+  ledger.refuse(world.name, undefined);
+  const waited = await changeWorld(stage, scene, { kind: "advance", world: of, seconds: RECOVERY_SECONDS });
+  if (waited !== undefined) return waited;
   world.updates.push(...due);
   await replayFailed(stage, scene);
   return ledger.settle(world);
@@ -171,9 +219,10 @@ export async function playOutage(stage: Stage, scene: Scene, step: OutageStep): 
   const missing = await ledger.settle(world);
   if (missing !== undefined) return missing;
   if (response === "paused") return playPause(stage, scene, step);
-  ledger.refuse(world.name, response === "days" ? 500 : response);
+  ledger.refuse(world.name, response === GONE ? GONE : 500);
   try {
     if (response === "days") return await playDays(stage, scene, step);
+    if (typeof response === "object") return await playLong(stage, scene, step, response.forSeconds);
     const problem = await changeWorld(stage, scene, cause);
     if (problem !== undefined) return problem;
     if (world.updates.length === 0) return undefined;

@@ -6,6 +6,9 @@ import { asObject, asText, inBody, parameter } from "../requests.ts";
 /** Of those that histories use. */
 export const COUNTRIES: readonly string[] = ["DE", "FR", "US"];
 
+/** D-34: a form with names in brackets has texts for numbers. */
+const numberOf = (value: unknown): unknown => (typeof value === "string" && /^-?\d+(\.\d+)?$/.test(value) ? Number(value) : value);
+
 const isDegrees = (value: unknown, most: number): boolean => typeof value === "number" && Math.abs(value) <= most;
 
 function isLocation(value: unknown): boolean {
@@ -21,9 +24,13 @@ export function readPlace({ world, request }: Turn): { readonly place: unknown }
   world.reach("livePlace");
   if (given === null || given === "null" || given === "") return { place: undefined };
   const place = asObject(given) ?? { id: asText(given) };
-  const { id, location } = place;
+  const { id, location: point } = place;
+  const location =
+    point === undefined
+      ? undefined
+      : { ...asObject(point), latitude: numberOf(asObject(point)?.latitude), longitude: numberOf(asObject(point)?.longitude) };
   const isKnown = id === undefined ? location !== undefined : world.places.has(String(id)) || world.pages.has(String(id));
-  return isKnown && isLocation(location) ? { place } : false;
+  return isKnown && isLocation(location) ? { place: location === undefined ? place : { ...place, location } } : false;
 }
 
 const isCountries = (value: unknown): value is readonly string[] => Array.isArray(value) && value.every((code) => COUNTRIES.includes(code as string));

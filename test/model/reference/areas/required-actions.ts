@@ -9,7 +9,7 @@ import type { World } from "../world.ts";
 import { speaksForApp } from "./plain-nodes.ts";
 
 const STATUSES: readonly string[] = ["completed", "in_progress", "in_review", "past_due"];
-const KNOWN: ReadonlySet<string> = new Set(["statuses", "statuses[]"]);
+const KNOWN: ReadonlySet<string> = new Set(["migrations_override", "statuses", "statuses[]"]);
 
 /** The clock has passed a due date that was ahead when the status was written. */
 export function passDueDates({ now, required_actions, reach }: World): void {
