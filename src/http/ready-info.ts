@@ -6,7 +6,7 @@ import type { Streaming } from "#graph/worlds/world";
 import { version } from "#package.json";
 import { surfaces } from "#surfaces/surfaces";
 import { realNowMs } from "#system";
-import type { SurfaceAddress } from "./places/places.ts";
+import type { SurfaceAddress } from "./destinations/destinations.ts";
 
 /** The ready line of `plaza start --json`. */
 export interface ReadyInfo extends Omit<ServerDescription, "sandbox" | "rtmp_url"> {

@@ -13,16 +13,16 @@ import { monotonicMs } from "#system";
 import type { RequestMetrics } from "#telemetry/request-metrics";
 import { Admissions, type Client, RunningRequest, SMALL_BODY_BYTES_MAX, type TurnAway } from "./admission/admissions.ts";
 import { LongWork } from "./admission/long-work.ts";
-import { Resting } from "./admission/resting.ts";
+import { TurnedAwayConnections } from "./admission/turned-away.ts";
 import { type BodyEncoding, encodingOf, statedBytes, unpacked, unpackedAtOnce, unsupportedEncoding } from "./content-encoding.ts";
 import { sendDamaged } from "./damage.ts";
+import { appPrefixOf, type Destination, type Destinations, type WorldDirectory } from "./destinations/destinations.ts";
+import type { Origins } from "./destinations/origin.ts";
 import { type HeadFacts, HeadFactsCache } from "./head-facts.ts";
 import type { Connection } from "./http1/connection.ts";
 import type { ReceivedBody } from "./http1/incoming-body.ts";
 import type { RequestHead } from "./http1/request-head.ts";
 import { type HttpLimits, largestBody } from "./limits.ts";
-import type { Origins } from "./places/origin.ts";
-import { appPrefixOf, type Place, type Places, type WorldDirectory } from "./places/places.ts";
 import { failure, graphErrorOf, preflight, preflightHeaders, refusalByShape, turnedAway } from "./refusals.ts";
 import { allowedMethods } from "./routes/allowed-methods.ts";
 import type { RouteHandler, RouteTable } from "./routes/extra-routes.ts";
@@ -31,7 +31,7 @@ import { sendWebResponse, webRequest } from "./web.ts";
 export interface RequestDispatcherOptions {
   readonly deps: RequestDeps;
   readonly handleRequest: typeof handleRequest;
-  readonly places: Places;
+  readonly destinations: Destinations;
   readonly worlds: Pick<WorldDirectory, "default">;
   readonly origins: Origins;
   readonly routes: RouteTable;
@@ -42,14 +42,14 @@ export interface RequestDispatcherOptions {
   readonly pages: PageGuard | undefined;
 }
 
-/** A request whose head is read and whose place is known. */
+/** A request whose head is read and whose destination is known. */
 interface IncomingRequest extends Client {
   readonly appPrefix: string;
   readonly head: RequestHead;
   readonly facts: HeadFacts;
   readonly encoding: BodyEncoding;
   readonly connection: Connection;
-  readonly place: Place;
+  readonly destination: Destination;
   readonly baseUrl: string;
   readonly startedMs: number;
 }
@@ -63,7 +63,7 @@ const TURNED_AWAY = 503;
 export class RequestDispatcher {
   readonly #options: RequestDispatcherOptions;
   readonly #admissions: Admissions<IncomingRequest>;
-  readonly #resting = new Resting();
+  readonly #turnedAway = new TurnedAwayConnections();
   readonly #longWork = new LongWork();
   readonly #facts: HeadFactsCache;
 
@@ -71,7 +71,7 @@ export class RequestDispatcher {
     this.#options = options;
     const { limits, metrics, pages } = options;
     this.#facts = new HeadFactsCache(pages);
-    this.#admissions = new Admissions({ limits, metrics, knownApp: appOf, retryAfterSeconds: () => this.#resting.seconds });
+    this.#admissions = new Admissions({ limits, metrics, knownApp: appOf, retryAfterSeconds: () => this.#turnedAway.seconds });
   }
 
   /** No new requests from now on. */
@@ -81,10 +81,10 @@ export class RequestDispatcher {
 
   /** Never rejects. */
   async dispatch(head: RequestHead, connection: Connection): Promise<void> {
-    const incoming = await this.#locate(head, connection);
+    const incoming = await this.#findDestination(head, connection);
     if (incoming === undefined) return;
     try {
-      const route = this.#options.routes.find(head, incoming.place);
+      const route = this.#options.routes.find(head, incoming.destination);
       const { pageRefusal } = incoming.facts;
       if (route !== undefined) {
         await this.#longWork.next();
@@ -100,7 +100,7 @@ export class RequestDispatcher {
     } catch (error) {
       this.#fail(error, incoming);
     } finally {
-      incoming.place.leave();
+      incoming.destination.leave();
     }
   }
 
@@ -117,10 +117,10 @@ export class RequestDispatcher {
       if (size > SMALL_BODY_BYTES_MAX) await this.#longWork.next(size);
       const read = taken instanceof Uint8Array && incoming.encoding === "gzip" ? this.#unpacked(taken, size, incoming) : taken;
       const bytes = read instanceof Promise ? await read : read;
-      if (size > 0) incoming.place.world.workBegins("read a body");
+      if (size > 0) incoming.destination.world.workBegins("read a body");
       body = bytes instanceof Uint8Array ? this.#parsed(bytes, incoming) : defectiveBody(bytes);
       const { deps, handleRequest } = this.#options;
-      const responding = handleRequest(deps, incoming.place.world, this.#requestOf(incoming, body, admitted));
+      const responding = handleRequest(deps, incoming.destination.world, this.#requestOf(incoming, body, admitted));
       admitted.countAgainstAddress();
       response = await responding;
     } finally {
@@ -134,15 +134,25 @@ export class RequestDispatcher {
   }
 
   /** Undefined: the world could not be opened, and the response says so. */
-  async #locate(head: RequestHead, connection: Connection): Promise<IncomingRequest | undefined> {
-    const { deps, metrics, origins, places, worlds } = this.#options;
+  async #findDestination(head: RequestHead, connection: Connection): Promise<IncomingRequest | undefined> {
+    const { deps, metrics, origins, destinations, worlds } = this.#options;
     const startedMs = monotonicMs();
     try {
       const origin = origins.of(head.headers, head.host, connection);
-      const place = await places.locate(origin.host, head.target.path);
-      const [baseUrl, address] = [origins.baseUrlOf(origin, place), origins.clientOf(head.headers, connection)];
+      const destination = await destinations.find(origin.host, head.target.path);
+      const [baseUrl, address] = [origins.baseUrlOf(origin, destination), origins.clientOf(head.headers, connection)];
       const facts = this.#facts.of(head, origin.host);
-      return { head, facts, connection, place, baseUrl, startedMs, address, encoding: encodingOf(head), appPrefix: appPrefixOf(place.world) };
+      return {
+        head,
+        facts,
+        connection,
+        destination,
+        baseUrl,
+        startedMs,
+        address,
+        encoding: encodingOf(head),
+        appPrefix: appPrefixOf(destination.world),
+      };
     } catch (error) {
       const response = failure(deps, worlds.default, "base", error);
       metrics.record(response.operation, response.status, monotonicMs() - startedMs);
@@ -189,21 +199,21 @@ export class RequestDispatcher {
     return size > SMALL_BODY_BYTES_MAX ? unpacked(taken, this.#bytesMaxOf(incoming)) : unpackedAtOnce(taken, SMALL_BODY_BYTES_MAX);
   }
 
-  #bytesMaxOf({ head, place }: IncomingRequest): number {
-    return largestBody(this.#options.limits, place, findHeader(head.headers, "content-type"));
+  #bytesMaxOf({ head, destination }: IncomingRequest): number {
+    return largestBody(this.#options.limits, destination, findHeader(head.headers, "content-type"));
   }
 
   #parsed(bytes: Uint8Array, { head }: IncomingRequest): ParsedBody {
     return bytes.length === 0 ? NO_BODY : parseBody(bytes, findHeader(head.headers, "content-type"));
   }
 
-  #requestOf({ head, facts, place, baseUrl }: IncomingRequest, body: ParsedBody, admission?: RunningRequest): GraphRequest {
+  #requestOf({ head, facts, destination, baseUrl }: IncomingRequest, body: ParsedBody, admission?: RunningRequest): GraphRequest {
     const { method, target, headers } = head;
     const { query } = facts;
     return {
-      surface: place.surface,
+      surface: destination.surface,
       method,
-      path: place.path,
+      path: destination.path,
       queryText: target.queryText,
       query: query.parameters,
       body: body.parameters,
@@ -218,7 +228,7 @@ export class RequestDispatcher {
 
   #respond(incoming: IncomingRequest, body: ParsedBody, response: GraphResponse, turnAway: TurnAway | undefined): void {
     if (turnAway !== undefined) this.#options.metrics.turnAway(turnAway.app, turnAway.reason);
-    if (turnAway !== undefined && response.status === TURNED_AWAY) this.#resting.respond(incoming.connection, response, this.#resting.seconds);
+    if (turnAway !== undefined && response.status === TURNED_AWAY) this.#turnedAway.respond(incoming.connection, response, this.#turnedAway.seconds);
     else {
       incoming.connection.send(response);
       incoming.connection.finish();
@@ -230,22 +240,22 @@ export class RequestDispatcher {
   #turnAway(incoming: IncomingRequest, { app, reason }: TurnAway): void {
     const { deps, metrics } = this.#options;
     metrics.turnAway(app, reason);
-    const seconds = this.#resting.seconds;
-    const response = turnedAway(deps, incoming.place.world, this.#requestOf(incoming, NO_BODY), seconds);
-    this.#resting.respond(incoming.connection, response, seconds);
+    const seconds = this.#turnedAway.seconds;
+    const response = turnedAway(deps, incoming.destination.world, this.#requestOf(incoming, NO_BODY), seconds);
+    this.#turnedAway.respond(incoming.connection, response, seconds);
     this.#record(incoming, NO_BODY, response);
   }
 
   /** Before anything else about the request is looked at. Its body stays unread. */
   #refuse(incoming: IncomingRequest, error: GraphError): void {
     const request = this.#requestOf(incoming, NO_BODY);
-    this.#respond(incoming, NO_BODY, refusalByShape(this.#options.deps, incoming.place.world, request, error), undefined);
+    this.#respond(incoming, NO_BODY, refusalByShape(this.#options.deps, incoming.destination.world, request, error), undefined);
   }
 
-  #respondToPreflight({ head, connection, place, startedMs }: IncomingRequest): void {
+  #respondToPreflight({ head, connection, destination, startedMs }: IncomingRequest): void {
     const { deps, routes } = this.#options;
-    const { world, surface, path } = place;
-    const allow = allowedMethods(deps.registry, world.profile, surface, path, routes.isAt(place));
+    const { world, surface, path } = destination;
+    const allow = allowedMethods(deps.registry, world.profile, surface, path, routes.isAt(destination));
     const response = preflight(deps, world, surface, { ...preflightHeaders(findHeader(head.headers, "access-control-request-headers")), allow });
     connection.send(response);
     connection.finish();
@@ -253,9 +263,9 @@ export class RequestDispatcher {
   }
 
   /** A mistake of this program, outside of the pipeline. */
-  #fail(error: unknown, { connection, place, startedMs }: IncomingRequest): void {
+  #fail(error: unknown, { connection, destination, startedMs }: IncomingRequest): void {
     const { deps, metrics } = this.#options;
-    const response = failure(deps, place.world, place.surface, error);
+    const response = failure(deps, destination.world, destination.surface, error);
     metrics.record(response.operation, response.status, monotonicMs() - startedMs);
     if (connection.hasBegunResponse) {
       connection.abort();
@@ -265,10 +275,10 @@ export class RequestDispatcher {
     connection.finish();
   }
 
-  #record({ head, facts, place, startedMs }: IncomingRequest, body: ParsedBody, response: GraphResponse): void {
+  #record({ head, facts, destination, startedMs }: IncomingRequest, body: ParsedBody, response: GraphResponse): void {
     const durationMs = monotonicMs() - startedMs;
     this.#options.metrics.record(response.operation, response.status, durationMs);
-    const { world, surface, path } = place;
+    const { world, surface, path } = destination;
     const entry: RequestEntry = {
       trace_id: response.traceId,
       operation: response.operation,
@@ -289,14 +299,14 @@ export class RequestDispatcher {
   }
 }
 
-function appOf({ place, facts, head, appPrefix }: IncomingRequest): string | undefined {
-  const app = knownApp(place.world, facts.query.parameters, (name) => findHeader(head.headers, name));
+function appOf({ destination, facts, head, appPrefix }: IncomingRequest): string | undefined {
+  const app = knownApp(destination.world, facts.query.parameters, (name) => findHeader(head.headers, name));
   return app === undefined ? undefined : appPrefix + app;
 }
 
-async function respondTo(route: RouteHandler, { head, connection, place, baseUrl }: IncomingRequest, isFromProxy: boolean): Promise<void> {
-  const routePlace = { ...place, baseUrl, isFromProxy };
-  await sendWebResponse(connection, await route(webRequest(head, `${baseUrl}${place.path}`), routePlace));
+async function respondTo(route: RouteHandler, { head, connection, destination, baseUrl }: IncomingRequest, isFromProxy: boolean): Promise<void> {
+  const routeDestination = { ...destination, baseUrl, isFromProxy };
+  await sendWebResponse(connection, await route(webRequest(head, `${baseUrl}${destination.path}`), routeDestination));
   connection.finish();
 }
 

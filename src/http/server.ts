@@ -4,12 +4,12 @@ import { handleRequest, type RequestDeps } from "#graph/pipeline/handle-request"
 import type { RequestEntry } from "#graph/worlds/request-log";
 import type { PageGuard } from "#kernel/page-guard";
 import { RequestMetrics } from "#telemetry/request-metrics";
+import { Destinations, type SurfaceAddress, type WorldDirectory } from "./destinations/destinations.ts";
+import { Origins } from "./destinations/origin.ts";
 import type { ProtocolProblem } from "./http1/request-head.ts";
 import type { TextResponse } from "./http1/response-writer.ts";
 import { type HttpLimits, parserHeaderBytesMax } from "./limits.ts";
 import { type Listener, listen } from "./listeners/listener.ts";
-import { Origins } from "./places/origin.ts";
-import { Places, type SurfaceAddress, type WorldDirectory } from "./places/places.ts";
 import { CORS_HEADERS, graphErrorOf, refusal } from "./refusals.ts";
 import { RequestDispatcher } from "./requests.ts";
 import { type ExtraRoutes, RouteTable } from "./routes/extra-routes.ts";
@@ -50,7 +50,7 @@ export function serveGraph(options: GraphServerOptions): GraphServer {
   const origins = new Origins(options.trustedProxies, publicUrl);
   const dispatcher = new RequestDispatcher({
     ...{ deps, worlds, origins, limits, metrics, pages, onServed },
-    places: new Places(worlds, surfaces, publicUrl === undefined),
+    destinations: new Destinations(worlds, surfaces, publicUrl === undefined),
     routes: new RouteTable(options.extraRoutes ?? new Map()),
     handleRequest: options.handleRequest ?? handleRequest,
   });

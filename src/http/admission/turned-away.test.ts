@@ -3,7 +3,7 @@ import type { GraphResponse } from "#graph/pipeline/request";
 import { type EchoGraph, serveHeld } from "#harness/echo-graph";
 import { exchange } from "#harness/http/raw-http";
 import type { HttpLimits } from "../limits.ts";
-import { Resting, type RestingConnection } from "./resting.ts";
+import { type TurnedAwayConnection, TurnedAwayConnections } from "./turned-away.ts";
 
 interface Occupied {
   readonly graph: EchoGraph;
@@ -73,61 +73,61 @@ describe("requests that are turned away", () => {
     await graph.stop(0);
   });
 
-  test("a server that stops does not wait for resting connections longer than they rest", async () => {
+  test("a server that stops does not wait for connections that it holds back", async () => {
     const { graph, hold, release } = await occupied({ requestsMax: 1 });
     const held = await hold("a=1");
-    const resting = exchange(graph.port, [get], { responses: 2 });
+    const turnedAway = exchange(graph.port, [get], { responses: 2 });
     while (graph.metrics.turnedAway < 1) await Bun.sleep(1);
     const stopped = graph.stop(60_000);
     release();
     await held();
     await stopped;
-    const { responses, isClosedByServer } = await resting;
+    const { responses, isClosedByServer } = await turnedAway;
     expect(responses.map(({ status }) => status)).toEqual([503]);
     expect(isClosedByServer).toBe(true);
   });
 });
 
-test("D-97: a request that is turned away has its response at once, and its connection rests", async () => {
+test("D-97: a request that is turned away has its response at once, and its connection is held back", async () => {
   const events: string[] = [];
   const finished = Promise.withResolvers<void>();
   const exchange = {
     isLast: false,
     isGone: false,
     send: ({ status }: GraphResponse) => events.push(`sent ${status}`),
-    rest: () => events.push("rests"),
+    holdBack: () => events.push("held back"),
     finish: () => finished.resolve(void events.push("finished")),
-  } as unknown as RestingConnection;
-  new Resting().respond(exchange, { status: 503, headers: {}, body: "{}" } as GraphResponse, 1);
-  expect(events).toEqual(["sent 503", "rests"]);
+  } as unknown as TurnedAwayConnection;
+  new TurnedAwayConnections().respond(exchange, { status: 503, headers: {}, body: "{}" } as GraphResponse, 1);
+  expect(events).toEqual(["sent 503", "held back"]);
   await finished.promise;
-  expect(events).toEqual(["sent 503", "rests", "finished"]);
+  expect(events).toEqual(["sent 503", "held back", "finished"]);
 });
 
-test("D-97: the more connections rest, the longer the next one rests", () => {
-  const resting = new Resting();
-  const exchange = { isLast: false, isGone: false, send() {}, rest() {}, finish() {} } as unknown as RestingConnection;
+test("D-97: the more connections are held back, the longer the next one is", () => {
+  const turnedAway = new TurnedAwayConnections();
+  const exchange = { isLast: false, isGone: false, send() {}, holdBack() {}, finish() {} } as unknown as TurnedAwayConnection;
   const response = { status: 503, headers: {}, body: "{}" } as GraphResponse;
-  const rests = Array.from({ length: 6_000 }, () => {
-    const { seconds } = resting;
-    resting.respond(exchange, response, seconds);
+  const holds = Array.from({ length: 6_000 }, () => {
+    const { seconds } = turnedAway;
+    turnedAway.respond(exchange, response, seconds);
     return seconds;
   });
-  expect([0, 499, 500, 2_750, 4_500, 5_999].map((at) => rests[at])).toEqual([1, 1, 2, 6, 10, 10]);
-  resting.respond({ ...exchange, isLast: true }, response, 1);
-  expect(resting.seconds).toBe(10);
+  expect([0, 499, 500, 2_750, 4_500, 5_999].map((at) => holds[at])).toEqual([1, 1, 2, 6, 10, 10]);
+  turnedAway.respond({ ...exchange, isLast: true }, response, 1);
+  expect(turnedAway.seconds).toBe(10);
 });
 
 test("D-97: connections that are gone, and those that went on, count no more", async () => {
   const response = { status: 503, headers: {}, body: "{}" } as GraphResponse;
   for (const isGone of [true, false]) {
-    const resting = new Resting();
+    const turnedAway = new TurnedAwayConnections();
     let finished = 0;
-    const exchange = { isLast: false, isGone, send() {}, rest() {}, finish: () => finished++ } as unknown as RestingConnection;
-    for (let i = 0; i < 2_000; i++) resting.respond(exchange, response, 10);
-    expect(resting.seconds).toBe(5);
+    const exchange = { isLast: false, isGone, send() {}, holdBack() {}, finish: () => finished++ } as unknown as TurnedAwayConnection;
+    for (let i = 0; i < 2_000; i++) turnedAway.respond(exchange, response, 10);
+    expect(turnedAway.seconds).toBe(5);
     // No further request is turned away: there is room again, and no connection waits for the end of its ten seconds.
-    while (resting.seconds > 1) await Bun.sleep(20);
+    while (turnedAway.seconds > 1) await Bun.sleep(20);
     expect(finished > 0).toBe(!isGone);
   }
 });

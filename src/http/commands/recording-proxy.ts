@@ -75,7 +75,7 @@ async function pass(head: RequestHead, requestBody: Buffer, upstream: URL, note:
   return { status, headers: readdressedHeaders, body };
 }
 
-/** With the proxy's address in place of the server's, also where JSON has `\/` for a slash. Bytes that are not text stay as they are. */
+/** The bytes with the proxy's address instead of the server's, also as JSON writes it, with `\/` for a slash. All other bytes stay as they are. */
 function readdressed(bytes: Buffer, upstream: URL, host: string | undefined): Buffer {
   const base = upstream.href.replace(/\/$/, "");
   const [text, own] = [bytes.toString("latin1"), `http://${host}`];

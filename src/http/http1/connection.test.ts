@@ -41,15 +41,15 @@ const request = fc
   });
 
 const pieces = (text: string, cuts: readonly number[]): string[] => {
-  const places = [...new Set(cuts.map((cut) => cut % (text.length + 1)))].sort((a, b) => a - b);
-  return [0, ...places].map((place, index) => text.slice(place, places[index] ?? text.length)).filter((piece) => piece !== "");
+  const cutPoints = [...new Set(cuts.map((cut) => cut % (text.length + 1)))].sort((a, b) => a - b);
+  return [0, ...cutPoints].map((start, index) => text.slice(start, cutPoints[index] ?? text.length)).filter((piece) => piece !== "");
 };
 
 test("a response that rests has waited since then, not since its request came", async () => {
   const owner = new Owner({ isLate: true });
   await owner.send("GET / HTTP/1.1\r\nHost: h\r\n");
   owner.timeMs = 7;
-  owner.connection.rest();
+  owner.connection.holdBack();
   expect(owner.connection.waitsSinceMs).toBe(7);
 });
 

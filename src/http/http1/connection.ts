@@ -85,7 +85,7 @@ export class Connection {
   #body: IncomingBody | undefined;
   #awaited: AwaitedBody | undefined;
   #sent: PartsReader | undefined;
-  #isResting = false;
+  #isHeldBack = false;
 
   constructor(socket: ByteSocket, owner: ConnectionOwner<Connection>) {
     this.#socket = socket;
@@ -104,7 +104,7 @@ export class Connection {
     if (this.#state === "waiting" && this.#hasHeadBegun) return "head";
     if (this.#state === "waiting") return this.#hasServed ? "next request" : "first request";
     if (this.#awaited !== undefined) return "body";
-    return this.#isResting || this.#state === "ending" ? "time" : undefined;
+    return this.#isHeldBack || this.#state === "ending" ? "time" : undefined;
   }
 
   get waitsSinceMs(): number {
@@ -315,15 +315,15 @@ export class Connection {
     return this.#writer.hasBegun;
   }
 
-  rest(): void {
-    this.#isResting = true;
+  holdBack(): void {
+    this.#isHeldBack = true;
     this.#sinceMs = this.#owner.clock.monotonicMs();
   }
 
   /** After the response: the next request may be read. */
   finish(): void {
     if (this.isGone) return;
-    this.#isResting = false;
+    this.#isHeldBack = false;
     const isLast = this.#writer.isLast || this.isLast;
     this.#head = undefined;
     this.#body = undefined;

@@ -1,15 +1,15 @@
 /** Which of the server's own addresses a request means. */
 import { expect, test } from "bun:test";
+import type { Destination } from "../destinations/destinations.ts";
 import type { RequestHead } from "../http1/request-head.ts";
-import type { Place } from "../places/places.ts";
 import { type RouteHandler, RouteTable } from "./extra-routes.ts";
 
 const names = ["/", "/openapi.json", "/player/", "/player/own.js"] as const;
 const handlers = new Map(names.map((name) => [name as string, (() => new Response(name)) as RouteHandler]));
 const table = new RouteTable(handlers);
-const placeOf = (path: string, surface = "base"): Place => ({ path, surface }) as unknown as Place;
+const destinationOf = (path: string, surface = "base"): Destination => ({ path, surface }) as unknown as Destination;
 const found = (path: string, { method = "GET", accept = "text/html", surface = "base" } = {}): string | undefined => {
-  const handler = table.find({ method, headers: accept === "" ? [] : ["Accept", accept] } as unknown as RequestHead, placeOf(path, surface));
+  const handler = table.find({ method, headers: accept === "" ? [] : ["Accept", accept] } as unknown as RequestHead, destinationOf(path, surface));
   return names.find((name) => handlers.get(name) === handler);
 };
 
@@ -44,6 +44,6 @@ test("D-05: the first page is for browsers alone, and takes nothing below it", (
 });
 
 test("an address is the server's own whatever the request says, but on the base surface only", () => {
-  expect(["/", "/player/x", "/other"].map((path) => table.isAt(placeOf(path)))).toEqual([true, true, false]);
-  expect(table.isAt(placeOf("/player/x", "app"))).toBe(false);
+  expect(["/", "/player/x", "/other"].map((path) => table.isAt(destinationOf(path)))).toEqual([true, true, false]);
+  expect(table.isAt(destinationOf("/player/x", "app"))).toBe(false);
 });

@@ -1,9 +1,9 @@
 /** What stands on the graph's own address beside the graph: `/openapi.json`, `/player/…` (operating.md). */
 import { findHeader } from "#kernel/http-text/headers";
+import type { Destination } from "../destinations/destinations.ts";
 import type { RequestHead } from "../http1/request-head.ts";
-import type { Place } from "../places/places.ts";
 
-export interface RoutePlace extends Place {
+export interface RouteDestination extends Destination {
   /** Scheme, host and mount as the client used them, without a trailing slash. */
   readonly baseUrl: string;
   /** The request came by a proxy whose headers are trusted. */
@@ -11,7 +11,7 @@ export interface RoutePlace extends Place {
 }
 
 /** Given a GET or HEAD without a body. */
-export type RouteHandler = (request: Request, place: RoutePlace) => Response | Promise<Response>;
+export type RouteHandler = (request: Request, destination: RouteDestination) => Response | Promise<Response>;
 
 /** By path below the base surface's mount; a path with a slash at its end takes all below it. */
 export type ExtraRoutes = ReadonlyMap<string, RouteHandler>;
@@ -25,19 +25,19 @@ export class RouteTable {
     this.#below = [...routes].filter(([path]) => path !== "/" && path.endsWith("/"));
   }
 
-  find({ method, headers }: RequestHead, place: Place): RouteHandler | undefined {
-    if (place.surface !== "base" || (method !== "GET" && method !== "HEAD")) return undefined;
+  find({ method, headers }: RequestHead, destination: Destination): RouteHandler | undefined {
+    if (destination.surface !== "base" || (method !== "GET" && method !== "HEAD")) return undefined;
     // D-05: to others than browsers it is an unknown path.
-    if (place.path === "/" && findHeader(headers, "accept")?.includes("text/html") !== true) return undefined;
-    return this.#at(place);
+    if (destination.path === "/" && findHeader(headers, "accept")?.includes("text/html") !== true) return undefined;
+    return this.#at(destination);
   }
 
   /** A GET of this address is served here, whatever its headers say. */
-  isAt(place: Place): boolean {
-    return place.surface === "base" && this.#at(place) !== undefined;
+  isAt(destination: Destination): boolean {
+    return destination.surface === "base" && this.#at(destination) !== undefined;
   }
 
-  #at({ path: given }: Place): RouteHandler | undefined {
+  #at({ path: given }: Destination): RouteHandler | undefined {
     const exact = this.#exact.get(given);
     if (exact !== undefined) return exact;
     for (const [path, handler] of this.#below) if (given.startsWith(path)) return handler;

@@ -9,8 +9,8 @@ test("a document that was made is used again until time, profile, calendar, addr
   const { world, registry } = await openPlaza();
   const route = openapiRoute({ registry, monotonicMs: () => 0, traceId: () => "t", onUnexpected: () => {} }, addresses);
   const read = async (query = "", baseUrl = "http://one"): Promise<string> => {
-    const place = { world, baseUrl, surface: "base", path: "/openapi.json", isFromProxy: false } as unknown as Parameters<typeof route>[1];
-    return (await route(new Request(`${baseUrl}/openapi.json${query}`), place)).text();
+    const destination = { world, baseUrl, surface: "base", path: "/openapi.json", isFromProxy: false } as unknown as Parameters<typeof route>[1];
+    return (await route(new Request(`${baseUrl}/openapi.json${query}`), destination)).text();
   };
   const first = await read();
   expect(await read()).toBe(first);
@@ -34,11 +34,11 @@ test("a document that was made is used again until time, profile, calendar, addr
 test("each type is taken, each surface is taken, and so is a type with a surface that serves it", async () => {
   const { world, registry } = await openPlaza();
   const route = openapiRoute({ registry, monotonicMs: () => 0, traceId: () => "t", onUnexpected: () => {} }, addresses);
-  const place = { world, baseUrl: "http://one", surface: "base", path: "/openapi.json", isFromProxy: false } as unknown as Parameters<
+  const destination = { world, baseUrl: "http://one", surface: "base", path: "/openapi.json", isFromProxy: false } as unknown as Parameters<
     typeof route
   >[1];
   const pathsOf = async (query: string) => {
-    const response = await route(new Request(`http://one/openapi.json${query}`), place);
+    const response = await route(new Request(`http://one/openapi.json${query}`), destination);
     expect({ query, status: response.status }).toEqual({ query, status: 200 });
     return Object.keys(((await response.json()) as { paths: object }).paths);
   };
@@ -50,11 +50,11 @@ test("each type is taken, each surface is taken, and so is a type with a surface
 test("a type or a surface that does not exist is refused, with those that do, and so is a surface that does not serve the type", async () => {
   const { world, registry } = await openPlaza();
   const route = openapiRoute({ registry, monotonicMs: () => 0, traceId: () => "t", onUnexpected: () => {} }, addresses);
-  const place = { world, baseUrl: "http://one", surface: "base", path: "/openapi.json", isFromProxy: false } as unknown as Parameters<
+  const destination = { world, baseUrl: "http://one", surface: "base", path: "/openapi.json", isFromProxy: false } as unknown as Parameters<
     typeof route
   >[1];
   const problemIn = async (query: string) => {
-    const response = await route(new Request(`http://one/openapi.json${query}`), place);
+    const response = await route(new Request(`http://one/openapi.json${query}`), destination);
     const { error } = (await response.json()) as { error: { code: number; message: string; error_data: { parameter: string } } };
     return { status: response.status, code: error.code, parameter: error.error_data.parameter, message: error.message };
   };

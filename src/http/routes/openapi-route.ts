@@ -7,8 +7,8 @@ import { BoundedMap } from "#kernel/bounded-map";
 import { unixSeconds } from "#kernel/clock";
 import { type GraphError, invalidParameter } from "#kernel/errors";
 import { formatVersion } from "#kernel/versions";
-import { atHostname } from "../places/origin.ts";
-import type { SurfaceAddress } from "../places/places.ts";
+import type { SurfaceAddress } from "../destinations/destinations.ts";
+import { atHostname } from "../destinations/origin.ts";
 import { refusal } from "../refusals.ts";
 import type { RouteHandler } from "./extra-routes.ts";
 

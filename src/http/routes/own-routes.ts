@@ -1,6 +1,6 @@
 /** What stands on the graph's own address beside the graph (operating.md). */
 import type { RequestDeps } from "#graph/pipeline/handle-request";
-import type { SurfaceAddress } from "../places/places.ts";
+import type { SurfaceAddress } from "../destinations/destinations.ts";
 import type { ExtraRoutes, RouteHandler } from "./extra-routes.ts";
 import { asyncapiRoute, openapiRoute } from "./openapi-route.ts";
 import { PLAYER_PATH, type PlayerOptions, playerRoute } from "./player-route.ts";

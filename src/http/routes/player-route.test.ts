@@ -24,8 +24,8 @@ async function open(options: Partial<PlayerOptions> = {}) {
   const route = playerRoute(deps, { isCountryChosen: true, countryHeader: "x-country", ...options });
   const get = async (path: string, headers: Record<string, string> = {}, more: object = {}) => {
     const [pathOnly = ""] = path.split("?");
-    const place = { world: plaza.world, baseUrl: "http://one", surface: "base", path: pathOnly, isFromProxy: true, ...more };
-    return route(new Request(`http://one${path}`, { headers }), place as unknown as Parameters<typeof route>[1]);
+    const destination = { world: plaza.world, baseUrl: "http://one", surface: "base", path: pathOnly, isFromProxy: true, ...more };
+    return route(new Request(`http://one${path}`, { headers }), destination as unknown as Parameters<typeof route>[1]);
   };
   return { get, recordings, plaza };
 }

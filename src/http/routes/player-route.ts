@@ -5,7 +5,7 @@ import { countryOf } from "#graph/schema/formats";
 import { unknownPath } from "#kernel/errors";
 import { randomSecret } from "#system";
 import { refusal } from "../refusals.ts";
-import type { RouteHandler, RoutePlace } from "./extra-routes.ts";
+import type { RouteDestination, RouteHandler } from "./extra-routes.ts";
 
 export const PLAYER_PATH = "/player/";
 
@@ -39,31 +39,31 @@ const HEADERS = { "cache-control": "no-store", "referrer-policy": "no-referrer",
 const SCRIPT_HEADERS = { "content-type": "text/javascript; charset=utf-8", "cache-control": "public, max-age=3600" };
 
 export function playerRoute(deps: RequestDeps, options: PlayerOptions): RouteHandler {
-  return async (request, place) => {
-    const [id = "", ticket, ...rest] = place.path.slice(PLAYER_PATH.length).split("/");
-    const { world } = place;
-    const viewer = viewerOf(request, place, options);
+  return async (request, destination) => {
+    const [id = "", ticket, ...rest] = destination.path.slice(PLAYER_PATH.length).split("/");
+    const { world } = destination;
+    const viewer = viewerOf(request, destination, options);
     if (id === LIBRARY && ticket === undefined) return libraryResponse();
     if (ticket === undefined) {
       const view = await openPlayer(world, id, viewer);
-      if (typeof view === "string") return refused(deps, place, view);
+      if (typeof view === "string") return refused(deps, destination, view);
       return page(200, playerPage(view.title, LIBRARY, `${id}/${view.ticket}/${PLAYLIST}`, randomSecret(NONCE_BYTES)));
     }
     const name = rest.join("/");
     if (name === PLAYLIST) {
       const found = await readPlaylist(world, id, ticket, viewer);
-      if (typeof found === "string") return refused(deps, place, found);
+      if (typeof found === "string") return refused(deps, destination, found);
       return new Response(found.playlist, { headers: { ...HEADERS, "content-type": "application/vnd.apple.mpegurl" } });
     }
     const found = await findSegment(world, id, ticket, name, viewer);
-    return typeof found === "string" ? refused(deps, place, found) : segmentResponse(deps, place, found.path);
+    return typeof found === "string" ? refused(deps, destination, found) : segmentResponse(deps, destination, found.path);
   };
 }
 
-async function segmentResponse(deps: RequestDeps, place: RoutePlace, path: string): Promise<Response> {
+async function segmentResponse(deps: RequestDeps, destination: RouteDestination, path: string): Promise<Response> {
   const file = Bun.file(path);
   // A player names only segments that are there; others are guesses.
-  if (!(await file.exists())) return refused(deps, place, "missing");
+  if (!(await file.exists())) return refused(deps, destination, "missing");
   return new Response(file.stream(), {
     headers: { ...HEADERS, "content-type": "video/mp2t", "content-length": String(file.size) },
   });
@@ -75,10 +75,10 @@ async function libraryResponse(): Promise<Response> {
   return new Response(text, { headers: SCRIPT_HEADERS });
 }
 
-function refused(deps: RequestDeps, place: RoutePlace, reason: PlaybackRefusal): Response {
+function refused(deps: RequestDeps, destination: RouteDestination, reason: PlaybackRefusal): Response {
   if (reason !== "missing") return page(STATUSES[reason], refusalPage(TEXTS[reason]));
   // The same bytes as for any path that does not exist, whatever the video is.
-  const { status, headers, body } = refusal(deps, place.world, "base", unknownPath(place.path), "wrapped");
+  const { status, headers, body } = refusal(deps, destination.world, "base", unknownPath(destination.path), "wrapped");
   return new Response(body, { status, headers: { ...headers, "cache-control": "no-store" } });
 }
 
@@ -89,7 +89,7 @@ const page = (status: number, { html, contentSecurityPolicy }: PageResponse): Re
   });
 
 /** What the viewer chose counts before what a proxy says. */
-function viewerOf(request: Request, { isFromProxy }: RoutePlace, options: PlayerOptions): Viewer {
+function viewerOf(request: Request, { isFromProxy }: RouteDestination, options: PlayerOptions): Viewer {
   const { isCountryChosen, countryHeader } = options;
   const chosen = isCountryChosen ? new URL(request.url).searchParams.get("country") : null;
   const named = countryHeader !== undefined && isFromProxy ? request.headers.get(countryHeader) : null;

@@ -1,7 +1,7 @@
 /** When connections go on whose last request was turned away (D-97). */
 import { expect, test } from "bun:test";
 import type { GraphResponse } from "#graph/pipeline/request";
-import { Resting, type RestingConnection } from "./resting.ts";
+import { type TurnedAwayConnection, TurnedAwayConnections } from "./turned-away.ts";
 
 const response = { status: 503, headers: {}, body: "{}" } as GraphResponse;
 /** Longer than any test. */
@@ -19,32 +19,32 @@ function noting() {
     });
     times.at(-1)?.push(name);
   };
-  const exchangeOf = (name: string): RestingConnection & { isLast: boolean } =>
-    ({ isLast: false, isGone: false, send() {}, rest() {}, finish: () => note(name) }) as unknown as RestingConnection & { isLast: boolean };
+  const exchangeOf = (name: string): TurnedAwayConnection & { isLast: boolean } =>
+    ({ isLast: false, isGone: false, send() {}, holdBack() {}, finish: () => note(name) }) as unknown as TurnedAwayConnection & { isLast: boolean };
   return { times, exchangeOf };
 }
 
 test("at first those go on whose time is over, or whose connection ends; then, as long as nobody is turned away, twice as many each time", async () => {
-  const resting = new Resting();
+  const turnedAway = new TurnedAwayConnections();
   const { times, exchangeOf } = noting();
   const ending = exchangeOf("ending");
-  for (let at = 0; at < 1_000; at++) resting.respond(exchangeOf(`later ${at}`), response, LONG_SECONDS);
-  resting.respond(exchangeOf("now"), response, 0);
-  resting.respond(ending, response, LONG_SECONDS);
+  for (let at = 0; at < 1_000; at++) turnedAway.respond(exchangeOf(`later ${at}`), response, LONG_SECONDS);
+  turnedAway.respond(exchangeOf("now"), response, 0);
+  turnedAway.respond(ending, response, LONG_SECONDS);
   ending.isLast = true;
-  while (resting.seconds > 1 || times.flat().length < 1_002) await Bun.sleep(10);
+  while (turnedAway.seconds > 1 || times.flat().length < 1_002) await Bun.sleep(10);
   expect(times[0]).toEqual(["now", "ending"]);
   expect(times.slice(1).map(({ length }) => length)).toEqual([50, 100, 200, 400, 250]);
-  // Those that have rested longest are the first.
+  // Those that were held back longest are the first.
   expect(times.slice(1).flat()).toEqual(Array.from({ length: 1_000 }, (_, at) => `later ${at}`));
   // Those that come after all of them have gone on are looked at as well.
-  resting.respond(exchangeOf("next"), response, 0);
+  turnedAway.respond(exchangeOf("next"), response, 0);
   while (times.length < 7) await Bun.sleep(10);
   expect(times[6]).toEqual(["next"]);
 });
 
 test("where somebody is turned away meanwhile, no more go on before their time", async () => {
-  const resting = new Resting();
+  const turnedAway = new TurnedAwayConnections();
   const { times, exchangeOf } = noting();
   // Each goes on at the next look, and is turned away again.
   let again = 0;
@@ -52,33 +52,33 @@ test("where somebody is turned away meanwhile, no more go on before their time",
   const finished = Promise.withResolvers<void>();
   returning.finish = () => {
     if (++again === 4) finished.resolve();
-    else resting.respond(returning, response, 0);
+    else turnedAway.respond(returning, response, 0);
   };
-  resting.respond(exchangeOf("later"), response, LONG_SECONDS);
-  resting.respond(returning, response, 0);
+  turnedAway.respond(exchangeOf("later"), response, LONG_SECONDS);
+  turnedAway.respond(returning, response, 0);
   await finished.promise;
   expect(times).toEqual([]);
   while (times.length === 0) await Bun.sleep(10);
 });
 
-test("a connection that ends with the response does not rest", () => {
-  const resting = new Resting();
+test("a connection that ends with the response is not held back", () => {
+  const turnedAway = new TurnedAwayConnections();
   const { times, exchangeOf } = noting();
-  resting.respond({ ...exchangeOf("ends"), isLast: true, rest: () => expect.unreachable("it ends") }, response, LONG_SECONDS);
+  turnedAway.respond({ ...exchangeOf("ends"), isLast: true, holdBack: () => expect.unreachable("it ends") }, response, LONG_SECONDS);
   expect(times).toEqual([["ends"]]);
 });
 
-test("the more connections rest, the later the next one may come again, up to ten seconds; one whose client is gone counts no longer", async () => {
-  const resting = new Resting();
+test("the more connections are held back, the later the next one may come again, up to ten seconds; one whose client is gone does not count", async () => {
+  const turnedAway = new TurnedAwayConnections();
   const { times, exchangeOf } = noting();
-  const one = exchangeOf("gone") as RestingConnection & { isGone: boolean };
+  const one = exchangeOf("gone") as TurnedAwayConnection & { isGone: boolean };
   let count = 0;
   const secondsWith = (connections: number): number => {
-    for (; count < connections; count++) resting.respond(one, response, LONG_SECONDS);
-    return resting.seconds;
+    for (; count < connections; count++) turnedAway.respond(one, response, LONG_SECONDS);
+    return turnedAway.seconds;
   };
   expect([0, 499, 500, 4_499, 4_500, 9_000].map(secondsWith)).toEqual([1, 1, 2, 9, 10, 10]);
   one.isGone = true;
-  while (resting.seconds > 1) await Bun.sleep(10);
+  while (turnedAway.seconds > 1) await Bun.sleep(10);
   expect(times).toEqual([]);
 });

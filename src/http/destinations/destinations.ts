@@ -25,7 +25,7 @@ export interface SurfaceAddress {
   readonly hostname?: string | undefined;
 }
 
-export interface Place extends EnteredWorld {
+export interface Destination extends EnteredWorld {
   readonly surface: SurfaceName;
   /** Of world and surface, without a trailing slash: what links begin with behind the host. */
   readonly mount: string;
@@ -53,7 +53,7 @@ interface Location {
   readonly path: string;
 }
 
-export class Places {
+export class Destinations {
   readonly #worlds: WorldDirectory;
   readonly #everywhere: readonly Mounted[];
   readonly #byHostname: ReadonlyMap<string, readonly Mounted[]>;
@@ -72,24 +72,24 @@ export class Places {
   }
 
   /**
-   * The caller leaves the place when the request has ended. The path of a world that does not exist is one of the first world, where the
+   * The caller leaves the destination when the request has ended. The path of a world that does not exist is one of the first world, where the
    * pipeline does not know it.
    */
-  async locate(host: string, path: string): Promise<Place> {
+  async find(host: string, path: string): Promise<Destination> {
     const named = namedWorld(path);
     const name = named?.name ?? this.#worldOfHost(host);
     if (name === undefined) return this.#inFirst(host, path);
     const mount = `/${WORLD_SEGMENT}/${name}`;
     const entered = await this.#worlds.enter(name);
     if (entered === undefined) return this.#inFirst(host, named === undefined ? mount + path : path);
-    if (named !== undefined) return placed(entered, this.#locationOf(host, mount, path.slice(named.end)));
-    return placed(entered, this.#locationOf(host, this.#isHostKept ? "" : mount, path));
+    if (named !== undefined) return destinationOf(entered, this.#locationOf(host, mount, path.slice(named.end)));
+    return destinationOf(entered, this.#locationOf(host, this.#isHostKept ? "" : mount, path));
   }
 
-  async #inFirst(host: string, path: string): Promise<Place> {
+  async #inFirst(host: string, path: string): Promise<Destination> {
     // The first world is never deleted.
     const entered = (await this.#worlds.enter(DEFAULT_WORLD)) as EnteredWorld;
-    return placed(entered, this.#locationOf(host, "", path));
+    return destinationOf(entered, this.#locationOf(host, "", path));
   }
 
   #locationOf(host: string, mount: string, path: string): Location {
@@ -114,7 +114,7 @@ export class Places {
 
 const NOWHERE = { name: "base", hostname: undefined } as const;
 
-const placed = ({ world, leave }: EnteredWorld, { surface: { name, hostname }, mount, path }: Location): Place => ({
+const destinationOf = ({ world, leave }: EnteredWorld, { surface: { name, hostname }, mount, path }: Location): Destination => ({
   world,
   leave,
   surface: name,

@@ -3,8 +3,8 @@ import fc from "fast-check";
 import type { World } from "#graph/worlds/world";
 import { findHeader } from "#kernel/http-text/headers";
 import { surfaces } from "#surfaces/surfaces";
+import { appPrefixOf, Destinations } from "./destinations.ts";
 import { hostnameOf, Origins } from "./origin.ts";
-import { appPrefixOf, Places } from "./places.ts";
 
 const world = (name: string): World => ({ name }) as World;
 const entered = (name: string) => ({ world: world(name), leave: () => {} });
@@ -12,13 +12,13 @@ const worlds = {
   default: world("default"),
   enter: async (name: string) => (name === "t1" || name === "default" ? entered(name) : undefined),
 };
-const where = async (places: Places, host: string, path: string) => {
-  const { world: found, surface, mount, path: rest } = await places.locate(host, path);
+const where = async (destinations: Destinations, host: string, path: string) => {
+  const { world: found, surface, mount, path: rest } = await destinations.find(host, path);
   return { world: found.name, surface, mount, path: rest };
 };
 
 describe("D-01: surfaces by mount", () => {
-  const places = new Places(worlds, surfaces);
+  const destinations = new Destinations(worlds, surfaces);
   test.each([
     { from: "/v26.0/2001", world: "default", surface: "base", mount: "", path: "/v26.0/2001" },
     { from: "/", world: "default", surface: "base", mount: "", path: "/" },
@@ -36,8 +36,8 @@ describe("D-01: surfaces by mount", () => {
     { from: "/w/t1", world: "t1", surface: "base", mount: "/w/t1", path: "/" },
     { from: "/w/none/2001", world: "default", surface: "base", mount: "", path: "/w/none/2001" },
     { from: "/w", world: "default", surface: "base", mount: "", path: "/w" },
-  ])("$from", async ({ from, ...place }) => {
-    expect(await where(places, "localhost:4000", from)).toEqual(place as Awaited<ReturnType<typeof where>>);
+  ])("$from", async ({ from, ...destination }) => {
+    expect(await where(destinations, "localhost:4000", from)).toEqual(destination as Awaited<ReturnType<typeof where>>);
   });
 
   test("repeated slashes change nothing", async () => {
@@ -46,8 +46,8 @@ describe("D-01: surfaces by mount", () => {
     await fc.assert(
       fc.asyncProperty(mounted, fc.array(slashes, { minLength: 8, maxLength: 8 }), async (segments, gaps) => {
         const written = [...segments, "2001"].map((segment, i) => `${gaps[i]}${segment}`).join("");
-        const once = await where(places, "h", `/${[...segments, "2001"].join("/")}`);
-        const found = await where(places, "h", written);
+        const once = await where(destinations, "h", `/${[...segments, "2001"].join("/")}`);
+        const found = await where(destinations, "h", written);
         expect({ ...found, path: found.path.replaceAll(/\/+/g, "/") }).toEqual(once);
       }),
     );
@@ -55,19 +55,24 @@ describe("D-01: surfaces by mount", () => {
 });
 
 test("D-01: a surface with a host name of its own is served there alone", async () => {
-  const places = new Places(worlds, [
+  const destinations = new Destinations(worlds, [
     { name: "base", mount: "" },
     { name: "ads", mount: "", hostname: "ads.test" },
     { name: "microblog", mount: "/v1.0", hostname: "micro.test" },
     { name: "app", mount: "/app" },
   ]);
-  expect(await where(places, "ADS.test:4000", "/v25.0/8001")).toEqual({ world: "default", surface: "ads", mount: "", path: "/v25.0/8001" });
-  expect(await where(places, "micro.test", "/v1.0/7001")).toEqual({ world: "default", surface: "microblog", mount: "/v1.0", path: "/7001" });
-  expect(await where(places, "other.test", "/ads/v25.0/8001")).toEqual({ world: "default", surface: "base", mount: "", path: "/ads/v25.0/8001" });
-  expect(await where(places, "other.test", "/app/me")).toEqual({ world: "default", surface: "app", mount: "/app", path: "/me" });
-  expect(await where(places, "ads.test", "/w/t1/v25.0/8001")).toEqual({ world: "t1", surface: "ads", mount: "/w/t1", path: "/v25.0/8001" });
+  expect(await where(destinations, "ADS.test:4000", "/v25.0/8001")).toEqual({ world: "default", surface: "ads", mount: "", path: "/v25.0/8001" });
+  expect(await where(destinations, "micro.test", "/v1.0/7001")).toEqual({ world: "default", surface: "microblog", mount: "/v1.0", path: "/7001" });
+  expect(await where(destinations, "other.test", "/ads/v25.0/8001")).toEqual({
+    world: "default",
+    surface: "base",
+    mount: "",
+    path: "/ads/v25.0/8001",
+  });
+  expect(await where(destinations, "other.test", "/app/me")).toEqual({ world: "default", surface: "app", mount: "/app", path: "/me" });
+  expect(await where(destinations, "ads.test", "/w/t1/v25.0/8001")).toEqual({ world: "t1", surface: "ads", mount: "/w/t1", path: "/v25.0/8001" });
   // Wherever it stands among the others, and be it the only one.
-  const lone = new Places(worlds, [
+  const lone = new Destinations(worlds, [
     { name: "ads", mount: "", hostname: "ads.test" },
     { name: "base", mount: "" },
   ]);
@@ -76,7 +81,7 @@ test("D-01: a surface with a host name of its own is served there alone", async 
 });
 
 describe("D-260: a world by its host name", () => {
-  const at = { isHostKept: new Places(worlds, surfaces), isHostReplaced: new Places(worlds, surfaces, false) };
+  const at = { isHostKept: new Destinations(worlds, surfaces), isHostReplaced: new Destinations(worlds, surfaces, false) };
   test.each([
     { host: "t1.localhost:4000", from: "/v26.0/2001", world: "t1", surface: "base", mount: "", path: "/v26.0/2001" },
     { host: "T1.LocalHost", from: "/app/me", world: "t1", surface: "app", mount: "/app", path: "/me" },
@@ -86,8 +91,8 @@ describe("D-260: a world by its host name", () => {
     { host: "a.t1.localhost", from: "/me", world: "default", surface: "base", mount: "", path: "/me" },
     { host: "t1-localhost", from: "/me", world: "default", surface: "base", mount: "", path: "/me" },
     { host: "t1.localhost", from: "/w/", world: "t1", surface: "base", mount: "", path: "/w/" },
-  ])("$host$from", async ({ host, from, ...place }) => {
-    expect(await where(at.isHostKept, host, from)).toEqual(place as Awaited<ReturnType<typeof where>>);
+  ])("$host$from", async ({ host, from, ...destination }) => {
+    expect(await where(at.isHostKept, host, from)).toEqual(destination as Awaited<ReturnType<typeof where>>);
   });
 
   test("the first world does not know the paths of a host whose world does not exist", async () => {
@@ -132,8 +137,8 @@ describe("D-01: scheme and host as the client used them", () => {
   });
 
   test("links begin with the public address where there is one; a surface keeps a host name of its own", () => {
-    const at = (url: string | undefined, place: { mount: string; hostname: string | undefined }) =>
-      new Origins([], url).baseUrlOf({ scheme: "http", host: "evil.test" }, place);
+    const at = (url: string | undefined, destination: { mount: string; hostname: string | undefined }) =>
+      new Origins([], url).baseUrlOf({ scheme: "http", host: "evil.test" }, destination);
     expect(at(undefined, { mount: "/ads", hostname: undefined })).toBe("http://evil.test/ads");
     expect(at("https://graph.example:8443/plaza", { mount: "/ads", hostname: undefined })).toBe("https://graph.example:8443/plaza/ads");
     expect(at("https://graph.example:8443/plaza", { mount: "/v1.0", hostname: "micro.example" })).toBe("https://micro.example:8443/v1.0");
