@@ -203,7 +203,7 @@ export const reportAppEvents = writeOperation({
     ...Object.values(standardEvents).map(({ clause }) => clause),
     ...["UD-1", "UD-2", "UD-3", "ATTR-1", "ATTR-9", "ATTR-10", "LIM-1", "LIM-2", "LIM-3", "LIM-13"],
   ],
-  decisions: ["D-13", "D-70", "D-71", "D-72", "D-73", "D-75", "D-76", "D-162", "D-290"],
+  decisions: ["D-13", "D-70", "D-71", "D-72", "D-73", "D-75", "D-76", "D-162", "D-290", "D-293"],
   on: "app",
   method: "POST",
   edge: "activities",

@@ -47,8 +47,8 @@ function readReport(request: ReportRequest): Report {
   if (events.length > EVENTS_PER_REQUEST_MAX) throw invalidParameter(list, `must contain at most ${EVENTS_PER_REQUEST_MAX} events`);
   const { advertiser_tracking_enabled } = device;
   const { automatic_event_logging } = caller.app;
-  const takesBooleans = world.profile === "clients";
-  return { ...report, list, events: readEvents(events, { list, received, advertiser_tracking_enabled, automatic_event_logging, takesBooleans }) };
+  const { profile } = world;
+  return { ...report, list, events: readEvents(events, { list, received, advertiser_tracking_enabled, automatic_event_logging, profile }) };
 }
 
 function showAccepted({ world, node, params }: ReportRequest, report: Report, duplicates: ReadonlySet<number>): void {

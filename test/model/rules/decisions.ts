@@ -58,6 +58,11 @@ export const notDrawn: Readonly<Record<string, string>> = {
   "D-195": "a world file that is watched",
   "D-260": "worlds by their paths alone, not by host names",
   "D-265": "the document of the control API",
+<<<<<<< HEAD
+=======
+  "D-293": "events have no lists as parameters",
+  "D-266": "what falls due on the way of a move of the clock is compared; no history gives a move too little time",
+>>>>>>> e273f83b (app-events: lists as JSON in clients, and no empty extinfo)
   "D-271": "the console",
   "D-272": "stories of requests, and debug=all",
   "D-275": "the page of the API reference",

@@ -232,9 +232,13 @@ onEachDatabase("attribution", (database) => {
   test("D-70: deferred app links are known to the profile clients alone", async () => {
     const link = { event: "DEFERRED_APP_LINK", advertiser_id: "a" };
     const strict = await open();
-    expect((await post(strict, link)).body.error).toMatchObject({ code: 100, error_data: { parameter: "event" } });
+    const refused = (await post(strict, link)).body.error;
+    expect(refused).toMatchObject({ code: 100, error_data: { parameter: "event" } });
+    expect(refused.message).toContain("MOBILE_APP_INSTALL, CUSTOM_APP_EVENTS");
+    expect(refused.message).not.toContain("DEFERRED_APP_LINK");
     const read = await strict.get("/v26.0/1001/app_attribution", { bearer: "1001|s", query: link });
     expect(read.body.error).toMatchObject({ code: 100, error_data: { parameter: "event" } });
+    expect(read.body.error.message).not.toContain("DEFERRED_APP_LINK");
     const clients = await openPlaza({ database, world, profile: "clients" });
     expect((await post(clients, link)).body).toEqual({ success: true });
     await click(clients, { advertiser_id: "a" });

@@ -10,7 +10,7 @@ const context: EventContext = {
   received: 1_795_000_000,
   advertiser_tracking_enabled: 1,
   automatic_event_logging: false,
-  takesBooleans: false,
+  profile: "strict",
 };
 
 const read = (event: unknown) => {
@@ -194,6 +194,26 @@ test("D-76: unknown parameters are kept as sent, long numbers digit by digit", (
   const text = '[{"_eventName":"x","__proto__":1,"a":"b","big":12345678901234567890.5,"in":{"big":12345678901234567891},"no":null}]';
   const [event] = readEvents(parseJson(text, "it") as unknown[], context);
   expect(event?.parameters).toBe('{"__proto__":1,"a":"b","big":"12345678901234567890.5","in":{"big":"12345678901234567891"}}');
+});
+
+test("D-293: in clients a list may be JSON in place of its text, as which it is kept; it has the same limits", () => {
+  const of = (event: object) => readEvents([{ _eventName: "x", ...event }], { ...context, profile: "clients" })[0]?.parameters;
+  const [list] = parseJson('[[{"id":"é😀","quantity":1,"item_price":1234567890.1234567890}]]', "it") as unknown[];
+  expect(of({ pf_content: list })).toBe(JSON.stringify({ pf_content: '[{"id":"é😀","quantity":1,"item_price":1234567890.1234567890}]' }));
+  expect(of({ pf_content_id: ["a", "b"], pf_num_items: 2 })).toBe(JSON.stringify({ pf_content_id: '["a","b"]', pf_num_items: 2 }));
+  expect(of({ shades: ["red"] })).toBe('{"shades":["red"]}');
+  for (const [parameter, wrong] of [
+    ["pf_content", [{ id: "a" }]],
+    ["pf_content", [{ id: "a\ud800", quantity: 1 }]],
+    ["pf_content", { id: "a", quantity: 1 }],
+    ["pf_content_id", [7]],
+    ["pf_content_id", new Array(1_001).fill("a")],
+    ["pf_content_type", ["product"]],
+  ] as const) {
+    expect(refusedAt([{ _eventName: "x", [parameter]: wrong }], { profile: "clients" })).toBe(`custom_events[0].${parameter}`);
+  }
+  for (const parameter of ["pf_content", "pf_content_id"])
+    expect(refusedAt([{ _eventName: "x", [parameter]: [] }])).toBe(`custom_events[0].${parameter}`);
 });
 
 test("EVT-36, D-70: a value is read without a binary float", () => {

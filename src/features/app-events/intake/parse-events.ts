@@ -1,6 +1,7 @@
 /** Validates the events of a request one by one (EVT clauses, D-70, D-76). The first invalid event refuses the whole request. */
 import { isNo, isYes, textOf } from "#graph/pipeline/parameters";
 import { JsonNumber } from "#graph/pipeline/request";
+import type { World } from "#graph/worlds/world";
 import { invalidParameter } from "#kernel/errors";
 import type { NodeId } from "#kernel/ids";
 import { codePointCount, isStorableText } from "#kernel/text";
@@ -46,8 +47,8 @@ export interface EventContext {
   readonly received: number;
   readonly advertiser_tracking_enabled: 0 | 1;
   readonly automatic_event_logging: boolean;
-  /** D-162: JSON's booleans are flags too. */
-  readonly takesBooleans: boolean;
+  /** In `clients` JSON's booleans are flags too (D-162), and lists may be JSON in place of its text (D-293). */
+  readonly profile: World["profile"];
 }
 
 /** `custom_events[3]._eventName`; without a key the event itself. */
@@ -88,6 +89,7 @@ function readEvent(input: unknown, index: number, context: EventContext): Report
     throw refuse("_eventName", "must not be sent while the app logs events automatically");
   const value = _valueToSum === undefined || _valueToSum === null ? undefined : readValue(_valueToSum);
   if (typeof value === "string") throw refuse("_valueToSum", value);
+  if (context.profile === "clients") writeLists(rest);
   const parameters = readParameters(rest, refuse);
   const currency = typeof rest.pf_currency === "string" ? rest.pf_currency : "";
   // EVT-43, D-76.
@@ -133,10 +135,17 @@ function readTime(input: unknown, refuse: Refuse): number {
 }
 
 /** D-76. */
-function readFlag(input: unknown, { takesBooleans }: EventContext, refuse: Refuse): 0 | 1 {
-  if (input === 0 || input === "0" || (takesBooleans && isNo(input))) return 0;
-  if (input === 1 || input === "1" || (takesBooleans && isYes(input))) return 1;
+function readFlag(input: unknown, { profile }: EventContext, refuse: Refuse): 0 | 1 {
+  if (input === 0 || input === "0" || (profile === "clients" && isNo(input))) return 0;
+  if (input === 1 || input === "1" || (profile === "clients" && isYes(input))) return 1;
   throw refuse("advertiser_tracking_enabled", "must be 0 or 1");
+}
+
+const lists = Object.entries(standardParameters).flatMap(([name, form]) => (form === "content list" || form === "content ids" ? [name] : []));
+
+/** D-293: writes a list that is JSON as the text that the document asks for. Long numbers keep their digits. */
+function writeLists(parameters: Record<string, unknown>): void {
+  for (const name of lists) if (Array.isArray(parameters[name])) parameters[name] = JSON.stringify(parameters[name]);
 }
 
 /** EVT-5, D-76: validates standard parameters by their table and keeps others as sent. Returns their JSON. */

@@ -50,6 +50,7 @@ test.each([
   ["I1-18", "ud", { ud: "text" }],
   ["I1-20", "extinfo", { extinfo: ANDROID.split(",").slice(1).join(",") }],
   ["I1-20", "extinfo", { extinfo: `${ANDROID},more` }],
+  ["I1-20", "extinfo", { extinfo: "" }],
   ["I1-20", "extinfo[8]", { extinfo: ANDROID.replace("carrier", "") }],
   ["I1-21", "extinfo[0]", { extinfo: ANDROID.replace("a2", "b2") }],
   ["I1-20", "extinfo[8]", { extinfo: ANDROID.replace("carrier", "x".repeat(101)) }],
@@ -85,7 +86,7 @@ test("I1-15, I1-19 to I1-22: cookies and extinfo of both platforms are accepted"
     { attribution: UUID },
     { attribution: COOKIE, extinfo: ANDROID },
     { attribution: UUID, extinfo: ANDROID.replace("a2", "i2").split(",") },
-    { advertiser_id: "d".repeat(100), attribution: "", ud: "", extinfo: "" },
+    { advertiser_id: "d".repeat(100), attribution: "", ud: "" },
     { advertiser_id: "d", ud: null, extinfo: ANDROID.replace("carrier", "x".repeat(100)) },
     { advertiser_id: "d", extinfo: ` ${JSON.stringify(ANDROID.split(",").map((value) => (/^\d+$/.test(value) ? Number(value) : ` ${value} `)))}` },
   ])

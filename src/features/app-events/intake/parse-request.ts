@@ -74,7 +74,7 @@ function readCookie(value: string | undefined, platform: string | undefined): st
 
 /** I1-19 to I1-22, D-70. */
 function readExtinfo(input: unknown): readonly string[] | undefined {
-  if (input === undefined || input === "") return undefined;
+  if (input === undefined) return undefined;
   const values = typeof input === "string" ? (input.trimStart().startsWith("[") ? parseJson(input, "Param extinfo") : input.split(",")) : input;
   if (!Array.isArray(values)) throw invalidParameter("extinfo", "must be values separated by commas");
   if (values.length !== EXTINFO_VALUES) throw invalidParameter("extinfo", `must contain ${EXTINFO_VALUES} values, but contains ${values.length}`);
