@@ -25,7 +25,7 @@ test("sslmode has the values of libpq: with allow and prefer each server is aske
     ["sslmode=verify-full", "verify-full"],
     ["sslmode=verify-ca&sslrootcert=/ca.pem", "verify-ca"],
   ] as const)
-    expect(modesOf(query)).toEqual(["a", "b"].flatMap((host) => modes.map((mode) => [host, mode])));
+    expect(modesOf(query)).toEqual(["a", "b"].flatMap((host) => modes.map((mode) => [host, mode as string])));
   expect(addresses("postgres://a/d?sslmode=verify-full&sslrootcert=system")[0]).not.toContain("system");
   for (const mode of ["no-verify", "", "Require"])
     expect(() => configsOf(`postgres://a/d?sslmode=${mode}`)).toThrow(`sslmode=${mode} is not one of disable, `);
