@@ -78,6 +78,33 @@ onEachDatabase("app events by the control API", (database) => {
     ]);
   });
 
+  test("LIM-3, D-291: a deactivated name is activated again, unless the app has no place left", async () => {
+    const { request, plaza } = await open(database);
+    await request("PATCH", "nodes/apps/1001", { event_name_limit: 2 });
+    const send = async (_eventName: string) => {
+      const body = { event: "CUSTOM_APP_EVENTS", advertiser_id: "a", custom_events: [{ _eventName }] };
+      return (await plaza.post("/v26.0/1001/activities", { bearer: "1001|s", headers: { "x-forwarded-for": "1.2.3.4" }, body })).status;
+    };
+    const set = async (name: string, state: "activate" | "deactivate") => (await request("POST", `app-events/1001/names/${name}/${state}`)).status;
+    expect([await send("a"), await send("b"), await set("a", "activate"), await set("a", "deactivate")]).toEqual([200, 200, 200, 200]);
+    expect([await send("a"), await set("a", "activate"), await send("a")]).toEqual([400, 200, 200]);
+    expect([await set("a", "deactivate"), await send("c"), await set("unknown", "activate")]).toEqual([200, 200, 404]);
+    const refused = await request("POST", "app-events/1001/names/a/activate");
+    expect(refused).toMatchObject({ status: 409, body: { error: { parameter: "name", message: expect.stringContaining("2 active event names") } } });
+    expect([await send("a"), await set("b", "deactivate"), await set("a", "activate"), await send("a"), await send("b")]).toEqual([
+      400, 200, 200, 200, 400,
+    ]);
+  });
+
+  test("EVT-4, D-292: without until the sums count what the names count, whatever the times of events", async () => {
+    const { request, send } = await open(database);
+    for (const _logTime of [0, NOW - 86_400, NOW, NOW + 86_400, 253_402_300_799]) await send([{ _eventName: "n", _logTime, _valueToSum: 1 }]);
+    const counted = async (query: string) =>
+      (await request("GET", `app-events/1001/sums${query}`)).body.data.reduce((sum: number, { count }: { count: number }) => sum + count, 0);
+    expect((await request("GET", "app-events/1001/names")).body.data).toMatchObject([{ count: 5, sums: { "": "5" } }]);
+    expect([await counted(""), await counted(`?until=${NOW}`), await counted(`?since=${NOW + 1}`)]).toEqual([5, 3, 3]);
+  });
+
   test("I1-35: test events are listed, and sent live as server-sent events", async () => {
     const { request, raw, send } = await open(database);
     const response = await raw("app-events/1001/test-events", { accept: "text/event-stream" });

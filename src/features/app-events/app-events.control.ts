@@ -1,18 +1,17 @@
 /** App events as the operator sees them: log, export, names, sums, test events, how long raw events are kept. */
 import { type Static, Type } from "typebox";
-import { badRequest, notFound } from "#control-contract/errors";
+import { badRequest, conflict, notFound } from "#control-contract/errors";
 import { EVENT_STREAM, eventStream, wantsEvents } from "#control-contract/event-stream";
 import { listOf, pageQuery, respondWithList } from "#control-contract/lists";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import { secondsOf, worldTime } from "#graph/worlds/file/schema-words";
 import type { World } from "#graph/worlds/world";
-import { unixSeconds } from "#kernel/clock";
 import { isNodeId, type NodeId } from "#kernel/ids";
 import { eventKinds } from "./app-events.contract.ts";
 import { readRetentionDays, saveRetentionDays } from "./app-events.jobs.ts";
-import { DAY_SECONDS } from "./app-events.limits.ts";
+import { DAY_SECONDS, LOG_TIME_MAX } from "./app-events.limits.ts";
 import { amountText } from "./intake/amounts.ts";
-import { deactivateName, listNames } from "./intake/intake.store.ts";
+import { countActiveNames, findNames, listNames, setNameActive } from "./intake/intake.store.ts";
 import { type LoggedDevice, readLoggedDevice } from "./intake/parse-request.ts";
 import { testEventsOf } from "./intake/test-view.ts";
 import { kindName } from "./log/devices.store.ts";
@@ -206,14 +205,30 @@ function streamOf(pieces: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array
 export const deactivateEventName = (world: World, app: NodeId, name: string): Promise<boolean> =>
   world.database.write(async (tx) => {
     await tx.lock("app events", app);
-    return deactivateName(tx, app, name);
+    return setNameActive(tx, app, name, false);
   });
 
-async function handleDeactivation(request: ControlRequest): Promise<void> {
-  const app = await appOf(request);
-  const name = request.path.name ?? "";
-  if (!(await deactivateEventName(request.world, app, name))) throw notFound(`event name ${name} of app ${app}`);
-}
+/** D-291: an active name takes a place. Returns false when the app has no such name; throws 409 when the app has no place left. */
+export const activateEventName = (world: World, app: NodeId, name: string): Promise<boolean> =>
+  world.database.write(async (tx) => {
+    await tx.lock("app events", app);
+    if ((await findNames(tx, app, [name])).get(name) !== false) return setNameActive(tx, app, name, true);
+    const { event_name_limit = 0 } = (await world.ports.get("app").findFacts(tx, app)) ?? {};
+    if ((await countActiveNames(tx, app)) >= event_name_limit)
+      throw conflict(`app ${app} has ${event_name_limit} active event names and may have no more: deactivate another one first`, "name");
+    return setNameActive(tx, app, name, true);
+  });
+
+const nameRoute = (state: "activate" | "deactivate", set: typeof activateEventName, summary: string): ControlRoute =>
+  route(`POST ${APP}/names/{name}/${state}`, `${state}EventName`, {
+    summary,
+    errors: state === "activate" ? [409] : [],
+    async handle(request) {
+      const app = await appOf(request);
+      const name = request.path.name ?? "";
+      if (!(await set(request.world, app, name))) throw notFound(`event name ${name} of app ${app}`);
+    },
+  });
 
 async function readTestEvents(request: ControlRequest): Promise<unknown> {
   const app = await appOf(request);
@@ -225,17 +240,23 @@ async function readTestEvents(request: ControlRequest): Promise<unknown> {
   );
 }
 
-/** From `since` (the beginning of the world) to `until` (now). Throws 400 where they are the wrong way round. */
-export function spanOf({ world, query }: ControlRequest<Static<typeof spanQuery>>): { since: number; until: number } {
+interface Span {
+  readonly since: number;
+  readonly until: number;
+}
+
+/** Without `since` the span begins with the first event, without `until` it ends at `end`. Throws 400 if it ends before it begins. */
+export function spanOf(query: Static<typeof spanQuery>, end: number): Span {
   const since = timeOf(query.since, "since") ?? 0;
-  const until = timeOf(query.until, "until") ?? unixSeconds(world.clock);
+  const until = timeOf(query.until, "until") ?? end;
   if (since > until) throw badRequest("since must not be after until", "since");
   return { since, until };
 }
 
 async function readDaySums(request: ControlRequest<Static<typeof spanQuery>>): Promise<unknown> {
   const app = await appOf(request);
-  const { since, until } = spanOf(request);
+  // D-292: events may have times in the future, and the list of names counts these too.
+  const { since, until } = spanOf(request.query, LOG_TIME_MAX);
   return { data: await listDaySums(request.world, app, since, until), paging: {} };
 }
 
@@ -269,12 +290,10 @@ export const appEventControlRoutes: readonly ControlRoute[] = [
     response: listOf(eventName),
     handle: async (request) => ({ data: await listEventNames(request.world, await appOf(request)), paging: {} }),
   }),
-  route(`POST ${APP}/names/{name}/deactivate`, "deactivateEventName", {
-    summary: "Deactivates an event name: its place is free at once, and its events are refused from now on",
-    handle: handleDeactivation,
-  }),
+  nameRoute("activate", activateEventName, "Activates a deactivated event name again: it takes a place, and its events are accepted from now on"),
+  nameRoute("deactivate", deactivateEventName, "Deactivates an event name: its place is free at once, and its events are refused from now on"),
   route(`GET ${APP}/sums`, "listEventSums", {
-    summary: "Counts and exact sums of an app's events by day, name and currency",
+    summary: "Counts and exact sums of an app's events by day, name and currency; without since and until those of all days",
     query: spanQuery,
     response: listOf(daySum),
     handle: readDaySums,

@@ -17,6 +17,7 @@ import { deleteEventsOfApp } from "./log/log.store.ts";
 
 export const appEvents = defineFeature({
   name: "app-events",
+  needs: ["app"],
   migrations: appEventMigrations,
   policies: [appEventsPolicy],
   nodeTypes: [{ type: "ad", policy: nobody }],

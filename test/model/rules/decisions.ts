@@ -34,6 +34,7 @@ export const withoutRule: Readonly<Record<string, string>> = {
   "D-162": "flags, which the profiles read in their own ways",
   "D-163": "fields that are not served, by the names that histories use",
   "D-165": "plain reads",
+  "D-292": "counts and sums of every day",
   "D-261": "cursors and ids of one world mean nothing in another",
 };
 
@@ -58,11 +59,8 @@ export const notDrawn: Readonly<Record<string, string>> = {
   "D-195": "a world file that is watched",
   "D-260": "worlds by their paths alone, not by host names",
   "D-265": "the document of the control API",
-<<<<<<< HEAD
-=======
+  "D-291": "names are deactivated alone",
   "D-293": "events have no lists as parameters",
-  "D-266": "what falls due on the way of a move of the clock is compared; no history gives a move too little time",
->>>>>>> e273f83b (app-events: lists as JSON in clients, and no empty extinfo)
   "D-271": "the console",
   "D-272": "stories of requests, and debug=all",
   "D-275": "the page of the API reference",

@@ -38,7 +38,7 @@ const touchInput = Type.Object(
 
 async function readReport(request: ControlRequest<Static<typeof spanQuery>>): Promise<unknown> {
   const app = await appOf(request);
-  const { since, until } = spanOf(request);
+  const { since, until } = spanOf(request.query, unixSeconds(request.world.clock));
   return { since, until, data: await reportOf(request.world, app, since, until) };
 }
 

@@ -32,9 +32,9 @@ export function insertNames(tx: Transaction, app: NodeId, names: readonly string
   );
 }
 
-/** Returns whether the app has such a name, active or not. */
-export async function deactivateName(tx: Transaction, app: NodeId, name: string): Promise<boolean> {
-  return (await tx.run(sql`UPDATE app_event_names SET active = 0 WHERE app = ${app} AND name = ${name}`)) === 1;
+/** Returns whether the app has such a name. */
+export async function setNameActive(tx: Transaction, app: NodeId, name: string, isActive: boolean): Promise<boolean> {
+  return (await tx.run(sql`UPDATE app_event_names SET active = ${isActive ? 1 : 0} WHERE app = ${app} AND name = ${name}`)) === 1;
 }
 
 export function listNames(reader: Reader, app: NodeId): Promise<NameRow[]> {

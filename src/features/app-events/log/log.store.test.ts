@@ -4,7 +4,7 @@ import { onEachDatabase } from "#harness/databases";
 import { openPlaza } from "#harness/plaza";
 import { nodeId } from "#kernel/ids";
 import type { Database, Reader } from "#storage/database";
-import { countActiveNames, deactivateName, findNames, insertNames, listNames } from "../intake/intake.store.ts";
+import { countActiveNames, findNames, insertNames, listNames, setNameActive } from "../intake/intake.store.ts";
 import * as log from "./log.store.ts";
 import { ALL_DAYS, addSums, type EventSum, emptyRequest, listLoggedTexts, readSums } from "./log.store.ts";
 
@@ -199,8 +199,8 @@ onEachDatabase("the log of app events", (kind) => {
       await insertNames(tx, APP, ["c", "a", "b"]);
       await insertNames(tx, OTHER, ["a"]);
     });
-    expect(await database.write((tx) => deactivateName(tx, APP, "a"))).toBe(true);
-    expect(await database.write((tx) => deactivateName(tx, OTHER, "b"))).toBe(false);
+    expect(await database.write((tx) => setNameActive(tx, APP, "a", false))).toBe(true);
+    expect(await database.write((tx) => setNameActive(tx, OTHER, "b", false))).toBe(false);
     expect([await countActiveNames(reader, APP), await countActiveNames(reader, OTHER)]).toEqual([2, 1]);
     expect(await listNames(reader, APP)).toEqual([
       { name: "a", active: 0 },
