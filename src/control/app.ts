@@ -15,6 +15,7 @@ import type { HeldWorld } from "#graph/worlds/hosting/world-slot";
 import { DEFAULT_WORLD } from "#graph/worlds/hosting/worlds.store";
 import { wholeResponse } from "#http/web";
 import { GraphError } from "#kernel/errors";
+import { InexactNumber, parseExactJson } from "#kernel/exact-json";
 import type { PageGuard } from "#kernel/page-guard";
 import { isStorableText } from "#kernel/text";
 import type { Reader } from "#storage/database";
@@ -247,9 +248,9 @@ async function readBody(body: ControlRoute["body"], request: Request): Promise<u
   if (body === "text" || body === "form") return text;
   let value: unknown;
   try {
-    value = JSON.parse(text);
-  } catch {
-    throw badRequest("the body is not valid JSON");
+    value = parseExactJson(text);
+  } catch (error) {
+    throw error instanceof InexactNumber ? badRequest(error.message, error.key) : badRequest("the body is not valid JSON");
   }
   return body === "entry" ? value : entryReader(body)(value);
 }

@@ -148,5 +148,8 @@ describe("a body", () => {
     };
     expect(await refusal(new Uint8Array([0x7b, 0xff, 0x7d]))).toEqual({ status: 400, message: "the body is not valid UTF-8" });
     expect(await refusal("{")).toEqual({ status: 400, message: "the body is not valid JSON" });
+    expect(await refusal('{"now":12345678901234567890}')).toEqual({
+      ...{ status: 400, message: "the number 12345678901234567890 has more digits than can be kept: send it as text" },
+    });
   });
 });

@@ -4,6 +4,7 @@ import { ConfigProblem } from "#config/config";
 import { entryReader } from "#graph/worlds/file/entry-reader";
 import { WorldProblem, worldId } from "#graph/worlds/file/schema-words";
 import { readYaml } from "#graph/worlds/file/yaml";
+import { InexactNumber, parseExactJson } from "#kernel/exact-json";
 import { readTextFile } from "../terminal/output.ts";
 
 /** One event to make. */
@@ -127,8 +128,9 @@ function replaced(before: unknown, [step, ...rest]: Steps, override: Override): 
 function typed(text: string, before: unknown): unknown {
   if (typeof before === "string") return text;
   try {
-    return JSON.parse(text);
-  } catch {
+    return parseExactJson(text);
+  } catch (error) {
+    if (error instanceof InexactNumber) throw new ConfigProblem("--override", error.message);
     return text;
   }
 }

@@ -1,6 +1,7 @@
 /** `plaza trigger`: makes example events, one or those of a script, and prints the result at each callback. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { ConfigProblem } from "#config/config";
+import { InexactNumber, parseExactJson } from "#kernel/exact-json";
 import { suggestion } from "#kernel/suggestion";
 import { buildRegistry } from "#main";
 import type { WebhookField } from "#webhooks/catalogue/field";
@@ -49,8 +50,9 @@ function triggerOf(event: string, { entity, phone_number, value, override }: Giv
 
 function jsonOf(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseExactJson(text);
   } catch (error) {
+    if (error instanceof InexactNumber) throw new ConfigProblem("--value", error.message);
     throw new ConfigProblem("--value", `is not JSON: ${error instanceof Error ? error.message : error}`);
   }
 }
