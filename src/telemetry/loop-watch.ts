@@ -56,6 +56,7 @@ export class LoopWatch {
   /** The timer does not keep the process alive. */
   start(): void {
     this.#sampleDueMs = this.#options.nowMs() + SAMPLE_MS;
+    // timer: how late it is called is the measurement.
     this.#timer = setInterval(() => this.sample(), SAMPLE_MS);
     this.#timer.unref();
   }

@@ -59,7 +59,11 @@ describe("the fields of a response", () => {
   test("D-163: that the node does not have are left out by `clients`, unless they are misspelt, and refused by `strict`", () => {
     const chosen = choose("cover{source},name,place{at,height}", set, "clients");
     expect({ names: names(chosen), leftOut: chosen.leftOut }).toEqual({ names: ["name", "place", "id"], leftOut: ["cover"] });
-    expect(chosen.chosen[1]?.keys).toEqual(choose("place{at}").chosen[0]?.keys);
+    expect(chosen.chosen.slice(1, 2).map(({ keys }) => keys)).toEqual(
+      choose("place{at}")
+        .chosen.slice(0, 1)
+        .map(({ keys }) => keys),
+    );
     expect(choose("name").leftOut).toEqual([]);
     for (const profile of ["strict", "clients"] as const) {
       expect(() => choose("nmae", set, profile)).toThrow("names a field that does not exist: nmae; did you mean name?");
