@@ -9,7 +9,7 @@ import type { Transaction } from "#storage/database";
 import type { SqlValue } from "#storage/sql";
 import { DAY_SECONDS, DEDUP_WINDOW_SECONDS } from "../app-events.limits.ts";
 import { type IndexedRequest, indexDevices, kindName } from "../log/devices.store.ts";
-import { fingerprintOf, keyIn, keyText, periodOf, periodsNear } from "../log/fingerprints.ts";
+import { type FingerprintKey, fingerprintOf, keyIn, keyText, periodOf, periodsNear } from "../log/fingerprints.ts";
 import { JoinedIds } from "../log/joined-ids.store.ts";
 import { ALL_DAYS, addSums, type EventSum, findKeyedEvents, insertEvents, lastRequestOf } from "../log/log.store.ts";
 import { countActiveNames, findNames, insertNames } from "./intake.store.ts";
@@ -22,25 +22,27 @@ export type Outcome = { readonly duplicates: ReadonlySet<number> } | { readonly 
 const NO_DUPLICATES: ReadonlySet<number> = new Set();
 const FIRST: ReadonlySet<number> = new Set([0]);
 
-export async function storeBatch(tx: Transaction, app: NodeId, reports: readonly Report[]): Promise<Outcome[]> {
+export async function storeBatch(tx: Transaction, app: NodeId, reports: readonly Report[], key: FingerprintKey): Promise<Outcome[]> {
   await tx.lock("app events", app);
-  return new AppBatch(tx, app).store(reports);
+  return new AppBatch(tx, app, key).store(reports);
 }
 
 class AppBatch {
   readonly #tx: Transaction;
   readonly #app: NodeId;
+  readonly #key: FingerprintKey;
   readonly #rows: SqlValue[] = [];
   readonly #requests: IndexedRequest[] = [];
-  /** By name. A batch contains few days and currencies of a name. */
-  readonly #sums = new Map<string, EventSum[]>();
+  /** By day, currency and name. */
+  readonly #sums = new Map<string, EventSum>();
   /** The times of events with an `event_id`, stored ones and those of this batch, by period and key. */
   readonly #known = new Map<string, number[]>();
   #lastRequest = 0;
 
-  constructor(tx: Transaction, app: NodeId) {
+  constructor(tx: Transaction, app: NodeId, key: FingerprintKey) {
     this.#tx = tx;
     this.#app = app;
+    this.#key = key;
   }
 
   async store(reports: readonly Report[]): Promise<Outcome[]> {
@@ -57,7 +59,7 @@ class AppBatch {
     await devices.store();
     if (this.#rows.length > 0) {
       await insertEvents(this.#tx, this.#rows);
-      await addSums(this.#tx, this.#app, withTotals([...this.#sums.values()].flat()));
+      await addSums(this.#tx, this.#app, withTotals([...this.#sums.values()]));
       await indexDevices(this.#tx, this.#app, this.#requests);
     }
     return outcomes;
@@ -69,7 +71,7 @@ class AppBatch {
     for (const { events } of reports)
       for (const { name, event_id, time } of events) {
         if (event_id === undefined) continue;
-        const fingerprint = fingerprintOf(keyText(name, event_id));
+        const fingerprint = fingerprintOf(keyText(name, event_id), this.#key);
         for (const period of periodsNear(time)) wanted.add(keyIn(period, fingerprint));
       }
     for (const { name, event_id, time } of await findKeyedEvents(this.#tx, this.#app, [...wanted])) this.#remember(keyText(name, event_id), time);
@@ -131,7 +133,7 @@ class AppBatch {
       const { name, event_id, time, value, currency, parameters, advertiser_tracking_enabled: tracking } = event;
       const amount = value === undefined ? null : rowValue(value);
       const deviceJson = position === 0 ? deviceText(device) : null;
-      const key = event_id === undefined ? null : keyIn(periodOf(time), fingerprintOf(keyText(name, event_id)));
+      const key = event_id === undefined ? null : keyIn(periodOf(time), fingerprintOf(keyText(name, event_id), this.#key));
       this.#rows.push(this.#app, request, position, received, time, name, event_id ?? null, key);
       this.#rows.push(amount, currency, parameters, tracking, deviceJson);
       this.#count(event);
@@ -143,12 +145,11 @@ class AppBatch {
 
   #count({ name, time, value, currency }: ReportedEvent): void {
     const day = Math.floor(time / DAY_SECONDS);
-    const ofName = this.#sums.get(name) ?? [];
-    if (ofName.length === 0) this.#sums.set(name, ofName);
-    let sum = ofName.find((one) => one.day === day && one.currency === currency);
+    const key = `${day} ${currency} ${name}`;
+    let sum = this.#sums.get(key);
     if (sum === undefined) {
       sum = { day, name, currency, count: 0, valued: 0, sum: 0n, first_time: time, last_time: time };
-      ofName.push(sum);
+      this.#sums.set(key, sum);
     }
     sum.count++;
     if (value !== undefined) {

@@ -5,6 +5,7 @@
  * **Invariant:** a response is sent only after the commit that it depends on. This includes a refusal because of names in the same batch.
  * **Invariant:** the queue is bounded; when it is full, requests of apps that have their share of it are refused with 503 and `Retry-After`.
  */
+import { findSetting, saveSetting } from "#graph/worlds/settings.store";
 import type { World } from "#graph/worlds/world";
 import { overloaded } from "#kernel/errors";
 import type { NodeId } from "#kernel/ids";
@@ -12,6 +13,7 @@ import { type Account, Shares } from "#kernel/shares";
 import { fewAtOnce } from "#kernel/turns";
 import type { Transaction } from "#storage/database";
 import { ensureRetention } from "../app-events.jobs.ts";
+import { type FingerprintKey, fingerprintKeyOf, KEY_BYTES } from "../log/fingerprints.ts";
 import { type Outcome, storeBatch } from "./batch.ts";
 import type { Report } from "./parse-events.ts";
 
@@ -23,6 +25,7 @@ const BATCH_EVENTS_MAX = 5_000;
  */
 const WAITING_EVENTS_MAX = 100_000;
 const RETRY_AFTER_SECONDS = 1;
+const KEY_SETTING = "app_event_fingerprint_key";
 /** Transactions at once on PostgreSQL: half of a process's connections. */
 const WRITERS_MAX = 4;
 /** Requests on PostgreSQL: while they respond, the next batch is on its way. A third more a second than with all at once. */
@@ -45,6 +48,8 @@ export class Intake {
   readonly #queued = new Set<NodeId>();
   readonly #shares = new Shares({ count: Number.POSITIVE_INFINITY, size: WAITING_EVENTS_MAX });
   #isRetentionScheduled = false;
+  /** Of event keys; undefined until a batch is stored. */
+  #key: FingerprintKey | undefined;
 
   constructor(world: World) {
     this.#world = world;
@@ -116,7 +121,24 @@ export class Intake {
         this.#isRetentionScheduled = true;
       });
     }
-    return storeBatch(tx, app, reports);
+    const key = this.#key ?? (await this.#readKey(tx));
+    return storeBatch(tx, app, reports, key);
+  }
+
+  /** The key is made with the world's first events, and kept as long as the world. */
+  async #readKey(tx: Transaction): Promise<FingerprintKey> {
+    // Another process may make it at the same time.
+    await tx.lock("app events", KEY_SETTING);
+    let secret = await findSetting(tx, KEY_SETTING);
+    if (secret === undefined) {
+      secret = this.#world.randomSecret(KEY_BYTES);
+      await saveSetting(tx, KEY_SETTING, secret);
+    }
+    const key = fingerprintKeyOf(secret);
+    tx.afterCommit(() => {
+      this.#key = key;
+    });
+    return key;
   }
 
   #take(app: NodeId): Waiting[] {

@@ -69,7 +69,7 @@ export interface RequestSpan {
 /** Removes what leads from these identities to requests of the span. */
 export async function forgetDevices(tx: Transaction, app: NodeId, identities: readonly string[], { first, last }: RequestSpan): Promise<void> {
   const devices = identities.filter(isDevice).flatMap((id) => ["", ...kindNames].map((kind) => deviceFingerprint(id, kind)));
-  const ties = identities.map(fingerprintOf);
+  const ties = identities.map((identity) => fingerprintOf(identity));
   // A statement for each, because PostgreSQL may read all rows of the app for a list, if the table was small when it made the plan.
   await Promise.all([
     ...devices.map((one) =>
@@ -106,6 +106,10 @@ export async function findRequests(reader: Reader, app: NodeId, { ids, kind, isB
 /** Requests that together name all identities that are tied to these, and few others. */
 export async function findTies(reader: Reader, app: NodeId, identities: readonly string[]): Promise<number[]> {
   const ties = sql`SELECT t.request FROM app_event_ties t WHERE t.app = ${app} AND t.fingerprint`;
-  const rows = await allInList<{ request: number }>(reader, ties, identities.map(fingerprintOf));
+  const rows = await allInList<{ request: number }>(
+    reader,
+    ties,
+    identities.map((identity) => fingerprintOf(identity)),
+  );
   return [...new Set(rows.map(({ request }) => request))];
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { DEDUP_WINDOW_SECONDS, LOG_TIME_MAX } from "../app-events.limits.ts";
-import { fingerprintOf, keyIn, keyText, periodOf, periodsNear } from "./fingerprints.ts";
+import { type FingerprintKey, fingerprintKeyOf, fingerprintOf, KEY_BYTES, keyIn, keyText, periodOf, periodsNear } from "./fingerprints.ts";
 
 const all = Array.from({ length: 200_000 }, (_, at) => at);
 
@@ -14,11 +14,63 @@ test("a fingerprint is a number of 53 bits, and of 200,000 texts no two have one
   expect(new Set(all.map((at) => fingerprintOf(`text ${at}`))).size).toBe(all.length);
 });
 
-test("fingerprints are those of the first release: with others, nothing that is stored would be found", () => {
-  expect(["", "device:a", "cookie:äöü", `em:${"1".repeat(64)}`].map(fingerprintOf)).toEqual([
-    3338908027751811, 2602727758100457, 4468512173482735, 4233858621581716,
-  ]);
-  expect(keyIn(periodOf(1_795_000_000), fingerprintOf(keyText("buy", "e-1")))).toBe(11153773588286);
+/** HalfSipHash-1-3 with 64 bits, after the reference program, over the same words. */
+function halfSipHash(words: readonly number[], [low, high]: FingerprintKey): bigint {
+  const mask = 0xffffffffn;
+  const turned = (word: bigint, bits: bigint) => ((word << bits) | (word >> (32n - bits))) & mask;
+  const [k0, k1] = [BigInt(low) & mask, BigInt(high) & mask];
+  let [v0, v1, v2, v3] = [k0, k1 ^ 0xeen, 0x6c796765n ^ k0, 0x74656462n ^ k1];
+  const round = () => {
+    v0 = (v0 + v1) & mask;
+    v1 = turned(v1, 5n) ^ v0;
+    v0 = turned(v0, 16n);
+    v2 = (v2 + v3) & mask;
+    v3 = turned(v3, 8n) ^ v2;
+    v0 = (v0 + v3) & mask;
+    v3 = turned(v3, 7n) ^ v0;
+    v2 = (v2 + v1) & mask;
+    v1 = turned(v1, 13n) ^ v2;
+    v2 = turned(v2, 16n);
+  };
+  for (const word of words) {
+    v3 ^= BigInt(word >>> 0);
+    round();
+    v0 ^= BigInt(word >>> 0);
+  }
+  v2 ^= 0xeen;
+  for (let i = 0; i < 3; i++) round();
+  const first = v1 ^ v3;
+  v1 ^= 0xddn;
+  for (let i = 0; i < 3; i++) round();
+  return ((v1 ^ v3) << 32n) | first;
+}
+
+test("a fingerprint is 53 bits of HalfSipHash-1-3, of any text and with any key", () => {
+  const word = fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 });
+  fc.assert(
+    fc.property(fc.string({ unit: "binary" }), fc.tuple(word, word), (text, key) => {
+      const units = Array.from({ length: text.length }, (_, at) => text.charCodeAt(at));
+      const pairs = units.flatMap((unit, at) => (at % 2 === 0 ? [unit | ((units[at + 1] ?? 0) << 16)] : []));
+      expect(BigInt(fingerprintOf(text, key))).toBe(halfSipHash([...pairs, text.length], key) & (2n ** 53n - 1n));
+    }),
+  );
+});
+
+test("texts that have one fingerprint with a key have different ones with another key", () => {
+  // Of 100,000 texts, some have the same 32 bits, which is what event keys are searched by.
+  const texts = Array.from({ length: 100_000 }, (_, at) => keyText("buy", `e-${at}`));
+  const colliding = (key: FingerprintKey) => {
+    const byBits = Map.groupBy(texts, (text) => fingerprintOf(text, key) % 2 ** 32);
+    return [...byBits.values()].filter(({ length }) => length > 1);
+  };
+  const pairs = colliding([1, 2]);
+  expect(pairs.length).toBeGreaterThan(0);
+  for (const pair of pairs) expect(new Set(pair.map((text) => fingerprintOf(text, [3, 4]) % 2 ** 32)).size).toBe(pair.length);
+});
+
+test("a key is made of a random text", () => {
+  expect(fingerprintKeyOf(Buffer.from([1, 0, 0, 0, 255, 255, 255, 255]).toString("base64url"))).toEqual([1, -1]);
+  expect(KEY_BYTES).toBe(8);
 });
 
 test("a key is that of one period: of two keys with a fingerprint and of one key at two times the numbers differ, up to the last time", () => {

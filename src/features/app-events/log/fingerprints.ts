@@ -5,19 +5,54 @@
  */
 import { DEDUP_WINDOW_SECONDS } from "../app-events.limits.ts";
 
-/** Two multiplicative hashes of 32 bits, mixed by MurmurHash3's finalizer. 53 bits fit a number and a BIGINT. */
-export function fingerprintOf(text: string): number {
-  let one = 0xdeadbeef;
-  let other = 0x41c6ce57;
-  for (let i = 0; i < text.length; i++) {
-    const unit = text.charCodeAt(i);
-    one = Math.imul(one ^ unit, 2654435761);
-    other = Math.imul(other ^ unit, 1597334677);
-  }
-  const first = Math.imul(one ^ (one >>> 16), 2246822507) ^ Math.imul(other ^ (other >>> 13), 3266489909);
-  const second = Math.imul(other ^ (other >>> 16), 2246822507) ^ Math.imul(first ^ (first >>> 13), 3266489909);
-  return (second & 0x1fffff) * 2 ** 32 + (first >>> 0);
+/** Secret bits of a world, without which nobody can find two texts with one fingerprint. */
+export type FingerprintKey = readonly [number, number];
+
+/** For indexes that are searched within one app: an app that made up texts with one fingerprint would slow down its own searches only. */
+const NO_KEY: FingerprintKey = [0, 0];
+
+/** Random text (base64url of `KEY_BYTES`) as a key. */
+export function fingerprintKeyOf(secret: string): FingerprintKey {
+  const bytes = Buffer.from(secret, "base64url");
+  return [bytes.readInt32LE(0), bytes.readInt32LE(4)];
 }
+export const KEY_BYTES = 8;
+
+/**
+ * HalfSipHash-1-3 of the text's UTF-16 units, in pairs, and of its length (https://github.com/veorq/SipHash). It is made for short texts and
+ * 32-bit arithmetic, and its collisions cannot be computed without the key. 53 of its 64 bits fit a number and a BIGINT.
+ */
+export function fingerprintOf(text: string, [low, high]: FingerprintKey = NO_KEY): number {
+  const words = (text.length + 1) >> 1;
+  let [a, b, c, d] = [low, high ^ 0xee, 0x6c796765 ^ low, 0x74656462 ^ high];
+  let first = 0;
+  // A round for each pair and for the length, then three for each half of the result.
+  for (let round = 0; round < words + 7; round++) {
+    let word = 0;
+    if (round < words) word = text.charCodeAt(2 * round) | (text.charCodeAt(2 * round + 1) << 16);
+    else if (round === words) word = text.length;
+    else if (round === words + 1) c ^= 0xee;
+    else if (round === words + 4) {
+      first = b ^ d;
+      b ^= 0xdd;
+    }
+    d ^= word;
+    a = (a + b) | 0;
+    b = rotated(b, 5) ^ a;
+    a = rotated(a, 16);
+    c = (c + d) | 0;
+    d = rotated(d, 8) ^ c;
+    a = (a + d) | 0;
+    d = rotated(d, 7) ^ a;
+    c = (c + b) | 0;
+    b = rotated(b, 13) ^ c;
+    c = rotated(c, 16);
+    a ^= word;
+  }
+  return ((b ^ d) & 0x1fffff) * 2 ** 32 + (first >>> 0);
+}
+
+const rotated = (word: number, bits: number): number => (word << bits) | (word >>> (32 - bits));
 
 /** Four times as long as two events can be apart and be duplicates, so that a duplicate's period is one of at most two. */
 const PERIOD_SECONDS = 4 * DEDUP_WINDOW_SECONDS;
