@@ -16,7 +16,12 @@ function recordingOf(sessions: Readonly<Record<string, string | undefined>>) {
   return { root, indexOf: (session: number) => join(root, "w", "7", String(session), "index") };
 }
 
-const segment = (number: number, durationMs: number, beganRealMs: number) => ({ number, durationMs, beganRealMs });
+const segment = (number: number, durationMs: number, beganRealMs: number, isDiscontinuous = false) => ({
+  number,
+  durationMs,
+  beganRealMs,
+  isDiscontinuous,
+});
 
 describe("a session", () => {
   test.each<[index: string | undefined, session: object]>([

@@ -8,6 +8,7 @@ interface SegmentEntry {
   readonly number: number;
   readonly durationMs: number;
   readonly beganRealMs: number;
+  readonly isDiscontinuous: boolean;
 }
 
 export interface RecordedSession {
@@ -45,8 +46,9 @@ async function readSession(folder: string, session: number): Promise<RecordedSes
   const hasEnded = text.endsWith(END_LINE);
   const lines = text.slice(0, hasEnded ? -END_LINE.length : text.lastIndexOf("\n") + 1).split("\n");
   const segments = lines.flatMap((line, number): SegmentEntry[] => {
-    const [, duration, began] = /^(\d{1,9}) \d{1,12} (\d{1,15})$/.exec(line) ?? [];
-    return duration === undefined ? [] : [{ number, durationMs: Number(duration), beganRealMs: Number(began) }];
+    const [, duration, began, discontinuous] = /^(\d{1,9}) \d{1,12} (\d{1,15})( discontinuous)?$/.exec(line) ?? [];
+    const isDiscontinuous = discontinuous !== undefined;
+    return duration === undefined ? [] : [{ number, durationMs: Number(duration), beganRealMs: Number(began), isDiscontinuous }];
   });
   return { session, segments, hasEnded };
 }

@@ -83,9 +83,9 @@ async function bytesBelow(folder: string): Promise<number> {
 }
 
 /**
- * Where recordings are: `{folder}/{world}/{video}/{session}/` holds segments `0.ts`, `1.ts`, … and `index`, a line of
- * duration (ms), bytes and beginning (the machine's time) for each complete segment, in this order, and `end` as its last line once the
- * session is over.
+ * Where recordings are: `{folder}/{world}/{video}/{session}/` holds segments `0.ts`, `1.ts`, … and `index`. For each complete segment the index has a
+ * line with its duration (ms), its bytes, its beginning (the machine's time), and `discontinuous` if it does not go on from the one before it. Its
+ * last line is `end` once the session is over.
  */
 export const worldFolder = (root: string, world: string): string => join(root, world);
 export const videoFolder = (root: string, world: string, video: string): string => join(worldFolder(root, world), video);
@@ -96,5 +96,10 @@ export const INDEX = "index";
 export const END_LINE = "end\n";
 
 export const segmentFile = (number: number): string => `${number}.ts`;
-export const indexLine = (durationMs: number, byteCount: number, beganRealMs: number): string =>
-  `${Math.round(durationMs)} ${byteCount} ${Math.round(beganRealMs)}\n`;
+export const indexLine = (
+  { durationMs, beganRealMs, isDiscontinuous }: { readonly durationMs: number; readonly beganRealMs: number; readonly isDiscontinuous: boolean },
+  byteCount: number,
+): string => `${Math.round(durationMs)} ${byteCount} ${Math.round(beganRealMs)}${isDiscontinuous ? " discontinuous" : ""}\n`;
+
+/** No segment is longer, rounded to whole seconds, so that a playlist's target duration never changes (RFC 8216, 4.3.3.1 and 6.2.1). */
+export const SEGMENT_SECONDS_MAX = 6;

@@ -24,6 +24,7 @@ const segmentOf = (text: string, more: Partial<RecordedSegment> = {}): RecordedS
   bytes: Buffer.from(text),
   durationMs: 1_999.6,
   beganRealMs: 1_000.4,
+  isDiscontinuous: false,
   ...more,
 });
 

@@ -11,6 +11,8 @@ export interface RecordedSegment {
   readonly durationMs: number;
   /** The machine's time at which it began to arrive. */
   readonly beganRealMs: number;
+  /** Players have to expect other times, or another form of picture or sound, than in the segment before it. */
+  readonly isDiscontinuous: boolean;
 }
 
 /** `no_storage`: the disk is full, or too slow, or the recordings have all that they may. */
@@ -55,11 +57,11 @@ export class SessionRecording {
     return this.#written;
   }
 
-  async #write({ bytes, durationMs, beganRealMs }: RecordedSegment): Promise<void> {
+  async #write({ bytes, ...segment }: RecordedSegment): Promise<void> {
     this.#waitingBytes -= bytes.length;
     await this.#space.take(bytes.length);
     await this.#writeWhole(segmentFile(this.#count), bytes);
-    await appendFile(join(this.#folder, INDEX), indexLine(durationMs, bytes.length, beganRealMs), OWN);
+    await appendFile(join(this.#folder, INDEX), indexLine(segment, bytes.length), OWN);
     this.#count++;
   }
 

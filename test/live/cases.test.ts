@@ -57,10 +57,41 @@ test("LIVE-3: streams as ffmpeg sends them, with B-frames, in chunks of 128 and 
 test("LIVE-11: sound that stops ends the broadcast after 10 s, and what was recorded plays", async () => {
   const studio = await openStudio(dataFolder());
   const { id, stream_url } = await studio.create();
-  const pusher = await pushFile(await fileOf(20), stream_url, { chunkBytes: 4096, speed: 10, audioUntilMs: 6_000 });
+  const pusher = await pushFile(await fileOf(20), stream_url, { chunkBytes: 4096, audioUntilMs: 6_000 });
   expect(await studio.stateWhen(id, isVod)).toMatchObject({ end_reason: "NO_AUDIO" });
   await pusher.closed;
   expect((await playVods(studio, id))[0]).toBeGreaterThan(5);
+});
+
+test("D-297: steps of an encoder's clock are discontinuities with a warning, and the recording goes on over them", async () => {
+  const studio = await openStudio(dataFolder());
+  const [file, short] = [await fileOf(16), await fileOf(9)];
+  const ways: [string, Omit<Parameters<typeof pushFile>[2], "chunkBytes">, seconds: number, steps: number][] = [
+    [file, { stamp: ({ ms }) => ms + (ms < 7_000 ? 0 : 12_000) }, 16, 1],
+    [file, { stamp: ({ ms }) => ms - (ms < 13_000 ? 0 : 12_000) }, 16, 1],
+    [file, { stamp: ({ ms, isAudio }) => ms - (ms < 13_000 || !isAudio ? 0 : 12_000) }, 16, 1],
+    [file, { stamp: ({ ms }) => ms + (ms < 7_000 ? 0 : 60_000) }, 16, 1],
+    [short, { turns: 2 }, 18, 1],
+  ];
+  const videos = await Promise.all(ways.map(() => studio.createShown()));
+  const pushers = await Promise.all(ways.map(([path, how], i) => pushFile(path, videos[i]?.stream_url as string, { chunkBytes: 4096, ...how })));
+  for (const [i, [, , seconds, steps]] of ways.entries()) {
+    const { id } = videos[i] as { id: string };
+    const { health } = await studio.stateWhen(id, (state) => state.health?.clock_steps === steps);
+    expect(health?.warnings.filter((warning) => warning.includes("clock stepped once"))).toHaveLength(1);
+    const lengthOf = (playlist: string) => [...playlist.matchAll(/#EXTINF:([\d.]+)/g)].reduce((sum, [, length]) => sum + Number(length), 0);
+    const playlist = async () => (await fetch(await playlistOf(studio, { id }))).text();
+    await pushers[i]?.sent;
+    pushers[i]?.end();
+    await studio.stateWhen(id, ({ state }) => state === "reconnecting");
+    await studio.graph(id, { end_live_video: true });
+    await studio.stateWhen(id, isVod);
+    const vod = await playlist();
+    expect({ i, breaks: vod.split("#EXT-X-DISCONTINUITY\n").length - 1 }).toEqual({ i, breaks: steps });
+    expect(Math.abs(lengthOf(vod) - seconds)).toBeLessThan(0.5);
+  }
+  for (const [i, length] of (await playVods(studio, ...videos.map(({ id }) => id))).entries())
+    expect(Math.abs(length - (ways[i]?.[2] as number))).toBeLessThan(0.7);
 });
 
 test("LIVE-9: an encoder that comes back too late is refused, and the broadcast ends with what was recorded", async () => {

@@ -44,7 +44,16 @@ onEachDatabase("live video in several worlds", (kind) => {
     expect([await isSending("a"), await isSending("b")]).toEqual([true, true]);
     await feeds.end({ world: "a", video, session: 1 }, "lost");
     expect([await isSending("a"), await isSending("b")]).toEqual([false, true]);
-    const health = { bits_per_second: 1, frames_per_second: 1, audio_bits_per_second: 1, audio_behind_ms: 0, gaps: 0, key_frame_ms: 1, ...size };
+    const health = {
+      bits_per_second: 1,
+      frames_per_second: 1,
+      audio_bits_per_second: 1,
+      audio_behind_ms: 0,
+      gaps: 0,
+      clock_steps: 0,
+      key_frame_ms: 1,
+      ...size,
+    };
     const ofB = { world: "b", video, session: 1 };
     expect(await feeds.report([{ ...ofB, ...health }])).toEqual([]);
     await control("POST", "worlds/b/reset");

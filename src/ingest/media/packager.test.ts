@@ -6,6 +6,8 @@ import { TransportStream } from "./transport-stream.ts";
 
 /** Of x264: 320×180, baseline. */
 const VIDEO_CONFIG = Buffer.from("1700000000" + "0142c00cffe100176742c00cda05067e7c0440000003004000000c83c50aa801000468ce0fc8", "hex");
+/** The same with 24 as its level. */
+const OTHER_VIDEO_CONFIG = Buffer.from(VIDEO_CONFIG.toString("hex").replaceAll("42c00c", "42c018"), "hex");
 /** AAC LC, 44.1 kHz, mono. */
 const AUDIO_CONFIG = Buffer.from("af001208", "hex");
 /** The same with 48 kHz. */
@@ -22,15 +24,18 @@ const SOUND_MS = 20;
 /** Sends pictures, with a key frame every `keyMs`, and sound, each from and until some time (ms). */
 function send(until: { video: number; audio: number }, { keyMs = 2000, announced = false, start = 0, config = true } = {}) {
   const seen: string[] = [];
+  let now = 0;
   const packager = new Packager(new TransportStream(), {
     began: ({ width, height, codec }) => seen.push(`began ${width}x${height} ${codec}`),
     segment: ({ durationMs }) => seen.push(`segment ${durationMs}`),
     audioMissing: () => seen.push("audio missing"),
+    monotonicMs: () => now,
   });
   packager.addVideo(start, video(VIDEO_CONFIG));
   if (announced) packager.announceAudio();
   if (config && until.audio > 0) packager.addAudio(start, audio(AUDIO_CONFIG));
   for (let ms = 0; ms < Math.max(until.video, until.audio); ms += SOUND_MS) {
+    now = ms;
     if (ms < until.video && ms % FRAME_MS === 0) packager.addVideo((start + ms) >>> 0, video(picture(ms % keyMs === 0)));
     if (ms < until.audio) packager.addAudio((start + ms) >>> 0, audio(sound));
   }
@@ -71,7 +76,6 @@ test("what is no H.264 or AAC, is broken, or has no key frames, is refused with 
   expect(() => audio(Buffer.from("af00", "hex"))).toThrow(MediaProblem);
   expect(() => packager.addVideo(200, video(Buffer.from("1700000000" + "0142c00cffe1ffff67", "hex")))).toThrow(MediaProblem);
   expect(() => packager.addVideo(200, video(Buffer.from("2701000000" + "00ffffff41", "hex")))).toThrow(/cut off/);
-  expect(() => packager.addVideo(1_000_000, video(picture(false)))).toThrow(/jump/);
   expect(() => send({ video: 30_000, audio: 30_000 }, { keyMs: 1_000_000 })).toThrow(/key frame/);
   expect(() => send({ video: 0, audio: 11_000 })).toThrow(/no picture/);
 });
@@ -99,6 +103,7 @@ test("pictures that are missing for a quarter of a second are a gap, also right 
 function watched() {
   const seen: string[] = [];
   let count = 0;
+  let now = 0;
   const packager = new Packager(
     {
       get isEmpty() {
@@ -120,20 +125,28 @@ function watched() {
     },
     {
       began: () => void seen.push("began"),
-      segment: ({ durationMs }) => void seen.push(`segment ${durationMs}`),
+      segment: ({ durationMs, isDiscontinuous }) => void seen.push(`segment ${durationMs}${isDiscontinuous ? ", discontinuous" : ""}`),
       audioMissing: () => void seen.push("audio missing"),
+      monotonicMs: () => now,
     },
   );
-  const at = (ms: number, isKey = false, compositionMs = 0): void =>
+  /** A picture whose time stamp is also the time at which it arrives, unless that is given. */
+  const at = (ms: number, isKey = false, compositionMs = 0, arrivedMs = ms): void => {
+    now = arrivedMs;
     packager.addVideo(ms, { kind: "frame", isKey, compositionMs, bytes: Uint8Array.of(0, 0, 0, 1, 9) });
+  };
+  const hearAt = (ms: number, arrivedMs: number): void => {
+    now = arrivedMs;
+    packager.addAudio(ms, audio(sound));
+  };
   const hear = (...times: readonly number[]): void => {
-    for (const ms of times) packager.addAudio(ms, audio(sound));
+    for (const ms of times) hearAt(ms, ms);
   };
   const configure = (): void => {
     packager.addVideo(0, video(VIDEO_CONFIG));
     packager.addAudio(0, audio(AUDIO_CONFIG));
   };
-  return { packager, seen, at, hear, configure };
+  return { packager, seen, at, hear, hearAt, configure };
 }
 
 test("what comes before the first key frame or before its configuration is left out, but for its time", () => {
@@ -151,7 +164,7 @@ test("what comes before the first key frame or before its configuration is left 
   expect(seen.at(-1)).toBe("picture 80 60");
 });
 
-test("sound waits for 150 ms of it, for the segment's end, and for another configuration, which is that of what follows alone", () => {
+test("sound waits for 150 ms of it, and for the segment's end", () => {
   const { packager, seen, at, hear, configure } = watched();
   configure();
   at(0, true);
@@ -159,18 +172,59 @@ test("sound waits for 150 ms of it, for the segment's end, and for another confi
   expect(seen).toEqual(["began", "key 0 0"]);
   hear(150, 160);
   expect(seen.slice(2)).toEqual(["sound 0 3"]);
-  packager.addAudio(170, audio(AUDIO_CONFIG_48));
-  expect(seen.slice(3)).toEqual(["sound 160 1"]);
-  hear(175, 178);
-  packager.addAudio(180, audio(AUDIO_CONFIG));
-  expect(seen.slice(4)).toEqual(["sound 175 2 at 48 kHz"]);
-  hear(200);
   packager.end();
-  expect(seen.slice(5)).toEqual(["sound 200 1", "segment 33"]);
+  expect(seen.slice(3)).toEqual(["sound 160 1", "segment 33"]);
   // Nothing more is taken.
   at(1_100, true);
   hear(1_100, 1_300);
-  expect(seen.slice(8)).toEqual([]);
+  expect(seen.slice(5)).toEqual([]);
+});
+
+test("D-297: sound of another form begins with the next segment, which is discontinuous and may begin before a second is over", () => {
+  const { packager, seen, at, hear, configure } = watched();
+  configure();
+  at(0, true);
+  hear(20);
+  // The same configuration again is no change.
+  packager.addAudio(30, audio(AUDIO_CONFIG));
+  hear(40);
+  packager.addAudio(50, audio(AUDIO_CONFIG_48));
+  hear(60, 300);
+  at(320);
+  at(400, true);
+  hear(410);
+  packager.end();
+  expect(seen).toEqual([
+    ...["began", "key 0 0", "picture 320 320", "sound 20 2", "segment 400", "key 400 400", "sound 410 1 at 48 kHz", "segment 33, discontinuous"],
+  ]);
+});
+
+test("D-297: pictures of another form begin a segment that is discontinuous, and a configuration that comes again does not", () => {
+  const { packager, seen, at, hear, configure } = watched();
+  configure();
+  at(0, true);
+  hear(20);
+  packager.addVideo(0, video(VIDEO_CONFIG));
+  at(300, true);
+  packager.addVideo(400, video(OTHER_VIDEO_CONFIG));
+  at(440, true);
+  packager.end();
+  expect(seen.slice(2)).toEqual(["key 300 300", "sound 20 1", "segment 440", "key 440 440", "segment 33, discontinuous"]);
+});
+
+test("D-297: no segment lasts longer than rounds to six seconds, whatever the distance of key frames and however long pictures stop", () => {
+  const { seen, at, hear, configure } = watched();
+  configure();
+  for (let ms = 0; ms < 18_000; ms += 20) {
+    if (ms % 40 === 0 && (ms < 10_000 || ms > 17_000)) at(ms, ms === 0);
+    hear(ms);
+  }
+  // The network or the encoder sends nothing for seven seconds.
+  at(25_000, true);
+  hear(25_010);
+  at(26_000, true);
+  const durations = seen.flatMap((one) => (one.startsWith("segment") ? [one.slice(8)] : []));
+  expect(durations).toEqual(["5000", "5500", "5500", "2013", "1000, discontinuous"]);
 });
 
 test("a segment is cut at a key frame after a second, and not a millisecond sooner, nor before there was sound", () => {
@@ -218,7 +272,7 @@ test("LIVE-11: what came before a silence that ends the stream is its last segme
   hear(500);
   at(9_000, true);
   at(10_501);
-  expect(seen).toEqual(["began", "key 0 0", "sound 500 1", "segment 9000", "key 9000 9000", "segment 33", "audio missing"]);
+  expect(seen).toEqual(["began", "key 0 0", "sound 500 1", "segment 533", "key 9000 9000", "segment 33, discontinuous", "audio missing"]);
 });
 
 test("LIVE-11, D-51: silence ends a stream a millisecond after its time, once, and so do pictures without key frames and sound alone", () => {
@@ -270,7 +324,7 @@ test("frames of sound keep their order, and what came before a configuration or 
       addSound: ({ frames }) => void given.push(frames.map(([first = 0]) => first)),
       take: () => new Uint8Array(),
     },
-    { began: () => {}, segment: ({ durationMs }) => void seen.push(`segment ${durationMs}`), audioMissing: () => {} },
+    { began: () => {}, segment: ({ durationMs }) => void seen.push(`segment ${durationMs}`), audioMissing: () => {}, monotonicMs: () => 0 },
   );
   const hear = (ms: number, byte: number): void => packager.addAudio(ms, { kind: "frame", bytes: Uint8Array.of(byte) });
   const at = (ms: number): void => packager.addVideo(ms, { kind: "frame", isKey: true, compositionMs: 0, bytes: Uint8Array.of(0, 0, 0, 1, 9) });
@@ -286,4 +340,61 @@ test("frames of sound keep their order, and what came before a configuration or 
   at(11_500);
   packager.end();
   expect({ given, seen }).toEqual({ given: [[4, 5, 6]], seen: ["picture 500", "segment 1000", "picture 1500", "segment 33"] });
+});
+
+/** What a clip of `untilMs` sends in real time: 25 pictures a second, a key frame every 2 s, and sound; `stamp` makes a time stamp of a time. */
+function play(untilMs: number, stamp: (ms: number, track: "video" | "audio") => number) {
+  const one = watched();
+  one.configure();
+  for (let ms = 0; ms < untilMs; ms += 20) {
+    if (ms % 40 === 0) one.at(stamp(ms, "video") >>> 0, ms % 2_000 === 0, 0, ms);
+    one.hearAt(stamp(ms, "audio") >>> 0, ms);
+  }
+  one.packager.end();
+  const segments = one.seen.flatMap((text) => (text.startsWith("segment") ? [text.slice(8)] : []));
+  const wholeMs = segments.reduce((sum, text) => sum + Number.parseInt(text, 10), 0);
+  return { ...one, wholeMs, breaks: segments.filter((text) => text.endsWith("discontinuous")).length, isSilent: one.seen.includes("audio missing") };
+}
+
+test.each([
+  ["+12 s", 14_000, (ms: number) => ms + (ms < 7_000 ? 0 : 12_000), 1],
+  ["-12 s", 26_000, (ms: number) => ms - (ms < 13_000 ? 0 : 12_000), 1],
+  ["+60 s", 14_000, (ms: number) => ms + (ms < 7_000 ? 0 : 60_000), 1],
+  ["-12 s of the sound alone", 26_000, (ms: number, track: string) => ms - (ms < 13_000 || track === "video" ? 0 : 12_000), 1],
+  ["+12 s of the pictures alone", 26_000, (ms: number, track: string) => ms + (ms < 13_000 || track === "audio" ? 0 : 12_000), 1],
+  ["a clip of 9 s three times", 27_000, (ms: number) => ms % 9_000, 2],
+  ["49 days in the middle of a wrap, and back", 14_000, (ms: number) => (ms < 7_000 ? 2 ** 32 - 3_000 + ms : 5_000_000 + ms), 1],
+  ["no step", 14_000, (ms: number) => ms, 0],
+])("D-297: a step of the encoder's clock is not silence, and the recording goes on: %s", (_, untilMs, stamp, steps) => {
+  const { packager, wholeMs, breaks, isSilent } = play(untilMs, stamp);
+  expect({ isSilent, steps: packager.clockSteps, breaks }).toEqual({ isSilent: false, steps, breaks: steps });
+  expect(Math.abs(wholeMs - untilMs)).toBeLessThan(100);
+  expect(packager.audioBehindMs).toBeLessThan(50);
+});
+
+test("D-297: sound that arrives is not missing, however far its time stamps are behind from the beginning, and the network may hold everything back", () => {
+  const late = play(26_000, (ms, track) => ms + (track === "audio" ? 0 : 11_000));
+  expect({ isSilent: late.isSilent, steps: late.packager.clockSteps }).toEqual({ isSilent: false, steps: 1 });
+  // Nothing arrives for 7 s, then everything at once, pictures first.
+  const { seen, at, hearAt, configure } = watched();
+  configure();
+  for (let ms = 0; ms < 4_000; ms += 40) {
+    at(ms, ms % 2_000 === 0);
+    if (ms < 500) hearAt(ms, ms);
+  }
+  for (let ms = 4_000; ms < 11_000; ms += 40) at(ms, ms % 2_000 === 0, 0, 11_000);
+  for (let ms = 500; ms < 11_000; ms += 40) hearAt(ms, 11_000);
+  expect(seen).not.toContain("audio missing");
+});
+
+test("pictures without a first key frame or without a configuration are refused after 10 s by what is missing", () => {
+  const keyless = watched();
+  keyless.configure();
+  keyless.at(0);
+  keyless.at(10_000);
+  expect(() => keyless.at(10_001)).toThrow("no key frame came for 10 s");
+  const unconfigured = watched();
+  unconfigured.at(0, true);
+  unconfigured.at(10_000, true);
+  expect(() => unconfigured.at(10_001, true)).toThrow("no configuration of the H.264 video came for 10 s");
 });

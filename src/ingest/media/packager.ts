@@ -1,16 +1,21 @@
 /**
- * Makes segments of what a publisher sends. A segment begins with a key frame, and nothing is recorded before there was sound, because
- * a stream without audio is not one (LIVE-12). Times are the encoder's: a slow network does not end a stream.
+ * Makes segments of what a publisher sends. A segment begins with a key frame where the encoder sends them often enough, and nothing is recorded before
+ * there was sound, because a stream without audio is not one (LIVE-12). The encoder's clock decides how long pictures last, and never that sound is
+ * missing (D-297).
  */
+import { SEGMENT_SECONDS_MAX } from "#recordings/recording-space";
 import type { AacConfig } from "./aac.ts";
 import { MediaProblem } from "./bits.ts";
 import { readVideoConfig, type VideoConfig } from "./h264.ts";
 import type { AudioPacket, VideoPacket } from "./packets.ts";
+import { StreamTime } from "./stream-time.ts";
 import type { TransportStream } from "./transport-stream.ts";
 
 export interface Segment {
   readonly bytes: Uint8Array;
   readonly durationMs: number;
+  /** Its pictures or sound have another form than those before it, or the encoder's clock has stepped in between. */
+  readonly isDiscontinuous: boolean;
 }
 
 /** What segments are written with. */
@@ -23,18 +28,24 @@ interface PackagerOwner {
   segment(segment: Segment): void;
   /** D-51: there is video and no audio. */
   audioMissing(): void;
+  /** The machine's clock, which does not step. */
+  monotonicMs(): number;
 }
 
 /** D-51: without sound for so long, by what the encoder announced. */
 const SILENT_MS_MAX = { unannounced: 2_000, announced: 4_000, inTheMiddle: 10_000 } as const;
-/** A segment is cut at the first key frame after so long: players load few segments, and viewers start early. */
+/** A segment is cut at the first key frame after a second: players load few segments, and viewers start early. */
 const SEGMENT_MS_MIN = 1_000;
+/** It is cut at any picture after 5 s, and soon after at a sound if no picture comes, so that it cannot exceed `SEGMENT_MS_MAX` by far. */
+const CUT_AT_PICTURE_MS = 5_000;
+const CUT_AT_SOUND_MS = 5_500;
+const SEGMENT_MS_MAX = SEGMENT_SECONDS_MAX * 1_000 + 499;
 /** x264 sends a key frame at least every 250 frames. */
 const KEY_FRAME_MS_MAX = 20_000;
 /** Sound waits so long for more of it: each packet of sound has a header of its own. */
 const SOUND_MS = 150;
-/** Without a first key frame. */
-const VIDEO_MISSING_MS_MAX = 10_000;
+/** Without a first picture, or without a first key frame. */
+const START_MS_MAX = 10_000;
 /** Encoders that drop pictures leave gaps; the slowest usual rate is 10 a second. */
 const GAP_MS = 250;
 /** The last segment ends one frame after its last picture; 30 a second is usual. */
@@ -45,18 +56,36 @@ export class Packager {
   readonly #time = new StreamTime();
   readonly #container: Container;
   #video: VideoConfig | undefined;
+  #videoConfigBytes: Uint8Array | undefined;
   #audio: AacConfig | undefined;
+  /** The configuration of sound that comes only with the next segment, because a segment has one form of sound. */
+  #nextAudio: AacConfig | undefined;
   #isAudioAnnounced = false;
-  /** Of the first key frame. */
-  #beganMs: number | undefined;
+  /** Of the first packet. */
+  #firstMs: number | undefined;
+  #hasPicture = false;
+  /** Of the first key frame: on the timeline, and when it arrived. */
+  #began: { readonly ms: number; readonly arrivedMs: number } | undefined;
   #lastSoundMs: number | undefined;
+  #soundArrivedMs = 0;
+  /** How long the pictures last that have arrived since the last sound did. */
+  #silentMs = 0;
   /** What came before the first key frame is not in the recording. */
   #hasSound = false;
   #segmentBeganMs = 0;
+  #isSegmentDiscontinuous = false;
+  /** The next segment is discontinuous with this one. */
+  #isDiscontinuous = false;
+  /** Of the newest picture or sound of the segment. */
+  #newestMs = 0;
+  #lastKeyMs = 0;
   #lastPictureMs = 0;
+  #pictureArrivedMs = 0;
   #hasEnded = false;
   /** How often pictures were missing for `GAP_MS` or more. */
   gaps = 0;
+  /** Between the last two key frames; null before the second one. */
+  keyFrameMs: number | null = null;
   #waitingSound: { ms: number; frames: Uint8Array[] } | undefined;
 
   constructor(container: Container, owner: PackagerOwner) {
@@ -64,58 +93,98 @@ export class Packager {
     this.#owner = owner;
   }
 
+  /** How often the encoder's clock has stepped. */
+  get clockSteps(): number {
+    return this.#time.steps;
+  }
+
   /** Throws `MediaProblem`. */
   addVideo(timestamp: number, packet: VideoPacket): void {
     if (this.#hasEnded) return;
-    if (packet.kind === "config") {
-      this.#video = readVideoConfig(packet.bytes);
-      return;
-    }
-    const { isKey, compositionMs, bytes } = packet;
+    if (packet.kind === "config") this.#configureVideo(packet.bytes);
+    else this.#addPicture(timestamp, packet);
+  }
+
+  #configureVideo(bytes: Uint8Array): void {
+    const before = this.#videoConfigBytes;
+    if (before !== undefined && Buffer.compare(before, bytes) === 0) return;
+    this.#video = readVideoConfig(bytes);
+    this.#videoConfigBytes = Uint8Array.from(bytes);
+    if (this.#began !== undefined) this.#isDiscontinuous = true;
+  }
+
+  #addPicture(timestamp: number, { isKey, compositionMs, bytes }: Extract<VideoPacket, { kind: "frame" }>): void {
+    const nowMs = this.#owner.monotonicMs();
+    const decodeMs = this.#timed(() => this.#time.video(timestamp, nowMs));
+    this.#hasPicture = true;
     const config = this.#video;
     // Pictures before the first key frame cannot be decoded.
-    if (config === undefined || (this.#beganMs === undefined && !isKey)) return;
-    const decodeMs = this.#time.video(timestamp);
-    const isFirst = this.#beganMs === undefined;
-    if (isFirst) this.#begin(config, decodeMs);
-    else if (this.#isSilentAt(decodeMs)) {
+    if (config === undefined || (this.#began === undefined && !isKey)) {
+      this.#requireStart(decodeMs);
+      return;
+    }
+    if (this.#began === undefined) this.#begin(config, decodeMs, nowMs);
+    else {
+      const durationMs = decodeMs - this.#lastPictureMs;
+      if (durationMs >= GAP_MS) this.gaps++;
+      this.#silentMs += Math.min(durationMs, Math.max(GAP_MS, nowMs - this.#pictureArrivedMs));
+      if (isKey) this.keyFrameMs = decodeMs - this.#lastKeyMs;
+    }
+    if (this.#isSilent(nowMs)) {
       this.end();
       this.#hasEnded = true;
       this.#owner.audioMissing();
       return;
     }
-    if (isKey) this.#cutAt(decodeMs);
-    else if (decodeMs - this.#segmentBeganMs > KEY_FRAME_MS_MAX) throw new MediaProblem("no key frame came for 20 s: send one every 2 s");
+    if (isKey) this.#lastKeyMs = decodeMs;
+    else if (decodeMs - this.#lastKeyMs > KEY_FRAME_MS_MAX) throw new MediaProblem("no key frame came for 20 s: send one every 2 s");
+    this.#cutBeforePicture(decodeMs, isKey);
     this.#container.addPicture({ config, isKey, decodeMs, showMs: decodeMs + compositionMs, bytes });
-    if (!isFirst && decodeMs - this.#lastPictureMs >= GAP_MS) this.gaps++;
     this.#lastPictureMs = decodeMs;
+    this.#newestMs = Math.max(this.#newestMs, decodeMs);
+    this.#pictureArrivedMs = nowMs;
   }
 
-  /** By how much the newest sound is behind the newest picture. */
+  /** By how much the newest sound is behind the newest picture, as far as pictures arrived without sound. */
   get audioBehindMs(): number {
-    return Math.max(0, this.#lastPictureMs - Math.max(this.#lastSoundMs ?? 0, this.#beganMs ?? 0));
+    const behindMs = this.#lastPictureMs - Math.max(this.#lastSoundMs ?? 0, this.#began?.ms ?? 0);
+    return Math.max(0, Math.min(behindMs, this.#silentMs));
   }
 
   /** Throws `MediaProblem`. */
   addAudio(timestamp: number, packet: AudioPacket): void {
     if (this.#hasEnded) return;
     if (packet.kind === "config") {
-      this.#flushSound();
-      this.#audio = packet.config;
-      this.#isAudioAnnounced = true;
+      this.#configureAudio(packet.config);
       return;
     }
     if (this.#audio === undefined) return;
-    const ms = this.#time.audio(timestamp);
+    const nowMs = this.#owner.monotonicMs();
+    const ms = this.#timed(() => this.#time.audio(timestamp, nowMs));
     this.#lastSoundMs = ms;
-    if (this.#beganMs === undefined) {
-      if (ms > VIDEO_MISSING_MS_MAX) throw new MediaProblem("no picture came for 10 s: send H.264 video");
-      return;
-    }
+    this.#soundArrivedMs = nowMs;
+    this.#silentMs = 0;
+    if (this.#began === undefined) this.#requireStart(ms);
+    // Sound before the first key frame, and of another form than the segment's, is not recorded.
+    if (this.#began === undefined || this.#nextAudio !== undefined) return;
+    if (this.#hasSound && ms - this.#segmentBeganMs >= CUT_AT_SOUND_MS) this.#cut(ms);
     this.#hasSound = true;
+    this.#newestMs = Math.max(this.#newestMs, ms);
     this.#waitingSound ??= { ms, frames: [] };
     this.#waitingSound.frames.push(packet.bytes);
     if (ms - this.#waitingSound.ms >= SOUND_MS) this.#flushSound();
+  }
+
+  #configureAudio(config: AacConfig): void {
+    this.#isAudioAnnounced = true;
+    const isSame = this.#audio !== undefined && isSameSound(this.#audio, config);
+    if (this.#hasSound && !isSame) {
+      this.#nextAudio = config;
+      this.#isDiscontinuous = true;
+    } else {
+      this.#nextAudio = undefined;
+      this.#audio = config;
+    }
   }
 
   /** The metadata says that there is audio, so it may come a little later. */
@@ -127,31 +196,70 @@ export class Packager {
   end(): void {
     if (this.#hasEnded || !this.#hasSound) return;
     this.#hasEnded = true;
-    this.#give(this.#lastPictureMs + LAST_FRAME_MS);
+    // A segment of sound alone ends with its sound.
+    this.#give((this.#lastPictureMs >= this.#segmentBeganMs ? this.#lastPictureMs : this.#newestMs) + LAST_FRAME_MS);
   }
 
-  #begin(config: VideoConfig, ms: number): void {
-    this.#beganMs = ms;
+  /** A step of the encoder's clock makes the next segment discontinuous. */
+  #timed(place: () => number): number {
+    const { steps } = this.#time;
+    const ms = place();
+    this.#firstMs ??= ms;
+    if (this.#began !== undefined && this.#time.steps > steps) this.#isDiscontinuous = true;
+    return ms;
+  }
+
+  #requireStart(ms: number): void {
+    if (ms - (this.#firstMs ?? ms) <= START_MS_MAX) return;
+    if (!this.#hasPicture) throw new MediaProblem("no picture came for 10 s: send H.264 video");
+    if (this.#video === undefined) throw new MediaProblem("no configuration of the H.264 video came for 10 s: start the encoder again");
+    throw new MediaProblem("no key frame came for 10 s: send one every 2 s");
+  }
+
+  #begin(config: VideoConfig, ms: number, arrivedMs: number): void {
+    this.#began = { ms, arrivedMs };
     this.#segmentBeganMs = ms;
     this.#owner.began(config);
   }
 
-  #isSilentAt(ms: number): boolean {
-    const began = this.#beganMs as number;
-    if (this.#lastSoundMs !== undefined) return ms - Math.max(this.#lastSoundMs, began) > SILENT_MS_MAX.inTheMiddle;
-    return ms - began > (this.#isAudioAnnounced ? SILENT_MS_MAX.announced : SILENT_MS_MAX.unannounced);
+  /**
+   * Sound that stops is missed by the machine's clock, and only if pictures arrive meanwhile that last as long: a network that holds everything back
+   * is not silence, and neither is a step of the encoder's clock.
+   */
+  #isSilent(nowMs: number): boolean {
+    if (this.#lastSoundMs === undefined) return this.#silentMs > (this.#isAudioAnnounced ? SILENT_MS_MAX.announced : SILENT_MS_MAX.unannounced);
+    const sinceMs = Math.max(this.#soundArrivedMs, this.#began?.arrivedMs ?? 0);
+    return this.#silentMs > SILENT_MS_MAX.inTheMiddle && nowMs - sinceMs > SILENT_MS_MAX.inTheMiddle;
   }
 
-  #cutAt(ms: number): void {
-    if (!this.#hasSound || ms - this.#segmentBeganMs < SEGMENT_MS_MIN) return;
-    this.#give(ms);
+  #cutBeforePicture(ms: number, isKey: boolean): void {
+    const ageMs = ms - this.#segmentBeganMs;
+    const isWanted = isKey && (ageMs >= SEGMENT_MS_MIN || this.#isDiscontinuous);
+    if (ageMs < CUT_AT_PICTURE_MS && !isWanted) return;
+    if (this.#hasSound) this.#cut(ms);
+    else if (ageMs >= CUT_AT_PICTURE_MS || this.#isDiscontinuous) {
+      // D-51: nothing is recorded before there was sound.
+      this.#container.take();
+      this.#isDiscontinuous = false;
+      this.#segmentBeganMs = ms;
+    }
+  }
+
+  /** The next segment begins at `ms`. A gap before it that would make this segment too long belongs to neither. */
+  #cut(ms: number): void {
+    const isTooLong = ms - this.#segmentBeganMs > SEGMENT_MS_MAX;
+    this.#give(isTooLong ? this.#newestMs + LAST_FRAME_MS : ms);
+    this.#isSegmentDiscontinuous = this.#isDiscontinuous || isTooLong;
+    this.#isDiscontinuous = false;
     this.#segmentBeganMs = ms;
+    this.#audio = this.#nextAudio ?? this.#audio;
+    this.#nextAudio = undefined;
   }
 
   #give(untilMs: number): void {
     this.#flushSound();
-    const durationMs = untilMs - this.#segmentBeganMs;
-    if (!this.#container.isEmpty) this.#owner.segment({ bytes: this.#container.take(), durationMs });
+    const segment = { durationMs: untilMs - this.#segmentBeganMs, isDiscontinuous: this.#isSegmentDiscontinuous };
+    if (!this.#container.isEmpty) this.#owner.segment({ bytes: this.#container.take(), ...segment });
   }
 
   #flushSound(): void {
@@ -161,32 +269,5 @@ export class Packager {
   }
 }
 
-/** A larger step is another clock: the encoder connects again and gets a session of its own. */
-const JUMP_MS_MAX = 30_000;
-
-export class StreamTime {
-  #first: number | undefined;
-  #latestMs = 0;
-  #videoMs = -1;
-
-  /** Grows with every picture, as decoding times do. Throws `MediaProblem`. */
-  video(timestamp: number): number {
-    this.#videoMs = Math.max(this.#msOf(timestamp), this.#videoMs + 1);
-    return this.#videoMs;
-  }
-
-  /** Throws `MediaProblem`. */
-  audio(timestamp: number): number {
-    return this.#msOf(timestamp);
-  }
-
-  #msOf(timestamp: number): number {
-    this.#first ??= timestamp;
-    // The difference with a sign, modulo 2^32.
-    const step = (timestamp - this.#first - this.#latestMs) | 0;
-    if (Math.abs(step) > JUMP_MS_MAX) throw new MediaProblem("the timestamps jump by more than 30 s");
-    const ms = this.#latestMs + step;
-    this.#latestMs = Math.max(this.#latestMs, ms);
-    return Math.max(ms, 0);
-  }
-}
+const isSameSound = (one: AacConfig, other: AacConfig): boolean =>
+  one.sampleRate === other.sampleRate && one.channels === other.channels && one.profile === other.profile;

@@ -1,7 +1,6 @@
 /** What encoders send, byte by byte: tags of FLV (file format 10.1, annex E.4), numbers of bits, times. */
 import { expect, test } from "bun:test";
 import { BitReader, MediaProblem } from "./bits.ts";
-import { StreamTime } from "./packager.ts";
 import { readAudioTag, readVideoTag } from "./packets.ts";
 
 const video = (...bytes: number[]) => readVideoTag(Uint8Array.from(bytes));
@@ -135,32 +134,4 @@ test("a number after 31 zeros is the largest; more zeros are no number", () => {
   expect(new BitReader(Uint8Array.of(0, 0, 0, 0, 0x80, 0, 0, 0, 0)).unsigned()).toBe(0);
   // An end without a one is not waited for.
   expect(new BitReader(new Uint8Array()).unsigned()).toBe(0);
-});
-
-test("times count from the first one, and a picture is always later than the one before it", () => {
-  const time = new StreamTime();
-  expect([time.video(1_000), time.video(1_040), time.video(1_040), time.video(1_039), time.video(1_100)]).toEqual([0, 40, 41, 42, 100]);
-  const sound = new StreamTime();
-  // Sound may be a little out of order, but is never earlier than the beginning.
-  expect([sound.audio(500), sound.audio(540), sound.audio(520), sound.audio(499), sound.audio(560), sound.video(501)]).toEqual([0, 40, 20, 0, 60, 1]);
-});
-
-test("they have 32 bits and begin again", () => {
-  const time = new StreamTime();
-  expect([time.video(2 ** 32 - 10), time.audio(2 ** 32 - 1), time.video(0), time.audio(30)]).toEqual([0, 9, 10, 40]);
-});
-
-test("a step of more than 30 seconds from the latest time is another clock, in either direction", () => {
-  const at = (...timestamps: number[]) => {
-    const time = new StreamTime();
-    return timestamps.map((timestamp) => time.audio(timestamp)).at(-1);
-  };
-  expect([at(0, 30_000), at(0, 30_000, 60_000), at(0, 30_000, 0), at(5, 30_005, 10, 60_005)]).toEqual([30_000, 60_000, 0, 60_000]);
-  for (const timestamps of [
-    [0, 30_001],
-    [0, 30_000, 60_001],
-    [40_000, 70_000, 39_999],
-    [0, 20_000, 10_000, 50_001],
-  ])
-    expect(() => at(...timestamps)).toThrow("the timestamps jump by more than 30 s");
 });

@@ -34,6 +34,7 @@ function newFeed(admission: Admission | undefined | Promise<Admission | undefine
     ...{ gate, key: "the key", recordings: root, space: new RecordingSpace(root, { bytesMax: 0, reserveBytes: 0 }) },
     limits: { bitsPerSecondMax },
     realNowMs: () => real.ms,
+    monotonicMs: () => real.ms,
     stop: (reason) => void stopped.push(reason),
     onError: () => {},
   });
@@ -80,7 +81,18 @@ test("its health is known from the first second on, as an average of the last fi
   const configBytes = VIDEO_CONFIG.bytes.length;
   const [pictures, sounds] = [10 * 6, 10 * SOUND_BYTES];
   expect(feed.health).toEqual({
-    ...{ world: "w", video: "7", session: 2, width: 320, height: 180, gaps: 0, audio_behind_ms: 0, key_frame_ms: null, frames_per_second: 10 },
+    ...{
+      world: "w",
+      video: "7",
+      session: 2,
+      width: 320,
+      height: 180,
+      gaps: 0,
+      clock_steps: 0,
+      audio_behind_ms: 0,
+      key_frame_ms: null,
+      frames_per_second: 10,
+    },
     ...{ bits_per_second: 8 * (configBytes + pictures + sounds), audio_bits_per_second: 8 * sounds },
   } as never);
   send(1_000, 2_500);

@@ -15,6 +15,7 @@ export interface FeedOptions {
   readonly space: RecordingSpace;
   readonly limits: FeedLimits;
   realNowMs(): number;
+  monotonicMs(): number;
   /** The feed cannot go on; the publisher reads the reason. */
   stop(reason: string): void;
   onError(error: unknown): void;
@@ -46,8 +47,6 @@ export class Feed {
   #bytes = 0;
   #audioBytes = 0;
   #frames = 0;
-  #keyFrameMs: number | null = null;
-  #lastKeyFrame: number | undefined;
 
   constructor(options: FeedOptions) {
     this.#options = options;
@@ -57,6 +56,7 @@ export class Feed {
       },
       segment: (segment) => this.#record(segment),
       audioMissing: () => this.#fail("no_audio", "The stream has no audio, and audio is required"),
+      monotonicMs: options.monotonicMs,
     });
   }
 
@@ -75,11 +75,7 @@ export class Feed {
     if (this.#hasEnded) return;
     this.#bytes += packet.bytes.length;
     this.#packager.addVideo(timestamp, packet);
-    if (packet.kind === "config") return;
-    this.#frames++;
-    if (!packet.isKey) return;
-    if (this.#lastKeyFrame !== undefined) this.#keyFrameMs = (timestamp - this.#lastKeyFrame) >>> 0;
-    this.#lastKeyFrame = timestamp;
+    if (packet.kind === "frame") this.#frames++;
   }
 
   announceAudio(): void {
@@ -110,7 +106,8 @@ export class Feed {
       audio_bits_per_second: Math.round(this.#rateOf("audioBytes") * 8),
       audio_behind_ms: this.#packager.audioBehindMs,
       gaps: this.#packager.gaps,
-      key_frame_ms: this.#keyFrameMs,
+      clock_steps: this.#packager.clockSteps,
+      key_frame_ms: this.#packager.keyFrameMs,
       ...{ width, height },
     };
   }
@@ -159,8 +156,8 @@ export class Feed {
     this.#early = [];
   }
 
-  #record({ bytes, durationMs }: Segment): void {
-    const segment = { bytes, durationMs, beganRealMs: Math.max(this.#beganRealMs, this.#options.realNowMs() - durationMs) };
+  #record(given: Segment): void {
+    const segment = { ...given, beganRealMs: Math.max(this.#beganRealMs, this.#options.realNowMs() - given.durationMs) };
     if (this.#recording === undefined) this.#early.push(segment);
     else this.#recording.add(segment);
   }

@@ -269,15 +269,17 @@ test("D-51: metadata that names the codec of the sound gives it two more seconds
     [{ audiocodecid: 10 }, false],
     [{ width: 320 }, true],
   ] as const) {
-    const { connect } = openConnections();
+    const { connect, time } = openConnections();
     const { publisher, publish, send, line } = connect();
     await publish();
     const body = writeAmf(["onMetaData", metadata]);
     publisher.received(Buffer.concat(chunked({ chunkStream: 4, type: 18, stream: 1, timestamp: 0, body })));
     send(VIDEO_CONFIG, KEY_PICTURE);
     await until(() => publisher.publishes(FEED));
-    for (const timestamp of [1_000, 2_001])
+    for (const timestamp of [1_000, 2_001]) {
+      time.ms = timestamp;
       publisher.received(Buffer.concat(chunked({ chunkStream: 6, type: 9, stream: 1, timestamp, body: KEY_PICTURE })));
+    }
     expect(line.sent.includes("The stream has no audio")).toBe(isOver);
     await publisher.closed();
   }

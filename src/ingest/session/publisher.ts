@@ -197,6 +197,7 @@ export class Publisher implements SessionOwner {
     this.#feed = new Feed({
       ...{ gate, key, recordings, space, limits },
       realNowMs: this.#owner.realNowMs,
+      monotonicMs: this.#owner.monotonicMs,
       stop: (reason) => {
         this.#owner.onNote({ world, video, reason }, "a feed was ended");
         this.#session?.refuse("feed", reason);

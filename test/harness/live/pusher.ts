@@ -8,9 +8,12 @@ interface Message extends Pick<Tag, "isAudio" | "ms"> {
   readonly bytes: Uint8Array;
 }
 
+/** The time stamp that an encoder's clock gives a tag that is sent at `ms`. */
+export type Stamp = (tag: Pick<Tag, "isAudio" | "ms">) => number;
+
 /** The media of a file as messages in chunks of `chunkBytes`. */
-export const readMessages = (path: string, chunkBytes: number): Message[] =>
-  readTags(readFileSync(path)).map((tag) => ({ isAudio: tag.isAudio, ms: tag.ms, bytes: mediaOf(tag, chunkBytes) }));
+export const readMessages = (path: string, chunkBytes: number, stamp: Stamp = ({ ms }) => ms): Message[] =>
+  readTags(readFileSync(path)).map((tag) => ({ isAudio: tag.isAudio, ms: tag.ms, bytes: mediaOf({ ...tag, ms: stamp(tag) }, chunkBytes) }));
 
 /** One encoder. What the server does not take at once waits, as in an encoder's buffer. */
 export class Pusher {
@@ -20,6 +23,9 @@ export class Pusher {
   readonly #client = new RtmpClient();
   #startedMs = 0;
   #next = 0;
+  readonly #sent = Promise.withResolvers<void>();
+  /** Resolves when everything is sent. */
+  readonly sent = this.#sent.promise;
   /** Resolves when the server has closed the connection. */
   readonly closed = this.#client.closed;
 
@@ -39,7 +45,9 @@ export class Pusher {
   turn(): boolean {
     const ms = (performance.now() - this.#startedMs) * this.#speed;
     for (let one = this.#messages[this.#next]; one !== undefined && one.ms <= ms; one = this.#messages[++this.#next]) this.#client.send(one.bytes);
-    return this.#next < this.#messages.length || this.#client.waitingBytes > 0;
+    const isOver = this.#next >= this.#messages.length && this.#client.waitingBytes === 0;
+    if (isOver) this.#sent.resolve();
+    return !isOver;
   }
 
   end(): void {
@@ -52,6 +60,9 @@ export interface PushOptions {
   readonly speed?: number;
   /** No sound after so much of the stream. */
   readonly audioUntilMs?: number;
+  readonly stamp?: Stamp;
+  /** How often the file is sent, each time from its own time stamps on. */
+  readonly turns?: number;
 }
 
 const TURN_MS = 10;
@@ -60,9 +71,11 @@ const TURN_MS = 10;
 export async function pushFile(
   file: string,
   url: string,
-  { chunkBytes, speed, audioUntilMs = Number.POSITIVE_INFINITY }: PushOptions,
+  { chunkBytes, speed, audioUntilMs = Number.POSITIVE_INFINITY, stamp, turns = 1 }: PushOptions,
 ): Promise<Pusher> {
-  const messages = readMessages(file, chunkBytes).filter(({ isAudio, ms }) => !isAudio || ms < audioUntilMs);
+  const one = readMessages(file, chunkBytes, stamp).filter(({ isAudio, ms }) => !isAudio || ms < audioUntilMs);
+  const turnMs = Math.max(...one.map(({ ms }) => ms));
+  const messages = Array.from({ length: turns }, (_, turn) => one.map((message) => ({ ...message, ms: message.ms + turn * turnMs }))).flat();
   const pusher = new Pusher(messages, chunkBytes, speed);
   const { hostname, port, pathname } = new URL(url.replace("rtmp:", "http:"));
   await pusher.connect(hostname, Number(port), pathname.split("/").at(-1) as string);

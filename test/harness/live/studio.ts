@@ -82,6 +82,8 @@ export interface LiveState {
     readonly bits_per_second: number;
     readonly audio_bits_per_second: number;
     readonly key_frame_ms: number | null;
+    readonly clock_steps: number;
+    readonly warnings: readonly string[];
   };
 }
 

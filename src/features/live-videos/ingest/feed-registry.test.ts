@@ -12,7 +12,7 @@ const scopes = ["pages_manage_posts", "pages_read_engagement"];
 const bearer = "author";
 const studio = { ...cafe, tokens: [...cafe.tokens, { token: bearer, type: "page", app: "1001", page: "2001", scopes }] };
 const streaming = { rtmpPort: 1940, rtmpsPort: 1941, rtmpUrl: undefined };
-const RATES = { bits_per_second: 900_000, audio_bits_per_second: 64_000, audio_behind_ms: 20, gaps: 0 };
+const RATES = { bits_per_second: 900_000, audio_bits_per_second: 64_000, audio_behind_ms: 20, gaps: 0, clock_steps: 0 };
 const SIZE = { width: 640, height: 360 };
 
 test("the warnings of a feed say what to change at the encoder", () => {
@@ -22,6 +22,9 @@ test("the warnings of a feed say what to change at the encoder", () => {
   expect(warningsOf({ ...good, audio_bits_per_second: 2000, gaps: 1 })).toEqual([
     "the sound is silent or almost so: check the audio source",
     "pictures were missing once: lower the bit rate, or use a better network",
+  ]);
+  expect(warningsOf({ ...good, clock_steps: 2 })).toEqual([
+    "the encoder's clock stepped 2 times: let no source begin again while it sends, and do not set the computer's time",
   ]);
   expect(warningsOf({ ...good, audio_bits_per_second: 0, audio_behind_ms: 4200, gaps: 3 })).toEqual([
     "no sound for 4 s: after 10 s the stream ends; check the audio source",

@@ -4,7 +4,7 @@ import { type FeedHealth, forgetHealth, healthOf, keepHealth, warningsOf } from 
 
 const good: FeedHealth = {
   ...{ video: "5301", session: 1, bits_per_second: 2_000_000, frames_per_second: 30, audio_bits_per_second: 128_000 },
-  ...{ audio_behind_ms: 100, gaps: 0, key_frame_ms: 2_000, width: 1280, height: 720 },
+  ...{ audio_behind_ms: 100, gaps: 0, clock_steps: 0, key_frame_ms: 2_000, width: 1280, height: 720 },
 };
 
 test("a feed that is well has no warning, also at the very limits; beyond them each says what to change", () => {

@@ -11,6 +11,8 @@ export interface FeedHealth {
   readonly audio_behind_ms: number;
   /** How often pictures were missing for a quarter of a second or more, since the feed began. */
   readonly gaps: number;
+  /** How often the encoder's clock stepped since the feed began. */
+  readonly clock_steps: number;
   /** Between the last two key frames; null before the second one. */
   readonly key_frame_ms: number | null;
   readonly width: number;
@@ -40,7 +42,7 @@ const AUDIO_BEHIND_MS_MAX = 2_000;
 const AUDIBLE_BITS_MIN = 4_000;
 
 /** What the person at the encoder should change, in words. */
-export function warningsOf({ key_frame_ms, audio_behind_ms, audio_bits_per_second, gaps }: FeedHealth): string[] {
+export function warningsOf({ key_frame_ms, audio_behind_ms, audio_bits_per_second, gaps, clock_steps }: FeedHealth): string[] {
   const warnings: string[] = [];
   if (key_frame_ms !== null && key_frame_ms > KEY_FRAME_MS_WANTED_MAX)
     warnings.push(`key frames every ${Math.round(key_frame_ms / 1000)} s: viewers start late; set 2 s`);
@@ -48,5 +50,9 @@ export function warningsOf({ key_frame_ms, audio_behind_ms, audio_bits_per_secon
     warnings.push(`no sound for ${Math.round(audio_behind_ms / 1000)} s: after 10 s the stream ends; check the audio source`);
   else if (audio_bits_per_second < AUDIBLE_BITS_MIN) warnings.push("the sound is silent or almost so: check the audio source");
   if (gaps > 0) warnings.push(`pictures were missing ${gaps === 1 ? "once" : `${gaps} times`}: lower the bit rate, or use a better network`);
+  if (clock_steps > 0)
+    warnings.push(
+      `the encoder's clock stepped ${clock_steps === 1 ? "once" : `${clock_steps} times`}: let no source begin again while it sends, and do not set the computer's time`,
+    );
   return warnings;
 }

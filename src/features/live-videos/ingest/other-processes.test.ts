@@ -19,7 +19,7 @@ const live_videos = [
   { id: "5302", page: "2001", status: "LIVE", stream_key: OTHER_KEY },
 ];
 const healthy = (video: string, session: number): FeedHealth => ({
-  ...{ video, session, bits_per_second: 900_000, frames_per_second: 25, audio_bits_per_second: 64_000, audio_behind_ms: 20, gaps: 0 },
+  ...{ video, session, bits_per_second: 900_000, frames_per_second: 25, audio_bits_per_second: 64_000, audio_behind_ms: 20, gaps: 0, clock_steps: 0 },
   ...{ key_frame_ms: 2_000, ...SIZE },
 });
 

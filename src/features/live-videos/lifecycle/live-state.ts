@@ -32,6 +32,7 @@ const health = Type.Object({
   audio_bits_per_second: Type.Integer({ description: "some 2,000 are silence" }),
   audio_behind_ms: Type.Integer({ description: "by how much the newest sound is behind the newest picture" }),
   gaps: Type.Integer({ description: "how often pictures were missing for 250 ms or more" }),
+  clock_steps: Type.Integer({ description: "how often the encoder's time stamps jumped; the recording leaves the jumps out" }),
   key_frame_ms: Type.Unsafe<number | null>({ ...orNull(Type.Integer()), description: "between the last two key frames" }),
   width: Type.Integer({ description: "pixels" }),
   height: Type.Integer({ description: "pixels" }),

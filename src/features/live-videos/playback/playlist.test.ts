@@ -5,12 +5,14 @@ import { openPlaza } from "#harness/plaza";
 import { temporaryFolder } from "#harness/server";
 import { playlistOf, readKeptPlaylist, withEnd } from "./playlist.ts";
 
-const segment = (number: number, durationMs: number, beganRealMs: number) => ({ number, durationMs, beganRealMs });
+const segment = (number: number, durationMs: number, beganRealMs: number, isDiscontinuous = false) => ({
+  ...{ number, durationMs, beganRealMs, isDiscontinuous },
+});
 const first = { session: 1, hasEnded: true, segments: [segment(0, 2000, 1000), segment(1, 2000, 3000), segment(2, 1480, 5000)] };
 const second = { session: 3, hasEnded: false, segments: [segment(0, 3040, 60_000)] };
 test("RFC 8216: all segments in order, a break between sessions, and an end when the broadcast is over", () => {
   const lines = [
-    ...["#EXTM3U", "#EXT-X-VERSION:3", "#EXT-X-TARGETDURATION:4", "#EXT-X-PLAYLIST-TYPE:EVENT"],
+    ...["#EXTM3U", "#EXT-X-VERSION:3", "#EXT-X-TARGETDURATION:6", "#EXT-X-PLAYLIST-TYPE:EVENT"],
     ...["#EXT-X-PROGRAM-DATE-TIME:1970-01-01T00:00:01.000Z", "#EXTINF:2.000,", "1/0.ts", "#EXTINF:2.000,", "1/1.ts", "#EXTINF:1.480,", "1/2.ts"],
     ...["#EXT-X-DISCONTINUITY", "#EXT-X-PROGRAM-DATE-TIME:1970-01-01T00:01:00.000Z", "#EXTINF:3.040,", "3/0.ts"],
   ];
@@ -28,12 +30,22 @@ test("D-115: what was recorded before the video was published is a preview, and 
   expect(playlistOf([first, second], 3001)?.match(/^\d.*ts$/gm)).toEqual(["1/2.ts", "3/0.ts"]);
 });
 
-test("RFC 8216, 4.3.3.1: the target duration is the longest of all segments in whole seconds, and at least one", () => {
+test("RFC 8216, 6.2.1: the target duration is the same from the first segment on", () => {
   const targetOf = (...durations: number[]) => {
-    const sessions = durations.map((ms, at) => ({ ...first, session: at + 1, segments: [segment(0, ms, 1000), segment(1, 1, 2000)] }));
-    return /TARGETDURATION:(\d+)/.exec(playlistOf(sessions, null) ?? "")?.[1];
+    const segments = durations.map((ms, at) => segment(at, ms, 1_000 * at));
+    return /TARGETDURATION:(\d+)/.exec(playlistOf([{ ...first, segments }], null) ?? "")?.[1];
   };
-  expect([targetOf(0), targetOf(400), targetOf(1000), targetOf(1001), targetOf(3001, 2000)]).toEqual(["1", "1", "1", "2", "4"]);
+  expect([targetOf(400), targetOf(400, 2_000), targetOf(400, 2_000, 6_400)]).toEqual(["6", "6", "6"]);
+});
+
+test("D-297: a segment inside a session that does not go on from the one before it has a break and its own date", () => {
+  const session = { ...first, segments: [segment(0, 2_000, 1_000, true), segment(1, 2_000, 3_000), segment(2, 500, 5_000, true)] };
+  expect(playlistOf([session], null)?.split("\n").slice(4)).toEqual([
+    ...["#EXT-X-PROGRAM-DATE-TIME:1970-01-01T00:00:01.000Z", "#EXTINF:2.000,", "1/0.ts", "#EXTINF:2.000,", "1/1.ts"],
+    ...["#EXT-X-DISCONTINUITY", "#EXT-X-PROGRAM-DATE-TIME:1970-01-01T00:00:05.000Z", "#EXTINF:0.500,", "1/2.ts", ""],
+  ]);
+  // Published after the second one: the playlist begins with the third.
+  expect(playlistOf([session], 4_000)).not.toContain("DISCONTINUITY");
 });
 
 test("there is no playlist before there is a segment", () => {

@@ -2,7 +2,7 @@
 import type { World } from "#graph/worlds/world";
 import { BoundedMap } from "#kernel/bounded-map";
 import { type RecordedSession, readRecording, recordingVersion } from "#recordings/read-recording";
-import { segmentFile } from "#recordings/recording-space";
+import { SEGMENT_SECONDS_MAX, segmentFile } from "#recordings/recording-space";
 
 /**
  * Undefined: there is nothing to play yet. What was recorded before `fromRealMs` (the machine's time) was a preview; null: nothing was.
@@ -13,14 +13,15 @@ export function playlistOf(sessions: readonly RecordedSession[], fromRealMs: num
     .map(({ segments, ...session }) => ({ ...session, segments: segments.filter(({ beganRealMs }) => beganRealMs >= (fromRealMs ?? 0)) }))
     .filter(({ segments }) => segments.length > 0);
   if (parts.length === 0) return undefined;
-  let longestMs = 0;
-  for (const { segments } of parts) for (const { durationMs } of segments) longestMs = Math.max(longestMs, durationMs);
-  const lines = ["#EXTM3U", "#EXT-X-VERSION:3", `#EXT-X-TARGETDURATION:${Math.max(1, Math.ceil(longestMs / 1000))}`, "#EXT-X-PLAYLIST-TYPE:EVENT"];
+  const lines = ["#EXTM3U", "#EXT-X-VERSION:3", `#EXT-X-TARGETDURATION:${SEGMENT_SECONDS_MAX}`, "#EXT-X-PLAYLIST-TYPE:EVENT"];
   for (const [index, { session, segments }] of parts.entries()) {
-    // Another encoder run: other times, perhaps another picture size.
-    if (index > 0) lines.push("#EXT-X-DISCONTINUITY");
-    lines.push(`#EXT-X-PROGRAM-DATE-TIME:${new Date(segments[0]?.beganRealMs ?? 0).toISOString()}`);
-    for (const { number, durationMs } of segments) lines.push(`#EXTINF:${(durationMs / 1000).toFixed(3)},`, `${session}/${segmentFile(number)}`);
+    for (const [nth, { number, durationMs, beganRealMs, isDiscontinuous }] of segments.entries()) {
+      // The first segment of another feed has other times, and perhaps another picture size.
+      const isBreak = nth === 0 ? index > 0 : isDiscontinuous;
+      if (isBreak) lines.push("#EXT-X-DISCONTINUITY");
+      if (isBreak || nth === 0) lines.push(`#EXT-X-PROGRAM-DATE-TIME:${new Date(beganRealMs).toISOString()}`);
+      lines.push(`#EXTINF:${(durationMs / 1000).toFixed(3)},`, `${session}/${segmentFile(number)}`);
+    }
   }
   return `${lines.join("\n")}\n`;
 }
