@@ -21,6 +21,13 @@ export const programs = {
   },
   curl: { title: "curl", commands: ["curl"], packages: ["curl"], elsewhere: "install curl" },
   ffmpeg: { title: "ffmpeg with libx264", commands: ["ffmpeg", "ffprobe"], packages: ["ffmpeg"], elsewhere: "brew install ffmpeg" },
+  gstreamer: {
+    title: "GStreamer with rtmp2sink, x264enc and voaacenc",
+    commands: ["gst-launch-1.0", "gst-inspect-1.0"],
+    probe: ["sh", "-c", "for element in rtmp2sink rtmpsink x264enc voaacenc flvmux aacparse; do gst-inspect-1.0 $element || exit 1; done"],
+    packages: ["gstreamer1.0-tools", ...["base", "good", "bad", "ugly"].map((kind) => `gstreamer1.0-plugins-${kind}`)],
+    elsewhere: "brew install gstreamer",
+  },
   haproxy: { title: "HAProxy", commands: ["haproxy"], packages: ["haproxy"], elsewhere: "brew install haproxy" },
   nginx: { title: "nginx", commands: ["nginx"], packages: ["nginx"], elsewhere: "brew install nginx" },
   "nginx-rtmp": {
