@@ -9,6 +9,8 @@ import { outliveStrayFailures } from "#telemetry/stray-failures";
 const FAILED = 1;
 /** Without an accepted key a connection ends within 10 s, so that many are enough for all encoders that connect at once. */
 const UNAUTHENTICATED_MAX = 256;
+/** All encoders of a studio behind one address may connect at once. */
+const UNAUTHENTICATED_PER_ADDRESS_MAX = 32;
 
 export async function ingest(): Promise<number> {
   if (process.send === undefined) {
@@ -46,7 +48,10 @@ function listen(config: IngestConfig, gate: ServerGate, log: Log): RtmpPort {
   const certificate = config.secure && new Certificate(config.secure.cert, config.secure.key);
   const space = new RecordingSpace(recordings, { bytesMax: config.recordings_bytes_max, reserveBytes: config.disk_reserve_bytes });
   const connectionsMax = config.streams_max + UNAUTHENTICATED_MAX;
-  const limits = { bitsPerSecondMax: config.stream_bits_max, connectionsMax, unauthenticatedMax: UNAUTHENTICATED_MAX };
+  const limits = {
+    ...{ bitsPerSecondMax: config.stream_bits_max, connectionsMax },
+    ...{ unauthenticatedMax: UNAUTHENTICATED_MAX, unauthenticatedPerAddressMax: UNAUTHENTICATED_PER_ADDRESS_MAX },
+  };
   const secure = certificate && { port: config.secure?.port ?? 0, certificate: certificate.current };
   const opened: RtmpPort = new RtmpPort(
     {
@@ -54,7 +59,7 @@ function listen(config: IngestConfig, gate: ServerGate, log: Log): RtmpPort {
       onError: (error, about) => log.error({ ...about, ...errorFields(error) }, "a stream failed unexpectedly"),
       onNote: (about, note) => log.info(about, note),
     },
-    (feeds) => send({ kind: "report", feeds }),
+    (feeds, connections) => send({ kind: "report", feeds, connections }),
   );
   certificate?.onRenewed((pair) => opened.renew(pair));
   certificate?.follow({

@@ -178,3 +178,11 @@ test("the process says its memory in bytes, its CPU time and its age in seconds"
     memory: numberOf("process_resident_memory_bytes") > 1_000_000 && numberOf("process_heap_bytes") > 100_000,
   }).toEqual({ cpu: true, uptime: true, lag: true, ping: true, memory: true });
 });
+
+test("D-298: connections of encoders are counted where an ingest process has counted them", async () => {
+  const streaming = { connections: { open: 7, without_key: 5, turned_away: 3 } };
+  expect(await samples("plaza_encoder", new RequestMetrics(), { ...worldOf("default"), streaming } as OpenWorld)).toEqual([
+    ...["plaza_encoder_connections 7", "plaza_encoder_connections_without_key 5", "plaza_encoder_connections_turned_away_total 3"],
+  ]);
+  expect(await samples("plaza_encoder", new RequestMetrics(), worldOf("default"))).toEqual([]);
+});

@@ -44,6 +44,7 @@ export async function metricsText(metrics: MetricsReport, worlds: Iterable<OpenW
   await writeDatabases(page, all);
   writeWebhooks(page, all);
   await writeCallbacks(page, all);
+  writeEncoders(page, all);
   return page.text();
 }
 
@@ -136,6 +137,16 @@ async function writeCallbacks(page: Page, worlds: readonly OpenWorld[]): Promise
     const counts = await countCallbacks(database.reader).catch(() => undefined);
     for (const [state, count] of Object.entries(counts ?? {})) page.sample("plaza_webhook_callbacks", { world, state }, count);
   }
+}
+
+/** D-298. All worlds share one port for encoders. */
+function writeEncoders(page: Page, [first]: readonly OpenWorld[]): void {
+  const counts = first?.streaming?.connections;
+  if (counts === undefined) return;
+  page.gauge("plaza_encoder_connections", "Open connections of encoders.", counts.open);
+  page.gauge("plaza_encoder_connections_without_key", "Open connections of encoders without an accepted stream key.", counts.without_key);
+  page.metric("plaza_encoder_connections_turned_away_total", "counter", "Connections of encoders that were closed because there were too many.");
+  page.sample("plaza_encoder_connections_turned_away_total", {}, counts.turned_away);
 }
 
 async function writeProcess(page: Page): Promise<void> {

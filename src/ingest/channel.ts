@@ -4,6 +4,7 @@
  */
 
 import type { FeedHealth as HealthInWorld } from "#features/live-videos";
+import type { Streaming } from "#graph/worlds/world";
 
 export interface VideoName {
   readonly world: string;
@@ -20,6 +21,8 @@ export interface FeedName extends VideoName {
 export interface FeedHealth extends HealthInWorld {
   readonly world: string;
 }
+
+export type ConnectionCounts = NonNullable<Streaming["connections"]>;
 
 /** Why a feed ended, seen from the stream. */
 export type FeedEnding = "lost" | "no_audio" | "no_storage";
@@ -50,7 +53,7 @@ export type ToServer =
   | { readonly kind: "end"; readonly feed: FeedName; readonly ending: FeedEnding }
   | { readonly kind: "refused"; readonly video: VideoName; readonly reason: string }
   /** Once a second: the feeds that send. */
-  | { readonly kind: "report"; readonly feeds: readonly FeedHealth[] };
+  | { readonly kind: "report"; readonly feeds: readonly FeedHealth[]; readonly connections: ConnectionCounts };
 
 export type ToIngest =
   | { readonly kind: "config"; readonly config: IngestConfig }

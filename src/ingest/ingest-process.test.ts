@@ -45,6 +45,7 @@ function open(...starts: Start[]) {
   const ingest = startIngest({ hostname: JSON.stringify(starts), port: 7, recordings: folder } as IngestConfig, {
     died: (ending) => note(`died: ${ending}`),
     failed: (error) => note(`failed: ${(error as Error).message}`),
+    counted: ({ turned_away }) => note(`counted ${turned_away}`),
   });
   afterThisTest(() => ingest.stop());
   const admission = (key: string): Admission | undefined => (key === "good" ? { feed: FEED } : undefined);
@@ -74,7 +75,8 @@ function open(...starts: Start[]) {
 }
 
 test("what the process asks gets a response, what it reports is passed on, and it hears what may not go on; it ends when the server says so", async () => {
-  const report = { kind: "report", feeds: [FEED, { ...FEED, session: 1 }] };
+  const connections = { open: 2, without_key: 1, turned_away: 3 };
+  const report = { kind: "report", feeds: [FEED, { ...FEED, session: 1 }], connections };
   const asked = [
     { kind: "check", id: 1, key: "good" },
     { kind: "check", id: 2, key: "bad" },
@@ -85,13 +87,13 @@ test("what the process asks gets a response, what it reports is passed on, and i
   ];
   const { ingest, seen, until } = open(["listens", asked]);
   await ingest.listening;
-  await until(() => seen.length >= 11);
+  await until(() => seen.length >= 13);
   const feed = JSON.stringify(FEED);
   const heard = (message: object): string => `check ingest heard ${JSON.stringify(message)}`;
   // order: what is asked comes in its order, what it hears when there is something to say.
   expect(seen.toSorted()).toEqual(
     [
-      ...["lost", "check good", "check bad", "start good 640 360", `end ${feed} no_audio`, "report 1", "report 2"],
+      ...["lost", "check good", "check bad", "start good 640 360", `end ${feed} no_audio`, "report 1", "report 2", "counted 3", "counted 3"],
       ...[
         { kind: "reply", id: 1, feed: FEED },
         { kind: "reply", id: 2 },

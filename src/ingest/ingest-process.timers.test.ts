@@ -33,6 +33,7 @@ function open(hostname = "") {
   const ingest = startIngest({ hostname, port: 7, recordings: folder } as IngestConfig, {
     died: (ending) => void seen.push(`died: ${ending}`),
     failed: (error) => void seen.push(`failed: ${(error as Error).message}`),
+    counted: () => {},
   });
   ingest.serve({
     check: async () => void seen.push("listens"),

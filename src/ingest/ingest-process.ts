@@ -5,7 +5,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { within } from "#kernel/turns";
 import { monotonicMs, sleepMs } from "#system";
-import type { Admission, FeedEnding, FeedHealth, FeedName, IngestConfig, ToIngest, ToServer, VideoName } from "./channel.ts";
+import type { Admission, ConnectionCounts, FeedEnding, FeedHealth, FeedName, IngestConfig, ToIngest, ToServer, VideoName } from "./channel.ts";
 
 /** Where the single executable keeps the program; it starts itself without naming it. */
 const INSIDE_EXECUTABLE = "/$bunfs/";
@@ -27,6 +27,8 @@ export interface IngestObserver {
   /** It ended by itself and is started again. */
   died(ending: string): void;
   failed(error: unknown): void;
+  /** Once a second. */
+  counted(connections: ConnectionCounts): void;
 }
 
 export interface IngestProcess {
@@ -125,6 +127,7 @@ class Supervisor implements IngestProcess {
       case "refused":
         return registry?.refused(message.video, message.reason);
       case "report": {
+        this.#observer.counted(message.connections);
         const feeds = (await registry?.report(message.feeds)) ?? [];
         if (feeds.length > 0) this.#send({ kind: "drop", feeds });
       }

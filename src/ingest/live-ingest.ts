@@ -11,7 +11,7 @@ import { monotonicMs } from "#system";
 import { errorFields, type Log } from "#telemetry/log";
 import type { IngestConfig } from "./channel.ts";
 import { findFreePorts } from "./free-ports.ts";
-import { type IngestProcess, startIngest } from "./ingest-process.ts";
+import { type IngestObserver, type IngestProcess, startIngest } from "./ingest-process.ts";
 import { WorldFeeds } from "./world-feeds.ts";
 
 /** RTMP's own; of RTMPS, the next one, since 443 is that of the web. */
@@ -44,7 +44,7 @@ export function openLiveIngest(config: Config, log: Log, isOwner: boolean): Live
   if (!isTaken || !isOwner || recordings === undefined) return new Ingest(config, log, recordings, undefined);
   // The process writes there, and would fail later.
   makeFolder(recordings.folder);
-  return new Ingest(config, log, recordings, (ports) =>
+  return new Ingest(config, log, recordings, (ports, counted) =>
     startIngest(
       {
         ...ports,
@@ -60,6 +60,7 @@ export function openLiveIngest(config: Config, log: Log, isOwner: boolean): Live
       {
         died: (ending) => log.error({ ending }, "the ingest process ended and is restarted"),
         failed: (error) => log.error(errorFields(error), "the ingest process could not be served"),
+        counted,
       },
     ),
   );
@@ -76,7 +77,7 @@ interface Recordings {
   remove(): void;
 }
 
-type MakeProcess = (ports: Pick<IngestConfig, "port" | "secure">) => IngestProcess;
+type MakeProcess = (ports: Pick<IngestConfig, "port" | "secure">, counted: IngestObserver["counted"]) => IngestProcess;
 
 class Ingest implements LiveIngest {
   readonly #config: Config;
@@ -110,7 +111,10 @@ class Ingest implements LiveIngest {
     const [rtmpPort = 0, rtmpsPort] = findFreePorts(host, [wanted, ...wantedSecure]);
     if ((rtmp_port === undefined && rtmpPort !== wanted.port) || (secure !== undefined && rtmps_port === undefined && rtmpsPort !== secure.port))
       this.#log.warn({ rtmp_port: rtmpPort, rtmps_port: rtmpsPort }, "a usual port of RTMP is taken: streams are taken on another one");
-    this.#process = this.#makeProcess({ port: rtmpPort, secure: secure && { ...secure, port: rtmpsPort ?? secure.port } });
+    const ports = { port: rtmpPort, secure: secure && { ...secure, port: rtmpsPort ?? secure.port } };
+    this.#process = this.#makeProcess(ports, (connections) => {
+      streaming.connections = connections;
+    });
     const listening = within(this.#process.listening, LISTENING_WITHIN_MS);
     const playClip = async (key: string): Promise<TestFeed> => {
       // Loaded when somebody first asks for it.
@@ -118,7 +122,8 @@ class Ingest implements LiveIngest {
       await listening;
       return play(addressOf(host).replace(/^\[|\]$/g, ""), rtmpPort, key, monotonicMs);
     };
-    return { rtmpUrl, rtmpPort, rtmpsPort, listening, playClip };
+    const streaming: Streaming = { rtmpUrl, rtmpPort, rtmpsPort, listening, playClip };
+    return streaming;
   }
 
   serve(worlds: Worlds): void {

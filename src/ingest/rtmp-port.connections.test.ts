@@ -1,5 +1,6 @@
 /** The port for encoders without an encoder: how many connections it takes, whose they are, and how often it looks at them. */
 import { expect, test } from "bun:test";
+import { connect as connectFrom } from "node:net";
 import { receiverCertificate, receiverKey } from "#harness/certificates";
 import { afterThisTest } from "#harness/cleanup";
 import { publishing } from "#harness/live/rtmp";
@@ -23,7 +24,7 @@ function openPort(more: Partial<RtmpPortOptions> = {}, feeds: Readonly<Record<st
     refused: () => {},
   };
   const reports: unknown[] = [];
-  const limits = { bitsPerSecondMax: 1_000_000, connectionsMax: 20, unauthenticatedMax: 10 };
+  const limits = { bitsPerSecondMax: 1_000_000, connectionsMax: 20, unauthenticatedMax: 10, unauthenticatedPerAddressMax: 10 };
   const options = { hostname: HOST, port: 0, gate, recordings, space: new RecordingSpace(recordings, { bytesMax: 0, reserveBytes: 0 }), limits };
   const port = new RtmpPort({ ...options, onError: () => {}, onNote: () => {}, ...more }, (feedsNow) => void reports.push(feedsNow));
   afterThisTest(() => port.stop());
@@ -62,23 +63,63 @@ async function until(isSo: () => boolean): Promise<void> {
 
 const greeting = publishing("unknown")[0] as Uint8Array;
 
-test("there are as many connections as may be and not one more; one that leaves makes room", async () => {
-  const { port } = openPort({ limits: { bitsPerSecondMax: 1, connectionsMax: 2, unauthenticatedMax: 9 } });
-  const [first, second] = [await connect(port.port, greeting), await connect(port.port, greeting)];
-  // What greets them has taken them.
-  await until(() => first.line.received !== "" && second.line.received !== "");
-  const third = await connect(port.port, greeting);
-  await until(() => third.line.isClosed);
+test("there are as many connections with a key as may be and not one more; one that leaves makes room", async () => {
+  const feed = { world: "w", video: "1", session: 0 };
+  const limits = { bitsPerSecondMax: 1, connectionsMax: 2, unauthenticatedMax: 9, unauthenticatedPerAddressMax: 9 };
+  const { port } = openPort({ limits }, { a: feed, b: { ...feed, video: "2" }, c: { ...feed, video: "3" } });
+  const publish = async (key: string) => {
+    const one = await connect(port.port, ...publishing(key));
+    await until(() => one.line.isClosed || one.line.received.includes("NetStream.Publish.Start"));
+    return one;
+  };
+  const [first, second, third] = [await publish("a"), await publish("b"), await publish("c")];
   expect([first.line.isClosed, second.line.isClosed, third.line.received]).toEqual([false, false, ""]);
+  expect(port.connections).toEqual({ open: 2, without_key: 0, turned_away: 1 });
   first.socket.end();
   await until(() => first.line.isClosed);
-  for (;;) {
-    const next = await connect(port.port, greeting);
-    await until(() => next.line.isClosed || next.line.received !== "");
-    if (next.line.received !== "") break;
-  }
+  while ((await publish("c")).line.isClosed);
   await port.stop();
   await until(() => second.line.isClosed);
+});
+
+test("D-298: of the connections without a key the oldest of the address with the most leaves, and an encoder with its key finds room", async () => {
+  const feed = { world: "w", video: "1", session: 0 };
+  const notes: unknown[] = [];
+  const limits = { bitsPerSecondMax: 1, connectionsMax: 9, unauthenticatedMax: 4, unauthenticatedPerAddressMax: 3 };
+  const { port } = openPort({ hostname: "0.0.0.0", limits, onNote: (about, note) => void notes.push([note, about]) }, { a: feed });
+  /** A connection from this address that begins and shows no key. */
+  const greet = async (localAddress: string) => {
+    const line = { isGreeted: false, isClosed: false };
+    const socket = connectFrom({ host: HOST, port: port.port, localAddress });
+    socket.on("data", () => (line.isGreeted = true));
+    socket.on("error", () => {});
+    socket.on("close", () => (line.isClosed = true));
+    socket.write(greeting);
+    await until(() => line.isGreeted || line.isClosed);
+    return { line };
+  };
+  const encoder = await connect(port.port, ...publishing("a"));
+  await until(() => encoder.line.received.includes("NetStream.Publish.Start"));
+  const flood = [await greet("127.0.0.2"), await greet("127.0.0.2"), await greet("127.0.0.2")];
+  const other = await greet("127.0.0.3");
+  const closed = () => flood.map(({ line }) => line.isClosed);
+  expect([closed(), other.line.isClosed, encoder.line.isClosed]).toEqual([[false, false, false], false, false]);
+  // Beyond its share, then beyond all: the flood's own oldest ones leave.
+  flood.push(await greet("127.0.0.2"));
+  await until(() => flood[0]?.line.isClosed === true);
+  const third = await greet("127.0.0.4");
+  await until(() => flood[1]?.line.isClosed === true);
+  expect([closed(), other.line.isClosed, third.line.isClosed, encoder.line.isClosed]).toEqual([[true, true, false, false], false, false, false]);
+  expect(port.connections).toEqual({ open: 5, without_key: 4, turned_away: 2 });
+  await until(() => notes.length > 0);
+  const note = "too many encoders are connected without a stream key, so the oldest were disconnected";
+  expect(notes).toEqual([[note, { connections: 2, most_of: "127.0.0.2", of_it: 2 }]]);
+  // The flood goes on: an encoder still finds room at once.
+  for (let i = 0; i < 30; i++) await greet("127.0.0.2");
+  encoder.socket.end();
+  await until(() => port.publisherOf(feed) === undefined);
+  const again = await connect(port.port, ...publishing("a"));
+  await until(() => again.line.received.includes("NetStream.Publish.Start"));
 });
 
 test("encoders of other videos and of other worlds leave each other alone", async () => {

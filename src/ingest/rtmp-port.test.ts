@@ -39,7 +39,12 @@ function openPort(limits: { bitsPerSecondMax?: number; reserveBytes?: number; st
     {
       ...{ hostname: "127.0.0.1", port: 0, gate, recordings, secure: { port: 0, certificate: CERTIFICATE } },
       space: new RecordingSpace(recordings, { bytesMax: 0, reserveBytes: limits.reserveBytes ?? 0 }),
-      limits: { bitsPerSecondMax: limits.bitsPerSecondMax ?? 50_000_000, connectionsMax: 20, unauthenticatedMax: 10 },
+      limits: {
+        bitsPerSecondMax: limits.bitsPerSecondMax ?? 50_000_000,
+        connectionsMax: 20,
+        unauthenticatedMax: 10,
+        unauthenticatedPerAddressMax: 10,
+      },
       onError: (error) => note(`error ${error instanceof Error ? error.message : error}`),
       onNote: (about, text) => note(`${text}: ${about.reason}`),
     },

@@ -1,9 +1,10 @@
 /** The port for encoders: connections, their time limits, and what they send. */
 import type { Socket, TCPSocketListener } from "bun";
+import ipaddr from "ipaddr.js";
 import type { CertificateAndKey } from "#config/certificate";
 import type { RecordingSpace } from "#recordings/recording-space";
 import { monotonicMs, randomKey, realNowMs } from "#system";
-import type { FeedGate, FeedHealth, FeedName } from "./channel.ts";
+import type { ConnectionCounts, FeedGate, FeedHealth, FeedName } from "./channel.ts";
 import type { FeedLimits } from "./session/feed.ts";
 import { Publisher, type PublisherOwner } from "./session/publisher.ts";
 
@@ -18,18 +19,28 @@ export interface RtmpPortOptions extends Pick<PublisherOwner, "gate" | "recordin
 
 interface ConnectionLimits {
   readonly connectionsMax: number;
-  /** Connections without an accepted key. */
+  /** Connections without an accepted key, in all and of one address. */
   readonly unauthenticatedMax: number;
+  readonly unauthenticatedPerAddressMax: number;
 }
 
 /** Time limits are overrun by this at most, and so often feeds are reported. */
 const TICK_MS = 1_000;
+/** How often the log says that connections were closed. */
+const CLOSED_NOTED_EVERY_MS = 10_000;
 
 export class RtmpPort implements PublisherOwner {
   readonly #options: RtmpPortOptions;
   readonly #publishers = new Set<Publisher>();
   /** Recordings of connections that are closed and still write. */
   readonly #closing = new Set<Promise<void>>();
+  /** The network address of each open connection. */
+  readonly #addresses = new Map<Publisher, string>();
+  /** Connections that were closed, or not taken, because there were too many. */
+  #turnedAway = 0;
+  /** Those of them since the log last named some, by address. */
+  #unnoted = new Map<string, number>();
+  #notedMs = Number.NEGATIVE_INFINITY;
   readonly #plain: TCPSocketListener<Publisher>;
   #secure: TCPSocketListener<Publisher> | undefined;
   readonly #ticking: ReturnType<typeof setInterval>;
@@ -41,8 +52,8 @@ export class RtmpPort implements PublisherOwner {
   readonly realNowMs = realNowMs;
   readonly randomBytes = randomKey;
 
-  /** `report` gets the health of all feeds once a second. Throws where the address cannot be listened on. */
-  constructor(options: RtmpPortOptions, report: (feeds: readonly FeedHealth[]) => void) {
+  /** `report` gets the health of all feeds, and counts of connections, once a second. Throws where the address cannot be listened on. */
+  constructor(options: RtmpPortOptions, report: (feeds: readonly FeedHealth[], connections: ConnectionCounts) => void) {
     this.#options = options;
     this.gate = options.gate;
     this.recordings = options.recordings;
@@ -58,7 +69,8 @@ export class RtmpPort implements PublisherOwner {
     // A timer because only it can notice that nothing comes.
     this.#ticking = setInterval(() => {
       for (const publisher of [...this.#publishers]) publisher.checkTime();
-      report(this.health);
+      this.#noteTurnedAway();
+      report(this.health, this.connections);
     }, TICK_MS);
   }
 
@@ -82,6 +94,11 @@ export class RtmpPort implements PublisherOwner {
 
   get health(): FeedHealth[] {
     return [...this.#publishers].flatMap(({ health }) => health ?? []);
+  }
+
+  get connections(): ConnectionCounts {
+    const open = [...this.#publishers];
+    return { open: open.length, without_key: open.filter((one) => one.isUnauthenticated).length, turned_away: this.#turnedAway };
   }
 
   publisherOf({ world, video }: FeedName): Publisher | undefined {
@@ -131,21 +148,66 @@ export class RtmpPort implements PublisherOwner {
   }
 
   #open(socket: Socket<Publisher>): void {
-    const { connectionsMax, unauthenticatedMax } = this.#options.limits;
-    let unauthenticated = 0;
-    for (const publisher of this.#publishers) if (publisher.isUnauthenticated) unauthenticated++;
-    if (this.#publishers.size >= connectionsMax || unauthenticated >= unauthenticatedMax) {
-      socket.terminate();
+    const address = networkOf(socket.remoteAddress);
+    if (!this.#makeRoom(address)) {
+      this.#turnAway(address, () => socket.terminate());
       return;
     }
     socket.data = new Publisher(socket, this);
     this.#publishers.add(socket.data);
+    this.#addresses.set(socket.data, address);
+  }
+
+  /**
+   * An encoder shows its key with its first bytes, so the oldest connection without a key leaves for a new one: first of an address with more than
+   * its share, then of the address with the most. False: only encoders with keys are connected, and there are as many as may be.
+   */
+  #makeRoom(address: string): boolean {
+    const { connectionsMax, unauthenticatedMax, unauthenticatedPerAddressMax } = this.#options.limits;
+    const waiting = [...this.#publishers].filter((one) => one.isUnauthenticated);
+    const byAddress = Map.groupBy(waiting, (one) => this.#addresses.get(one) ?? "");
+    const own = byAddress.get(address) ?? [];
+    if (own.length >= unauthenticatedPerAddressMax) this.#evict(own[0]);
+    else if (waiting.length >= unauthenticatedMax || this.#publishers.size >= connectionsMax) {
+      const most = [...byAddress.values()].reduce((most, one) => (one.length > most.length ? one : most), own);
+      this.#evict(most[0]);
+    }
+    return this.#publishers.size < connectionsMax;
+  }
+
+  #evict(publisher: Publisher | undefined): void {
+    if (publisher === undefined) return;
+    const address = this.#addresses.get(publisher) ?? "";
+    this.#closed(publisher);
+    this.#turnAway(address, () => publisher.terminate());
+  }
+
+  #turnAway(address: string, close: () => void): void {
+    this.#turnedAway++;
+    this.#unnoted.set(address, (this.#unnoted.get(address) ?? 0) + 1);
+    close();
+  }
+
+  /** D-298. Of one line at a time, because a flood would fill the log. */
+  #noteTurnedAway(): void {
+    if (this.#unnoted.size === 0 || monotonicMs() - this.#notedMs < CLOSED_NOTED_EVERY_MS) return;
+    const [address, count] = [...this.#unnoted].reduce((most, one) => (one[1] > most[1] ? one : most));
+    const about = { connections: [...this.#unnoted.values()].reduce((sum, one) => sum + one, 0), most_of: address, of_it: count };
+    this.#options.onNote(about, "too many encoders are connected without a stream key, so the oldest were disconnected");
+    this.#unnoted.clear();
+    this.#notedMs = monotonicMs();
   }
 
   #closed(publisher: Publisher | undefined): void {
-    if (publisher === undefined) return;
-    this.#publishers.delete(publisher);
+    if (publisher === undefined || !this.#publishers.delete(publisher)) return;
+    this.#addresses.delete(publisher);
     const closing = publisher.closed().finally(() => this.#closing.delete(closing));
     this.#closing.add(closing);
   }
+}
+
+/** A host of IPv6 has a whole /64. */
+function networkOf(address: string): string {
+  const client = ipaddr.process(address.split("%", 1)[0] as string);
+  return client instanceof ipaddr.IPv6 ? `${client.parts.slice(0, 4).join(":")}::/64` : client.toString();
 }

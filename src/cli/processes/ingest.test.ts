@@ -8,7 +8,7 @@ import { receiverCertificate, receiverKey, renewedCertificate, renewedKey } from
 import { afterThisTest } from "#harness/cleanup";
 import { written } from "#harness/cli/printed";
 import { temporaryFolder } from "#harness/server";
-import type { FeedHealth, FeedName, IngestConfig, ToServer } from "#ingest/channel";
+import type { ConnectionCounts, FeedHealth, FeedName, IngestConfig, ToServer } from "#ingest/channel";
 import * as rtmp from "#ingest/rtmp-port";
 import { nextTurn } from "#kernel/turns";
 import { Log } from "#telemetry/log";
@@ -56,7 +56,7 @@ const configOf = (more: Partial<IngestConfig> = {}): IngestConfig => ({
 
 /** A port that takes no streams: the test says what comes. */
 function lonePort() {
-  const made = { options: undefined as unknown as rtmp.RtmpPortOptions, report: (_: readonly FeedHealth[]): void => {} };
+  const made = { options: undefined as unknown as rtmp.RtmpPortOptions, report: (_: readonly FeedHealth[], __: ConnectionCounts): void => {} };
   const dropped: (readonly FeedName[])[] = [];
   const renewed: CertificateAndKey[] = [];
   const spy = spyOn(rtmp, "RtmpPort").mockImplementation(function lone(options: rtmp.RtmpPortOptions, report: typeof made.report) {
@@ -105,7 +105,7 @@ test("it makes the folder, listens as it is configured, and has 256 connections 
   const { hostname, port, recordings, secure, limits } = made.options;
   expect({ hostname, port, recordings, secure, limits }).toEqual({
     ...{ hostname: "127.0.0.1", port: 1_935, recordings: config.recordings, secure: undefined },
-    limits: { bitsPerSecondMax: 7, connectionsMax: 264, unauthenticatedMax: 256 },
+    limits: { bitsPerSecondMax: 7, connectionsMax: 264, unauthenticatedMax: 256, unauthenticatedPerAddressMax: 32 },
   });
   expect(existsSync(config.recordings)).toBe(true);
   expect(channel.listenerCount("unhandledRejection")).toBe(1);
@@ -139,8 +139,9 @@ test("feeds that may not go on are dropped, and those that send are reported", a
   const feeds = [{ world: "default", video: "5301", session: 1 }];
   channel.emit("message", { kind: "drop", feeds });
   expect(dropped).toEqual([feeds]);
-  made.report([]);
-  expect(sent).toEqual([{ kind: "report", feeds: [] }]);
+  const connections = { open: 3, without_key: 2, turned_away: 1 };
+  made.report([], connections);
+  expect(sent).toEqual([{ kind: "report", feeds: [], connections }]);
 });
 
 test("a certificate whose files have changed is taken; one that cannot be read leaves the one before", async () => {

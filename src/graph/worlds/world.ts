@@ -86,6 +86,8 @@ export interface Streaming {
   readonly listening?: Promise<void>;
   /** D-119: sends the test clip with a stream key. Undefined where another program takes the streams. Rejects with the reason of the refusal. */
   readonly playClip?: (key: string) => Promise<TestFeed>;
+  /** Of encoders to this process's ingest; undefined: it has none, or has not counted yet. `turned_away` counts since the ingest process started. */
+  connections?: { readonly open: number; readonly without_key: number; readonly turned_away: number };
 }
 
 /** The test encoder, while it sends. */

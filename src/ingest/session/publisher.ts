@@ -106,6 +106,11 @@ export class Publisher implements SessionOwner {
     return this.#recorded;
   }
 
+  /** At once, and without a word. */
+  terminate(): void {
+    this.#socket.terminate();
+  }
+
   /** Once a second. */
   checkTime(): void {
     const nowMs = this.#owner.monotonicMs();

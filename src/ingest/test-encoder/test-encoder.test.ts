@@ -75,7 +75,7 @@ function openPort(isKnown: (key: string) => boolean) {
         end: () => {},
         refused: () => {},
       },
-      limits: { bitsPerSecondMax: 5_000_000, connectionsMax: 9, unauthenticatedMax: 9 },
+      limits: { bitsPerSecondMax: 5_000_000, connectionsMax: 9, unauthenticatedMax: 9, unauthenticatedPerAddressMax: 9 },
       onError: (error) => started.reject(error),
       onNote: () => {},
     },
