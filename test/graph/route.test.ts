@@ -63,7 +63,7 @@ describe("D-04: the method", () => {
 
 describe("an address", () => {
   const addressAt = (path: string, surface: SurfaceName = "base") => readAddress(incomingOf({ path, surface }));
-  const read = (path: string, surface: SurfaceName = "base") => codeOf(() => checkAddress(addressAt(path, surface)));
+  const read = (path: string, surface: SurfaceName = "base") => codeOf(() => checkAddress(incomingOf({ path, surface }), addressAt(path, surface)));
 
   test("D-03: names a version of some calendar, and only where the surface has none of its own", () => {
     expect(read("/v26.0/2001")).toEqual({ was: addressOf({ version: 26, id: "2001" }) });

@@ -107,11 +107,13 @@ onEachDatabase("migration intents", (database) => {
     expect({ ...stranger.body.error, pftrace_id: "" }).toEqual(
       JSON.parse(JSON.stringify({ ...missing.body.error, pftrace_id: "" }).replaceAll("4309", "4301")),
     );
-    // A decimal number that no node can have.
+    // D-02: a decimal number that no node can have.
     for (const id of ["0", "04301", "9223372036854775808"]) {
       const none = await read(plaza, {}, "source", `/v25.0/${id}`);
       expect({ id, status: none.status, code: none.body.error.code }).toEqual({ id, status: 404, code: 803 });
       expect((await plaza.get(`/v25.0/${id}`, { bearer: "x" })).status).toBe(401);
+      expect((await plaza.delete(`/v25.0/${id}`, { bearer: "source" })).body.error.code).toBe(2500);
+      expect((await plaza.get(`/v26.0/${id}`, { bearer: "source" })).body.error.code).toBe(2500);
     }
     const inQuery = await plaza.get("/v25.0/4301", { query: { access_token: "source" } });
     expect(inQuery).toMatchObject({ status: 401, body: { error: { code: 104 } } });

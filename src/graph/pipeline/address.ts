@@ -1,17 +1,17 @@
 /** The step `address`: what a path says (D-02, D-03): version, id, edge. No regular expression and no URL object on this path. */
-import type { NodeId } from "#kernel/ids";
+import { isNodeId, type NodeId } from "#kernel/ids";
 import { parseVersion, type Version } from "#kernel/versions";
 
 export interface Address {
   /** As asked; undefined when the path names none. */
   readonly version: Version | undefined;
-  /** A node id, `me`, or a decimal number that no node has (`0`); undefined for an address without one. */
+  /** A node id or `me`; undefined for an address without one. */
   readonly id: NodeId | "me" | undefined;
   /** The edge below the id, or the literal of an address without one (`debug_token`); undefined for the node itself. */
   readonly edge: string | undefined;
   /** The literal before the id (`pages`), where there is one. */
   readonly prefix: string | undefined;
-  /** What of the path leads nowhere. Such an address still has a version, and the edge that its form is decided by (D-20, D-83). */
+  /** What of the path leads nowhere; with `id`, a number that no node has, which H7 answers as a missing intent (D-02). Such an address still has a version, and the edge that its form is decided by (D-20, D-83). */
   readonly unknown?: string;
 }
 
@@ -30,7 +30,6 @@ export function segmentsOf(path: string): string[] {
   return segments;
 }
 
-/** D-02: whether a node can have this id is asked when it is looked up. */
 function isDecimal(segment: string): boolean {
   for (let i = 0; i < segment.length; i++) {
     const unit = segment.charCodeAt(i);
@@ -70,12 +69,13 @@ export function parseAddress(path: string, isVersioned: boolean, words: KnownSeg
     word = segments[++at];
   }
   if (word === undefined) return { version, id: undefined, edge: undefined, prefix };
-  if (word === "me" || isDecimal(word)) {
+  if (word === "me" || isNodeId(word)) {
     if (segments.length > at + 2) return unknownAddress(segments, version, words);
     return { version, id: word as NodeId | "me", edge: segments[at + 1], prefix };
   }
   if (segments.length === at + 1 && (words.isLiteral(word) || words.isEdge(word))) return { version, id: undefined, edge: word, prefix };
-  return unknownAddress(segments, version, words);
+  const unknown = unknownAddress(segments, version, words);
+  return segments.length === at + 1 && isDecimal(word) ? { ...unknown, id: word as NodeId } : unknown;
 }
 
 /** D-20: its edge is any name of one, wherever it stands. */

@@ -88,7 +88,7 @@ async function serve(deps: RequestDeps, world: World, request: GraphRequest): Pr
 function addressOf(incoming: Incoming, progress: Progress): Addressed {
   const address = readAddress(incoming);
   progress.reached = { address };
-  const addressed = { address: checkAddress(address), method: readMethod(incoming.request) };
+  const addressed = { address: checkAddress(incoming, address), method: readMethod(incoming.request) };
   progress.reached = addressed;
   return addressed;
 }

@@ -37,9 +37,10 @@ export function readAddress({ request, registry, world }: Pick<Incoming, "reques
 }
 
 /** Throws `unknownPath`. */
-export function checkAddress(address: Address): Address {
-  if (address.unknown !== undefined) throw unknownPath(address.unknown);
-  return address;
+export function checkAddress(incoming: Incoming, address: Address): Address {
+  if (address.unknown === undefined) return address;
+  if (address.id !== undefined && isIntentAddress(incoming, address) && readMethod(incoming.request) === "GET") return address;
+  throw unknownPath(address.unknown);
 }
 
 /**
@@ -112,11 +113,14 @@ export function formByShape(request: GraphRequest, { address, credentials }: Rea
 /** D-20, D-21: the one response for what does not exist, may not be seen, or does not support the method. */
 export function notFound({ request, world }: Pick<Incoming, "request" | "world">, { address, method }: Addressed): GraphError {
   const id = address.id ?? address.edge ?? "";
-  const isOfIntents = request.query.oauth_token === undefined && (request.header("authorization") ?? "") !== "";
+  return method === "GET" && isIntentAddress({ request, world }, address) ? unknownObject404(id) : unsupportedRequest(method, id);
+}
+
+/** Whether a GET of the address has the form of H7. */
+function isIntentAddress({ request, world }: Pick<Incoming, "request" | "world">, address: Address): boolean {
+  const hasPlaces = request.query.oauth_token === undefined && (request.header("authorization") ?? "") !== "";
   const isIntentVersion = address.version !== undefined && world.calendar.migrationIntents.includes(address.version);
-  return method === "GET" && address.edge === undefined && request.surface === "base" && isOfIntents && isIntentVersion
-    ? unknownObject404(id)
-    : unsupportedRequest(method, id);
+  return address.edge === undefined && request.surface === "base" && hasPlaces && isIntentVersion;
 }
 
 /** For a handler that finds its own node gone: deleted between the directory's look and its own. */
