@@ -85,7 +85,6 @@ describe("D-56: items", () => {
     const { retailer_id: _, ...values } = row("a");
     expect(kept({ price: "12,50", brand: "B", rating_count: "many" })).toEqual({ ...values, brand: "B", warnings: ["price", "rating_count"] });
     expect(kept({ price: "1 EUR", sale_price: "2 USD" })).toEqual({ ...values, price: "1", currency: "EUR", warnings: ["sale_price"] });
-    // D-314
     for (const price of ["", "12,50"])
       expect(kept({ price, sale_price: "2 EUR", brand: "B" })).toEqual({
         ...values,

@@ -156,7 +156,7 @@ const keptReaders = keptFields.map((field) => ({
   missing: isRequired(field) ? new BadItem(field, "is missing") : undefined,
 }));
 const PRICE_AT = keptFields.indexOf("price");
-/** D-314. */
+/** D-141. */
 const withoutPrice = new BadItem("sale_price", "has no price beside it");
 const missingId = new BadItem("retailer_id", "is missing");
 
