@@ -3,15 +3,16 @@ import { definePolicy } from "#auth/policy";
 import { readOperation } from "#graph/contract/operation";
 import { taskMissing, tokenInvalid } from "#kernel/errors";
 
-/** AUTH-16: a microblog tester of the app. D-55 [clients]: the app's own token too. */
+/** AUTH-16: a microblog tester of the app. D-55 [clients]: the app's own token too, and people's, as the handler decides. */
 export const inspection = definePolicy({
   name: "inspection",
   summary: "a microblog tester of the inspected token's app",
-  kinds: ["microblog_user", "app"],
+  kinds: ["microblog_user", "app", "user", "system_user"],
   scopes: [],
   canSee: () => true,
   async deny({ token, app, reader, ports, profile }) {
-    if (token.type === "app") return profile === "clients" ? undefined : tokenInvalid("access_token", "a token of type app is not accepted here");
+    if (token.type !== "microblog_user")
+      return profile === "clients" ? undefined : tokenInvalid("access_token", `a token of type ${token.type} is not accepted here`);
     const roles = token.microblog_user === undefined ? [] : await ports.get("app").rolesOf(reader, app.id, token.microblog_user);
     return roles.includes("microblog_tester") ? undefined : taskMissing("the role microblog_tester on the app");
   },
@@ -42,6 +43,12 @@ export const inspectToken = readOperation({
       issued_at: Type.Optional(Type.Integer()),
       scopes: Type.Array(Type.String()),
       user_id: Type.Optional(Type.String()),
+      error: Type.Optional(
+        Type.Object(
+          { code: Type.Integer(), message: Type.String(), subcode: Type.Optional(Type.Integer()) },
+          { description: "with the profile `clients`: why the token is not valid" },
+        ),
+      ),
     }),
   }),
   errors: ["invalidParameter", "taskMissing", "tokenInvalid"],

@@ -35,6 +35,8 @@ const world = {
   ],
 };
 
+const withAdministrator = (app: (typeof world.apps)[number]) => ({ ...app, roles: [...app.roles, { user: "3002", role: "administrator" }] });
+
 const ask = (plaza: TestPlaza, query: Record<string, string>, surface: "microblog" | "base" = "microblog") =>
   plaza.get("/debug_token", { surface, query });
 
@@ -106,6 +108,25 @@ onEachDatabase("token inspection", (database) => {
     expect((await ask(plaza, { access_token: "app", input_token: "tester" })).status).toBe(401);
     expect((await ask(plaza, { input_token: "tester" })).body.error.code).toBe(104);
     expect((await ask(plaza, { access_token: "tester" })).body.error.error_data.parameter).toBe("input_token");
+  });
+
+  test("D-55: in clients, a person inspects tokens of their own, and an administrator of the app all of the app's", async () => {
+    const plaza = await openPlaza({ database, profile: "clients", world: { ...world, apps: world.apps.map(withAdministrator) } });
+    const statusOf = async (access_token: string, input_token: string) => (await ask(plaza, { access_token, input_token }, "base")).status;
+    expect({ own: await statusOf("ada", "ada"), page: await statusOf("ada", "page") }).toEqual({ own: 200, page: 200 });
+    expect(await ask(plaza, { access_token: "ada", input_token: "stranger" }, "base")).toMatchObject({ status: 403, body: { error: { code: 200 } } });
+    expect(await statusOf("ada", "nobody knows")).toBe(403);
+    for (const input_token of ["ada", "stranger", "app", "nobody knows"]) expect(await statusOf("system", input_token)).toBe(200);
+    expect(await statusOf("system", "other-app")).toBe(400);
+  });
+
+  test("D-55: in clients, the response says why a token is not valid", async () => {
+    const plaza = await open({ profile: "clients" });
+    const errorOf = async (input_token: string) => (await ask(plaza, { access_token: "app", input_token }, "base")).body.data.error;
+    expect(await errorOf("tester")).toBeUndefined();
+    expect(await errorOf("expired")).toEqual({ code: 190, subcode: 463, message: expect.stringContaining("has expired") });
+    expect(await errorOf("nobody knows")).toEqual({ code: 190, message: expect.stringContaining("is not known") });
+    expect((await ask(await open(), { access_token: "tester", input_token: "expired" })).body.data).not.toHaveProperty("error");
   });
 
   test("D-55: the main host serves it only in the clients profile, where app tokens are accepted", async () => {

@@ -25,10 +25,17 @@ function shown(world: World, token: Token): Hole {
   });
 }
 
+/** D-55 [clients]: a person inspects tokens of their own, an administrator of the app all of its. */
+function mayInspect(world: World, { type, app, user }: Token, token: Token | undefined): boolean {
+  if (type !== "user" && type !== "system_user") return true;
+  return token?.user === user || (world.apps.get(app)?.roles ?? []).some((one) => one.user === user && one.role === "administrator");
+}
+
 function inspectToken({ world, request, tokens, fail }: Turn): Reply {
   const value = asText(parameter(request, "input_token"));
   if (value === undefined || value === "") return fail("invalidParameter", { parameter: "input_token" });
   const token = findToken(world, value);
+  if (!mayInspect(world, tokens[0], token)) return fail("taskMissing");
   const problem = problemOf(world, token);
   if (token !== undefined && token.app !== tokens[0].app) {
     world.reach("inspectOtherApp");
@@ -43,7 +50,7 @@ function inspectToken({ world, request, tokens, fail }: Turn): Reply {
 export const inspectionOperations: readonly Operation[] = [
   {
     ...{ name: "inspectToken", method: "GET", edge: "debug_token", on: "nothing", surfaces: ["microblog"], form: "wrapped", scheme: "query" },
-    ...{ kinds: ["microblog_user"], kindsOfClients: ["app"], scopes: [], isOfNoPerson: true },
+    ...{ kinds: ["microblog_user"], kindsOfClients: ["app", "user", "system_user"], scopes: [], isOfNoPerson: true },
     hasTask: isTester,
     reply: inspectToken,
   },
