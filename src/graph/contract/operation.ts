@@ -274,9 +274,17 @@ export const writeOperation = <P extends TObject, A extends TSchema>(contract: O
   ...contract,
 });
 
-/** What every operation takes: credentials, and what says how a request is served or a response shown, but not of what (D-50, D-57). */
+/**
+ * D-315: what client libraries add to every request, and Plaza ignores. Sources: `format`, of RestFB (`DefaultFacebookClient`) and of the
+ * mobile libraries, which add `sdk` and `include_headers` (`GraphRequest`); `method`, `pretty`, `sdk`, `suppress_http_code` and `transport`,
+ * of the library for web pages and of the explorer; `locale`, of both.
+ */
+const ofLibraries = ["format", "include_headers", "locale", "pretty", "sdk", "suppress_http_code", "transport"];
+
+/** D-315: what every operation takes, also one that refuses all other parameters (D-50, D-57). */
 export const parametersOfAll: ReadonlySet<string> = new Set([
-  ...["access_token", "oauth_token", "appsecret_proof", "method", "metadata", "debug", "migrations_override", "pretty", "locale"],
+  ...["access_token", "oauth_token", "appsecret_proof", "method", "metadata", "debug", "migrations_override"],
+  ...ofLibraries,
 ]);
 
 /** Beside those, what selects, where an operation has something to select from. */

@@ -34,6 +34,7 @@ export const withoutRule: Readonly<Record<string, string>> = {
   "D-163": "fields that are not served, by the names that histories use",
   "D-165": "plain reads",
   "D-292": "counts and sums of every day",
+  "D-315": "general parameters, which every operation takes",
   "D-261": "cursors and ids of one world mean nothing in another",
 };
 

@@ -47,7 +47,8 @@ function setOverride({ world, fail }: Turn, address: unknown, verifyToken: unkno
   return success({ success: true });
 }
 
-const GENERAL: ReadonlySet<string> = new Set([...CREDENTIAL_NAMES, "appsecret_proof", "method", "pretty", "locale"]);
+/** D-315. */
+const GENERAL: ReadonlySet<string> = new Set([...CREDENTIAL_NAMES, "appsecret_proof", "method", "format", "sdk", "pretty", "locale"]);
 
 const namesOf = ({ query, body }: GraphRequest): string[] =>
   [...query.map(([name]) => name), ...Object.keys(body?.fields ?? {})].filter((name) => !GENERAL.has(name));
