@@ -139,7 +139,7 @@ const rules = [
     to: {
       pathNot: [
         "^src/kernel/",
-        "^src/graph/(contract/(operation|unserved-fields)|pipeline/request)\\.ts$",
+        "^src/graph/(contract/operation|pipeline/request)\\.ts$",
         // What documents say of a schema, and the fields that can be subscribed to.
         "^src/(graph/schema/schema-node|graph/worlds/file/schema-words|webhooks/catalogue/field)\\.ts$",
         "^src/auth/(policy|page-policies|schemes)\\.ts$",
