@@ -36,7 +36,7 @@ export class SuiteProblem extends Error {
 export const SUITE_HELP = `  --area NAME         only the cases of this area (repeatable)
   --clause ID         only the cases that cite this clause or decision (repeatable)
   --title TEXT        only the cases whose title contains this text
-  --list              name the cases and run nothing
+  --list              print the titles of the cases and run none
   --json              one JSON document instead of lines
   --failures          write only what failed
   --uncovered         also name the clauses without a passing case

@@ -1,18 +1,21 @@
-/** Sends the request of a command that is one request, and prints the response. `route-commands.ts` has these commands. */
+/** Sends the request of a command of `route-commands.ts`, and prints the response. */
 import { type ControlRequests, type Given, type PrivateUse, withOwnServer } from "./control-client.ts";
 import { note, say } from "./terminal/output.ts";
 
 export interface RouteCommand extends PrivateUse {
   readonly name: string;
   readonly summary: string;
-  /** Method and path. `{name}` is an option or the argument; what the path does not name is the query of a GET, and else the body. */
+  /**
+   * Method and path. `{name}` is an option or the argument. Options that the path does not name go into the query of a GET, and into the body of other
+   * methods.
+   */
   readonly asks: string;
   readonly argument?: readonly [name: string, summary: string];
-  /** `<N>` and `<TIME>` are sent as numbers where they are, `<A,B>` as a list. */
+  /** A value of `<N>` or `<TIME>` that is a number is sent as a number, and `<A,B>` as a list. */
   readonly options?: readonly (readonly [flags: string, summary: string, isRequired?: "required"])[];
-  /** The name in the body, where the command calls it something else. */
+  /** The name in the body, if it is not the option's. */
   readonly sentAs?: Readonly<Record<string, string>>;
-  /** The response is a list: one entry per line is printed, page by page. */
+  /** The response is a list, which is printed page by page, an entry per line. */
   readonly isList?: true;
 }
 
@@ -57,7 +60,7 @@ export const nameOf = (form: string): string =>
     .replace(/[<>]/g, "")
     .replaceAll("-", "_");
 
-/** What is not a number is left to the API, whose error names the parameter. */
+/** Text that is not a number is sent unchanged: the error of the API names the parameter. */
 function sentValue(form: string, value: unknown): unknown {
   if (typeof value !== "string") return value;
   if (/<(N|TIME)>$/.test(form)) return /^\d+$/.test(value) ? Number(value) : value;

@@ -1,8 +1,8 @@
-/** What several commands have in common: how they find the server, and how their options reach them. */
+/** Shared by several commands: the options that name the server, and the way from commander's options to a command. */
 import type { Command } from "commander";
 import type { Given } from "./control-client.ts";
 
-/** Commander's names → the options' own. */
+/** `controlUrl` of commander → `control_url`. */
 const flagsGiven = (given: object): Given =>
   Object.fromEntries(Object.entries(given).map(([name, value]) => [name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), value]));
 
@@ -18,7 +18,7 @@ export const collected = (value: string, before: string[] | undefined): string[]
 
 /** Everybody on the machine can read a command line. */
 const CONTROL_KEY_SUMMARY =
-  "control key of a running server, which others on this machine can see here (default: PLAZA_CONTROL_KEY, else as in the data folder)";
+  "control key of a running server; other users of this machine can see it on a command line (default: PLAZA_CONTROL_KEY, else the key in the data folder)";
 const CONFIG_SUMMARY = "config file of the server, which says where its data is (default: plaza.config.yaml, if there is one)";
 
 /** A command that asks a running server. */
@@ -26,8 +26,8 @@ export const serverCommand = (parent: Command, name: string, description: string
   parent
     .command(name)
     .description(description)
-    .option("--data <FOLDER>", "data folder of the running server, which holds its address and its control key (default: .plaza)")
-    .option("--control-url <URL>", "control API of the running server (default: PLAZA_CONTROL_URL, else as in the data folder)")
+    .option("--data <FOLDER>", "data folder of the running server, which contains its address and control key (default: .plaza)")
+    .option("--control-url <URL>", "control API of the running server (default: PLAZA_CONTROL_URL, else the address in the data folder)")
     .option("--control-key <KEY>", CONTROL_KEY_SUMMARY)
     .option("--config <FILE>", CONFIG_SUMMARY)
     .option("--world-name <NAME>", "name of the world", "default");
@@ -37,11 +37,11 @@ export const controlCommand = (parent: Command, name: string, description: strin
   parent
     .command(name)
     .description(description)
-    .option("--data <WHERE>", "the data, which a server may be using (default: that of plaza start)")
-    .option("--control-url <URL>", "control API of a running server (default: PLAZA_CONTROL_URL, else as in the data folder)")
+    .option("--data <WHERE>", "the data, also while a server uses it (default: that of plaza start)")
+    .option("--control-url <URL>", "control API of a running server (default: PLAZA_CONTROL_URL, else the address in the data folder)")
     .option("--control-key <KEY>", CONTROL_KEY_SUMMARY)
     .option("--config <FILE>", CONFIG_SUMMARY)
     .addHelpText(
       "after",
-      "\nThe command asks the server that --control-url names or that runs on the data. Without a server it starts one for itself, and ends it.",
+      "\nThe command asks the server that --control-url names or that runs on the data. If no server runs, it opens the data itself.",
     );

@@ -1,4 +1,4 @@
-/** How commands ask the control API: of the server that is named or runs on the data, or of one that they start for themselves where none runs. */
+/** Requests of commands to the control API: of the server that is named or that runs on the data, or, if none runs, in this process. */
 import { ConfigProblem } from "#config/config";
 import { findConfigFile } from "#config/config-file";
 import { environment } from "#config/option";
@@ -11,7 +11,7 @@ import { exitCodeOf, explain } from "./process-end.ts";
 import { directTo, NO_PROXY } from "./proxies.ts";
 import { fail, note, WRONG_USE } from "./terminal/output.ts";
 
-/** Options of a command by their names. */
+/** The options of a command by name. */
 export type Given = Readonly<Record<string, unknown>>;
 
 export interface ControlRequests {
@@ -22,7 +22,7 @@ export interface ControlRequests {
   /** `path` is relative to the world, e.g. `deliveries`. Rejects with the message of the API. */
   // biome-ignore lint/suspicious/noExplicitAny: responses are JSON whose shape the caller knows.
   request(method: string, path: string, body?: unknown): Promise<any>;
-  /** `path` begins with a slash. What the API says is returned as it is. */
+  /** `path` begins with a slash. Returns every response of the API, also a refusal. */
   send(path: string, init?: RequestInit): Promise<Response>;
 }
 
@@ -58,7 +58,7 @@ function requestsTo({ url, key, fetch }: Endpoint, given: Given): ControlRequest
   };
 }
 
-/** The JSON of a response. Throws the message of the API where it refuses. */
+/** The JSON of a response. Throws `ControlRefusal` with the message of the API if it refused the request. */
 // biome-ignore lint/suspicious/noExplicitAny: responses are JSON whose shape the caller knows.
 export async function resultOf(response: Response): Promise<any> {
   const text = await response.text();
@@ -66,7 +66,7 @@ export async function resultOf(response: Response): Promise<any> {
   try {
     body = JSON.parse(text);
   } catch {
-    throw new ControlRefusal(`${new URL(response.url).origin} is no control API: it returned ${response.status} without JSON`);
+    throw new ControlRefusal(`${new URL(response.url).origin} is not a control API: it returned ${response.status} without JSON`);
   }
   if (!response.ok) throw new ControlRefusal(body?.error?.message ?? `the control API returned ${response.status}`);
   return body;
@@ -83,8 +83,8 @@ export class ControlRefusal extends Error {
 type Run = (control: ControlRequests) => Promise<number>;
 
 /**
- * Resolves with the exit code. What is refused, and a server that cannot be reached, are one line on stderr. `ifNone` is called in place
- * of `run` where no server is named and none runs on the data.
+ * Resolves with the exit code. A refusal, or a server that cannot be reached, is one line on stderr. `ifNone` is called instead of `run` if no server is
+ * named and none runs on the data.
  */
 export async function withServer(given: Given, run: Run, ifNone?: () => number): Promise<number> {
   for (const warning of commandWarnings(environment())) note(`plaza: ${warning}`);
@@ -96,7 +96,7 @@ export async function withServer(given: Given, run: Run, ifNone?: () => number):
   }
 }
 
-/** The exit code. Throws what is no refusal. */
+/** The exit code. Throws any other error. */
 function refused(error: unknown): number {
   if (error instanceof ControlRefusal) return fail(error.message);
   if (error instanceof ConfigProblem) return fail(error.message, WRONG_USE);
@@ -104,13 +104,13 @@ function refused(error: unknown): number {
 }
 
 export interface PrivateUse {
-  /** The configured key is what the command is about, so a server of its own has it too. */
+  /** The command replaces the configured key, so the private control API has that key too. */
   readonly isKeyReplaced?: boolean;
-  /** Where there is no data yet, the command makes it. Any other has nothing to work on, and would make an empty folder. */
+  /** The command may create the data. Any other command would leave an empty folder. */
   readonly makesData?: boolean;
 }
 
-/** As `withServer`. If no server is named and none runs on the data, one is started for the command alone, and ends with it. */
+/** As `withServer`. If no server is named and none runs on the data, the command opens the data and calls the control API in this process. */
 export async function withOwnServer(given: Given, run: Run, use: PrivateUse = {}): Promise<number> {
   const log = new Log({ level: "error", isPretty: true });
   try {
@@ -142,7 +142,7 @@ async function startOwnServer(given: Given, log: Log, { isKeyReplaced = false, m
   return startControlAlone(config, log, key);
 }
 
-/** Which server a command talks to: the one that its options name, then the variables, then the one that runs on the data folder. */
+/** The server of a command: the one that its options name, else that of the variables, else the one that runs on the data folder. */
 export interface ServerAddress {
   /** Without `/v1` and without a slash at its end. */
   readonly url: string;
@@ -157,7 +157,7 @@ const ON_THIS_MACHINE: BunFetchRequestInit = { tls: { checkServerIdentity: () =>
 const DEFAULT_DATA = ".plaza";
 const DEFAULT_URL = "http://127.0.0.1:4001";
 
-/** As `plaza start` would choose it. */
+/** The data that `plaza start` would use. */
 async function dataOf(given: Given): Promise<string> {
   return String(given.data ?? environment().PLAZA_DATA ?? (await findConfigFile(given))?.values.data ?? DEFAULT_DATA);
 }
@@ -166,7 +166,7 @@ async function dataOf(given: Given): Promise<string> {
 export async function findServerAddress(given: Given): Promise<ServerAddress | undefined> {
   const { PLAZA_CONTROL_URL, PLAZA_CONTROL_KEY } = environment();
   const data = await dataOf(given);
-  // Data that is named on the command line goes before a variable.
+  // `--data` has precedence over the variable.
   const named = given.control_url ?? (given.data === undefined ? PLAZA_CONTROL_URL : undefined);
   const found = findServer(data);
   const url = named ?? found.info?.control_url;
@@ -177,19 +177,19 @@ export async function findServerAddress(given: Given): Promise<ServerAddress | u
   return { url: trimmedEnd(url, "/").replace(/\/v1$/, ""), key: String(key), connection: named === undefined ? ON_THIS_MACHINE : directTo(url) };
 }
 
-/** For a request to it that had no response. */
+/** The error of a request without a response. */
 function unreachable(url: string, error: unknown): ConfigProblem {
   const isRefused = error instanceof Error && "code" in error && ["ECONNREFUSED", "ConnectionRefused"].includes(String(error.code));
   const problem = isRefused ? `no server listens at ${url}` : `${url} could not be reached: ${error instanceof Error ? error.message : error}`;
   return new ConfigProblem("--control-url", problem);
 }
 
-/** Without any sign of a server, one at the usual port. */
+/** If nothing names a server, the one at the usual port. */
 export async function serverAddress(given: Given): Promise<ServerAddress> {
   return (await findServerAddress(given)) ?? ((await findServerAddress({ ...given, control_url: DEFAULT_URL })) as ServerAddress);
 }
 
-/** False where a folder says that no server runs. Other data says nothing, and a server may be at the usual port. */
+/** False if the data folder shows that no server runs. For other data nobody knows, and a server may be at the usual port. */
 export async function mayHaveServer(given: Given): Promise<boolean> {
   return (await findServerAddress(given)) !== undefined || !isFolder(await dataOf(given));
 }

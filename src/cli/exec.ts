@@ -9,14 +9,14 @@ import { exitCodeOf, explain } from "./process-end.ts";
 import { withoutProxyFor } from "./proxies.ts";
 import { startTestServer, type TestServer } from "./test-server.ts";
 
-/** As a shell ends when it finds no such program, or may not run it. */
+/** The exit codes of a shell for a program that is missing or not executable. */
 const NOT_FOUND = 127;
 const NOT_EXECUTABLE = 126;
-/** Of a program that a signal ended, as a shell says it. */
+/** A shell adds the number of the signal that ended a program. */
 const SIGNALLED = 128;
 
 const PASSED_ON = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
-/** What of the ready line a test needs. The address for encoders is left out: its variable is an option of `plaza start`. */
+/** The addresses that a test needs. The address for encoders is left out, because its variable is an option of `plaza start`. */
 const ADDRESSES = ["base_url", "app_base_url", "microblog_base_url", "ads_base_url", "social_login_host", "control_url"];
 
 /** Resolves with the exit code of the command. */
@@ -43,13 +43,13 @@ const variablesOf = ({ ready, controlKey }: TestServer): Record<string, string> 
 });
 
 function run(program: string, args: readonly string[], env: Readonly<Record<string, string | undefined>>): Promise<number> {
-  // bin/plaza.mjs keeps a channel to this process, which is no concern of the command.
+  // The channel of bin/plaza.mjs to this process is not for the command.
   const { NODE_CHANNEL_FD: _, NODE_CHANNEL_SERIALIZATION_MODE: __, ...ofCommand } = env;
   const running = spawn(program, args, { env: ofCommand, stdio: "inherit" });
   if (process.send !== undefined) process.once("disconnect", () => running.kill("SIGTERM"));
   for (const signal of PASSED_ON) {
     process.on(signal, () => {
-      // A terminal sends Ctrl-C to the command as well.
+      // A terminal already sends Ctrl-C to the command.
       if (signal !== "SIGINT" || !process.stdin.isTTY) running.kill(signal);
     });
   }

@@ -7,7 +7,7 @@ import { Progress } from "./terminal/progress.ts";
 
 const MB = 1_000_000;
 const PIECE_BYTES = 262_144;
-/** Often enough for a line that moves. */
+/** Often enough for a progress line. */
 const LOOK_MS = 500;
 
 interface Report {
@@ -47,7 +47,7 @@ async function opened(file: string): Promise<FileHandle> {
   }
 }
 
-/** The file, read no faster than the server takes it. */
+/** The content of the file, read as fast as the server takes it. */
 async function contentOf(handle: FileHandle, onSent: (sent: number, size: number) => void): Promise<ReadableStream<Uint8Array>> {
   const { size } = await handle.stat();
   let sent = 0;

@@ -7,7 +7,7 @@ import { errorFields, Log } from "#telemetry/log";
 import { outliveStrayFailures } from "#telemetry/stray-failures";
 
 const FAILED = 1;
-/** Without an accepted key a connection ends within 10 s, so that many are enough for all encoders that connect at once. */
+/** A connection without an accepted key ends within 10 s, so this number is enough for encoders that connect at the same time. */
 const UNAUTHENTICATED_MAX = 256;
 /** All encoders of a studio behind one address may connect at once. */
 const UNAUTHENTICATED_PER_ADDRESS_MAX = 32;
@@ -17,7 +17,7 @@ export async function ingest(): Promise<number> {
     process.stderr.write("plaza: ingest is started only by `plaza start`\n");
     return FAILED;
   }
-  // The server has ended, so nothing else would end this process. What was recorded is whole up to the last segment.
+  // The server has ended, so nothing else would end this process. The recording is complete up to its last segment.
   process.on("disconnect", () => process.exit(FAILED));
   // It may have ended while this process loaded.
   if (!process.connected) return FAILED;
@@ -42,7 +42,7 @@ export async function ingest(): Promise<number> {
   }
 }
 
-/** Throws where an address cannot be listened on, or the certificate is none. */
+/** Throws if it cannot listen at an address, or cannot use the certificate. */
 function listen(config: IngestConfig, gate: ServerGate, log: Log): RtmpPort {
   const { hostname, port, recordings } = config;
   const certificate = config.secure && new Certificate(config.secure.cert, config.secure.key);

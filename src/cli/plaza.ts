@@ -1,4 +1,4 @@
-/** `bin/plaza`. What a server starts beside itself loads nothing of the command line. */
+/** `bin/plaza`. Processes that a server starts do not load the command line. */
 if (process.argv.at(-1) === "ingest") {
   const { ingest } = await import("./ingest.ts");
   process.exitCode = await ingest();

@@ -93,7 +93,7 @@ export const nextSignal = (): Promise<string> =>
     process.on("SIGINT", listen);
   });
 
-/** Resolves when the output is closed, because its reader has enough, as `head -1` has. From then on, what is written to it is lost, and that is no error. */
+/** Resolves when the reader of the output closes it, as `head -1` does. Later output is lost without an error. */
 export const outputClosed = (): Promise<void> =>
   new Promise((resolve) => {
     for (const stream of [process.stdout, process.stderr]) {

@@ -14,7 +14,7 @@ import type { SchemaName } from "./server/init.ts";
 import { addServerCommands } from "./server/server-commands.ts";
 import { addWebhookCommands } from "./webhooks/webhook-commands.ts";
 
-/** They have something to restore or to end when their output is closed. */
+/** Commands that restore or end something when their output is closed. */
 const ENDED_BY_SIGNALS = ["start", "exec", "worker", "listen", "record"];
 
 function addOptions(command: Command, options: readonly ConfigOption[]): Command {
@@ -32,14 +32,14 @@ function flagsOf(option: ConfigOption): Option[] {
   return option.isNegatable === true ? [flag, new Option(name.replace("--", "--no-"), `the opposite of ${name}`)] : [flag];
 }
 
-/** `settings` are those of the features, which are options of `start`. */
+/** `settings`: the settings of the features, which are options of `start`. */
 export function program(settings: readonly Setting[]): Command {
   const options = optionsWith(settings);
   const plaza = new Command("plaza")
     .description("A large platform's HTTP graph interface as a real server")
     .version(version)
     .exitOverride()
-    // What stands behind the command of exec belongs to that command.
+    // Arguments after the command of exec belong to that command.
     .enablePositionalOptions()
     .showHelpAfterError("(see plaza --help)")
     .hook("preAction", (_, command) => {
@@ -78,60 +78,60 @@ SIGTERM and SIGINT end the server when the running requests have ended, after 10
   return plaza;
 }
 
-/** They say how a server shows itself and shares its port. A server of `exec` says nothing, and its data is mostly in memory. */
+/** A server of `exec` prints no ready line, and several processes could not share its data in memory. */
 const NOT_OF_EXEC = ["json", "workers"];
 
 function addExecCommand(plaza: Command, options: readonly ConfigOption[]): void {
   const own = options
     .filter(({ name }) => !NOT_OF_EXEC.includes(name))
     .map((option) => ({ ...option, default: forTests[option.name] ?? option.default }));
-  addOptions(plaza.command("exec").description("runs a command, such as that of a test suite, with a server of its own"), own)
+  addOptions(plaza.command("exec").description("runs a command, such as a test suite, with a server of its own"), own)
     .argument("<command...>", "the command, after --")
     .passThroughOptions()
     .addHelpText(
       "after",
       `
 The command finds the server in PLAZA_BASE_URL, PLAZA_APP_BASE_URL, PLAZA_MICROBLOG_BASE_URL, PLAZA_ADS_BASE_URL, PLAZA_SOCIAL_LOGIN_HOST,
-PLAZA_CONTROL_URL and PLAZA_CONTROL_KEY. Signals go to the command; when it ends, the server ends, and exec with the same exit code.`,
+PLAZA_CONTROL_URL and PLAZA_CONTROL_KEY. exec passes signals on to the command. When the command ends, exec ends the server and returns the exit code of the command.`,
     )
     .action(runs(async (given, command: string[]) => (await import("./exec.ts")).exec(command, given)));
 }
 
 function addWorldCommands(plaza: Command): void {
   const world = addGroup(plaza, worldCommands);
-  controlCommand(world, "new", "makes a world, empty or with a world file")
+  controlCommand(world, "new", "creates a world, empty or from a world file")
     .argument("<name>", "lower-case letters, digits, - and _")
     .argument("[file]", "YAML or JSON; - reads standard input")
     .action(runs(async (given, name, file) => (await import("./world.ts")).newWorld(name, file, given)));
-  addWorldName(controlCommand(world, "import", "merges a world file into a world, whole or not at all"))
+  addWorldName(controlCommand(world, "import", "merges a world file into a world, completely or not at all"))
     .argument("<file>", "YAML or JSON; - reads standard input")
     .action(runs(async (given, file) => (await import("./world.ts")).importWorld(file, given)));
 }
 
 function addFeedCommands(feed: Command): void {
   serverCommand(feed, "upload", "sends a file to a product feed, and waits until it is read")
-    .argument("<file>", "CSV, TSV, XML or JSON lines, or gzip of each")
+    .argument("<file>", "CSV, TSV, XML or JSON lines; also compressed with gzip")
     .requiredOption("--feed <ID>", "the product feed")
-    .option("--format <NAME>", "csv, tsv, xml or jsonl (default: found from the beginning of the file)")
+    .option("--format <NAME>", "csv, tsv, xml or jsonl (default: recognized by the beginning of the file)")
     .action(runs(async (given, file) => (await import("./feed.ts")).uploadFeed(file, given)));
 }
 
 function addLiveCommands(live: Command): void {
-  serverCommand(live, "play", "has the server's own encoder send a short clip with sound, again and again; publishes the video if it is not yet")
+  serverCommand(live, "play", "starts an encoder in the server that sends a short clip with sound again and again; publishes the video if necessary")
     .argument("<video>", "id of the live video")
     .option("--preview", "does not publish the video")
     .action(runs(async (given, video) => (await import("./requests/live.ts")).playTestClip(video, given)));
-  serverCommand(live, "stop", "stops that encoder; the video waits for another one, and its broadcast ends if none comes")
+  serverCommand(live, "stop", "stops that encoder; the video waits for another one, and its broadcast ends if none connects")
     .argument("<video>", "id of the live video")
     .action(runs(async (given, video) => (await import("./requests/live.ts")).stopTestClip(video, given)));
 }
 
-/** An invalid option, or data that cannot be used: nothing was started (docs/operating.md: Start). */
+/** An invalid option, or data that cannot be used: nothing was started (docs/operating/start.md). */
 const WRONG_USE = 2;
 
-/** Runs what the command line names. */
+/** Runs the command of the command line. */
 export async function runCommand(): Promise<void> {
-  // The features are loaded for their settings where these matter: `start` and `exec` load them anyway, and a shell completes all options.
+  // Loads the features for their settings only if they matter: `start` and `exec` load them anyway, and a shell completes all options.
   const needsSettings = process.argv.slice(2, 4).some((word) => ["start", "exec", "completion"].includes(word));
   try {
     await program(needsSettings ? (await import("#features")).settings : []).parseAsync();

@@ -1,4 +1,4 @@
-/** Commands that are one request to the control API each. Without a running server, the command starts one for itself. */
+/** Commands of one request to the control API. Without a running server, the command opens the data itself. */
 import { type Command, Option } from "commander";
 import type { RouteCommand } from "./ask-route.ts";
 import { controlCommand, runs } from "./command-options.ts";
@@ -41,41 +41,41 @@ export const tokenCommands: Group = {
         ["--name <NAME>", "name of the app", "required"],
         ["--id <ID>", "id of the app (default: a new id)"],
       ],
-      // The first app may be made before the first start.
+      // The first app may be created before the first start.
       makesData: true,
     },
   ],
 };
 
-/** Beside `new` and `import`, which send a file (`world.ts`). */
+/** `new` and `import`, which send a file, are in `world.ts`. */
 export const worldCommands: Group = {
   name: "world",
-  summary: "makes, lists and deletes worlds, keeps and restores their state",
+  summary: "creates, lists and deletes worlds, saves and restores their state",
   commands: [
     { name: "list", summary: "lists the worlds", asks: "GET /v1/worlds", isList: true },
     {
       name: "export",
       summary: "prints the state of a world as a world file",
       asks: `GET ${OF_WORLD}/export`,
-      options: [["--secrets", "with the secrets and verify tokens of apps"]],
+      options: [["--secrets", "include the secrets and verify tokens of apps"]],
     },
     {
       name: "delete",
-      summary: "deletes a world with all that belongs to it",
+      summary: "deletes a world with everything in it",
       asks: "DELETE /v1/worlds/{name}",
       argument: ["<name>", "name of the world"],
     },
-    { name: "reset", summary: "makes a world what it was when it was made", asks: `POST ${OF_WORLD}/reset` },
+    { name: "reset", summary: "resets a world to its state when it was created", asks: `POST ${OF_WORLD}/reset` },
     {
       name: "snapshot",
-      summary: "keeps a world as it is, under a name",
+      summary: "saves the state of a world under a name",
       asks: `POST ${OF_WORLD}/snapshots`,
       argument: ["<snapshot>", "letters, digits, - and _"],
       sentAs: { snapshot: "name" },
     },
     {
       name: "restore",
-      summary: "makes a world what it was when a snapshot was taken",
+      summary: "restores the state of a world from a snapshot",
       asks: `POST ${OF_WORLD}/snapshots/{snapshot}/restore`,
       argument: ["<snapshot>", "its name"],
     },
@@ -88,17 +88,17 @@ export const keyCommands: Group = {
   commands: [
     {
       name: "create",
-      summary: "creates a key of the control API and prints it, once",
+      summary: "creates a control key and prints it, once",
       asks: "POST /v1/control-keys",
       options: [
-        ["--access <ACCESS>", "full, or read, which may GET and nothing else", "required"],
+        ["--access <ACCESS>", "full, or read for GET requests only", "required"],
         ["--name <NAME>", "what it is for"],
         ["--expires-at <TIME>", "Unix seconds (default: never)"],
       ],
     },
     {
       name: "list",
-      summary: "lists the created and the replaced keys, without their values",
+      summary: "lists created and replaced keys, without their values",
       asks: "GET /v1/control-keys?limit=1000",
       isList: true,
     },
@@ -118,12 +118,12 @@ export const keyCommands: Group = {
     },
     {
       name: "sealing",
-      summary: "shows which keys seal stored secrets, and how many secrets the current key has still to seal",
+      summary: "shows the keys that seal stored secrets, and how many secrets are still sealed with an older key",
       asks: "GET /v1/sealing-key",
     },
     {
       name: "rotate-sealing",
-      summary: "replaces the key of a data folder that seals stored secrets",
+      summary: "replaces the sealing key of a data folder",
       asks: "POST /v1/sealing-key/rotate",
       options: [["--overlap-seconds <N>", "how long the old key still opens secrets (default: a week)"]],
     },

@@ -13,7 +13,7 @@ export async function start(flags: Readonly<Record<string, unknown>>): Promise<n
   const asked = nextSignal();
   // A script may read the first line and close the pipe; the server runs on.
   void outputClosed();
-  // bin/plaza.mjs keeps a channel to the server, and ended without a word: nothing else would end the server.
+  // The channel to bin/plaza.mjs closes if that program is killed. Then nothing else would end the server.
   if (process.send !== undefined) process.once("disconnect", () => process.kill(process.pid, "SIGTERM"));
   let log = new Log({ level: "info", isPretty: false });
   try {
@@ -29,7 +29,7 @@ export async function start(flags: Readonly<Record<string, unknown>>): Promise<n
   } catch (error) {
     explain(error, log);
     await log.flush();
-    // Exits at once: a running timeout would keep the program alive for seconds.
+    // Exits at once, because a running timer would keep the program alive for seconds.
     return process.exit(exitCodeOf(error));
   }
 }
@@ -39,7 +39,7 @@ function logReady(log: Log, { ready }: RunningPlaza): void {
   log.info(addresses, "ready");
 }
 
-/** What a sandbox prints at start: addresses, the control key, the demo tokens, and requests to paste. */
+/** The output of a sandbox at start: addresses, the control key, the demo tokens, and requests to paste. */
 export function announcement({ ready, demo, newestVersion }: RunningPlaza, callback?: string): string {
   const lines = ["", "Plaza is ready.", ""];
   const addresses: [string, string | undefined][] = [
@@ -53,7 +53,7 @@ export function announcement({ ready, demo, newestVersion }: RunningPlaza, callb
     ["control API", `${ready.control_url}/v1`],
     ["control key", ready.control_key],
     ["webhooks to", callback],
-    // The demo world's secret is public, and stands below.
+    // The secret of the demo world is public and printed below.
     ["signed with", callback === undefined || demo !== undefined ? undefined : "the app's secret, which plaza listen --print-secret prints"],
   ];
   for (const [name, address] of addresses) if (address !== undefined) lines.push(`  ${name.padEnd(14)}${address}`);

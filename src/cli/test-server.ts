@@ -1,4 +1,4 @@
-/** A server for tests, in this process: free ports, data in memory, no live video, and a log of what goes wrong alone. */
+/** A server for tests in this process: free ports, data in memory, no live video, and a log of errors only. */
 import { forTests } from "#config/for-tests";
 import { type ConfigFile, readConfig, type Values } from "#config/read-config";
 import { settings } from "#features";
@@ -12,7 +12,7 @@ export interface TestServer {
   stop(): Promise<void>;
 }
 
-/** `flags` go before everything. Throws what `plaza start` explains and ends with. */
+/** `flags` have precedence over variables and file. Throws the errors that `plaza start` prints. */
 export async function startTestServer(flags: Values = {}, environment: Values = {}, file?: ConfigFile): Promise<TestServer> {
   const config = readConfig({ ...forTests, ...flags }, environment, file, settings);
   const { ready, stop } = await startPlaza(config, new Log({ level: config.log_level, isPretty: config.pretty }));

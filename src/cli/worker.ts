@@ -19,7 +19,7 @@ export type WorkerMessage =
       readonly worlds: readonly SeenInWorld[];
     };
 
-/** What a worker has seen in a world since its last report. */
+/** Requests and events that a worker served in a world since its last report. */
 interface SeenInWorld {
   readonly world: string;
   readonly requests: readonly RequestEntry[];
@@ -50,7 +50,7 @@ const openConfig = ({ config, secretKey, furtherSecretKeys }: SealedConfig): Con
 const textOf = (key: Uint8Array): string => Buffer.from(key).toString("base64");
 const bytesOf = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, "base64"));
 
-/** An expectation of the control API sees a request this late. Ten reports a second have no measurable cost. */
+/** An expectation of the control API sees a request after this time. Ten reports a second have no measurable cost. */
 const REPORT_EVERY_MS = 100;
 const FAILED = 1;
 
@@ -103,7 +103,7 @@ const send = (message: WorkerMessage): void => void process.send?.(message);
 /** Reports the requests since the last report, if there are any. */
 function reporter({ worlds, metrics }: RunningPlaza): () => void {
   let reportedCount = 0;
-  /** How many requests of a world were reported. Its log is there as long as the world, also while that rests. */
+  /** How many requests of a world were reported. The log exists as long as the world, also while the world is idle. */
   const reported = new WeakMap<RequestLog, number>();
   const newOf = (world: OpenWorld): SeenInWorld => {
     const requests = world.requests.from(reported.get(world.requests) ?? 0);

@@ -17,10 +17,10 @@ import { merged } from "#telemetry/merged-metrics";
 import type { MetricsReport } from "#telemetry/request-metrics";
 import { STOP, sealedConfig, type WorkerMessage } from "./worker.ts";
 
-/** A worker that lived for less time is restarted after a pause, so that a permanent failure does not occupy the machine. */
+/** A worker that lived for a shorter time is restarted after a pause, so that a permanent failure does not use the whole CPU. */
 const LIVED_MS_MIN = 5_000;
 const RESTART_AFTER_MS = 1_000;
-/** Where Bun puts the files of a single executable. */
+/** The folder of the files in a single executable. */
 const INSIDE_EXECUTABLE = "/$bunfs/";
 /** Workers give running requests 10 s to end. */
 const STOPPED_WITHIN_MS = 11_000;
@@ -35,9 +35,11 @@ export async function startWithWorkers(asked: Config, log: Log): Promise<Running
     const { worlds } = first;
     workers.onServed = ({ worlds: seen }) => {
       for (const one of seen)
-        adopt(worlds, one).catch((error: unknown) => log.warn({ world: one.world, ...errorFields(error) }, "what a worker has served is not shown"));
+        adopt(worlds, one).catch((error: unknown) =>
+          log.warn({ world: one.world, ...errorFields(error) }, "the requests of a worker cannot be shown"),
+        );
     };
-    // The first process has the ingest; the others name its address.
+    // The ingest belongs to the first process; the workers return its address to clients.
     const { rtmpPort = config.rtmp_port, rtmpsPort = config.rtmps_port } = first.streaming ?? {};
     await workers.start({ ...config, rtmp_port: rtmpPort, rtmps_port: rtmpsPort });
     await reserved.release();
@@ -75,7 +77,7 @@ class Workers {
   constructor(log: Log) {
     this.#log = log;
     const program = process.argv[1] as string;
-    // A single executable is its own program, and takes the command alone; it holds its flags of Bun.
+    // A single executable is its own program, so it gets only the command. It contains its flags of Bun.
     cluster.setupPrimary(program.startsWith(INSIDE_EXECUTABLE) ? { exec: "worker", args: [], execArgv: [] } : { exec: program, args: ["worker"] });
   }
 
@@ -97,7 +99,7 @@ class Workers {
     for (const worker of this.#running.keys()) worker.process.kill("SIGKILL");
   }
 
-  /** Resolves when the worker serves; rejects if it ends before. */
+  /** Resolves when the worker serves; rejects if the worker ends before. */
   #startOne(): Promise<void> {
     const started = monotonicMs();
     const worker = cluster.fork();

@@ -13,7 +13,7 @@ const MB = 1_000_000;
 export async function importWorld(file: string, given: Given): Promise<number> {
   let body: string;
   try {
-    // Before a server is started: a file that cannot be read shall leave no empty data behind.
+    // Before the data is opened, so that a file that cannot be read leaves no empty data behind.
     body = await readWorldFile("<file>", file);
   } catch (error) {
     return fail((error as Error).message, exitCodeOf(error));
@@ -22,7 +22,7 @@ export async function importWorld(file: string, given: Given): Promise<number> {
   return withOwnServer(
     given,
     async ({ send, world }) => {
-      // Until the file is read, nobody knows how many entries it has.
+      // The number of entries is unknown until the file is read.
       progress.wait(`of ${(Buffer.byteLength(body) / MB).toFixed(1)} MB`);
       const headers = { "content-type": "text/plain", accept: EVENT_STREAM };
       const response = await send(`${world}/import`, { method: "POST", body, headers });
@@ -43,16 +43,16 @@ export const newWorld = (name: string, file: string | undefined, given: Given): 
 
 type Result = Parameters<typeof show>[0];
 
-/** Of long work: `onProgress` is called as it goes on. Throws what the API refuses. */
+/** The result of long work. Calls `onProgress` meanwhile. Throws `ControlRefusal`. */
 export async function resultAtItsEnd(response: Response, onProgress: (done: number, total: number) => void): Promise<Result> {
-  // Refused before it began, or by a server that says nothing until the end.
+  // It was refused before it began, or the server reports no progress.
   if (response.headers.get("content-type") !== EVENT_STREAM) return resultOf(response);
   for await (const { event, value } of readEvents<Result & { done: number; total: number; error?: { message: string } }>(response)) {
     if (event === "error") throw new ControlRefusal(value.error?.message ?? "the control API gave no reason");
     if (event !== "progress") return value;
     onProgress(value.done, value.total);
   }
-  throw new Error("the server ended before it said how this ended: plaza world export shows what is stored");
+  throw new Error("the server ended before it reported the result; plaza world export shows what is stored");
 }
 
 async function readWorldFile(named: string, file: string): Promise<string> {

@@ -1,4 +1,4 @@
-/** Which servers may be compared, what a request to them is called, and with which code a comparison ends. */
+/** `plaza compare`: the servers that it accepts, the names of requests, and its exit code. */
 import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -78,7 +78,7 @@ describe("a server", () => {
     expect(await problemOf(200)).toBe("");
     for (const status of [401, 403]) expect(await problemOf(status)).toBe("--second-control-key: the control API at URL refuses the key");
     for (const status of [404, 500])
-      expect(await problemOf(status)).toBe(`--second-control-url: URL is no control API: GET /v1/worlds returned ${status}`);
+      expect(await problemOf(status)).toBe(`--second-control-url: URL is not a control API: GET /v1/worlds returned ${status}`);
     const { url, asked, headers } = controlStub(() => ({ data: [] }));
     await expectServer({ baseUrl: url, controlUrl: `${url}/v1`, controlKey: "k" }, "first");
     expect(asked).toEqual([{ method: "GET", path: "/v1/worlds" }]);

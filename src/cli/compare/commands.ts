@@ -5,15 +5,15 @@ import { collected, runs } from "../command-options.ts";
 export function addContractCommands(plaza: Command): void {
   plaza
     .command("conform")
-    .description("checks any server against the interface, and says which clauses it keeps")
-    .option("--base-url <URL>", "main address of the server; the other surfaces are looked for below it")
+    .description("checks any server against the interface, and reports the clauses that it keeps")
+    .option("--base-url <URL>", "main address of the server; the other surfaces are expected below it")
     .option("--control-url <URL>", "its control API, for cases that need it")
     .option("--control-key <KEY>", "a key of that control API (default: PLAZA_CONTROL_KEY)")
-    .option("--profile <NAME>", "the profile that the server runs in: strict or clients", "strict")
+    .option("--profile <NAME>", "profile of the server: strict or clients", "strict")
     .option("--area <NAME>", "only the cases of this area (repeatable)", collected)
     .option("--clause <ID>", "only the cases that cite this clause or decision (repeatable)", collected)
     .option("--title <TEXT>", "only the cases whose title contains this text")
-    .option("--list", "name the cases and run nothing")
+    .option("--list", "print the titles of the cases and run none")
     .option("--json", "one JSON document instead of lines")
     .option("--failures", "print only what failed")
     .option("--uncovered", "also name the clauses without a passing case")
@@ -22,7 +22,7 @@ export function addContractCommands(plaza: Command): void {
     .action(runs(async (given) => (await import("./servers.ts")).conform(given)));
   plaza
     .command("record")
-    .description("passes requests on to a server, and writes them with their responses into a HAR file, without secrets")
+    .description("passes requests on to a server, and writes requests and responses into a HAR file, without secrets")
     .requiredOption("--upstream <URL>", "the server")
     .requiredOption("--out <FILE>", "the file")
     .option("--host <ADDRESS>", "address to listen on", "127.0.0.1")
@@ -32,28 +32,28 @@ export function addContractCommands(plaza: Command): void {
     .action(runs(async (given) => (await import("./record.ts")).record(given)));
   plaza
     .command("compare")
-    .description("sends the same requests to two servers, and prints what differs by operation")
+    .description("sends the same requests to two servers, and prints the differences by operation")
     .argument("<first>", "main address of a server")
-    .argument("<second>", "main address of another one")
-    .option("--recording <FILE>", "the requests of plaza record, or of another HAR file")
+    .argument("<second>", "main address of the other server")
+    .option("--recording <FILE>", "send the requests of this recording of plaza record, or of another HAR file")
     .option(
       "--recorded-url <URL>",
-      "the server whose requests are meant, where a HAR file of another program has several (default: that of the first)",
+      "send only requests to this server, if a HAR file has requests to several (default: the server of the first request)",
     )
     .option(
       "--secret <VALUE>",
-      "what stands where the recording has …; secret-2=VALUE for one of several, as the file calls it (repeatable)",
+      "replaces the … in the recording; secret-2=VALUE replaces one of several secrets, by its name in the file (repeatable)",
       collected,
     )
-    .option("--second-secret <VALUE>", "the same, for the second server alone (repeatable)", collected)
-    .option("--conformance", "the requests of the conformance cases")
+    .option("--second-secret <VALUE>", "a secret that is different on the second server (repeatable)", collected)
+    .option("--conformance", "send the requests of the conformance cases")
     .option("--area <NAME>", "only the cases of this area (repeatable)", collected)
-    .option("--profile <NAME>", "the profile that both servers run in: strict or clients", "strict")
+    .option("--profile <NAME>", "profile of both servers: strict or clients", "strict")
     .option("--control-url <URL>", "control API of the first server, for --conformance")
     .option("--control-key <KEY>", "a key of that control API (default: PLAZA_CONTROL_KEY)")
     .option("--second-control-url <URL>", "control API of the second server")
     .option("--second-control-key <KEY>", "a key of that control API (default: PLAZA_CONTROL_KEY)")
-    .option("--rules <FILE>", "YAML: what may differ")
+    .option("--rules <FILE>", "YAML file with the differences that are allowed")
     .option("--json", "one JSON document instead of lines")
     .action(runs(async (given, first, second) => (await import("./compare.ts")).compare(first, second, given)));
 }

@@ -1,4 +1,4 @@
-/** `plaza compare`: the same requests to two servers, and what differs, by operation. */
+/** `plaza compare`: sends the same requests to two servers and prints the differences between the responses, by operation. */
 import { ConfigProblem } from "#config/config";
 import { type Case, loadCases, serverKey } from "#conformance/cases";
 import { type GivenServer, givenTarget, prepareGiven } from "#conformance/given";
@@ -19,7 +19,7 @@ import { withoutSecrets } from "./secrets.ts";
 import { expectServer, givenServer, httpAddress, orWrongUse, profileOf } from "./servers.ts";
 
 const [SAME, DIFFERENT] = [0, 1];
-/** Of the differences of one operation that are printed. */
+/** How many differences of one operation are printed. */
 const SHOWN_MAX = 20;
 
 /** Resolves with the exit code: 0 if nothing differs, 1 if something does, 2 if an option is wrong. */
@@ -28,7 +28,7 @@ export function compare(first: string, second: string, given: Given): Promise<nu
     const registry = buildRegistry();
     const translation: Translation = { ids: new Map(), addresses: [] };
     const rules = [...ownRules, ...(given.rules === undefined ? [] : await orProblem("--rules", () => readRules(String(given.rules), registry)))];
-    /** Of each request with any. */
+    /** One list for each request whose responses differ. */
     const different: (readonly Difference[])[] = [];
     const otherStatuses: OtherStatus[] = [];
     let count = 0;
@@ -110,7 +110,7 @@ async function ofCases(first: URL, second: URL, given: Given, translation: Trans
   return replayCases(one, other, { profile, areas }, translation);
 }
 
-/** `secret-1=value`, or a value alone for all that are not named, as the empty name. */
+/** `secret-1=value`; a value alone has the empty name, and is for all secrets without a value of their own. */
 function secretsOf(given: unknown): Map<string, string> {
   const texts = (given ?? []) as readonly string[];
   return new Map(
@@ -121,7 +121,7 @@ function secretsOf(given: unknown): Map<string, string> {
   );
 }
 
-/** By operation, and below it by request, each of which is named once. */
+/** Differences by operation, and within an operation by request. */
 function textOf(count: number, different: readonly (readonly Difference[])[]): string {
   const operations = [...Map.groupBy(different, ([first]) => first?.operation)].map(([operation, requests]) => {
     const total = requests.flat().length;
@@ -138,19 +138,19 @@ function textOf(count: number, different: readonly (readonly Difference[])[]): s
   return `${operations.join("")}${count} requests, ${different.flat().length} differences\n`;
 }
 
-/** The conformance cases, run against two servers: their exchanges side by side. */
+/** Runs the conformance cases against two servers and pairs their requests. */
 interface CaseChoice {
-  /** That both servers run in. */
+  /** The profile of both servers. */
   readonly profile: string;
   /** Undefined: all. */
   readonly areas: readonly string[] | undefined;
 }
 
-/** A server with the callback that its webhooks go to. */
+/** A server, and the receiver of its webhooks. */
 interface Side {
   readonly server: GivenServer;
   readonly receiver: Receiver;
-  /** Entries of worlds that the server was given. */
+  /** The entries that were loaded into the server. */
   readonly loaded: Set<string>;
 }
 
@@ -160,7 +160,7 @@ const NOTHING: WireResponse = { status: 0, headers: new Map(), text: "the case h
 
 const addressOf = ({ server }: Side): string => server.baseUrl.replace(/\/$/, "");
 
-/** Cases that need a server of their own are left out. What each case expects is not looked at here. */
+/** Leaves out cases that need a server of their own. The expectations of the cases do not count here. */
 async function* replayCases(
   one: GivenServer,
   other: GivenServer,
@@ -198,7 +198,7 @@ async function* sideBySide(testCase: Case, first: Side, second: Side, { ids }: T
   }
 }
 
-/** Without those of the control API. Both sides count new ids from the same one, so that they are asked the same. */
+/** Without requests of the control API. Both runs count new ids from the same number, so that their requests are equal. */
 async function exchangesOf(testCase: Case, side: Side, start: bigint): Promise<Exchanges> {
   const exchanges: Exchanges = [];
   let id = start;

@@ -1,4 +1,4 @@
-/** What two responses to the same request differ in. */
+/** Finds the differences between two responses to the same request. */
 import { jsonOf } from "#conformance/http/response";
 import type { WireResponse } from "#conformance/http/wire";
 import { formText, type OperationForm } from "./operations.ts";
@@ -21,16 +21,16 @@ export interface Compared {
   readonly second: WireResponse;
 }
 
-/** Headers that say something of the interface; others belong to a connection, a cache or a program. */
+/** Headers that belong to the interface; others belong to a connection, a cache or a program. */
 const HEADERS = ["content-type", "www-authenticate", "x-ad-api-version-warning", "deprecation", "retry-after", "allow"];
-/** Of a value that a report shows. */
+/** A value in a report is cut after this length. */
 const CHARACTERS_MAX = 200;
 
-/** What the second server calls otherwise than the first. */
+/** Values that are different on the second server although they mean the same. */
 export interface Translation {
-  /** Its ids, by those of the first server. They grow as both make nodes. */
+  /** Ids of the first server by those of the second. Each created node adds one. */
   readonly ids: Map<string, string>;
-  /** Its own address, and others that only it was given, each with that of the first server. */
+  /** The address of the second server and of its receiver, each with that of the first. */
   readonly addresses: (readonly [own: string, first: string])[];
 }
 
@@ -53,14 +53,14 @@ export function differencesOf({ form, request, first, second }: Compared, rules:
   return found;
 }
 
-/** Of two objects or two lists: what is inside is compared key by key, and a list's length by what is missing. */
+/** The keys of two objects or two lists, which are compared one by one; an item that only one list has is a difference. */
 function keysOf(one: unknown, other: unknown): string[] | undefined {
   if (typeof one !== "object" || typeof other !== "object" || one === null || other === null) return undefined;
   if (Array.isArray(one) !== Array.isArray(other)) return undefined;
   return [...new Set([...Object.keys(one), ...Object.keys(other)])];
 }
 
-/** The responses to a batch hold bodies as text. */
+/** The parts of a batch have their bodies as text. */
 export function bodyOf(text: string): unknown {
   if (text === "") return undefined;
   const json = jsonOf(text);
@@ -80,11 +80,11 @@ function translated(value: unknown, ids: ReadonlyMap<string, string>): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [translatedText(key, ids), translated(inner, ids)]));
 }
 
-/** Each number of the text that is an id of the other side. */
+/** Replaces each number of the text that is an id of the other side. */
 export const translatedText = (text: string, ids: ReadonlyMap<string, string>): string =>
   ids.size === 0 ? text : text.replace(/\d+/g, (digits) => ids.get(digits) ?? digits);
 
-/** Ids that a server has made itself: those of its responses to creations, by those of the response that `known` is. */
+/** Pairs the ids in two responses to the same creation: those of `known` become the keys. */
 export function learnIds(method: string, known: unknown, own: unknown, ids: Map<string, string>): void {
   if (method !== "POST") return;
   const keys = keysOf(known, own) ?? [];
@@ -95,7 +95,7 @@ export function learnIds(method: string, known: unknown, own: unknown, ids: Map<
   }
 }
 
-/** Cursors are of the server that made them: those of a list, by those of the same list in the response that `known` is. */
+/** Pairs the cursors of the same list in two responses: a cursor is valid only on the server that made it. */
 export function learnCursors(known: unknown, own: unknown, cursors: Map<string, string>): void {
   for (const key of keysOf(known, own) ?? []) {
     const [one, other] = [(known as Record<string, unknown>)[key], (own as Record<string, unknown>)[key]];

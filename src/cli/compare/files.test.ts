@@ -1,4 +1,4 @@
-/** The files of a comparison: rules of what may differ, and recordings as HAR. */
+/** The files of a comparison: rules of allowed differences, and recordings as HAR. */
 import { describe, expect, test } from "bun:test";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -69,15 +69,15 @@ describe("rules", () => {
   });
 
   test.each([
-    ["a: b", "is no list of rules"],
+    ["a: b", "is not a list of rules"],
     ["[", "cannot be read: "],
-    ["- path: status\n- 5", "rule 2 is no mapping"],
-    ["- null", "rule 1 is no mapping"],
+    ["- path: status\n- 5", "rule 2 is not a mapping"],
+    ["- null", "rule 1 is not a mapping"],
     ["- {path: status, paht: 1}", "rule 1 has the unknown key paht (known: operation, path, may_differ)"],
     ["- {operation: a}", "rule 1 needs a path that begins with status, header or body"],
     ["- {path: statuses}", "rule 1 needs a path that begins with status, header or body"],
     ["- {path: a.status}", "rule 1 needs a path"],
-    ["- {path: status, operation: 5}", "rule 1 has an operation that is no text"],
+    ["- {path: status, operation: 5}", "rule 1 has an operation that is not text"],
     [
       "- {path: status, operation: listLabel}",
       "rule 1 names the operation listLabel, which does not exist: write a name of docs/reference/operations.md",

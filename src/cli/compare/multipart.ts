@@ -1,4 +1,4 @@
-/** The texts of a multipart/form-data body of which each character is a byte: files need not be text. */
+/** Changes the texts in a multipart/form-data body. Each character of the body is a byte, because files need not be text. */
 import { MultipartProblem, partsOf } from "#kernel/http-text/multipart";
 
 type Pairs = readonly (readonly [string, string])[];
@@ -7,10 +7,7 @@ export const typeOf = (headers: Pairs): string => headers.find(([name]) => name.
 
 export const isMultipart = (headers: Pairs): boolean => /^multipart\//i.test(typeOf(headers));
 
-/**
- * `change` is called with the name and the text of each part, and says what stands there then. All else stays byte for byte. Undefined for a
- * body that nobody can take apart.
- */
+/** `change` gets the name and the text of each part and returns the new text. All other bytes stay. Undefined for a body that cannot be parsed. */
 export function changeParts(body: string, headers: Pairs, change: (name: string, text: string) => string): string | undefined {
   const bytes = Buffer.from(body, "latin1");
   let changed = "";

@@ -1,4 +1,4 @@
-/** Which operation a request is, by the form of its address alone: what is compared may be any server. */
+/** Finds the operation of a request by the form of its address alone, because the server may be any. */
 import { edgeOf, methodOf } from "#graph/contract/openapi/addresses";
 import type { Registry } from "#graph/contract/registry";
 import { parseVersion } from "#kernel/versions";
@@ -7,11 +7,11 @@ import { surfaces } from "#surfaces/surfaces";
 export interface OperationForm {
   /** `POST /{id}/custom_labels`. */
   readonly address: string;
-  /** The contract's operations of that form: several where node types share it. */
+  /** The contract's operations of that form; several if node types share it. */
   readonly names: readonly string[];
 }
 
-/** More names than these say less than the form. */
+/** With more names than this, the form is easier to read. */
 const NAMES_MAX = 3;
 
 export function operationForm(registry: Registry, method: string, target: string): OperationForm {

@@ -1,4 +1,4 @@
-/** Reads the requests of a HAR file: of `plaza record`, of browsers, of proxies. What it cannot send as it was recorded, it refuses. */
+/** Reads the requests of a HAR file of `plaza record`, a browser or a proxy. It refuses a request that cannot be sent as it was recorded. */
 import { isUtf8 } from "node:buffer";
 import { readFileSync } from "node:fs";
 import { parseMediaType } from "#kernel/http-text/multipart";
@@ -57,7 +57,7 @@ export function readHar(path: string, base?: string): Recording {
   return { requests, base: own };
 }
 
-/** `http://localhost:40001` is not below `http://localhost:4000`, nor its slash at the end. */
+/** `http://localhost:40001` is not below `http://localhost:4000`. */
 export function isBelow(url: string, base: string): boolean {
   const address = base.replace(/\/$/, "");
   return url.startsWith(address) && /^([/?]|$)/.test(url.slice(address.length));
@@ -123,7 +123,7 @@ function decoded({ text, encoding, _encoding }: Fields): Buffer {
   return Buffer.from(textOf(text), "base64");
 }
 
-/** A program that takes forms apart writes `params`, beside an empty text or none. */
+/** A program that parses forms writes `params`, with an empty text or none. */
 function bodyOf(post: Fields, headers: RecordedRequest["headers"]): Buffer {
   const params = listOf(post.params);
   if (textOf(post.text) !== "" || params.length === 0) return decoded(post);

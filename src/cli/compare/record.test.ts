@@ -1,4 +1,4 @@
-/** What `plaza record` writes of a request and its response, and where it stops. */
+/** `plaza record`: the entries of a recording, and its limits. */
 import { expect, test } from "bun:test";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";

@@ -6,7 +6,7 @@ import { type Sent, withoutSecrets, withSecrets } from "./secrets.ts";
 
 export interface Server {
   readonly base: URL;
-  /** What a secret of the recording is here. */
+  /** The value of a secret of the recording on this server. */
   secretOf(secret: string): string | undefined;
 }
 
@@ -18,7 +18,7 @@ export interface Replayed extends Omit<Compared, "form"> {
   readonly recordedStatus: number | undefined;
 }
 
-/** The headers of a connection, and those that HTTP/2 has in place of a first line. */
+/** Headers of one connection, and the pseudo-headers of HTTP/2. */
 const OF_THE_CONNECTION = /^(:.*|host|connection|keep-alive|content-length|transfer-encoding|accept-encoding|upgrade|te)$/i;
 
 export async function* replay(recording: Recording, first: Server, second: Server, { ids, addresses }: Translation): AsyncGenerator<Replayed> {
@@ -39,7 +39,7 @@ export async function* replay(recording: Recording, first: Server, second: Serve
   }
 }
 
-/** What a server calls otherwise than the recording. */
+/** The ids and cursors of a server, by those of the recording. */
 class Known {
   readonly #ids = new Map<string, string>();
   readonly #cursors = new Map<string, string>();
@@ -61,7 +61,7 @@ class Known {
     );
   }
 
-  /** Digits in a cursor are no id. */
+  /** Digits in a cursor are not an id. */
   #inParts(text: string, [first, ...rest]: readonly string[][]): string {
     if (first === undefined) return translatedText(text, this.#ids);
     const [one = "", other] = first;

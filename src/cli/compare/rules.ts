@@ -1,31 +1,31 @@
-/** What may differ between two servers: rules of the interface, and those of a file. */
+/** The rules of allowed differences: built-in ones, and those of a file. */
 import { readFileSync } from "node:fs";
 import type { Registry } from "#graph/contract/registry";
 import { readYaml } from "#graph/worlds/file/yaml";
 import { type OperationForm, operationForm } from "./operations.ts";
 
 export interface Rule {
-  /** An operation's name, or its address form; every operation where it is left out. */
+  /** An operation's name, or its address form. Without it the rule is for every operation. */
   readonly operation?: string;
-  /** Where: `status`, `header.content-type`, `body.data.*.id`; `*` is one step, `**` any number. */
+  /** `status`, `header.content-type`, `body.data.*.id`; `*` is one step, `**` any number of steps. */
   readonly path: string;
-  /** `value`: it must be there on both sides or on neither. `anything`: nothing is looked at. */
+  /** `value`: it must be present on both sides or on neither. `anything`: it is not compared. */
   readonly may_differ: "value" | "anything";
 }
 
-/** Signed by the server's own key, made for the one request or at its time, or an address that names the server. */
+/** Values that are signed with the server's own key, made for one request, or that contain the server's address. */
 export const ownRules: readonly Rule[] = [
   { path: "body.**.pftrace_id", may_differ: "value" },
   { path: "body.**.paging.cursors.*", may_differ: "value" },
   { path: "body.**.paging.next", may_differ: "value" },
   { path: "body.**.paging.previous", may_differ: "value" },
-  // Made at random for each live video.
+  // Random for each live video.
   { path: "body.**.stream_key", may_differ: "value" },
   { path: "body.**.stream_url", may_differ: "value" },
   { path: "body.**.secure_stream_url", may_differ: "value" },
-  // Of a token for which nobody says it, when its world was loaded; two servers load theirs one after the other.
+  // If a token's entry does not say when it was issued, it is the time at which the world was loaded.
   { operation: "inspectToken", path: "body.data.issued_at", may_differ: "value" },
-  // Of a request in a batch: trace id and ETag among others.
+  // Headers of a part of a batch, such as trace id and ETag.
   { path: "body.*.headers.**", may_differ: "anything" },
 ];
 
@@ -39,7 +39,7 @@ export async function readRules(file: string, registry: Registry): Promise<Rule[
   } catch (error) {
     throw new Error(`${file} cannot be read: ${error instanceof Error ? error.message : error}`);
   }
-  if (!Array.isArray(given)) throw new Error(`${file} is no list of rules`);
+  if (!Array.isArray(given)) throw new Error(`${file} is not a list of rules`);
   return given.map((rule: unknown, at) => {
     const problem = problemOf(rule) ?? unknownOperation(rule as Rule, registry);
     if (problem !== undefined) throw new Error(`${file}: rule ${at + 1} ${problem}`);
@@ -48,16 +48,16 @@ export async function readRules(file: string, registry: Registry): Promise<Rule[
 }
 
 function problemOf(rule: unknown): string | undefined {
-  if (typeof rule !== "object" || rule === null) return "is no mapping";
+  if (typeof rule !== "object" || rule === null) return "is not a mapping";
   const unknown = Object.keys(rule).find((key) => !KEYS.has(key));
   if (unknown !== undefined) return `has the unknown key ${unknown} (known: ${[...KEYS].join(", ")})`;
   const { path, operation = "", may_differ = "anything" } = rule as Record<string, unknown>;
   if (typeof path !== "string" || !/^(status|header|body)(\.|$)/.test(path)) return "needs a path that begins with status, header or body";
-  if (typeof operation !== "string") return "has an operation that is no text";
+  if (typeof operation !== "string") return "has an operation that is not text";
   return may_differ === "value" || may_differ === "anything" ? undefined : "may_differ is neither value nor anything";
 }
 
-/** Such a rule would allow nothing, in silence. An address need not be one of the contract: what is compared may be any server. */
+/** A rule with an unknown operation would allow nothing. An address need not be one of the contract, because the servers may be any. */
 function unknownOperation({ operation }: Rule, registry: Registry): string | undefined {
   if (operation === undefined) return undefined;
   const [, method = "", path = ""] = /^([A-Z]+) (\/.*)$/.exec(operation) ?? [];
@@ -71,7 +71,7 @@ function unknownOperation({ operation }: Rule, registry: Registry): string | und
     : `names the operation ${operation}, which does not exist: write a name of docs/reference/operations.md, such as listLabels, or an address, such as GET /{id}/custom_labels`;
 }
 
-/** The rule that speaks of a place, the last one first: a file can say more than what is built in. */
+/** The last rule that matches a place, so that a file can override the built-in rules. */
 export const ruleFor = (rules: readonly Rule[], form: OperationForm, path: readonly string[]): Rule | undefined =>
   rules.findLast(
     ({ operation, path: pattern }) =>

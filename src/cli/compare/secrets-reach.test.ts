@@ -1,4 +1,4 @@
-/** How far the search for secrets goes in what was sent, so that a recording shows none. */
+/** The depth and size at which secrets in a request are still found. */
 import { describe, expect, test } from "bun:test";
 import { changeParts } from "./multipart.ts";
 import { SecretNames, type Sent, secretPlaces, withoutSecrets, withSecrets } from "./secrets.ts";
@@ -21,7 +21,7 @@ test("the same value has the same name, each other one the next number", () => {
   expect(["a", "b", "a", "c", "b"].map((value) => names.of(value))).toEqual(["secret-1", "secret-2", "secret-1", "secret-3", "secret-2"]);
 });
 
-/** JSON in JSON, so many deep. */
+/** JSON in JSON, to this depth. */
 const nested = (depth: number, name = "code"): string => {
   let text = JSON.stringify({ [name]: TOKEN });
   for (let around = 0; around < depth; around++) text = JSON.stringify({ inner: text });

@@ -100,7 +100,7 @@ test("a secret that was sent is taken out wherever else it stands: in a path, a 
   expect(hidden('{"error":{"message":"the session of 100|s3cret/x= has ended"},"data":["100|s3cret/x="]}').body).toBe(
     '{"error":{"message":"the session of … has ended"},"data":["…"]}',
   );
-  // What is shorter may stand anywhere by chance.
+  // A shorter value may be anywhere by chance.
   expect(hidden("a short text").body).toBe("a short text");
 });
 

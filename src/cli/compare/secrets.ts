@@ -1,4 +1,4 @@
-/** Secrets of an exchange: taken out of a recording by the redaction that the logs use, and put in again where it is replayed. */
+/** Removes the secrets from a recorded request, with the redaction of the logs, and inserts secrets when it is sent again. */
 import { HIDDEN, isSecretName, redact } from "#kernel/redaction/redaction";
 import type { SecretPlace } from "./har.ts";
 import { changeParts, isMultipart } from "./multipart.ts";
@@ -8,29 +8,29 @@ type Pairs = readonly (readonly [string, string])[];
 export interface Sent {
   readonly target: string;
   readonly headers: Pairs;
-  /** Of multipart each character is a byte. */
+  /** For multipart, each character is a byte. */
   readonly body: string;
 }
 
 /** Headers whose values give access. */
 const SECRET_HEADER = /^(authorization|proxy-authorization|cookie|set-cookie|x-api-key)$/i;
 
-/** Beside the names that logs hide: of other servers, and so common that a log without their values would say too little. */
+/** Names besides those that logs hide. They are so common that a log without their values would say too little. */
 const FURTHER_NAME = /^(?:code|pin|otp|api[_-]?key|signed_request|session_?key|pass(?:wd|phrase)?|pwd|assertion)$/i;
 
 const isSecret = (name: string): boolean => isSecretName(name) || FURTHER_NAME.test(name);
 
 const isSecretHeader = (name: string): boolean => SECRET_HEADER.test(name) || isSecret(name);
 
-/** What stands before a token. */
+/** The scheme before a token. */
 const SCHEME = /^(?:Bearer|OAuth|Token) /i;
 
-/** A shorter value may stand in any text by chance. */
+/** A shorter value may be in any text by chance. */
 const KNOWN_CHARACTERS_MIN = 8;
-/** A form in JSON in a form, as batches have them; nobody nests requests deeper. */
+/** A form in JSON in a form, as batches have it; nobody nests requests deeper. */
 const DEPTH_MAX = 8;
 
-/** Names secrets by the order in which they come, so that a recording says which are the same. */
+/** Numbers secrets in their order, so that equal secrets have the same name in a recording. */
 export class SecretNames {
   readonly #names = new Map<string, string>();
   readonly #known = new Set<string>();
@@ -42,11 +42,11 @@ export class SecretNames {
     return name;
   }
 
-  /** Without the values that came before, wherever they stand: in a path, in a message that repeats what was sent, in a field of another name. */
+  /** Removes earlier secrets from anywhere: a path, a message that repeats the request, a field of another name. */
   readonly hide = (text: string): string => [...this.#known].reduce((hidden, value) => hidden.replaceAll(value, HIDDEN), text);
 }
 
-/** What a secret is to be, by its name; undefined leaves it as it is. */
+/** The new value of a secret, by its name; undefined leaves it unchanged. */
 type Change = (name: string, value: string) => string | undefined;
 
 /** The places of secrets in a request, in their order: in the query, in headers, and by name in a form, JSON or a part, also in texts inside. */
@@ -72,7 +72,7 @@ function changeBody({ body, headers }: Sent, change: Change): string {
   return changeParts(body, headers, changed) ?? body;
 }
 
-/** A form, an address with one, or JSON. What nothing is changed in stays byte for byte. */
+/** `text` is a form, an address with a query, or JSON. Text without a secret is returned unchanged. */
 function changeText(text: string, change: Change, depth = 0): string {
   if (depth > DEPTH_MAX) return text;
   if (/^\s*[{[]/.test(text)) return changeJson(text, change, depth);
@@ -97,7 +97,7 @@ function changeJson(text: string, change: Change, depth: number): string {
     return other;
   };
   try {
-    // An item of a list has its number as its name, which is no secret's.
+    // The name of a list's item is its index, which is never the name of a secret.
     const json = JSON.parse(text, (name, value: unknown) => (typeof value === "string" ? changed(name, value) : value));
     return isChanged ? JSON.stringify(json) : text;
   } catch {
@@ -109,7 +109,7 @@ const asItIs = (text: string): string => text;
 const withoutFurther: Change = (name) => (FURTHER_NAME.test(name) ? HIDDEN : undefined);
 const hidden = (text: string): string => redact(changeText(text, withoutFurther));
 
-/** `hide` takes out what has no name that says so. */
+/** `hide` removes secrets that no name marks as secret. */
 export const withoutSecrets = ({ target, headers, body }: Sent, hide = asItIs): Sent => {
   const [path = "", ...rest] = target.split("?");
   return {
@@ -119,17 +119,17 @@ export const withoutSecrets = ({ target, headers, body }: Sent, hide = asItIs): 
   };
 };
 
-/** Nothing is kept of a body that nobody can take apart. */
+/** A body that cannot be parsed is left out. */
 const partsWithoutSecrets = (body: string, headers: Pairs, hide: (text: string) => string): string =>
   changeParts(body, headers, (name, text) => (isSecret(name) && text !== "" ? HIDDEN : hide(hidden(text)))) ?? HIDDEN;
 
 export const headersWithoutSecrets = (headers: Pairs, hide = asItIs): Pairs =>
   headers.map(([name, value]) => [name, isSecretHeader(name) ? `${SCHEME.exec(value)?.[0] ?? ""}${HIDDEN}` : hide(hidden(value))]);
 
-/** `valueFor` says what a secret of the recording is on the server that is asked. Undefined: its place stays as it is. */
+/** `valueFor` returns the value of a secret on the server that gets the request. Undefined leaves its place unchanged. */
 export function withSecrets(sent: Sent, places: readonly SecretPlace[], valueFor: (secret: string) => string | undefined): Sent {
   const left = [...places];
-  // They come in the order in which they were noted.
+  // In the order in which they were recorded.
   const valueIn =
     (where: SecretPlace["in"]): Change =>
     (name, value) => {

@@ -1,4 +1,4 @@
-/** The servers that conform, record and compare are given: that they can be asked is said once, not by each request. */
+/** Checks the servers that are given to conform, record and compare once, before the first request. */
 import { ConfigProblem } from "#config/config";
 import { environment } from "#config/option";
 import { controlAddresses, type GivenServer } from "#conformance/given";
@@ -8,7 +8,7 @@ import { runSuite, type SuiteOptions, SuiteProblem } from "#conformance/suite";
 import type { Given } from "../control-client.ts";
 import { fail, note, WRONG_USE } from "../terminal/output.ts";
 
-/** Throws where the text is none, or names a user: nobody would send it, and a recording would show the password. */
+/** Throws for text that is not an http address, and for one with a user: the command does not send it, and a recording would show the password. */
 export function httpAddress(option: string, text: unknown): URL {
   const address = String(text);
   if (!/^https?:\/\//.test(address) || !URL.canParse(address)) throw new ConfigProblem(option, `"${address}" is not an http address`);
@@ -18,7 +18,7 @@ export function httpAddress(option: string, text: unknown): URL {
   return url;
 }
 
-/** `prefix` is what the options of its control API begin with. */
+/** `prefix` is the prefix of the options of its control API. */
 export function givenServer(base: URL, controlUrl: unknown, controlKey: unknown, prefix = ""): GivenServer {
   const [urlOption, keyOption] = [`--${prefix}control-url`, `--${prefix}control-key`];
   if (controlUrl === undefined) {
@@ -30,7 +30,7 @@ export function givenServer(base: URL, controlUrl: unknown, controlKey: unknown,
   return { baseUrl: base.href, controlUrl: httpAddress(urlOption, controlUrl).href, controlKey: String(key) };
 }
 
-/** Throws where nobody listens, or the control API refuses the key. The server itself is asked nothing: what it counts stays as it is. */
+/** Throws if nobody listens or if the control API refuses the key. The graph gets no request, so that its counters stay the same. */
 export async function expectServer({ baseUrl, controlUrl, controlKey }: GivenServer, option: string, prefix = ""): Promise<void> {
   const reach = async <T>(asked: string, address: string, ask: () => Promise<T>): Promise<T> =>
     await ask().catch((error: unknown) => {
@@ -42,7 +42,7 @@ export async function expectServer({ baseUrl, controlUrl, controlKey }: GivenSer
   const request: WireRequest = { method: "GET", origin, target: pathname, headers: [["Authorization", `Bearer ${controlKey}`]] };
   const { status } = await reach(urlOption, controlUrl, () => send(request));
   if (status === 401 || status === 403) throw new ConfigProblem(`--${prefix}control-key`, `the control API at ${origin} refuses the key`);
-  if (status !== 200) throw new ConfigProblem(urlOption, `${origin} is no control API: GET ${pathname} returned ${status}`);
+  if (status !== 200) throw new ConfigProblem(urlOption, `${origin} is not a control API: GET ${pathname} returned ${status}`);
 }
 
 /** The exit code; a wrong option is one line on stderr. */

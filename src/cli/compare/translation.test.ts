@@ -1,4 +1,4 @@
-/** What is compared of two responses, and what the second server calls otherwise. */
+/** The comparison of two responses, and the translation of ids and addresses. */
 import { describe, expect, test } from "bun:test";
 import type { WireResponse } from "#conformance/http/wire";
 import { bodyOf, differencesOf, learnCursors, learnIds, type Translation, translatedText } from "./differences.ts";

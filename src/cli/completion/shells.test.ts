@@ -1,4 +1,4 @@
-/** The scripts with which a shell completes, of a program that has one of each. */
+/** Completion scripts of a program that has each kind of option and argument. */
 import { describe, expect, test } from "bun:test";
 import { Argument, Command, Option } from "commander";
 import { commandWords, completionScript } from "./shells.ts";

@@ -1,6 +1,6 @@
 /**
- * The scripts of the shells. Each walks the words before the cursor, as far as they are names of commands, and offers what can follow:
- * values behind an option that takes one, else commands, options and arguments.
+ * Completion scripts for shells. Each follows the names of commands before the cursor, and offers the values of the option before the cursor, or commands,
+ * options and arguments.
  */
 import type { Argument, Command, Option } from "commander";
 import { buildRegistry } from "#main";
@@ -22,7 +22,7 @@ export function completionScript(shell: "bash" | "zsh" | "fish", plaza: Command)
 
 const isList = (value: OptionWords["value"]): value is readonly string[] => typeof value === "object";
 
-/** In single quotes, which all of them know; none knows an escape in them. */
+/** In single quotes, which all shells have. None has an escape inside them. */
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 /** The paths of all commands but `plaza` itself, as patterns of `case`. */
@@ -144,7 +144,7 @@ ${lines.join("\n")}
 `;
 }
 
-/** What stands at a place: names of files, one of some words, or what nobody can know. */
+/** The possible values: names of files, some words, or unknown ones. */
 type Completed = "files" | "anything" | readonly string[];
 
 interface OptionWords {
@@ -156,7 +156,7 @@ interface OptionWords {
 }
 
 export interface CommandWords {
-  /** The words that lead to it, each behind a space: ` token mint`; empty for `plaza` itself. */
+  /** The names of the commands that lead to it, each after a space: ` token mint`; empty for `plaza` itself. */
   readonly path: string;
   readonly commands: readonly { readonly name: string; readonly description: string }[];
   readonly options: readonly OptionWords[];
@@ -164,10 +164,10 @@ export interface CommandWords {
   readonly argument: Completed | undefined;
 }
 
-/** Their values are paths, by the names in the help. */
+/** Names of values in the help that are paths. */
 const FILES = ["FILE", "FOLDER", "WHERE"];
 
-/** `plaza` and every command below it. `words` are those that stand for an argument of a name. */
+/** `plaza` and every command below it. `words` are the possible values of an argument, by its name. */
 export function commandWords(plaza: Command, words: Readonly<Record<string, readonly string[]>>): readonly CommandWords[] {
   const below = (command: Command, path: string): CommandWords[] => {
     const help = command.createHelp();

@@ -1,4 +1,4 @@
-/** What the process that takes streams says to its server, what it receives, and how it ends. What it does with streams is tested where they come. */
+/** The process that takes streams: its messages to the server, its configuration, and its end. Streams are tested in `src/ingest`. */
 import { beforeEach, describe, expect, spyOn, test } from "bun:test";
 import { EventEmitter } from "node:events";
 import { existsSync, writeFileSync } from "node:fs";

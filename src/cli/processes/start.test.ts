@@ -1,4 +1,4 @@
-/** What `plaza start` prints, when it ends, and with which code. The server is none here; test/cli has the real one. */
+/** The output, the end and the exit code of `plaza start`, without a server; test/cli has the real one. */
 import { beforeEach, describe, expect, spyOn, test } from "bun:test";
 import { EventEmitter } from "node:events";
 import { forTests } from "#config/for-tests";
@@ -13,7 +13,7 @@ import * as workers from "../workers.ts";
 
 /** Signals, and the end of the launcher's channel. */
 let own = new EventEmitter();
-/** What happens, in its order. */
+/** The steps in their order. */
 let steps: string[] = [];
 let ask: (reason: string) => void = () => {};
 /** How each log was made, and what was logged. */

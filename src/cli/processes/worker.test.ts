@@ -1,4 +1,4 @@
-/** What one of several processes does for the first one: when it begins, what it reports, and how it ends. */
+/** A worker: its start, its reports and its end. */
 import { beforeEach, describe, expect, spyOn, test } from "bun:test";
 import { EventEmitter } from "node:events";
 import type { Config } from "#config/config";
@@ -13,7 +13,7 @@ import * as main from "#main";
 import { Log } from "#telemetry/log";
 import { STOP, sealedConfig, type WorkerMessage, work } from "../worker.ts";
 
-/** What the first process sends, and signals. */
+/** Messages of the first process, and signals. */
 let channel = new EventEmitter();
 let sent: WorkerMessage[] = [];
 /** How it ends, and that what it serves and its log have ended before. */
@@ -84,7 +84,7 @@ async function serving() {
   channel.emit("message", sealedConfig(configAt(port)));
   await until(() => sent.length > 0);
   const ask = async (): Promise<number> => (await fetch(`http://127.0.0.1:${port}/v26.0/2001/custom_labels`)).status;
-  /** What is reported after the time between two reports. */
+  /** The reports after the time between two reports. */
   const reported = async () => {
     sent = [];
     await until(() => reports.length > 0);

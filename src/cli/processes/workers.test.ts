@@ -1,4 +1,4 @@
-/** What the first of several processes does with the others: it starts, replaces and ends them, and shows what they have served. */
+/** The first of several processes: it starts, replaces and ends the workers, and shows their requests and metrics. */
 import { beforeEach, describe, expect, spyOn, test } from "bun:test";
 import cluster from "node:cluster";
 import { EventEmitter } from "node:events";
@@ -289,7 +289,7 @@ describe("what workers have served", () => {
     worker.serve(reportWith(4), seenIn("default", "A3"));
     await until(() => lines.length > 0);
     spy.mockRestore();
-    expect(lines).toMatchObject([{ world: "default", text: "what a worker has served is not shown" }]);
+    expect(lines).toMatchObject([{ world: "default", text: "the requests of a worker cannot be shown" }]);
     expect(await shown()).toHaveLength(2);
   });
 });

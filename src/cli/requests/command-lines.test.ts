@@ -1,4 +1,4 @@
-/** What each command line asks of the control API, and what the help says of the options. */
+/** The request of each command line to the control API, and the help of its options. */
 import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** Which server a command asks, with which key, and what it says where that is not possible. */
+/** The server and the key of a command, and its message if it has none. */
 import { beforeEach, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -109,7 +109,7 @@ describe("a request", () => {
     expect(refusal(Response.json({}, { status: 500 }))).rejects.toThrow("the control API returned 500");
     expect(refusal(Response.json(null, { status: 500 }))).rejects.toThrow("the control API returned 500");
     await expect(refusal(new Response("<html>", { status: 502 }))).rejects.toThrow(
-      /^http:\/\/127\.0\.0\.1:\d+ is no control API: it returned 502 without JSON$/,
+      /^http:\/\/127\.0\.0\.1:\d+ is not a control API: it returned 502 without JSON$/,
     );
   });
 });

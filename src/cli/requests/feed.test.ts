@@ -1,4 +1,4 @@
-/** What `plaza feed upload` sends of a file, and what it waits for. */
+/** `plaza feed upload`: the bytes that it sends, and the end that it waits for. */
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

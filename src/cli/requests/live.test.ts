@@ -1,4 +1,4 @@
-/** What `plaza live` asks of a server, and what it says of it. */
+/** The requests and the output of `plaza live`. */
 import { expect, test } from "bun:test";
 import { type Asked, controlStub } from "#harness/cli/control-stub";
 import { written } from "#harness/cli/printed";

@@ -4,7 +4,7 @@ import { note, say } from "../terminal/output.ts";
 
 const PLANNED = ["unpublished", "scheduled_unpublished", "scheduled_live"];
 
-/** Resolves with 0 once it sends. What is not published yet is published, unless it shall be a preview. */
+/** Resolves with 0 when the encoder sends. Publishes a video that is not published yet, unless `--preview` is given. */
 export const playTestClip = (video: string, given: Given): Promise<number> =>
   withServer(given, async ({ request }) => {
     const path = `live-videos/${encodeURIComponent(video)}`;
@@ -21,7 +21,7 @@ export const playTestClip = (video: string, given: Given): Promise<number> =>
     return 0;
   });
 
-/** The video waits for another encoder, as it does where one breaks off. */
+/** The video waits for another encoder, as it does when an encoder loses its connection. */
 export const stopTestClip = (video: string, given: Given): Promise<number> =>
   withServer(given, async ({ request }) => {
     const { state } = await request("DELETE", `live-videos/${encodeURIComponent(video)}/test-encoder`);

@@ -1,4 +1,4 @@
-/** Commands that start a server for themselves where none uses the data. */
+/** Commands that call the control API in their own process because no server uses the data. */
 import { beforeEach, expect, spyOn, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** What `plaza backup` copies of a data folder, and what it refuses. That a server writes meanwhile is tested in `test/deploy`. */
+/** `plaza backup`: the files that it copies, and its refusals. `test/deploy` tests it while a server writes. */
 import { beforeEach, expect, spyOn, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** `plaza backup`: copies the data of a folder to another one, also while a server uses it. */
+/** `plaza backup`: copies a data folder to another one, also while a server uses it. */
 import { chmodSync, existsSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type Config, ConfigProblem } from "#config/config";
@@ -15,7 +15,7 @@ const WORLD = "default";
 const SNAPSHOTS = "snapshots";
 const RECORDINGS = "recordings";
 
-/** Resolves with the exit code. Keys are left out: with keys and data everything can be read. */
+/** Resolves with the exit code. Leaves out the keys, because somebody with data and keys can read everything. */
 export async function backup(to: string, given: Given): Promise<number> {
   try {
     const config = readConfig(given.data === undefined ? {} : { data: given.data }, environment(), await findConfigFile(given), settings);
@@ -24,7 +24,7 @@ export async function backup(to: string, given: Given): Promise<number> {
     makeFolder(to);
     await backUpWorlds(config.data, to);
     for (const file of readdirSync(to)) chmodSync(join(to, file), 0o600);
-    // After the databases, which name only what was there before.
+    // After the databases, which only name recordings that existed before.
     copyIfThere(join(config.data, SNAPSHOTS), join(to, SNAPSHOTS));
     if (given.recordings !== false) copyIfThere(config.recordings ?? join(config.data, RECORDINGS), join(to, RECORDINGS));
     say(`${config.data} is copied to ${resolve(to)}`);
@@ -38,7 +38,7 @@ export async function backup(to: string, given: Given): Promise<number> {
 }
 
 function requireFolder({ data }: Config): void {
-  if (data.startsWith("postgres")) throw new ConfigProblem("--data", "is PostgreSQL: back it up with pg_dump, see docs/operating.md");
+  if (data.startsWith("postgres")) throw new ConfigProblem("--data", "is PostgreSQL: back it up with pg_dump, see docs/operating/postgresql.md");
   if (data === ":memory:" || !hasData(data, WORLD)) throw new ConfigProblem("--data", `there is no data in ${data}`);
 }
 

@@ -1,4 +1,4 @@
-/** What `plaza doctor` finds, and whether it is a problem. */
+/** The findings of `plaza doctor`, and which are problems. */
 import { beforeEach, describe, expect, test } from "bun:test";
 import { chmodSync, existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -29,7 +29,7 @@ test("on a folder where all is well each line says ok", async () => {
     lines: [
       `ok       Plaza ${version} on Bun ${process.versions.bun}, ${process.platform} ${process.arch}`,
       "ok       configuration: no plaza.config.yaml in this folder",
-      "ok       server: none runs on the data",
+      "ok       server: no server runs on the data",
       `ok       data: the folder ${data}`,
       expect.stringMatching(/^ok {7}limits: \d+ open files, enough for \d+ connections$/),
     ],
@@ -105,7 +105,7 @@ describe("of a server", () => {
 
 describe("of the data", () => {
   test.each<[data: string, line: string]>([
-    [":memory:", "ok       data: in memory, and gone when the server ends"],
+    [":memory:", "ok       data: in memory, and deleted when the server ends"],
     ["postgres://h/d", "ok       data: PostgreSQL; a server reports at /readyz whether it reaches it"],
   ])("%s has no folder", async (data, line) => {
     expect((await found({ data })).about("data")).toEqual([line]);

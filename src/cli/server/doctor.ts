@@ -1,4 +1,4 @@
-/** `plaza doctor`: looks for what keeps a server from starting or working, and says what to do. It changes nothing. */
+/** `plaza doctor`: finds problems that keep a server from starting or working, and says what to do. It changes nothing. */
 import { accessSync, constants, existsSync, statfsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type Config, ConfigProblem } from "#config/config";
@@ -17,7 +17,7 @@ import { type ServerStatus, statusOf } from "./status.ts";
 
 interface Finding {
   readonly health: "ok" | "warning" | "problem";
-  /** One line: what it is, and what to do about it. */
+  /** One line with the problem and what to do about it. */
   readonly text: string;
 }
 
@@ -25,7 +25,7 @@ const ok = (text: string): Finding => ({ health: "ok", text });
 const warning = (text: string): Finding => ({ health: "warning", text });
 const problem = (text: string): Finding => ({ health: "problem", text });
 
-/** Resolves with 1 if something has to be changed before Plaza can work. */
+/** Resolves with 1 if it found a problem. */
 export async function doctor(given: Given): Promise<number> {
   const findings = [ok(`Plaza ${version} on Bun ${process.versions.bun}, ${process.platform} ${process.arch}`)];
   const config = await configOf(given, findings);
@@ -51,11 +51,11 @@ async function configOf(given: Given, findings: Finding[]): Promise<Config | und
   }
 }
 
-/** Undefined: none runs. */
+/** Undefined if no server runs. */
 async function serverOf(given: Given, findings: Finding[]): Promise<ServerStatus | undefined> {
   try {
     if ((await findServerAddress(given)) === undefined) {
-      findings.push(ok("server: none runs on the data"));
+      findings.push(ok("server: no server runs on the data"));
       return undefined;
     }
     const status = await statusOf(await controlRequests(given));
@@ -83,7 +83,7 @@ function serverFindings({ pid, base_url, ready, version: running, callbacks }: S
 const GROUP_AND_OTHERS = 0o077;
 
 function filesOf({ data, disk_reserve_bytes }: Config): Finding[] {
-  if (data === ":memory:") return [ok("data: in memory, and gone when the server ends")];
+  if (data === ":memory:") return [ok("data: in memory, and deleted when the server ends")];
   if (data.startsWith("postgres")) return [ok("data: PostgreSQL; a server reports at /readyz whether it reaches it")];
   if (!existsSync(data)) return [ok(`data: the first start makes the folder ${data}`)];
   const findings: Finding[] = [];

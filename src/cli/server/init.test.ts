@@ -1,4 +1,4 @@
-/** What `plaza init` leaves in a folder, beside what is there already. */
+/** The files that `plaza init` writes, beside existing ones. */
 import { describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

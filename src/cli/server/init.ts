@@ -1,4 +1,4 @@
-/** `plaza init`: the files with which a project begins to use Plaza. What is there already stays as it is. */
+/** `plaza init`: writes the first files of a project that uses Plaza. Existing files stay unchanged. */
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { configFileSchema } from "#config/config-file";
@@ -8,11 +8,11 @@ import { sectionsOf } from "#graph/worlds/file/import-export";
 import { buildRegistry } from "#main";
 import { note, say } from "../terminal/output.ts";
 
-/** Where npm puts the package in a project. */
+/** The folder of the package in a project. */
 const PACKAGE = "node_modules/plaza-graph";
 
 const CONFIG = `# Options of \`plaza start\`; each is also a flag and a variable (docs/reference/configuration.md).
-# Loaded at each start: what the file says replaces what is stored, and everything else stays.
+# Loaded at each start: the file's values replace stored ones, and everything else stays.
 world: world.yaml
 import: true
 # What client libraries send is accepted, with one token in any place. \`strict\` follows the interface to the letter.
@@ -35,7 +35,7 @@ tokens:
 - {token: my-page-token, type: page, app: "1001", page: "2001", user: "3001", scopes: [pages_messaging, pages_manage_metadata]}
 `;
 
-/** Where the program of a single executable says that it stands. */
+/** The folder of the program in a single executable. */
 const INSIDE_EXECUTABLE = "/$bunfs/";
 const IGNORED = ".plaza/";
 
@@ -53,11 +53,11 @@ Start the sandbox, and send its webhooks to your receiver:
   return 0;
 }
 
-/** How a person types the command there. Without the package, npx would fetch one of that name from the registry, which is somebody else's. */
+/** The command as a person types it in that folder. Without the package, npx would fetch somebody else's package of that name. */
 function commandIn(folder: string): string {
   if (existsSync(join(folder, PACKAGE))) return "npx plaza";
   const program = process.argv[1] ?? "";
-  // Installed for the whole machine, it is found by its name.
+  // A program that is installed for the whole machine is found by its name.
   if (program.includes("node_modules")) return "plaza";
   const launchers = ["../../bin/plaza", "../../../bin/plaza"].map((path) => join(program, path));
   const own = program.startsWith(INSIDE_EXECUTABLE) ? process.execPath : launchers.find((path) => existsSync(path));
@@ -66,7 +66,7 @@ function commandIn(folder: string): string {
   return path.includes("/") ? path : `./${path}`;
 }
 
-/** The line by which an editor finds the schema: that of the package, or beside the file where the project does not have it. */
+/** The line by which an editor finds the schema: in the package, or beside the file if the project does not have the package. */
 function schemaLine(folder: string, name: SchemaName): string {
   const file = `${name}.schema.json`;
   const packaged = `${PACKAGE}/docs/reference/${file}`;
@@ -85,7 +85,7 @@ function create(folder: string, name: string, text: string): void {
   }
 }
 
-/** The data folder holds keys, which do not belong into a repository. */
+/** The data folder contains keys, which do not belong in a repository. */
 function ignoreData(folder: string): void {
   const file = join(folder, ".gitignore");
   const before = existsSync(file) ? readFileSync(file, "utf8") : undefined;
@@ -95,7 +95,7 @@ function ignoreData(folder: string): void {
   say(`added ${IGNORED} to .gitignore`);
 }
 
-/** `plaza schema world|config`: the JSON Schema by which an editor checks such a file, for those who have no folder of the package. */
+/** `plaza schema world|config`: the JSON Schema by which an editor checks such a file, for a project without the package. */
 const schemas = {
   world: () => worldFileSchema(sectionsOf(buildRegistry())),
   config: () => configFileSchema(settings),

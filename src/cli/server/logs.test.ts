@@ -1,4 +1,4 @@
-/** What `plaza logs` prints of the requests that the control API returns. */
+/** The output of `plaza logs` for the requests that the control API returns. */
 import { expect, test } from "bun:test";
 import { controlStub } from "#harness/cli/control-stub";
 import { written } from "#harness/cli/printed";

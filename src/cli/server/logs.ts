@@ -25,7 +25,7 @@ export function logs(given: Given): Promise<number> {
       (pair): pair is [string, string] => typeof pair[1] === "string",
     );
     const query = new URLSearchParams(filter);
-    // Followed first, so that no request falls in between; the list then shows those before.
+    // The stream begins first, so that no request is missed; the list then has the earlier ones.
     const following = given.follow === true ? await follow(control, query) : undefined;
     const limit = new URLSearchParams([...filter, ["limit", String(given.limit ?? LIMIT_DEFAULT)]]);
     const { data } = (await control.request("GET", `requests?${limit}`)) as { data: Seen[] };
@@ -40,7 +40,7 @@ export function logs(given: Given): Promise<number> {
   });
 }
 
-/** Rejects where the server refuses the world: it was deleted. */
+/** Rejects if the world was deleted. */
 async function ended(control: ControlRequests): Promise<number> {
   const response = await control.send(`${control.world}/requests?limit=1`).catch(() => undefined);
   if (response?.status === NOT_FOUND) await resultOf(response);
@@ -59,7 +59,7 @@ function lineOf({ time, method, path, status, duration_ms, operation, app, trace
   return `${timeText(time)} ${method} ${path} ${status} ${duration_ms.toFixed(1)} ms ${operation}${app === undefined ? "" : ` app ${app}`} ${trace_id}${reason}`;
 }
 
-/** From either form of errors; a long body is cut, and then holds none that can be read. */
+/** Reads either form of errors. A long body is cut, so it may not be JSON any more. */
 function reasonOf(body: string): string {
   try {
     const found = JSON.parse(body) as { error?: { message?: unknown }; message?: unknown };

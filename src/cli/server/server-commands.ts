@@ -5,29 +5,29 @@ import { runs, serverCommand } from "../command-options.ts";
 const SHELLS = ["bash", "zsh", "fish"] as const;
 
 export function addServerCommands(plaza: Command): void {
-  serverCommand(plaza, "status", "shows the running server; its exit code is 1 if none runs")
+  serverCommand(plaza, "status", "shows the running server; the exit code is 1 if no server runs")
     .option("--json", "print one line of JSON")
     .action(runs(async (given) => (await import("./status.ts")).status(given)));
   serverCommand(plaza, "stop", "ends the running server, and waits until it has ended").action(
     runs(async (given) => (await import("./stop.ts")).stop(given)),
   );
   serverCommand(plaza, "logs", "shows the last requests that the graph served")
-    .option("--follow", "go on with each further request, until Ctrl-C")
+    .option("--follow", "print each further request, until Ctrl-C")
     .option("--operation <NAME>", "only of this operation, e.g. listPersonas")
     .option("--status <N>", "only with this status")
-    .option("--limit <N>", "how many of those before (default: 20)")
+    .option("--limit <N>", "how many earlier requests to print (default: 20)")
     .option("--json", "print one JSON object per line, with bodies")
     .action(runs(async (given) => (await import("./logs.ts")).logs(given)));
-  serverCommand(plaza, "doctor", "looks for what keeps a server from starting or working, and says what to do").action(
+  serverCommand(plaza, "doctor", "finds problems that keep a server from starting or working, and says what to do").action(
     runs(async (given) => (await import("./doctor.ts")).doctor(given)),
   );
   plaza
     .command("backup")
-    .description("copies a data folder without its keys, also while a server uses it; for PostgreSQL there is pg_dump")
+    .description("copies a data folder without its keys, also while a server uses it; use pg_dump for PostgreSQL")
     .argument("<folder>", "a new or empty folder")
     .option("--data <FOLDER>", "the data (default: that of plaza start)")
     .option("--config <FILE>", "config file of the server (default: plaza.config.yaml, if there is one)")
-    .option("--no-recordings", "leave the recordings of live video out")
+    .option("--no-recordings", "leave out the recordings of live video")
     .action(runs(async (given, folder) => (await import("./backup.ts")).backup(folder, given)));
   plaza
     .command("init")
@@ -35,7 +35,7 @@ export function addServerCommands(plaza: Command): void {
     .action(runs(async () => (await import("./init.ts")).init(process.cwd())));
   plaza
     .command("completion")
-    .description("prints the script with which a shell completes the commands")
+    .description("prints a completion script for a shell")
     .addArgument(new Argument("<shell>").choices(SHELLS))
     .addHelpText(
       "after",

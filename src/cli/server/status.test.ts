@@ -1,4 +1,4 @@
-/** What `plaza status` says of a server, and what it asks. */
+/** The requests and the output of `plaza status`. */
 import { expect, test } from "bun:test";
 import { type Asked, controlStub } from "#harness/cli/control-stub";
 import { written } from "#harness/cli/printed";
@@ -85,7 +85,7 @@ test("a server without its database says so, is asked nothing that it cannot kno
 test("no server on the data, and one that refuses, are one line and a failure", async () => {
   const streams = written();
   expect(await status({ data: temporaryFolder() })).toBe(1);
-  expect(streams).toEqual({ out: "", err: "plaza: no server runs on the data, and none is named by --control-url\n" });
+  expect(streams).toEqual({ out: "", err: "plaza: no server runs on the data, and --control-url names none\n" });
   Object.assign(streams, { err: "" });
   const { given } = controlStub(() => Response.json({ error: { message: "the control key is wrong" } }, { status: 401 }));
   expect(await status(given)).toBe(1);

@@ -17,17 +17,17 @@ export interface ServerStatus {
   readonly worlds: readonly { readonly name: string; readonly profile: string; readonly empty: boolean }[];
   /** Callbacks that do not work. */
   readonly callbacks: readonly { readonly url: string; readonly status: string }[];
-  /** Of the world, those about callbacks too. */
+  /** The alerts of the world, also those about callbacks. */
   readonly alerts: readonly Alert[];
 }
 
-/** As many as a person reads. */
+/** A person does not read more. */
 const CALLBACKS_MAX = 1_000;
 
 export async function statusOf(control: ControlRequests): Promise<ServerStatus> {
   const server = await control.request("GET", "/v1/server");
   const ready = (await control.send("/readyz")).ok;
-  // Without its database it has nothing more to say.
+  // Without its database the server cannot answer more.
   const worlds = ready ? (await control.request("GET", "/v1/worlds")).data : [];
   const callbacks = ready ? ((await control.request("GET", `callbacks?limit=${CALLBACKS_MAX}`)).data as ServerStatus["callbacks"]) : [];
   const broken = callbacks.filter(({ status: health }) => health !== "working").map(({ url, status: health }) => ({ url, status: health }));
@@ -43,7 +43,7 @@ export function status(given: Given): Promise<number> {
     else for (const line of linesOf(found)) say(printable(line));
     return found.ready ? 0 : FAILED;
   };
-  return withServer(given, show, () => fail("no server runs on the data, and none is named by --control-url"));
+  return withServer(given, show, () => fail("no server runs on the data, and --control-url names none"));
 }
 
 function linesOf({

@@ -1,4 +1,4 @@
-/** How `plaza stop` finds out that a server has ended. */
+/** `plaza stop` notices that a server has ended. */
 import { expect, spyOn, test } from "bun:test";
 import { announceServer } from "#config/server-files";
 import { afterThisTest } from "#harness/cleanup";

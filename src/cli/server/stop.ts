@@ -8,7 +8,7 @@ import { fail, note, say } from "../terminal/output.ts";
 const WITHIN_MS = 15_000;
 const LOOK_MS = 50;
 
-/** Resolves with 0 if no server runs any more, also if none ran. */
+/** Resolves with 0 if no server runs any more, also if none ran before. */
 export function stop(given: Given): Promise<number> {
   return withServer(
     given,
@@ -22,7 +22,7 @@ export function stop(given: Given): Promise<number> {
 
 async function stopServer(control: ControlRequests, given: Given): Promise<number> {
   const { pid } = (await control.request("GET", "/v1/server")) as { pid: number };
-  // Of a server elsewhere only its port can be seen; on this machine its process ends last.
+  // On this machine the process ends last. Of a server elsewhere only the port can be checked.
   const isHere = (await pidOnData(given)) === pid;
   await control.request("POST", "/v1/server/stop");
   for (let waited = 0; waited < WITHIN_MS; waited += LOOK_MS) {

@@ -1,4 +1,4 @@
-/** What a sandbox prints at its start, for a person to read and paste. */
+/** The output of a sandbox at its start, for a person to read and paste. */
 import { expect, test } from "bun:test";
 import type { RunningPlaza } from "#main";
 import { announcement } from "../start.ts";

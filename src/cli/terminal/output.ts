@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import { ConfigProblem } from "#config/config";
 
-/** What commands print: results on stdout, everything else on stderr. */
+/** Commands print results on stdout and everything else on stderr. */
 
 export const FAILED = 1;
 export const WRONG_USE = 2;
@@ -16,7 +16,7 @@ export function fail(message: string, code: number = FAILED): number {
   return code;
 }
 
-/** Text of others without what a terminal would obey. */
+/** Escapes control characters in text of others, because a terminal would obey them. */
 export const printable = (text: string): string =>
   text.replace(/\p{Cc}/gu, (unit) => `\\u${(unit.codePointAt(0) as number).toString(16).padStart(4, "0")}`);
 

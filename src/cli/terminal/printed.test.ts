@@ -1,4 +1,4 @@
-/** What a person reads when the program cannot go on, and with which code it ends. */
+/** The messages and exit codes of a program that cannot go on. */
 import { describe, expect, test } from "bun:test";
 import { written } from "#harness/cli/printed";
 import type { Log } from "#telemetry/log";
@@ -10,7 +10,7 @@ import { resultAtItsEnd } from "../world.ts";
 const errorOf = (message: string, more: { name?: string; code?: string; errorName?: string; cause?: unknown } = {}): Error =>
   Object.assign(new Error(message), more);
 
-/** What is said to a person, or what the log receives. */
+/** The message for a person, or the line of the log. */
 function explained(error: unknown) {
   const streams = written();
   const logged: unknown[] = [];
@@ -96,7 +96,7 @@ describe("what the control API returns", () => {
     ]);
     await expect(resultOfWork(events(["error", { error: { message: "users[0]: no" } }]))).rejects.toThrow(new ControlRefusal("users[0]: no"));
     await expect(resultOfWork(json({ error: { message: "refused" } }, 400))).rejects.toThrow(new ControlRefusal("refused"));
-    await expect(resultOfWork(events(["progress", { done: 1, total: 2 }]))).rejects.toThrow("the server ended before it said how this ended");
+    await expect(resultOfWork(events(["progress", { done: 1, total: 2 }]))).rejects.toThrow("the server ended before it reported the result");
   });
 
   test("as a list is read page by page, one line an entry, until a page is refused", async () => {

@@ -4,7 +4,7 @@ import { afterThisTest } from "#harness/cleanup";
 import type { Log } from "#telemetry/log";
 import { endWhenAsked, nextSignal } from "../process-end.ts";
 
-/** What happens, in its order; the program itself goes on. */
+/** The steps in their order; the program itself goes on. */
 function ending() {
   const steps: string[] = [];
   const spy = spyOn(process, "exit").mockImplementation(((code: number) => {

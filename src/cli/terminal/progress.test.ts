@@ -1,4 +1,4 @@
-/** What a terminal shows while something long goes on. */
+/** The progress line of a terminal during long work. */
 import { beforeEach, expect, spyOn, test } from "bun:test";
 import { afterThisTest } from "#harness/cleanup";
 import { written } from "#harness/cli/printed";
@@ -7,10 +7,10 @@ import { Progress } from "./progress.ts";
 const CLEARED = "\r\u001b[K";
 
 let nowMs = 0;
-/** What a timer does, and how often. */
+/** The function of a timer, and its interval. */
 let ticking: { tick: () => void; everyMs: number | undefined } | undefined;
 
-/** Stderr is a terminal of so many columns, and time goes on as the test says. */
+/** Stderr is a terminal with `columns`, and the test moves the time. */
 function terminal(columns = 120, isTTY = true) {
   for (const [name, value] of Object.entries({ isTTY, columns })) {
     const before = Object.getOwnPropertyDescriptor(process.stderr, name);

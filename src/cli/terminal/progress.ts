@@ -1,11 +1,11 @@
-/** A line on stderr that shows how far something long has come. Where stderr is no terminal, nothing is written. */
+/** A line on stderr with the progress of long work. It is written only to a terminal. */
 import { monotonicMs } from "#system";
 
 /** Faster than an eye follows. */
 const EVERY_MS = 100;
 const BAR_CHARACTERS = 24;
 const COLUMNS_DEFAULT = 80;
-/** ECMA-48: to the first column, and everything right of it erased. */
+/** ECMA-48: goes to the first column and erases the line. */
 const CLEARED = "\r\u001b[K";
 
 export class Progress {
@@ -19,7 +19,7 @@ export class Progress {
     this.#label = label;
   }
 
-  /** `unit` stands behind the numbers, e.g. `MB`. */
+  /** `unit` is printed after the numbers, e.g. `MB`. */
   show(done: number, total: number, unit = ""): void {
     const part = total === 0 ? 1 : Math.min(1, done / total);
     const filled = Math.floor(part * BAR_CHARACTERS);
@@ -27,7 +27,7 @@ export class Progress {
     this.say(`${bar} ${Math.floor(part * 100)} %  ${numberText(done)} of ${numberText(total)}${unit === "" ? "" : ` ${unit}`}`, part === 1);
   }
 
-  /** In place of a bar, where nobody knows how much there will be. */
+  /** Instead of a bar, if the total is unknown. */
   say(text: string, isLast = false): void {
     if (!process.stderr.isTTY) return;
     clearInterval(this.#ticking);
@@ -46,18 +46,18 @@ export class Progress {
     };
     clearInterval(this.#ticking);
     tick();
-    // A timer because nothing else happens meanwhile.
+    // A timer, because nothing else updates the line meanwhile.
     this.#ticking = setInterval(tick, 1_000);
   }
 
-  /** Takes the line away. */
+  /** Erases the line. */
   end(): void {
     clearInterval(this.#ticking);
     if (this.#isShown) process.stderr.write(CLEARED);
     this.#isShown = false;
   }
 
-  /** A longer line would go on in the next one, which nothing would erase. */
+  /** A longer line would wrap, and the next line is never erased. */
   #write(text: string): void {
     this.#isShown = true;
     process.stderr.write(CLEARED + `${this.#label} ${text}`.slice(0, (process.stderr.columns || COLUMNS_DEFAULT) - 1));

@@ -1,4 +1,4 @@
-/** What a command does where its output has no reader any more, and with a file that is to be text. */
+/** A command whose output is closed, and one whose file is not text. */
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** `plaza deliveries …`: what was sent to callbacks, and again. */
+/** `plaza deliveries …`: lists webhook deliveries and sends them again. */
 import { type ControlRequests, type Given, withServer } from "../control-client.ts";
 import { fail, note, printable, say, timeText, WRONG_USE } from "../terminal/output.ts";
 

@@ -1,4 +1,4 @@
-/** What `plaza listen` says of each webhook, what it hands on, and what the sender gets. */
+/** `plaza listen`: its output, the forwarded webhooks, and the status for the sender. */
 import { describe, expect, spyOn, test } from "bun:test";
 import { afterThisTest } from "#harness/cleanup";
 import { type Asked, controlStub } from "#harness/cli/control-stub";
@@ -253,7 +253,7 @@ describe("the app", () => {
     expect(stub.app().callback).toMatchObject({ url });
     stub.asked.length = 0;
     expect(await end()).toBe(0);
-    // What was subscribed in the world that is gone is not given back to the new one.
+    // Subscriptions of the old world are not restored in the new one.
     expect(patches(stub)).toEqual([taken, page, page]);
     expect(stub.app()).toMatchObject({ callback: null });
   });
@@ -291,7 +291,7 @@ test("the receiver's address may be a port, a host or an http address, and nothi
   }
 });
 
-/** What `plaza listen` takes of an app and gives back, where several take it one after another and end in any order. */
+/** Several listeners of one app, which begin one after another and end in any order. */
 const OWN = { url: "http://own/", verify_token: "own", verified: true };
 const SUBSCRIPTIONS = [{ object: "page", fields: ["feed"], callback: { url: "http://pages/" } }] as const;
 

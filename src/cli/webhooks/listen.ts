@@ -27,7 +27,7 @@ import {
   unsubscribeAccounts,
 } from "./subscribing.ts";
 
-/** Returned to the server if the receiver does not respond. */
+/** The status for the server if the receiver does not respond. */
 const BAD_GATEWAY = 502;
 const BAD_REQUEST = 400;
 const UNAUTHORIZED = 401;
@@ -51,7 +51,7 @@ export function listen(given: Given): Promise<number> {
 async function receive(first: ControlRequests, app: AppEntry, given: Given): Promise<void> {
   const forwardTo = forwardAddress(given.forward_to);
   const fields = fieldsFor(app, given.events as string | undefined);
-  // With bodies on stdout, it holds nothing else.
+  // If bodies are printed on stdout, everything else goes to stderr.
   const isBodies = given.print_json === true;
   const tell = isBodies ? note : say;
   const signed = new Signed(app, () => control);
@@ -139,22 +139,22 @@ function isSignature(signature: string, secret: string, body: string): boolean {
   return signature.length === expected.length && timingSafeEqual(Buffer.from(signature, "latin1"), Buffer.from(expected));
 }
 
-/** There is no server to give it back to. */
+/** The server is gone, so the callback cannot be restored. */
 function unreached(error: unknown, app: string, url: string): void {
   if (!(error instanceof ConfigProblem)) throw error;
-  note(`plaza: no server responds, so ${url} stays the callback of app ${app} where its data are kept`);
+  note(`plaza: no server responds, so ${url} is still the callback of app ${app} in its data`);
 }
 
 function forwardAddress(given: unknown): string | undefined {
   if (given === undefined) return undefined;
   const address = String(given);
-  // `3000/hook` and `localhost:3000/hook`: a receiver on this machine is what most people mean.
+  // `3000/hook` and `localhost:3000/hook` mean a receiver on this machine.
   const full = /^\d+(\/|$)/.test(address) ? `http://localhost:${address}` : address.includes("://") ? address : `http://${address}`;
   if (!/^https?:\/\//.test(full) || !URL.canParse(full)) throw new ConfigProblem("--forward-to", `"${address}" is not an http address`);
   return full;
 }
 
-/** What the app is subscribed to meanwhile: what is named; else its own subscriptions (undefined); else everything. */
+/** The app's subscriptions while it listens: the named events; else its own subscriptions (undefined); else every event. */
 function fieldsFor({ subscriptions = [] }: AppEntry, names: string | undefined): Fields | undefined {
   if (names === undefined && subscriptions.length > 0) return undefined;
   return fieldsNamed(names ?? "*", buildRegistry().webhookFields.all);
@@ -197,7 +197,7 @@ interface Webhook {
   }[];
 }
 
-/** Anything on this machine may send to the listener. */
+/** Any program on this machine may send to the listener. */
 function webhookIn(body: string): Webhook | undefined {
   try {
     const webhook = JSON.parse(body) as Webhook;
@@ -216,23 +216,23 @@ function summaryOf({ object, entry }: Webhook): string {
 }
 
 /**
- * The callback that `plaza listen` takes from an app and gives back. Of several on one app, the last one receives. Each notes in the verify token
- * of its callback, for which nobody is asked, what there was before it, so that they may end in any order.
+ * `plaza listen` replaces the callback of an app and restores it. If several listen for one app, the last one receives the webhooks. Each stores the state
+ * before it in the verify token of its callback, which nobody needs, so that they can end in any order.
  */
 type Callback = NonNullable<AppEntry["callback"]>;
 
-/** What a listener gives back. */
+/** The state that a listener restores. */
 interface Taken {
-  /** The app as it was, and as it was before each other listener on it, the last one first. */
+  /** The app before this listener, and before each earlier listener of the app, the latest first. */
   readonly before: readonly State[];
-  /** Accounts that listeners have left to it, which ended while it received. */
+  /** Accounts to unsubscribe for listeners that ended before this one. */
   readonly accounts: readonly Subscribed[];
 }
 
 interface State {
   readonly callback: Callback | null;
   readonly subscriptions: readonly Subscription[];
-  /** Of a listener: `accounts` above. */
+  /** If the callback is a listener's: its `accounts`. */
   readonly accounts: readonly Subscribed[];
 }
 
@@ -241,7 +241,7 @@ const nothing: Taken = { before: [], accounts: [] };
 
 const callbackOf = (callback: Callback, taken: Taken): Callback => ({ ...callback, verify_token: NOTE + JSON.stringify(taken) });
 
-/** Undefined: the callback is not that of a listener. */
+/** Undefined if the callback is not a listener's. */
 const takenOf = ({ callback }: AppEntry): Taken | undefined =>
   callback?.verify_token?.startsWith(NOTE) === true ? (JSON.parse(callback.verify_token.slice(NOTE.length)) as Taken) : undefined;
 
@@ -258,17 +258,17 @@ const pathOf = (id: string): string => `nodes/apps/${id}`;
 /** Makes `url` the callback of the app alone. */
 export async function takeCallback(control: ControlRequests, app: AppEntry, url: string, fields: Fields | undefined): Promise<void> {
   const wanted = fields === undefined ? (app.subscriptions ?? []) : Object.entries(fields).map(([object, names]) => ({ object, fields: names }));
-  // A callback of one object would take that object's webhooks.
+  // Without the callbacks of single objects, because those would get the webhooks.
   const subscriptions = wanted.map(({ object, fields: names }) => ({ object, fields: names }));
   const taken = { before: [stateOf(app), ...(takenOf(app) ?? nothing).before], accounts: [] };
   await control.request("PATCH", pathOf(app.id), { callback: callbackOf({ url, verified: true }, taken), subscriptions });
 }
 
-/** Whether the listener at `url` has taken it: a world that was made anew knows nothing of it. */
+/** Whether the app still has the listener at `url` as its callback or as an earlier one; not in a world that was reset or replaced. */
 export const isTaken = (app: AppEntry, url: string): boolean =>
   app.callback?.url === url || takenOf(app)?.before.some((state) => state.callback?.url === url) === true;
 
-/** Gives back callback, subscriptions and accounts, or leaves that to the listener that took them from this one. */
+/** Restores callback, subscriptions and accounts, or leaves that to the listener that began after this one. */
 export async function giveBack(control: ControlRequests, id: string, url: string, accounts: readonly Subscribed[]): Promise<void> {
   const app = await findApp(control, id).catch(goneOnly);
   const { callback } = app ?? {};
@@ -278,7 +278,7 @@ export async function giveBack(control: ControlRequests, id: string, url: string
     await control.request("PATCH", pathOf(id), { callback: callbackOf(callback, without(taken, own, accounts)) });
     return;
   }
-  // What somebody else has made the callback since then stays.
+  // A callback that somebody else has set since then stays.
   const [last, ...before] = callback?.url === url ? taken.before : [];
   if (last !== undefined) {
     const isListener = last.callback !== null && before.length > 0;
@@ -288,7 +288,7 @@ export async function giveBack(control: ControlRequests, id: string, url: string
   await unsubscribeAccounts(control, id, [...taken.accounts, ...accounts]);
 }
 
-/** The listener after the one that ends gets what that one had to give back. */
+/** The next listener gets the state that the ending one would restore. */
 function without({ before, accounts }: Taken, own: number, left: readonly Subscribed[]): Taken {
   const handed = [...(before[own]?.accounts ?? []), ...left];
   const kept = before.map((state, at) => (at === own - 1 ? { ...state, accounts: [...state.accounts, ...handed] } : state)).toSpliced(own, 1);
@@ -305,15 +305,15 @@ const TRY_EVERY_MS = 1_000;
 const UNAVAILABLE = 500;
 
 interface Following {
-  /** Options of the command: which server it is, looked up anew each time, since its port may be another one. */
+  /** Options of the command. They are used to find the server again, whose port may have changed. */
   readonly given: Readonly<Record<string, unknown>>;
   readonly signal: AbortSignal;
   tell(line: string): void;
-  /** It was away, and may hold another world now. */
+  /** Called when the server is back, perhaps with another world. */
   onBack(control: ControlRequests): Promise<void>;
 }
 
-/** Resolves after the signal. Rejects where the server refuses: the world or the app is gone, or the key is another one. */
+/** Resolves after the signal. Rejects if the server refuses: the world or the app is gone, or the key has changed. */
 async function followServer(following: Following, first: ControlRequests): Promise<void> {
   const { signal, tell, onBack } = following;
   let control = first;
@@ -334,22 +334,22 @@ async function followServer(following: Following, first: ControlRequests): Promi
       await onBack(control);
       tell("the server is back");
     }
-    // One that is about to end still takes connections, and ends them at once.
+    // A server that is about to end still accepts connections, and closes them at once.
     await sleepMs(TRY_EVERY_MS);
   }
 }
 
-/** A stream on which little comes, for its end. */
+/** Waits for the end of a stream, which ends with the server. */
 async function connectionEnds(control: ControlRequests, signal: AbortSignal): Promise<void> {
   try {
     const response = await control.send(`${control.world}/alerts`, { headers: { accept: "text/event-stream" }, signal });
     if (response.ok) for await (const _ of readEvents(response));
   } catch {
-    // However it ends, what comes next finds out why.
+    // The next request finds out why it ended.
   }
 }
 
-/** Undefined: it does not respond, or not yet. */
+/** Undefined if it does not respond yet. */
 async function findServer({ given, signal }: Following): Promise<ControlRequests | undefined> {
   try {
     const control = await controlRequests(given);

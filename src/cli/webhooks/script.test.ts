@@ -32,8 +32,8 @@ test("what is no override says so, with the path", () => {
   expect(() => overridden("timestamp=9007199254740993")).toThrow("--override: the number 9007199254740993 has more digits than can be kept");
   // As deep as any payload.
   expect(() => overridden(`${"a.".repeat(31)}a=1`)).not.toThrow();
-  expect(() => overridden("timestamp.x=1")).toThrow('"timestamp.x" asks for x of what is no object');
-  expect(() => overridden("sender[0]=1")).toThrow("element 0 of what is no list");
+  expect(() => overridden("timestamp.x=1")).toThrow('"timestamp.x" asks for x of a value that is not an object');
+  expect(() => overridden("sender[0]=1")).toThrow("element 0 of a value that is not a list");
   for (const at of [2, 5]) expect(() => overridden(`messages[${at}]=1`)).toThrow(`element ${at} of a list of 1`);
 });
 

@@ -1,4 +1,4 @@
-/** A script of `plaza trigger`: a list of steps in YAML or JSON, read and checked as a whole before the first is done. */
+/** A script of `plaza trigger`: a list of steps in YAML or JSON, which is checked as a whole before the first step. */
 import { type Static, type TSchema, Type } from "typebox";
 import { ConfigProblem } from "#config/config";
 import { entryReader } from "#graph/worlds/file/entry-reader";
@@ -7,21 +7,21 @@ import { readYaml } from "#graph/worlds/file/yaml";
 import { InexactNumber, parseExactJson } from "#kernel/exact-json";
 import { readTextFile } from "../terminal/output.ts";
 
-/** One event to make. */
+/** An event to trigger. */
 export interface Trigger {
   readonly event: string;
   readonly entity?: string | undefined;
   readonly phone_number?: string | undefined;
-  /** An example where it is left out. */
+  /** Undefined: an example. */
   readonly value?: unknown;
   readonly overrides: readonly Override[];
 }
 
 type Step =
   | { readonly trigger: Trigger }
-  /** Moves the world's clock by so many seconds. */
+  /** Moves the world's clock, in seconds. */
   | { readonly advance: number }
-  /** Merges what a world file would hold. */
+  /** Merges these entries of a world file. */
   | { readonly world: Readonly<Record<string, unknown>> };
 
 const STEPS_MAX = 1_000;
@@ -34,7 +34,7 @@ const eventStep = Type.Object(
     entity: Type.Optional(worldId),
     phone_number: Type.Optional(worldId),
     value: Type.Optional(anyMap),
-    /** By path, as `--override` has it. */
+    /** By path, as in `--override`. */
     override: Type.Optional(anyMap),
   },
   closed,
@@ -47,8 +47,8 @@ export async function readScript(file: string): Promise<readonly Step[]> {
   const list = await readYaml(await readTextFile("--script", file)).catch((error: Error) => {
     throw new ConfigProblem("--script", `${file}: ${error.message}`);
   });
-  if (!Array.isArray(list) || list.length === 0) throw new ConfigProblem("--script", `${file} must hold a list of steps`);
-  if (list.length > STEPS_MAX) throw new ConfigProblem("--script", `${file} holds more than ${STEPS_MAX} steps`);
+  if (!Array.isArray(list) || list.length === 0) throw new ConfigProblem("--script", `${file} must contain a list of steps`);
+  if (list.length > STEPS_MAX) throw new ConfigProblem("--script", `${file} has more than ${STEPS_MAX} steps`);
   return list.map((given, at) => {
     try {
       return stepOf(given);
@@ -64,21 +64,21 @@ function stepOf(given: unknown): Step {
   const read = <S extends TSchema>(schema: S) => entryReader(schema)(given) as Static<S>;
   if (keys.includes("advance")) return read(advanceStep);
   if (keys.includes("world")) return read(worldStep);
-  if (!keys.includes("event")) throw new WorldProblem("it", "has none of event, advance and world");
+  if (!keys.includes("event")) throw new WorldProblem("it", "has neither event nor advance nor world");
   const { override = {}, value, ...event } = read(eventStep);
   if (value !== undefined && Object.keys(override).length > 0)
     throw new WorldProblem("override", "changes the example, and value replaces it: give one of them");
   return { trigger: { ...event, value, overrides: Object.entries(override).map(([path, one]) => ({ path, value: one })) } };
 }
 
-/** Deeper than any payload; the work of one override is bounded by it. */
+/** Deeper than any payload, and a limit of the work of one override. */
 const PATH_STEPS_MAX = 32;
 /** A key, or the place in a list. */
 const STEP = /^(?:([^.[\]]+)|\[(\d{1,6})\])/;
 
 type Override = { readonly path: string } & (
   | { readonly value: unknown }
-  /** As it is written on a command line: what stands at its place in the example decides on its type. */
+  /** As on a command line: the value in the example decides the type. */
   | { readonly text: string }
 );
 
@@ -114,17 +114,17 @@ function replaced(before: unknown, [step, ...rest]: Steps, override: Override): 
   if (step === undefined) return "text" in override ? typed(override.text, before) : override.value;
   if (typeof step === "number") {
     const list = before ?? [];
-    if (!Array.isArray(list)) throw wrong(override.path, `asks for element ${step} of what is no list`);
+    if (!Array.isArray(list)) throw wrong(override.path, `asks for element ${step} of a value that is not a list`);
     if (step > list.length) throw wrong(override.path, `asks for element ${step} of a list of ${list.length}`);
     return list.toSpliced(step, 1, replaced(list[step], rest, override));
   }
   const map = before ?? {};
-  if (typeof map !== "object" || Array.isArray(map)) throw wrong(override.path, `asks for ${step} of what is no object`);
+  if (typeof map !== "object" || Array.isArray(map)) throw wrong(override.path, `asks for ${step} of a value that is not an object`);
   const inside = Object.hasOwn(map, step) ? (map as Record<string, unknown>)[step] : undefined;
   return { ...map, [step]: replaced(inside, rest, override) };
 }
 
-/** What takes the place of a text is text. Anything else is JSON where it can be read as such, and text where it cannot. */
+/** Text if it replaces text. Else JSON, or text if it is not valid JSON. */
 function typed(text: string, before: unknown): unknown {
   if (typeof before === "string") return text;
   try {

@@ -1,4 +1,4 @@
-/** Which accounts and pages `plaza listen` changes so that the app gets their webhooks, and what of them it gives back. */
+/** The accounts and pages that `plaza listen` subscribes and restores. */
 import { describe, expect, test } from "bun:test";
 import type { WebhookField } from "#webhooks/catalogue/field";
 import { ControlRefusal, type ControlRequests } from "../control-client.ts";

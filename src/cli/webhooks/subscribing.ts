@@ -1,6 +1,6 @@
 /**
- * What an app needs so that `plaza listen` receives its webhooks beside the callback (`listen.ts`): the fields, and each account and page that
- * has them. Nothing is asked of the tokens that some webhooks need besides.
+ * The subscriptions that `plaza listen` makes besides the callback (`listen.ts`): fields, and the accounts and pages that have them. It creates no tokens,
+ * which some webhooks need too.
  */
 import { ConfigProblem } from "#config/config";
 import { suggestion } from "#kernel/suggestion";
@@ -17,11 +17,11 @@ export interface AppEntry {
 export interface Subscription {
   readonly object: WebhookObject;
   readonly fields: readonly string[];
-  /** In place of the app's own. */
+  /** Replaces the app's own callback. */
   readonly callback?: AppEntry["callback"];
 }
 
-/** The first so many accounts of each kind are subscribed; a world may have millions. */
+/** How many accounts of each kind are subscribed. A world may have millions. */
 const ACCOUNTS_MAX = 1_000;
 /** Read at a time: a page with all its people may be some 600 kB. */
 const ACCOUNTS_PAGE = 50;
@@ -63,10 +63,10 @@ interface Account {
 
 /** The key of a world file whose nodes have the events of an object. */
 export const nodesOf = { social: "social_accounts", chatapp_business_account: "chatapp_accounts", page: "pages", catalog: "catalogs" } as const;
-/** Those on which the subscription is. A catalog has its page's, to whatever fields. */
+/** The nodes that hold the subscription: that of a catalog is on its page, for any fields. */
 const subscribedOn = { ...nodesOf, catalog: "pages" } as const;
 
-/** What an account has to hold so that the app gets the fields of it; undefined where it holds that already. */
+/** The change of an account after which the app gets its fields; undefined if it gets them already. */
 const change: Readonly<Record<WebhookObject, (account: Account, app: string, fields: readonly string[]) => Partial<Account> | undefined>> = {
   page: ({ subscribed_apps = [] }, app, fields) => {
     const before = subscribed_apps.find((one) => one.app === app)?.subscribed_fields ?? [];
@@ -81,7 +81,7 @@ const change: Readonly<Record<WebhookObject, (account: Account, app: string, fie
   social: ({ app_connections = [] }, app) => (app_connections.includes(app) ? undefined : { app_connections: [...app_connections, app] }),
 };
 
-/** An account that was changed, and what it held of the app before. */
+/** An account that was changed, and its subscriptions of the app before. */
 export interface Subscribed {
   readonly object: WebhookObject;
   readonly id: string;
@@ -90,14 +90,14 @@ export interface Subscribed {
 
 const pathOf = ({ object, id }: Pick<Subscribed, "object" | "id">): string => `nodes/${subscribedOn[object]}/${id}`;
 
-/** The same account as it was before, as far as the app is concerned: what others changed meanwhile stays. */
+/** Restores what the account had of the app. Changes of others stay. */
 function restored({ object, before }: Subscribed, now: Account, app: string): Partial<Account> {
   if (object === "social") return { app_connections: (now.app_connections ?? []).filter((one) => one !== app) };
   const others = (now.subscribed_apps ?? []).filter((one) => one.app !== app);
   return { subscribed_apps: [...others, ...(before.subscribed_apps ?? [])] };
 }
 
-/** Subscribes the app to every account and page that has such fields. Those that it changes are added to `subscribed`. */
+/** Subscribes the app to every account and page that has such fields, and adds each that it changes to `subscribed`. */
 export async function subscribeAccounts(control: ControlRequests, app: string, fields: Fields, subscribed: Subscribed[]): Promise<void> {
   for (const [object, names] of Object.entries(fields) as [WebhookObject, readonly string[]][]) {
     if (names.length === 0) continue;
@@ -111,7 +111,7 @@ export async function subscribeAccounts(control: ControlRequests, app: string, f
   }
 }
 
-/** The last first. What is gone by now needs no undoing, and keeps none of the others from it. */
+/** The last one first. An account that is gone by now is skipped. */
 export async function unsubscribeAccounts(control: ControlRequests, app: string, subscribed: readonly Subscribed[]): Promise<void> {
   for (const one of subscribed.toReversed()) {
     try {

@@ -1,4 +1,4 @@
-/** What `plaza trigger` and `plaza deliveries` ask of the control API, and what they print of a delivery. */
+/** `plaza trigger` and `plaza deliveries`: their requests, and the lines that they print. */
 import { describe, expect, spyOn, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -176,12 +176,12 @@ describe("a script", () => {
       return { code: await trigger(undefined, { ...stub.given, script: script(steps) }), said: streams.err };
     };
     const steps = (count: number) => Array.from({ length: count }, () => ({ advance: 0 }));
-    expect((await run(steps(1_001))).said).toEndWith("holds more than 1000 steps\n");
-    for (const none of [[], {}, null]) expect((await run(none)).said).toEndWith("must hold a list of steps\n");
+    expect((await run(steps(1_001))).said).toEndWith("has more than 1000 steps\n");
+    for (const none of [[], {}, null]) expect((await run(none)).said).toEndWith("must contain a list of steps\n");
     for (const [step, problem] of [
       [{ advance: -1 }, "advance"],
       [{ advance: 0.5 }, "advance"],
-      [null, "it has none of event, advance and world"],
+      [null, "it has neither event nor advance nor world"],
       [{ world: {}, event: "calls" }, "event"],
       [{ event: "calls", value: {}, override: { a: 1 } }, "override changes the example"],
       [{ event: "call" }, "there is no event call; did you mean calls?; --list shows them"],

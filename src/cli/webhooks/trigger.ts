@@ -59,7 +59,7 @@ function jsonOf(text: string): unknown {
 
 async function runScript(control: ControlRequests, file: string): Promise<number> {
   const steps = await readScript(file);
-  // Whatever can be wrong with a name is found before the first event is made.
+  // Every name is checked before the first event.
   for (const step of steps) if ("trigger" in step) fieldOf(step.trigger.event);
   for (const step of steps) {
     if ("advance" in step) {
@@ -93,7 +93,7 @@ async function triggerOne(control: ControlRequests, { event, phone_number, overr
   return hasFailed ? FAILED : 0;
 }
 
-/** `object.field`, or a field only, which selects the first object of the catalogue that has it. Throws `ConfigProblem`. */
+/** `object.field`, or a field alone, which means the first object that has it. Throws `ConfigProblem`. */
 function fieldOf(event: string): WebhookField {
   const found = all.find(({ object, field }) => event === `${object}.${field}`) ?? all.find(({ field }) => event === field);
   if (found !== undefined) return found;

@@ -7,30 +7,30 @@ export function addWebhookCommands(plaza: Command): void {
     .option("--forward-to <URL>", "forward webhooks to this address, e.g. localhost:3000/hook, and return its status to the server")
     .option(
       "--events <A,B>",
-      "subscribe the app to these alone while it listens, e.g. messages,page.custom_labels; * is all (default: as it is, else all)",
+      "subscribe the app only to these events while it listens, e.g. messages,page.custom_labels; * is every event (default: the app's subscriptions, else every event)",
     )
-    .option("--no-subscribe", "leave accounts and pages that the app is not subscribed to as they are")
+    .option("--no-subscribe", "do not subscribe the app to further accounts and pages")
     .option("--print-json", "print the body of each webhook, and nothing else, on stdout")
     .option("--print-secret", "print the signing secret of the app and end")
     .option("--app <ID>", "the app (default: the only app of the world)")
     .option("--port <N>", "port to receive webhooks on (default: a free port)")
-    .option("--public-url <URL>", "address under which the server reaches this machine, if it is another machine")
+    .option("--public-url <URL>", "address under which the server reaches the listener, if the server runs on another machine")
     .action(runs(async (given) => (await import("./listen.ts")).listen(given)));
-  serverCommand(plaza, "trigger", "makes an example event, or those of a script, and prints the result of each delivery")
+  serverCommand(plaza, "trigger", "triggers an example event, or the events of a script, and prints the result of each delivery")
     .argument("[event]", "a webhook field, e.g. messages or social.comments")
     .option("--list", "list the events")
-    .option("--entity <ID>", "the account or page (default: the first of the world)")
+    .option("--entity <ID>", "the account or page (default: the first one of the world)")
     .option("--phone-number <ID>", "the business phone number, if the event belongs to one")
     .option("--override <PATH=VALUE>", "replace a value of the example, e.g. message.text=hello; repeatable", collected)
     .option("--value <JSON>", "the value of the event (default: an example)")
-    .option("--script <FILE>", "make the events of this file, step by step; - reads standard input")
+    .option("--script <FILE>", "trigger the events of this file, step by step; - reads standard input")
     .action(runs(async (given, event) => (await import("./trigger.ts")).trigger(event, given)));
-  addDeliveryCommands(plaza.command("deliveries").description("shows what was sent to callbacks, and sends it again"));
+  addDeliveryCommands(plaza.command("deliveries").description("lists webhook deliveries, and sends them again"));
 }
 
 function addDeliveryCommands(deliveries: Command): void {
   serverCommand(deliveries, "list", "lists deliveries, the newest first")
-    .option("--status <A,B>", "only waiting, sending, delivered, failed or unsubscribed ones")
+    .option("--status <A,B>", "only deliveries with these states: waiting, sending, delivered, failed, unsubscribed")
     .option("--callback <URL>", "only to this callback, by its address or id")
     .option("--field <NAME>", "only of this webhook field")
     .option("--limit <N>", "how many (default: 20)")
@@ -39,9 +39,9 @@ function addDeliveryCommands(deliveries: Command): void {
   serverCommand(deliveries, "show", "prints deliveries with their bodies and every attempt")
     .argument("<id...>", "ids, as list shows them")
     .action(runs(async (given, ids: string[]) => (await import("./deliveries.ts")).showDeliveries(given, ids)));
-  serverCommand(deliveries, "resend", "sends deliveries again, with the same ids and bodies; a paused callback is resumed")
+  serverCommand(deliveries, "resend", "sends deliveries again, with the same ids and bodies, and resumes a paused callback")
     .argument("[id...]", "ids, as list shows them")
-    .option("--since <TIME>", "all that were made since then: Unix seconds or ISO 8601, in the time of the world")
-    .option("--callback <URL>", "of these only those to this callback, by its address or id")
+    .option("--since <TIME>", "all deliveries since this time: Unix seconds or ISO 8601, in the time of the world")
+    .option("--callback <URL>", "with --since: only deliveries to this callback, by its address or id")
     .action(runs(async (given, ids: string[]) => (await import("./deliveries.ts")).resendDeliveries(given, ids)));
 }

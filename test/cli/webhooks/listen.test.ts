@@ -219,7 +219,7 @@ test("it ends where its server is gone, and says what stays behind", async () =>
   for (let line = ""; !line.includes("the server has ended"); ) line = (await lines.next()).value as string;
   listening.kill("SIGINT");
   expect(await new Response(listening.stderr).text()).toBe(
-    `plaza: no server responds, so ${url} stays the callback of app 1001 where its data are kept\n`,
+    `plaza: no server responds, so ${url} is still the callback of app 1001 in its data\n`,
   );
   expect(await listening.exited).toBe(0);
 });

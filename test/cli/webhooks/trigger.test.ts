@@ -89,7 +89,7 @@ test("a script ends with the first event that a callback refuses, and nothing of
     ["[{event: calls, entity: x}]", "entity must be an id"],
     ["[{event: calls, value: {}, override: {a: 1}}]", "give one of them"],
     ["[{event: calls, times: 3}]", "times"],
-    ["event: calls", "must hold a list of steps"],
+    ["event: calls", "must contain a list of steps"],
     ["[", "--script"],
   ] as const)
     expect(await plaza("trigger", "--script", script(text))).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining(message) });
