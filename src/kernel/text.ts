@@ -36,9 +36,10 @@ export function codePointCount(text: string): number {
 
 /**
  * The same text for texts that differ only in case: Unicode's full case folding, statuses C and F of CaseFolding.txt, except that Cherokee
- * letters become the small ones. Each character is folded by itself, because Σ becomes ς at the end of a longer text. D-310: ı is not i.
+ * letters become the small ones. Each character beyond ASCII is folded by itself, because Σ becomes ς at the end of a longer text. D-310: ı is
+ * not i.
  */
-export const foldCase = (text: string): string => Array.from(text, foldCharacter).join("");
+export const foldCase = (text: string): string => text.replace(/\P{ASCII}/gu, foldCharacter).toLowerCase();
 
 const foldCharacter = (character: string): string => (character === "ı" ? character : character.toLowerCase().toUpperCase().toLowerCase());
 
