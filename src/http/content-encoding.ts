@@ -1,11 +1,11 @@
-/** D-330: bodies that are compressed with gzip, as mobile libraries send them. */
+/** D-330: request bodies in gzip, as mobile libraries send them. */
 import { promisify } from "node:util";
 import { gunzip, gunzipSync } from "node:zlib";
 import { bodyTooLarge, type GraphError, malformedRequest } from "#kernel/errors";
 import { findHeader } from "#kernel/http-text/headers";
 import type { RequestHead } from "./http1/request-head.ts";
 
-/** Of a Content-Encoding; undefined: a body cannot have it. */
+/** Undefined for an encoding that is not supported. */
 export type BodyEncoding = "identity" | "gzip" | undefined;
 
 export function encodingOf({ headers, framing }: RequestHead): BodyEncoding {
@@ -20,16 +20,16 @@ export const unsupportedEncoding = ({ headers }: RequestHead): GraphError =>
     `The Content-Encoding ${findHeader(headers, "content-encoding")} is not supported; send the body without compression or with gzip`,
   );
 
-/** Up to here a body may unpack to any multiple of its size: the largest bodies of the interface stay well below it. */
+/** A body of up to this size may unpack to any multiple of its compressed size. The largest bodies of the interface stay well below it. */
 const FREE_BYTES_MAX = 262_144;
-/** Text that says something is compressed to a tenth; repeated events, measured, to a fiftieth. gzip reaches 1,000 with a text of one letter. */
+/** gzip compresses ordinary JSON to about a tenth, repeated events to a fiftieth, and one repeated letter to a thousandth (measured). */
 const RATIO_MAX = 100;
 
-/** The last four bytes of gzip data (RFC 1952) are the length of what was compressed. The sender can write anything there. */
+/** The last four bytes of gzip data (RFC 1952) state the length without compression. The sender can write any number there. */
 export const statedBytes = (packed: Uint8Array): number =>
   packed.length < 4 ? 0 : new DataView(packed.buffer, packed.byteOffset + packed.length - 4, 4).getUint32(0, true);
 
-/** At once: a small body, whose token is checked in this turn of the event loop. */
+/** For a small body, whose token must be checked in this turn of the event loop. */
 export function unpackedAtOnce(packed: Uint8Array, bytesMax: number): Uint8Array | GraphError {
   try {
     return gunzipSync(packed, { maxOutputLength: bytesMax });
@@ -40,7 +40,7 @@ export function unpackedAtOnce(packed: Uint8Array, bytesMax: number): Uint8Array
 
 const gunzipInThread = promisify(gunzip) as (packed: Uint8Array, given: { maxOutputLength: number }) => Promise<Uint8Array>;
 
-/** Beside other work. */
+/** In another thread. */
 export async function unpacked(packed: Uint8Array, bytesMax: number): Promise<Uint8Array | GraphError> {
   const ratioBytesMax = Math.max(FREE_BYTES_MAX, RATIO_MAX * packed.length);
   try {

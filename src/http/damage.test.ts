@@ -45,7 +45,7 @@ describe("damaged responses", () => {
     expect(graph.world.requests.entries()).toMatchObject([{ operation: "echo", status: 200 }]);
   });
 
-  test("D-150: a body is cut where it is asked to be, behind the length of the whole, and the connection ends", async () => {
+  test("D-150: a body is cut at the given byte, after the length of the whole, and the connection ends", async () => {
     const body = "0123456789";
     const graph = await serve({ cut_body_at: 4 }, body);
     const { text, error } = await receive(graph.port, get());
@@ -71,8 +71,8 @@ describe("damaged responses", () => {
   });
 });
 
-describe("what is sent of a damaged response", () => {
-  /** What an exchange is asked for, one after the other; of a stream its head and the length of each part. */
+describe("the parts of a damaged response that are sent", () => {
+  /** The calls that a connection gets, in order; for a stream its head and the length of each part. */
   async function askedFor(damage: Partial<Damage>, body: string, status = 200): Promise<readonly unknown[]> {
     const asked: unknown[] = [];
     const exchange = {
@@ -95,7 +95,7 @@ describe("what is sent of a damaged response", () => {
     expect(await askedFor({ body_bytes_per_second: 9 }, "xy")).toEqual([{ headers: { a: "b", "content-length": "2" }, sizes: [1, 1] }, "finish"]);
   });
 
-  test("D-150: a response that has no body has none to damage; what is reset sends nothing", async () => {
+  test("D-150: a response without a body cannot be damaged, and a reset sends nothing", async () => {
     expect(await askedFor({ body_bytes_per_second: 1 }, "", 204)).toEqual(["send 204", "finish"]);
     expect(await askedFor({ cut_body_at: 1 }, "", 304)).toEqual(["send 304", "end"]);
     expect(await askedFor({ reset: true, cut_body_at: 1 }, "x")).toEqual(["abort"]);

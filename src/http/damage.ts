@@ -5,9 +5,9 @@ import { sleepMs } from "#system";
 import type { Connection } from "./http1/connection.ts";
 import { hasContent } from "./http1/response-writer.ts";
 
-/** A slow body is sent in parts this far apart. */
+/** The time between two parts of a slow body. */
 const PART_EVERY_MS = 100;
-/** However slow, the whole body is sent in this time, so that a fault does not hold a connection for ever. */
+/** The whole body is sent in this time, so that a fault does not keep a connection for ever. */
 const BODY_MS_MAX = 300_000;
 
 export async function sendDamaged(connection: Connection, response: GraphResponse, damage: Damage): Promise<void> {
@@ -33,7 +33,7 @@ async function* slowly(body: Uint8Array, bytesPerSecond: number): AsyncGenerator
   const size = Math.max(1, Math.ceil((body.length * PART_EVERY_MS) / msMax));
   for (let at = 0; at < body.length; at += size) {
     const part = body.subarray(at, at + size);
-    // Before each part, so that the last byte comes when the whole is due.
+    // The wait is before each part, so that the last byte is sent when the whole body is due.
     await sleepMs(Math.min(BODY_MS_MAX, (part.length / body.length) * msMax));
     yield part;
   }

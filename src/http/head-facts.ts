@@ -1,6 +1,6 @@
 /**
- * What is worked out once for a head: many requests of a connection have the same, and it is one object then. Others have the same query,
- * with its fields and tokens, for many nodes.
+ * Facts that are derived once from a head: if requests of a connection have equal heads, they share one object. Requests for many nodes often
+ * have equal queries, with the same fields and tokens.
  */
 
 import { type ParsedPairs, parsePairs } from "#graph/request-text/pairs";
@@ -10,7 +10,7 @@ import { findHeader } from "#kernel/http-text/headers";
 import type { PageGuard } from "#kernel/page-guard";
 import type { RequestHead } from "./http1/request-head.ts";
 
-/** What is worked out once for the text of a query. */
+/** Derived once from the text of a query. */
 interface QueryFacts {
   readonly query: ParsedPairs;
   /** For the request log. */
@@ -18,11 +18,11 @@ interface QueryFacts {
 }
 
 const QUERIES_MAX = 256;
-/** A query is part of the text of its head, which it keeps in memory: 512 kB of all of them. */
+/** A query is a slice of the text of its head, and keeps the whole text in memory: all of them together 512 kB. */
 const HEAD_BYTES_MAX = 2_048;
 
 export interface HeadFacts extends QueryFacts {
-  /** Why the web page that sent the request may not (D-240). */
+  /** Why the web page may not send the request (D-240). */
   readonly pageRefusal: string | undefined;
 }
 

@@ -18,17 +18,17 @@ export interface HttpLimits {
   readonly keepAliveMs: number;
   /** Requests that are in the pipeline at the same time; one more is turned away (D-97). */
   readonly requestsMax: number;
-  /** Of their bodies together, in bytes; the request that goes beyond it is the last one taken. */
+  /** Of the bodies of these requests together, in bytes. The request that exceeds it is the last one that is taken. */
   readonly requestBytesMax: number;
-  /** Of what has arrived of bodies that are not complete, on all connections together, in bytes. */
+  /** The arrived bytes of incomplete bodies, on all connections together. */
   readonly arrivingBytesMax: number;
   /** Requests that wait for other servers, and the bytes of their bodies. */
   readonly waiting: Capacity;
   /** The same for one app. */
   readonly waitingOfAppMax: Capacity;
-  /** Connections of clients; of more, the one that has waited longest for its client is closed. */
+  /** Connections of clients. If there are more, the one that has waited longest for its client is closed. */
   readonly connectionsMax: number;
-  /** What all connections may hold together: bytes that were received and are not read yet, and responses that clients do not take. */
+  /** Bytes of all connections together: received and not read yet, or written and not taken by the client. */
   readonly connectionBytesMax: number;
 }
 
@@ -40,26 +40,26 @@ export const defaultLimits: HttpLimits = {
   // 1 MiB in 10 s is a line of 0.8 Mbit/s.
   bodyMsMax: 10_000,
   headMsMax: 10_000,
-  // Longer than the 60 s of common load balancers, so that they and not Plaza close first and no request is lost in between.
+  // Longer than the 60 s of common load balancers, so that the load balancer closes first, and no request is lost.
   keepAliveMs: 65_000,
-  // At 50 µs a request this is 0.05 s of work. Twice as many at a time cost some 5 % more each, because less of what they need is at hand.
+  // At 50 µs a request this is 0.05 s of work. With twice as many at a time each costs some 5 % more, because caches hold less of their data.
   requestsMax: 1_024,
-  // At 40 ns a byte, measured with 50 app events a request, this is 0.1 s of work; parsed, a body takes some ten times its bytes.
+  // At 40 ns a byte, measured with 50 app events a request, this is 0.1 s of work; a parsed body takes some ten times its bytes.
   requestBytesMax: 2_097_152,
-  // Memory that senders can hold by being slow, at most twice this. A body that comes with its head, as small ones do, needs none of it.
+  // Slow senders can hold at most twice this memory. A body that comes with its head, as small ones do, does not count.
   arrivingBytesMax: 33_554_432,
-  // Each has a connection to another server for up to 10 s (D-61). A request to verify a callback has less than 1 KiB; parsed, a body takes some
-  // ten times its bytes.
+  // Each has a connection to another server for up to 10 s (D-61). A request to verify a callback has less than 1 KiB; a parsed body takes
+  // some ten times its bytes.
   waiting: { count: 256, size: 4_194_304 },
-  // A quarter: four apps have to misbehave together.
+  // A quarter, so that four apps have to misbehave together.
   waitingOfAppMax: { count: 64, size: 1_048_576 },
-  // Some 20 MB, as measured with idle connections. `connectionsWithin` makes it smaller where the system allows few open files.
+  // Some 20 MB, as measured with idle connections. `connectionsWithin` makes it smaller if the system allows few open files.
   connectionsMax: 8_192,
   // Every connection has space for 8 KiB, and thousands of them are idle.
   connectionBytesMax: 67_108_864,
 };
 
-/** The limits with some of them changed; memory for bodies that arrive is enough for some of the largest. */
+/** The limits with some of them changed. The memory for arriving bodies is enough for several of the largest ones. */
 export function limitsOf(changed: Partial<HttpLimits>): HttpLimits {
   const limits = { ...defaultLimits, ...changed };
   const arrivingBytesMax = Math.max(limits.arrivingBytesMax, 4 * limits.bodyBytesMax);
@@ -77,22 +77,22 @@ export function multipartLimits(endpoints: Registry["endpoints"]): Required<Http
 }
 
 /**
- * Files that stay free for the database, the control API and requests to other servers: deliveries have at most 2,048 connections in
+ * Open files that are reserved for the database, the control API and requests to other servers: deliveries have at most 2,048 connections in
  * use and 2,048 idle ones, handshakes 256, the control API 256.
  */
 const FILES_RESERVED = 4_864;
 
-/** `filesMax`: open files that the system allows the process; of few, half are for clients. */
+/** `filesMax`: open files that the system allows the process. If there are few, clients get half of them. */
 export const connectionsWithin = (asked: number, filesMax: number): number =>
   Math.max(1, Math.min(asked, Math.max(filesMax - FILES_RESERVED, Math.floor(filesMax / 2))));
 
 /**
- * Above this the HTTP parser itself refuses, before the request is known. Between `headerBytesMax` and this the request is parsed and
- * refused in the pipeline, in its own error form.
+ * Above this the HTTP parser refuses the head without reading it. Between `headerBytesMax` and this the request is parsed, and the
+ * pipeline refuses it in the error form of its endpoint.
  */
 export const parserHeaderBytesMax = (limits: HttpLimits): number => Math.max(65_536, 2 * limits.headerBytesMax);
 
-/** Files in a form are not parsed; as JSON, a body takes some ten times its bytes. */
+/** Files in a form may be larger, because they are not parsed. A JSON body takes some ten times its bytes. */
 export function largestBody(
   { bodyBytesMax, multipartBytesMaxFor }: HttpLimits,
   { surface, path }: { readonly surface: SurfaceName; readonly path: string },

@@ -113,7 +113,7 @@ describe("the listener", () => {
       });
     }, 10_000);
 
-    test("bodies that are arriving hold a limited memory together, as far as they have arrived", async () => {
+    test("the arrived bytes of incomplete bodies have a common limit", async () => {
       await using({ arrivingBytesMax: 100 }, async ({ port, metrics }) => {
         const body = '{"a":1}'.padEnd(200);
         const head = post("Content-Type: application/json\r\nContent-Length: 200\r\n");
@@ -121,7 +121,7 @@ describe("the listener", () => {
         try {
           slow.write(head + body.slice(0, 150));
           let others: RawResponse[] = [];
-          // Until the slow one has come to the server.
+          // Until the slow request has reached the server.
           while (others[0]?.status !== 503) others = [...(await exchange(port, [head, body.slice(0, 10)], { gapMs: 20, waitMs: 200 })).responses];
           expect(errorOf(others[0]?.body ?? "")).toMatchObject({ code: 2, is_transient: true });
           expect(others[0]?.headers).toMatchObject({ connection: "close" });
@@ -189,7 +189,7 @@ describe("the listener", () => {
       });
     });
 
-    test("are refused by the parser where they are far above it", async () => {
+    test("are refused by the parser if they are far above it", async () => {
       await using({}, async ({ port }) => {
         const many = `GET /1 HTTP/1.1\r\nHost: h\r\n${Array.from({ length: 5_000 }, (_, i) => `X${i}: 1\r\n`).join("")}\r\n`;
         for (const text of [sized(80 * KIB), many]) {
@@ -277,7 +277,7 @@ describe("the listener", () => {
       await stopped;
     });
 
-    test("what does not end in time is cut off", async () => {
+    test("requests that do not end in time are cut off", async () => {
       const { graph, release } = await serveHeld({});
       const running = exchange(graph.port, ["GET /held HTTP/1.1\r\nHost: h\r\n\r\n"]);
       while (graph.metrics.inFlight < 1) await Bun.sleep(1);
@@ -289,7 +289,7 @@ describe("the listener", () => {
     });
   });
 
-  test("a port in use is said", async () => {
+  test("a port in use is reported", async () => {
     await using({}, async ({ port }) => {
       await expect(serveEcho({ port })).rejects.toThrow(/^Failed to listen at/);
     });

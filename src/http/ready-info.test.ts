@@ -1,4 +1,4 @@
-/** Where a server says that it is reached: by itself, behind a proxy, with host names of its own, everywhere. */
+/** The addresses that a server shows: alone, behind a proxy, with host names of its own, and on all addresses of the machine. */
 import { describe, expect, test } from "bun:test";
 import { readConfig } from "#config/read-config";
 import { settings } from "#features";
@@ -27,12 +27,12 @@ describe("the ready line", () => {
     expect(readyInfo(configOf({ sandbox: false }), 1, 2, "the key", undefined)).not.toHaveProperty("control_key");
   });
 
-  test("has https where there is a certificate, and an address that this machine can ask", () => {
+  test("has https if there is a certificate, and an address that this machine can reach", () => {
     const info = readyInfo(configOf({ ...tls, host: "::", control_host: "0.0.0.0" }), 1, 2, "", undefined);
     expect(info).toMatchObject({ base_url: "https://[::1]:1", control_url: "https://127.0.0.1:2" });
   });
 
-  test("has a surface with a host name of its own there, at its root", () => {
+  test("shows a surface with a host name of its own at the root of that host", () => {
     const config = configOf({ surface_hosts: ["app=app.example", "microblog=blog.example"] });
     expect(readyInfo(config, 5, 6, "", undefined)).toMatchObject({
       ...{ base_url: "http://127.0.0.1:5", app_base_url: "http://app.example:5", microblog_base_url: "http://blog.example:5/v1.0" },
@@ -46,7 +46,7 @@ describe("the ready line", () => {
     ]);
   });
 
-  test("says where encoders connect: at a media server of one's own, else at the port, else nowhere", () => {
+  test("says where encoders connect: to the operator's media server, or to the port, or nowhere", () => {
     const rtmpUrl = (given: object | undefined) => readyInfo(configOf(), 1, 2, "", given && streaming(given)).rtmp_url;
     expect([rtmpUrl(undefined), rtmpUrl({}), rtmpUrl({ rtmpPort: 1935 }), rtmpUrl({ rtmpPort: 1935, rtmpUrl: "rtmp://media/live" })]).toEqual([
       ...[null, null, "rtmp://127.0.0.1:1935/live", "rtmp://media/live"],
@@ -54,8 +54,8 @@ describe("the ready line", () => {
   });
 });
 
-describe("what the control API says of the server", () => {
-  test("is where it listens, or by which name the caller came where it listens everywhere", () => {
+describe("the server's description in the control API", () => {
+  test("has the address at which it listens, or the caller's host name if it listens on all addresses", () => {
     const base = (host: string, hostname = "plaza.test") => describeServer(configOf({ host }), hostname, 9, undefined).base_url;
     expect([base("127.0.0.1"), base("0.0.0.0"), base("::"), base("::", "[fd00::1]"), base("10.0.0.7")]).toEqual([
       ...["http://127.0.0.1:9", "http://plaza.test:9", "http://plaza.test:9", "http://[fd00::1]:9", "http://10.0.0.7:9"],
@@ -65,7 +65,7 @@ describe("what the control API says of the server", () => {
     for (const secret of ["control_key", "control_url", "pid", "ready", "rtmp_url"]) expect(described).not.toHaveProperty(secret);
   });
 
-  test("is the public address behind a proxy, but for surfaces with host names of their own", () => {
+  test("has the public address behind a proxy, except for surfaces with host names of their own", () => {
     const config = configOf({ public_url: "https://public.example/graph/", surface_hosts: ["ads=ads.example"] });
     expect(describeServer(config, "h", 9, undefined)).toMatchObject({
       base_url: "https://public.example/graph",
@@ -76,12 +76,12 @@ describe("what the control API says of the server", () => {
     });
   });
 
-  test("names where encoders connect, if they can", () => {
+  test("names the address for encoders, if they can connect", () => {
     expect(describeServer(configOf(), "h", 9, streaming({ rtmpPort: 1935 })).rtmp_url).toBe("rtmp://127.0.0.1:1935/live");
   });
 });
 
-test("the control API knows what it is served by, and can end it", async () => {
+test("the control API describes its server, and can end it", async () => {
   const of = (flags: object) => servedBy(configOf({ ...flags }), 7);
   const { server, stopAsked } = of({ data: "postgres://h/d", workers: "3" });
   expect(server).toMatchObject({ pid: process.pid, sandbox: true, processes: 3, base_url: "http://127.0.0.1:7", data: "postgres" });

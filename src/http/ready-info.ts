@@ -1,4 +1,4 @@
-/** Where a server is reached: what `plaza start` says when it is ready, what the control API says later. */
+/** The addresses of a server, as `plaza start` prints them when it is ready, and as the control API shows them later. */
 import type { Config } from "#config/config";
 import { addressOf } from "#config/listening";
 import type { ServedBy, ServerDescription } from "#control-contract/route";
@@ -12,9 +12,9 @@ import type { SurfaceAddress } from "./destinations/destinations.ts";
 export interface ReadyInfo extends Omit<ServerDescription, "sandbox" | "rtmp_url"> {
   readonly ready: true;
   readonly control_url: string;
-  /** Absent without the sandbox, which prints nothing secret. */
+  /** Only in a sandbox: other servers print no secrets. */
   readonly control_key?: string;
-  /** To which encoders add a slash and a stream key. null: they cannot connect. */
+  /** Encoders add a slash and a stream key. null: encoders cannot connect. */
   readonly rtmp_url: string | null;
   readonly pid: number;
 }
@@ -45,7 +45,7 @@ export function readyInfo(config: Config, port: number, controlPort: number, key
   };
 }
 
-/** Of a server behind a proxy, the public address; of one that listens everywhere, the name by which the caller came. */
+/** A server behind a proxy shows its public address. A server that listens on all addresses shows the host name that the caller used. */
 export function describeServer(config: Config, hostname: string, port: number, streaming: Streaming | undefined): ServerDescription {
   const { sandbox, host, public_url } = config;
   const isEverywhere = host === "0.0.0.0" || host === "::";

@@ -1,4 +1,4 @@
-/** Responses to requests that do not reach the pipeline: preflights, too much work, bytes that are not HTTP. They look like all others. */
+/** Responses to requests that do not reach the pipeline: preflights, overload, bytes that are not HTTP. They look like all other responses. */
 import type { ErrorForm } from "#graph/contract/operation";
 import type { RequestDeps } from "#graph/pipeline/handle-request";
 import type { GraphRequest, GraphResponse, SurfaceName } from "#graph/pipeline/request";
@@ -33,14 +33,14 @@ function unreached(
   return { status, headers, body: "", operation: "unknown", traceId, app: undefined };
 }
 
-/** `asked`: the version of the address, where it is known. */
+/** `asked`: the version of the address, if it is known. */
 export function refusal(deps: RequestDeps, world: World, surface: SurfaceName, error: GraphError, form: ErrorForm, asked?: Version): GraphResponse {
   const bare = unreached(deps, world, surface, 0, { "content-type": "application/json; charset=UTF-8" }, asked);
   const { status, headers, body } = renderError(error, form, world.profile, bare.traceId);
   return { ...bare, status, headers: { ...bare.headers, ...headers }, body: JSON.stringify(body) };
 }
 
-/** Something went wrong outside of the pipeline: a known error is one for the caller, anything else a mistake of this program. */
+/** For an error outside of the pipeline. A known error is shown to the caller; any other is a mistake of this program. */
 export function failure(deps: RequestDeps, world: World, surface: SurfaceName, error: unknown): GraphResponse {
   const isKnown = error instanceof GraphError;
   const response = refusal(deps, world, surface, isKnown ? error : internalError(), "wrapped");
@@ -55,7 +55,7 @@ export const preflight = (deps: RequestDeps, world: World, surface: SurfaceName,
 export const turnedAway = (deps: RequestDeps, world: World, request: GraphRequest, seconds: number): GraphResponse =>
   refusalByShape(deps, world, request, overloaded(seconds));
 
-/** In the form (D-20), and with the headers, of every request of its shape; it is not looked at any further than that. */
+/** In the form (D-20) and with the headers that every request of this shape gets. Nothing else of the request is read. */
 export function refusalByShape(deps: RequestDeps, world: World, request: GraphRequest, error: GraphError): GraphResponse {
   const { registry } = deps;
   const address = readAddress({ request, registry, world });
@@ -63,7 +63,7 @@ export function refusalByShape(deps: RequestDeps, world: World, request: GraphRe
   return { ...response, headers: { ...response.headers, ...registry.headersOf(request.method, address.edge) } };
 }
 
-/** Bodies that arrive are complete, or given up, within seconds. */
+/** Arriving bodies are complete, or refused, within seconds. */
 const RETRY_AFTER_SECONDS = 1;
 
 export function graphErrorOf(problem: ProtocolProblem, limits: HttpLimits): GraphError {
@@ -92,13 +92,13 @@ export const CORS_HEADERS = {
     "x-pf-trace-id, pf-api-version, x-app-usage, x-business-use-case-usage, x-ad-api-version-warning, deprecation, link, etag, retry-after, www-authenticate",
 } as const;
 
-/** What clients of the interface send. */
+/** Headers that clients of the interface send. */
 const USUAL_HEADERS = ["Authorization", "Content-Type", "X-API-Version", "If-None-Match", "X-Forwarded-For"];
-/** Of the request that a page announces: a library adds some of its own. The response repeats them, so they have a bound. */
+/** Libraries add headers of their own. The response repeats their names, so the number is limited. */
 const NAMED_HEADERS_MAX = 32;
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,64}$/;
 
-/** `named`: `Access-Control-Request-Headers`. No header says who a caller is but those of the interface, so a page may send any. */
+/** `named`: `Access-Control-Request-Headers`. A page may send any header, because only those of the interface identify a caller. */
 export function preflightHeaders(named = ""): Readonly<Record<string, string>> {
   const names = named.split(",", NAMED_HEADERS_MAX + 1).map((name) => name.trim());
   const isRight = names.length <= NAMED_HEADERS_MAX && names.every((name) => HEADER_NAME.test(name));
@@ -106,7 +106,7 @@ export function preflightHeaders(named = ""): Readonly<Record<string, string>> {
   return {
     "access-control-allow-methods": "GET, POST, DELETE, HEAD, OPTIONS",
     "access-control-allow-headers": [...USUAL_HEADERS, ...further].join(", "),
-    // A day, the most that any browser keeps: the response to the same question never changes.
+    // A day, the longest that any browser caches it. The response to the same preflight never changes.
     "access-control-max-age": "86400",
   };
 }

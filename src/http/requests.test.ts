@@ -1,4 +1,4 @@
-/** What a request leaves behind when it has its response: its connection, its world, and its counts. */
+/** After its response a request leaves its connection and its world, and is counted. */
 import { describe, expect, test } from "bun:test";
 import { afterThisTest } from "#harness/cleanup";
 import { echo, echoWorld, serveEcho } from "#harness/echo-graph";
@@ -33,7 +33,7 @@ describe("the dispatcher", () => {
     return { graph, world, uses };
   }
 
-  /** A body of which the second part never comes. */
+  /** A body whose second part never comes. */
   const breaking = (): ReadableStream<Uint8Array> =>
     new ReadableStream({
       pull(controller) {
@@ -77,7 +77,7 @@ describe("the dispatcher", () => {
     expect(durations.filter(({ durationSumMs }) => durationSumMs < 0 || durationSumMs > tookMs)).toEqual([]);
   });
 
-  test("a response that breaks off is not taken for a whole one, and nothing follows it", async () => {
+  test("a response that breaks off cannot be taken for a whole one, and nothing follows it", async () => {
     const { graph, uses } = await open();
     const { text, isClosedByServer } = await exchange(graph.port, [request("GET /breaks") + request("GET /after")], { responses: 2 });
     expect({ isClosedByServer, isWhole: text.endsWith("0\r\n\r\n") }).toEqual({ isClosedByServer: true, isWhole: false });
@@ -98,7 +98,7 @@ describe("the dispatcher", () => {
     expect(world.requests.entries().map(({ path }) => path)).toEqual(["/last"]);
   });
 
-  test("a body that says that it is as it is, is taken as it is", async () => {
+  test("a body with the encoding identity is taken as it is", async () => {
     const { graph } = await open();
     for (const encoding of ["identity", "Identity", ""]) {
       const { responses } = await exchange(graph.port, [`${request("POST /1", `Content-Encoding: ${encoding}\r\nContent-Length: 3\r\n`)}a=1`]);

@@ -42,7 +42,7 @@ export interface RequestDispatcherOptions {
   readonly pages: PageGuard | undefined;
 }
 
-/** A request whose head is read and whose destination is known. */
+/** A request whose head is read, with its destination. */
 interface IncomingRequest extends Client {
   readonly appPrefix: string;
   readonly head: RequestHead;
@@ -54,7 +54,7 @@ interface IncomingRequest extends Client {
   readonly startedMs: number;
 }
 
-/** Its bytes, or what is wrong with it. */
+/** The bytes of a body, or its problem. */
 type TakenBody = Uint8Array | GraphError | "gone";
 
 const NO_BYTES = new Uint8Array();
@@ -133,7 +133,7 @@ export class RequestDispatcher {
     }
   }
 
-  /** Undefined: the world could not be opened, and the response says so. */
+  /** Undefined if the world could not be opened and the error is sent. */
   async #findDestination(head: RequestHead, connection: Connection): Promise<IncomingRequest | undefined> {
     const { deps, metrics, origins, destinations, worlds } = this.#options;
     const startedMs = monotonicMs();
@@ -162,12 +162,12 @@ export class RequestDispatcher {
     }
   }
 
-  /** Where the body is refused the rest of it stays unread, and the connection ends with the response. */
+  /** If the body is refused, the rest of it stays unread and the connection ends with the response. */
   #takeBody(incoming: IncomingRequest): TakenBody | Promise<TakenBody> {
     const { head, connection } = incoming;
     const { limits } = this.#options;
     const { framing } = head;
-    // What nearly all bodies are: small, with their length.
+    // Nearly all bodies are small and have a length.
     const bytesMax = framing !== "chunked" && framing <= limits.bodyBytesMax ? limits.bodyBytesMax : this.#bytesMaxOf(incoming);
     if (framing !== "chunked" && framing > bytesMax) return bodyTooLarge(bytesMax);
     const received = connection.receiveBody(bytesMax);
@@ -188,13 +188,13 @@ export class RequestDispatcher {
     return "problem" in received ? graphErrorOf(received.problem, this.#options.limits) : received.bytes;
   }
 
-  /** Unpacked, as far as it says so. */
+  /** The size after unpacking, as the body states it. */
   #sizeOf(taken: Uint8Array, incoming: IncomingRequest): number {
     if (incoming.encoding !== "gzip") return taken.length;
     return Math.max(taken.length, Math.min(statedBytes(taken), this.#bytesMaxOf(incoming)));
   }
 
-  /** At once if it is small, so that its token is checked in this turn of the event loop. */
+  /** A small body is unpacked at once, so that its token is checked in this turn of the event loop. */
   #unpacked(taken: Uint8Array, size: number, incoming: IncomingRequest): Uint8Array | GraphError | Promise<Uint8Array | GraphError> {
     return size > SMALL_BODY_BYTES_MAX ? unpacked(taken, this.#bytesMaxOf(incoming)) : unpackedAtOnce(taken, SMALL_BODY_BYTES_MAX);
   }
@@ -236,7 +236,7 @@ export class RequestDispatcher {
     this.#record(incoming, body, response);
   }
 
-  /** Costs a small part of what the request would: its body is not parsed, and its connection rests. */
+  /** Costs a small part of the request's work: the body is not parsed, and the connection is held back. */
   #turnAway(incoming: IncomingRequest, { app, reason }: TurnAway): void {
     const { deps, metrics } = this.#options;
     metrics.turnAway(app, reason);
@@ -246,7 +246,7 @@ export class RequestDispatcher {
     this.#record(incoming, NO_BODY, response);
   }
 
-  /** Before anything else about the request is looked at. Its body stays unread. */
+  /** For a request that is refused by its head alone. Its body stays unread. */
   #refuse(incoming: IncomingRequest, error: GraphError): void {
     const request = this.#requestOf(incoming, NO_BODY);
     this.#respond(incoming, NO_BODY, refusalByShape(this.#options.deps, incoming.destination.world, request, error), undefined);

@@ -1,4 +1,4 @@
-/** A port for several processes, chosen before the first of them listens. */
+/** A port for several processes, which is chosen before the first of them listens. */
 
 export interface ReservedPort {
   readonly port: number;
@@ -6,7 +6,7 @@ export interface ReservedPort {
   release(): Promise<void>;
 }
 
-/** Throws where the address cannot be listened on. `port` 0 picks a free one. */
+/** Throws if the address cannot be listened on. `port` 0 picks a free one. */
 export function reservePort(hostname: string, port: number): ReservedPort {
   const server = Bun.serve({ hostname, port, reusePort: true, fetch: () => new Response(null, { status: 503 }) });
   return { port: server.port as number, release: () => server.stop(true) };

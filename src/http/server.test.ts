@@ -103,7 +103,7 @@ describe("the listener", () => {
       expect(responses.map(({ body }) => JSON.parse(body).path)).toEqual(["/1", "/2"]);
     });
 
-    test("what is wrong with it is said in the error form of the request", async () => {
+    test("an error of the body has the error form of the request", async () => {
       const flat = await ask(withBody("POST", "/v26.0/1/personas", "application/json", "{"));
       expect(flat.status).toBe(400);
       expect(JSON.parse(flat.body)).toMatchObject({ code: 100, message: "(#100) The request body is not valid JSON", pftrace_id: "Aecho0000000" });
@@ -199,7 +199,7 @@ describe("the listener", () => {
     await own.stop(0);
   });
 
-  test("an error of the catalogue that a route throws is its response, and no mistake of the program", async () => {
+  test("an error of the catalogue that a route throws is its response, and is not logged as a mistake", async () => {
     const own = await serveEcho({ extraRoutes: new Map([["/openapi.json", () => Promise.reject(databaseUnreachable())]]) });
     const { status, body } = await ask(get("/openapi.json"), own.port);
     expect({ status, error: JSON.parse(body).error }).toMatchObject({ status: 503, error: { code: 2, is_transient: true } });
@@ -207,7 +207,7 @@ describe("the listener", () => {
     await own.stop(0);
   });
 
-  test("routes beside the graph: by path, by beginning, on the base surface alone", async () => {
+  test("routes beside the graph: by path or prefix, and only on the base surface", async () => {
     const own = await serveEcho({
       extraRoutes: new Map<string, RouteHandler>([
         [

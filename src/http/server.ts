@@ -1,4 +1,4 @@
-/** The graph's HTTP server: a listener, the dispatcher of its requests, and the responses to bytes that are no request. */
+/** The graph's HTTP server: a listener, the dispatcher of its requests, and the responses to bytes that are not a request. */
 import type { Certificate } from "#config/certificate";
 import { handleRequest, type RequestDeps } from "#graph/pipeline/handle-request";
 import type { RequestEntry } from "#graph/worlds/request-log";
@@ -24,18 +24,18 @@ export interface GraphServerOptions {
   readonly limits: HttpLimits;
   /** CIDR ranges from which `X-Forwarded-Proto` and `X-Forwarded-Host` are believed. */
   readonly trustedProxies: readonly string[];
-  /** What links begin with, whatever Host says; without a slash at its end. */
+  /** Links begin with it, whatever Host says. It has no slash at its end. */
   readonly publicUrl?: string | undefined;
   /** D-240. Left out: every web page may send requests. */
   readonly pages?: PageGuard | undefined;
   /** Several processes listen on one port. */
   readonly reusePort?: boolean;
-  /** Plain HTTP where it is left out. */
+  /** Left out: plain HTTP. */
   readonly certificate?: Certificate | undefined;
   readonly extraRoutes?: ExtraRoutes;
   /** Called for each request of the pipeline, when its response is sent. */
   readonly onServed?: ((entry: RequestEntry) => void) | undefined;
-  /** The pipeline itself, for tests of what is around it. */
+  /** The pipeline, which tests of the server replace. */
   readonly handleRequest?: typeof handleRequest;
 }
 

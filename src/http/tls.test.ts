@@ -145,7 +145,7 @@ describe("TLS", () => {
     expect([...seen].sort()).toEqual([commonNames.before, commonNames.after]);
   });
 
-  test("files that do not belong together, or are none, leave the certificate as it was, and are reported once", async () => {
+  test("files that do not belong together, or are not certificates, do not change the certificate, and are reported once", async () => {
     const { graph, renew, problems } = await serve();
     renew(renewedCertificate, receiverKey);
     renew(renewedCertificate, receiverKey);
@@ -159,10 +159,10 @@ describe("TLS", () => {
     expect(nameOn(await open(graph.port))).toBe(commonNames.after);
   });
 
-  test("bytes that are no TLS end their connection alone", async () => {
+  test("bytes that are not TLS end only their own connection", async () => {
     const { graph } = await serve();
     const socket = connectPlain(graph.port, "127.0.0.1");
-    // What it means is seen in the close.
+    // The close shows the effect.
     socket.on("error", () => {});
     const closed = new Promise((resolve) => socket.once("close", resolve));
     socket.write("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
@@ -183,7 +183,7 @@ describe("TLS", () => {
     expect(await ask(idle, "/2")).toBe(200);
   });
 
-  test("a server that stops answers what runs and accepts no more", async () => {
+  test("a server that stops responds to running requests and accepts no more", async () => {
     const { graph } = await serve();
     const idle = await open(graph.port);
     expect(await ask(idle, "/1")).toBe(200);

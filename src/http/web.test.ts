@@ -1,4 +1,4 @@
-/** What a handler sees of a request, and what of its response is sent. */
+/** The parts of a request that a handler sees, and the parts of its response that are sent. */
 import { expect, test } from "bun:test";
 import type { Connection } from "./http1/connection.ts";
 import type { RequestHead } from "./http1/request-head.ts";
@@ -16,7 +16,7 @@ test("a handler sees the address as the client used it, with its query and all h
   expect(webRequest({ ...head, target: { queryText: "" } } as RequestHead, address).url).toBe("https://h/mount/player/x");
 });
 
-test("a handler's response keeps its status, body and headers, but for those that are the server's", async () => {
+test("a handler's response keeps its status, body and headers, except those of the server", async () => {
   const streamed: unknown[] = [];
   const connection = { stream: async (...given: unknown[]) => void streamed.push(given) } as unknown as Connection;
   const headers = { "content-type": "text/plain", connection: "close", date: "now", "access-control-allow-origin": "x", "x-own": "1" };
@@ -29,7 +29,7 @@ test("a handler's response keeps its status, body and headers, but for those tha
   ]);
 });
 
-test("what a Request cannot hold is refused: an address that is none, a method that would be taken for GET", () => {
+test("a Request cannot hold everything: an invalid address is refused, and a method that would be taken for GET", () => {
   const head = { method: "GET", target: { queryText: "" }, headers: [] } as unknown as RequestHead;
   for (const host of ["h:99999", "1.2.3.400"]) expect(() => webRequest(head, `http://${host}/`)).toThrow("names no address");
   expect(() => webRequest({ ...head, method: "FOO" }, "http://h/")).toThrow("FOO is not known");

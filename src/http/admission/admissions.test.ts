@@ -8,7 +8,7 @@ import { Admissions, type Client, RunningRequest } from "./admissions.ts";
 
 interface Sent {
   readonly token?: string;
-  /** Where the token is only seen once the body is parsed. */
+  /** The token is seen only after the body is parsed. */
   readonly bodyToken?: string;
   /** Of the client, as a trusted proxy names it. */
   readonly from?: string;
@@ -54,7 +54,7 @@ class Server {
     while (metrics[of] === before) await Bun.sleep(1);
   }
 
-  /** Releases all that is held; the statuses of their responses. */
+  /** Releases all held requests, and returns the statuses of their responses. */
   async ended(): Promise<number[]> {
     this.release();
     return (await Promise.all(this.#held)).map(({ status }) => status);
@@ -129,7 +129,7 @@ describe("D-97: what a request counts against", () => {
     const [one, other] = [admissions.arrivingBody({ address: "a" }), admissions.arrivingBody({ address: "a" })];
     expect([one.resize(60), one.resize(100), other.resize(1)]).toEqual([true, true, false]);
     expect([one.turnAway, other.turnAway]).toEqual([undefined, { app: "1001", reason: "arriving" }]);
-    // Nothing more of it has come.
+    // No further bytes of it have come.
     expect(one.resize(100)).toBe(true);
     expect([one.resize(99), other.resize(1), one.resize(98)]).toEqual([true, true, true]);
     one.end();
@@ -259,7 +259,7 @@ describe("D-97: shares", () => {
     };
     const small = async () => (await exchange(port, [head("1001-token", 20), "a=1&b=".padEnd(20, "c")], { gapMs: 5 })).responses[0]?.status;
     const [one, other] = [await send("1001-token", 500), await send("1002-token", 500)];
-    // Until all of both has come.
+    // Until both have come completely.
     while ((await small()) !== 503);
     one.socket.write("b");
     expect(await one.refused).toStartWith("HTTP/1.1 503");
@@ -268,7 +268,7 @@ describe("D-97: shares", () => {
     while ((await small()) !== 200);
     const next = await send("1001-token", 500);
     for (let n = 0; n < 20; n++) expect(await small()).toBe(200);
-    // It has come: as much again is too much.
+    // It has come. The same amount again is too much.
     next.socket.write("b".repeat(500));
     while ((await small()) !== 503);
     next.socket.terminate();

@@ -10,10 +10,10 @@ import { type Account, Shares } from "#kernel/shares";
 import type { RequestMetrics, TurnAwayReason } from "#telemetry/request-metrics";
 import type { HttpLimits } from "../limits.ts";
 
-/** Whose request it is, as far as that is known before it is looked at. */
+/** The sender of a request, as far as the head of the request shows it. */
 export interface Client {
   readonly address: string;
-  /** Stands before the ids of apps, which worlds may share: an app of one world takes nothing from one of another. */
+  /** A prefix for the ids of apps, because worlds may use the same ids: an app of one world takes nothing from an app of another. */
   readonly appPrefix?: string;
 }
 
@@ -22,20 +22,20 @@ export interface TurnAway {
   readonly reason: TurnAwayReason;
 }
 
-/** Larger ones take some ms to parse: one after the other, with time for others in between. */
+/** Larger bodies take some ms to parse. They are parsed one after the other, and other requests are served in between. */
 export const SMALL_BODY_BYTES_MAX = 65_536;
 
 export interface AdmissionsOptions<C extends Client> {
   readonly limits: HttpLimits;
   readonly metrics: RequestMetrics;
-  /** The app whose live token the head of the request shows, behind the prefix. */
+  /** The prefix and the id of the app whose live token the head of the request shows. */
   knownApp(client: C): string | undefined;
-  /** When a request that is turned away may come again. */
+  /** The wait that a response to a request that is turned away asks for. */
   retryAfterSeconds(): number;
 }
 
 export class Admissions<C extends Client = Client> {
-  /** Set when the server stops: no new requests. */
+  /** Set when the server stops: it takes no new requests. */
   isStopping = false;
   readonly running: Shares;
   readonly waiting: Shares;
@@ -50,7 +50,7 @@ export class Admissions<C extends Client = Client> {
     this.options = options;
   }
 
-  /** Before a body is parsed; `bytes` is its length. What is returned must be ended. */
+  /** Called before a body is parsed; `bytes` is its length. The caller must end the running request. */
   admit(client: C, bytes: number): RunningRequest | TurnAway {
     const { running } = this;
     if (this.isStopping) return { app: undefined, reason: "stopping" };
@@ -62,7 +62,7 @@ export class Admissions<C extends Client = Client> {
     return lacking === undefined ? new RunningRequest(this, client, app, account, bytes) : { app, reason: reasons[lacking] };
   }
 
-  /** For a body that did not come with its head. What is returned must be ended. */
+  /** For a body that did not come with its head. The caller must end it. */
   arrivingBody(client: C): ArrivingBody {
     return new ArrivingBody(this.#arriving, this.options.knownApp(client), client.address);
   }
@@ -75,9 +75,9 @@ export class RunningRequest implements Admission {
   readonly #client: Client;
   readonly #bytes: number;
   #app: string | undefined;
-  /** Undefined until it is known, within this turn of the event loop, whether its token is. */
+  /** Undefined until the token is checked, which happens in this turn of the event loop. */
   #account: Account | undefined;
-  /** Set when it was turned away after all. */
+  /** Set if the request was turned away after it had begun. */
   turnAway: TurnAway | undefined;
 
   constructor(
@@ -108,7 +108,7 @@ export class RunningRequest implements Admission {
     throw overloaded(options.retryAfterSeconds());
   }
 
-  /** The request did not show its app at once. */
+  /** For a request that did not show its app at once. */
   countAgainstAddress(): void {
     if (this.#account !== undefined) return;
     const { running } = this.#admissions;
@@ -148,13 +148,13 @@ export class RunningRequest implements Admission {
   }
 }
 
-/** The memory of a body counts as far as it has arrived, not as far as it was announced. */
+/** Only the bytes of a body that have arrived count, not the announced ones. */
 export class ArrivingBody {
   readonly #shares: Shares;
   readonly #app: string | undefined;
   readonly #account: Account;
   #bytes = 0;
-  /** Set when it was refused. */
+  /** Set if the body was refused. */
   turnAway: TurnAway | undefined;
 
   constructor(shares: Shares, app: string | undefined, address: string) {
@@ -164,7 +164,7 @@ export class ArrivingBody {
     shares.hold(this.#account, 0);
   }
 
-  /** `bytes` have arrived by now. Returns false where they are too many: the body must be given up. */
+  /** `bytes` have arrived by now. Returns false if that is too much: the caller must not read on. */
   resize(bytes: number): boolean {
     const more = bytes - this.#bytes;
     if (more > 0 && this.#shares.lacks(this.#account, more) !== undefined) {

@@ -1,4 +1,4 @@
-/** When the values of parsed bodies are taken away at once, and how bodies wait for each other. */
+/** When garbage of parsed bodies is collected at once, and how bodies wait for each other. */
 import { expect, test } from "bun:test";
 import { LongWork } from "./long-work.ts";
 

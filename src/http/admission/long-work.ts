@@ -2,16 +2,16 @@ import { Turns } from "#kernel/turns";
 import { collectValues, monotonicMs } from "#system";
 
 /**
- * Parsed, a hostile body of 1 MB takes 25 MB, and such bodies come faster than the collector, which works beside them, takes their values
- * away: 14 of them were found waiting for it. Collecting at once took 23 ms (measured in such a flood), parsing so many bytes 45.
+ * A hostile body of 1 MB takes 25 MB once it is parsed, and such bodies can arrive faster than the concurrent garbage collector frees them: up
+ * to 14 were found in memory. Collecting at once took 23 ms in such a flood, and parsing these bytes 45 ms.
  */
 const BYTES_PER_COLLECTION = 4 * 1_048_576;
 
-/** Documents, and large bodies: one after the other, with time for others in between. */
+/** Makes documents and parses large bodies, one after the other. Other requests are served in between. */
 export class LongWork {
   readonly #turns = new Turns(monotonicMs);
   readonly #collect: () => void;
-  /** Since garbage was last collected. */
+  /** Parsed since the last collection. */
   #bytes = 0;
 
   constructor(collect: () => void = collectValues) {

@@ -1,4 +1,4 @@
-/** What a request holds while it runs and while it waits for another server (D-97), step by step. */
+/** The shares that a request holds while it runs and while it waits for another server (D-97), step by step. */
 import { expect, test } from "bun:test";
 import { RequestMetrics } from "#telemetry/request-metrics";
 import { defaultLimits, type HttpLimits } from "../limits.ts";
@@ -35,7 +35,7 @@ test("a request that waits holds its part of what may wait and nothing of what m
   expect(held()).toEqual({ running: [0, 0, 0], waiting: [1, 100, 1] });
   await expect(failing).rejects.toThrow("it hung up");
   expect(held()).toEqual({ running: [1, 100, 1], waiting: [0, 0, 0] });
-  // It has shown no app, so it counts against its address.
+  // It has not shown an app, so it counts against its address.
   expect(ofAddress()).toBe(1);
   request.end();
   expect({ ...held(), ofAddress: ofAddress() }).toEqual({ running: [0, 0, 0], waiting: [0, 0, 0], ofAddress: 0 });
@@ -76,7 +76,7 @@ test("a request that shows its app where the app has no part any more is turned 
   expect(one.turnAway).toBeUndefined();
   expect(() => two.countAgainst("1001")).toThrow("The service is busy");
   expect(two.turnAway).toEqual({ app: "t1/1001", reason: "requests" });
-  // Another app has its part, and the one that was shown first is that of the request.
+  // Another app has a share of its own, and the app that was shown first is that of the request.
   third.countAgainst("1002");
   third.countAgainst("1001");
   third.countAgainstAddress();

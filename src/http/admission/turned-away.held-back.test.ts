@@ -1,4 +1,4 @@
-/** When connections go on whose last request was turned away (D-97). */
+/** When connections whose last request was turned away go on (D-97). */
 import { expect, test } from "bun:test";
 import type { GraphResponse } from "#graph/pipeline/request";
 import { type TurnedAwayConnection, TurnedAwayConnections } from "./turned-away.ts";
@@ -7,7 +7,7 @@ const response = { status: 503, headers: {}, body: "{}" } as GraphResponse;
 /** Longer than any test. */
 const LONG_SECONDS = 3_600;
 
-/** Connections that note when they go on: all that go on at one time stand together. */
+/** Connections that note when they go on. Those that go on at the same time are in one list. */
 function noting() {
   const times: string[][] = [];
   let isNoting = false;
@@ -37,7 +37,7 @@ test("at first those go on whose time is over, or whose connection ends; then, a
   expect(times.slice(1).map(({ length }) => length)).toEqual([50, 100, 200, 400, 250]);
   // Those that were held back longest are the first.
   expect(times.slice(1).flat()).toEqual(Array.from({ length: 1_000 }, (_, at) => `later ${at}`));
-  // Those that come after all of them have gone on are looked at as well.
+  // Connections that come after all others have gone on are checked as well.
   turnedAway.respond(exchangeOf("next"), response, 0);
   while (times.length < 7) await Bun.sleep(10);
   expect(times[6]).toEqual(["next"]);
@@ -46,7 +46,7 @@ test("at first those go on whose time is over, or whose connection ends; then, a
 test("where somebody is turned away meanwhile, no more go on before their time", async () => {
   const turnedAway = new TurnedAwayConnections();
   const { times, exchangeOf } = noting();
-  // Each goes on at the next look, and is turned away again.
+  // Each goes on at the next check, and is turned away again.
   let again = 0;
   const returning = exchangeOf("");
   const finished = Promise.withResolvers<void>();

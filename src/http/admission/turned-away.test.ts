@@ -126,7 +126,7 @@ test("D-97: connections that are gone, and those that went on, count no more", a
     const exchange = { isLast: false, isGone, send() {}, holdBack() {}, finish: () => finished++ } as unknown as TurnedAwayConnection;
     for (let i = 0; i < 2_000; i++) turnedAway.respond(exchange, response, 10);
     expect(turnedAway.seconds).toBe(5);
-    // No further request is turned away: there is room again, and no connection waits for the end of its ten seconds.
+    // No further request is turned away: there is capacity again, and no connection waits for its ten seconds to end.
     while (turnedAway.seconds > 1) await Bun.sleep(20);
     expect(finished > 0).toBe(!isGone);
   }

@@ -148,7 +148,7 @@ describe("D-01: scheme and host as the client used them", () => {
     expect(from("11.1.2.3", [])).toBe("http://localhost:4000");
   });
 
-  test("what is a range is said at start", () => {
+  test("an invalid range is an error at the start", () => {
     expect(() => new Origins(["10.0.0.0/99"])).toThrow("has neither IPv6 nor IPv4 CIDR format");
     expect(() => new Origins(["proxy.local"])).toThrow("has neither IPv6 nor IPv4 CIDR format");
   });

@@ -1,4 +1,4 @@
-/** The surface: which world and which surface a request is for, by host name and by the beginning of its path (D-01). */
+/** The destination of a request: its world and surface, by the host name and the beginning of the path (D-01). */
 import type { SurfaceName } from "#graph/pipeline/request";
 import { DEFAULT_WORLD } from "#graph/worlds/hosting/worlds.store";
 import type { World } from "#graph/worlds/world";
@@ -12,26 +12,26 @@ interface EnteredWorld {
 
 export interface WorldDirectory {
   readonly default: World;
-  /** Opens the world if it is at rest. Undefined: there is no such world. */
+  /** Opens the world if it is at rest. Undefined if it does not exist. */
   enter(name: string): Promise<EnteredWorld | undefined>;
 }
 
-/** A surface where it is served: below a mount, and on every host name or on one of its own. */
+/** The address of a surface: a mount, on every host name or on one of its own. */
 export interface SurfaceAddress {
   readonly name: SurfaceName;
   /** E.g. `/ads`; empty for the root. */
   readonly mount: string;
-  /** Lower case, without a port. With one the surface is served there alone. */
+  /** Lower case, without a port. If it is set, the surface is served only there. */
   readonly hostname?: string | undefined;
 }
 
 export interface Destination extends EnteredWorld {
   readonly surface: SurfaceName;
-  /** Of world and surface, without a trailing slash: what links begin with behind the host. */
+  /** Of world and surface, without a trailing slash. Links have it behind the host. */
   readonly mount: string;
   /** The configured host name of the surface, if it has one of its own. */
   readonly hostname: string | undefined;
-  /** What is left of the path. */
+  /** The path below the mount. */
   readonly path: string;
 }
 
@@ -42,11 +42,11 @@ interface Mounted {
   readonly segments: readonly string[];
 }
 
-/** Other worlds stand below `/w/{world}`, and at `{world}.localhost`. */
+/** Worlds other than the first are served below `/w/{world}`, and at `{world}.localhost`. */
 const WORLD_SEGMENT = "w";
 const LOCALHOST = ".localhost";
 
-/** Where a request leads, once its world is known. */
+/** The destination within a world. */
 interface Location {
   readonly surface: Pick<Mounted, "name" | "hostname">;
   readonly mount: string;
@@ -58,7 +58,7 @@ export class Destinations {
   readonly #everywhere: readonly Mounted[];
   readonly #byHostname: ReadonlyMap<string, readonly Mounted[]>;
   readonly #isHostKept: boolean;
-  /** Nearly every request names the same host as the one before. */
+  /** Nearly every request names the same host as the previous one. */
   #lastHost = "";
   #worldOfLastHost: string | undefined;
 
@@ -72,8 +72,8 @@ export class Destinations {
   }
 
   /**
-   * The caller leaves the destination when the request has ended. The path of a world that does not exist is one of the first world, where the
-   * pipeline does not know it.
+   * The caller leaves the destination when the request has ended. If a path names a world that does not exist, the destination
+   * is the first world, whose pipeline does not know the path.
    */
   async find(host: string, path: string): Promise<Destination> {
     const named = namedWorld(path);
@@ -98,7 +98,7 @@ export class Destinations {
       const end = endOfMount(path, surface.segments);
       if (end !== -1) return { surface, mount: mount + surface.mount, path: path.slice(end) };
     }
-    // Where no surface is mounted the base surface says that it does not know the path.
+    // If no surface is mounted there, the base surface responds that the path is unknown.
     return { surface: NOWHERE, mount, path };
   }
 
@@ -123,16 +123,16 @@ const destinationOf = ({ world, leave }: EnteredWorld, { surface: { name, hostna
   path: path === "" ? "/" : path,
 });
 
-/** Apps of two worlds may have one id; the first world's have no prefix. */
+/** Apps of two worlds may have the same id. Apps of the first world have no prefix. */
 export const appPrefixOf = ({ name }: World): string => (name === DEFAULT_WORLD ? "" : `${name}/`);
 
-/** Longest mount first, so that the root takes what is left. */
+/** Longest mount first, so that the root gets all other paths. */
 const mountedOf = (surfaces: readonly SurfaceAddress[]): Mounted[] =>
   surfaces
     .map(({ name, mount, hostname }) => ({ name, mount, hostname, segments: mount.split("/").filter((segment) => segment !== "") }))
     .sort((a, b) => b.segments.length - a.segments.length);
 
-/** D-02: repeated slashes count as one. Where the path behind these segments begins; -1 when it does not begin with them. */
+/** D-02: repeated slashes count as one. Returns where the path behind these segments begins, or -1 if it does not begin with them. */
 function endOfMount(path: string, segments: readonly string[]): number {
   let at = 0;
   for (const segment of segments) {

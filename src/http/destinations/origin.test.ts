@@ -32,12 +32,12 @@ test.each([
 test("connections leave files to the database, the control API and deliveries", () => {
   const [few, some, many] = [256, 1_024, 20_000].map((filesMax) => connectionsWithin(8_192, filesMax));
   expect({ few, some, many, asked: connectionsWithin(100, 20_000) }).toEqual({ few: 128, some: 512, many: 8_192, asked: 100 });
-  // Of many files all but 4,864, of few the half, and always one.
+  // All but 4,864 of many files, half of few files, and always one.
   expect([connectionsWithin(99_999, 20_000), connectionsWithin(99_999, 9_730), connectionsWithin(99_999, 9_726)]).toEqual([15_136, 4_866, 4_863]);
   expect([connectionsWithin(9, 3), connectionsWithin(9, 1)]).toEqual([1, 1]);
 });
 
-test("D-01: scheme and host are the request's own, or what a trusted proxy says that the client used", () => {
+test("D-01: scheme and host are the request's own, or those that a trusted proxy reports", () => {
   const behind = new Origins(["10.0.0.1", "fd00::1"]);
   const of = (remoteAddress: string | undefined, headers: Record<string, string>, named: string | undefined = "own.test") => {
     const { scheme, host } = behind.of(Object.entries(headers).flat(), named, { remoteAddress });
@@ -65,7 +65,7 @@ test("D-01: scheme and host are the request's own, or what a trusted proxy says 
   expect(() => new Origins(["no range"])).toThrow("has neither IPv6 nor IPv4 CIDR format");
 });
 
-test("links begin with the address of the request, or with the public one, whose port a surface's own host name keeps", () => {
+test("links begin with the address of the request, or with the public one, whose port is kept for a surface's own host name", () => {
   const request = { scheme: "http", host: "own.test:80" };
   const base = (publicUrl: string | undefined, hostname?: string) => new Origins([], publicUrl).baseUrlOf(request, { mount: "/ads", hostname });
   expect([base(undefined), base(undefined, "ads.test"), base("https://plaza.test/x"), base("https://plaza.test:8443", "ads.test")]).toEqual([
@@ -75,7 +75,7 @@ test("links begin with the address of the request, or with the public one, whose
   expect(["A.test:80", "A.test", "[::1]:80", "[FD00::1]", ""].map(hostnameOf)).toEqual(["a.test", "a.test", "[::1]", "[fd00::1]", ""]);
 });
 
-test("limits grow with those that need them: four of the largest bodies may arrive, and twice as much may be held", () => {
+test("limits grow with the limit of bodies: four of the largest bodies may arrive, and twice as much may be held", () => {
   expect(limitsOf({})).toEqual(defaultLimits);
   expect(limitsOf({ bodyBytesMax: 10_000_000 })).toMatchObject({ arrivingBytesMax: 40_000_000, connectionBytesMax: 80_000_000 });
   expect([parserHeaderBytesMax(limitsOf({})), parserHeaderBytesMax(limitsOf({ headerBytesMax: 40_000 }))]).toEqual([65_536, 80_000]);
@@ -88,7 +88,7 @@ test("limits grow with those that need them: four of the largest bodies may arri
   expect([largest("/other", "multipart/form-data"), largest("/files", "multipart/form-data", 300)]).toEqual([100, 300]);
 });
 
-test("bodies of up to 8 MiB need no more memory than there is by default", () => {
+test("bodies of up to 8 MiB need no more than the default memory", () => {
   expect(limitsOf({ bodyBytesMax: 8_388_608 })).toEqual({ ...defaultLimits, bodyBytesMax: 8_388_608 });
   expect(limitsOf({ bodyBytesMax: 8_388_609 })).toMatchObject({ arrivingBytesMax: 33_554_436, connectionBytesMax: 67_108_872 });
 });
@@ -111,7 +111,7 @@ test("by default two of the largest bodies run at a time, and four apps with all
   }
 });
 
-test("an edge that takes files has a limit of its own on the base surface, wherever it stands in the address", () => {
+test("an edge that takes files has a limit of its own on the base surface, in any address", () => {
   const contract = (edge: string | null, multipartBytesMax?: number) => ({ served: { contract: { edge, multipartBytesMax } } });
   const endpoints = [{ served: undefined }, contract(null, 5), contract("labels"), contract("videos", 100)] as unknown as Registry["endpoints"];
   const limitFor = multipartLimits(endpoints);

@@ -11,7 +11,7 @@ export interface Origin {
   readonly host: string;
 }
 
-/** Proxies of one installation; a flood of addresses must not grow the memory. */
+/** More than the proxies of one installation. A flood of addresses must not use memory. */
 const REMEMBERED_MAX = 1_000;
 
 export class Origins {
@@ -21,7 +21,7 @@ export class Origins {
   readonly #publicUrl: string | undefined;
   #configured: Origin;
 
-  /** `trustedProxies` are CIDR ranges, e.g. `10.0.0.0/8`. Throws for what is none. `publicUrl` has no slash at its end. */
+  /** `trustedProxies` are CIDR ranges, e.g. `10.0.0.0/8`. Throws if one is not. `publicUrl` has no slash at its end. */
   constructor(trustedProxies: readonly string[], publicUrl?: string) {
     this.#publicUrl = publicUrl;
     this.#trusted = trustedProxies.map((range) => ipaddr.parseCIDR(range.includes("/") ? range : `${range}/${range.includes(":") ? 128 : 32}`));
@@ -35,7 +35,7 @@ export class Origins {
     this.#configured = { scheme, host: `${host}:${port}` };
   }
 
-  /** `named` is the host that the request is for. The address of `peer` is asked only where proxies are trusted: looking it up has a cost. */
+  /** `named` is the host that the request is for. The address of `peer` is read only if some proxies are trusted, because looking it up has a cost. */
   of(headers: RawHeaders, named: string | undefined, peer: { readonly remoteAddress: string | undefined }): Origin {
     const { scheme } = this.#configured;
     const host = named ?? this.#configured.host;
@@ -49,8 +49,8 @@ export class Origins {
   }
 
   /**
-   * The client, as far as one can be distinguished from another: its address, as the trusted proxies between wrote it down, each behind what it
-   * received; of IPv6 the network of 64 bits, which one client has to itself.
+   * The client's address, as the trusted proxies on the way have added it to the header. For IPv6 it is the network of 64 bits, because one
+   * client has a whole network.
    */
   clientOf(headers: RawHeaders, peer: { readonly remoteAddress: string | undefined }): string {
     let client = peer.remoteAddress ?? "";
@@ -70,7 +70,7 @@ export class Origins {
     return this.#trusted.length > 0 && this.#isTrusted(peer.remoteAddress);
   }
 
-  /** What absolute addresses in the response begin with: the public address where the operator gives one, whatever Host says. */
+  /** The beginning of absolute addresses in the response: the public address if the operator gives one, whatever Host says. */
   baseUrlOf({ scheme, host }: Origin, { mount, hostname }: { readonly mount: string; readonly hostname: string | undefined }): string {
     const url = this.#publicUrl;
     if (url === undefined) return `${scheme}://${host}${mount}`;
@@ -111,10 +111,10 @@ export class Origins {
   }
 }
 
-/** Some proxies write the port, too: `203.0.113.7:4711`, `[2001:db8::1]:4711`. */
+/** Some proxies add the port: `203.0.113.7:4711`, `[2001:db8::1]:4711`. */
 const withoutPort = (address: string): string => /^\[([^\]]*)\](?::\d+)?$|^([^:]*):\d+$/.exec(address)?.slice(1).find(Boolean) ?? address;
 
-/** The first proxy of a chain noted what the client used. */
+/** The first proxy of a chain has added the client's own value. */
 const firstOf = (list: string | undefined): string | undefined => list?.split(",", 1)[0]?.trim();
 
 /** The root of a surface with a host name of its own, with the scheme and port of `url`. */

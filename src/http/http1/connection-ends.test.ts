@@ -1,4 +1,4 @@
-/** How a connection ends, what it still reads then, what it waits for, and what it counts as held. */
+/** How a connection ends, which bytes it still reads then, what it waits for, and how many bytes it holds. */
 import { describe, expect, test } from "bun:test";
 import { ReadableStream } from "node:stream/web";
 import { Owner, turns } from "#harness/http/lone-connection";
@@ -12,7 +12,7 @@ const last = "GET / HTTP/1.0\r\n\r\n";
 const AHEAD_MAX = 65_536;
 const KIB = 1_024;
 
-/** An owner whose responses the test gives, to the request that came last. */
+/** An owner for which the test sends the response to the last request. */
 function holding(options: ConstructorParameters<typeof Owner>[0] = {}) {
   const owner = new Owner(options);
   owner.dispatch = (head: RequestHead, _connection: Connection) => void owner.heads.push(head);
@@ -24,14 +24,14 @@ function holding(options: ConstructorParameters<typeof Owner>[0] = {}) {
 }
 
 describe("after its last response a connection", () => {
-  test("throws away what still comes, and neither keeps it nor makes its client wait", async () => {
+  test("discards further bytes, and neither keeps them nor makes its client wait", async () => {
     const owner = new Owner();
     await owner.send(`${last}GET /more`);
     await owner.send("x".repeat(2 * AHEAD_MAX), get);
     expect({ seen: owner.seen.length, held: owner.heldBytes, events: owner.line.events }).toEqual({ seen: 1, held: 0, events: ["shutdown"] });
   });
 
-  test("closes as soon as its client has, and is not ended twice", async () => {
+  test("closes as soon as its client closes, and is not ended twice", async () => {
     const owner = new Owner();
     await owner.send(`${last}GET`);
     owner.connection.drained();
@@ -45,7 +45,7 @@ describe("after its last response a connection", () => {
     expect(owner.line.events).toEqual(["shutdown", "end"]);
   });
 
-  test("waits until the response has left, also where the client has ended its side before", async () => {
+  test("waits until the response is sent, also if the client has ended its side before", async () => {
     for (const isPeerDone of [false, true]) {
       const owner = new Owner();
       owner.line.capacity = 10;
@@ -59,7 +59,7 @@ describe("after its last response a connection", () => {
     }
   });
 
-  test("has two seconds from the end of the response on, whenever the connection began", async () => {
+  test("has two seconds from the end of the response, whenever the connection began", async () => {
     const owner = new Owner({ keepAliveMs: 60_000 });
     owner.pass(5_000);
     await owner.send(`${last}GET`);
@@ -69,7 +69,7 @@ describe("after its last response a connection", () => {
     expect(owner.line.events).toEqual(["shutdown", "terminate"]);
   });
 
-  test("reads again, so that the client's end is seen, where it had stopped for requests that came ahead", () => {
+  test("reads again and sees the client's end, even if it had paused because of requests that came ahead", () => {
     const { connection, respond, events } = holding();
     connection.received(Buffer.from(last + get.repeat(3_000)));
     expect(events).toEqual(["pause"]);
@@ -87,7 +87,7 @@ describe("after its last response a connection", () => {
 });
 
 describe("a connection is the last one's", () => {
-  test("where the server begins to stop between a response and its end", async () => {
+  test("if the server begins to stop between a response and its end", async () => {
     const { owner, connection, events } = holding();
     await owner.send(get);
     connection.send({ status: 204, headers: {}, body: "" });
@@ -96,7 +96,7 @@ describe("a connection is the last one's", () => {
     expect({ responses: owner.responses, events }).toEqual({ responses: "!", events: ["end"] });
   });
 
-  test("where only its end says that the response is whole, though the client would keep it", async () => {
+  test("if only its end shows that the response is whole, though the client would keep it", async () => {
     const { owner, connection, events } = holding();
     await owner.send("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
     async function* parts(): AsyncGenerator<Uint8Array> {
@@ -108,7 +108,7 @@ describe("a connection is the last one's", () => {
     expect(owner.line.written).toEndWith("\r\n\r\nwhole");
   });
 
-  test("where a request cannot be read, whatever the one before it asked for", async () => {
+  test("if a request cannot be read, whatever the one before it asked for", async () => {
     const owner = new Owner();
     owner.refusal = () => ({ status: 400, headers: {}, body: "why" });
     await owner.send(get.replace("GET", "HEAD"), "no request\r\n\r\n");
@@ -119,7 +119,7 @@ describe("a connection is the last one's", () => {
 });
 
 describe("when the server stops", () => {
-  test("only connections end that have nothing under way, not even half of a head", async () => {
+  test("only connections without a request end, not those with half of a head", async () => {
     const [unused, idle, begun, served] = [new Owner(), new Owner(), new Owner(), holding()];
     await idle.send(get);
     await begun.send("GE");
@@ -144,14 +144,14 @@ describe("requests that come ahead", () => {
     }
   });
 
-  test("are looked at after the response, be it for a single byte that no head begins with", async () => {
+  test("are read after the response, even if they are a single byte that begins no head", async () => {
     const owner = new Owner({ isLate: true });
     owner.connection.received(Buffer.from(`${get}\x00`));
     await turns(10);
     expect({ responses: owner.responses, refused: owner.refused.length }).toEqual({ responses: "!refused!", refused: 1 });
   });
 
-  test("begin a response of their own: none of it has left, whatever has of the one before", async () => {
+  test("begin a response of their own: none of its bytes are sent, whatever was sent of the one before", async () => {
     const { owner, connection, respond } = holding();
     await owner.send(get + get);
     expect(connection.waitsFor).toBeUndefined();
@@ -161,7 +161,7 @@ describe("requests that come ahead", () => {
 });
 
 describe("a client that is gone", () => {
-  test("leaves nothing that is held, neither of what it sent nor of what it did not take", async () => {
+  test("leaves no held bytes, neither received ones nor ones that it did not take", async () => {
     const owner = new Owner();
     owner.line.capacity = 10;
     await owner.send(`${get}GET / HT`);
@@ -182,7 +182,7 @@ describe("a client that is gone", () => {
     expect({ body: connection.receiveBody(10), events }).toEqual({ body: "gone", events: ["terminate"] });
   });
 
-  test("because it did not read its response has had as long as an idle connection, and no longer", async () => {
+  test("because it did not read its response had as long as an idle connection, and no longer", async () => {
     const owner = new Owner({ keepAliveMs: 5_000 });
     owner.line.capacity = 0;
     await owner.send(get);
@@ -193,7 +193,7 @@ describe("a client that is gone", () => {
   });
 });
 
-describe("a body that is waited for", () => {
+describe("a body that the server waits for", () => {
   const post = (more = ""): string => `POST / HTTP/1.1\r\nHost: h\r\n${more}Content-Length: 70000\r\n\r\n`;
 
   test("is read on, however long it is, and has waited since it was asked for", async () => {
@@ -207,16 +207,16 @@ describe("a body that is waited for", () => {
     expect({ bodies: owner.seen.map(({ body }) => body.length), responses: owner.responses }).toEqual({ bodies: [70_000], responses: "!" });
   });
 
-  test("is asked for where the client waits to be, and only there", async () => {
+  test("is requested with 100 Continue if the client waits for that, and only then", async () => {
     const [expecting, other] = [new Owner(), new Owner()];
     await expecting.send(post("Expect: 100-continue\r\n"));
     await other.send(post());
     expect([expecting.line.written, other.line.written]).toEqual(["HTTP/1.1 100 Continue\r\n\r\n", ""]);
-    // All of it has left.
+    // All bytes are sent.
     expect(expecting.connection.waitsFor).toBe("body");
   });
 
-  test("ends once: what it was given up for does not come after it", async () => {
+  test("ends once: after it was refused, its end is not reported again", async () => {
     const ends: Record<string, ReceivedBody[]> = { whole: [], refused: [], late: [] };
     const waitFor = (name: string, msMax: number, hasCapacity: (bytes: number) => boolean): [AwaitedBody, ReceiveBuffer] => {
       const buffer = new ReceiveBuffer();
@@ -229,7 +229,7 @@ describe("a body that is waited for", () => {
     const [refused, more] = waitFor("refused", 1, (count) => asked.push(count) > 1);
     more.append(Buffer.from("abc"));
     refused.advance();
-    // Its time is over after that of the others.
+    // Its time ends after that of the others.
     waitFor("late", 2, () => true);
     while (ends.late?.length === 0) await Bun.sleep(1);
     expect(ends).toEqual({
@@ -240,7 +240,7 @@ describe("a body that is waited for", () => {
     expect(asked).toEqual([3]);
   });
 
-  test("in chunks holds what was taken off the connection, and what was not yet", () => {
+  test("in chunks counts the bytes that were taken off the connection, and those that were not", () => {
     const asked: number[] = [];
     const buffer = new ReceiveBuffer();
     const hasCapacity = (bytes: number): boolean => asked.push(bytes) > 0;
@@ -266,7 +266,7 @@ test("the bytes of a body are not kept when it is known to be too large", () => 
   expect(incomingBody(64 * KIB + 1, 64 * KIB).advance(new ReceiveBuffer())).toEqual(refused);
 });
 
-test("what has arrived and is not used yet is counted, and no longer when it is", async () => {
+test("arrived bytes are counted until they are used", async () => {
   const owner = new Owner();
   await owner.send("GET / HTTP/1.1\r\n");
   expect(owner.heldBytes).toBe(16);
@@ -276,7 +276,7 @@ test("what has arrived and is not used yet is counted, and no longer when it is"
   expect({ held: owner.heldBytes, responses: owner.responses }).toEqual({ held: 0, responses: "!" });
 });
 
-describe("a body that is taken in pieces", () => {
+describe("a body that is streamed", () => {
   const sized = (size: number): string => `POST / HTTP/1.1\r\nHost: h\r\nContent-Length: ${size}\r\n\r\n`;
   const chunked = "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n";
   const textOf = async (piece: Promise<IteratorResult<Uint8Array, unknown>>): Promise<unknown> => {
@@ -303,7 +303,7 @@ describe("a body that is taken in pieces", () => {
     }
   });
 
-  test("makes its client wait while nobody takes it", async () => {
+  test("makes its client wait while nobody reads it", async () => {
     const { owner, connection, events } = holding();
     await owner.send(sized(2 * AHEAD_MAX), "x".repeat(AHEAD_MAX), "x");
     expect({ events, held: owner.heldBytes }).toEqual({ events: ["pause"], held: AHEAD_MAX + 1 });
@@ -315,7 +315,7 @@ describe("a body that is taken in pieces", () => {
     expect(events).toEqual(["pause", "resume"]);
   });
 
-  test("ends early with what is wrong with it, and the connection ends with the response", async () => {
+  test("ends early with its problem, and the connection ends with the response", async () => {
     const ends = async (head: string, cause: (owner: Owner, connection: Connection) => unknown, keepAliveMs = 60_000): Promise<unknown> => {
       const { owner, connection, respond, events } = holding({ keepAliveMs });
       await owner.send(head);
@@ -336,7 +336,7 @@ describe("a body that is taken in pieces", () => {
     expect(half).toEqual({ found: { end: "gone" }, events: ["terminate"] });
   });
 
-  test("does not end the connection where nobody takes it, but all of it is there", async () => {
+  test("does not end the connection if nobody reads it but it has arrived completely", async () => {
     const { owner, connection, respond, events } = holding();
     await owner.send(`${sized(3)}abc`);
     connection.skipBody();
@@ -348,7 +348,7 @@ describe("a body that is taken in pieces", () => {
   });
 });
 
-test("a response that is sent in parts is cancelled as soon as its client is gone, and where nobody reads it", async () => {
+test("a streamed response is cancelled as soon as its client is gone, and if nobody reads it", async () => {
   for (const method of ["GET", "HEAD"]) {
     const { owner, connection } = holding();
     await owner.send(get.replace("GET", method));

@@ -20,7 +20,7 @@ const chunked = (body: string, sizes: readonly number[]): string => {
   return `${text}0\r\nX-Trailer: read over\r\n\r\n`;
 };
 
-/** A request with the bytes that say it. */
+/** A request and its bytes. */
 const request = fc
   .record({
     method: fc.constantFrom("GET", "POST", "DELETE", "M-SEARCH"),
@@ -45,7 +45,7 @@ const pieces = (text: string, cuts: readonly number[]): string[] => {
   return [0, ...cutPoints].map((start, index) => text.slice(start, cutPoints[index] ?? text.length)).filter((piece) => piece !== "");
 };
 
-test("a response that rests has waited since then, not since its request came", async () => {
+test("a connection that is held back has waited since then, not since its request came", async () => {
   const owner = new Owner({ isLate: true });
   await owner.send("GET / HTTP/1.1\r\nHost: h\r\n");
   owner.timeMs = 7;
@@ -90,7 +90,7 @@ describe("requests are the same however their bytes are cut", () => {
     expect(owner.refused.length).toBe(1);
   });
 
-  test("any bytes at all are a request, refused or waited for; nothing is thrown", async () => {
+  test("any bytes are a request, or are refused, or are incomplete; nothing is thrown", async () => {
     const noise = fc.array(
       fc.oneof(
         bytes,

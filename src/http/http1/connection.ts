@@ -1,8 +1,8 @@
 /**
  * One connection of a client: requests arrive on it one after the other, and the responses leave in the same order (RFC 9112, 9.3).
  *
- * **Invariant:** the next request is looked for only where the one before it has certainly ended. Where that is unclear (a body
- * that was not received, a head that two readers could understand differently) nothing more is read: no request can be smuggled.
+ * **Invariant:** the server reads the next request only if the one before it has certainly ended. If that is unclear (the body was not
+ * received, or two readers could understand the head differently), it reads nothing more, so that no request can be smuggled.
  */
 import { type Arriving, AwaitedBody, type BodyEnd, type IncomingBody, incomingBody, type ReceivedBody } from "./incoming-body.ts";
 import { ReceiveBuffer } from "./receive-buffer.ts";
@@ -10,12 +10,12 @@ import { HeadReader, type ProtocolProblem, type RequestHead } from "./request-he
 import { type PartsReader, type ResponseHead, ResponseWriter, type TextResponse } from "./response-writer.ts";
 import { type ByteSocket, type Clock, Reading, SendBuffer } from "./send-buffer.ts";
 
-/** What a connection needs of the server that it belongs to. */
+/** The limits of the server to which a connection belongs. */
 export interface ConnectionLimits {
   readonly headBytesMax: number;
   /** From the first byte of a head, or the opening of the connection, to the end of the head. */
   readonly headMsMax: number;
-  /** Between two requests, for a response that the client does not read, and between two pieces of a body that is taken in pieces. */
+  /** Between two requests, for a response that the client does not read, and between two pieces of a body that is streamed. */
   readonly keepAliveMs: number;
 }
 
@@ -28,30 +28,30 @@ export interface ConnectionOwner<C> {
   readonly commonHeaderLines: string;
   /** Handles a request: sends one response on `connection`, now or later, and then calls `finish`. Never throws. */
   dispatch(head: RequestHead, connection: C): void;
-  /** The response to bytes that are no request. */
+  /** The response to bytes that are not a request. */
   refusal(problem: ProtocolProblem): TextResponse;
-  /** The connection holds so many bytes more, or less, that nobody has used yet. It may be aborted at once. */
+  /** Called with the change of `heldBytes`. The owner may abort the connection at once. */
   held(bytes: number): void;
   closed(connection: C): void;
 }
 
-/** `time`: until it rested, or its end is over. */
+/** `time`: the connection is held back, or lingers at its end. */
 type Waiting = "first request" | "next request" | "head" | "body" | "reader" | "time";
 
-/** `waiting` for a request, `serving` one, or `ending`: the last response is out, and further bytes are thrown away. */
+/** `waiting` for a request, `serving` one, or `ending`: the last response is sent, and further bytes are discarded. */
 type State = "waiting" | "serving" | "ending";
 
-/** Bytes of further requests that are received while one is served; then the client waits. */
+/** Bytes of further requests that are received while one is served. Beyond it the client has to wait. */
 const AHEAD_MAX = 65_536;
 /**
- * How long a client has to read its last response and close. Closing at once, while the client still sends, would make its
- * system throw the response away.
+ * How long a client has to read its last response and close. If the server closed at once while the client still
+ * sends, the client's system would discard the response.
  */
 const LINGER_MS = 2_000;
 
 const CONTINUE = "HTTP/1.1 100 Continue\r\n\r\n";
 
-/** Is there as soon as anything is. */
+/** Ends with the first byte. */
 const ANY_BYTES: Arriving = { byteCount: 0, advance: (buffer) => (buffer.length > 0 ? { bytes: new Uint8Array() } : undefined) };
 
 export class Connection {
@@ -63,10 +63,10 @@ export class Connection {
   readonly #writer: ResponseWriter;
   readonly #headReader: HeadReader;
   #state: State = "waiting";
-  /** When the state, or a head's first byte, began. */
+  /** When the state began, or the first byte of a head came. */
   #sinceMs: number;
   #hasServed = false;
-  /** The first byte of the next head is there, though it may be of an empty line that was skipped. */
+  /** The first byte of the next head has come; it may belong to an empty line that was skipped. */
   #hasHeadBegun = false;
   #isReadingRequests = false;
   /** The client may be sending bytes that nobody reads. */
@@ -76,7 +76,7 @@ export class Connection {
   isGone = false;
   readonly remoteAddress: string;
   #unreadBytes = 0;
-  /** Bytes that were received and are not used yet, and those that the client does not take. */
+  /** Bytes that were received and not read yet, and bytes that the client does not take. */
   heldBytes = 0;
 
   // Of the request that is served.
@@ -98,7 +98,7 @@ export class Connection {
     this.#sinceMs = owner.clock.monotonicMs();
   }
 
-  /** What only the client, or time, can bring; undefined while the server works on a request. */
+  /** The connection waits for this. Undefined while the server works on a request. */
   get waitsFor(): Waiting | undefined {
     if (!this.#sendBuffer.isEmpty) return "reader";
     if (this.#state === "waiting" && this.#hasHeadBegun) return "head";
@@ -126,7 +126,7 @@ export class Connection {
     this.#receiveBuffer.append(bytes);
     if (this.#state === "waiting") this.#readRequests();
     else this.#awaited?.advance();
-    // Nearly every head comes as a whole: then nobody waits for it, and its time is not asked for.
+    // Nearly every head comes in one piece. Then nothing waits for it, and the clock need not be read.
     if (isHeadNew && this.#state === "waiting") this.#sinceMs = this.#owner.clock.monotonicMs();
     if (this.#awaited === undefined && this.#receiveBuffer.length > AHEAD_MAX) this.#reading.pause();
     this.#countUnread();
@@ -156,12 +156,12 @@ export class Connection {
     this.#sendBuffer.close();
     this.#countUnread();
     this.#awaited?.end("gone");
-    // Who makes the response may wait for something that never comes.
+    // The source of the response may wait for something that never comes.
     this.#sent?.cancel().catch(() => {});
     this.#owner.closed(this);
   }
 
-  /** Ends the connection where the client takes too long. */
+  /** Ends the connection if the client takes too long. */
   checkTime(nowMs: number): void {
     const { headMsMax, keepAliveMs } = this.#owner.limits;
     if (!this.#sendBuffer.isEmpty) {
@@ -183,7 +183,7 @@ export class Connection {
     if (this.#state === "waiting" && this.#receiveBuffer.length === 0) this.end();
   }
 
-  /** Closes at once, whatever is under way. */
+  /** Closes at once, even in the middle of a response. */
   abort(): void {
     this.#socket.terminate();
   }
@@ -195,7 +195,7 @@ export class Connection {
     if (this.#receiveBuffer.length > 0 || this.#hasPeerEnded) this.#readRequests();
   }
 
-  /** Goes on as long as complete heads are there, requests are served at once, and the client reads the responses. */
+  /** Continues as long as there are complete heads, requests are served at once, and the client reads the responses. */
   #readRequests(): void {
     if (this.#isReadingRequests) return;
     this.#isReadingRequests = true;
@@ -217,7 +217,7 @@ export class Connection {
     this.#owner.dispatch(head, this);
   }
 
-  /** The body, where it has arrived with the head, as most do, or is refused. Undefined where it has to be waited for. */
+  /** The body, if it has arrived with the head, as most do, or is refused. Undefined if the caller has to wait for it. */
   receiveBody(bytesMax: number): ReceivedBody | undefined {
     this.#body = incomingBody(this.#head?.framing ?? 0, bytesMax);
     const end = this.#body.advance(this.#receiveBuffer);
@@ -227,14 +227,14 @@ export class Connection {
     return "gone";
   }
 
-  /** The rest of a body that `receiveBody` did not give. `hasCapacity` is asked with all that has arrived of it. */
+  /** For a body that `receiveBody` did not return. `hasCapacity` gets the number of bytes that have arrived. */
   async awaitBody(msMax: number, hasCapacity: (bytes: number) => boolean): Promise<ReceivedBody> {
     this.#sendContinue();
     const body = await this.#await(this.#body as IncomingBody, msMax, hasCapacity);
     return body === "gone" ? body : this.#bodyEnded(body);
   }
 
-  /** The body as it comes, read no faster than it is taken: meanwhile the client has to wait. Returns why it does not go on, if it has not ended. */
+  /** The body as it arrives. It is read no faster than the caller takes it; meanwhile the client has to wait. Returns the problem if the body does not end. */
   async *bodyPieces(): AsyncGenerator<Uint8Array, ProtocolProblem | "gone" | undefined> {
     const body = incomingBody(this.#head?.framing ?? 0, Number.POSITIVE_INFINITY);
     this.#body = body;
@@ -271,7 +271,7 @@ export class Connection {
     if (this.#head?.expectsContinue === true) this.#sendBuffer.writeText(CONTINUE, CONTINUE.length);
   }
 
-  /** A small body that nobody takes does not end the connection, if it is there. */
+  /** If a small body that nobody reads has arrived, the connection can go on after it. */
   skipBody(): void {
     if (this.#body === undefined && !this.#isBodyReceived) this.receiveBody(AHEAD_MAX);
   }
@@ -299,7 +299,7 @@ export class Connection {
     this.#writer.send(this.#head, response, this.isLast);
   }
 
-  /** The body is sent part by part, no faster than the client reads it, and is cancelled where it is not read to its end. */
+  /** Sends the body part by part, no faster than the client reads it, and cancels it if the client does not read it to its end. */
   async stream(response: ResponseHead, body: { getReader(): PartsReader } | undefined): Promise<void> {
     const reader = body?.getReader();
     this.#sent = reader;
@@ -347,7 +347,7 @@ export class Connection {
 
   // Ending.
 
-  /** The connection ends after what is being sent, be it a whole response or not. */
+  /** Ends the connection once the bytes that were written are sent, even if the response is not whole. */
   end(): void {
     if (this.#state === "ending") return;
     this.#hasUnread ||= this.#receiveBuffer.length > 0 || !this.#isBodyReceived;
@@ -357,7 +357,7 @@ export class Connection {
     if (this.#sendBuffer.isEmpty) this.#close();
   }
 
-  /** A client that may still be sending reads the end first; its bytes are thrown away until it closes, too. */
+  /** A client that may still be sending gets the end first. Its bytes are discarded until it closes, too. */
   #close(): void {
     this.#sinceMs = this.#owner.clock.monotonicMs();
     if (this.#hasPeerEnded || !this.#hasUnread) this.#socket.end();

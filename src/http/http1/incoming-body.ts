@@ -1,21 +1,21 @@
-/** A body that is arriving, of a known length or in chunks. Nothing above the limit is ever kept. */
+/** A body that is arriving, of a known length or in chunks. Bytes above the limit are never kept. */
 import { ChunkedDecoder } from "#kernel/chunked-decoder";
 import { ReceiveBuffer } from "./receive-buffer.ts";
 import type { ProtocolProblem, RequestHead } from "./request-head.ts";
 
 export type BodyEnd = { readonly bytes: Uint8Array } | { readonly problem: ProtocolProblem };
-/** What has come of a body. */
+/** The part of a body that has arrived. */
 type BodyPiece = { readonly bytes: Uint8Array; readonly isLast: boolean } | { readonly problem: ProtocolProblem };
 
 export interface Arriving {
-  /** Takes what belongs to the body off `buffer`. Undefined while more has to come. */
+  /** Takes the bytes of the body off `buffer`. Undefined until the body is complete. */
   advance(buffer: ReceiveBuffer): BodyEnd | undefined;
-  /** What was taken off it so far. */
+  /** The bytes taken off the buffer so far. */
   readonly byteCount: number;
 }
 
 export interface IncomingBody extends Arriving {
-  /** Takes what there is of a body that is not wanted as a whole. */
+  /** For a body that is streamed: takes the bytes that have arrived. */
   takePiece(buffer: ReceiveBuffer): BodyPiece;
 }
 
@@ -23,7 +23,7 @@ export const incomingBody = (framing: RequestHead["framing"], bytesMax: number):
   framing === "chunked" ? new ChunkedBody(bytesMax) : new SizedBody(framing, bytesMax);
 
 class SizedBody implements IncomingBody {
-  /** All of it at the end. */
+  /** The whole body is taken at the end. */
   readonly byteCount = 0;
   readonly #size: number;
   readonly #bytesMax: number;
@@ -50,7 +50,7 @@ class SizedBody implements IncomingBody {
 class ChunkedBody implements IncomingBody {
   readonly #bytesMax: number;
   readonly #decoder: ChunkedDecoder;
-  /** One run of bytes, so that a body in chunks of one byte takes no more memory than another. */
+  /** One contiguous buffer, so that a body in chunks of one byte takes no more memory than another. */
   readonly #body = new ReceiveBuffer();
 
   constructor(bytesMax: number) {
@@ -88,7 +88,7 @@ export type ReceivedBody = BodyEnd | "gone";
 
 interface AwaitedBodyOptions {
   readonly msMax: number;
-  /** Whether so many bytes of it may be held. */
+  /** Whether this number of bytes of the body may be held. */
   hasCapacity(bytes: number): boolean;
   /** Called once. */
   ended(body: ReceivedBody): void;
@@ -105,7 +105,7 @@ export class AwaitedBody {
     this.#buffer = buffer;
     this.#options = options;
     const { msMax } = options;
-    // A timer because only it can notice that nothing comes; a client must not hold memory by sending slowly.
+    // A timer, because nothing else notices that no bytes come. A client must not hold memory by sending slowly.
     this.#timer = setTimeout(() => this.end({ problem: { kind: "body-too-slow", msMax } }), msMax);
   }
 

@@ -6,7 +6,7 @@ export class ReceiveBuffer {
   #bytes: Buffer = NONE;
   #start = 0;
   #end = 0;
-  /** The memory is this buffer's own, so that later bytes may be written behind those that are there. */
+  /** The buffer owns the memory, so it may write later bytes behind the present ones. */
   #isOwn = false;
 
   get length(): number {
@@ -41,7 +41,7 @@ export class ReceiveBuffer {
     return index < this.length ? this.#bytes[this.#start + index] : undefined;
   }
 
-  /** -1 when it is not there; `from` counts from the first unused byte, as the result does. */
+  /** -1 if it is not found. `from` and the result count from the first unused byte. */
   indexOf(text: string, from: number): number {
     const found = this.#bytes.indexOf(text, this.#start + from, "latin1");
     return found === -1 || found + text.length > this.#end ? -1 : found - this.#start;

@@ -16,14 +16,14 @@ describe("targets", () => {
     expect(parseTarget(target.text)).toEqual(target);
   });
 
-  test.each(["", "a", "?a", "*", "h:1", "http:", "http:/h", "ftp://h/", "xhttp://h/"])("%j is no target", (text) => {
+  test.each(["", "a", "?a", "*", "h:1", "http:", "http:/h", "ftp://h/", "xhttp://h/"])("%j is not a target", (text) => {
     expect(parseTarget(text)).toBeUndefined();
   });
 });
 
 test("hosts", () => {
   for (const host of ["a", "z", "A", "Z", "0", "9", "a:0", "a:9", "a:99999"]) expect(isHost(host)).toBe(true);
-  // What stands next to them in ASCII.
+  // Their neighbours in ASCII.
   for (const host of ["`", "{", "@", "[", "/", ";", "a:/", "a::", "a[", "a:123456", "a:", ":1", ""]) expect(isHost(host)).toBe(false);
   for (const host of ["localhost", "a.b-c_d:1", "127.0.0.1:65535", "[::1]", "[::1]:80", "X"]) expect(isHost(host)).toBe(true);
   for (const host of ["", ":80", "a:", "a:b", "a:123456", "a:80:80", "[::1", "::1", "a%20", "ü", "a\\b", "a?b", "a#b", "[<]", "a".repeat(261)])
@@ -43,7 +43,7 @@ const bufferOf = (text: string): ReceiveBuffer => {
   buffer.append(Buffer.from(text, "latin1"));
   return buffer;
 };
-/** What a reader makes of the whole at once: a head's target, or the kind of problem. */
+/** The result of a reader that gets the whole at once: the target of a head, or the kind of problem. */
 const shown = (read: ReturnType<HeadReader["read"]>): string | undefined =>
   read === undefined ? undefined : "kind" in read ? read.kind : read.target.text;
 const head = (target = "/") => `GET ${target} HTTP/1.1\r\nHost: h`;
@@ -64,7 +64,7 @@ describe("the size of a head", () => {
   });
 });
 
-test("a head is found wherever it was cut, also within its end", () => {
+test("a head is found wherever it is cut, also within its end", () => {
   const whole = `${head("/a")}\r\n\r\n`;
   for (let cut = 1; cut < whole.length; cut++) {
     const reader = new HeadReader(1_000);
@@ -73,14 +73,14 @@ test("a head is found wherever it was cut, also within its end", () => {
     buffer.append(Buffer.from(`${whole.slice(cut)}body`));
     expect(shown(reader.read(buffer))).toBe("/a");
     expect(buffer.text(0, 10)).toBe("body");
-    // The next one is found from its own beginning on.
+    // The search for the next one starts at its own beginning.
     buffer.skip(4);
     buffer.append(Buffer.from(`${head("/")}\r\n\r\n`));
     expect({ cut, read: shown(reader.read(buffer)) }).toEqual({ cut, read: "/" });
   }
 });
 
-test("RFC 9112, 2.2: one empty line before each head is passed over, and no second one", () => {
+test("RFC 9112, 2.2: one empty line before each head is skipped, and a second one is refused", () => {
   const reader = new HeadReader(1_000);
   const buffer = bufferOf(`\r\n${head("/1")}\r\n\r\n\r\n${head("/2")}\r\n\r\n`);
   expect([reader.read(buffer), reader.read(buffer)].map(shown)).toEqual(["/1", "/2"]);
@@ -97,7 +97,7 @@ test("RFC 9112, 2.2: one empty line before each head is passed over, and no seco
   expect(shown(cut.read(pieces))).toBe("malformed-head");
 });
 
-test("what no head can become is refused before its end, wherever it was cut", () => {
+test("bytes that cannot become a head are refused before their end, wherever they are cut", () => {
   for (const wrong of ["GET / HTTP/1.1\nHost", "GET / \x00", "GET /\x7f", "GET / HTTP/1.1\rHost", "\x00GET"]) {
     for (let cut = 1; cut < wrong.length; cut++) {
       const reader = new HeadReader(1_000);
@@ -109,7 +109,7 @@ test("what no head can become is refused before its end, wherever it was cut", (
   }
 });
 
-test("what stands before the beginning of a head does not belong to it", () => {
+test("bytes before the beginning of a head do not belong to it", () => {
   const reader = new HeadReader(1_000);
   const buffer = bufferOf(`${head()}\r\n\r\n\x00GET /`);
   expect(shown(reader.read(buffer))).toBe("/");
@@ -118,7 +118,7 @@ test("what stands before the beginning of a head does not belong to it", () => {
   expect(reader.read(buffer)).toBeUndefined();
 });
 
-test("a head that came before is known again, and another one is not taken for it; a long one is read anew", () => {
+test("a repeated head is taken from the cache, another one is not mistaken for it, and a long one is parsed again", () => {
   const reader = new HeadReader(10_000);
   const next = (text: string): RequestHead => reader.read(bufferOf(`${text}\r\n\r\n`)) as RequestHead;
   const first = next(head("/1"));
@@ -131,12 +131,12 @@ test("a head that came before is known again, and another one is not taken for i
   expect(next(padded(1_024))).toBe(known);
   const long = next(padded(1_025));
   expect(next(padded(1_025))).not.toBe(long);
-  // What is malformed is not remembered.
+  // A malformed head is not cached.
   expect(shown(reader.read(bufferOf("get / HTTP/1.1\r\n\r\n")))).toBe("malformed-head");
   expect(shown(reader.read(bufferOf("get / HTTP/1.1\r\n\r\n")))).toBe("malformed-head");
 });
 
-describe("what a head says", () => {
+describe("the contents of a head", () => {
   const said = (lines: string, { method = "POST", version = "1.1" } = {}): RequestHead =>
     parseHead(`${method} / HTTP/${version}\r\nHost: h${lines === "" ? "" : "\r\n"}${lines}`) as RequestHead;
 
@@ -150,7 +150,7 @@ describe("what a head says", () => {
     expect(said("Content-Length: 999999999999999").framing).toBe(999_999_999_999_999);
   });
 
-  test("nothing where it is not clear how its body ends, by which requests are smuggled past a proxy", () => {
+  test("a head is refused if it is not clear how its body ends, because that is how requests are smuggled past a proxy", () => {
     const problem = (lines: string, version = "1.1") => shown(parseHead(`POST / HTTP/${version}\r\nHost: h\r\n${lines}`));
     const unclear = [
       ...["Content-Length: 4\r\nTransfer-Encoding: chunked", "Transfer-Encoding: chunked\r\nContent-Length: 4", "Transfer-Encoding: gzip"],
@@ -183,7 +183,7 @@ describe("what a head says", () => {
     expect(said("Expect: 100-continue", { version: "1.0" })).toMatchObject({ expectsContinue: false, isHttp10: true });
   });
 
-  test("how much its client chose: path, query, names and values", () => {
+  test("the bytes that its client chose: path, query, names and values", () => {
     const { byteCount, headers } = parseHead("GET /ab?cd HTTP/1.1\r\nHost: h\r\nX-Long:  value \t") as RequestHead;
     expect([...headers]).toEqual(["Host", "h", "X-Long", "value"]);
     expect(byteCount).toBe("/ab".length + "cd".length + "Hosth".length + "X-Longvalue".length);
@@ -194,7 +194,7 @@ describe("what a head says", () => {
     expect([...headers]).toEqual(["Host", "h", "X", "", "Y", "", "Z", "z"]);
   });
 
-  test("which host is meant: that of the target before that of the header", () => {
+  test("its host: that of the target has precedence over that of the header", () => {
     expect(parseHead("GET http://other:1/x HTTP/1.1\r\nHost: h")).toMatchObject({ host: "other:1", isHttp10: false });
     expect(parseHead("GET / HTTP/1.0")).toMatchObject({ host: undefined, isHttp10: true });
     expect(parseHead("GET / HTTP/1.1")).toMatchObject({ kind: "malformed-head" });
@@ -216,7 +216,7 @@ describe("the bytes that were received and are not used yet", () => {
     isTaken: fc.boolean(),
   });
 
-  test("are those that came, in their order, without those that were taken off, which nothing changes any more", () => {
+  test("are the received ones in their order, without the taken ones, which never change any more", () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
         const buffer = new ReceiveBuffer();
@@ -244,7 +244,7 @@ describe("the bytes that were received and are not used yet", () => {
     );
   });
 
-  test("are none once they were dropped, and what comes then is all there is", () => {
+  test("are gone once they were dropped, and then only new bytes are there", () => {
     const buffer = bufferOf("abc");
     buffer.append(Buffer.from("def"));
     buffer.skip(1);

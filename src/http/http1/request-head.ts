@@ -1,8 +1,8 @@
-/** The head of a request (RFC 9112, 2 to 7), read strictly: what two readers could take for different things is refused. */
+/** The head of a request (RFC 9112, 2 to 7), read strictly: a head that two readers could understand differently is refused. */
 import type { RawHeaders } from "#kernel/http-text/headers";
 import type { ReceiveBuffer } from "./receive-buffer.ts";
 
-/** Why bytes are refused. The protocol names the problem; the error that the client receives is chosen above it. */
+/** Why bytes are refused. The callers of the protocol choose the error that the client receives. */
 export type ProtocolProblem =
   /** `detail` is a clause of a sentence. */
   | { readonly kind: "malformed-head"; readonly detail: string }
@@ -20,13 +20,13 @@ export interface RequestHead {
   readonly method: string;
   readonly target: Target;
   readonly headers: RawHeaders;
-  /** Of an absolute target, else of the Host header. Undefined only where HTTP/1.0 sent none. */
+  /** From an absolute target, or else from the Host header. Undefined only if a client of HTTP/1.0 sent none. */
   readonly host: string | undefined;
-  /** How the body ends: after so many bytes (0: there is none), or with the last chunk. */
+  /** The body ends after this number of bytes (0: no body), or with the last chunk. */
   readonly framing: number | "chunked";
   /** The client wants to use the connection again. */
   readonly isKept: boolean;
-  /** The client knows neither chunks nor that connections are kept. */
+  /** The client knows neither chunks nor persistent connections. */
   readonly isHttp10: boolean;
   /** The client waits for `100 Continue` before it sends its body. */
   readonly expectsContinue: boolean;
@@ -61,7 +61,7 @@ export function parseHead(text: string): RequestHead | ProtocolProblem {
   return checkedHead(text.slice(0, methodEnd), text.slice(methodEnd + 1, targetEnd), headers, text.charCodeAt(lineEnd - 1) === 48);
 }
 
-/** What the parts of a head say together. */
+/** Checks what the lines of a head mean together. */
 function checkedHead(method: string, targetText: string, headers: RawHeaders, isHttp10: boolean): RequestHead | ProtocolProblem {
   let connection: string | undefined;
   let length: string | undefined;
@@ -79,9 +79,9 @@ function checkedHead(method: string, targetText: string, headers: RawHeaders, is
     else if (name.length === 14 && name.toLowerCase() === "content-length") length = joined(length, value);
     else if (name.length === 17 && name.toLowerCase() === "transfer-encoding") coding = joined(coding, value);
   }
-  if (method === "CONNECT") return malformed("CONNECT is for proxies, and this is none");
-  // RFC 9112, 3.2. Two hosts are malformed as well: a proxy may have read the other one and let through what it would have refused.
-  if (host === undefined ? !isHttp10 : !isHost(host)) return malformed("its Host header is missing, malformed or there twice");
+  if (method === "CONNECT") return malformed("CONNECT is for proxies, and this server is not a proxy");
+  // RFC 9112, 3.2. Two hosts are refused as well: a proxy may have read the other one, and let the request through because of it.
+  if (host === undefined ? !isHttp10 : !isHost(host)) return malformed("its Host header is missing, malformed or repeated");
   const framing = framingOf(length, coding, isHttp10);
   if (framing === undefined) return malformed("it does not say clearly where its body ends");
   const target = parseTarget(targetText);
@@ -99,7 +99,7 @@ function problemOf(text: string): ProtocolProblem {
 }
 
 /**
- * Undefined where it is unclear, which is how requests are smuggled past a proxy: a length beside chunks, a length given
+ * Undefined if it is unclear, because that is how requests are smuggled past a proxy: a length beside chunks, a length that is given
  * twice or not in plain digits, another coding than chunks, chunks from a client that cannot know them.
  */
 function framingOf(length: string | undefined, coding: string | undefined, isHttp10: boolean): RequestHead["framing"] | undefined {
@@ -146,7 +146,7 @@ export function isHost(text: string | undefined): text is string {
   return true;
 }
 
-/** Nearly every request names the same host as the one before. */
+/** Nearly every request names the same host as the previous one. */
 let lastHost = "";
 
 function hasHostSyntax(text: string): boolean {
@@ -173,13 +173,13 @@ interface Target {
   readonly path: string;
   /** Without `?`. */
   readonly queryText: string;
-  /** Of a target in absolute form (`GET http://host/path`), which then stands for the Host header (RFC 9112, 3.2.2). */
+  /** Of a target in absolute form (`GET http://host/path`). It replaces the Host header (RFC 9112, 3.2.2). */
   readonly authority: string | undefined;
 }
 
 const ABSOLUTE = /^https?:\/\//i;
 
-/** Undefined for what is neither a path nor an http address: the other forms are for proxies, and `*` names nothing here. */
+/** Undefined if it is neither a path nor an http address. The other forms are for proxies, and `*` has no meaning here. */
 export function parseTarget(text: string): Target | undefined {
   let authority: string | undefined;
   let start = 0;
@@ -205,18 +205,18 @@ function endOfAuthority(text: string, start: number): number {
   return end;
 }
 
-/** Characters of a head that is remembered; thousands of connections may be open. */
+/** Longer heads are not cached, because thousands of connections may be open. */
 const KNOWN_MAX = 1_024;
 
-/** A control character, or half of a line break: no head ever has these, however it goes on. */
+/** A control character, or half of a line break: no valid head has these, whatever follows. */
 const NEVER = /[^\t\r\n\x20-\x7e\x80-\xff]|[^\r]\n|\r[^\n]/;
 
 export class HeadReader {
   readonly #bytesMax: number;
-  /** How far an incomplete head was searched for its end. */
+  /** The bytes of an incomplete head that were searched for its end. */
   #searched = 0;
   #hasSkippedLine = false;
-  // Most clients send the same head again and again on a connection: it is compared, and not parsed anew.
+  // Most clients send the same head again and again on a connection. An equal head is not parsed again.
   #knownText = "";
   #known: RequestHead | undefined;
 
@@ -227,7 +227,7 @@ export class HeadReader {
   /** Takes the next head off `buffer`. Undefined while it is not complete. */
   read(buffer: ReceiveBuffer): RequestHead | ProtocolProblem | undefined {
     if (buffer.byteAt(0) === 13) {
-      // RFC 9112, 2.2: an empty line before a request is ignored; old clients send one behind a body. More are no request.
+      // RFC 9112, 2.2: an empty line before a request is ignored; old clients send one behind a body. Several are refused.
       if (this.#hasSkippedLine) return malformed("several empty lines come before it");
       if (buffer.byteAt(1) === 10) {
         this.#hasSkippedLine = true;

@@ -1,11 +1,11 @@
-/** The bytes of responses, whole and in parts, and what is kept where the client reads slowly. */
+/** The bytes of responses, whole and in parts, and the bytes that are kept if the client reads slowly. */
 import { describe, expect, test } from "bun:test";
 import { ReadableStream } from "node:stream/web";
 import type { RequestHead } from "./request-head.ts";
 import { ResponseWriter, responseHeadText } from "./response-writer.ts";
 import { type ByteSocket, SendBuffer } from "./send-buffer.ts";
 
-/** A socket that takes so many bytes at a time; -1 says that it is full, as Bun's does. */
+/** A socket that takes a given number of bytes at a time; -1 says that it is full, as Bun's does. */
 function opened(takes = Number.POSITIVE_INFINITY) {
   const socket = { takes, sent: "" };
   const write = (data: string | Uint8Array): number => {
@@ -59,7 +59,7 @@ describe("a whole response", () => {
       expect(sentFor(get, status)).toBe(`HTTP/1.1 ${status} ${reason}\r\n${lines}${DATE}\r\n`);
   });
 
-  test("is not kept where the socket took all its bytes, and else from the first byte that it did not take", () => {
+  test("is kept from the first byte that the socket did not take, and not at all if it took all", () => {
     const body = { status: 200, headers: {}, body: "é!" };
     const whole = opened();
     whole.writer.send(get, body, false);
@@ -169,8 +169,8 @@ describe("a response in parts", () => {
   });
 });
 
-describe("what the client has not taken", () => {
-  test("goes in its order, and the time since when it waits is that of the last byte that was taken", () => {
+describe("the bytes that the client has not taken", () => {
+  test("are sent in their order, and have waited since the last byte that was taken", () => {
     const { socket, clock, kept, buffer } = opened(2);
     buffer.writeText("abcd", 4);
     expect([buffer.sinceMs, buffer.isEmpty]).toEqual([5, false]);
@@ -178,7 +178,7 @@ describe("what the client has not taken", () => {
     socket.takes = Number.POSITIVE_INFINITY;
     buffer.writeText("ef", 2);
     socket.takes = 0;
-    // Behind what waits, whatever the socket would take.
+    // Behind the waiting bytes, however much the socket would take.
     expect({ sent: socket.sent, kept, sinceMs: buffer.sinceMs }).toEqual({ sent: "ab", kept: [2, 2], sinceMs: 5 });
     clock.ms = 7;
     buffer.drain();
@@ -199,7 +199,7 @@ describe("what the client has not taken", () => {
     expect(kept).toHaveLength(5);
   });
 
-  test("is followed by bytes as by text: behind it, and whole; of a client that is gone nothing is held, be it a single byte", () => {
+  test("are followed by bytes as by text: behind them, and whole; for a client that is gone not even one byte is held", () => {
     const { socket, kept, buffer } = opened(1);
     buffer.writeText("ab", 2);
     socket.takes = Number.POSITIVE_INFINITY;
@@ -213,7 +213,7 @@ describe("what the client has not taken", () => {
     expect(gone.kept).toEqual([1, -1]);
   });
 
-  test("holds up all who write bytes until nothing is left, or the client is gone", async () => {
+  test("hold up all writers until nothing is left, or the client is gone", async () => {
     for (const end of ["drain", "close"] as const) {
       const { socket, buffer, kept } = opened(0);
       const ended: string[] = [];
@@ -233,7 +233,7 @@ describe("what the client has not taken", () => {
   });
 });
 
-test("what comes while something is kept waits behind it, though the socket takes bytes again", async () => {
+test("bytes that are written while others are kept wait behind them, though the socket takes bytes again", async () => {
   const { socket, buffer } = opened(3);
   buffer.writeText("abcde", 5);
   socket.takes = 100;

@@ -9,7 +9,7 @@ export interface ResponseHead {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Reason phrases, which only people with a terminal read. */
+/** Reason phrases. Only people read them. */
 const reasons: Readonly<Record<number, string>> = {
   200: "OK",
   201: "Created",
@@ -42,11 +42,11 @@ export function headerLines(headers: Readonly<Record<string, string>>): string {
   return lines;
 }
 
-/** Status line and headers up to and without the empty line. `furtherLines` are header lines as `headerLines` makes them. */
+/** Status line and headers, without the empty line. `furtherLines` are header lines as `headerLines` makes them. */
 export const responseHeadText = ({ status, headers }: ResponseHead, furtherLines: string, nowMs: number): string =>
   `HTTP/1.1 ${status} ${reasonOf(status)}\r\n${headerLines(headers)}${furtherLines}date: ${httpDate(nowMs)}\r\n`;
 
-/** RFC 9110, 8.6: neither 204 nor 304 has a length here; HEAD has that of the GET. */
+/** RFC 9110, 8.6: 204 and 304 have no length here. HEAD has the length of the GET. */
 export const hasContent = (status: number): boolean => status !== 204 && status !== 304;
 
 let dateSecond = 0;
@@ -79,9 +79,9 @@ export class ResponseWriter {
   readonly #sendBuffer: SendBuffer;
   readonly #clock: Clock;
   readonly #commonHeaderLines: string;
-  /** Part of the current response has left. */
+  /** Part of the current response was written. */
   hasBegun = false;
-  /** The last response that was written said that the connection ends with it. */
+  /** The last response has `Connection: close`. */
   isLast = false;
 
   constructor(sendBuffer: SendBuffer, clock: Clock, commonHeaderLines: string) {
@@ -90,7 +90,7 @@ export class ResponseWriter {
     this.#commonHeaderLines = commonHeaderLines;
   }
 
-  /** `request` is undefined where there was none that could be read. The body of a response to HEAD is not sent. */
+  /** `request` is undefined if its head could not be read. The body of a response to HEAD is not sent. */
   send(request: RequestHead | undefined, response: TextResponse, isLast: boolean): void {
     let text = this.#headText(request, response, isLast);
     let size: number;
@@ -118,7 +118,7 @@ export class ResponseWriter {
     const hasLength = response.headers["content-length"] !== undefined;
     const mayHaveBody = request?.method !== "HEAD" && hasContent(response.status);
     const isChunked = mayHaveBody && body !== undefined && !hasLength && request?.isHttp10 !== true;
-    // Without a length and without chunks only the end of the connection says that the body is whole.
+    // Without a length and without chunks, only the end of the connection shows where the body ends.
     const isUntilEnd = mayHaveBody && body !== undefined && !hasLength && !isChunked;
     const isEmpty = mayHaveBody && body === undefined && !hasLength;
     const framing = isChunked ? "transfer-encoding: chunked\r\n" : isEmpty ? "content-length: 0\r\n" : "";

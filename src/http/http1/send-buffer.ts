@@ -1,21 +1,21 @@
-/** The bytes that leave a connection: written at once, and kept only where the client reads more slowly than it is served. */
+/** The bytes that a connection sends: they are written at once, and kept only if the client reads more slowly than the server writes. */
 
-/** What a connection needs of a socket. Bun's sockets have it. */
+/** The part of Bun's sockets that a connection uses. */
 export interface ByteSocket {
   readonly remoteAddress: string;
   /** Returns how many bytes were taken; less than all when the socket is full, and not above 0 when it is closed. Text is UTF-8. */
   write(data: string | Uint8Array): number;
   pause(): void;
   resume(): void;
-  /** Ends the sending side after what was written. */
+  /** Ends the sending side after the written bytes. */
   shutdown(): void;
-  /** Closes after what was written. */
+  /** Closes after the written bytes. */
   end(): void;
   /** Closes at once. */
   terminate(): void;
 }
 
-/** Whether bytes are taken from a socket. While they are not, the client has to wait. */
+/** Pauses and resumes reading from a socket. While it is paused, the client has to wait. */
 export class Reading {
   readonly #socket: ByteSocket;
   #isPaused = false;
@@ -37,10 +37,10 @@ export class Reading {
   }
 }
 
-/** Time, as the server gives it. */
+/** The server's clock. */
 export interface Clock {
   monotonicMs(): number;
-  /** Of the calendar, for the Date header. */
+  /** Wall-clock time, for the Date header. */
   nowMs(): number;
 }
 
@@ -49,10 +49,10 @@ export class SendBuffer {
   readonly #clock: Clock;
   #unsent: Buffer[] = [];
   readonly #whenEmpty: (() => void)[] = [];
-  /** While it is not empty: when the client last took bytes, or the first were kept. */
+  /** While it is not empty: when the client last took bytes, or when the first bytes were kept. */
   sinceMs = 0;
   isClosed = false;
-  /** Called with how many bytes more, or less, are kept. */
+  /** Called with the change of the number of kept bytes. */
   readonly #keeps: (bytes: number) => void;
 
   constructor(socket: ByteSocket, clock: Clock, keeps: (bytes: number) => void) {

@@ -52,8 +52,8 @@ const turns = async (): Promise<void> => {
   for (let turn = 0; turn < 4; turn++) await nextTurn();
 };
 
-describe("which connection is closed", () => {
-  test("where there are too many, those that have waited longest for their client; busy ones never", async () => {
+describe("the connection that is closed", () => {
+  test("is the one that has waited longest for its client, never a busy one", async () => {
     const { add, closed, metrics } = evicting({ connectionsMax: 10 });
     for (let busy = 0; busy < 7; busy++) add("busy");
     for (const since of [20, 10, 30, 40, 50]) add(`since ${since}`, { since });
@@ -62,7 +62,7 @@ describe("which connection is closed", () => {
     expect({ closed, metrics }).toEqual({ closed: ["since 10", "since 20"], metrics: { open: 10, evicted: 2 } });
   });
 
-  test("none where all are busy, until one waits", async () => {
+  test("does not exist while all are busy, until one waits", async () => {
     const { add, closed } = evicting({ connectionsMax: 4 });
     for (let busy = 0; busy < 6; busy++) add("busy");
     await turns();
@@ -71,7 +71,7 @@ describe("which connection is closed", () => {
     expect(closed).toEqual(["new"]);
   });
 
-  test("none whose first bytes have not been read yet", async () => {
+  test("is never one whose first bytes have not been read yet", async () => {
     const { add, closed, connections } = evicting({ connectionsMax: 4 });
     for (const since of [2, 3, 4, 5]) add(`idle ${since}`, { since });
     add("with a request", { since: 1 });
@@ -81,13 +81,13 @@ describe("which connection is closed", () => {
     expect(closed).toEqual(["idle 2"]);
   });
 
-  test("at once where there are far too many", () => {
+  test("is closed at once if there are far too many", () => {
     const { add, closed } = evicting({ connectionsMax: 4 });
     for (const since of [1, 2, 3, 4, 5, 6]) add(`since ${since}`, { since });
     expect(closed).toEqual(["since 1", "since 2"]);
   });
 
-  test("one of an address with many, however long another's waits", async () => {
+  test("belongs to the address with the most, however long another's waits", async () => {
     const { add, closed } = evicting({ connectionsMax: 4 });
     add("lone", { from: "b", since: 1 });
     for (const since of [2, 3, 4, 5]) add(`of many ${since}`, { since });
@@ -96,7 +96,7 @@ describe("which connection is closed", () => {
     expect(closed).toEqual(["of many 2", "of many 3"]);
   });
 
-  test("one of those that wait for the same as most, however long another waits", async () => {
+  test("waits for what most wait for, however long another waits", async () => {
     const { add, closed } = evicting({ connectionsMax: 4 });
     add("for its body", { waitsFor: "body", since: 1 });
     for (const since of [2, 3, 4, 5]) add(`idle ${since}`, { since });
@@ -168,7 +168,7 @@ async function started(limits: Partial<HttpLimits>): Promise<{ graph: EchoGraph;
   return server;
 }
 
-/** An open connection, which says when the server has closed it. */
+/** An open connection that notes when the server has closed it. */
 async function opened({ port, metrics }: EchoGraph, text = ""): Promise<{ readonly socket: Socket; readonly text: () => string; isClosed: boolean }> {
   const count = metrics.connections.open + metrics.connections.evicted;
   const socket = connect(port, "127.0.0.1");
@@ -208,7 +208,7 @@ describe("the cap on connections", () => {
     expect(graph.metrics.connections.open).toBeLessThanOrEqual(4);
     release();
     while (!held.text().includes("200 OK")) await Bun.sleep(1);
-    // Those whose clients have left are counted no longer.
+    // Connections whose clients have left are not counted any more.
     for (const { socket } of [held, ...idle, ...later]) socket.destroy();
     while (graph.metrics.connections.open > 0) await Bun.sleep(1);
   });

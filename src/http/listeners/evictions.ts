@@ -1,6 +1,6 @@
 /**
- * Which connections are closed where there are too many (D-98), or where they hold too much memory: so a client that opens thousands, or
- * does not take its responses, never keeps others out.
+ * Chooses the connections that are closed if there are too many (D-98), or if they hold too much memory. So a client that opens thousands,
+ * or does not take its responses, never keeps others out.
  */
 import { nextTurn } from "#kernel/turns";
 import type { ConnectionMetrics } from "#telemetry/request-metrics";
@@ -17,11 +17,11 @@ interface Evictable {
   abort(): void;
 }
 
-/** Of the cap: so many more may be open for a moment. Then they close at once, since open files are few. */
+/** This part of the limit may be exceeded for a moment. Beyond it connections close at once, because open files are few. */
 const BURST_PART = 1 / 4;
-/** Where no more files can be opened. */
+/** If the process cannot open more files. */
 const EVICTED_FOR_FILES = 64;
-/** Of the memory that connections may hold, after some were closed because of it. */
+/** The part of the memory limit that connections hold after some were closed. */
 const KEPT_PART = 7 / 8;
 
 export class Evictions {
@@ -45,18 +45,18 @@ export class Evictions {
     else if (excess > 0 && !this.#isEvicting) void this.#evictExcess();
   }
 
-  /** Nothing can be opened or accepted any more, and the system says so over and over: some connections close for others. */
+  /** Nothing can be opened or accepted any more, and the system reports it again and again. Some connections close for others. */
   filesUsedUp(): void {
     this.#evictWaiting(EVICTED_FOR_FILES);
   }
 
-  /** Connections hold so many bytes more, or less. */
+  /** Called with the change of the bytes that connections hold. */
   held(bytes: number): void {
     this.#heldBytes += bytes;
     if (bytes > 0 && this.#heldBytes > this.#limits.connectionBytesMax) this.#evictLargest();
   }
 
-  /** What new connections have sent is read first: until then a request looks like a connection that is idle. */
+  /** Reads first what new connections have sent, because until then a connection with a request looks idle. */
   async #evictExcess(): Promise<void> {
     this.#isEvicting = true;
     await nextTurn();
@@ -65,7 +65,7 @@ export class Evictions {
     this.#isEvicting = false;
   }
 
-  /** Half of them at a time: which group is the largest changes with each. */
+  /** Half of them at a time, because afterwards another group may be the largest. */
   #evictWaiting(count: number): void {
     for (let left = count; left > 0; ) {
       const longest = this.#longestWaiting(Math.ceil(left / 2));
@@ -76,8 +76,8 @@ export class Evictions {
   }
 
   /**
-   * Of those that wait for the same and come from one address the largest group, the longest first. So those who open many
-   * connections, and let them wait in one way, close their own.
+   * Connections of one address that wait for the same thing are a group. Returns those of the largest group, the longest waiting first. So
+   * a client that opens many connections and lets them wait loses its own.
    */
   #longestWaiting(count: number): readonly Evictable[] {
     const waiting = [...this.#open].filter(({ waitsFor }) => waitsFor !== undefined);
@@ -86,7 +86,7 @@ export class Evictions {
     return largest.sort((one, other) => one.waitsSinceMs - other.waitsSinceMs).slice(0, count);
   }
 
-  /** Of the address that holds most the largest ones, until there is space for some more. */
+  /** Closes the largest connections of the address that holds most, until there is space again. */
   #evictLargest(): void {
     const totals = this.#totalsByAddress();
     const most = Math.max(...totals.values());

@@ -1,4 +1,4 @@
-/** Accepts the connections of clients: HTTP/1.1 as `../http1` reads it, on Bun's sockets. docs/dependencies.md says why it is there. */
+/** Accepts the connections of clients: HTTP/1.1 as `../http1` reads it, on Bun's sockets. docs/dependencies.md says why Plaza has its own. */
 import type { Socket, SocketHandler, TCPSocketListener, TCPSocketListenOptions, TLSUpgradeOptions } from "bun";
 import type { Certificate, CertificateAndKey } from "#config/certificate";
 import { canOpenFile, monotonicMs, realNowMs } from "#system";
@@ -14,10 +14,10 @@ export interface ListenOptions extends Pick<ConnectionOwner<Connection>, "dispat
   readonly port: number;
   /** Several processes listen on the port. */
   readonly reusePort?: boolean;
-  /** Plain HTTP where it is undefined. */
+  /** Undefined: plain HTTP. */
   readonly certificate: Certificate | undefined;
   readonly limits: ConnectionLimits & EvictionLimits;
-  /** Kept up to date. */
+  /** The listener keeps them up to date. */
   readonly metrics: ConnectionMetrics;
   /** Headers that every response has. */
   readonly commonHeaders: Readonly<Record<string, string>>;
@@ -29,7 +29,7 @@ export interface Listener {
   stop(graceMs: number): Promise<void>;
 }
 
-/** How often connections are looked at: a time limit is overrun by this at most. */
+/** How often time limits are checked, and so how far they can be exceeded. */
 const CHECK_EVERY_MS = 1_000;
 
 /** Throws when the address cannot be listened on. */
@@ -43,7 +43,7 @@ export function listen(options: ListenOptions): Listener {
   return { port: listener.port, stop: (graceMs) => connections.stop(listener, graceMs) };
 }
 
-/** Bun's declarations know `reusePort` of clients and UDP alone; its listeners take it, too. Its refusal does not name the port. */
+/** Bun's types have `reusePort` only for clients and UDP, but its listeners take it, too. Its error does not name the port. */
 function bind(options: TCPSocketListenOptions<Connection> & { readonly reusePort: boolean }): TCPSocketListener<Connection> {
   try {
     return Bun.listen(options);
@@ -53,10 +53,10 @@ function bind(options: TCPSocketListenOptions<Connection> & { readonly reusePort
   }
 }
 
-/** RFC 7301: a byte that says how long the name is, and the name. */
+/** RFC 7301: the length of the name in a byte, and the name. */
 const HTTP_1_1 = Buffer.from("\x08http/1.1");
 
-/** Bun's declarations know upgrades of clients alone; `isServer` is what its own `node:tls` gives. */
+/** Bun's types have upgrades only for clients. `isServer` is the option that its own `node:tls` uses. */
 const upgrade = (pair: CertificateAndKey, socket: SocketHandler<Connection>): TLSUpgradeOptions<Connection> & { readonly isServer: true } => ({
   tls: { ...pair, ALPNProtocols: HTTP_1_1 },
   socket,
@@ -102,11 +102,11 @@ class Connections implements ConnectionOwner<Connection> {
    * it began with. The time that a head may take includes the handshake.
    */
   handlersOver(certificate: Certificate): SocketHandler<Connection> {
-    // With a handler for handshakes, Bun opens the TLS socket before its handshake, so that it can be ended where none comes.
+    // With a handler for handshakes, Bun opens the TLS socket before its handshake, so that it can be ended if no handshake comes.
     const handlers = { ...this.handlers, handshake: (): void => {} };
     return {
       open: (accepted) => void accepted.upgradeTLS(upgrade(certificate.current, handlers)),
-      // What arrives here is encrypted; the handlers of the TLS socket get the rest.
+      // These bytes are encrypted. The handlers of the TLS socket get the plain ones.
       data: () => {},
       error: () => {},
     };
@@ -123,7 +123,7 @@ class Connections implements ConnectionOwner<Connection> {
   }
 
   watch(): void {
-    // A timer because only it can notice that nothing comes.
+    // A timer, because nothing else notices that no bytes come.
     this.#checking = setInterval(() => this.#checkTime(), CHECK_EVERY_MS);
   }
 
@@ -135,7 +135,7 @@ class Connections implements ConnectionOwner<Connection> {
     });
     for (const connection of [...this.#open]) connection.endIfIdle();
     if (this.#open.size > 0) {
-      // A timer because running requests may hang on a network that is not ours.
+      // A timer, because running requests may wait for other servers.
       const timer = setTimeout(() => this.#abortAll(), graceMs);
       await none;
       clearTimeout(timer);

@@ -1,4 +1,4 @@
-/** D-04, D-90: what OPTIONS says of an address, with an operation of each method at each kind of address. */
+/** D-04, D-90: the response to OPTIONS for an address, with an operation of each method at each kind of address. */
 import { expect, test } from "bun:test";
 import type { Registry } from "#graph/contract/registry";
 import type { SurfaceName } from "#graph/pipeline/request";

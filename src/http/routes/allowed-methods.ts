@@ -1,4 +1,4 @@
-/** What OPTIONS says is allowed: which methods operations have at an address of that form. Nothing stored is looked at (D-04, D-90). */
+/** The methods that OPTIONS lists: those that operations have at an address of that form. No stored data are read (D-04, D-90). */
 import type { Registry } from "#graph/contract/registry";
 import { parseAddress } from "#graph/pipeline/address";
 import type { SurfaceName } from "#graph/pipeline/request";
@@ -7,7 +7,7 @@ import type { Profile } from "#graph/worlds/world";
 
 const ORDER = ["GET", "HEAD", "POST", "DELETE", "OPTIONS"];
 
-/** `isOwn`: one of the server's own addresses, which are read. */
+/** `isOwn`: one of the server's own addresses, which serve GET. */
 export function allowedMethods(registry: Registry, profile: Profile, surface: SurfaceName, path: string, isOwn: boolean): string {
   const methods = new Set(isOwn ? ["GET", "OPTIONS"] : ["OPTIONS"]);
   for (const method of methodsAt(registry, profile, surface, path)) methods.add(method);
@@ -26,6 +26,6 @@ function methodsAt(registry: Registry, profile: Profile, surface: SurfaceName, p
     return isHere && (served?.contract.edge ?? undefined) === edge && (nodeType === undefined) === (id === undefined);
   });
   const methods = found.map(({ served }) => served?.contract.method ?? "GET");
-  // An edge without an id: its reads take `ids`.
+  // An edge without an id can be read with `ids`.
   return id === undefined && edge !== undefined && registry.isEdge(edge) ? [...methods, "GET"] : methods;
 }

@@ -1,4 +1,4 @@
-/** What stands on the graph's own address beside the graph: `/openapi.json`, `/player/…` (operating.md). */
+/** Addresses beside the graph on the graph's port: `/openapi.json`, `/player/…` (operating.md). */
 import { findHeader } from "#kernel/http-text/headers";
 import type { Destination } from "../destinations/destinations.ts";
 import type { RequestHead } from "../http1/request-head.ts";
@@ -10,10 +10,10 @@ export interface RouteDestination extends Destination {
   readonly isFromProxy: boolean;
 }
 
-/** Given a GET or HEAD without a body. */
+/** Gets a GET or HEAD without a body. */
 export type RouteHandler = (request: Request, destination: RouteDestination) => Response | Promise<Response>;
 
-/** By path below the base surface's mount; a path with a slash at its end takes all below it. */
+/** By path below the base surface's mount. A path with a slash at its end serves all paths below it. */
 export type ExtraRoutes = ReadonlyMap<string, RouteHandler>;
 
 export class RouteTable {
@@ -27,7 +27,7 @@ export class RouteTable {
 
   find({ method, headers }: RequestHead, destination: Destination): RouteHandler | undefined {
     if (destination.surface !== "base" || (method !== "GET" && method !== "HEAD")) return undefined;
-    // D-05: to others than browsers it is an unknown path.
+    // D-05: for other clients than browsers it is an unknown path.
     if (destination.path === "/" && findHeader(headers, "accept")?.includes("text/html") !== true) return undefined;
     return this.#at(destination);
   }

@@ -12,7 +12,7 @@ import { atHostname } from "../destinations/origin.ts";
 import { refusal } from "../refusals.ts";
 import type { RouteHandler } from "./extra-routes.ts";
 
-/** Making a document takes some 100 ms. Callers name different hosts, types and surfaces; a text has up to a megabyte. */
+/** Making a document takes some 100 ms, so the last ones are kept. A text has up to a megabyte, and callers can name any host. */
 const TEXTS_MAX = 8;
 
 export function openapiRoute(deps: RequestDeps, surfaces: readonly SurfaceAddress[]): RouteHandler {
@@ -27,7 +27,7 @@ export function openapiRoute(deps: RequestDeps, surfaces: readonly SurfaceAddres
     };
     const problem = problemOf(searchParams, deps, surfaces);
     if (problem !== undefined) return refused(problem);
-    // Loaded when it is asked for: a start has no need of it.
+    // Loaded on demand, because it is not needed at the start.
     const [{ openapiDocument, servedNow }, { servedAddresses }] = await Promise.all([
       import("#graph/contract/openapi/document"),
       import("#graph/contract/openapi/addresses"),
@@ -36,7 +36,7 @@ export function openapiRoute(deps: RequestDeps, surfaces: readonly SurfaceAddres
     const { profile, calendar } = world;
     const only = { ...(type === undefined ? {} : { type }), ...(surface === undefined ? {} : { surface }) };
     const options = { profile, calendar, now: unixSeconds(world.clock), addresses, ...only };
-    // By itself, each surface serves something.
+    // Without a type, each surface serves something.
     if (surface !== undefined && servedAddresses(deps.registry, options).length === 0)
       return refused(invalidParameter("surface", `must be one that serves the type ${type}`));
     const known = texts.get(calendar) ?? new BoundedMap(TEXTS_MAX);
@@ -59,7 +59,7 @@ function problemOf(given: URLSearchParams, { registry }: RequestDeps, surfaces: 
   return undefined;
 }
 
-/** A surface with a host name of its own stands at that host's root (D-01). */
+/** A surface with a host name of its own is served at that host's root (D-01). */
 function addressOf({ hostname, mount }: SurfaceAddress, baseUrl: string): string {
   return hostname === undefined ? `${baseUrl}${mount}` : atHostname(baseUrl, hostname);
 }
@@ -68,7 +68,7 @@ function addressOf({ hostname, mount }: SurfaceAddress, baseUrl: string): string
 export const asyncapiRoute =
   (deps: RequestDeps): RouteHandler =>
   async (_request, { world }) => {
-    // Loaded when it is asked for: a start has no need of it.
+    // Loaded on demand, because it is not needed at the start.
     const { asyncapiDocument } = await import("#webhooks/catalogue/asyncapi");
     const document = asyncapiDocument(
       deps.registry.webhookFields,

@@ -1,4 +1,4 @@
-/** What stands on the graph's own address beside the graph (operating.md). */
+/** The addresses beside the graph on the graph's port (operating.md). */
 import type { RequestDeps } from "#graph/pipeline/handle-request";
 import type { SurfaceAddress } from "../destinations/destinations.ts";
 import type { ExtraRoutes, RouteHandler } from "./extra-routes.ts";
@@ -18,7 +18,7 @@ export const ownRoutes = (deps: RequestDeps, surfaces: readonly SurfaceAddress[]
     [PLAYER_PATH, playerRoute(deps, options)],
   ]);
 
-/** No secret stands in it, and nothing of the request but the address. */
+/** The page contains no secret, and nothing from the request except the address. */
 const homeRoute =
   (newestVersion: () => string): RouteHandler =>
   (_, { baseUrl }) => {

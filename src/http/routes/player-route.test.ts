@@ -82,7 +82,7 @@ test("LIVE-24, LIVE-27, LIVE-28: what may not be watched says why, with a status
     return `${response.status} ${/<p>(.*)<\/p>/.exec(await response.text())?.[1]}`;
   };
   expect(await refusal("/player/4?country=FR")).toBe("403 This video is not available in your country.");
-  // The page of one that starts waits by itself.
+  // The page of a video that starts waits by itself.
   expect(await refusal("/player/5")).toBe("200 The video begins soon.");
   const source = /data-source="([^"]+)"/.exec(await (await get("/player/5")).text())?.[1];
   expect(await refusal(`/player/${source}`)).toBe("503 The video begins soon.");

@@ -32,10 +32,10 @@ const STATUSES: Readonly<Record<Exclude<PlaybackRefusal, "missing">, number>> = 
   starting: 503,
 };
 
-/** Nothing is kept anywhere: permission may end at any time. */
+/** Nothing may be cached, because permission may end at any time. */
 const HEADERS = { "cache-control": "no-store", "referrer-policy": "no-referrer", "x-content-type-options": "nosniff" };
 
-/** The address of the library changes with no version, so it is asked for again after an hour. */
+/** The library has one address for all versions, so browsers ask for it again after an hour. */
 const SCRIPT_HEADERS = { "content-type": "text/javascript; charset=utf-8", "cache-control": "public, max-age=3600" };
 
 export function playerRoute(deps: RequestDeps, options: PlayerOptions): RouteHandler {
@@ -62,14 +62,14 @@ export function playerRoute(deps: RequestDeps, options: PlayerOptions): RouteHan
 
 async function segmentResponse(deps: RequestDeps, destination: RouteDestination, path: string): Promise<Response> {
   const file = Bun.file(path);
-  // A player names only segments that are there; others are guesses.
+  // Players ask only for segments that exist.
   if (!(await file.exists())) return refused(deps, destination, "missing");
   return new Response(file.stream(), {
     headers: { ...HEADERS, "content-type": "video/mp2t", "content-length": String(file.size) },
   });
 }
 
-/** As the package has it. Loaded when somebody first watches, and part of the executable, beside which no package stands. */
+/** The file of the package, loaded when somebody first watches. It is part of the executable, which has no packages beside it. */
 async function libraryResponse(): Promise<Response> {
   const { default: text } = await import("hls.js/dist/hls.min.js", { with: { type: "text" } });
   return new Response(text, { headers: SCRIPT_HEADERS });
@@ -77,7 +77,7 @@ async function libraryResponse(): Promise<Response> {
 
 function refused(deps: RequestDeps, destination: RouteDestination, reason: PlaybackRefusal): Response {
   if (reason !== "missing") return page(STATUSES[reason], refusalPage(TEXTS[reason]));
-  // The same bytes as for any path that does not exist, whatever the video is.
+  // The same bytes as for any path that does not exist, so that nobody learns which videos exist.
   const { status, headers, body } = refusal(deps, destination.world, "base", unknownPath(destination.path), "wrapped");
   return new Response(body, { status, headers: { ...headers, "cache-control": "no-store" } });
 }
@@ -88,7 +88,7 @@ const page = (status: number, { html, contentSecurityPolicy }: PageResponse): Re
     headers: { ...HEADERS, "content-type": "text/html; charset=utf-8", "content-security-policy": contentSecurityPolicy },
   });
 
-/** What the viewer chose counts before what a proxy says. */
+/** The viewer's choice has precedence over the header of a proxy. */
 function viewerOf(request: Request, { isFromProxy }: RouteDestination, options: PlayerOptions): Viewer {
   const { isCountryChosen, countryHeader } = options;
   const chosen = isCountryChosen ? new URL(request.url).searchParams.get("country") : null;
@@ -97,7 +97,7 @@ function viewerOf(request: Request, { isFromProxy }: RouteDestination, options: 
   return { country: country === null ? undefined : countryOf(country), isMobileWeb: MOBILE.test(request.headers.get("user-agent") ?? "") };
 }
 
-/** LIVE-27: a browser of a phone or tablet, as it names itself. */
+/** LIVE-27: browsers of phones and tablets, by their own names. */
 const MOBILE = /Mobi|Android|iPhone|iPad|iPod/;
 
 /** The page in the frame of `embed_html`: hls.js plays the recording, live and afterwards. */
@@ -107,8 +107,8 @@ const STYLE =
   "p{position:absolute;inset:0;display:flex;align-items:center;justify-content:center;margin:1em;text-align:center;pointer-events:none}[hidden]{display:none}";
 
 /**
- * Runs in the browser. Until there is something to play the playlist has the status 503, and hls.js asks again. It stays some 2 s
- * behind the newest segment and plays a little faster when it falls behind.
+ * Runs in the browser. Until there is something to play, the playlist has the status 503 and hls.js asks again. The player stays some
+ * 2 s behind the newest segment, and plays a little faster if it falls behind.
  */
 const SCRIPT = `
 const video = document.querySelector("video"), note = document.querySelector("p"), source = video.dataset.source;
