@@ -43,7 +43,7 @@ function startServer(): string {
   return `http://127.0.0.1:${server.port}`;
 }
 
-/** What a library's driver is given. */
+/** Starts the server, and returns the input of a library's driver. */
 async function open(): Promise<string> {
   const folder = newFolder();
   writeFileSync(join(folder, "world.yaml"), JSON.stringify(world));

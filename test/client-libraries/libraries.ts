@@ -1,4 +1,4 @@
-/** Public client libraries, installed once for each set of pinned versions, beside the project: they are no dependency of it. */
+/** Public client libraries, installed once for each set of pinned versions, beside the project, because they are not its dependencies. */
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ needs("python", "registry");
 
 const HERE = import.meta.dir;
 
-/** Returns the folder of the installed library. Where the registry cannot be reached this throws, and with it the test fails. */
+/** Returns the folder of the installed library. If the registry cannot be reached, this throws, and the test fails. */
 async function installed(folder: "node" | "python", pins: readonly string[], install: (into: string) => readonly string[]): Promise<string> {
   const hash = new Bun.CryptoHasher("sha256");
   for (const name of pins) hash.update(readFileSync(join(HERE, folder, name)));
@@ -19,7 +19,7 @@ async function installed(folder: "node" | "python", pins: readonly string[], ins
   for (const name of pins) cpSync(join(HERE, folder, name), join(fresh, name));
   await run(install(fresh), fresh);
   try {
-    // At once: what stands there is complete, also when two processes install.
+    // A rename, so that the folder is complete at any time, also if two processes install.
     renameSync(fresh, kept);
   } catch (error) {
     if (!existsSync(kept)) throw error;
@@ -39,7 +39,7 @@ export const installPythonLibrary = (): Promise<string> =>
     ...["--target", join(into, "packages"), "--requirement", join(into, "requirements.txt")],
   ]);
 
-/** What the command printed. */
+/** Returns the output of the command. */
 export async function run(command: readonly string[], cwd: string, env: Readonly<Record<string, string>> = {}): Promise<string> {
   const running = Bun.spawn([...command], { cwd, env: { ...process.env, ...env }, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
   const [stdout, stderr, code] = await Promise.all([new Response(running.stdout).text(), new Response(running.stderr).text(), running.exited]);

@@ -263,7 +263,7 @@ test("a batch has an outcome for each request, and one surface", async () => {
   await expect(graph.batch([request("readUser", "me"), request("listRequiredActions", "1001")])).rejects.toThrow(
     "a batch is of one surface, not of base and app",
   );
-  // What it could not send is not left out in silence.
+  // It refuses a request that it cannot send, and does not leave it out silently.
   await expect(graph.batch([request("readUser", "me", {}, { accessToken: "another" })])).rejects.toThrow(
     "a batch has one token, of its own options: readUser names another",
   );

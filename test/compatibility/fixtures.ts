@@ -1,4 +1,4 @@
-/** What older programs wrote: a folder of `fixtures/` for each version. */
+/** Data that older programs wrote: a folder of `fixtures/` for each version. */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { sharedPostgres } from "#harness/postgres-cluster";

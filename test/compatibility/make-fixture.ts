@@ -3,7 +3,7 @@
  *
  *     node_modules/bun/bin/bun.exe test/compatibility/make-fixture.ts 0.1.0
  *
- * writes `fixtures/0.1.0/`. What is there already stays: a fixture is what an older program wrote, and is never made anew.
+ * writes `fixtures/0.1.0/`. It overwrites nothing: an older program wrote the fixture, and nobody can make it again.
  */
 import { Database } from "bun:sqlite";
 import { execFileSync } from "node:child_process";

@@ -180,7 +180,7 @@ export const recordedRequests: readonly RecordedRequest[] = [
 ];
 
 /**
- * What a first response leads to: the pages behind it, by its own cursors, and each webhook that a list holds. The pages are of
+ * Requests that follow from a first response: the next pages, by its own cursors, and each webhook of a list. The pages are of
  * the requests that ask for few rows.
  */
 export function requestsBehind({ on, path, headers }: RecordedRequest, body: unknown): RecordedRequest[] {

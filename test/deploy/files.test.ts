@@ -32,8 +32,8 @@ describe("the container", () => {
     expect(lines[0]).toBe("*");
     const letIn = lines.filter((line) => line.startsWith("!")).map((line) => line.slice(1));
     for (const path of letIn) expect({ path, exists: existsSync(join(ROOT, path)) }).toEqual({ path, exists: true });
-    // What tools/package.mjs and the sources name: their own folders, the demo world, the clauses that the conformance suite holds, and what the
-    // imports of package.json lead to, except for those that only tests use.
+    // Paths that tools/package.mjs and the sources name: their own folders, the demo world, the clauses of the conformance suite, and the
+    // targets of the imports of package.json, except for those that only tests use.
     const imports = Object.values(JSON.parse(read("package.json")).imports as Record<string, string>)
       .map((path) => path.split("/")[1] as string)
       .filter((part) => part !== "test");

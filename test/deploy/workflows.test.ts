@@ -1,5 +1,5 @@
 /**
- * The workflows keep to the form that GitHub reads, and to what a public repository may do. actionlint, which is no package of npm, says more;
+ * The workflows have the form that GitHub reads, and do only what a public repository may do. actionlint, which is not on npm, checks more;
  * docs/dependencies.md has how it is run.
  */
 import { describe, expect, test } from "bun:test";

@@ -59,9 +59,9 @@ const isFromNothing = (page: string): boolean => readFileSync(join(ROOT, page), 
 interface Shell {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
-  /** What the page says, with addresses of the server under test. */
+  /** A script of the page, with addresses of the server under test. */
   led(script: string): string;
-  /** What a command printed, with the addresses that the pages use. */
+  /** The output of a command, with the addresses of the pages. */
   asShown(printed: string): string;
 }
 

@@ -18,7 +18,7 @@ export interface Example {
   readonly shown?: { readonly json: unknown } | { readonly text: string };
 }
 
-/** What the reader of a page writes into a file. */
+/** A file that the reader of a page writes. */
 export interface ExampleFile {
   readonly line: number;
   readonly file: string;

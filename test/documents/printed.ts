@@ -1,4 +1,4 @@
-/** Compares what a documented command printed with what its page shows. */
+/** Compares the output of a documented command with the output on its page. */
 
 const ANY = "…";
 

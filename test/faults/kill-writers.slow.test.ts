@@ -11,7 +11,7 @@ import { cafe } from "#harness/worlds";
 const WRITERS = 64;
 const { query, headers } = threeTokens("page");
 
-/** What the server has acknowledged: name by id. */
+/** Names of acknowledged labels by id. */
 interface Ledger {
   readonly labels: Map<string, string>;
   readonly personas: Map<string, string>;

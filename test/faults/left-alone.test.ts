@@ -1,4 +1,4 @@
-/** What a server starts beside itself ends with it, also when the server is killed before it has said anything. */
+/** Processes that a server starts end with it, also if the server is killed before it has printed anything. */
 import { expect, test } from "bun:test";
 import { spawn } from "node:child_process";
 import { join } from "node:path";

@@ -12,7 +12,7 @@ const STREAMS = tries(5, 20);
 const SOAK_MS = tries(0, 20 * 60_000);
 /** Of a soak, how long each stream is there at least. */
 const SENDING_MS = tries(0, 5_000);
-/** What the runtime keeps of memory it once had; a stream's segments and buffers are some 2 MB. */
+/** Memory that the runtime does not give back; a stream's segments and buffers are some 2 MB. */
 const GROWTH_MB_MAX = 60;
 
 const openFiles = (pid: number): number => readdirSync(`/proc/${pid}/fd`).length;

@@ -83,7 +83,7 @@ const ways: Readonly<Record<string, Way>> = {
 const { connections, opened, dripped, repeated, isReading = true } = ways[way] as Way;
 const open = new Set<Socket<Sending>>();
 
-/** What is left of the bytes that a connection sends. */
+/** The bytes that a connection still has to send. */
 interface Sending {
   left: Buffer;
 }

@@ -23,7 +23,7 @@ const MEMORY_MB_MAX = 512;
 
 const world = { ...cafe, labels: Array.from({ length: 500 }, (_, at) => ({ id: String(500_000 + at), page: "2001", name: `label ${at}` })) };
 
-/** What the neighbour sees. */
+/** The neighbour's results. */
 interface Seen {
   readonly ms: number[];
   readonly healthMs: number[];

@@ -50,6 +50,6 @@ test(`paging ${ROWS} labels to the end while others come and go`, async () => {
   const part = Math.floor(pageMs.length / 10);
   const ratio = median(pageMs.slice(-part)) / median(pageMs.slice(0, part));
   console.log(`${pageMs.length} pages; the last tenth costs ${ratio.toFixed(2)} of the first`);
-  // Where pages were found by an offset, those at the end of a million labels would cost a hundred times the first.
+  // If pages were found by an offset, the last ones of a million labels would cost a hundred times the first.
   expect(ratio).toBeLessThan(5);
 }, 1_800_000);

@@ -1,4 +1,4 @@
-/** What was acknowledged and what arrived: the two sides of at-least-once (D-62). */
+/** Acknowledged events and arrived webhooks: the two sides of at-least-once (D-62). */
 import { expect } from "bun:test";
 import { isProving } from "#harness/proof";
 import type { Server } from "#harness/server";
@@ -42,7 +42,7 @@ export class Ledger {
     }
   }
 
-  /** Until so many more were acknowledged. */
+  /** Waits until this number of further events is acknowledged. */
   async grows(events: number): Promise<void> {
     const wanted = this.acknowledged.size + events;
     while (this.acknowledged.size < wanted) await Bun.sleep(1);

@@ -1,4 +1,4 @@
-/** What a test opened is closed after it. Hooks of a module would run for the first file alone, so `preload.ts` has the one hook. */
+/** Closes everything that a test opened. Hooks of a module would run only for the first file, so `preload.ts` has the hook. */
 const cleanups: (() => unknown)[] = [];
 
 /** Runs after the test in which it was called, last first. */

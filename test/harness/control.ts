@@ -112,7 +112,7 @@ export async function openControl(options: PlazaOptions = {}, more: Partial<Cont
       const result = (await response.json()) as Response["body"];
       const exchange = { method, url, sent: jsonOf(text), status: response.status, received: result };
       expect({ exchange, problem: documentOf(plaza.registry).problemOf(exchange) }).toEqual({ exchange, problem: undefined });
-      // Not by toMatchObject: where a matcher such as expect.any stands, it leaves that matcher in place of what was received.
+      // Not by toMatchObject, because it puts a matcher such as expect.any into the received value.
       if (response.status >= 400) {
         const { code, message } = result.error;
         expect({ code: typeof code, message: typeof message }).toEqual({ code: "string", message: "string" });

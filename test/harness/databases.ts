@@ -13,7 +13,7 @@ export function onEachDatabase(title: string, body: (kind: DatabaseKind) => void
   for (const kind of databaseKinds) describe(`${title} (${kind})`, () => body(kind));
 }
 
-/** A test of what only servers on PostgreSQL have, in a file of other tests. */
+/** A test of something that only servers on PostgreSQL have, in a file of other tests. */
 export function testOnPostgres(title: string, body: () => Promise<void>, timeoutMs?: number): void {
   if (databaseKinds.includes("postgres")) test(`${title} (postgres)`, body, timeoutMs);
 }

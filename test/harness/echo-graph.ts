@@ -23,7 +23,7 @@ export const echoWorld = (name: string): World =>
 /** `1001-token` is a live token of the app 1001. */
 const peekAppOf = (value: string): string | undefined => /^(\d+)-token$/.exec(value)?.[1];
 
-/** What the pipeline saw, as the response's body. */
+/** The request as the pipeline saw it, in the response's body. */
 export interface Echo {
   readonly world: string;
   readonly surface: string;
@@ -61,7 +61,7 @@ export async function echo(world: World, request: GraphRequest): Promise<GraphRe
 
 export interface EchoGraph extends GraphServer {
   readonly world: World;
-  /** What else than a catalogued error was thrown. */
+  /** Thrown errors that are not of the catalogue. */
   readonly unexpected: unknown[];
 }
 

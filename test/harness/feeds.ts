@@ -1,4 +1,4 @@
-/** Feed files sent by the control API of a test, and what then stands in the feed. */
+/** Sends feed files through the control API of a test, and reads the feed afterwards. */
 import { expect } from "bun:test";
 import { KEY, openControl } from "./control.ts";
 import type { DatabaseKind } from "./databases.ts";

@@ -175,7 +175,7 @@ export class TestPlaza {
     return value;
   }
 
-  /** What stands in some columns (`table.column`), for looking at what is stored. */
+  /** The stored values of some columns (`table.column`). */
   async dump(columns: readonly string[]): Promise<unknown[]> {
     const rows: unknown[] = [];
     for (const column of columns) {
@@ -207,7 +207,7 @@ function checkResponse(result: TestResponse, endpoint: Endpoint, profile: "stric
   validators.set(endpoint, known);
   const validator = known.get(profile) ?? Compile(responseSchema(endpoint, profile));
   known.set(profile, validator);
-  // D-34: what a request asks for beside the response is no part of its contract.
+  // D-34: extra data that a request asks for are not part of its contract.
   const { __debug__: _, metadata: __, ...own } = result.body;
   if (validator.Check(own)) return;
   throw new Error(

@@ -39,7 +39,7 @@ export interface PostgresCluster {
   newStandby(): Promise<PostgresCluster>;
   /** Makes a standby take writes. */
   promote(): Promise<void>;
-  /** What starts next follows nobody and takes no writes, as a primary that was demoted. */
+  /** The next start follows no primary and takes no writes, as a demoted primary does. */
   demote(): void;
 }
 
@@ -196,8 +196,8 @@ class RunningCluster implements PostgresCluster {
       // Several databases with a pool each, and every test file its own.
       max_connections: 200,
       shared_preload_libraries: "",
-      // What the machine would lose with its power is of no interest to tests, and syncs are what is slow. What a killed
-      // server was asked to keep it still has, because commits are written, if not synced.
+      // Tests do not lose power, and syncs are slow. A killed server
+      // still has its commits, because they are written, though not synced.
       fsync: this.#options.isDurable ? "on" : "off",
       full_page_writes: this.#options.isDurable ? "on" : "off",
       shared_buffers: "32MB",

@@ -9,7 +9,7 @@ import { tries } from "./proof.ts";
 const { PLAZA_TEST_SEED: seed = tries(1, Date.now()) } = process.env;
 fc.configureGlobal({ seed: Number(seed) });
 
-/** Where a statement asks for no order, SQLite gives the reverse of its usual one: a list that lost its ORDER BY is not in order by luck. */
+/** Without ORDER BY, SQLite returns rows in the reverse of its usual order, so that a list that lost its ORDER BY is not in order by luck. */
 const open = Connection.open;
 Connection.open = (...given) => {
   const connection = open.apply(Connection, given);

@@ -1,4 +1,4 @@
-/** What every section of a world file must do, checked on one entry. */
+/** Checks with one entry the duties of every section of a world file. */
 import { expect } from "bun:test";
 import type { WorldEntry, WorldSection } from "#graph/contract/feature";
 import { entryReader } from "#graph/worlds/file/entry-reader";
@@ -42,7 +42,7 @@ export const removeEntry = (plaza: TestPlaza, key: string, id: string): Promise<
 export const findEntry = (plaza: TestPlaza, key: string, id: string): Promise<WorldEntry | undefined> =>
   sectionOf(plaza, key).find(plaza.world.database.reader, id, plaza.world);
 
-/** Inserted, taken, found, listed, changed, removed, gone, and free again, with nothing of what it was changed to. */
+/** The entry is inserted, its id is taken, it is found, listed, changed and removed; then it is gone, its id is free again, and no changed value is left. */
 export async function expectLifeOfEntry(
   plaza: TestPlaza,
   key: string,

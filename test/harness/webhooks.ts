@@ -27,7 +27,7 @@ import { movedClock } from "./work-database.ts";
 
 export const fixtureMigrations = [jobMigrations, webhookMigrations];
 
-/** What the features would return. A test changes it, and calls `routesChanged` where a feature would. */
+/** The values that features would return. A test changes them, and calls `routesChanged` as a feature would. */
 export interface Features {
   subscribers: (event: EventFacts) => readonly string[];
   readonly apps: Map<string, { url?: string; isVerified?: boolean; secret: string; previous?: { secret: string; until_ms: number } }>;
@@ -184,7 +184,7 @@ export interface DeliveryRow {
   readonly ended_ms?: number;
 }
 
-/** What the engine would have stored in the course of time. */
+/** Rows that the engine would have stored over time. */
 export const insertDeliveries = (database: Database, rows: readonly DeliveryRow[]): Promise<void> =>
   database.write(async (tx) => {
     for (const { id, event = id, app = 1001, callback = 71, isFirst = false, ...row } of rows) {

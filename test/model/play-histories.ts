@@ -19,10 +19,10 @@ const STEPS = 100;
 /** Histories wait for their webhooks and worlds, so a few of them share the processors. */
 const AT_ONCE = 3;
 
-/** What one mistake causes is found again and again. */
+/** One mistake makes many histories fail. */
 const PROBLEMS_MAX = 5;
 
-/** What must not come does so at once, if it comes. */
+/** A webhook that must not come arrives at once, if it comes. */
 const LATE_WITHIN_MS = 500;
 
 /** A proof plays for hours on a slow machine. */
@@ -32,7 +32,7 @@ const TIMEOUT_MS = 12 * 3_600_000;
 const REPORT_EVERY = 100;
 
 /**
- * `PLAZA_MODEL_SEED` runs one history again, or with `PLAZA_MODEL_COUNT` so many from it on. Without it a test run draws the same ones each
+ * `PLAZA_MODEL_SEED` runs one history again, or with `PLAZA_MODEL_COUNT` this number of them. Without it a test run draws the same ones each
  * time, and a proof others. `PLAZA_MODEL_AREAS` names the areas that histories are about.
  */
 const { PLAZA_MODEL_SEED: given, PLAZA_MODEL_COUNT: givenCount = "1", PLAZA_MODEL_AREAS: areas } = process.env;
@@ -87,7 +87,7 @@ async function playAll(stages: Stages, all: readonly number[]): Promise<string[]
   return problems;
 }
 
-/** What is not reached yet, some more histories reach; returns what is wrong, or stays unreached. */
+/** Plays further histories until everything is reached. Returns the problems, and the rules that stay unreached. */
 async function playOn(stages: Stages, first: number): Promise<string[]> {
   const { coverage } = stages.usual;
   for (let seed = first; seed < first + FURTHER_MAX && coverage.unreached().length > 0; seed += AT_ONCE) {

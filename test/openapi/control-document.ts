@@ -38,7 +38,7 @@ export class ControlDocument {
     this.#ajv.addSchema(closed(document) as Json, "received");
   }
 
-  /** What the document does not say of an exchange; undefined where all of it is as documented. */
+  /** The part of an exchange that the document does not allow; undefined if the exchange is as documented. */
   problemOf({ method, url, sent, status, received }: ControlExchange): string | undefined {
     const { pathname } = new URL(url, "http://127.0.0.1:4001");
     // Beside the API stand its own document, and what watches a server asks.

@@ -29,7 +29,7 @@ const notAlwaysAccepted = [
   },
   { because: "D-278: an empty file", operations: "^uploadFeed$" },
   { because: "D-278: ids below 2^53", operations: "^createNode_(pages|required_actions)$" },
-  { because: "D-278: a change is checked with what is stored, and an id cannot be another", operations: "^updateNode_" },
+  { because: "D-278: a change is checked together with the stored node, and an id cannot change", operations: "^updateNode_" },
 ];
 
 const notPositive = notAlwaysAccepted
@@ -43,7 +43,7 @@ enabled = false
   )
   .join("");
 
-/** What nodes refer to, by the key. */
+/** Ids to which nodes refer, by the key. */
 const referred = {
   account: "4001",
   app: "1001",
@@ -61,7 +61,7 @@ const references: readonly Known[] = [
   ...Object.entries(owners).map(([key, value]) => ({ addresses: `/nodes/${key}$`, parameter: "body.owner", value })),
 ];
 
-/** What requests name: a node of each kind. */
+/** A node of each kind, for requests. */
 async function named({ control_url, control_key }: Server): Promise<Known[]> {
   const headers = { authorization: `Bearer ${control_key}` };
   const read = async (path: string) => (await (await fetch(`${control_url}${path}`, { headers })).json()) as Record<string, unknown>;

@@ -43,7 +43,7 @@ export class DocumentedResponses {
       .sort((one, other) => other.literals - one.literals);
   }
 
-  /** What is wrong with the response; undefined where it is as documented, or to a request that no document describes. */
+  /** The problem of the response; undefined if it is as documented, or if no document describes the request. */
   problemOf(response: LiveResponse): string | undefined {
     const known = this.#find(response);
     const operation = known?.operations[response.method.toLowerCase()];
@@ -128,7 +128,7 @@ export class DocumentedExchanges {
   }
 }
 
-/** What a request asks for beside the response is no part of the document. */
+/** Extra data that a request asks for are not part of the document. */
 function ownKeys(body: unknown): unknown {
   if (typeof body !== "object" || body === null) return body;
   const { __debug__: _, metadata: __, ...own } = body as Record<string, unknown>;

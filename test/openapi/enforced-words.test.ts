@@ -14,7 +14,7 @@ import { registry } from "./documents.ts";
 import { send, taken, world } from "./samples.ts";
 import type { Json } from "./variants.ts";
 
-/** What limits nothing by itself: names, what stands in for a missing key, and conditions, whose branches have words of their own. */
+/** Words that limit nothing by themselves: names, defaults, and conditions, whose branches have words of their own. */
 const silent = new Set([
   "description",
   "title",
@@ -71,7 +71,7 @@ function changesOf(node: Record<string, unknown>, value: unknown, place: string,
   return found;
 }
 
-/** Of an object, and of what counts for one under a condition, alternatives are of keys. */
+/** Alternatives of an object, or of a condition on one, are about its keys. */
 const hasRules = ({ type, anyOf = [] }: { readonly type?: unknown; readonly anyOf?: unknown }): boolean =>
   type === "object" || (anyOf as Json[]).every((one) => one.type === undefined && one.required !== undefined);
 
@@ -151,7 +151,7 @@ function wordsOf(node: unknown, place = ""): string[] {
     anyOf,
     additionalProperties,
   } = node as { properties?: Json; items?: unknown; anyOf?: unknown[]; additionalProperties?: unknown };
-  // What type a value has is what `limits.test.ts` varies; a constant and a list of values have theirs by themselves.
+  // `limits.test.ts` varies the types of values. A constant and a list of values imply their types.
   const isTyped = node.const === undefined && node.enum === undefined && !["object", "null"].includes(String(node.type));
   const isSilent = (word: string) =>
     silent.has(word) ||
@@ -190,7 +190,7 @@ const moreOfBoth: Readonly<Record<string, readonly Json[]>> = {
   ],
 };
 
-/** What `clients` takes beside what both profiles do. */
+/** Values that only `clients` takes. */
 const moreOfClients: Readonly<Record<string, readonly Json[]>> = {
   reportAppEvents: [{ event: "DEFERRED_APP_LINK", application_tracking_enabled: true, advertiser_tracking_enabled: true }],
   listAttribution: [{ advertiser_id: "d", event: "DEFERRED_APP_LINK" }],

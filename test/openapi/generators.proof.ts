@@ -1,4 +1,4 @@
-/** What others generate from every document of a running server, and what is done with it. */
+/** Generates clients from every document of a running server with other projects' generators, and uses them. */
 import { expect, test } from "bun:test";
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -41,7 +41,7 @@ interface Said {
   readonly stderr: string;
 }
 
-/** What a program prints. It must end well. */
+/** Runs a program, which must succeed, and returns its output. */
 async function run(command: readonly string[], cwd: string): Promise<Said> {
   const env = { ...process.env, PATH: `${PYTHON}:${process.env.PATH}` };
   const child = Bun.spawn([...command], { cwd, env, stdout: "pipe", stderr: "pipe" });

@@ -1,6 +1,6 @@
 /**
- * What the document says that a request may be is what the server takes: requests that differ in one place from one that is taken are sent, and
- * where the document allows one the server must not refuse it for a parameter, and the other way round.
+ * The server takes exactly the requests that the document allows. The test sends requests that differ in one place from a valid one. If the
+ * document allows one, the server must not refuse it for a parameter, and the other way round.
  */
 import { describe, expect, test } from "bun:test";
 import Ajv2020 from "ajv/dist/2020";
@@ -12,7 +12,7 @@ import { documentOf, registry } from "./documents.ts";
 import { send, taken, world } from "./samples.ts";
 import { type Json, variantsOf } from "./variants.ts";
 
-/** What is refused by rules that no schema says, by what the server says of it: of what is stored, of the time, of parameters together. */
+/** Refusals by rules that no schema has, by their messages: about stored nodes, the time, or several parameters together. */
 const refusedBeyond: readonly { readonly because: string; readonly said: RegExp }[] = [
   { because: "D-40: two labels of a page have two names", said: /^.{6} Param page_label_name is already used by the label/ },
   { because: "D-111: a plan is of the future", said: /planned_start_time must be in the future/ },
@@ -30,7 +30,7 @@ const refusedBeyond: readonly { readonly because: string; readonly said: RegExp 
   { because: "D-50: a misspelt filter", said: /^.{6} Param unheard_of is not known here/ },
 ];
 
-/** What the document does not promise and the server takes. */
+/** Values that the document does not promise and the server takes. */
 const takenBeyond: readonly { readonly because: string; isOf(operation: string, place: string, params: Json): boolean }[] = [
   { because: "UD-3, D-73: a value that is no hash is dropped, not refused", isOf: (_operation, place) => place.startsWith("ud.") },
   {

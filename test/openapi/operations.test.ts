@@ -1,4 +1,4 @@
-/** What the document says of each operation: what it takes, how it is sent, and what comes with each status. */
+/** The document of each operation: its parameters, how they are sent, and the response for each status. */
 import { expect, test } from "bun:test";
 import { type DocumentOptions, documentOf, type Operation } from "./documents.ts";
 

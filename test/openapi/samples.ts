@@ -92,7 +92,7 @@ export const taken = (callback: string): Readonly<Record<string, readonly Json[]
 const tokenTypes = ["page", "user", "app", "social_user", "microblog_user", "system_user"];
 const kindsOf: Readonly<Record<string, string>> = { createCatalog: "user", sendSelfMessage: "page", inspectToken: "microblog_user" };
 
-/** Where the caller may publish on another page, and the app is subscribed on another account. */
+/** A world in which the caller may publish on another page, and the app is subscribed to another account. */
 export const world = {
   ...fullWorld,
   pages: fullWorld.pages.map((page) => ({ ...page, roles: [{ user: "3001", tasks: ["MESSAGING", "CREATE_CONTENT", "MANAGE", "MODERATE"] }] })),

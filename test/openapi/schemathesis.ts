@@ -1,4 +1,4 @@
-/** Runs Schemathesis over a document: requests that fit it, and requests that break it in one place, with what it checks of the responses. */
+/** Runs Schemathesis over a document: requests that fit it, and requests that break it in one place. It checks the responses. */
 import { expect } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,13 +12,13 @@ const SCENARIOS = 150;
 /** Of a request: on a busy machine all processes may wait for a minute. */
 const TIMEOUT_SECONDS = 300;
 
-/** What Schemathesis asks of every server and a decision answers otherwise. Nothing else is left out. */
+/** Checks of Schemathesis that contradict a decision. Nothing else is left out. */
 export interface LeftOut {
   readonly check: string;
   readonly because: string;
 }
 
-/** What requests name, so that they lead somewhere. A link's id is its own: it names what a response before it returned. */
+/** Existing ids for requests. The id of a link is an exception: it names a node of an earlier response. */
 export interface Known {
   /** An expression that their addresses match; all of them without it. */
   readonly addresses?: string;
@@ -84,7 +84,7 @@ export async function expectNoFault(fuzzing: Fuzzing): Promise<number> {
   });
   const [stdout, stderr] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
   const exitCode = await child.exited;
-  // Who reads a proof asks how many requests it made, and how many links it followed.
+  // Readers of a proof want to know how many requests it made, and how many links it followed.
   console.log(stdout);
   expect({ exitCode, said: exitCode === 0 ? "" : `${stdout}${stderr}` }).toEqual({ exitCode: 0, said: "" });
   expect(stdout).toMatch(/\d+ generated, \d+ passed/);

@@ -73,7 +73,7 @@ test("a write has its parameters in the body or where they belong, and takes no 
     properties: { name: text, metadata: {}, locale: {} },
     additionalProperties: false,
   });
-  // D-50: nothing is selected from what takes no other parameters.
+  // D-50: an operation that takes no other parameters has no selection.
   expect(Object.keys(schemas.CreateNoteRequest.properties).filter((name) => ["fields", "limit", "before", "after", "ids"].includes(name))).toEqual(
     [],
   );

@@ -1,10 +1,10 @@
-/** Values that differ from one in a single place, chosen by what a schema says of that place: at its limits and just beyond them. */
+/** Values that differ from a given one in a single place, chosen by the schema of that place: at its limits and just beyond them. */
 export type Json = Readonly<Record<string, unknown>>;
 
 export interface Variant {
   /** E.g. `message.text`. */
   readonly place: string;
-  /** What stands there; undefined where it is left out. */
+  /** The value there; undefined if it is left out. */
   readonly value: unknown;
   readonly params: Json;
 }

@@ -22,7 +22,7 @@ test(
     );
     const known = /^(bin|dist|docs|worlds|deploy|spec|conformance\/worlds)\/|^(bench\/|conformance\/)?[A-Z]+(\.md)?$|^package\.json$/;
     expect(files.filter((path) => !known.test(path) || /\.tsx?$/.test(path.replace(".d.ts", "")))).toEqual([]);
-    // An executable of some 100 MB may stand in the same folder.
+    // The same folder may contain an executable of some 100 MB.
     expect(files).not.toContain("dist/plaza");
   },
   INSTALL_MS_MAX,

@@ -106,7 +106,7 @@ for (const database of databaseKinds) {
       expectNothingChanged(async (plaza) => {
         for (const endpoint of plaza.registry.endpoints) {
           const { access, nodeType, served } = endpoint;
-          // What is read of an app, of a token, or of the public map is no data of a person.
+          // Data of an app, of a token, or of the public map are not data of a person.
           if ((served?.contract.method ?? "GET") !== "GET" || nodeType === undefined || nodeType === "app") continue;
           for (const kind of access.policy.kinds) {
             const read = async (data_access_expires_at: number) => {

@@ -15,7 +15,7 @@ import { tries } from "#harness/proof";
 import { findHeader } from "#kernel/http-text/headers";
 import { buildRegistry } from "#main";
 
-/** So many requests are sent to one pair of worlds. */
+/** The number of requests to one pair of worlds. */
 const REQUESTS = 20;
 
 interface Drawn {

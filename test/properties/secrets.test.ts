@@ -88,7 +88,7 @@ const percentEncoded = (text: string, encoded: readonly boolean[]): string =>
 const jsonEscaped = (text: string, escaped: readonly boolean[]): string =>
   `"${[...text].map((c, i) => (escaped[i % escaped.length] ? `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}` : c)).join("")}"`;
 
-/** What the request needs in order to do something; the same in every kind of body. */
+/** The parameters that the request needs; the same in every kind of body. */
 const useful = (callback: string): Readonly<Record<string, string>> => ({
   ...{ page_label_name: "vip", name: "Bo", profile_picture_url: "https://example.com/bo.png", regenerate_stream_key: "false", title: "Opening" },
   ...{ object: "page", fields: "live_videos", callback_url: callback, override_callback_uri: callback },
@@ -205,7 +205,7 @@ async function expectNoSecretKept(database: DatabaseKind, secrets: Secrets, plan
   const data = database === "postgres" ? await (await sharedPostgres()).newDatabase() : newFolder();
   const args = ["--data", data, "--world", worldFile(worldOf(secrets, callback)), "--log-level", "debug"];
   const plaza = await startPlaza(args, { env: { PLAZA_CONTROL_KEY: secrets.control_key } });
-  /** What Plaza itself has made, and shown once. */
+  /** Secrets that Plaza has made, and shown once. */
   const made: Record<string, string> = {};
   const statuses = new Set<number>();
   for (const each of plans) {

@@ -1,5 +1,5 @@
 /**
- * What a selection shows inside a response is what the caller's own read of it returns: over random worlds, callers and fields, each
+ * A selection inside a response shows the same as the caller's own read: over random worlds, callers and fields, each
  * node that is named and each edge is read both ways (D-38).
  */
 import { describe, expect, test } from "bun:test";
@@ -71,7 +71,7 @@ function worldOf(drawn: Drawn, callers: readonly object[]) {
   };
 }
 
-/** What can be selected: sometimes a name that nothing has. */
+/** A field to select: sometimes a name that nothing has. */
 function selectionOf(set: FieldSet, draw: fc.GeneratorValue, depth = 3): string {
   const names = draw(() => fc.subarray([...Object.keys(set.fields), "nothing"], { minLength: 1, maxLength: 3 }));
   const isWrong = draw(() => fc.integer({ min: 0, max: 9 })) === 0;

@@ -1,4 +1,4 @@
-/** An account, an intent, a page's label of strangers is invisible: over random worlds, against what their files say. */
+/** Accounts, intents and labels of strangers are invisible: over random worlds, compared with their files. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { openPlaza } from "#harness/plaza";

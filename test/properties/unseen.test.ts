@@ -1,6 +1,6 @@
 /**
- * What a caller may not see leaves no trace: the same request goes to a world that holds everything and to one that holds only what
- * the caller may know of, and the responses are equal, byte for byte but the trace id (D-14, D-20, D-90, D-93).
+ * A node that a caller may not see leaves no trace: the same request goes to a whole world and to one without the nodes that the caller may
+ * not know of. The responses are equal, byte for byte, except for the trace id (D-14, D-20, D-90, D-93).
  */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";

@@ -60,7 +60,7 @@ describe("data folder", () => {
     child.kill("SIGKILL");
     await child.exited;
     const database = await open(folder);
-    // What the other one had acknowledged is there.
+    // The acknowledged rows of the other one are there.
     expect(await database.reader.get(count)).toEqual({ count: 1 });
   }, 20_000);
 

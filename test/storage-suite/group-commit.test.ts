@@ -1,4 +1,4 @@
-/** What only SQLite has: writers that take turns and share commits. */
+/** Only on SQLite: writers take turns and share commits. */
 import { afterEach, describe, expect, test } from "bun:test";
 import { statSync } from "node:fs";
 import { join } from "node:path";

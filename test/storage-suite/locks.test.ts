@@ -51,7 +51,7 @@ describeDrivers("locks", (driver) => {
         return tx.run(sql`INSERT INTO notes (id, list) VALUES (${id}, ${"a"})`);
       });
     expect(await Promise.all([both("a", "b", 1), both("b", "a", 2)])).toEqual([1, 1]);
-    // PostgreSQL ends one of them. Where that one locks again before the other has been woken, they meet once more.
+    // PostgreSQL ends one of them. If that one locks again before the other wakes up, they deadlock once more.
     expect(runs)[driver.name === "postgres" ? "toBeGreaterThanOrEqual" : "toBe"](driver.name === "postgres" ? 3 : 2);
     expect(await database.reader.get(sql`SELECT COUNT(*) AS count FROM notes`)).toEqual({ count: 2 });
   });

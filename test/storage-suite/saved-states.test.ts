@@ -144,7 +144,7 @@ describeDrivers("saved states", (driver) => {
       expect(reported).toEqual([]);
       return;
     }
-    // A process also hears what it announced itself, and when it polled late, at any time after: what is announced stands in the table.
+    // A process also gets its own announcements, and late ones at any time, because the table keeps them.
     const announced = () => database.reader.all(sql`SELECT g.slot, g.generation FROM fact_generations g ORDER BY g.slot`);
     const before = await announced();
     expect(before).not.toEqual([]);

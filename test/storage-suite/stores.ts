@@ -23,7 +23,7 @@ export const notes: FeatureMigrations = {
   ],
 };
 
-/** Where a database lives; it may be opened again, and on PostgreSQL several times at once. */
+/** The storage of a database. It may be opened again, and on PostgreSQL several times at once. */
 interface Store {
   open(migrations?: readonly FeatureMigrations[]): Promise<Database>;
 }

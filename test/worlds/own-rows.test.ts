@@ -22,7 +22,7 @@ async function allRows(reader: Reader): Promise<string[]> {
   return rows.flatMap((of, at) => of.map((row) => `${tables[at]} ${JSON.stringify(row)}`));
 }
 
-/** What is in one of them only. */
+/** Values that only one of them has. */
 function differences(before: readonly string[], after: readonly string[]): string[] {
   const [was, is] = [new Set(before), new Set(after)];
   return [...before.filter((row) => !is.has(row)), ...after.filter((row) => !was.has(row))];
@@ -106,7 +106,7 @@ onEachDatabase("the rows of an entry", (database) => {
     for (const { section, id, entry } of all) {
       const after = withoutSecrets(await rowsAfter(plaza, (tx) => section.replace(tx, entry, plaza.world)));
       const own = [id, ...section.references(entry).map((reference) => reference.id)];
-      // What waits for an app is looked at again.
+      // Waiting deliveries of an app are checked again.
       const isOwnJob = (row: string): boolean => row.startsWith("jobs ") && own.includes(/"key":"(\d+)"/.exec(row)?.[1] ?? "");
       const changed = differences(before, after).filter((row) => !isOwnJob(row));
       expect({ [`${section.key} ${id}`]: changed }).toEqual({ [`${section.key} ${id}`]: [] });
@@ -125,7 +125,7 @@ onEachDatabase("the rows of an entry", (database) => {
       const after = withoutSecrets(await removal);
       const left = new Set(nodesIn(after));
       const gone = nodesIn(before).filter((node) => !left.has(node));
-      // A reaction is no node.
+      // A reaction is not a node.
       const isNode = section.identity === undefined;
       expect({ [`${section.key} ${id}`]: new Set(gone) }).toEqual({ [`${section.key} ${id}`]: isNode ? familyOf(all, id) : new Set() });
       // The rest of a feed is deleted by a job, little by little; what an account was connected to is left out where it is read.

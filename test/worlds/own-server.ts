@@ -53,7 +53,7 @@ export async function startOwnServer(options: Record<string, unknown>): Promise<
   };
 }
 
-/** What the server does once a minute, at a moment when no world has work under way: one that has stays open. */
+/** The server does this once a minute. The call comes when no world has work under way, because a busy world stays open. */
 export async function restUnused({ plaza: { worlds } }: OwnServer): Promise<void> {
   for (const world of worlds.open()) while (world !== worlds.default && world.work.rest === undefined) await Bun.sleep(1);
   await worlds.restUnused();

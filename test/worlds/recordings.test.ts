@@ -1,4 +1,4 @@
-/** What became of a world's recordings: a video of it may get an id that had a recording before. */
+/** The recordings of a world that is replaced: one of its new videos may get an id that had a recording before. */
 import { expect, test } from "bun:test";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

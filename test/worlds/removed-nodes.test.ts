@@ -1,4 +1,4 @@
-/** What comes after a node that was removed: nothing of it, and nobody goes on with its successor as they did with it. */
+/** A new node with the id of a removed one has nothing of it, and nobody treats it as the old one. */
 import { expect, test } from "bun:test";
 import { exportWorld, sectionsOf } from "#graph/worlds/file/import-export";
 import { openControl } from "#harness/control";
@@ -12,7 +12,7 @@ type Entry = Readonly<Record<string, unknown>> & { readonly id: string };
 
 const sections = sectionsOf(buildRegistry()).filter(({ identity, key }) => identity === undefined && key in busyWorld);
 
-/** What is stored with one of the ids in it. What is random may hold any digits, and locks are counted. */
+/** Stored rows with one of the ids. Random values may hold any digits, and locks are counters. */
 async function valuesNaming({ world }: TestPlaza, ids: ReadonlySet<string>) {
   const searched = (await everyValue(world.database)).filter(({ table, column }) => table !== "locks" && !/hash|sealed/.test(column));
   return searched.filter(({ text }) => (text.match(/(?<![\w-])\d+(?![\w-])/g) ?? []).some((number) => ids.has(number)));

@@ -5,7 +5,7 @@ import { temporaryFolder } from "#harness/server";
 import { newData, type OwnServer, restUnused, startOwnServer } from "./own-server.ts";
 import { addressOf, createLabel, listLabels, makeWorld, worldOf } from "./server-of-worlds.ts";
 
-/** What the server does once a minute, twice: the first time it sees the requests before. */
+/** Twice what the server does once a minute: the first time it sees the earlier requests. */
 async function pass(server: OwnServer): Promise<void> {
   for (let minute = 0; minute < 2; minute++) await restUnused(server);
 }

@@ -20,7 +20,7 @@ interface Change {
   readonly body?: unknown;
 }
 
-/** What happens in a world between its beginning and its export, by its node's place in the list of all. */
+/** Events in a world between its start and its export. They name nodes by their position in the list of all. */
 const changes = fc.array(
   fc.oneof(
     fc.nat().map((at) => ({ of: at, change: (key: string, id: string): Change => ({ method: "DELETE", path: `nodes/${key}/${id}` }) })),
@@ -40,7 +40,7 @@ const nodesIn = (file: File): { key: string; id: string }[] =>
 
 const MOUNTS = { base: "", app: "/app", microblog: "/microblog/v1.0", ads: "/ads", social_login: "/social-login" } as const;
 
-/** What every token gets from every read of every node, without what differs between any two requests, or names the world. */
+/** The response to every read of every node with every token, without the parts that differ between requests or name the world. */
 async function responses(server: OwnServer, world: string, ids: readonly string[], tokens: readonly string[]): Promise<string[]> {
   const held = await server.plaza.worlds.hold(world);
   const requests: { path: string; token: string }[] = [];

@@ -1,4 +1,4 @@
-/** What a command that runs in the process of its test prints. */
+/** The output of a command that runs in the process of its test. */
 import { spyOn } from "bun:test";
 import { afterThisTest } from "../cleanup.ts";
 

@@ -93,13 +93,13 @@ export class ConsolePage {
     await this.page.send("Emulation.setEmulatedMedia", {
       features: [
         { name: "prefers-color-scheme", value: theme },
-        // Colours on their way are no colours of the theme.
+        // Colours in a transition are not colours of the theme.
         { name: "prefers-reduced-motion", value: "reduce" },
       ],
     });
   }
 
-  /** What axe finds wrong, in both themes. */
+  /** The problems that axe finds, in both themes. */
   async violations(): Promise<Violation[]> {
     const source = readFileSync(AXE, "utf8");
     await this.evaluate(`${source}; undefined`);

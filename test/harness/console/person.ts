@@ -22,7 +22,7 @@ interface PersonOptions {
 export class Person {
   readonly page: Page;
   readonly #server: Server;
-  /** What the page threw, and what the browser refused to load or to run. */
+  /** Errors that the page threw, and resources that the browser refused to load or to run. */
   readonly problems: string[] = [];
 
   constructor(page: Page, server: Server) {
@@ -75,7 +75,7 @@ export class Person {
     expect({ name, beyond: await this.page.evaluate<number>("document.documentElement.scrollWidth - innerWidth") }).toEqual({ name, beyond: 0 });
   }
 
-  /** What axe finds wrong in the theme that shows; `leftOut`: selectors of what is somebody else's, each with a reason where it is named. */
+  /** The problems that axe finds in the current theme. `leftOut`: selectors of third-party elements; each use gives the reason. */
   async violations(leftOut: readonly string[] = []): Promise<Violation[]> {
     await this.page.evaluate(`${await Bun.file(AXE).text()}; undefined`);
     const run = `axe.run(${JSON.stringify({ exclude: leftOut.map((one) => [one]) })}).then(({ violations }) => violations.map(({ id, help, nodes }) => ({ id, help, nodes: nodes.map(({ html, failureSummary }) => html.slice(0, 200) + " " + failureSummary) })))`;

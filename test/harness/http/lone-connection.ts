@@ -54,7 +54,7 @@ export class Owner implements ConnectionOwner<Connection> {
   readonly heads: RequestHead[] = [];
   readonly seen: Seen[] = [];
   readonly refused: ProtocolProblem[] = [];
-  /** By the connection, of what was received and not used yet, and of what its client does not take. */
+  /** Bytes that the connection has received and not used yet, and bytes that its client does not take. */
   heldBytes = 0;
   readonly line = new Line();
   readonly connection: Connection;
@@ -102,7 +102,7 @@ export class Owner implements ConnectionOwner<Connection> {
     this.heldBytes += bytes;
   }
 
-  /** What was sent, in short: `!` for a response, `last!` for one that ends the connection, `refused!` for a refusal. */
+  /** A short form of the sent bytes: `!` for a response, `last!` for one that ends the connection, `refused!` for a refusal. */
   get responses(): string {
     return this.line.written.replace(/HTTP\/1\.1 (\d+).*?\r\n\r\n/gs, (head, status) =>
       status === "400" ? "refused!" : /connection: close/.test(head) ? "last!" : "!",

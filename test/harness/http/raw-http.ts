@@ -22,7 +22,7 @@ export interface ExchangeOptions {
   readonly gapMs?: number;
   /** The last part is sent once this has come. */
   readonly awaits?: string;
-  /** Ends the exchange when so many responses are complete. */
+  /** Ends the exchange when this number of responses is complete. */
   readonly responses?: number;
   /** The responses are to HEAD: a length and no body. */
   readonly isHead?: boolean;
@@ -51,7 +51,7 @@ export function exchange(port: number, parts: readonly (string | Uint8Array)[], 
       if (awaits !== undefined && text.includes(awaits)) awaited.resolve();
       if (respondsIn(text, isHead).length >= responseCount) end();
     });
-    // What it means is seen in what came before.
+    // The bytes before the error show its effect.
     socket.on("error", () => {});
     socket.on("close", () => {
       clearTimeout(timer);

@@ -7,10 +7,10 @@ import { temporaryFolder } from "../server.ts";
 
 needs("chromium");
 
-/** Of keys that are no letters and no digits. */
+/** Codes of keys that are neither letters nor digits. */
 const KEY_CODES: Readonly<Record<string, number>> = { Enter: 13, Escape: 27, Tab: 9, ArrowDown: 40, ArrowUp: 38, Home: 36, End: 35 };
 
-/** What the protocol says of a frame's document that has gone, before and while it was asked. */
+/** Errors of the protocol for a document that is gone before or during a request. */
 const GONE = /Cannot find context with specified id|Inspected target navigated or closed|Execution context was destroyed/;
 
 const BROWSERS = ["chromium", "google-chrome"];

@@ -6,7 +6,7 @@ import { needs } from "../processes/needs.ts";
 
 needs("nginx-rtmp");
 
-/** Where Debian's libnginx-mod-rtmp puts it. */
+/** The path in Debian's libnginx-mod-rtmp. */
 const MODULE = "/usr/lib/nginx/modules/ngx_rtmp_module.so";
 
 export const hasNginxRtmp = (): boolean => existsSync(MODULE);

@@ -1,4 +1,4 @@
-/** What an encoder sends on the RTMP port, as bytes. */
+/** The bytes that an encoder sends to the RTMP port. */
 import { writeAmf } from "#ingest/rtmp/amf0";
 
 export interface SentMessage {
@@ -45,7 +45,7 @@ function basicHeader(format: number, chunkStream: number): Uint8Array {
 export const command = (values: Parameters<typeof writeAmf>[0], stream = 0): Uint8Array =>
   join(chunked({ chunkStream: 3, type: 20, stream, timestamp: 0, body: writeAmf(values) }));
 
-/** What an encoder says before media. */
+/** The messages of an encoder before its media. */
 export const publishing = (key: string, app = "live"): Uint8Array[] => [
   handshake(),
   command(["connect", 1, { app, type: "nonprivate", tcUrl: `rtmp://127.0.0.1/${app}` }]),

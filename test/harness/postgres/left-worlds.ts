@@ -7,7 +7,7 @@ import type { Database, FeatureMigrations } from "#storage/database";
 import { PostgresDatabases } from "#storage/postgres/databases";
 
 const left: string[] = [];
-/** What a new schema holds rows of, which stay. */
+/** Tables in which a new schema has rows, which stay. */
 let keptTables: readonly string[] | undefined;
 
 export const leaveSchema = (name: string): void => void left.push(name);

@@ -34,7 +34,7 @@ export async function openChannel(tables: Tables = { own: {} }) {
   };
   const session = (): LoneSession => server.sessions.at(-1) as LoneSession;
   const notify = (payload: string | undefined, schema = "own") => session().emit("notification", { channel: schema, payload });
-  /** What was heard since it was asked last. */
+  /** Messages since the last call. */
   const news = (): string[] => heard.splice(0);
   return { channel, server, session, clock, interval, tick, notify, hear, news, gates, tables };
 }

@@ -79,7 +79,7 @@ export class LoneServer {
   readonly sessions: LoneSession[] = [];
   /** With which options and in which schema each session was asked for. */
   readonly asked: unknown[] = [];
-  /** What a session begins with. */
+  /** The first messages of a session. */
   beginning: (session: LoneSession) => void | Promise<void> = () => {};
 
   async connect(options: unknown, schema = this.schema): Promise<LoneSession> {

@@ -1,4 +1,4 @@
-/** What a part of the program opened and did not give back: timers, listeners, files, connections and child processes. */
+/** Resources that a part of the program opened and did not release: timers, listeners, files, connections and child processes. */
 import { spyOn } from "bun:test";
 import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { afterThisTest } from "../cleanup.ts";

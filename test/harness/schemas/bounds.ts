@@ -1,4 +1,4 @@
-/** How small and how large values may be, by the schema of a world file's entry or of what a control request brings. */
+/** The smallest and largest values that the schema of a world file's entry or of a control request allows. */
 import { expect } from "bun:test";
 import type { TSchema } from "typebox";
 import { entryReader } from "#graph/worlds/file/entry-reader";

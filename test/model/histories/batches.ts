@@ -30,7 +30,7 @@ const ALONE: ReadonlySet<string> = new Set([
   ...["createUpload", "updateLiveVideo", "deleteLiveVideo", "none"],
 ]);
 
-/** What is drawn for a batch on each surface. */
+/** The steps that a batch on each surface draws from. */
 const stepsOf: Readonly<Record<Surface, Arbitrary<Step>>> = {
   base: oneOf<Step>(
     ...([

@@ -71,7 +71,7 @@ const rows: Arbitrary<FeedFile["rows"]> = oneOf<FeedFile["rows"]>(
   [1, fc.constant(null)],
 );
 
-/** What an address serves: a file, no file of a feed, or nothing. */
+/** An address that serves a file, something that is not a file of a feed, or nothing. */
 const address: Arbitrary<Value> = oneOf<Value>([3, rows.map((of) => ({ $file: of }))], [1, fc.constant({ $file: undefined })]);
 
 const rightSchedule: Arbitrary<Value> = fc
@@ -150,7 +150,7 @@ const shownOfUpload = fields(
   ...["id", "status", "start_time", "end_time", "url", "input_method", "filename", "format", "update_only"],
   ...["num_detected_items", "num_persisted_items", "num_invalid_items", "num_deleted_items", "error_count"],
 );
-/** A file, or what is none. */
+/** A file, or a text that is not a file. */
 const sent = oneOf<NonNullable<RequestStep["body"]>>(
   [
     8,

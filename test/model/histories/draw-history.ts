@@ -23,7 +23,7 @@ const DAY = 86_400;
 
 const tasks = fc.subarray(["MANAGE", "CREATE_CONTENT", "MODERATE", "MESSAGING"]);
 
-/** What a history may hold beside requests. */
+/** Steps of a history that are not requests. */
 const worldSteps: Arbitrary<Step> = oneOf<Step>(
   [18, fc.record({ kind: fc.constant("follow" as const), world, link: fc.constantFrom("next" as const, "next" as const, "previous" as const) })],
   [
@@ -71,7 +71,7 @@ const worldSteps: Arbitrary<Step> = oneOf<Step>(
   ],
 );
 
-/** A start of a process costs as much as a hundred requests, so one history in so many has some. */
+/** Starting a process costs as much as a hundred requests, so only one history in twelve restarts some. */
 const RESTARTS_EVERY = 12;
 
 /** Each area's steps; a history is about a few of them, so that its steps meet. */

@@ -8,7 +8,7 @@ const DAY = 86_400;
 const good = ["talk", "talk", "talk", "outsider", "talk-without-scopes"];
 const midnight = Math.floor(NOW / DAY) * DAY;
 
-/** Where ranges begin and end, and what lies there. */
+/** Times at which ranges begin and end, and of counts. */
 const moment = fc.constantFrom(
   NOW - 1,
   NOW,

@@ -37,7 +37,7 @@ const newSecret: Arbitrary<Meanwhile> = fc.record({
   secret: fc.constantFrom("n3xt", "s3cret", "0ther", "löng ".repeat(20)),
 });
 
-/** What the app has asked for of an object changes, or ends. */
+/** The app's subscription to an object changes, or ends. */
 const subscribing = (object: string, known: readonly string[]): Arbitrary<Meanwhile> =>
   oneOf<Meanwhile>(
     [
@@ -114,7 +114,7 @@ const chatting = inApp("chatapp", {
   ...{ field: fc.constantFrom<string>("messages", "messages", ...ROUTED, ...UNROUTED), value: fc.record({ text: text(10) }) },
 });
 
-/** Where the webhooks of an account and its numbers go is changed. */
+/** Changes of the route of webhooks of an account and its numbers. */
 const rerouting: Arbitrary<Meanwhile> = oneOf<Meanwhile>(
   [
     3,

@@ -5,7 +5,7 @@ import { oneOf } from "./drawing.ts";
 import { labelSteps, personaSteps } from "./page-messaging.ts";
 import type { History, InterruptStep, RequestStep, RestartStep, Step } from "./steps.ts";
 
-/** What the control API shows whole, so that what became of it can be found out. */
+/** Writes whose effect the control API shows completely, so that the test can find out whether they were done. */
 const write: Arbitrary<RequestStep> = oneOf<Step>([4, labelSteps], [1, personaSteps]).filter(
   (step): step is RequestStep => step.kind === "request" && step.method !== "GET" && step.operation !== "none",
 );

@@ -29,7 +29,7 @@ interface Proof {
 export interface RequestStep {
   readonly kind: "request";
   readonly world: number;
-  /** What it is meant to be; the model decides by itself what it is. */
+  /** The operation that the step means. The model decides by itself which one it is. */
   readonly operation: string;
   readonly method: string;
   readonly surface: Surface;
@@ -58,9 +58,9 @@ export interface RequestStep {
 /** A request of a batch. Without tokens of its own it has those of the batch. */
 export interface BatchPart {
   readonly step: RequestStep;
-  /** The place of an earlier part whose `id` stands in the place of the node. */
+  /** The number of an earlier part whose `id` replaces the node's. */
   readonly nodeOf?: number;
-  /** The place of an earlier part that has to succeed. */
+  /** The number of an earlier part that has to succeed. */
   readonly dependsOn?: number;
   readonly isOmitted: boolean;
   /** The method is HEAD. */
@@ -85,7 +85,7 @@ export interface BatchStep {
   readonly surface: Surface;
   readonly version: string | null;
   readonly token: string;
-  /** Where the batch has its token. */
+  /** The places of the token of the batch. */
   readonly places: readonly Place[];
   /** Of the token, for all parts that use it. */
   readonly proof?: Proof;
@@ -174,7 +174,7 @@ export interface AddMediaStep {
   readonly age: number;
 }
 
-/** What people do in the platform's own apps. */
+/** Something that people do in the platform's own apps. */
 export interface InAppStep {
   readonly kind: "in app";
   readonly world: number;
@@ -183,9 +183,9 @@ export interface InAppStep {
 }
 
 /**
- * What the callbacks of the world respond while this happens: 500 comes again after a while, 410 when it is replayed. `days`: they fail for
- * six days, on each of which it happens. `paused`: they work, and a person has paused them (D-273). A number: they fail while the clock moves
- * by so many seconds at once.
+ * The callbacks of the world respond so while the cause happens. After a 500 a webhook comes again after a while, after a 410 when it is
+ * replayed. `days`: they fail for six days, and the cause happens on each of them. `paused`: they work, and a person has paused them (D-273). `forSeconds`: they fail while the clock moves by this
+ * time at once.
  */
 export interface OutageStep {
   readonly kind: "outage";
@@ -211,7 +211,7 @@ export interface MoveIntentStep {
   readonly to: MigrationIntent["status"];
 }
 
-/** What encoders and operators do to a live video. */
+/** Something that encoders and operators do to a live video. */
 export interface LiveStep {
   readonly kind: "live";
   readonly world: number;
@@ -220,7 +220,7 @@ export interface LiveStep {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** A file comes for a product feed; null: it is no file of a feed. */
+/** A file comes for a product feed; null: it is not a file of a feed. */
 export interface FeedFileStep {
   readonly kind: "feed file";
   readonly world: number;
@@ -229,7 +229,7 @@ export interface FeedFileStep {
   readonly rows: FeedFile["rows"];
 }
 
-/** What was counted in the microblog is recorded. */
+/** Counts of the microblog are recorded. */
 export interface RecordStep {
   readonly kind: "record";
   readonly world: number;
@@ -289,7 +289,7 @@ interface SnapshotStep {
   readonly what: "take" | "restore";
 }
 
-/** What the control API does. */
+/** The steps that the control API makes. */
 export type ChangeStep =
   | SnapshotStep
   | SecretStep
@@ -313,7 +313,7 @@ export type Step = RequestStep | BatchStep | ManyStep | AgainStep | FollowStep |
 
 export interface History {
   readonly worlds: readonly Profile[];
-  /** Where the clock stands at first, if it is another time than that of all others. */
+  /** The first time of the clock, if it is not the usual one. */
   readonly begins?: number;
   /** The calendar of the worlds, if it is not the usual one. */
   readonly versions?: VersionsEntry;

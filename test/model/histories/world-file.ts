@@ -5,7 +5,7 @@ import type { Profile, VersionsEntry } from "../reference/world.ts";
 
 export const NOW = 1_795_000_000;
 
-/** What a world of a history begins with, beside what all have. */
+/** The parts of a history's world that differ from the usual ones. */
 export interface WorldPlan {
   readonly profile: Profile;
   /** Unix seconds. */
@@ -22,7 +22,7 @@ const SCOPES = [
 const shop = { app: "1001", scopes: SCOPES, issued_at: 1_767_225_600 };
 const cafe = { ...shop, type: "page", page: "2001", user: "3001" } as const;
 
-/** What is wrong with them stands in their names. */
+/** Their names say what is wrong with them. */
 const tokensAt = (now: number): readonly TokenEntry[] => [
   { ...cafe, token: "cafe-page" },
   { ...shop, type: "page", page: "2001", token: "cafe-page-without-person" },

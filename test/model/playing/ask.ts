@@ -32,7 +32,7 @@ const CHANGING: ReadonlySet<string> = new Set([
   ...["setAccountOverride", "setNumberOverride", "unsubscribeApp"],
 ]);
 
-/** A node is kept, so its deletion changes a fact. What is new does not: absence is never kept. Neither do refusals, nor what is read from the database each time. */
+/** Nodes are cached, so a deletion changes a fact. A creation does not, because absence is never cached. Neither do refusals, nor data that are read from the database each time. */
 export const changesFact = (operation: Operation | undefined, reply: Reply | undefined): boolean =>
   operation !== undefined &&
   reply !== undefined &&
@@ -54,7 +54,7 @@ export async function follow(stage: Stage, scene: Scene, which: "next" | "previo
 export async function ask(stage: Stage, scene: Scene, step: RequestStep | undefined, request: GraphRequest): Promise<string | undefined> {
   const { servers, ledger } = stage;
   const { world } = scene;
-  // A delivery goes by what holds when it is sent, so what is on its way comes first.
+  // The route of a delivery is decided when it is sent, so the waiting ones must arrive first.
   const missing = REROUTING.has(step?.operation ?? "") ? await ledger.settle(world) : undefined;
   if (missing !== undefined) return missing;
   const address = servers.address(scene.place, request.surface);
@@ -128,7 +128,7 @@ export async function takeResponse(
   return undefined;
 }
 
-/** What was sent to a feed is read before the history goes on. */
+/** The server reads a file that was sent to a feed before the history goes on. */
 async function readFile(stage: Stage, scene: Scene): Promise<string | undefined> {
   const { reading } = scene.world;
   if (reading === undefined) return undefined;

@@ -19,7 +19,7 @@ interface PartReply {
   readonly body: string;
 }
 
-/** What became of a part, for those that refer to it. */
+/** The result of a part, for the parts that refer to it. */
 interface Outcome {
   readonly isDone: boolean;
   /** Undefined: it has none. */
@@ -44,7 +44,7 @@ export async function askInBatch(stage: Stage, scene: Scene, given: BatchStep, f
   }
   const replies = received.body as readonly (PartReply | null)[];
   if (received.status !== 200 || !Array.isArray(replies) || replies.length !== step.parts.length)
-    return inWords("it is no list of as many replies", whole, received);
+    return inWords("it is not a list with a reply for each part", whole, received);
   const outcomes: Outcome[] = [];
   for (const [place, part] of step.parts.entries()) {
     const request = requests[place] as GraphRequest;
@@ -84,7 +84,7 @@ function wholeOf(
   };
 }
 
-/** What is wrong with the batch as a whole, so that none of its requests is run. */
+/** The refusal of the whole batch, of which no request is run then. */
 function refusalOf({ foreignHeader }: BatchStep, world: World, whole: GraphRequest): readonly Reply[] | undefined {
   const dead = credentialsOf(world, whole)[0]?.problem;
   if (dead !== undefined) return [failure("wrapped", dead), failure("flat", dead)];
@@ -95,7 +95,7 @@ function refusalOf({ foreignHeader }: BatchStep, world: World, whole: GraphReque
 
 const REFERENCE = /\{result=([^:{}]+):(\$[^{}]*)\}/g;
 
-/** References with bare braces are no part of what is encoded. */
+/** References with bare braces are not encoded. */
 function written(text: string, part: BatchPart, encode: (text: string) => string): string {
   if (part.references === "encoded") return encode(text);
   const all = text.match(REFERENCE) ?? [];
@@ -218,7 +218,7 @@ function withResults(value: unknown, outcomes: readonly Outcome[]): unknown {
 
 const credentialsIn = (pairs: readonly (readonly [string, unknown])[]) => pairs.filter(([name]) => CREDENTIAL_NAMES.has(name));
 
-/** The request that a part is, with what it has of its batch. */
+/** The request that a part means, with everything that it takes from its batch. */
 function meantBy({ step, part, outcomes, whole, request: given }: Taken, world: World): GraphRequest {
   const isClients = world.profile === "clients";
   const path = pathOf(part, given, part.nodeOf === undefined ? "" : textAt(outcomes[part.nodeOf]?.body, "$.id"));

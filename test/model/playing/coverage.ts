@@ -1,4 +1,4 @@
-/** What histories have reached of the model: operations, errors, and the rules of decisions. */
+/** The operations, errors and rules of the model that histories have reached. */
 
 import { operations } from "../reference/all-operations.ts";
 import { catalogue, type ErrorName } from "../reference/errors.ts";
@@ -23,7 +23,7 @@ const reasons = (title: string, given: Readonly<Record<string, string>>): string
 ];
 
 export class Coverage {
-  /** What this run has no way to reach. */
+  /** Rules that this run cannot reach. */
   readonly #beyond: ReadonlySet<Rule>;
 
   constructor(beyond: readonly Rule[] = []) {
@@ -47,7 +47,7 @@ export class Coverage {
   /** Anything that happens beside a single request, and where. */
   readonly happens = (what: string): void => void this.#steps.set(what, (this.#steps.get(what) ?? 0) + 1);
 
-  /** What no history reached. */
+  /** Everything that no history reached. */
   unreached(): string[] {
     return [
       ...operations.filter(({ name }) => !this.#operations.has(name)).map(({ name }) => `operation ${name}`),

@@ -7,7 +7,7 @@ const FOLDER = join(import.meta.dirname, "../cases");
 
 export interface KeptCase {
   readonly name: string;
-  /** What was wrong, and where it stands now. */
+  /** The mistake, and the rule that it broke. */
   readonly about: string;
   readonly history: History;
 }

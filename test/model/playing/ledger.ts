@@ -41,9 +41,9 @@ export class Ledger {
   /** Bodies by address and webhook id, of everything that came: an id is unique in one world, not in all of them (D-02). */
   readonly #bodies = new Map<string, string>();
   readonly #taken = new Set<string>();
-  /** What callbacks of a world respond now, instead of taking what comes. */
+  /** Worlds whose callbacks refuse webhooks now, with the status of the refusal. */
   readonly #refusing = new Map<string, { readonly status: number; readonly paths: Set<string>; readonly webhookIds: Set<string> }>();
-  /** What is wrong with a single POST. */
+  /** Problems of single POSTs. */
   readonly #wrong: string[] = [];
   /** Worlds of histories that failed. */
   readonly #ignored = new Set<string>();
@@ -89,7 +89,7 @@ export class Ledger {
     else this.#refusing.set(world, { status, paths: new Set(), webhookIds: new Set() });
   }
 
-  /** What the world's callbacks have refused since they do. */
+  /** The webhooks that the world's callbacks have refused since `refuse`. */
   refused(world: string): { readonly paths: ReadonlySet<string>; readonly webhookIds: ReadonlySet<string> } {
     return this.#refusing.get(world) ?? { paths: new Set(), webhookIds: new Set() };
   }
@@ -138,7 +138,7 @@ export class Ledger {
     return `webhooks that are missing: ${JSON.stringify(missing.slice(0, 2))}; that should not have come: ${JSON.stringify(left.slice(0, 2))}`;
   }
 
-  /** Waits until everything has come that had to, and says what is wrong. What is accounted for is not looked at again. */
+  /** Waits until every expected webhook has arrived, and returns the problem. Webhooks that were expected are not compared again. */
   async settle(world: World): Promise<string | undefined> {
     const endMs = performance.now() + this.#arrivesWithinMs;
     for (;;) {
@@ -157,7 +157,7 @@ export class Ledger {
     this.#arrivesWithinMs = ARRIVES_WITHIN_MS_AGAIN;
   }
 
-  /** What came after the end of a history, which had waited for all that had to come; of all worlds, or of one. */
+  /** A webhook that came after the end of a history, which had waited for all expected ones; of all worlds, or of one. */
   late(world?: string): string | undefined {
     const names = this.#posts.map(({ path }) => path.split("/")[1] ?? "");
     const place = names.findIndex((name) => (world === undefined || name === world) && !this.#ignored.has(name));

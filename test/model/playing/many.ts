@@ -33,7 +33,7 @@ export async function askForMany(stage: Stage, { world, place }: Scene, { step, 
   return difference === undefined ? undefined : `GET ${JSON.stringify(whole)}: ${received.status} ${JSON.stringify(received.body)}\n  ${difference}`;
 }
 
-/** D-20: an edge that nothing has, or a version that is none, is refused before any of the nodes is looked at. */
+/** D-20: an unknown edge or version is refused before any of the nodes is read. */
 function leadsNowhere(whole: GraphRequest, { version, edge }: ManyStep["step"]): boolean {
   const asked = versionIn(whole);
   const isVersion = asked === undefined ? version === null || version === "" : isPlatformVersion(asked);
@@ -66,7 +66,7 @@ function differenceOfMany(requests: readonly (readonly [string, GraphRequest])[]
   for (const [id, request] of requests) {
     const part: Received = isWhole ? { ...received, body: bodies[id] } : received;
     const replied = replyTo(world, request, address, part);
-    // Whether a token that is dead or an id that is none is named is not decided.
+    // It is not decided whether a dead token or an invalid id is named.
     const others = !isWhole && readPath(request) === undefined ? ofTokens : [];
     const replies = [...replied.replies, ...others];
     const { difference, reply } = compare({ ...replied, replies, version: undefined }, world.profile, part);

@@ -23,13 +23,13 @@ export function idOf(ever: EverNodes, name: NodeName): string {
   return ids[place] ?? "9999998";
 }
 
-/** What a step leaves open: the ids of nodes, and the address of a callback. */
+/** Values that a step leaves open: the ids of nodes, and the address of a callback. */
 export interface Filling {
   readonly ever: EverNodes;
   readonly callback: (name: string) => string;
   /** Copies of tokens, by the values of their originals. */
   readonly copies: ReadonlyMap<string, string>;
-  /** The address at which these rows are served; null: what is no file of a feed; undefined: nothing. */
+  /** The address at which these rows are served; null: something that is not a file of a feed; undefined: nothing. */
   readonly file: (rows: FeedFile["rows"] | undefined) => string;
 }
 
@@ -121,7 +121,7 @@ function inItsBody(request: GraphRequest): GraphRequest {
   };
 }
 
-/** What differs from how most requests are sent. */
+/** Changes the request to the unusual form of `sent`. */
 function sentAs(sent: RequestStep["sent"], request: GraphRequest, world: World): GraphRequest {
   const { query, headers, body, method, surface } = request;
   switch (sent) {

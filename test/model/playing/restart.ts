@@ -27,7 +27,7 @@ export async function playRestart(stage: Stage, scene: Scene, step: RestartStep)
     if (difference === undefined) stage.coverage.happens("a write that a process turned away at its end");
     return difference;
   }
-  // What was acknowledged is there: what follows in the history would show that it is not.
+  // An acknowledged write is there: the rest of the history would show if it were not.
   if (received !== undefined) return takeResponse(stage, scene, step.request, { address, request, received });
   return findOut(stage, scene, { address, request });
 }
@@ -70,7 +70,7 @@ async function inServer({ servers }: Stage, place: string): Promise<Kept> {
   return { labels, personas: await read("personas") };
 }
 
-/** Nobody has heard whether the write was done: what the server keeps says it. Where it was, all of it was, with its webhooks. */
+/** Nobody knows whether the write was done, so the stored data decide. If it was done, all of it was, with its webhooks. */
 async function findOut(stage: Stage, scene: Scene, { address, request }: { readonly address: string; readonly request: GraphRequest }) {
   const { world, ever, place } = scene;
   world.reach("writeUnanswered");

@@ -1,4 +1,4 @@
-/** What a history is played with: the server, who receives its webhooks, and each world beside its model. */
+/** The parts of a playing history: the server, the receiver of its webhooks, and each world with its model. */
 import { type WorldPlan, worldFile } from "../histories/world-file.ts";
 import { loadWorld } from "../reference/load.ts";
 import type { GraphRequest } from "../reference/requests.ts";
@@ -32,7 +32,7 @@ export interface Scene {
   last?: { readonly request: GraphRequest; readonly etag: string; readonly body: unknown };
   /** Copies of tokens, by the values of their originals. */
   readonly copies: Map<string, string>;
-  /** What was kept of the world last. */
+  /** The last snapshot of the world. */
   kept?: World;
   /** The last page that had links. */
   links?: { readonly request: GraphRequest; readonly next?: string; readonly previous?: string };

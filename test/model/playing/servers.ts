@@ -17,7 +17,7 @@ export interface Servers {
   readonly count: 1 | 2;
   /** The world's address on a surface, for the next request: with two processes they take turns. */
   address(world: string, surface: Surface): string;
-  /** What was asked of the world last has changed a fact that processes keep: until the other one has seen it, it is not asked. */
+  /** The last request to the world has changed a cached fact. Until the other process has seen it, it gets no requests. */
   noteFact(world: string): void;
   /** Waits until every process has seen what another one has changed. */
   seeFacts(): Promise<void>;

@@ -39,7 +39,7 @@ export function devicesOf(id: unknown, cookie: unknown): string[] {
   return [...(isId(id) ? [`id ${alike(id)}`] : []), ...(isId(cookie) ? [`cookie ${alike(cookie)}`] : [])];
 }
 
-/** D-73: what is no hash is dropped. D-74: these keys are of one person. */
+/** D-73: values that are not hashes are dropped. D-74: these keys are of one person. */
 export function personsOf(given: unknown): string[] {
   const hashed = Object.entries(asObject(given) ?? {}).filter(([, value]) => /^[0-9a-f]{64}$/i.test(String(value)));
   return hashed.filter(([key]) => ["em", "ph", "external_id"].includes(key)).map(([key, value]) => `${key} ${String(value).toLowerCase()}`);
@@ -145,14 +145,14 @@ function shown(world: World, event: LoggedEvent, touch: Touch, device: readonly 
   };
 }
 
-/** Of `consider_views`: null is no flag. */
+/** Reads `consider_views`: null is not a flag. */
 export function readFlag(given: unknown): boolean | undefined | null {
   if (given === undefined) return undefined;
   const text = String(given).toLowerCase();
   return ["true", "1"].includes(text) ? true : ["false", "0"].includes(text) ? false : null;
 }
 
-/** What I1 responds beside `success` when it is asked: the newest rows of the reported device and kind. */
+/** The response of I1 beside `success`, on request: the newest rows of the reported device and kind. */
 export const attributionOf = ({ world, node }: Turn, devices: readonly string[], kind: unknown, withViews: boolean): unknown[] =>
   rowsOf(world, node, { devices, kind, withViews })
     .toReversed()
@@ -192,7 +192,7 @@ export interface ReportRow {
   readonly sums: Readonly<Record<string, bigint>>;
 }
 
-/** What ads did for an app from `since` to `until`, with the events that are untracked (I1-12). */
+/** The results of ads for an app from `since` to `until`, with untracked events (I1-12). */
 export function reportOf(world: World, app: string, since: number, until: number): ReportRow[] {
   const rows = new Map<string, ReportRow>();
   for (const event of world.app_events.get(app)?.logged ?? []) {

@@ -57,7 +57,7 @@ export const proofOf = ({ apps }: World, { app, value }: Token): string =>
     .update(value)
     .digest("hex");
 
-/** D-15: of any token that is no app's, where there is a proof or the app requires one. */
+/** D-15: a token that is not an app's needs a right proof if there is one, or if the app requires one. */
 export function lacksProof(world: World, request: GraphRequest, tokens: readonly Token[]): boolean {
   const proof = parameter(request, "appsecret_proof");
   const isLacking = tokens.some((token) => {
@@ -95,7 +95,7 @@ export function credentialsOf(world: World, request: GraphRequest): Credential[]
   });
 }
 
-/** What is wrong with the tokens of a request that names an operation of this scheme; several things may be said of it. */
+/** The problems of the tokens of a request for an operation of this scheme. The server may report any of them. */
 export function problemsOfPlaces(world: World, scheme: Scheme, given: readonly Credential[]): ErrorName[] {
   const { reach } = world;
   if (new Set(given.flatMap(({ token, problem }) => (problem === undefined && token !== undefined ? [token.app] : []))).size > 1) reach("otherApp");

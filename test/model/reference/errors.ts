@@ -5,7 +5,7 @@ interface CatalogueEntry {
   readonly code: number;
   readonly subcode?: number;
   readonly type?: "GraphMethodException";
-  /** Where status or code of the flat form differ. */
+  /** Status or code of the flat form, if they differ. */
   readonly flat?: { readonly status?: number; readonly code?: number };
 }
 
@@ -38,7 +38,7 @@ export interface Failure {
   readonly error: ErrorName;
   readonly form: Form;
   readonly status: number;
-  /** What the error object has beside its message, trace id and data. */
+  /** The members of the error object, without message, trace id and data. */
   readonly fields: Readonly<Record<string, unknown>>;
   /** `error_data` has at least these keys. */
   readonly data: Readonly<Record<string, unknown>>;

@@ -13,7 +13,7 @@ export interface Shape {
 
 export type Selection = ReadonlyMap<string, Selection | undefined>;
 
-/** An object that is no node: without braces all of it. */
+/** An object that is not a node: without braces all of it. */
 export const objectShape = (...names: string[]): Shape => ({
   fields: Object.fromEntries(names.map((name) => [name, true])),
   defaults: names,

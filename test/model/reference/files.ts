@@ -3,7 +3,7 @@ import type { FeedRow } from "./requests.ts";
 
 const FOLDER = "/files/";
 
-/** The path at which these rows are served; null: what is no file of a feed. */
+/** The path at which these rows are served; null: something that is not a file of a feed. */
 export const pathOfFile = (rows: readonly FeedRow[] | null): string => `${FOLDER}${Buffer.from(JSON.stringify(rows)).toString("base64url")}`;
 
 export const isFile = (address: string): boolean => new URL(address).pathname.startsWith(FOLDER);

@@ -85,7 +85,7 @@ function cut(rows: readonly Row[], { limit, after, before }: Asked): Page {
 
 /** A cursor that the server made up: from now on it means this position. */
 function remember({ cursors }: World, cursor: unknown, position: Position): string | undefined {
-  if (typeof cursor !== "string" || !/^[\w.~-]+$/.test(cursor)) return `${JSON.stringify(cursor)} is no cursor that is safe in an address`;
+  if (typeof cursor !== "string" || !/^[\w.~-]+$/.test(cursor)) return `${JSON.stringify(cursor)} is not a cursor that is safe in an address`;
   const known = cursors.get(cursor);
   if (known !== undefined && (known.list !== position.list || known.key !== position.key || known.isInclusive !== position.isInclusive))
     return `${cursor} is a cursor of something else already`;
@@ -93,7 +93,7 @@ function remember({ cursors }: World, cursor: unknown, position: Position): stri
   return undefined;
 }
 
-/** What a link must say beside its cursor: the address as it was called, with all parameters but tokens outside of the query. */
+/** A link, without its cursor: the address of the request with all parameters, except tokens outside of the query. */
 function expectedLink({ request, address }: Turn): { readonly path: string; readonly parameters: string[] } {
   const isKept = (name: string) => name !== "before" && name !== "after";
   const ofBody = Object.entries(request.body?.fields ?? {}).filter(([name, value]) => !CREDENTIAL_NAMES.has(name) && value !== null);
@@ -168,7 +168,7 @@ export interface List {
   readonly rows: readonly Row[];
   readonly shape: Shape;
   readonly hasLinks?: boolean;
-  /** What the reply has beside data and paging. */
+  /** The members of the reply, without data and paging. */
   readonly more?: Readonly<Record<string, unknown>>;
 }
 

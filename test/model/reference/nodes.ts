@@ -1,4 +1,4 @@
-/** What a world holds, one interface for each kind of node. Times are Unix seconds. */
+/** The nodes of a world, with one interface for each kind. Times are Unix seconds. */
 import type { PlannedFetch, ScheduleKind } from "./files.ts";
 
 export type TokenKind = "app" | "user" | "page" | "social_user" | "microblog_user" | "system_user";
@@ -58,7 +58,7 @@ export interface Touch {
   readonly persons: readonly string[];
 }
 
-/** An event that counted, with what its request names. */
+/** An event that counted, with the devices and persons of its request. */
 export interface LoggedEvent {
   readonly kind: string;
   readonly name: string;
@@ -70,7 +70,7 @@ export interface LoggedEvent {
   readonly tie: { readonly devices: readonly string[]; readonly persons: readonly string[]; readonly isTracked: boolean };
 }
 
-/** What an app has reported. */
+/** The reports of an app. */
 export interface AppEvents {
   readonly names: Map<string, "active" | "deactivated">;
   /** Those with an id, for duplicates. */
@@ -90,7 +90,7 @@ export interface Page {
   readonly name: string;
   people: readonly { readonly psid: string; readonly name?: string }[];
   roles: readonly { readonly user: string; readonly tasks: readonly string[]; readonly via_business?: boolean }[];
-  /** Who is subscribed to its webhooks, with the fields. */
+  /** The apps that are subscribed to its webhooks, with their fields. */
   readonly subscribed_apps: Map<string, readonly string[]>;
 }
 
@@ -243,7 +243,7 @@ export interface Upload {
   readonly time: number;
   /** Of when its file was read to its end, where that is later. */
   readonly ended?: number;
-  /** Where its file was fetched. */
+  /** The address from which its file was fetched. */
   readonly url?: string;
   readonly filename?: string | undefined;
   /** Undefined: no file came. */
@@ -288,7 +288,7 @@ export interface Subscription {
   readonly fields: Set<string>;
 }
 
-/** Where a cursor points: at a row of a list, which itself is on the page only if the cursor says so. */
+/** The position of a cursor: a row of a list. The row itself is on the page only if the cursor says so. */
 export interface Position {
   readonly list: string;
   readonly key: bigint;

@@ -1,4 +1,4 @@
-/** What an operation of the interface is: its address, who may run it, and how it replies. */
+/** An operation of the interface: its address, its callers, and its replies. */
 
 import type { Scheme } from "./credentials.ts";
 import { type ErrorName, type Failure, type Form, failure } from "./errors.ts";
@@ -20,7 +20,7 @@ export interface Turn {
   readonly address: string;
   /** The id that the server gave out: the model takes it if none like it was there before. */
   readonly mint: () => string;
-  /** The id of something that is no node. */
+  /** The id of something that is not a node. */
   readonly observedId: () => string | undefined;
   /** A text of the response that only the server can know. */
   readonly observed: (name: string) => string | undefined;
@@ -34,7 +34,7 @@ export interface Operation {
   readonly edge: string;
   readonly on: NodeType | "nothing";
   readonly surfaces: readonly Surface[];
-  /** Where it differs from the versions of the general interface: the path has to name one of these. */
+  /** If it has versions of its own: the path has to name one of these. */
   readonly versions?: readonly string[];
   /** By the calendar of marketing: whether the path has to name a version. */
   readonly marketing?: "required" | "or current";
@@ -46,9 +46,9 @@ export interface Operation {
   readonly scopes: readonly string[];
   /** It reads nothing of a person, so the end of access to a person's data does not concern it (D-11). */
   readonly isOfNoPerson?: true;
-  /** Who may know of the node, where that differs from its own read. */
+  /** The callers who may know of the node, if they differ from those of its own read. */
   readonly knows?: (world: World, token: Token, node: string) => boolean;
-  /** Where it does not hold, the node is refused as one that does not exist. */
+  /** If it is false, the node is refused as one that does not exist. */
   readonly isThere?: (world: World, node: string) => boolean;
   /** A scope that only some tokens need. */
   readonly lacksScope?: (world: World, token: Token, node: string) => boolean;
@@ -62,7 +62,7 @@ export const failIn =
   (error: ErrorName, data?: Readonly<Record<string, unknown>>): Failure =>
     failure(form, error, data);
 
-/** `fields` of a request against what can be selected. An error is one of those that may be said. */
+/** Reads `fields` of a request. An error is one of the possible ones. */
 export function readSelection({ request, fail, world }: Turn, shape: Shape): Selection | Failure | undefined {
   const given = parameter(request, "fields");
   if (given === undefined || given === "") return undefined;

@@ -1,4 +1,4 @@
-/** What the path of a request names: a version, a node and an edge. */
+/** Reads version, node and edge from the path of a request. */
 import type { GraphRequest, Surface } from "./requests.ts";
 
 export interface Address {
@@ -10,7 +10,7 @@ export interface Address {
 /** Surfaces whose paths begin with a version, or may. */
 const VERSIONED: ReadonlySet<Surface> = new Set(["base", "ads", "social_login"]);
 
-/** Names that stand in the place of a node. */
+/** Names that replace a node. */
 const LITERALS: ReadonlySet<string> = new Set(["debug_token", "live_map"]);
 
 const segmentsOf = ({ path }: GraphRequest): string[] => path.split("/").filter((segment) => segment !== "");
@@ -25,7 +25,7 @@ export function versionIn(request: GraphRequest): string | undefined {
 export const edgeIn = (request: GraphRequest, edges: ReadonlySet<string>): string | undefined =>
   segmentsOf(request).find((segment) => edges.has(segment));
 
-/** Undefined: it is no path of the interface. */
+/** Undefined: it is not a path of the interface. */
 export function readPath(request: GraphRequest): Address | undefined {
   const { surface } = request;
   const segments = segmentsOf(request);

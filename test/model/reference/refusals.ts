@@ -1,4 +1,4 @@
-/** What is said to a caller who may not ask, and in which form. */
+/** Refusals of callers, with their forms. */
 import { type Credential, inPlaces, problemsOfPlaces, type Scheme } from "./credentials.ts";
 import { type ErrorName, type Failure, type Form, failure } from "./errors.ts";
 import type { Token } from "./nodes.ts";
@@ -61,7 +61,7 @@ export function deadOnes(
 export const isOfServedKind = ({ profile }: World, { kinds, kindsOfClients = [] }: Operation, { type }: Token): boolean =>
   kinds.includes(type) || (profile === "clients" && kindsOfClients.includes(type));
 
-/** What a caller who knows of the node and has the tokens in their places may still lack (D-91, D-11). */
+/** The rights that a caller may still lack who knows of the node and has the tokens in their places (D-91, D-11). */
 export function lacks(world: World, operation: Operation, tokens: readonly Token[], node: string): ErrorName[] {
   const { scopes, lacksScope, hasTask, method, isOfNoPerson } = operation;
   const reasons: [boolean, ErrorName][] = [

@@ -1,4 +1,4 @@
-/** What the model says must come back. */
+/** The replies that the model expects. */
 import type { Failure } from "./errors.ts";
 
 /** Stands in a body for a value that the interface leaves to the server. `accept` remembers what it was. */
@@ -20,6 +20,6 @@ export type Reply = Success | Failure;
 
 export const isFailure = (reply: Reply): reply is Failure => "error" in reply;
 
-export const anyText = new Hole("a text", (actual) => (typeof actual === "string" ? undefined : "it is no text"));
+export const anyText = new Hole("a text", (actual) => (typeof actual === "string" ? undefined : "it is not a text"));
 
 export const success = (body: unknown): Success => ({ status: 200, body });

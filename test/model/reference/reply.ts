@@ -1,4 +1,4 @@
-/** What the interface says to a request: every reply that it allows. The first one is what happens in the model. */
+/** Returns every reply to a request that the interface allows. The model does what the first one says. */
 import { EDGES, operations } from "./all-operations.ts";
 import { credentialsOf, inPlaces, lacksProof, placesOf, problemsOfPlaces } from "./credentials.ts";
 import { type Failure, type Form, failure } from "./errors.ts";
@@ -20,7 +20,7 @@ import {
 import { mayKnowOf } from "./visibility.ts";
 import { itemsOf, nodeTypeOf, type World } from "./world.ts";
 
-/** What the server said, as far as the model needs it: the id that it gave out. */
+/** The part of the server's response that the model needs: new ids. */
 export interface Observed {
   readonly body: unknown;
 }
@@ -43,7 +43,7 @@ export function formOfPath(request: GraphRequest): Form {
   return isFlat ? "flat" : "wrapped";
 }
 
-/** D-83: of what is refused before it is known what serves it. */
+/** D-83: the version of a request that is refused before its version is decided. */
 function versionOfAddress(request: GraphRequest): string {
   const asked = versionIn(request);
   return servedBy(request, asked !== undefined && isPlatformVersion(asked) ? asked : NEWEST);
@@ -79,7 +79,7 @@ const knowsOf = (world: World, token: Token, node: string, operation: Operation 
 const subscribesItself = ({ profile }: World, { surface }: GraphRequest, operation: Operation | undefined): boolean =>
   profile === "clients" && surface === "base" && operation?.name === "setAccountOverride";
 
-/** What the writes of these callers are answered with when nothing is selected. */
+/** The fields of the responses to these callers' writes if nothing is selected. */
 const OF_WRITES: ReadonlySet<string> = new Set(["id", "name", "page_label_name", "success", "stream_url", "stream_key"]);
 
 /** D-11: a write goes on, and nothing is read back, whatever is selected. */
@@ -135,7 +135,7 @@ function repliesOf(world: World, request: GraphRequest, address: string, observe
   const problems = deadOnes(world, request, path, given, schemes);
   const isStranger = !live.some((token) => knowsOf(world, token, node, operation) || subscribesItself(world, request, operation));
   const marketing = operation && marketingOf(world, operation, live[0]?.app ?? "", version);
-  // Where node types of the edge differ in their schemes, the endpoint says which places count.
+  // If node types of the edge differ in their schemes, the endpoint says which places count.
   if (problems.length > 0 && new Set(schemes).size === 1) {
     // Whether the token, a version that is refused, or a node that is not there is named is not decided.
     const ofVersion = operation?.marketing !== undefined && marketing === undefined ? bothForms("versionDeprecated") : [];
@@ -169,7 +169,7 @@ function repliesOf(world: World, request: GraphRequest, address: string, observe
   };
 }
 
-/** Undefined: the endpoint is none of marketing, or refuses this version. */
+/** Undefined: the endpoint does not belong to marketing, or refuses this version. */
 function marketingOf(world: World, operation: Operation, app: string, asked: string | undefined): MarketingVersion | undefined {
   const { marketing } = operation;
   if (marketing === undefined) return undefined;
@@ -277,7 +277,7 @@ export function replyTo(world: World, request: GraphRequest, address: string, ob
   if (request.headers.origin !== undefined) return toForeignPage(world, request);
   const defect = defectOf(request);
   const { body: _, ...withoutBody } = request;
-  // A body that is too large is not read, with what stands in it.
+  // A body that is too large is not read, and neither are its parameters.
   const replied = repliesOf(world, defect === "bodyTooLarge" ? withoutBody : request, address, observed, defect);
   if (defect === undefined) return replied;
   if (defect === "invalidParameter") world.reach("badText");

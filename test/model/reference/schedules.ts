@@ -91,7 +91,7 @@ export interface DueFetches {
   readonly times: readonly number[];
 }
 
-/** What is fetched until now. From then on the next times are planned. */
+/** The files that are due until now. Afterwards the next times are planned. */
 export const takeDueFetches = ({ product_feeds, now }: World): DueFetches[] =>
   [...product_feeds.values()]
     .flatMap((feed) => [...feed.fetches.values()].map((fetch) => ({ feed, fetch, times: dueOf(fetch, now) })))

@@ -57,7 +57,7 @@ const flagOf = (value: unknown): boolean | undefined => {
   return value === "true" ? true : value === "false" ? false : undefined;
 };
 
-/** Switches of migrations, or undefined where a name is none whose window is open, or a value no boolean (D-82). */
+/** Switches of migrations; undefined if the window of a name is not open, or a value is not a boolean (D-82). */
 export function readSwitches(world: World, value: unknown): Readonly<Record<string, boolean>> | undefined {
   const given = asObject(value);
   if (given === undefined) return undefined;

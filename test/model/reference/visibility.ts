@@ -1,4 +1,4 @@
-/** Who may know that a node exists (D-14, D-165). */
+/** Decides whether a caller may know that a node exists (D-14, D-165). */
 
 import { seesCatalog } from "./areas/catalogs.ts";
 import { seesVideo } from "./areas/live-videos.ts";

@@ -29,7 +29,7 @@ export interface VersionsEntry {
 /** The oldest version first. */
 export type Calendar = Required<VersionsEntry>;
 
-/** What must arrive at a callback. */
+/** An update that must arrive at a callback. */
 export interface ExpectedUpdate {
   readonly app: string;
   readonly callback: string;
@@ -37,7 +37,7 @@ export interface ExpectedUpdate {
   readonly entity: string;
   readonly field: string;
   readonly value: unknown;
-  /** Where it would go now; undefined: the app would not get it. */
+  /** Its present route; undefined: the app would not get it. */
   readonly route: () => string | undefined;
   /** Of its cause; more than a second where it fell due while the clock moved. */
   readonly times: { readonly from: number; readonly until: number };
@@ -91,7 +91,7 @@ export interface World {
   readonly reach: (rule: Rule) => void;
 }
 
-/** `route`: where it goes by what holds when it is asked; undefined: the app does not get it. It is asked again for what waits (D-63, D-138). */
+/** `route` returns the present callback; undefined: the app does not get it. It is called again for waiting updates (D-63, D-138). */
 export function emit(
   world: World,
   update: Pick<ExpectedUpdate, "app" | "object" | "entity" | "field" | "value">,

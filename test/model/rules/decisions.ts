@@ -12,7 +12,7 @@ export const withoutRule: Readonly<Record<string, string>> = {
   "D-38": "selections inside objects and nodes; edges in fields are not drawn but for children and crossposted_pages",
   "D-59": "accounts and numbers, and their lists",
   "D-61": "the handshake of every callback that a history sets",
-  "D-73": "what is no hash is dropped",
+  "D-73": "values that are not hashes are dropped",
   "D-83": "pf-api-version of every response",
   "D-93": "who may not see a node gets the response of a missing one, wherever the tokens stand",
   "D-95": "a cursor of another list is refused; how it is signed does not show",
@@ -40,12 +40,12 @@ export const withoutRule: Readonly<Record<string, string>> = {
 
 /** No history draws what these are about. */
 export const notDrawn: Readonly<Record<string, string>> = {
-  "D-01": "surfaces by their mounts alone, not by Host, proxies or a public address; malformed heads are no requests of a client's library",
+  "D-01": "surfaces by their mounts alone, not by Host, proxies or a public address; client libraries do not send malformed heads",
   "D-05": "the page for browsers at the root",
   "D-22": "a sandbox has no rates",
   "D-64": "callbacks are loopback addresses, which a sandbox allows",
   "D-94": "how secrets are stored does not show, but for an import into another server",
-  "D-97": "six histories are no flood",
+  "D-97": "six histories are not a flood",
   "D-98": "nor do they open many connections",
   "D-116": "the player",
   "D-118": "media servers",

@@ -1,4 +1,4 @@
-/** What the model can be asked to show, rule by rule: a history reaches a rule when an reply of the model follows from it. */
+/** The rules of the model. A history reaches a rule when a reply of the model follows from it. */
 export const rules = {
   missingTokenFlat: "D-90: an edge of page messaging without a token is flat 403, code 190",
   missingTokenWrapped: "D-90: anything else without a token is wrapped 401, code 104",
@@ -33,7 +33,7 @@ export const rules = {
   modifier: "D-33: limit and modifiers inside fields are refused",
   nestedField: "D-92: fields selects inside the page of a label or persona",
   writeWithFields: "D-33: a POST with fields returns the node",
-  limit: "D-31: a limit that is no positive integer is refused",
+  limit: "D-31: a limit that is not a positive integer is refused",
   largeLimit: "D-31: a limit above 100 counts as 100",
   badCursor: "D-30: a damaged cursor, or one of another list, is refused",
   bothCursors: "D-30: before and after together are refused",
@@ -124,7 +124,7 @@ export const rules = {
   pageSubscribed: "D-131: the fields of the last request are those of the page",
   pageUnsubscribed: "D-60: an app ends its subscription to a page",
   insightSums: "D-54: counts are exact to the second, and nothing of the future counts",
-  insightMetric: "D-54: a metric that is none is refused",
+  insightMetric: "D-54: an unknown metric is refused",
   insightRange: "D-54: since is before until, and neither is too early",
   insightDemographicsRange: "D-54: follower_demographics takes no range",
   insightFollowersMin: "D-54 [clients]: follower_demographics needs 100 followers",
@@ -185,7 +185,7 @@ export const rules = {
   importedElsewhere: "D-263: a world goes on in another server that has its export, with its tokens and secrets",
   tokenCopied: "D-270: a copy of a token serves for ten minutes, and no longer than its original",
   callbackHeld: "D-273: what is made for a callback that a person paused comes when they resume it",
-  personErased: "D-172: a person of a page is erased, with their labels and with what was kept of the world before",
+  personErased: "D-172: a person of a page is erased, with their labels, and with the world's snapshots",
   restored: "D-262: a world is again as its snapshot kept it, its time included",
   readingInterrupted: "D-142: a file that was taken is read, also if the process that takes it ends",
   writeUnanswered: "D-62: a write whose process ended before its response was done with its webhooks, or not at all",

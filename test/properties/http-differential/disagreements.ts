@@ -1,5 +1,5 @@
 /**
- * Where Plaza's reader of HTTP/1.1 and Node's may disagree about a stream, each with its reason. The rule behind the list: Plaza may refuse
+ * The streams about which Plaza's reader of HTTP/1.1 and Node's may disagree, each with its reason. The rule behind the list: Plaza may refuse
  * what Node reads, where two readers could understand it differently; it never reads a request that Node does not see, but for the
  * reasons of `broader`.
  */
@@ -27,7 +27,7 @@ interface NodeRequest extends SeenRequest {
 
 interface Reason {
   readonly why: string;
-  /** What Plaza says of the stream; undefined where it read on and Node did not. Left out: either. */
+  /** Plaza's result; undefined if it reads on and Node does not. Left out: either. */
   readonly problems?: readonly (string | undefined)[];
   /** Behind it the two read different requests from the same bytes. For every other reason one of them reads no more. */
   readonly diverges?: true;
@@ -90,7 +90,7 @@ const reasons: readonly Reason[] = [
   {
     why: "RFC 9112, 2.2 asks to ignore one empty line; Node ignores any number of carriage returns and line feeds, in any order",
     problems: ["several empty lines come before it", NO_METHOD, NO_HEAD],
-    // What is left when each single empty line is taken away.
+    // The text without each single empty line.
     explains: ({ next, stream }) =>
       next === undefined ? stream.includes("\r\n\r\n") : new RegExp(`[\\r\\n]${next.method} `).test(stream.replace(/(^|\r\n)\r\n(?=[A-Z])/g, "$1")),
   },

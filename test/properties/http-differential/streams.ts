@@ -95,7 +95,7 @@ const snippet = fc.constantFrom(
 type Change = (text: string) => string;
 const place = fc.nat({ max: 100_000 });
 const at = (text: string, where: number): number => where % (text.length + 1);
-/** Where a line ends or begins, which is where most of the structure is. */
+/** The ends and beginnings of lines, because most of the structure is there. */
 const atLine = (text: string, where: number): number => {
   const found = text.indexOf("\n", at(text, where));
   return found === -1 ? text.length : found + 1;

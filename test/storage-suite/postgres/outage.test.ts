@@ -60,7 +60,7 @@ describe("outage of PostgreSQL", () => {
           await expectUnreachable(database.snapshot((reader) => reader.get(count)));
           await expectUnreachable(database.ping());
         }
-        // What refuses before it asks the database for anything says so.
+        // A body that refuses before its first statement reports its own error.
         const mistake = new Error("refused");
         expect(await database.write(() => Promise.reject(mistake)).catch((error) => error)).toBe(mistake);
         // Twelve requests: who waits for PostgreSQL waits 5 s for each.

@@ -1,4 +1,4 @@
-/** A table that was never analysed keeps its rate: what a request reads does not grow with what is stored. Rows are counted, not times. */
+/** A table that was never analysed keeps its rate: the rows that a request reads do not grow with the stored ones. The test counts rows, not time. */
 import { expect, test } from "bun:test";
 import { Client } from "pg";
 import { startPostgresCluster } from "#harness/postgres-cluster";
@@ -29,7 +29,7 @@ async function rowsRead(client: Client, reports: number): Promise<number> {
       `SELECT sum(coalesce(idx_tup_fetch, 0) + seq_tup_read) AS read, sum(n_tup_ins) FILTER (WHERE relname = 'app_events') AS stored
       FROM pg_stat_user_tables WHERE relname LIKE 'app\\_event%'`,
     );
-    // A session reports what it read with what it stored: at the end of a transaction, or 10 s later where none follows.
+    // A session reports the rows that it read and stored at the end of a transaction, or 10 s later if none follows.
     if (Number(rows[0]?.stored) === reports * EVENTS) return Number(rows[0]?.read);
     await Bun.sleep(500);
   }

@@ -1,4 +1,4 @@
-/** What encoders and operators do to live videos, in the server and in the model. */
+/** Makes the changes of encoders and operators to live videos, in the server and in the model. */
 import type { LiveStep } from "../../histories/steps.ts";
 import { announce, isAnythingDue, type LiveEvent, move, passDeadlines, restoreNotice, takesFeed } from "../../reference/areas/live-states.ts";
 import type { LiveVideo } from "../../reference/nodes.ts";
@@ -23,7 +23,7 @@ export async function letTimePass(servers: Servers, { world, place }: Scene): Pr
 interface Order {
   readonly method: "POST" | "PUT";
   readonly body?: unknown;
-  /** What the model does; whether it could. */
+  /** Changes the model, and returns whether the move exists. */
   readonly happens: (video: LiveVideo) => boolean;
 }
 
@@ -78,7 +78,7 @@ export async function changeVideo({ servers }: Stage, scene: Scene, step: LiveSt
   return undefined;
 }
 
-/** What an import does not bring along: a feed, and how often sealing failed. One that is on air has no timer then. */
+/** An import contains neither a feed nor the number of failed sealings. A video that is on air has no timer then. */
 export function videosWithoutFeeds({ live_videos }: World): void {
   for (const video of live_videos.values()) {
     video.hasFeed = false;

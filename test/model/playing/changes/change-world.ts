@@ -1,4 +1,4 @@
-/** What the control API does to a world, in the server and in the model. */
+/** Makes the changes of the control API to a world, in the server and in the model. */
 
 import type {
   AddMediaStep,
@@ -45,7 +45,7 @@ async function order({ servers }: Stage, scene: Scene, method: string, path: str
 
 export async function changeWorld(stage: Stage, scene: Scene, step: ChangeStep): Promise<string | undefined> {
   const { world } = scene;
-  // What is on its way arrives by what holds now.
+  // Waiting deliveries must arrive before the change.
   const missing = await stage.ledger.settle(world);
   if (missing !== undefined) return missing;
   switch (step.kind) {
@@ -175,7 +175,7 @@ async function moveIntent(stage: Stage, scene: Scene, { intent: name, to }: Move
   return order(stage, scene, "PATCH", `nodes/migration_intents/${id}`, { status: to });
 }
 
-/** What people do in the platform's own apps, and what apps hear of it. */
+/** Actions of people in the platform's own apps, and the webhooks that follow. */
 async function actInApp(stage: Stage, scene: Scene, { what, fields }: InAppStep): Promise<string | undefined> {
   const { world } = scene;
   const { status, body } = await stage.servers.control("POST", `worlds/${scene.place}/in-app/${what}`, fields);

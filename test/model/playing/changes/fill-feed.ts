@@ -38,7 +38,7 @@ export async function finishUpload(stage: Stage, scene: Scene, upload: Upload): 
   return isRight ? takeUpload(stage, scene, upload) : `the upload is ${became}: ${JSON.stringify(report)}`;
 }
 
-/** What an upload that has ended changes. */
+/** Makes the changes of an upload that has ended. */
 async function takeUpload(stage: Stage, scene: Scene, { feed: id, after }: Upload): Promise<string | undefined> {
   const { world } = scene;
   const feed = world.product_feeds.get(id) as Feed;
@@ -109,7 +109,7 @@ async function playExactly(stage: Stage, scene: Scene, { feed, fetch, times }: D
   return undefined;
 }
 
-/** What was fetched when another process moved the clock, the oldest first. One that is late fetches once for the times that it missed. */
+/** The files that were fetched when another process moved the clock, the oldest first. A late process fetches once for all missed times. */
 async function newUploads(stage: Stage, scene: Scene, { feed, times }: DueFetches): Promise<Report[]> {
   let before = -1;
   for (const endMs = performance.now() + FETCHED_WITHIN_MS; ; await Bun.sleep(20)) {
@@ -139,7 +139,7 @@ async function playLate(stage: Stage, scene: Scene, due: DueFetches): Promise<st
   return undefined;
 }
 
-/** What schedules have fetched until now. */
+/** Takes the files that schedules have fetched until now. */
 export async function playFetches(stage: Stage, scene: Scene): Promise<string | undefined> {
   const { world } = scene;
   for (const due of takeDueFetches(world)) {

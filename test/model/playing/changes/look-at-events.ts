@@ -1,4 +1,4 @@
-/** What operators see of an app's events, in the server and in the model. */
+/** Compares an app's events, as operators see them, in the server and in the model. */
 import type { EventsStep } from "../../histories/steps.ts";
 import { eventsOf } from "../../reference/areas/app-events.ts";
 import { type ReportRow, reportOf } from "../../reference/attribution.ts";
@@ -23,7 +23,7 @@ function millionths(text: string): bigint {
 /** The end of all times that histories use. */
 const LATE = 253_402_300_799; // 9999-12-31
 
-/** What the operator sees of an app's events, after a name was deactivated. */
+/** Compares an app's events, as the operator sees them, after a name was deactivated. */
 export async function lookAtEvents(stage: Stage, scene: Scene, { app, deactivate, since }: EventsStep): Promise<string | undefined> {
   const { world, place } = scene;
   const events = eventsOf(world, app);

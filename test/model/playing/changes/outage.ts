@@ -23,7 +23,7 @@ interface Delivery {
 /** One that a killed process had under way is noted as such, and made again when another one takes over. */
 const attemptsOf = ({ attempts }: Delivery): number => attempts.filter(({ error }) => error !== "interrupted").length;
 
-/** What was refused and is written down as such. */
+/** The deliveries that were refused and are stored as such. */
 async function refusedDeliveries({ servers, ledger }: Stage, { world, place }: Scene, becomes: string): Promise<Delivery[] | undefined> {
   const addresses = new Set(world.updates.map(({ callback }) => callback));
   for (const endMs = performance.now() + ATTEMPTED_WITHIN_MS; performance.now() < endMs; await Bun.sleep(10)) {
@@ -56,7 +56,7 @@ const SECONDS_BETWEEN = 30 * 3_600;
 /** In which a paused callback is tried again, and one that is not paused gets every retry. */
 const RECOVERY_SECONDS = 13 * 3_600;
 
-/** What was given up is replayed, which ends a pause. */
+/** Replays failed deliveries, which ends a pause. */
 async function replayFailed({ servers }: Stage, { place }: Scene): Promise<void> {
   const { body } = await servers.control("GET", `worlds/${place}/deliveries?status=failed&limit=100`);
   for (const { id } of (body as { data: readonly Delivery[] }).data) await servers.control("POST", `worlds/${place}/deliveries/${id}/replay`);
@@ -169,13 +169,13 @@ async function playPause(stage: Stage, scene: Scene, { cause }: OutageStep): Pro
   return ledger.settle(world);
 }
 
-/** D-63, D-138: where what waits goes by what holds when it is tried again, if anywhere. */
+/** D-63, D-138: the update with its present route, if it has one. */
 function byNow(update: ExpectedUpdate): ExpectedUpdate[] {
   const callback = update.route();
   return callback === undefined ? [] : [{ ...update, callback }];
 }
 
-/** What happens while deliveries wait. Once one of them has ended nothing more happens: Plaza looks at it in the background. */
+/** Plays steps while deliveries wait. After one of them has ended, it plays no more, because Plaza checks waiting deliveries in the background. */
 async function playMeanwhile(stage: Stage, scene: Scene, { meanwhile = [] }: OutageStep): Promise<string | undefined> {
   const { world } = scene;
   const due = world.updates.splice(0);

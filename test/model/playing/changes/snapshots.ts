@@ -3,7 +3,7 @@ import type { Scene, Stage } from "../scene.ts";
 
 const NAME = "kept";
 
-/** What stands in two places stands in both of the copy; what a response has to be, which is a function, is the same in it. */
+/** Two references to one object are two references to one object in the copy. Functions, which say how a response must be, are not copied. */
 function copyOf<Value>(value: Value, copies = new Map<unknown, unknown>()): Value {
   const known = copies.get(value);
   if (known !== undefined) return known as Value;
@@ -37,7 +37,7 @@ export async function takeSnapshot({ servers }: Stage, scene: Scene): Promise<st
   return undefined;
 }
 
-/** Once it was taken, any number of times. What came since is gone, and its ids are those of nothing. */
+/** A snapshot can be restored any number of times. Later nodes are gone, and nothing has their ids. */
 export async function restoreSnapshot({ servers }: Stage, scene: Scene): Promise<string | undefined> {
   const { world, place, kept } = scene;
   if (kept === undefined) return undefined;

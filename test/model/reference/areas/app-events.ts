@@ -10,7 +10,7 @@ import type { World } from "../world.ts";
 const NAME = /^[0-9A-Za-z_][0-9A-Za-z _-]{0,39}$/;
 /** Those of the document that histories use, with whether a price needs its currency. */
 const STANDARD: Readonly<Record<string, boolean>> = { pf_mobile_purchase: true, pf_mobile_activate_app: false };
-/** Keys of an event that are none of its parameters. */
+/** Keys of an event that are not its parameters. */
 const OWN: ReadonlySet<string> = new Set(["_eventName", "event_id", "_logTime", "_valueToSum", "advertiser_tracking_enabled"]);
 const PARAMETERS_MAX = 25;
 const VALUE_CHARACTERS_MAX = 100;
@@ -29,7 +29,7 @@ interface Event {
   readonly flag: boolean | undefined;
 }
 
-/** Half-even to 6 digits after the point, by the text; undefined: it is no number, or too large. */
+/** Half-even to 6 digits after the point, by the text; undefined: it is not a number, or too large. */
 function readValue(given: unknown): bigint | undefined {
   const text = typeof given === "number" ? String(given) : given;
   const [, sign, whole = "", rest = ""] = (typeof text === "string" && /^(-?)(\d+)(?:\.(\d+))?$/.exec(text)) || [];
@@ -84,7 +84,7 @@ function parsed(value: unknown): unknown {
   }
 }
 
-/** What a request names, and whether it may link persons unless an event of it says otherwise. */
+/** The devices and persons of a request, and whether it may link persons unless one of its events says otherwise. */
 interface Source {
   readonly devices: readonly string[];
   readonly persons: readonly string[];

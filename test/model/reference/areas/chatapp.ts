@@ -24,7 +24,7 @@ function hasSay(world: World, { app, user }: Token, node: string): boolean {
   );
 }
 
-/** How the callback of an address behaves stands in its path, so that histories can tell. */
+/** The path of a callback says how it behaves, so that histories can choose. */
 export function handshakeOf(address: string): "agrees" | "fails" | "mismatches" {
   if (address.endsWith("/fails")) return "fails";
   return address.endsWith("/mismatches") ? "mismatches" : "agrees";
@@ -36,7 +36,7 @@ function setOverride({ world, fail }: Turn, address: unknown, verifyToken: unkno
   const isRight = uri !== undefined && uri.length <= 200 && /^https?:\/\/./.test(uri) && URL.canParse(uri);
   if (!isRight || token === undefined || token === "") {
     world.reach("overrideParameters");
-    // What is no address that can be called fails as a parameter, or as a handshake.
+    // An invalid address fails as a parameter, or as a handshake.
     return uri !== undefined && uri.length <= 200 ? [fail("invalidParameter"), fail("handshakeFailed")] : [fail("invalidParameter")];
   }
   const handshake = handshakeOf(uri);

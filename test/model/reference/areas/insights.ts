@@ -1,4 +1,4 @@
-/** Insights of the microblog: sums of what was recorded, exact to the second (F1, F2, D-54, D-120). */
+/** Insights of the microblog: sums of recorded counts, exact to the second (F1, F2, D-54, D-120). */
 
 import type { Operation, Turn } from "../operations.ts";
 import { anyText, Hole, type Reply, success } from "../replies.ts";
@@ -99,7 +99,7 @@ function demographics({ world, request, node }: Turn): unknown[] {
   return BREAKDOWNS.filter((breakdown) => asked === undefined || asked === breakdown).map((breakdown) => {
     const groups = new Map<string, number>();
     for (const some of followersAt(world, node, endOf(world))) groups.set(some[breakdown], (groups.get(some[breakdown]) ?? 0) + some.count);
-    // What is not known of followers makes no group of them.
+    // Followers without a value are not a group.
     const results = [...groups].filter(([label, value]) => label !== "" && value > 0).map(([label, value]) => ({ dimension_values: [label], value }));
     return { dimension_keys: [breakdown], results: inAnyOrder(results) };
   });

@@ -106,7 +106,7 @@ function changePerson(turn: Turn, place: "body" | "query", action: "attached" | 
   const { id, name, page, users } = world.labels.get(node) as Label;
   if (pageOfPerson(world, user)?.id !== page) {
     world.reach("unknownPerson");
-    // A text that is no id is a wrong value as well as an unknown person.
+    // A text that is not an id is a wrong value as well as an unknown person.
     return /^[1-9]\d*$/.test(user) ? fail("unknownUser") : [fail("unknownUser"), fail("invalidParameter", { parameter: "user" })];
   }
   if (users.has(user) === (action === "attached")) {

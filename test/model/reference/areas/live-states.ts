@@ -66,7 +66,7 @@ const MINUTE = 60;
 /** D-112. */
 const SEALING_WAITS = [5, 10, 30, 60, 300];
 
-/** What happens by itself, and how many seconds after the state began; a plan's time counts from its start. */
+/** Events that happen by themselves, with the seconds after the state began. The time of a plan counts from its start. */
 const TIMERS: Readonly<Partial<Record<LiveState, readonly [LiveEvent, number]>>> = {
   scheduled_unpublished: ["start_missed", 10 * MINUTE],
   scheduled_live: ["planned_time_came", 0],
@@ -165,7 +165,7 @@ function heardOf(video: LiveVideo, before: { readonly status: string; readonly w
 export const isAnythingDue = ({ live_videos, now }: World): boolean =>
   [...live_videos.values()].some(({ deadline }) => deadline !== undefined && deadline <= now);
 
-/** What is due happens at its own time, also if the clock has jumped over it. */
+/** Due events happen at their own time, also if the clock has jumped over it. */
 export function passDeadlines(world: World): void {
   for (const video of world.live_videos.values()) {
     while (video.deadline !== undefined && video.deadline <= world.now) {

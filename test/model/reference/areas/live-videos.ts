@@ -123,7 +123,7 @@ function listMap(turn: Turn): Reply | Failure[] {
   return [fail("invalidParameter", { parameter: "country" }), ...(Array.isArray(reply) ? reply : [])];
 }
 
-/** Names that speak of what the document rules out. */
+/** Names of things that the document rules out. */
 const FOREIGN = /boost|promot|sponsor|^ads?_|_ads?$|_ads?_|bumper|caption|subtitle/i;
 
 interface Plan {
@@ -173,7 +173,7 @@ function readTextOf({ world, request }: Turn, name: string, max: number): string
 
 const namesIn = ({ query, body }: GraphRequest): string[] => [...query.map(([name]) => name), ...Object.keys(body?.fields ?? {})];
 
-/** The video with what the request says of it; undefined: something in it is refused. */
+/** The video with the changes of the request; undefined: something in the request is refused. */
 function withParameters(turn: Turn, video: LiveVideo): LiveVideo | undefined {
   const { world, request } = turn;
   const [title, description] = [readTextOf(turn, "title", 255), readTextOf(turn, "description", 5_000)];

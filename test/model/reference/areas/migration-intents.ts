@@ -19,7 +19,7 @@ const shape: Shape = {
 /** Names that histories use which other nodes have, and an intent does not list. */
 const OF_OTHER_NODES: ReadonlySet<string> = new Set(["name", "username", "title", "caption"]);
 
-/** What is wrong with a selection at this depth and below. */
+/** The problems of a selection at this depth and below. */
 function problemsOf(selection: Selection, { fields }: Shape, profile: Profile, isAccount = false): ("fieldUnavailable" | "invalidParameter")[] {
   return [...selection].flatMap(([name, inner]) => {
     if (name === WITHOUT_BRACES) return [];

@@ -1,4 +1,4 @@
-/** Who may see and do what on a page, and what its webhooks say (D-13, D-131, D-135). */
+/** Rights on a page, and its webhooks (D-13, D-131, D-135). */
 import { objectShape, type Shape } from "../fields.ts";
 import type { Page, Token } from "../nodes.ts";
 import { emit, pageOf, type World } from "../world.ts";

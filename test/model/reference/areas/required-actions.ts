@@ -1,4 +1,4 @@
-/** What an app has to do, by due date (B1, D-50). */
+/** Required actions of an app, by due date (B1, D-50). */
 
 import type { Failure } from "../errors.ts";
 import type { ActionStatus, RequiredAction } from "../nodes.ts";

@@ -1,4 +1,4 @@
-/** What a token is, and whether it is valid (F3, D-55). */
+/** Inspection of tokens (F3, D-55). */
 
 import { findToken, problemOf } from "../credentials.ts";
 import type { Token } from "../nodes.ts";

@@ -89,7 +89,7 @@ export function addFetched(world: World, feed: Feed, url: string, fetched: Fetch
 const learned = (world: World, upload: Upload): Hole =>
   new Hole("the id of an upload", (actual) => {
     if (upload.id !== undefined) return actual === upload.id ? undefined : `it is ${JSON.stringify(actual)}, and was ${upload.id}`;
-    if (typeof actual !== "string" || !isId(actual) || world.idsSeen.has(actual)) return `${JSON.stringify(actual)} is no new id`;
+    if (typeof actual !== "string" || !isId(actual) || world.idsSeen.has(actual)) return `${JSON.stringify(actual)} is not a new id`;
     upload.id = actual;
     world.idsSeen.add(actual);
     world.uploads.set(actual, upload);

@@ -30,7 +30,7 @@ test("a lost connection is reported once, ended, and replaced at an interval, on
   expect(session().sent[0]).toBe('LISTEN "own"; LISTEN "second"');
   news();
   await tick();
-  // What the old one says is over, and the new one is heard.
+  // The old connection is ignored, and the new one is used.
   lost.emit("error", new Error("once more"));
   notify('5 8 [["token","a"]]');
   expect(news()).toEqual(["own: token a"]);

@@ -1,4 +1,4 @@
-/** What the channel of facts makes of notifications, polls and silence, at each interval. How it works on a server is tested in the folder above. */
+/** How the channel of facts reacts to notifications, polls and silence, at each interval. The folder above has the tests on a server. */
 import { expect, test } from "bun:test";
 import { openChannel, PROCESS_NUMBER } from "#harness/postgres/lone-channel";
 import type { LoneSession } from "#harness/postgres/lone-server";
@@ -146,7 +146,7 @@ test("a schema that another process has deleted is left out, and the others are 
   await tick();
   expect(news()).toEqual([]);
   await expect(channel.follow("fourth", hear("fourth"))).rejects.toThrow("no fourth");
-  // Another failure is no response.
+  // Another failure does not count as a response.
   gates.respond = async () => {
     throw new Error("out of memory");
   };

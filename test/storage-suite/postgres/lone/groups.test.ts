@@ -1,4 +1,4 @@
-/** What a group of bodies says to PostgreSQL, word by word, and what becomes of each body. How it works on a server is tested in the folder above. */
+/** The statements of a group of bodies, word by word, and the result of each body. The folder above has the tests on a server. */
 import { expect, test } from "bun:test";
 import { type Completion, LoneServer, type LoneSession } from "#harness/postgres/lone-server";
 import { nextTurn } from "#kernel/turns";
@@ -73,7 +73,7 @@ test("one that refuses before it asks for anything, and none else, needs no conn
     }),
   ).toBe(refused);
   expect(server.asked).toEqual([]);
-  // Who did nothing and is content has still a commit before the response.
+  // A body that did nothing still has a commit before its response.
   expect(await run(async () => "nothing")).toBe("nothing");
   expect(server.sessions.map(transcript)).toEqual([["begin commit"]]);
 });

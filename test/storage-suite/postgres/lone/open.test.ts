@@ -28,7 +28,7 @@ function newDatabase(size = 8) {
   const ends: string[] = [];
   const pool = new Pool(server.asServer, size);
   const database = new PostgresDatabase({ schema: "own", pool, migrations: [], end: async () => void ends.push("end") });
-  /** Runs of a body, by what it is that fails at each of them. */
+  /** Runs of a body, by the failure of each run. */
   const runsWith = async (completion: Completion, run = (body: (tx: Transaction) => Promise<unknown>): Promise<unknown> => database.write(body)) => {
     let runs = 0;
     responses.of = (text) => (text.startsWith("INSERT") ? completion : usual(text));
@@ -131,7 +131,7 @@ test("a read whose connection died is made again, a snapshot only before its bod
   for (const session of server.sessions) session.completionOf = () => new Error("Query read timeout");
   await expect(database.reader.all(read)).rejects.toMatchObject(unreachable);
   expect(server.sessions).toHaveLength(sessions);
-  // What PostgreSQL refuses is no reason for another connection.
+  // A refusal of PostgreSQL is not a reason for another connection.
   responses.of = () => withCode("42703");
   await expect(database.reader.all(read)).rejects.toThrow("42703");
   await expect(database.reader.all(read)).rejects.toThrow("42703");

@@ -57,7 +57,7 @@ test("connections are opened when they are asked for, up to the size; who comes 
   await nextTurn();
   expect(later.map(({ state }) => state)).toEqual(["session 1", "session 0", "waits"]);
   expect(later.slice(0, 2).map(({ connection }) => connection?.schema)).toEqual(["a", "b"]);
-  // Who was served has no limit any more.
+  // A request that was served has no limit any more.
   expect(timeouts.map(({ isCleared }) => isCleared)).toEqual([true, true, false]);
 });
 

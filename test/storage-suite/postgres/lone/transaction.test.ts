@@ -1,4 +1,4 @@
-/** What a body waits for, and when a wrong outcome of something that nobody waited for appears. */
+/** The statements that a body waits for, and when a failed statement that nobody waited for is reported. */
 import { expect, test } from "bun:test";
 import { type Completion, LoneServer, type LoneSession } from "#harness/postgres/lone-server";
 import { nextTurn } from "#kernel/turns";
