@@ -16,17 +16,17 @@ export const showableKinds: ReadonlySet<string> = new Set(["rule", "shape", "lim
 
 export const readClauses = (): Clause[] => readYaml(specTexts["clauses.yaml"] ?? "") as Clause[];
 
-/** Cases that cite what is no clause, or nothing at all. */
+/** Cases that cite nothing, or something that is not a clause. */
 export function wrongCitations(cases: readonly Case[], clauses: readonly Clause[]): string[] {
   const known = new Set(clauses.map((clause) => clause.id));
   return cases.flatMap((testCase) => {
     if (testCase.clauses.length + testCase.decisions.length === 0) return [`${testCase.file}: "${testCase.title}" cites neither clause nor decision`];
     const clausesWrong = testCase.clauses
       .filter((id) => !known.has(id))
-      .map((id) => `${testCase.file}: "${testCase.title}" cites ${id}, which is no clause`);
+      .map((id) => `${testCase.file}: "${testCase.title}" cites ${id}, which is not a clause`);
     const decisionsWrong = testCase.decisions
       .filter((id) => !/^D-\d{2,3}$/.test(id))
-      .map((id) => `${testCase.file}: "${testCase.title}" cites ${id}, which is no decision`);
+      .map((id) => `${testCase.file}: "${testCase.title}" cites ${id}, which is not a decision`);
     return [...clausesWrong, ...decisionsWrong];
   });
 }

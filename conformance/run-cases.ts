@@ -28,7 +28,7 @@ export async function resultOf(testCase: Case, target: Target, receiver: Receive
   return { testCase, durationMs, ...(failure === undefined ? { outcome: "passed" } : { outcome: "failed", failure }) };
 }
 
-/** What a server without a control API must hold, with its day: nobody can put the nodes of other worlds in. */
+/** The world that a server without a control API must hold, with its day, because nobody can add the nodes of other worlds. */
 const HELD_WORLD = "standard";
 
 /** Why a given server cannot run the case. */

@@ -23,7 +23,7 @@ export interface Target {
 
 export interface CaseFailure {
   readonly step: number;
-  /** What was sent, as a line for a shell. */
+  /** The request as a line for a shell. */
   readonly sent: string;
   readonly problems: readonly Problem[];
   readonly response: string;
@@ -168,7 +168,7 @@ class Session {
     let response = await this.#send(step);
     for (let pages = 1; ; pages++) {
       const data = valueAt(response.json, "data");
-      if (response.status !== 200 || !Array.isArray(data)) throw new Error(`page ${pages} is no list: ${describe(response)}`);
+      if (response.status !== 200 || !Array.isArray(data)) throw new Error(`page ${pages} is not a list: ${describe(response)}`);
       const found = data.map((item) => valueAt(item, step.take ?? "id"));
       // Going back, each page stands before those that were read: the result is in the order of the list.
       items = step.follow === "previous" || step.follow === "before" ? [...found, ...items] : [...items, ...found];
@@ -195,7 +195,7 @@ const bearerOnly = (token: unknown): unknown => {
 function addressed(step: ExchangeStep): ExchangeStep {
   if (step.target !== "") return step;
   const space = step.method.indexOf(" ");
-  if (space < 0) throw new Error(`"${step.method}" is no method and path`);
+  if (space < 0) throw new Error(`"${step.method}" is not a method and a path`);
   return { ...step, method: step.method.slice(0, space), target: step.method.slice(space + 1) };
 }
 

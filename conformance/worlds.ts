@@ -19,7 +19,7 @@ interface ClockState {
 /** The clock runs on while cases run. Every moment that they name is right for an hour, and a run takes minutes. */
 const CLOCK_SECONDS_MAX = 3_600;
 
-/** What makes two entries of a world file the same one. */
+/** Two entries of a world file with the same identity are the same entry. */
 const identity = (entry: Entry): string => String(entry.id ?? entry.token ?? JSON.stringify(entry));
 
 const worldsRead = new Map<string, World>();
@@ -75,7 +75,7 @@ const KEYS_IN_ORDER = [
   "ads",
 ];
 
-/** What of a world is put into a server otherwise than as a node. */
+/** Keys of a world that are not put into a server as nodes. */
 const OTHER_KEYS: readonly string[] = ["clock", "tokens"];
 
 /** The nodes of a world in the order in which they can be made. Throws for a key without a place in it: its entries would be missing, and nobody would notice. */
@@ -87,7 +87,7 @@ export function nodesInOrder(world: World): (readonly [key: string, entry: Entry
 
 /**
  * Puts the entries that the server's default world lacks into it, one by one; 409 says that one is there. `loaded` has those that it was
- * given before. Then its clock goes to the world's day, which many cases name, unless it stands there already.
+ * given before. Then its clock goes to the world's day, which many cases name, unless it is there already.
  */
 export async function loadWorld(target: Target, world: World, loaded: Set<string>): Promise<void> {
   const ask = async (method: string, path: string, json?: unknown) => {

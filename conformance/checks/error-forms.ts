@@ -30,7 +30,7 @@ const wrapped: Form = {
   optional: { error_subcode: "integer", is_transient: "boolean", error_data: "object", error_user_msg: "string", error_user_title: "string" },
 };
 
-/** What a case says about an error; each key is optional, and the form itself is always checked in full. */
+/** The error that a case expects. Each key is optional; the form is always checked in full. */
 export interface ErrorExpectation {
   readonly status?: unknown;
   readonly code?: unknown;

@@ -25,7 +25,7 @@ export interface Expectation {
 
 interface SameResponse {
   readonly response: string;
-  /** Text of the earlier response → what stands in its place here, e.g. the id that was asked for. */
+  /** Text of the earlier response → the text that replaces it here, e.g. the id of the request. */
   readonly replacing?: Readonly<Record<string, string>>;
 }
 

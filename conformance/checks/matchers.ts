@@ -1,4 +1,4 @@
-/** What a case expects of one value: a plain value, which must be equal, or an object of the operators below, which must all hold. */
+/** The expectation of one value: a plain value, which must be equal, or an object of the operators below, which must all hold. */
 import { isDeepStrictEqual } from "node:util";
 import { valueAt } from "./paths.ts";
 

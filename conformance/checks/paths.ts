@@ -19,8 +19,8 @@ function stepsOf(path: string): PathStep[] {
 }
 
 /**
- * The value at `path`, undefined where there is none. With `[*]` in the path it is the list of what was found in all
- * elements; elements that lack it are left out.
+ * The value at `path`, or undefined. With `[*]` in the path it is the list of the values of all elements; elements that lack it
+ * are left out.
  */
 export function valueAt(value: unknown, path: string): unknown {
   const steps = stepsOf(path);

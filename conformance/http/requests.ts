@@ -110,7 +110,7 @@ function multipart(parts: Readonly<Record<string, unknown>>): Body {
   return { bytes: Buffer.from(`${written.join("")}--${boundary}--\r\n`), contentType: `multipart/form-data; boundary=${boundary}` };
 }
 
-/** The request as a line for a shell, with `$PLAZA_CONTROL_KEY` in place of the control API's key: reports are kept and passed on. Bytes that are no text are left out. */
+/** The request as a line for a shell, with `$PLAZA_CONTROL_KEY` instead of the control API's key, because reports are kept and shared. Bytes that are not text are left out. */
 export function curlLine(request: WireRequest, controlKey?: string): string {
   const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
   const shortened = (text: string) => (text.length > 4000 ? `${text.slice(0, 4000)}…` : text);

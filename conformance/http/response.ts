@@ -4,9 +4,9 @@ export interface Response {
   readonly status: number;
   readonly headers: ReadonlyMap<string, string>;
   readonly text: string;
-  /** The body as JSON; undefined where it is none. */
+  /** The body as JSON; undefined if it is not JSON. */
   readonly json: unknown;
-  /** Set by `follow`: what the pages held, and how many there were. */
+  /** Set by `follow`: the items of all pages, and the number of pages. */
   readonly items?: readonly unknown[];
   readonly pages?: number;
 }

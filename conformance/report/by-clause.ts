@@ -1,4 +1,4 @@
-/** What a run says of each clause. */
+/** The results of a run by clause. */
 import { type Clause, showableKinds } from "../coverage.ts";
 import type { CaseResult } from "./results.ts";
 

@@ -1,4 +1,4 @@
-/** What a run says about its cases. */
+/** The results of a run by case. */
 import type { Case } from "../cases.ts";
 import type { CaseFailure } from "../session.ts";
 
@@ -47,7 +47,7 @@ const BAR_CHARACTERS = 24;
 /** ECMA-48: to the first column, and everything right of it erased. */
 const CLEARED = "\r\u001b[K";
 
-/** A bar on stderr that shows how many cases have run. Where stderr is no terminal, nothing is written. */
+/** A bar on stderr that shows how many cases have run. If stderr is not a terminal, it writes nothing. */
 export class Progress {
   readonly #total: number;
   #done = 0;
