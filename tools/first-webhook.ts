@@ -1,7 +1,7 @@
 /**
- * `npm run first-webhook -- clone|package`: the first minutes of a new user. From `git clone`, or from `npm install` of the packed
- * package into an empty project, to the first webhook in a handler of one's own takes two commands; it runs them as README.md gives
- * them, checks the signature of what arrives, and prints how long each step took.
+ * `npm run first-webhook -- clone|package`: the first minutes of a new user. A new user needs two commands from `git clone`, or
+ * from `npm install` of the packed package into an empty project, to the first webhook in a handler. This runs them as in README.md,
+ * checks the signature of the webhook, and prints how long each step took.
  */
 import { createHmac } from "node:crypto";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";

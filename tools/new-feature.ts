@@ -28,7 +28,7 @@ export function renamedFor(text: string, feature: string, noun: string): string 
   }, text);
 }
 
-/** Writes the feature below `root` and returns the paths of what was made or changed. */
+/** Writes the feature below `root` and returns the paths of the files that were made or changed. */
 export function makeFeature(root: string, feature: string, noun: string): string[] {
   const folder = `src/features/${feature}`;
   if (existsSync(join(root, folder))) throw new Error(`${folder} exists already`);

@@ -1,4 +1,4 @@
-/** What `package-lock.json` would do on somebody's machine (docs/dependencies.md: Install scripts). */
+/** The effects of `package-lock.json` on somebody's machine (docs/dependencies.md: Install scripts). */
 import { expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,7 +11,7 @@ interface LockedPackage {
 }
 
 const { allowScripts } = (await Bun.file(join(ROOT, "package.json")).json()) as { allowScripts: Record<string, boolean> };
-/** The project itself stands there under no name. */
+/** The entry of the project itself has an empty name. */
 const lockedIn = async (folder: string): Promise<[string, LockedPackage][]> => {
   const { packages } = (await Bun.file(join(ROOT, folder, "package-lock.json")).json()) as { packages: Record<string, LockedPackage> };
   return Object.entries(packages).filter(([path]) => path !== "");

@@ -5,7 +5,7 @@ export interface Step {
   readonly env?: Readonly<Record<string, string>>;
   /** It is killed after that time, so that one that hangs cannot keep everybody waiting. */
   readonly withinMs?: number;
-  /** What it prints is kept alone. */
+  /** Its output is kept and not shown. */
   readonly isQuiet?: boolean;
   /** Called for each line that it prints, without its line end and colours. */
   readonly onLine?: (line: string) => void;
@@ -41,7 +41,7 @@ export async function runStep(step: Step): Promise<StepEnd> {
   const parts: string[] = [];
   const copied = Promise.all([child.stdout, child.stderr].map((stream) => copy(stream, parts, isQuiet, onLine)));
   const exitCode = await child.exited;
-  // What it left running may hold its streams open for ever.
+  // Processes that it left behind may hold its streams open for ever.
   await Promise.race([copied, Bun.sleep(STREAMS_END_MS)]);
   clearTimeout(watch);
   if (child.signalCode === "SIGKILL") console.log(`${step.name}: killed${withinMs === undefined ? "" : ` after ${seconds(withinMs)}`}`);

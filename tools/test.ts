@@ -21,7 +21,7 @@ const TEST_TIMEOUT_MS = 30_000;
 /** One more than most machines of CI have processors: tests wait more than they compute. */
 const WORKERS = 3;
 
-/** A run that hangs ends before CI gives up on it, with what it has found. */
+/** A run that hangs ends before CI gives up on it, and shows its results so far. */
 const RUN_WITHIN_MS = 3_000_000;
 
 const TIMES = join(ROOT, ".tools/test-times.json");

@@ -33,7 +33,7 @@ const checks: readonly Check[] = [
 
 export interface TidyReport {
   readonly problems: readonly Problem[];
-  /** What was looked at and how far the interface is covered. */
+  /** The number of checked files and the coverage of the interface. */
   readonly summary: string;
 }
 

@@ -1,6 +1,6 @@
 /**
  * `npm run check -- contract`: prints how the documents of the interface and the JSON Schemas differ from those of the main branch, because they are
- * not in git and no diff shows it. It informs: a difference is no failure.
+ * not in git and no diff shows it. It only informs: a difference is not a failure.
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -89,7 +89,7 @@ function keyIn(entry: unknown, at: number): string {
   return typeof name === "string" ? [place, name].filter(Boolean).join(" ") : String(at);
 }
 
-/** What `npm run check -- contract` prints. */
+/** The text that `npm run check -- contract` prints. */
 function report(): string {
   const base = baseOnMain(ROOT);
   if (base === undefined) return "there is no main branch to compare with";

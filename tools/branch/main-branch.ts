@@ -1,4 +1,4 @@
-/** What is not on the main branch yet, for the checks that look at a change rather than at the files. */
+/** Commits that are not on the main branch yet, for the checks of changes. */
 export interface Commit {
   readonly hash: string;
   readonly subject: string;

@@ -6,7 +6,7 @@ import type { GiftCardRow } from "./gift-cards.store.ts";
 /** The longest name that is taken, in characters. */
 export const GIFT_CARD_NAME_CHARACTERS_MAX = 80;
 
-/** Where it is served, with which tokens, to whom, and how it refuses. */
+/** The surfaces, tokens and callers of the operations, and the form of their errors. */
 const access = {
   surfaces: ["base"],
   versions: "platform",

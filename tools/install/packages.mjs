@@ -8,13 +8,13 @@ const packagesIn = (file) => (existsSync(file) ? (JSON.parse(readFileSync(file, 
 /** False where npm failed, which has said why. */
 export function installPackages(folder, wantsAll, what) {
   const wanted = packagesIn(join(folder, "package-lock.json"));
-  /** npm's own note of what it installed. */
+  /** npm's list of the packages that it has installed. */
   const installed = packagesIn(join(folder, "node_modules/.package-lock.json"));
   /** Optional packages of other systems are never installed here, so only the others are looked for. */
   const isMissing = ([path, { version, dev, optional }]) =>
     path !== "" && optional !== true && (wantsAll || dev !== true) && installed[path]?.version !== version;
   if (!Object.entries(wanted).some(isMissing)) return true;
-  // Who has the tools for development keeps them when something that runs has changed.
+  // If the tools for development are installed, they stay installed when a dependency changes.
   const hasTools = Object.values(installed).some(({ dev }) => dev === true);
   const which = wantsAll || hasTools ? "--include=dev" : "--omit=dev";
   console.error(`Installing ${what} (npm ci) …`);

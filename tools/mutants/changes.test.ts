@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { folderOf, mutantsOf, sampleOf, withMutant } from "./mutants.ts";
 
-/** What the text could say instead. */
+/** The texts of all mutants of a text. */
 const instead = (text: string, kind?: string): string[] =>
   mutantsOf("src/made-up.ts", text)
     .filter((mutant) => kind === undefined || mutant.kind === kind)

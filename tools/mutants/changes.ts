@@ -51,7 +51,7 @@ const DESCRIBING = new Set(["summary", "description", "clauses", "clause", "deci
 /** `Math.max(b, a)` is the same. */
 const COMMUTATIVE = /^Math\.(?:min|max)$/;
 
-/** What stands at this node itself; its children have their own. */
+/** The changes of this node. Its children have their own. */
 export function changesAt(node: ts.Node): Change[] {
   if (ts.isBinaryExpression(node)) return operatorChanges(node);
   if (ts.isPrefixUnaryExpression(node) && node.operator === ts.SyntaxKind.ExclamationToken)
@@ -76,7 +76,7 @@ const textOf = (node: ts.Node): string => node.getText();
 
 const replaced = (kind: string, node: ts.Node, now: string): Change => ({ kind, start: node.getStart(), end: node.end, now });
 
-/** Where a condition is a comparison, its operator has a change of its own besides. */
+/** If a condition is a comparison, its operator has a change of its own, too. */
 const decided = (condition: ts.Expression): Change[] =>
   /^(true|false)$/.test(textOf(condition)) ? [] : [replaced("condition", condition, "true"), replaced("condition", condition, "false")];
 
@@ -134,7 +134,7 @@ const isSimple = (node: ts.Expression): boolean =>
   ts.isTemplateExpression(node) ||
   /^(?:true|false|null|this|-\d[\d_]*)$/.test(textOf(node));
 
-/** It is missing, and a text is empty besides. What a condition adds has that condition changed. */
+/** Without the property; and, for a text, with an empty one. A property that a condition adds has the changes of that condition. */
 function propertyChanges(property: ts.ObjectLiteralElementLike): Change[] {
   if (ts.isMethodDeclaration(property) || ts.isAccessor(property)) return [];
   if (ts.isSpreadAssignment(property)) return isSimple(property.expression) ? [withoutProperty(property)] : [];
@@ -178,7 +178,7 @@ const ORDER = /\bORDER BY [\w.]+(?: ASC| DESC)?(?:, [\w.]+(?: ASC| DESC)?)*(?![\
 
 interface Rule {
   readonly pattern: RegExp;
-  /** Instead of what was found; undefined keeps it. */
+  /** The replacement of the match; undefined keeps it. */
   readonly now: (found: RegExpExecArray) => string | undefined;
 }
 
@@ -219,7 +219,7 @@ function sqlChanges(node: ts.StringLiteralLike | ts.TemplateExpression): Change[
 
 /** The source of the literal, with everything between its texts hidden. */
 function masked(node: ts.StringLiteralLike | ts.TemplateExpression): string {
-  // A quote ends a condition as the text does, and is no part of it.
+  // A quote ends a condition, as the end of the text does, and is not part of it.
   const source = `${VALUE}${node.getText().slice(1, -1)} `;
   if (!ts.isTemplateExpression(node)) return source;
   let text = source;
@@ -234,7 +234,7 @@ function masked(node: ts.StringLiteralLike | ts.TemplateExpression): string {
 /** `a BETWEEN b AND c` is one condition. */
 const endsInBetween = ({ input, index }: RegExpExecArray): boolean => /\bBETWEEN\s+\S+$/.test(input.slice(0, index));
 
-/** `SET a = b` is no condition. */
+/** `SET a = b` is not a condition. */
 function isSetting({ input, index }: RegExpExecArray): boolean {
   const words = input.slice(0, index).match(/\b(SET|WHERE|ON|HAVING|WHEN|SELECT)\b/g);
   return words?.at(-1) === "SET";

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 
-/** What is committed or would be. */
+/** Files that are committed, or would be by `git add`. */
 export const filesOf = (root: string): string[] => [
   ...new Set(git(root, "ls-files", "--cached", "--others", "--exclude-standard", "-z").split("\0").filter(Boolean).sort()),
 ];
@@ -72,8 +72,8 @@ export class Importers {
   }
 
   /**
-   * All tests, the likeliest to notice first: those that stand beside the file, and those with few files between. One that does
-   * not import the file may start a program that does.
+   * All tests, the likeliest to notice first: tests in the same folder, and tests that import the file through few others. A test
+   * that does not import the file may start a program that does.
    */
   testsOf(path: string): string[] {
     const distances = this.#distances(path);
@@ -113,7 +113,7 @@ function resolved(root: string, from: string, name: string): string | undefined 
   }
 }
 
-/** Tests of a folder of the server that start programs stand below `test`. */
+/** Tests that start programs are below `test`, under the name of the folder of the server that they are about. */
 const asSource = (test: string): string => test.replace(/^test\//, "src/").replace("-suite/", "/");
 
 function sharedFolders(a: string, b: string): number {

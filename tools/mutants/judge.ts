@@ -16,7 +16,7 @@ export type Run = (typeof RUNS)[number];
 
 export interface Verdict {
   readonly outcome: Outcome;
-  /** What noticed it. */
+  /** The test or case that noticed it. */
   readonly by?: string;
   /** In which run. */
   readonly run?: Run;
@@ -79,7 +79,7 @@ export class Judge {
   readonly #types: TypeCheck;
   /** By path, the databases on which `npm test` runs a file. */
   readonly #quick: ReadonlyMap<string, readonly string[]>;
-  /** What declares tests for each database. */
+  /** Functions that declare tests for each database. */
   readonly #onEachDatabase: ReadonlySet<string>;
 
   constructor(copy: WorkCopy, importers: Importers, limits: Limits) {
@@ -209,7 +209,7 @@ function lastFile(output: string, files: readonly string[]): string | undefined 
   return named.at(-1)?.slice(0, -1);
 }
 
-/** What every request passes through is held by the cases about every operation, webhooks by their own. */
+/** The cases about every operation test the code that every request passes; webhooks have cases of their own. */
 const CASES: readonly (readonly [path: RegExp, folder: string])[] = [
   [/^src\/(?:auth|graph|http|kernel|surfaces)\//, "conformance/cases/every-operation/"],
   [/^src\/webhooks\//, "conformance/cases/webhooks/"],

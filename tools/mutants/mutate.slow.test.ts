@@ -294,7 +294,7 @@ if (existsSync("/proc/self/environ"))
     while (isAlive(Number(readFileSync(pids, "utf8")))) await Bun.sleep(20);
   });
 
-/** What nobody has asked for the end of is a zombie. */
+/** A process is a zombie until its parent has read its end. */
 const isAlive = (pid: number): boolean =>
   /^[^Z]/.test(
     Bun.spawnSync(["ps", "-o", "stat=", "-p", String(pid)])

@@ -76,7 +76,7 @@ function mutantsIn(path: string): Mutant[] {
   return mutants;
 }
 
-/** What an earlier run found out. */
+/** The verdicts of an earlier run. */
 function earlier(mutants: readonly Mutant[]): Map<Mutant, Judged> {
   const file = resolve(root, options.json);
   return options.resume === true && existsSync(file) ? judgedBefore(readFileSync(file, "utf8"), mutants) : new Map();

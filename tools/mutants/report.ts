@@ -1,4 +1,4 @@
-/** What became of the mutants: a table by folder, and all of it as JSON. */
+/** The verdicts on the mutants: a table by folder, and all of them as JSON. */
 import { RUNS, type Run, type Verdict } from "./judge.ts";
 import { folderOf, type Mutant } from "./mutants.ts";
 
@@ -60,7 +60,7 @@ export function json(all: readonly Judged[], seed: number): string {
   return `${JSON.stringify({ seed, noticed, all: countsOf(all), folders: counts, mutants }, null, 2)}\n`;
 }
 
-/** What stands in a report about these mutants. One whose place in the file is another by now is not among them. */
+/** The verdicts that a report has on these mutants. A mutant that has moved in its file since has none. */
 export function judgedBefore(report: string, mutants: readonly Mutant[]): Map<Mutant, Judged> {
   const key = ({ path, start, code, change }: Mutant): string => JSON.stringify([path, start, code, change]);
   const earlier: readonly (Mutant & Verdict)[] = JSON.parse(report).mutants;

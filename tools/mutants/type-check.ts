@@ -7,7 +7,7 @@ import ts from "typescript";
 const UNUSED = new Set([6133, 6138, 6192, 6196, 6198, 6199, 6205]);
 
 /**
- * Looks at the changed file alone, with what it imports: a second or less, because what did not change is parsed
+ * Checks only the changed file and its imports. That takes a second or less, because unchanged files are parsed
  * once; the type check of everything takes ten. Errors in other files are left to the tests.
  */
 export class TypeCheck {
@@ -39,7 +39,7 @@ export class TypeCheck {
     });
   }
 
-  /** With fewer errors than before or as many, the mutant is none that the types refuse. */
+  /** The types refuse a mutant only if there are more errors than before. */
   accepts(path: string, original: string, text: string): boolean {
     const known = this.#unchanged.get(path) ?? this.#errors(path, original);
     this.#unchanged.set(path, known);

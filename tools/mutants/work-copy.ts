@@ -17,7 +17,7 @@ import {
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 
-/** What git does not know and the tests need; they read it. */
+/** Files that git does not have and the tests need. They only read them. */
 const LINKED = [
   "node_modules",
   "console/node_modules",
@@ -32,7 +32,7 @@ const LINKED = [
 const ANYBODY = 0o755;
 const ANYBODY_WRITES = 0o1777;
 
-/** What a run prints is read for the name of a test file, which stands close to its end. */
+/** The name of a test file is near the end of the output of a run. */
 const OUTPUT_CHARACTERS_MAX = 100_000;
 
 const STREAMS_END_MS = 2_000;

@@ -1,9 +1,9 @@
-/** What Bun's test runner says of each test that failed, taken out of everything that a run prints. */
+/** The output of Bun's test runner about each failed test, taken out of the output of a run. */
 
 export interface Failure {
   /** Its file, its groups and its title. */
   readonly test: string;
-  /** What was printed between the end of the test before it and its own: the error, and what the test printed itself. */
+  /** The output between the end of the previous test and its own end: the error, and the test's own output. */
   readonly output: string;
 }
 
@@ -12,7 +12,7 @@ const END = /^\((pass|fail|skip|todo)\) (.*?)(?: \[[\d.]+ ?m?s\])?$/;
 /** Bun repeats the titles of all that failed at its end. */
 const SUMMARY = /^\d+ tests? failed:$/;
 const BETWEEN = "# Unhandled error between tests";
-/** Of one test; the error stands at the end. */
+/** Of one test. The error is at the end. */
 const LINES_MAX = 150;
 
 export function failuresOf(output: string): Failure[] {
@@ -28,7 +28,7 @@ export function failuresOf(output: string): Failure[] {
     if (isFile || result !== undefined) {
       if (block.includes(BETWEEN)) add("(between tests)");
       else if (result === "fail") {
-        // Why, where it is no error: that it took too long.
+        // The reason if there was no error: the test took too long.
         if (lines[at + 1]?.startsWith("  ^ ") === true) block.push(lines[at + 1]?.trim() ?? "");
         add(title);
       }

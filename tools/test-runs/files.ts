@@ -1,4 +1,4 @@
-/** The files of tests, and what each of them needs, read from their text and from what they import. */
+/** The files of tests and their needs, read from their text and their imports. */
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { ROOT } from "../steps.ts";
@@ -101,5 +101,5 @@ function described(sources: Sources, path: string): TestFile {
   };
 }
 
-/** What `npm test` runs; the others belong to `npm run test:all` alone. */
+/** `npm test` runs these; only `npm run test:all` runs the others. */
 export const isQuick = ({ programs, isSlow }: TestFile): boolean => programs.length === 0 && !isSlow;

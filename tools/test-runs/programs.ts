@@ -8,7 +8,7 @@ interface Program {
   readonly probe?: readonly string[];
   /** Debian's packages. */
   readonly packages: readonly string[];
-  /** What a person without apt does. */
+  /** Advice for a person without apt. */
   readonly elsewhere: string;
 }
 

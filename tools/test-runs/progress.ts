@@ -1,4 +1,4 @@
-/** The lines of a run as it goes on, read from what Bun's test runner prints. */
+/** The lines that a run shows while it goes on, read from the output of Bun's test runner. */
 
 const FILE = /^(\S+\.(?:test|proof)\.ts):$/;
 const RESULT = /^\((pass|fail)\) /;
@@ -61,7 +61,7 @@ export class Progress {
   add(line: string, workers: number): void {
     this.#isOver ||= SUMMARY.test(line);
     if (this.#isOver) return;
-    // What a file prints may come in pieces, each behind its name.
+    // The output of a file may come in pieces, each behind the name of the file.
     const path = (FILE.exec(line) ?? CRASHED.exec(line))?.[1];
     if (path !== undefined) {
       this.#current = path;

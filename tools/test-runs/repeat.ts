@@ -1,7 +1,7 @@
 /**
  * `npm run prove -- repeat 8h`: the whole suite again and again for that time (`s`, `m` or `h`; without one until Ctrl-C), or the tests
- * below the paths that follow. Each round draws other values in tests that draw some. What failed is shown when it fails, and at the end
- * which tests failed how often.
+ * below the paths that follow. Each round draws other values in tests that draw some. A failure is shown when it happens, and at the end
+ * there is a list of the failed tests and how often each failed.
  */
 import { runStep, type Step, type StepEnd, seconds } from "../steps.ts";
 import { type Failure, failuresOf, failureText } from "./failures.ts";

@@ -12,7 +12,7 @@ const VAGUE = new Set(["toBeTruthy", "toBeFalsy", "toBeDefined"]);
 const EQUAL = new Set(["toBe", "toEqual", "toStrictEqual", "toMatchObject"]);
 
 interface Assertion {
-  /** What stands in `expect(…)`. */
+  /** The argument of `expect(…)`. */
   readonly actual: ts.Expression;
   readonly matcher: string;
   readonly expected: ts.Expression | undefined;
@@ -41,7 +41,7 @@ function bare(node: ts.Expression): ts.Expression {
 
 const optionalBare = (node: ts.Expression | undefined): ts.Expression | undefined => (node === undefined ? undefined : bare(node));
 
-/** What stands in place of something that is not there: `a ?? 1`. */
+/** The default of a missing value: `a ?? 1`. */
 function defaultOf(node: ts.Expression): string | undefined {
   const isDefaulted = ts.isBinaryExpression(node) && node.operatorToken.kind === ts.SyntaxKind.QuestionQuestionToken;
   return isDefaulted ? bare(node.right).getText() : undefined;
@@ -62,15 +62,15 @@ function problemOf({ actual, matcher, expected, isNegated }: Assertion, hasReaso
   if (matcher === "toThrow" && expected === undefined && !isNegated) return ["any error is the expected one", "say which: toThrow(…)"];
   if (matcher === "toBe" && isNegated && /\bstatus$/.test(actual.getText())) return ["any other status is the expected one", "say which"];
   if (!EQUAL.has(matcher) || expected === undefined || isNegated) return undefined;
-  if (isConstant(actual) && actual.getText() === expected.getText()) return ["it is compared with itself", "compare it with what is expected"];
-  if (defaultOf(actual) === expected.getText()) return ["it holds also where nothing is there", "leave the default out"];
-  if (isOptional(actual) && isOptional(expected)) return ["it holds also where both are not there", "compare what is certainly there"];
+  if (isConstant(actual) && actual.getText() === expected.getText()) return ["it is compared with itself", "compare it with the expected value"];
+  if (defaultOf(actual) === expected.getText()) return ["it also holds if nothing is there", "leave the default out"];
+  if (isOptional(actual) && isOptional(expected)) return ["it also holds if both are missing", "compare values that certainly exist"];
   if (isSorted(actual) && isSorted(expected) && !hasReason())
     return ["both sides are sorted, so no order is held to", "compare the order, or say why it says nothing: // order: …"];
   return undefined;
 }
 
-/** What a name was made from, in a block around `from`. */
+/** The initializer of a name, in a block around `from`. */
 function madeFrom(name: string, from: ts.Node): string {
   for (let scope: ts.Node | undefined = from.parent; scope !== undefined; scope = scope.parent) {
     if (!ts.isBlock(scope) && !ts.isSourceFile(scope)) continue;

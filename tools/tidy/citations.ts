@@ -1,4 +1,4 @@
-/** What is cited exists: decisions, clauses, paths. A wrong citation is worse than none. */
+/** Cited decisions, clauses and paths exist. A wrong citation is worse than none. */
 import { basename, dirname, join, normalize } from "node:path";
 import { type Check, isDocument, matchesIn, type Problem, type RepositoryFile } from "./repository.ts";
 

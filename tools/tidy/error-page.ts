@@ -1,4 +1,4 @@
-/** Every error of the catalogue stands in the docs, and the docs name no other. */
+/** The docs have every error of the catalogue, and no other. */
 import { type Check, matchesIn, type Problem } from "./repository.ts";
 
 const PAGE = "docs/reference/errors.md";

@@ -1,4 +1,4 @@
-/** What somebody forgot: a marker without an issue, a test that is switched off, a path of the machine it was written on. */
+/** Things that somebody forgot: a marker without an issue, a test that is switched off, a path of the author's machine. */
 import ts from "typescript";
 import { type Check, eachNode, isCode, isDocument, lineOf, matchesIn, type Problem } from "./repository.ts";
 
@@ -27,7 +27,7 @@ export const switchedOffTests: Check = (files) =>
       return problems;
     });
 
-/** Where people and build machines keep their checkouts, on each system; a URL's path has a host before it. */
+/** Folders in which people and build machines keep their checkouts, on each system. The path of a URL has a host before it. */
 const HOME = /(?:(?<![\w.~:/-])|(?<=file:\/\/))\/(?:home|root|Users|work|workspaces?|builds|private|mnt)\/[\w.-]+/g;
 const WINDOWS_HOME = /\b[A-Z]:[\\/]+(?:Users|work|workspaces?|builds)[\\/]+[\w.-]+/gi;
 const REGISTRY = /\b(?:registry|npm|yarn|pypi|artifactory|nexus|verdaccio|jfrog)[\w-]*(?:\.[\w-]+)*\.(?:org|com|net|dev|io|example)\b/gi;

@@ -2,7 +2,7 @@
 import { basename, dirname } from "node:path";
 import { type Check, isCode, type Problem, type RepositoryFile } from "./repository.ts";
 
-/** What they hold is known only to who opened them. */
+/** Such names do not say what the file holds. */
 const EMPTY_NAMES =
   /^(util|utils|utilities|helper|helpers|common|commons|shared|misc|manager|managers|service|services|context|contexts|base|bases|type|types)$/;
 
@@ -22,7 +22,7 @@ export const names: Check = (files) =>
 
 const FEATURES = "src/features/";
 
-/** What may stand in a feature, and how it is called in each (ARCHITECTURE.md: A feature). */
+/** The files that a feature may have, with their names (ARCHITECTURE.md: A feature). */
 const STANDARD_FILES = [
   "contract",
   "handlers",

@@ -1,6 +1,6 @@
 /**
- * What an insert says about itself is looked at: a persona whose id was taken must not be acknowledged. Found by form, since types would take
- * a minute: a statement that is nothing but a function `insert…` that takes a `Transaction` and declares a result.
+ * The result of an insert is used: a persona whose id was taken must not be acknowledged. The check goes by form, because types would take
+ * a minute: it finds statements that only call a function `insert…` that takes a `Transaction` and declares a result.
  */
 import ts from "typescript";
 import { type Check, eachNode, isCode, isTest, lineOf, type Problem, type RepositoryFile } from "./repository.ts";
@@ -21,7 +21,7 @@ function writerWithOutcome(node: ts.Node): string | undefined {
   return ts.isVariableDeclaration(parent) || ts.isPropertyAssignment(parent) ? parent.name.getText() : undefined;
 }
 
-/** The name of what a statement invokes and drops the result of, also through `write((tx) => …)`. */
+/** The name of the function that a statement calls without using its result, also through `write((tx) => …)`. */
 function droppedIn(statement: ts.ExpressionStatement): string | undefined {
   let dropped: ts.Node = statement.expression;
   while (ts.isAwaitExpression(dropped) || ts.isVoidExpression(dropped) || ts.isParenthesizedExpression(dropped)) dropped = dropped.expression;

@@ -1,26 +1,26 @@
-/** What may stand only in certain places: SQL, the environment, time, randomness, the runtime, sockets, imports upwards. */
+/** Some things may be used only in certain files: SQL, the environment, time, randomness, the runtime, sockets, imports upwards. */
 import { dirname, join } from "node:path";
 import ts from "typescript";
 import { type Check, eachNode, isCode, isTest, lineOf, type Problem, type RepositoryFile } from "./repository.ts";
 
 const isProgram = (file: RepositoryFile): boolean => file.path.startsWith("src/") && isCode(file) && !isTest(file);
 
-/** What leaves the server: deadlines of a request to elsewhere are the machine's, not a world's. */
+/** Requests to other servers: their deadlines are on the machine's clock, not on a world's. */
 const OUTBOUND = "(outbound|webhooks\\/delivery)\\/";
 
 interface Place {
   readonly what: string;
   readonly fix: string;
-  /** Where it may stand. */
+  /** The files in which it may be used. */
   readonly home: RegExp;
-  /** A comment like this on the line, or up to three lines above it, gives the reason for another place. */
+  /** A comment like this on the line, or up to three lines above it, gives the reason for another file. */
   readonly reason?: RegExp;
   isAt(node: ts.Node): boolean;
 }
 
 const callee = (node: ts.Node): string => (ts.isCallExpression(node) || ts.isNewExpression(node) ? node.expression.getText() : "");
 
-/** Not setImmediate: a turn of the event loop is no time. */
+/** Not setImmediate: a turn of the event loop is not a time. */
 const TIMERS = new Set(["setTimeout", "setInterval", "Bun.sleep", "Bun.sleepSync"]);
 const RANDOM = new Set(["randomBytes", "randomUUID", "randomInt", "Math.random", "crypto.randomUUID", "crypto.getRandomValues", "Bun.randomUUIDv7"]);
 const LISTENERS = new Set(["Bun.serve", "Bun.listen", "Bun.udpSocket", "createServer"]);
@@ -54,7 +54,7 @@ const places: readonly Place[] = [
   },
   {
     what: "makes something random",
-    fix: "take it from what main gives (src/system.ts), or say in a comment why its randomness has to be its own",
+    fix: "take it from main (src/system.ts), or say in a comment why its randomness has to be its own",
     home: new RegExp(`^src\\/(system\\.ts$|jobs\\/|${OUTBOUND})`),
     reason: /\/\/.*\brandom(ness)?\b/i,
     isAt: (node) => RANDOM.has(callee(node)),

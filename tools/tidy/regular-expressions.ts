@@ -9,7 +9,7 @@ import { eachNode, isCode, isTest, lineOf, type Problem, problemText, type Repos
 const FIX = "write it so that no text fits in two ways, and none that fails is tried again from each place in it; or use a loop";
 /** Built at run time, it is not known here; a comment up to three lines above says why it is linear. */
 const REASON = /\/\/.*\blinear\b/i;
-/** Most take some ms. What takes longer is too complicated for readers as well. */
+/** Most take some ms. An expression that takes longer is too complicated for readers as well. */
 const MS_MAX = 20_000;
 
 interface Found {

@@ -15,7 +15,7 @@ export interface Problem {
   /** From 1. */
   readonly line: number;
   readonly what: string;
-  /** What to do about it. */
+  /** Advice on how to mend it. */
   readonly fix: string;
 }
 

@@ -35,7 +35,7 @@ const linesOf = (text: string): number => text.split("\n").length - (text.endsWi
 function fileSize(file: RepositoryFile, exceptions: SizeExceptions): Problem[] {
   const lines = linesOf(file.text);
   if (lines <= FILE_LINES_MAX || Object.hasOwn(exceptions.files, file.path)) return [];
-  const fix = "split it by what it does if it does several things, or list it in tools/tidy-exceptions.json with the reason";
+  const fix = "split it if it does several things, or list it in tools/tidy-exceptions.json with the reason";
   return [{ path: file.path, line: FIRST_LINE, what: `the file has ${lines} lines, ${FILE_LINES_MAX} are allowed`, fix }];
 }
 

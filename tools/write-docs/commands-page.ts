@@ -4,7 +4,7 @@ import { code, page, table } from "./markdown.ts";
 
 export function commandsPage(): string {
   return page("Commands", "`src/cli`", [
-    "What `plaza` can do; in a clone it is `bin/plaza`, in a project of yours `npx plaza`. `plaza help COMMAND` prints the same. The options of " +
+    "The commands of `plaza`. In a clone it is `bin/plaza`, in your project `npx plaza`. `plaza help COMMAND` prints the same text. The options of " +
       "`plaza start` are in [Configuration](configuration.md). Commands find the server in the data folder, or by `--data`, `--config`, `--control-url` and " +
       "`--control-key`, which each of them has. Results are on stdout, everything else on stderr. The exit code is 0, 1 where something " +
       "failed or was refused, and 2 for wrong use.",

@@ -9,7 +9,7 @@ export async function controlTypes(registry: Registry): Promise<string> {
   const { default: openapiTS, astToString } = await import("openapi-typescript");
   const routes = controlRoutes(registry).filter(({ path }) => !path.includes("{key}"));
   const document = openapiOf(routes, sectionsOf(registry), "http://127.0.0.1:4001");
-  // What has a default may be left out of a request.
+  // Keys with a default may be left out of a request.
   const types = await openapiTS(JSON.stringify(document), { immutable: true, defaultNonNullable: false });
   return `/** Written by \`tools/build.mjs\` from the routes of the control API; changes by hand are lost. */\n${astToString(types)}`;
 }

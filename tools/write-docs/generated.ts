@@ -30,7 +30,7 @@ const registry = new Registry(features);
 
 const CONTROL_TYPES = "clients/testing/generated/control-api.ts";
 
-/** What makes each document, by its path in the project. */
+/** The function that makes each document, by its path in the project. */
 export const documents: Readonly<Record<string, () => object>> = {
   "docs/reference/openapi.json": graphDocument,
   "docs/reference/control-openapi.json": () => openapiOf(controlRoutes(registry), sectionsOf(registry), "http://127.0.0.1:4001"),

@@ -1,4 +1,4 @@
-/** The pages that are written from what the program itself holds: catalogue, contracts, policies, options. */
+/** The pages that are written from the program's own data: catalogue, contracts, policies, options. */
 import { features } from "#features";
 import { Registry } from "#graph/contract/registry";
 import { commandsPage } from "./commands-page.ts";
@@ -11,7 +11,7 @@ import { permissionsPage } from "./permissions-page.ts";
 import { webhookFieldsPage } from "./webhook-fields-page.ts";
 import { worldFilesPage } from "./world-files-page.ts";
 
-/** What writes each, by its path in the project. */
+/** The function that writes each page, by its path in the project. */
 export const pages: Readonly<Record<string, () => string>> = {
   "docs/reference/commands.md": commandsPage,
   "docs/reference/configuration.md": configurationPage,

@@ -27,7 +27,7 @@ export function permissionsPage(features: readonly Feature[]): string {
     ),
     "With the profile `clients` one token in any place is enough.",
     ...fieldPart(entries),
-    "Who can see that a node exists:",
+    "The tokens whose bearers can see that a node exists:",
     table(
       ["node type", "whose token"],
       types.map(({ type, policy }) => [code(type), policy.summary]),
