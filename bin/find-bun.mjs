@@ -1,4 +1,4 @@
-/** Where Bun's binary is, whether or not npm ran the install script of Bun's package. */
+/** Finds Bun's binary, whether or not npm ran the install script of Bun's package. */
 import { existsSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";

@@ -31,7 +31,7 @@ if (process.execve !== undefined && process.platform !== "win32") {
 }
 run(bun, args);
 
-/** Where Node cannot replace itself by a program: signals go to the server, which ends with this process however that ends. */
+/** If Node cannot replace itself by a program, signals go to the server, which ends with this process in any case. */
 function run(program, withArgs) {
   const server = spawn(program, withArgs, { stdio: ["inherit", "inherit", "inherit", "ipc"] });
   for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"]) process.on(signal, () => server.kill(signal));

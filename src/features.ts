@@ -49,5 +49,5 @@ export const features: readonly Feature[] = [
   appEvents,
 ];
 
-/** What an operator may set for them. */
+/** The options of all features for operators. */
 export const settings: readonly Setting[] = features.flatMap((feature) => feature.settings ?? []);

@@ -63,7 +63,7 @@ function callerOf({ base_url, control_url, control_key }: RunningPlaza["ready"])
         headers: { ...key, "content-type": "application/json" },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       }),
-    /** Resolves when the first bytes have come, with what ends it. */
+    /** Resolves with the function that ends it, when the first bytes have come. */
     follow: async (path: string): Promise<() => Promise<void>> => {
       const response = await send(control_url + path, { headers: { ...key, accept: EVENT_STREAM } });
       const reader = (response.body as ReadableStream<Uint8Array>).getReader();
@@ -73,7 +73,7 @@ function callerOf({ base_url, control_url, control_key }: RunningPlaza["ready"])
   };
 }
 
-/** What a process that has ended holds in the tables of a world. */
+/** Rows that a process holds in the tables of a world after its end. */
 const HELD =
   "SELECT fence FROM work_sessions UNION ALL SELECT fence FROM jobs WHERE fence > 0 UNION ALL SELECT fence FROM webhook_deliveries WHERE fence > 0";
 

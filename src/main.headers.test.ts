@@ -1,6 +1,6 @@
 /**
- * All headers, names and values, of what a server hands out beside the graph, and of what it sends to others: one that is lost, added or changed
- * shows here.
+ * The names and values of all headers of a server's responses beside the graph, and of its own requests. The test shows each header that is
+ * lost, added or changed.
  */
 import { describe, expect, spyOn, test } from "bun:test";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
@@ -27,7 +27,7 @@ async function open(given: object) {
   return plaza.ready;
 }
 
-/** What differs from one to the next, by its shape. */
+/** Shapes of values that differ from one response to the next. */
 const SHAPES: readonly (readonly [shape: RegExp, shown: string])[] = [
   [/\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT/, "{date}"],
   [/(?<=^x-pf-trace-id: )A[\w-]{11}$/, "{trace id}"],
@@ -165,7 +165,7 @@ describe("what a server hands out", () => {
     ],
   };
 
-  /** In place of what a build writes. */
+  /** Replaces the output of a build. */
   function pack(): void {
     const folder = join(import.meta.dir, "../console/dist");
     const name = `pack-of-headers-${process.pid}`;

@@ -54,7 +54,7 @@ import { watchWorld } from "./watch-world.ts";
 
 export const buildRegistry = (): Registry => new Registry(features);
 
-/** Requests that still run after so many ms are ended with the program (docs/operating.md: Start). */
+/** Requests that still run after this time are ended with the program (docs/operating.md: Start). */
 const STOP_WITHIN_MS = 10_000;
 /** Common on systems that do not say how many files a process may have open. */
 const FILES_MAX_UNKNOWN = 10_240;
@@ -67,13 +67,13 @@ export interface RunningPlaza {
   readonly newestVersion: string;
   readonly worlds: Worlds;
   readonly metrics: RequestMetrics;
-  /** Where encoders connect; undefined: they do not. */
+  /** The address for encoders; undefined if they cannot connect. */
   readonly streaming: Streaming | undefined;
   /** Resolves when the control API is asked to end the server. */
   readonly stopAsked: Promise<string>;
   /**
-   * Accepts no new requests; resolves when the running ones have ended, after 10 s at most. What `others` do to the world until they
-   * resolve is in its export as well.
+   * Accepts no new requests; resolves when the running ones have ended, after 10 s at most. The export of the world includes the
+   * changes that `others` make until they resolve.
    */
   stop(others?: Promise<void>): Promise<void>;
 }
@@ -219,7 +219,7 @@ async function openWorlds(
 ): Promise<Worlds> {
   const rateLimits = { app_calls_per_hour: config.app_calls_per_hour, page_calls_per_hour: config.page_calls_per_hour };
   const faults = { sleepMs, randomFraction };
-  // What worlds share holds nothing of a world.
+  // Ports are shared by all worlds, and hold nothing of one.
   const ports = registry.openPorts();
   const outbound = new GuardedClient({ rules: { isSandbox: config.sandbox, allowed: config.allow_callback } });
   const keys = sharedKeys(keyRingOf(config, randomKey), async () => (await worlds).hasMore());

@@ -48,7 +48,7 @@ interface Filled {
 
 const noFile: Filled = { file: undefined, warnings: [] };
 
-/** With the file of `--world`, or with the demo world; a world that is no sandbox stays empty. */
+/** With the file of `--world`, or with the demo world; a world that is not a sandbox stays empty. */
 export async function fillWorld(world: OpenWorld, registry: Registry, config: Config): Promise<Filled> {
   const file = config.world === undefined ? undefined : readWorldFile(config.world);
   let warnings: readonly string[] = [];
