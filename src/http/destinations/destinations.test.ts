@@ -71,7 +71,7 @@ test("D-01: a surface with a host name of its own is served there alone", async 
   });
   expect(await where(destinations, "other.test", "/app/me")).toEqual({ world: "default", surface: "app", mount: "/app", path: "/me" });
   expect(await where(destinations, "ads.test", "/w/t1/v25.0/8001")).toEqual({ world: "t1", surface: "ads", mount: "/w/t1", path: "/v25.0/8001" });
-  // Wherever it stands among the others, and be it the only one.
+  // In any position among the others, and alone.
   const lone = new Destinations(worlds, [
     { name: "ads", mount: "", hostname: "ads.test" },
     { name: "base", mount: "" },
@@ -99,7 +99,7 @@ describe("D-260: a world by its host name", () => {
     expect(await where(at.isHostKept, "none.localhost", "/v26.0/2001")).toMatchObject({ world: "default", path: "/w/none/v26.0/2001" });
   });
 
-  test("where links begin with another host, they name the world in their path", async () => {
+  test("links that begin with another host name the world in their path", async () => {
     expect(await where(at.isHostReplaced, "t1.localhost", "/app/me")).toEqual({ world: "t1", surface: "app", mount: "/w/t1/app", path: "/me" });
     expect(await where(at.isHostReplaced, "localhost", "/app/me")).toMatchObject({ world: "default", mount: "/app" });
   });
