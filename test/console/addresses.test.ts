@@ -31,7 +31,7 @@ function usesOf(text: string): string[] {
 const files = readdirSync(SOURCES, { recursive: true, encoding: "utf8" }).filter((name) => /\.tsx?$/.test(name));
 const uses = new Set(files.flatMap((name) => usesOf(readFileSync(join(SOURCES, name), "utf8"))));
 const routes = controlRoutes(new Registry(features));
-/** What stands for a value, here or there, is any. */
+/** A placeholder in either address fits any value. */
 function fits(use: string, { method, path }: (typeof routes)[number]): boolean {
   const [by = "", at = ""] = use.split(" ");
   const [given, wanted] = [at.split("/"), shapeOf(path).split("/")];

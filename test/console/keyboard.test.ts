@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { JOURNEY_MS, type Person, personAt } from "#harness/console/person";
 import { type Server, startServer, threeTokens } from "#harness/server";
 
-/** What Tab should come to: everything that can be pressed or filled in, but the inner steps of a table, which arrows take. */
+/** Tab should reach everything that can be pressed or filled in, except the cells of a table, which the arrows reach. */
 const REACHABLE = "a[href], button:not(:disabled), input, select, textarea, summary, [tabindex='0'], .cm-content";
 
 interface Focused {
@@ -156,5 +156,5 @@ test(
   JOURNEY_MS,
 );
 
-/** What Scalar draws is not ours to change; our own page around it is. */
+/** We cannot change the elements of Scalar, only our own page around them. */
 const LIBRARY = ["#reference"];

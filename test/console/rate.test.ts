@@ -1,4 +1,4 @@
-/** What the overview's chart says of requests that nobody counted before. */
+/** The overview's chart of requests that nobody counted before. */
 import { expect, test } from "bun:test";
 import { Rates } from "#console/api/rate";
 

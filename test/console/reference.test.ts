@@ -40,6 +40,6 @@ test("it needs no key, says nothing of the worlds, runs its own scripts alone, a
   const { status, headers } = await fetch(server.control_url + script);
   expect({ status, type: headers.get("content-type") }).toEqual({ status: 200, type: "text/javascript; charset=utf-8" });
   expect((await fetch(`${server.control_url}/reference/nothing.js`)).status).toBe(404);
-  // What sends the documents to the maker of the library is not even there.
+  // The code that sends documents to the maker of the library is left out.
   expect((await Bun.file(new URL("../../console/dist/reference.pack", import.meta.url).pathname).text()).includes("AgentScalarDrawer-")).toBeFalse();
 });

@@ -15,7 +15,7 @@ test("the first view loads at most 200 kB of compressed script", () => {
   const load = (path: string): void => {
     if (loaded.has(path)) return;
     loaded.add(path);
-    // What is imported when it is needed stands in import("…").
+    // Files that are loaded on demand have import("…").
     for (const [, next = ""] of textOf(path).matchAll(/(?:from|import)\s*"\/([^"]+\.js)"/g)) load(next);
   };
   const [, entry = ""] = /<script type="module" src="\/([^"]+)"/.exec(textOf("index.html")) ?? [];

@@ -8,7 +8,7 @@ export const SECRET = "s3cret";
 
 export interface ReceiverProcess {
   readonly url: string;
-  /** What it took since the last time. */
+  /** The webhooks that it took since the last call. */
   log(): Promise<LogEntry[]>;
   fail(share: number): Promise<void>;
 }

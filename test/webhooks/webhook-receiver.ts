@@ -13,7 +13,7 @@ export interface LogEntry {
   readonly webhook_id: string;
   readonly object: string;
   readonly fields: readonly string[];
-  /** What the test put into the payloads. */
+  /** The numbers that the test put into the payloads. */
   readonly numbers: readonly number[];
   readonly is_taken: boolean;
 }

@@ -26,7 +26,7 @@ test(
     });
     await make("gold");
     for (let count = 0; count < 2; count++) await make("gold");
-    // What came, its errors with their reason, who asked, and what comes of it.
+    // The requests, the errors with their reasons, the callers, and the webhooks.
     await person.shows(/3 requests in the last ten minutes; refused 67 %, failed none\./, "2 times", "1001 Demo shop", "v26.0");
     await person.shows(/custom_labels/, "waiting, retries later", /in \d+ \w+: a webhook is tried again at/);
     await person.shows("1 alert");

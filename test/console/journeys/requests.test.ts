@@ -1,4 +1,4 @@
-/** What people come to the console for: from the first label to a token that has ended. Each leaves its pictures in `test-artefacts/console`. */
+/** The tasks of people in the console, from the first label to an expired token. Each test leaves its pictures in `test-artefacts/console`. */
 import { expect, test } from "bun:test";
 import { JOURNEY_MS, personAt } from "#harness/console/person";
 import { startServer, threeTokens } from "#harness/server";

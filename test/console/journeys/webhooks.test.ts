@@ -75,7 +75,7 @@ test(
     await person.fill("What the app gets of it", "BOOK");
     await person.press("Press");
     await person.shows("pressed: Book it", "✓ delivered");
-    // What was written, what the app responded, and the press.
+    // The written text, the app's response, and the pressed button.
     const sent = person.page.locator(".phone-webhooks li").filter({ hasText: "messages" }).filter({ hasText: "delivered" });
     await sent.nth(2).waitFor();
     await person.look("journey-5-phone");
