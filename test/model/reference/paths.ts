@@ -35,7 +35,8 @@ export function readPath(request: GraphRequest): Address | undefined {
   const [id, edge = "", ...more] = surface === "ads" && rest[0] === "pages" ? rest.slice(1) : rest;
   if (id === undefined || more.length > 0) return undefined;
   if (LITERALS.has(id) && edge === "") return { version, id: "", edge: id };
-  return id === "me" || isId(id) ? { version, id, edge } : undefined;
+  // D-02: a decimal segment that is not an id names no node.
+  return id === "me" || /^\d+$/.test(id) ? { version, id, edge } : undefined;
 }
 
 export const isId = (text: string): boolean => /^[1-9]\d{0,18}$/.test(text) && BigInt(text) < 2n ** 63n;
