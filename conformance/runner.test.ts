@@ -27,13 +27,13 @@ const responseOf = (status: number, body: unknown, headers: Record<string, strin
 const problemsOf = (body: unknown, expected: Expectation, profile = "strict", headers: Record<string, string> = { "x-pf-trace-id": "t" }) =>
   checkResponse(responseOf(400, body, headers), expected, { profile, kept: new Map() }).length;
 
-test("cases, worlds and clauses read as the npm package reads them, which refuses a key that stands twice", () => {
+test("cases, worlds and clauses read as the npm package reads them, which refuses a repeated key", () => {
   const texts = { ...caseTexts, ...worldTexts, "clauses.yaml": specTexts["clauses.yaml"] ?? "" };
   for (const [path, text] of Object.entries(texts)) expect({ path, read: readYaml(text) }).toEqual({ path, read: parse(text, { merge: true }) });
   expect(() => readYaml("a: 1\nb: [2\nc: 3\n")).toThrow("line 3");
 });
 
-test("each operator tells what satisfies it from what does not", () => {
+test("each operator accepts the right values and refuses the others", () => {
   const table: [unknown, unknown, unknown][] = [
     [{ equals: { a: 1 } }, { a: 1 }, { a: 1, b: 2 }],
     [{ not: "a" }, "b", "a"],

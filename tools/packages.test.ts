@@ -40,7 +40,7 @@ test("each command of a fresh clone installs what it needs", async () => {
   expect(without).toEqual([]);
 });
 
-test("what npm start and npm test install runs no script of a package on any npm", async () => {
+test("npm start and npm test install packages without running their scripts, on any npm", async () => {
   const folder = mkdtempSync(join(tmpdir(), "plaza-install-"));
   try {
     const npm = join(folder, "npm");
@@ -58,7 +58,7 @@ test("what npm start and npm test install runs no script of a package on any npm
   }
 });
 
-test("where somebody runs npm themselves, a script that an older npm runs all the same does nothing", async () => {
+test("if somebody runs npm themselves, a script that an older npm runs does nothing", async () => {
   expect((await Bun.file(join(ROOT, "package.json")).json()).scarfSettings).toEqual({ enabled: false });
 });
 

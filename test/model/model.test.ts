@@ -13,8 +13,8 @@ import { rules } from "./rules/rules.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 
-describe("what the model knows of", () => {
-  test("every decision has a rule of the model, or stands with the reason why not", () => {
+describe("the rules of the model", () => {
+  test("every decision has a rule of the model, or a reason why it has none", () => {
     const folder = join(ROOT, "spec/decisions");
     const all = readdirSync(folder).flatMap((name) =>
       [...readFileSync(join(folder, name), "utf8").matchAll(/^### (D-\d+) /gm)].map(([, one]) => one),

@@ -60,7 +60,7 @@ onEachDatabase("live video in several worlds", (kind) => {
     expect(await feeds.report([{ ...ofB, ...health }])).toEqual([ofB]);
   });
 
-  test("D-279: who reads the alerts of a world with its requests goes on to do so when it is reset", async () => {
+  test("D-279: the readers of a world's alerts and requests go on when it is reset", async () => {
     const { plaza, control } = await startOwnServer({ data: await newData(kind) });
     const { control_url, control_key } = plaza.ready;
     await control("POST", "worlds", { name: "c", file: { ...studio, live_videos: [{ id: "5301", page: "2001", status: "LIVE" }] } });

@@ -72,7 +72,7 @@ for (const [kind, { owner, id, other, find, remove, update }] of Object.entries(
   });
 }
 
-test("what belongs to two or three nodes is found and changed with all of them", async () => {
+test("rows that belong to two or three nodes are found and changed with all of them", async () => {
   const { database } = (await openPlaza({ world: scrambled })).world;
   const { reader } = database;
   const ids = (...texts: string[]) => texts.map(nodeId);
@@ -114,7 +114,7 @@ test("what belongs to two or three nodes is found and changed with all of them",
   expect(await Promise.all(overrides)).toEqual([undefined, undefined, undefined]);
 });
 
-test("what somebody says of a live video is found and changed with its page and its video", async () => {
+test("comments on a live video are found and changed with its page and its video", async () => {
   const { database } = (await openPlaza({ world: scrambled })).world;
   const { reader } = database;
   const [page, otherPage, video] = [nodeId("2002"), nodeId("20001"), nodeId("5302")];

@@ -113,7 +113,7 @@ onEachDatabase("the rows of an entry", (database) => {
     }
   }, 120_000);
 
-  test("go when it is removed, with what is below it, and no others", async () => {
+  test("go when it is removed, with the rows below it, and no others", async () => {
     const plaza = await openPlaza({ database, world: scrambled });
     const before = withoutSecrets(await allRows(plaza.world.database.reader));
     const all = await entriesOf(plaza);

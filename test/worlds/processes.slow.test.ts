@@ -99,7 +99,7 @@ test("the worlds of a process that was killed are opened by another one, and the
   expect(again).toBe(sent as string);
 }, 120_000);
 
-test("who follows the requests of a world goes on to do so when another server restores it", async () => {
+test("the followers of a world's requests go on when another server restores the world", async () => {
   const data = await newData("postgres");
   const [here, there] = [await startOwnServer({ data }), await startOwnServer({ data })];
   await makeWorld(here, "orders");

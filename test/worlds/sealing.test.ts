@@ -36,7 +36,7 @@ test("D-171: after the sealing key was replaced, a world that rested and a resto
   expect((await control("GET", "sealing-key")).body.previous).toEqual([]);
 });
 
-test("after the sealing key was replaced, cursors of before lead on, and those of one world are none of another", async () => {
+test("after the sealing key was replaced, older cursors still work, and cursors of one world do not work in another", async () => {
   const server = await startOwnServer({ data: temporaryFolder() });
   for (const name of ["a", "b"]) await makeWorld(server, name);
   const nextOf = async (name: string) => (await listLabels(addressOf(server, name), "&limit=1")).next ?? "";

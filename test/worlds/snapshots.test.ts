@@ -36,7 +36,7 @@ onEachDatabase("snapshots", (kind) => {
     expect(await namesIn(server, "a")).toEqual(["5001 of a", "5002 of a", "5003 of a"]);
   });
 
-  test("time is that of the snapshot: it stands where it stood, or goes on from there", async () => {
+  test("the time is that of the snapshot: it is stopped there, or goes on from there", async () => {
     const server = await start();
     const { control } = server;
     await control("POST", "worlds", { name: "a", file: { clock: { now: 1_795_000_000, frozen: true } } });

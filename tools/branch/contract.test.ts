@@ -18,7 +18,7 @@ describe("differences", () => {
     expect(differences(before, after)).toEqual(["+ GET /b", "- POST /a", "+ components schemas New", "- components schemas Old"]);
   });
 
-  test("what changed in an operation is named by its place, whatever the order of parameters", () => {
+  test("a change of an operation is named by its place, whatever the order of parameters", () => {
     const after = { parameters: [...operation(2).parameters].reverse().concat({ name: "after", in: "query", schema: { type: "string" } }) };
     expect(differences({ paths: { "/a": { get: operation(1) } } }, { paths: { "/a": { get: after } } })).toEqual([
       "~ GET /a",

@@ -114,7 +114,7 @@ test("SQL: boundaries, order, limits and constants", () => {
   ]);
 });
 
-test("SQL: what is set is no condition, and a range is one", () => {
+test("SQL: an assignment is not a condition, and a range is one", () => {
   expect(statements("UPDATE t SET a = $b, c = c + 1 WHERE d BETWEEN $e AND $f")).toEqual([
     "UPDATE t SET a = $b, c = c - 1 WHERE d BETWEEN $e AND $f",
     "UPDATE t SET a = $b, c = c + 2 WHERE d BETWEEN $e AND $f",

@@ -80,7 +80,7 @@ async function mutate(root: string, ...args: string[]): Promise<{ exitCode: numb
 
 const ends = ({ mutants }: Report): string[] => mutants.map(({ change, outcome }) => `${change}: ${outcome}`);
 
-test("what the tests notice stands apart from what they do not, by folder, and the project stays as it was", async () => {
+test("noticed mutants and survivors are listed apart, by folder, and the project is not changed", async () => {
   const root = madeUp();
   const { exitCode, output, report } = await mutate(root);
   expect(ends(report)).toEqual([">= → >: noticed", "18 → 19: noticed", "5 → 6: survived"]);
@@ -92,7 +92,7 @@ test("what the tests notice stands apart from what they do not, by folder, and t
   for (const [path, text] of Object.entries(FILES)) expect(readFileSync(join(root, path), "utf8")).toBe(text);
 });
 
-test("what does not compile is counted by itself", async () => {
+test("mutants that do not compile are counted apart", async () => {
   const root = madeUp();
   // No test reads the number, but its type does not allow one more.
   write(root, "src/level.ts", "export const level = (): 1 => 1;\n");
@@ -100,7 +100,7 @@ test("what does not compile is counted by itself", async () => {
   expect(ends((await mutate(root, "--only", "src/level.ts")).report)).toEqual(["1 → 2: does not compile"]);
 });
 
-test("an error about a name that nobody uses any more is none, and a mutant is not seen by the files that import it", () => {
+test("an error about an unused name does not count, and the files that import a mutant do not see it", () => {
   const root = madeUp();
   write(root, "tsconfig.json", FILES["tsconfig.json"].replace('"strict"', '"noUnusedLocals": true, "noUnusedParameters": true, "strict"'));
   const types = new TypeCheck(root);
@@ -234,7 +234,7 @@ test("a test that starts the program and names a command of its folder comes bef
   ]);
 });
 
-test("the conformance cases of a feature are those of its clauses, those of what every request passes through stand in one folder", () => {
+test("the conformance cases of a feature are those of its clauses; the cases of the code that every request passes are in one folder", () => {
   const texts: Record<string, string> = {
     "conformance/run.ts": "",
     "conformance/cases/every-operation/errors.yaml": "# Errors\narea: errors\n",
@@ -271,7 +271,7 @@ test("when it is interrupted, the copy goes and the program that runs in it ends
   while (isAlive(Number(readFileSync(alive, "utf8")))) await Bun.sleep(20);
 });
 
-test("a program that takes too long is ended, with what it started", async () => {
+test("a program that takes too long is ended, with the programs that it started", async () => {
   const root = madeUp();
   const copy = new WorkCopy(root, filesOf(root));
   afterThisTest(() => copy.remove());

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { temporaryFolder } from "#harness/server";
 import { failuresOf } from "./failures.ts";
 
-test("each test that failed is found with its file and with what was printed for it alone, and once", () => {
+test("each failed test is found once, with its file and its own output", () => {
   const output = `bun test v1.4.5
 
 src/a.test.ts:
@@ -42,11 +42,11 @@ test("an error between tests is found", () => {
   expect(failuresOf(output)).toEqual([{ test: "src/a.test.ts (between tests)", output: "# Unhandled error between tests\nerror: no module" }]);
 });
 
-test("of a run without failures there are none", () => {
+test("a run without failures has none", () => {
   expect(failuresOf("src/a.test.ts:\n(pass) one\n(skip) two\n 1 pass\n 0 fail\n")).toEqual([]);
 });
 
-test("what Bun itself prints for a test that fails is read", () => {
+test("Bun's own output for a failed test is read", () => {
   const folder = temporaryFolder();
   const file = "made.test.ts";
   writeFileSync(

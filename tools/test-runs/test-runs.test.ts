@@ -31,7 +31,7 @@ test("npm test tries PostgreSQL where the database decides", () => {
   expect(quick).not.toContain("src/features/personas/personas.world.test.ts postgres");
 });
 
-test("what a file needs is read from what it imports, and from nothing of the server", () => {
+test("the needs of a file are read from its imports, and not from the server's files", () => {
   const root = temporaryFolder();
   const files = {
     "package.json": JSON.stringify({ imports: { "#harness/*": "./test/harness/*.ts", "#main": "./src/main.ts" } }),

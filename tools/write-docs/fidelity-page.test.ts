@@ -16,7 +16,7 @@ describe("the fidelity page", () => {
     expect(section).toContain("[D-41 Personas](decisions/page-messaging.md#d-41-personas)");
   });
 
-  test("a clause without a case says why there is none", () => {
+  test("a clause without a case gives the reason", () => {
     const cases = real.cases.filter(({ clauses }) => !clauses.includes("A7-4"));
     expect(sectionOf(pageWith({ cases }), "listPersonas")).toMatch(/\| A7-4 \|.*\| none: no case \|/);
     expect(sectionOf(pageWith({ cases, reasons: new Map([["A7-4", "another system's"]]) }), "listPersonas")).toMatch(
