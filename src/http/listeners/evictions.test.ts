@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { afterThisTest } from "#harness/cleanup";
-import { type EchoGraph, serveHeld } from "#harness/echo-graph";
+import { type EchoGraph, serveEcho, serveHeld } from "#harness/echo-graph";
 import { nextTurn } from "#kernel/turns";
 import type { HttpLimits } from "../limits.ts";
 import { Evictions } from "./evictions.ts";
@@ -231,6 +231,24 @@ describe("what waits for its client and is closed first", () => {
     expect({ held: held.isClosed, next: next.isClosed }).toEqual({ held: false, next: false });
     release();
     while (!held.text().includes("200 OK")) await Bun.sleep(1);
+  });
+
+  test("a stream on which nothing is sent is not idle: a connection without a request is closed instead", async () => {
+    const stream = Promise.withResolvers<ReadableStreamDefaultController<Uint8Array>>();
+    const body = new ReadableStream<Uint8Array>({ start: (controller) => stream.resolve(controller) });
+    const graph = await serveEcho({ limits: { connectionsMax: 2 }, extraRoutes: new Map([["/stream", () => new Response(body)]]) });
+    afterThisTest(() => graph.stop(0));
+    const streaming = await opened(graph, "GET /stream HTTP/1.1\r\nHost: h\r\n\r\n");
+    while (!streaming.text().includes("200 OK")) await Bun.sleep(1);
+    const idle = await opened(graph, get);
+    while (!idle.text().includes("200 OK")) await Bun.sleep(1);
+    await opened(graph);
+    while (!idle.isClosed) await Bun.sleep(1);
+    const controller = await stream.promise;
+    controller.enqueue(Buffer.from("an event"));
+    while (!streaming.text().includes("an event")) await Bun.sleep(1);
+    expect(streaming.isClosed).toBe(false);
+    controller.close();
   });
 
   test("heads that do not end hold a limited memory together, and other clients are served", async () => {
