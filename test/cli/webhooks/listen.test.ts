@@ -218,8 +218,6 @@ test("it ends where its server is gone, and says what stays behind", async () =>
   await server.kill();
   for (let line = ""; !line.includes("the server has ended"); ) line = (await lines.next()).value as string;
   listening.kill("SIGINT");
-  expect(await new Response(listening.stderr).text()).toBe(
-    `plaza: no server responds, so ${url} is still the callback of app 1001 in its data\n`,
-  );
+  expect(await new Response(listening.stderr).text()).toBe(`plaza: no server responds, so ${url} is still the callback of app 1001 in its data\n`);
   expect(await listening.exited).toBe(0);
 });
