@@ -66,7 +66,8 @@ export interface RunningPlaza {
   /** As in a path, e.g. `v26.0`. */
   readonly newestVersion: string;
   readonly worlds: Worlds;
-  readonly metrics: RequestMetrics;
+  /** Of this process. */
+  readonly readMetrics: () => MetricsReport;
   /** The address for encoders; undefined if they cannot connect. */
   readonly streaming: Streaming | undefined;
   /** Resolves when the control API is asked to end the server. */
@@ -110,6 +111,7 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
     if (graph !== undefined) listeners.push(graph);
     const streaming = await listening("--rtmp-port", config.host, Number(config.rtmp_port ?? 0), () => ingest.open());
     const metrics = graph?.metrics ?? new RequestMetrics();
+    const readOwn = () => metrics.report(watch.report());
     const key = part === "graph" ? "" : controlKeyOf(config, randomSecret);
     const graphPort = graph?.port ?? config.port;
     const { server, stopAsked } = servedBy(config, graphPort);
@@ -118,7 +120,7 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
         ? undefined
         : await listening("--control-port", config.control_host, config.control_port, () =>
             serveControl({
-              ...controlOf(config, log, worlds, registry, key, readMetrics ?? (() => metrics.report()), { server, ending: ending.signal }, graphPort),
+              ...controlOf(config, log, worlds, registry, key, readMetrics ?? readOwn, { server, ending: ending.signal }, graphPort),
               ...{ host: config.control_host, port: config.control_port, pages: pageGuardOf(config) },
               certificate,
             }),
@@ -135,7 +137,7 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
     const withdraw =
       part === "graph" ? () => {} : announceServer(config, { pid: ready.pid, base_url: ready.base_url, control_url: ready.control_url });
     return {
-      ...{ ready, streaming, demo, worlds, metrics, stopAsked },
+      ...{ ready, streaming, demo, worlds, stopAsked, readMetrics: readOwn },
       newestVersion: formatVersion(newestVersion(worlds.default.calendar, unixSeconds(worlds.default.clock))),
       stop: async (others) => {
         const { outbound } = worlds.default;

@@ -101,7 +101,7 @@ const messageOf = (kind: string): Promise<{ kind: string }> =>
 const send = (message: WorkerMessage): void => void process.send?.(message);
 
 /** Reports the requests since the last report, if there are any. */
-function reporter({ worlds, metrics }: RunningPlaza): () => void {
+function reporter({ worlds, readMetrics }: RunningPlaza): () => void {
   let reportedCount = 0;
   /** How many requests of a world were reported. The log exists as long as the world, also while the world is idle. */
   const reported = new WeakMap<RequestLog, number>();
@@ -111,7 +111,7 @@ function reporter({ worlds, metrics }: RunningPlaza): () => void {
     return { world: world.name, requests, appEvents: testEventsOf(world).takeNew() };
   };
   return () => {
-    const report = metrics.report();
+    const report = readMetrics();
     const requestCount = Object.values(report.operations).reduce((sum, { requests }) => sum + requests, 0);
     if (requestCount === reportedCount) return;
     reportedCount = requestCount;

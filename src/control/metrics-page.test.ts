@@ -1,6 +1,8 @@
 /** What `/metrics` says line by line, which alerts and dashboards are made of. */
 import { describe, expect, test } from "bun:test";
 import type { OpenWorld } from "#graph/worlds/open-world";
+import type { HoldsOfWork } from "#telemetry/loop-watch";
+import { merged } from "#telemetry/merged-metrics";
 import { RequestMetrics } from "#telemetry/request-metrics";
 import { DeliveryMetrics } from "#webhooks/history/metrics";
 import type { AttemptSeen } from "#webhooks/observer";
@@ -74,18 +76,35 @@ describe("requests", () => {
   });
 });
 
+test("work that held the event loop is named, over all processes", async () => {
+  const loop = (lagP99Ms: number, ...holds: HoldsOfWork[]) => new RequestMetrics().report({ lagP99Ms, holds });
+  const [import1, import2] = [
+    { work: "POST /v1/worlds/{w}/import", count: 2, longestMs: 300 },
+    { work: "POST /v1/worlds/{w}/import", count: 1, longestMs: 450 },
+  ];
+  const text = await metricsText(merged([loop(4, import1), loop(12, import2, { work: "job feed_upload", count: 1, longestMs: 60 })]), []);
+  for (const line of [
+    "plaza_event_loop_lag_p99_seconds 0.012",
+    'plaza_event_loop_holds_total{work="POST /v1/worlds/{w}/import"} 3',
+    'plaza_event_loop_longest_hold_seconds{work="POST /v1/worlds/{w}/import"} 0.45',
+    'plaza_event_loop_holds_total{work="job feed_upload"} 1',
+  ])
+    expect(text).toContain(`\n${line}\n`);
+});
+
 test("each metric says what it is and of which type before its samples, once", async () => {
   const text = await metricsText(new RequestMetrics().report(), [worldOf("a"), worldOf("b")]);
   expect([...text.matchAll(/^# TYPE (.*)$/gm)].map(([, type]) => type)).toEqual([
     ...["plaza_calls_total counter", "plaza_call_duration_seconds histogram", "plaza_calls_in_flight gauge", "plaza_calls_waiting gauge"],
     ...["plaza_calls_turned_away_total counter", "plaza_connections gauge", "plaza_connections_evicted_total counter"],
     ...["process_resident_memory_bytes gauge", "process_heap_bytes gauge", "process_cpu_seconds_total counter", "process_uptime_seconds gauge"],
-    ...["plaza_event_loop_lag_seconds gauge", "plaza_database_up gauge", "plaza_database_ping_seconds gauge"],
+    ...["plaza_event_loop_lag_seconds gauge", "plaza_event_loop_lag_p99_seconds gauge", "plaza_event_loop_holds_total counter"],
+    ...["plaza_event_loop_longest_hold_seconds gauge", "plaza_database_up gauge", "plaza_database_ping_seconds gauge"],
     ...["plaza_webhook_attempts_total counter", "plaza_webhook_payloads_broken_total counter", "plaza_webhook_deliveries_overdue_total counter"],
     ...["plaza_webhook_deliveries_unsubscribed_total counter", "plaza_webhook_updates_delivered_total counter"],
     ...["plaza_webhook_attempt_duration_seconds histogram", "plaza_webhook_callbacks gauge"],
   ]);
-  expect(text.match(/^# HELP /gm)).toHaveLength(21);
+  expect(text.match(/^# HELP /gm)).toHaveLength(24);
   expect(text.startsWith("# HELP plaza_calls_total Graph requests")).toBe(true);
 });
 

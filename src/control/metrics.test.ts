@@ -34,7 +34,7 @@ test("every line is one that Prometheus reads", async () => {
   const text = await metricsText(reportOf(['a"b\\c\n', 200, 1]), [world]);
   expect(text).toEndWith("\n");
   for (const line of text.trimEnd().split("\n"))
-    expect(line).toMatch(/^(?:# (?:HELP|TYPE) [a-z_]+ .+|[a-z_]+(?:\{(?:[a-z]+="[^"\\\n]*",?)+\})? [0-9.e+-]+)$/);
+    expect(line).toMatch(/^(?:# (?:HELP|TYPE) [a-z][a-z0-9_]+ .+|[a-z][a-z0-9_]+(?:\{(?:[a-z]+="[^"\\\n]*",?)+\})? [0-9.e+-]+)$/);
 });
 
 test("a database that is gone is down, and the page is served all the same", async () => {

@@ -5,6 +5,7 @@
  */
 import type { OpenWorld } from "#graph/worlds/open-world";
 import { monotonicMs, sleepMs } from "#system";
+import type { LoopReport } from "#telemetry/loop-watch";
 import { DURATION_EDGES_MS, type MetricsReport } from "#telemetry/request-metrics";
 import { countCallbacks } from "#webhooks/callbacks/callbacks.store";
 import { ATTEMPT_EDGES_MS } from "#webhooks/history/metrics";
@@ -40,6 +41,7 @@ export async function metricsText(metrics: MetricsReport, worlds: Iterable<OpenW
   const page = new Page();
   writeRequests(page, metrics);
   await writeProcess(page);
+  writeLoop(page, metrics.loop);
   const all = [...worlds];
   await writeDatabases(page, all);
   writeWebhooks(page, all);
@@ -158,6 +160,14 @@ async function writeProcess(page: Page): Promise<void> {
   page.sample("process_cpu_seconds_total", {}, (user + system) / 1_000_000);
   page.gauge("process_uptime_seconds", "Time since the start.", process.uptime());
   page.gauge("plaza_event_loop_lag_seconds", "How late a timer fired while this page was made.", (await lagMs()) / 1000);
+}
+
+function writeLoop(page: Page, { lagP99Ms, holds }: LoopReport): void {
+  page.gauge("plaza_event_loop_lag_p99_seconds", "99 of 100 timers of the last five minutes were late by no more than this.", lagP99Ms / 1000);
+  page.metric("plaza_event_loop_holds_total", "counter", "Parts of an operation, job or delivery that held the event loop for 50 ms or more.");
+  for (const { work, count } of holds) page.sample("plaza_event_loop_holds_total", { work }, count);
+  page.metric("plaza_event_loop_longest_hold_seconds", "gauge", "The longest of them.");
+  for (const { work, longestMs } of holds) page.sample("plaza_event_loop_longest_hold_seconds", { work }, longestMs / 1000);
 }
 
 async function lagMs(): Promise<number> {

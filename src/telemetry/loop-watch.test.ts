@@ -72,14 +72,14 @@ test("holds are counted by work, with the longest; beyond 500 names together", (
   hold("job 7", 70);
   hold("one more", 90);
   hold("another", 60);
-  expect(watch.holds().length).toBe(501);
-  expect(watch.holds().find(({ work }) => work === "job 7")).toEqual({ work: "job 7", count: 3, longestMs: 80 });
-  expect(watch.holds().at(-1)).toEqual({ work: "other work", count: 2, longestMs: 90 });
+  expect(watch.report().holds.length).toBe(501);
+  expect(watch.report().holds.find(({ work }) => work === "job 7")).toEqual({ work: "job 7", count: 3, longestMs: 80 });
+  expect(watch.report().holds.at(-1)).toEqual({ work: "other work", count: 2, longestMs: 90 });
 });
 
 test("the lag is that of the last 1,200 samples: 99 of 100 were not later", () => {
   const watch = newWatch();
-  expect(watch.lagP99Ms).toBe(0);
+  expect(watch.report().lagP99Ms).toBe(0);
   watch.start();
   const sample = (lateMs: number): void => {
     now += 250 + lateMs;
@@ -87,10 +87,10 @@ test("the lag is that of the last 1,200 samples: 99 of 100 were not later", () =
   };
   for (let n = 0; n < 990; n++) sample(2);
   for (let n = 0; n < 10; n++) sample(100);
-  expect(watch.lagP99Ms).toBe(2);
+  expect(watch.report().lagP99Ms).toBe(2);
   sample(100);
-  expect(watch.lagP99Ms).toBe(100);
+  expect(watch.report().lagP99Ms).toBe(100);
   for (let n = 0; n < 1_200; n++) sample(1);
-  expect(watch.lagP99Ms).toBe(1);
+  expect(watch.report().lagP99Ms).toBe(1);
   watch.stop();
 });

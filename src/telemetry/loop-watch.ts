@@ -26,6 +26,15 @@ export interface HoldsOfWork {
   readonly longestMs: number;
 }
 
+/** What `/metrics` shows of the event loop, as JSON. */
+export interface LoopReport {
+  /** Milliseconds that 99 of 100 timers of the last five minutes were late at most. */
+  readonly lagP99Ms: number;
+  readonly holds: readonly HoldsOfWork[];
+}
+
+export const UNWATCHED: LoopReport = { lagP99Ms: 0, holds: [] };
+
 export interface LoopWatchOptions {
   /** A monotonic clock. */
   nowMs(): number;
@@ -83,14 +92,12 @@ export class LoopWatch {
     this.#cpuMs = this.#options.cpuMs();
   }
 
-  /** Milliseconds that 99 of 100 timers of the last five minutes were late at most. */
-  get lagP99Ms(): number {
-    const sorted = [...this.#lagsMs].sort((a, b) => a - b);
-    return sorted[Math.ceil(sorted.length * 0.99) - 1] ?? 0;
-  }
-
-  holds(): HoldsOfWork[] {
-    return [...this.#holds].map(([work, { count, longestMs }]) => ({ work, count, longestMs }));
+  report(): LoopReport {
+    const lagsMs = this.#lagsMs.toSorted((a, b) => a - b);
+    return {
+      lagP99Ms: lagsMs[Math.ceil(lagsMs.length * 0.99) - 1] ?? 0,
+      holds: [...this.#holds].map(([work, { count, longestMs }]) => ({ work, count, longestMs })),
+    };
   }
 
   readonly #endTurn = (): void => {

@@ -1,4 +1,5 @@
 /** Adds up the metrics of several processes for `/metrics`. */
+import type { HoldsOfWork } from "./loop-watch.ts";
 import type { MetricsReport, OperationMetrics, TurnedAway } from "./request-metrics.ts";
 
 export const merged = (reports: readonly MetricsReport[]): MetricsReport => ({
@@ -10,7 +11,20 @@ export const merged = (reports: readonly MetricsReport[]): MetricsReport => ({
   },
   turnedAway: mergedTurnedAway(reports),
   operations: mergedOperations(reports),
+  loop: { lagP99Ms: Math.max(0, ...reports.map(({ loop }) => loop.lagP99Ms)), holds: mergedHolds(reports) },
 });
+
+function mergedHolds(reports: readonly MetricsReport[]): HoldsOfWork[] {
+  const byWork = Map.groupBy(
+    reports.flatMap(({ loop }) => loop.holds),
+    ({ work }) => work,
+  );
+  return [...byWork].map(([work, holds]) => ({
+    work,
+    count: sum(holds.map(({ count }) => count)),
+    longestMs: Math.max(...holds.map(({ longestMs }) => longestMs)),
+  }));
+}
 
 function mergedTurnedAway(reports: readonly MetricsReport[]): readonly TurnedAway[] {
   const counts = new Map<string, TurnedAway>();

@@ -1,4 +1,5 @@
 /** Counts and durations of requests by operation, cheap enough to count every request. `/metrics` reads them. */
+import { type LoopReport, UNWATCHED } from "./loop-watch.ts";
 
 /** Upper edges in ms: a read takes under 1, a durable write 2 to 5, a handshake up to 10,000 (D-61). */
 export const DURATION_EDGES_MS: readonly number[] = [0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000];
@@ -40,6 +41,7 @@ export interface MetricsReport {
   readonly connections: Readonly<ConnectionMetrics>;
   readonly turnedAway: readonly TurnedAway[];
   readonly operations: Readonly<Record<string, Readonly<OperationMetrics>>>;
+  readonly loop: LoopReport;
 }
 
 /** A flood by many apps must not grow the memory; those beyond count as `others`. */
@@ -92,8 +94,8 @@ export class RequestMetrics {
     return this.#operations;
   }
 
-  report(): MetricsReport {
+  report(loop: LoopReport = UNWATCHED): MetricsReport {
     const { inFlight, waiting, connections } = this;
-    return { inFlight, waiting, connections, turnedAway: this.turnedAwayByApp(), operations: Object.fromEntries(this.#operations) };
+    return { inFlight, waiting, connections, turnedAway: this.turnedAwayByApp(), operations: Object.fromEntries(this.#operations), loop };
   }
 }
