@@ -1,5 +1,5 @@
 /** Reads version, node and edge from the path of a request. */
-import type { GraphRequest, Surface } from "./requests.ts";
+import { type GraphRequest, inQuery, type Surface } from "./requests.ts";
 
 export interface Address {
   readonly version: string | undefined;
@@ -35,8 +35,15 @@ export function readPath(request: GraphRequest): Address | undefined {
   const [id, edge = "", ...more] = surface === "ads" && rest[0] === "pages" ? rest.slice(1) : rest;
   if (id === undefined || more.length > 0) return undefined;
   if (LITERALS.has(id) && edge === "") return { version, id: "", edge: id };
-  // D-02: a decimal segment that is not an id names no node.
-  return id === "me" || /^\d+$/.test(id) ? { version, id, edge } : undefined;
+  const address = { version, id, edge };
+  // D-02: only there a number that no node has is an id.
+  return id === "me" || isId(id) || (/^\d+$/.test(id) && isOfIntents(request, address)) ? address : undefined;
+}
+
+/** The form of H7. */
+export function isOfIntents(request: GraphRequest, { version, edge }: Address): boolean {
+  if (request.surface !== "base" || request.method !== "GET" || edge !== "" || inQuery(request, "oauth_token") !== undefined) return false;
+  return (version === "23.0" || version === "24.0" || version === "25.0") && request.headers.authorization !== undefined;
 }
 
 export const isId = (text: string): boolean => /^[1-9]\d{0,18}$/.test(text) && BigInt(text) < 2n ** 63n;

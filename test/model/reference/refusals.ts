@@ -3,7 +3,7 @@ import { type Credential, inPlaces, problemsOfPlaces, type Scheme } from "./cred
 import { type ErrorName, type Failure, type Form, failure } from "./errors.ts";
 import type { Token } from "./nodes.ts";
 import type { Operation } from "./operations.ts";
-import type { Address } from "./paths.ts";
+import { type Address, isOfIntents } from "./paths.ts";
 import { type GraphRequest, inQuery } from "./requests.ts";
 import type { World } from "./world.ts";
 
@@ -16,11 +16,8 @@ const formWithoutNode = (request: GraphRequest, edge: string): Form =>
   PAGE_MESSAGING_EDGES.has(edge) || (edge === "" && inQuery(request, "oauth_token") !== undefined) ? "flat" : "wrapped";
 
 /** D-20: as for a node that does not exist. */
-export function missingNode(world: World, request: GraphRequest, { edge, version }: Address): Failure {
-  const form = formWithoutNode(request, edge);
-  if (request.surface !== "base" || request.method !== "GET" || edge !== "" || form === "flat") return failure(form, "unsupportedRequest");
-  const isIntents = version === "23.0" || version === "24.0" || version === "25.0";
-  if (!isIntents || request.headers.authorization === undefined) return failure(form, "unsupportedRequest");
+export function missingNode(world: World, request: GraphRequest, address: Address): Failure {
+  if (!isOfIntents(request, address)) return failure(formWithoutNode(request, address.edge), "unsupportedRequest");
   world.reach("missingIntentForm");
   return failure("wrapped", "unknownObject404");
 }
