@@ -2,6 +2,9 @@
 if (process.argv.at(-1) === "ingest") {
   const { ingest } = await import("./ingest.ts");
   process.exitCode = await ingest();
+} else if (process.argv.at(-1) === "read-feed") {
+  const { readFeedForServer } = await import("./read-feed.ts");
+  process.exitCode = await readFeedForServer();
 } else {
   const { runCommand } = await import("./program.ts");
   await runCommand();

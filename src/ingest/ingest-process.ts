@@ -2,13 +2,11 @@
  * The process that takes the streams of encoders, beside the one that serves requests. The server starts it once it is ready itself, starts
  * it again when it dies, and ends it with itself. What it may do it asks the server, over the channel between parent and child.
  */
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { startChild } from "#jobs/child-process";
 import { within } from "#kernel/turns";
 import { monotonicMs, sleepMs } from "#system";
 import type { Admission, ConnectionCounts, FeedEnding, FeedHealth, FeedName, IngestConfig, ToIngest, ToServer, VideoName } from "./channel.ts";
-
-/** Where the single executable keeps the program; it starts itself without naming it. */
-const INSIDE_EXECUTABLE = "/$bunfs/";
 
 /** The server, as the ingest process asks it. */
 interface FeedRegistry {
@@ -73,10 +71,7 @@ class Supervisor implements IngestProcess {
   /** Resolves when the process listens. */
   #start(): Promise<void> {
     const startedMs = monotonicMs();
-    const program = process.argv[1] as string;
-    const child = spawn(process.execPath, program.startsWith(INSIDE_EXECUTABLE) ? ["ingest"] : [...process.execArgv, program, "ingest"], {
-      stdio: ["ignore", "ignore", "inherit", "ipc"],
-    });
+    const child = startChild("ingest", process.argv[1]);
     this.#child = child;
     // Over the channel, because everybody on the machine can read arguments.
     this.#send({ kind: "config", config: this.#config });

@@ -13,8 +13,14 @@ export const RESCANNED_CHARACTERS_MAX = 16 * 1_048_576;
 export const ROWS_MAX = 5_000_000;
 /** Of the file as sent: five million rows of usual length, or far more when compressed. */
 export const FILE_BYTES_MAX = 4 * 1024 * 1024 * 1024;
-/** Of the unpacked file. gzip compresses text to about a tenth; a file that unpacks to a thousand times its size is an attack. */
+/** Of the unpacked file. gzip compresses text to about a tenth. */
 export const UNPACKED_BYTES_MAX = 16 * 1024 * 1024 * 1024;
+/** D-314: gzip compresses nothing to less than a thousandth, and real feeds to a fiftieth at most. */
+export const UNPACKED_RATIO_MAX = 200;
+/** D-314: below it the ratio does not count, because small files of equal rows are honest. */
+export const UNPACKED_FREELY_BYTES = 16 * 1024 * 1024;
+/** D-314: processes that end while they read one upload; a shortage of memory on the machine may end one or two of an honest file. */
+export const READERS_MAX = 3;
 /** D-141: bad rows that a report contains. All are counted; a systematic error shows in the first hundred. */
 export const BAD_ROWS_KEPT_MAX = 100;
 

@@ -27,6 +27,7 @@ export const withoutRule: Readonly<Record<string, string>> = {
   "D-135": "every event of a page",
   "D-141": "bad rows are reported",
   "D-313": "how files are written; histories send one form of each",
+  "D-314": "the process that reads a file; no history sends a hostile one",
   "D-144": "agency data without a business",
   "D-145": "reads of catalogs and feeds",
   "D-161": "lists as JSON, repeated, or with commas",

@@ -1,7 +1,7 @@
 /** Converts a file's bytes to text, piece by piece: unpacks gzip, refuses other encodings than UTF-8, removes the byte order mark. */
 import { pipeline, Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
-import { PIECE_CHARACTERS, UNPACKED_BYTES_MAX } from "../product-feeds.limits.ts";
+import { PIECE_CHARACTERS, UNPACKED_BYTES_MAX, UNPACKED_FREELY_BYTES, UNPACKED_RATIO_MAX } from "../product-feeds.limits.ts";
 import { FeedFileProblem } from "./rows.ts";
 
 export type Bytes = AsyncIterable<Uint8Array>;
@@ -66,13 +66,30 @@ async function* unpacked(file: Bytes): AsyncGenerator<Uint8Array> {
     return;
   }
   const gunzip = createGunzip({ chunkSize: PIECE_CHARACTERS });
+  let packedBytes = 0;
+  let unpackedBytes = 0;
+  const counted = counting(whole, (bytes) => {
+    packedBytes += bytes;
+  });
   // An error of the file ends gunzip, and the loop below throws it.
-  pipeline(Readable.from(whole, { objectMode: false }), gunzip, () => {});
+  pipeline(Readable.from(counted, { objectMode: false }), gunzip, () => {});
   try {
-    for await (const bytes of gunzip) yield bytes as Uint8Array;
+    for await (const bytes of gunzip as AsyncIterable<Uint8Array>) {
+      unpackedBytes += bytes.length;
+      if (unpackedBytes > UNPACKED_FREELY_BYTES && unpackedBytes > UNPACKED_RATIO_MAX * packedBytes)
+        throw new FeedFileProblem(`the file unpacks to more than ${UNPACKED_RATIO_MAX} times its size`);
+      yield bytes;
+    }
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : "";
     throw code.startsWith("Z_") ? new FeedFileProblem(`the gzip data is damaged or truncated: ${(error as Error).message}`) : error;
+  }
+}
+
+async function* counting(file: Bytes, count: (bytes: number) => void): AsyncGenerator<Uint8Array> {
+  for await (const bytes of file) {
+    count(bytes.length);
+    yield bytes;
   }
 }
 

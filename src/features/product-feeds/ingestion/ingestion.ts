@@ -6,14 +6,12 @@ import type { World } from "#graph/worlds/world";
 import { unixSeconds } from "#kernel/clock";
 import { nodeId } from "#kernel/ids";
 import { certain, type Transaction } from "#storage/database";
-import { type Bytes, textOf } from "../formats/bytes.ts";
-import { FeedTextReader } from "../formats/formats.ts";
-import { FeedFileProblem, type FeedFormat, type RowSink, type Warning } from "../formats/rows.ts";
+import { FeedFileProblem, type FeedFormat } from "../formats/rows.ts";
 import { copyMissingItems, findItems, insertItems, type NewItem, overwriteItem } from "../items.store.ts";
-import { BadItem, type ItemField, type RawItem, readRow } from "../product-feeds.items.ts";
-import { BAD_ROWS_KEPT_MAX, ROWS_MAX, ROWS_PER_WRITE } from "../product-feeds.limits.ts";
+import { BAD_ROWS_KEPT_MAX, ROWS_PER_WRITE } from "../product-feeds.limits.ts";
 import { showGeneration } from "../product-feeds.store.ts";
 import { type FeedEvent, feedWebhook } from "../product-feeds.webhooks.ts";
+import type { Piece } from "./feed-reading.ts";
 import type { RowError, UploadCounts } from "./upload.ts";
 import { endUpload, type RunningUpload, saveCounts } from "./uploads.store.ts";
 
@@ -27,7 +25,7 @@ export class UploadLost extends Error {}
 const WRITES_PER_COLLECTION = 10;
 
 /** A valid item with its line, for the report. */
-interface ReadItem extends NewItem {
+interface NewItemOfLine extends NewItem {
   readonly line: number;
 }
 
@@ -38,7 +36,7 @@ export interface ShownItems {
   readonly item_count: number;
 }
 
-export class Ingestion implements RowSink {
+export class Ingestion {
   readonly #world: World;
   readonly #upload: RunningUpload;
   readonly #shown: ShownItems;
@@ -46,17 +44,13 @@ export class Ingestion implements RowSink {
   readonly #counts: { -readonly [count in keyof UploadCounts]: number } = {
     ...{ rows: 0, items: 0, items_added: 0, items_replaced: 0, items_removed: 0, bad_rows: 0, duplicates: 0 },
   };
-  /** The first of each. A duplicate is found when it is written, after later rows were read. */
-  readonly #badRows: RowError[] = [];
+  readonly #errors: RowError[] = [];
+  /** Found when they are written, after later rows were read. */
   readonly #duplicates: RowError[] = [];
-  readonly #warnings: RowError[] = [];
   /** D-148: items of the feed that an update leaves as they are. */
   #kept = 0;
   #writes = 0;
-  #reader: FeedTextReader | undefined;
-  /** Items that are not written yet: full groups, and the group that is being filled. */
-  #groups: ReadItem[][] = [];
-  #group: ReadItem[] = [];
+  #format: FeedFormat | undefined;
 
   constructor(world: World, upload: RunningUpload, shown: ShownItems, isUpdate: boolean) {
     this.#world = world;
@@ -65,98 +59,42 @@ export class Ingestion implements RowSink {
     this.#isUpdate = isUpdate;
   }
 
-  /** Ingests the file. Throws `UploadLost` and errors of the store; all other problems are in the report. */
-  async run(file: Bytes, format: FeedFormat | undefined): Promise<void> {
-    const reader = new FeedTextReader(format, this);
-    this.#reader = reader;
+  /** Ingests what is read of the file. Throws `UploadLost`, errors of the store and of `pieces`; all other problems are in the report. */
+  async run(pieces: AsyncIterable<Piece>): Promise<void> {
     try {
-      for await (const text of textOf(file)) {
-        reader.push(text);
-        await this.#writeGroups();
-      }
-      reader.end();
-      if (this.#group.length > 0) this.#groups.push(this.#group);
-      await this.#writeGroups();
+      for await (const piece of pieces) await this.#take(piece);
       // D-140: a wrong file must not remove all items.
       if (this.#counts.items === 0 && this.#counts.rows > 0) throw new FeedFileProblem("no row is a valid item");
     } catch (error) {
       if (!(error instanceof FeedFileProblem)) throw error;
-      await this.#end("failed", reader.format, error.message);
-      return;
+      return this.fail(error.message);
     }
     if (this.#isUpdate) await this.#keepOthers();
-    await this.#end("done", reader.format, undefined);
+    await this.#end("done", undefined);
   }
 
-  /** Ends the upload when its file could not be fetched. */
+  async #take({ items, rows, bad_rows, errors, format, problem }: Piece): Promise<void> {
+    this.#format = format;
+    Object.assign(this.#counts, { rows, bad_rows });
+    this.#errors.push(...errors);
+    if (problem !== undefined) throw new FeedFileProblem(problem);
+    if (items.length > 0) await this.#write(items.map((item) => ({ ...item, id: this.#world.ids.mint() })));
+  }
+
+  /** Ends the upload because its file cannot be used. */
   fail(problem: string): Promise<void> {
-    return this.#end("failed", undefined, problem);
-  }
-
-  row(line: number, raw: RawItem, warnings: readonly Warning[] = []): void {
-    this.#countRow();
-    const item = readRow(raw, ({ field, reason }) => this.#warn(line, raw, { field, reason }));
-    if (item instanceof BadItem) {
-      const { field, reason } = item;
-      this.#refuse({ line, ...idOf(raw), ...(field === undefined ? {} : { field }), reason });
-      return;
-    }
-    for (const warning of warnings) this.#warn(line, raw, warning);
-    const position = this.#hasLines() ? line : this.#counts.rows;
-    this.#group.push({ id: this.#world.ids.mint(), retailer_id: item.retailer_id, position, item: item.text, line });
-    if (this.#group.length < ROWS_PER_WRITE) return;
-    this.#groups.push(this.#group);
-    this.#group = [];
-  }
-
-  bad(line: number, reason: string): void {
-    this.#countRow();
-    this.#refuse({ line, reason });
-  }
-
-  warn(line: number, field: ItemField, reason: string): void {
-    if (this.#warnings.length < BAD_ROWS_KEPT_MAX) this.#warnings.push({ severity: "warning", line, field, reason });
-  }
-
-  #countRow(): void {
-    if (++this.#counts.rows > ROWS_MAX) throw new FeedFileProblem(`the file has more than ${ROWS_MAX} rows`);
-  }
-
-  #refuse(error: RowError): void {
-    this.#counts.bad_rows++;
-    if (this.#badRows.length < BAD_ROWS_KEPT_MAX) this.#badRows.push(error);
-  }
-
-  /** D-141: the item is kept without the value. */
-  #warn(line: number, raw: RawItem, { field, reason }: { readonly field: ItemField | undefined; readonly reason: string }): void {
-    if (this.#warnings.length >= BAD_ROWS_KEPT_MAX) return;
-    this.#warnings.push({
-      severity: "warning",
-      line,
-      ...idOf(raw),
-      ...(field === undefined ? {} : { field }),
-      reason: `${reason}; the item is kept without it`,
-    });
-  }
-
-  /** Whether each row has a line of its own. */
-  #hasLines(): boolean {
-    return this.#reader?.format !== "xml";
+    return this.#end("failed", problem);
   }
 
   /** D-56, D-141: a later row with the same retailer_id replaces the earlier one, also within a file, and is reported. */
   #replace(line: number, retailer_id: string, earlier: number): void {
     this.#counts.duplicates++;
     if (this.#duplicates.length >= BAD_ROWS_KEPT_MAX) return;
-    const what = this.#hasLines() ? `the row of line ${earlier}` : `item ${earlier} of the file`;
+    const what = this.#format === "xml" ? `item ${earlier} of the file` : `the row of line ${earlier}`;
     this.#duplicates.push({ severity: "warning", line, retailer_id, field: "retailer_id", reason: `replaces ${what} with the same retailer_id` });
   }
 
-  async #writeGroups(): Promise<void> {
-    for (const items of this.#groups.splice(0)) await this.#write(items);
-  }
-
-  async #write(items: readonly ReadItem[]): Promise<void> {
+  async #write(items: readonly NewItemOfLine[]): Promise<void> {
     const { added, replaced, overwritten } = await this.#world.database.write((tx) => this.#save(tx, items));
     if (++this.#writes % WRITES_PER_COLLECTION === 0) this.#world.collectGarbage();
     this.#counts.items += added + replaced;
@@ -165,7 +103,7 @@ export class Ingestion implements RowSink {
     for (const { line, retailer_id, earlier } of overwritten) this.#replace(line, retailer_id, earlier);
   }
 
-  async #save(tx: Transaction, items: readonly ReadItem[]) {
+  async #save(tx: Transaction, items: readonly NewItemOfLine[]) {
     const { generation } = this.#upload;
     // Saves the progress, and stops when this run may no longer write.
     if (!(await saveCounts(tx, this.#upload, this.#counts))) throw new UploadLost();
@@ -200,19 +138,22 @@ export class Ingestion implements RowSink {
     return this.#world.webhooks.emit(tx, feedWebhook, { entity: catalog, payload });
   }
 
-  async #end(status: "done" | "failed", format: FeedFormat | undefined, problem: string | undefined): Promise<void> {
+  async #end(status: "done" | "failed", problem: string | undefined): Promise<void> {
     const { feed, generation } = this.#upload;
     const isDone = status === "done";
     const counts = isDone
       ? { ...this.#counts, items_removed: this.#shown.item_count - this.#counts.items_replaced - this.#kept }
       : // The feed contains no item of a failed file.
         { ...this.#counts, items: 0, items_added: 0, items_replaced: 0 };
-    const found = [...this.#badRows, ...this.#duplicates, ...this.#warnings].sort((one, other) => one.line - other.line);
+    const found = [...this.#errors, ...this.#duplicates].sort((one, other) => one.line - other.line);
     const errors = JSON.stringify(found.slice(0, BAD_ROWS_KEPT_MAX));
     await this.#world.database.write(async (tx) => {
       if (!(await saveCounts(tx, this.#upload, counts))) throw new UploadLost();
       const ended_time = unixSeconds(this.#world.clock);
-      await certain(endUpload(tx, this.#upload, { status, ended_time, format, problem, errors }), "end an upload whose counts were saved");
+      await certain(
+        endUpload(tx, this.#upload, { status, ended_time, format: this.#format, problem, errors }),
+        "end an upload whose counts were saved",
+      );
       if (isDone) await showGeneration(tx, feed, generation, this.#counts.items + this.#kept);
       await this.#emit(tx, isDone ? "Finished" : "Failed");
     });
@@ -227,10 +168,10 @@ interface Overwritten {
 }
 
 /** Overwrites items that were not inserted because an earlier row, of this write or another, has the same retailer_id. */
-async function overwriteEarlier(tx: Transaction, generation: number, rows: readonly ReadItem[]): Promise<Overwritten[]> {
+async function overwriteEarlier(tx: Transaction, generation: number, rows: readonly NewItemOfLine[]): Promise<Overwritten[]> {
   const positions = new Map((await findItems(tx, generation, idsOf(rows))).map(({ retailer_id, position }) => [retailer_id, position]));
   const overwritten: Overwritten[] = [];
-  const last = new Map<string, ReadItem>();
+  const last = new Map<string, NewItemOfLine>();
   for (const row of rows) {
     const { line, retailer_id, position } = row;
     const earlier = positions.get(retailer_id);
@@ -243,15 +184,7 @@ async function overwriteEarlier(tx: Transaction, generation: number, rows: reado
   return overwritten;
 }
 
-const idsOf = (items: readonly ReadItem[]): string[] => items.map(({ retailer_id }) => retailer_id);
+const idsOf = (items: readonly NewItemOfLine[]): string[] => items.map(({ retailer_id }) => retailer_id);
 
 const countIn = (known: ReadonlyMap<string, string>, rows: readonly { readonly retailer_id: string }[]): number =>
   known.size === 0 ? 0 : rows.filter(({ retailer_id }) => known.has(retailer_id)).length;
-
-/** Characters of a bad row's retailer_id in the report. */
-const RETAILER_ID_SHOWN_MAX = 100;
-
-function idOf({ retailer_id }: RawItem): { retailer_id?: string } {
-  const text = retailer_id?.trim().slice(0, RETAILER_ID_SHOWN_MAX).toWellFormed().replaceAll("\u0000", "\uFFFD");
-  return text === undefined || text === "" ? {} : { retailer_id: text };
-}

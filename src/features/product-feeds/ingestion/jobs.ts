@@ -10,10 +10,11 @@ import type { Transaction } from "#storage/database";
 import type { Bytes } from "../formats/bytes.ts";
 import type { FeedFormat } from "../formats/rows.ts";
 import { deleteItems } from "../items.store.ts";
-import { ROWS_PER_WRITE, UPLOADS_KEPT_MAX } from "../product-feeds.limits.ts";
+import { READERS_MAX, ROWS_PER_WRITE, UPLOADS_KEPT_MAX } from "../product-feeds.limits.ts";
 import { beginGeneration, deleteGeneration, findFeed, findSpareGeneration } from "../product-feeds.store.ts";
 import { fetchFile } from "./files.ts";
 import { Ingestion, type ShownItems, UploadLost } from "./ingestion.ts";
+import { ReaderDied, readInChild } from "./reading-process.ts";
 import type { UploadRow } from "./upload.ts";
 import { claimUpload, deleteOldUploads, deleteParts, findPart, findSparePart, findWaitingUpload, type RunningUpload } from "./uploads.store.ts";
 
@@ -43,13 +44,18 @@ export async function scheduleIngestion(tx: Transaction, world: World, feed: str
 
 async function ingestFeed(world: World, key: string, _payload: unknown, job: RunningJob): Promise<void> {
   const feed = nodeId(key);
+  /** How many processes have ended while they read the current upload. */
+  let died = { n: 0, readers: 0 };
   for (;;) {
     const claimed = await world.database.write((tx) => claimNext(tx, world, feed));
     if (claimed !== undefined) {
+      const { n } = claimed;
+      if (died.n !== n) died = { n, readers: 0 };
       try {
-        await ingest(world, claimed, job);
+        await ingest(world, claimed, job, died.readers);
       } catch (error) {
-        if (!(error instanceof UploadLost)) throw error;
+        if (error instanceof ReaderDied) died.readers++;
+        else if (!(error instanceof UploadLost)) throw error;
       }
     }
     await deleteUnused(world, feed);
@@ -82,14 +88,16 @@ async function claimNext(tx: Transaction, world: World, feed: NodeId): Promise<C
   return { feed, n: upload.n, generation, upload, shown };
 }
 
-async function ingest(world: World, claimed: ClaimedUpload, job: RunningJob): Promise<void> {
+async function ingest(world: World, claimed: ClaimedUpload, job: RunningJob, readersDied: number): Promise<void> {
   const { feed, n, upload, shown } = claimed;
   const ingestion = new Ingestion(world, claimed, shown, upload.is_update === 1);
   if (upload.is_complete === 0) {
     const problem = await job.whileWaiting(() => fetchFile(world, claimed, upload.url ?? ""));
     if (problem !== undefined) return ingestion.fail(problem);
   }
-  return ingestion.run(partsOf(world, feed, n), (upload.format ?? undefined) as FeedFormat | undefined);
+  // D-314: the file that ends them is not read for ever.
+  if (readersDied >= READERS_MAX) return ingestion.fail(`the file cannot be read: ${READERS_MAX} processes ended while they read it`);
+  return ingestion.run(readInChild(partsOf(world, feed, n), (upload.format ?? undefined) as FeedFormat | undefined));
 }
 
 async function* partsOf(world: World, feed: string, n: number): Bytes {

@@ -1,0 +1,115 @@
+/**
+ * Reads a feed file in a process of its own (D-314), as its parent asks for one piece after the other, so that the parent sets the pace.
+ */
+import { type Bytes, textOf } from "../formats/bytes.ts";
+import { FeedTextReader } from "../formats/formats.ts";
+import { FeedFileProblem, type FeedFormat, type RowSink, type Warning } from "../formats/rows.ts";
+import { BadItem, type ItemField, type RawItem, readRow } from "../product-feeds.items.ts";
+import { BAD_ROWS_KEPT_MAX, ROWS_MAX, ROWS_PER_WRITE } from "../product-feeds.limits.ts";
+import type { RowError } from "./upload.ts";
+
+/** A valid item. */
+export interface ReadItem {
+  readonly line: number;
+  /** Unique in a file: the row's line, or the row's number in formats with several rows on a line. */
+  readonly position: number;
+  readonly retailer_id: string;
+  /** The result of `textOfItem`. */
+  readonly item: string;
+}
+
+/** What was read since the piece before. */
+export interface Piece {
+  /** Those of one write. */
+  readonly items: readonly ReadItem[];
+  /** Of the whole file so far, good and bad. */
+  readonly rows: number;
+  readonly bad_rows: number;
+  /** Of the whole file, the first hundred of bad rows, and the first hundred warnings. */
+  readonly errors: readonly RowError[];
+  readonly format: FeedFormat | undefined;
+  /** Why the file as a whole cannot be used. */
+  readonly problem?: string;
+}
+
+class Reading implements RowSink {
+  readonly items: ReadItem[] = [];
+  readonly errors: RowError[] = [];
+  rows = 0;
+  bad_rows = 0;
+  #warnings = 0;
+  readonly reader: FeedTextReader;
+
+  constructor(format: FeedFormat | undefined) {
+    this.reader = new FeedTextReader(format, this);
+  }
+
+  row(line: number, raw: RawItem, warnings: readonly Warning[] = []): void {
+    this.#countRow();
+    const item = readRow(raw, (wrong) => this.#leaveOut(line, raw, wrong));
+    if (item instanceof BadItem) {
+      const { field, reason } = item;
+      this.#refuse({ line, ...idOf(raw), ...(field === undefined ? {} : { field }), reason });
+      return;
+    }
+    for (const warning of warnings) this.#leaveOut(line, raw, warning);
+    // Several items of XML may be on one line.
+    const position = this.reader.format === "xml" ? this.rows : line;
+    this.items.push({ line, position, retailer_id: item.retailer_id, item: item.text });
+  }
+
+  bad(line: number, reason: string): void {
+    this.#countRow();
+    this.#refuse({ line, reason });
+  }
+
+  warn(line: number, field: ItemField, reason: string): void {
+    if (this.#warnings++ < BAD_ROWS_KEPT_MAX) this.errors.push({ severity: "warning", line, field, reason });
+  }
+
+  take(problem?: string): Piece {
+    const { rows, bad_rows, reader } = this;
+    const [items, errors] = [this.items.splice(0, ROWS_PER_WRITE), this.errors.splice(0)];
+    return { items, errors, rows, bad_rows, format: reader.format, ...(problem === undefined ? {} : { problem }) };
+  }
+
+  #countRow(): void {
+    if (++this.rows > ROWS_MAX) throw new FeedFileProblem(`the file has more than ${ROWS_MAX} rows`);
+  }
+
+  #refuse(error: RowError): void {
+    if (this.bad_rows++ < BAD_ROWS_KEPT_MAX) this.errors.push(error);
+  }
+
+  /** D-141: the item is kept without the value. */
+  #leaveOut(line: number, raw: RawItem, { field, reason }: { readonly field: ItemField | undefined; readonly reason: string }): void {
+    if (this.#warnings++ >= BAD_ROWS_KEPT_MAX) return;
+    const of = { ...idOf(raw), ...(field === undefined ? {} : { field }) };
+    this.errors.push({ severity: "warning", line, ...of, reason: `${reason}; the item is kept without it` });
+  }
+}
+
+/** Yields a piece for each write of items, and the last one at the end of the file. */
+export async function* readFeed(file: Bytes, format: FeedFormat | undefined): AsyncGenerator<Piece> {
+  const reading = new Reading(format);
+  try {
+    for await (const text of textOf(file)) {
+      reading.reader.push(text);
+      while (reading.items.length >= ROWS_PER_WRITE) yield reading.take();
+    }
+    reading.reader.end();
+    do yield reading.take();
+    while (reading.items.length > 0);
+  } catch (error) {
+    if (!(error instanceof FeedFileProblem)) throw error;
+    yield reading.take(error.message);
+  }
+}
+
+/** Characters of a bad row's retailer_id in the report. */
+const RETAILER_ID_SHOWN_MAX = 100;
+
+function idOf({ retailer_id }: RawItem): { retailer_id?: string } {
+  const text = retailer_id?.trim().slice(0, RETAILER_ID_SHOWN_MAX).toWellFormed().replaceAll("\u0000", "\uFFFD");
+  return text === undefined || text === "" ? {} : { retailer_id: text };
+}

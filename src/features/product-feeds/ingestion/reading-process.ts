@@ -1,0 +1,92 @@
+/**
+ * The process that reads a feed file (D-314). A file that a stranger sent may take any time and memory, so that it is not read in the process
+ * that serves requests. Parent and child take turns: the child asks for a part of the file or hands over what it read.
+ */
+import type { ChildProcess } from "node:child_process";
+import { startChild } from "#jobs/child-process";
+import type { Bytes } from "../formats/bytes.ts";
+import { FeedFileProblem, type FeedFormat } from "../formats/rows.ts";
+import type { Piece } from "./feed-reading.ts";
+
+/** The command of the program that reads a file (`src/cli/read-feed.ts`). */
+export const READ_FEED = "read-feed";
+
+export type ToReader =
+  | { readonly kind: "begin"; readonly format: FeedFormat | undefined }
+  /** Undefined: the end of the file. */
+  | { readonly kind: "part"; readonly bytes: Uint8Array | undefined }
+  | { readonly kind: "next" };
+
+export type FromReader = { readonly kind: "part" } | { readonly kind: "piece"; readonly piece: Piece } | { readonly kind: "end" };
+
+/** The process ended by itself. Another one may be luckier. */
+export class ReaderDied extends Error {}
+
+/** A part of a file takes 50 ms (measured), and what it unpacks to at most some seconds. */
+const TURN_MS_MAX = 30_000;
+
+export interface ReaderOptions {
+  readonly turnMsMax?: number;
+  readonly program?: string;
+}
+
+/** Throws `ReaderDied`, and `FeedFileProblem` for a file that takes too long. */
+export async function* readInChild(file: Bytes, format: FeedFormat | undefined, options: ReaderOptions = {}): AsyncGenerator<Piece> {
+  const reader = new ReaderProcess(options);
+  const parts = file[Symbol.asyncIterator]();
+  try {
+    for (let message: ToReader = { kind: "begin", format }; ; ) {
+      const answer = await reader.ask(message);
+      if (answer.kind === "end") return;
+      if (answer.kind === "piece") yield answer.piece;
+      message = answer.kind === "piece" ? { kind: "next" } : { kind: "part", bytes: (await parts.next()).value };
+    }
+  } finally {
+    reader.stop();
+    await parts.return?.();
+  }
+}
+
+class ReaderProcess {
+  readonly #child: ChildProcess;
+  readonly #turnMsMax: number;
+  readonly #answers: FromReader[] = [];
+  #died: ReaderDied | undefined;
+  /** Somebody waits for an answer, or for the end of the process. */
+  #wake = (): void => {};
+
+  constructor({ turnMsMax = TURN_MS_MAX, program }: ReaderOptions) {
+    this.#turnMsMax = turnMsMax;
+    this.#child = startChild(READ_FEED, program);
+    this.#child.on("message", (message: FromReader) => {
+      this.#answers.push(message);
+      this.#wake();
+    });
+    this.#child.on("error", (error) => this.#end(error.message));
+    this.#child.on("exit", (code, signal) => this.#end(signal ?? `exit code ${code}`));
+  }
+
+  async ask(message: ToReader): Promise<FromReader> {
+    // A process that has just ended receives nothing, and its end is noticed below.
+    if (this.#child.connected) this.#child.send(message, () => {});
+    const waited = Promise.withResolvers<void>();
+    this.#wake = () => waited.resolve();
+    if (this.#answers.length > 0 || this.#died !== undefined) waited.resolve();
+    // Real time: the process takes the machine's time, and not the world's.
+    const timer = setTimeout(() => waited.resolve(), this.#turnMsMax);
+    await waited.promise;
+    clearTimeout(timer);
+    const answer = this.#answers.shift();
+    if (answer !== undefined) return answer;
+    throw this.#died ?? new FeedFileProblem(`reading the file takes too long: it made no progress for ${this.#turnMsMax / 1_000} s`);
+  }
+
+  stop(): void {
+    this.#child.kill("SIGKILL");
+  }
+
+  #end(ending: string): void {
+    this.#died ??= new ReaderDied(`the process that read a feed file ended with ${ending}`);
+    this.#wake();
+  }
+}
