@@ -6,8 +6,8 @@ export interface JobKind<W = unknown> {
   /** Past tense or noun, unique in the server, e.g. `live_video_window`. */
   readonly kind: string;
   /**
-   * Of one process: jobs of the kind that run at the same time, those that wait for another server, and both together of one share. Without it the
-   * limits of all jobs count.
+   * The limits of one process: how many jobs of the kind run at the same time, how many wait for another server, and how many of one share do
+   * either. Without them only the limits of all jobs apply.
    */
   readonly atOnceMax?: { readonly running: number; readonly waiting: number; readonly ofShare?: number };
   /**
@@ -27,7 +27,7 @@ export interface RunningJob {
    * the transaction, if the job was replaced, cancelled or taken over by another process.
    */
   settle(tx: Transaction): Promise<void>;
-  /** Waiting for another server is no work: meanwhile other jobs run. Rejects with what `wait` rejects with. */
+  /** A job that waits for another server does not count as running, so other jobs run meanwhile. Rejects if `wait` rejects. */
   whileWaiting<T>(wait: () => Promise<T>): Promise<T>;
 }
 
@@ -37,7 +37,7 @@ export interface ScheduledJob {
   readonly key: string;
   /** World time. A time in the past means at once. */
   readonly dueMs: number;
-  /** Whose work it is, where the kind says how much of it one may have at once. */
+  /** The owner of the work, if the kind limits how much one owner has at once. */
   readonly share?: string;
   /** JSON. */
   readonly payload?: unknown;
@@ -45,7 +45,7 @@ export interface ScheduledJob {
 
 export class JobLost extends Error {
   constructor(kind: string, key: string) {
-    super(`the job ${kind} of ${key} belongs to this run no more`);
+    super(`this run no longer owns the job ${kind} of ${key}`);
     this.name = "JobLost";
   }
 }

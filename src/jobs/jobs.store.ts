@@ -10,7 +10,7 @@ export interface JobRow extends Row {
   attempts: number;
 }
 
-/** Jobs of which no further one may begin: all of these kinds, and of others those of these shares. */
+/** Jobs that may not begin now: all of `kinds`, and those of `shares`. */
 export interface FullKinds {
   readonly kinds: readonly string[];
   readonly shares: readonly { readonly kind: string; readonly share: string }[];
@@ -49,7 +49,7 @@ function except(jobs: Sql, { kinds, shares }: FullKinds): Sql {
   return append(ofKinds, `AND (j.kind, j.share) NOT IN (VALUES ${shares.map(() => "(?, ?)").join(", ")})`, values);
 }
 
-/** That run next, earliest first. */
+/** The jobs that run next, earliest first. */
 export function listWaitingJobs(reader: Reader, limit: number): Promise<Pick<JobRow, "kind" | "key" | "due_ms">[]> {
   return reader.all(sql`SELECT j.kind, j.key, j.due_ms FROM jobs j WHERE j.fence = 0 ORDER BY j.due_ms, j.kind, j.key LIMIT ${limit}`);
 }
@@ -76,8 +76,8 @@ export async function postponeJob(tx: Transaction, { kind, key }: JobRow, fence:
 }
 
 /**
- * Whether a job is due, claimed by whichever process or by none. One statement for both: between two of them a claimed job could end and leave
- * another that is due.
+ * Whether a job is due, claimed or not. It is one statement, because between two statements a claimed job could end and leave another one that
+ * is due.
  */
 export async function hasDueJob(reader: Reader, nowMs: number): Promise<boolean> {
   const found = await reader.get(sql`

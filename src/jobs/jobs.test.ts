@@ -122,7 +122,7 @@ onEachDatabase("jobs", (kind) => {
     worker.clock.ms += 3_600_000;
     await worker.loop.runDue();
     expect(await timesOf(worker.database, "k")).toBe(1);
-    // What it says after its effect is no failure of the job.
+    // An error after its effect is not a failure of the job.
     expect(worker.failures).toEqual([]);
   });
 

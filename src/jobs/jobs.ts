@@ -23,7 +23,7 @@ import type { Turn, TurnEnd, WorkSource } from "./work-source.ts";
 
 /** Jobs that run at the same time. Most write a few rows; one that ingests a file must not block the others. */
 const RUNNING_MAX = 8;
-/** Running jobs that wait for another server do not count, up to so many: each has a connection. */
+/** Jobs that wait for another server and do not count as running. Each has a connection. */
 const WAITING_MAX = 64;
 /** Waits before the second, third, … run of a job that threw; the last one for all later runs. */
 const BACKOFF_MS = [1_000, 5_000, 30_000, 120_000, 600_000, 3_600_000] as const;
@@ -49,9 +49,9 @@ export class Jobs<W = unknown> implements WorkSource {
   readonly #kinds: ReadonlyMap<string, JobKind<W>>;
   readonly #loads: KindLoads;
   readonly #running = new Map<string, Promise<void>>();
-  /** Of the running ones, how many wait for another server. */
+  /** How many of the running jobs wait for another server. */
   #waitingCount = 0;
-  /** A claim failed, perhaps after it was stored: its connection broke at the commit. */
+  /** A claim failed. It may have been stored, if the connection broke at the commit. */
   #mayHoldMore = false;
 
   constructor(options: JobsOptions<W>) {
@@ -111,7 +111,7 @@ export class Jobs<W = unknown> implements WorkSource {
     return { didWork: claimed.length > 0, nextDueMs: undefined };
   }
 
-  /** What the session holds in the database and not here. Nobody else would give it back while the session lives. */
+  /** Gives back jobs that the session owns in the database and this process does not run. No other process does so while the session lives. */
   async #giveBackUnknown(session: WorkSession): Promise<void> {
     await this.#options.database.write(async (tx) => {
       const fence = await session.fenceFor(tx);

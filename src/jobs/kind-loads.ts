@@ -1,6 +1,6 @@
 /**
- * How many runs of one kind there are in this process, where the kind has a limit: a kind whose work callers cause leaves space for others, and one
- * caller's work of the kind leaves space for that of others.
+ * Counts the runs of each kind that has limits, in this process. If callers cause the work of a kind, it must leave space for other kinds, and one
+ * caller's work must leave space for that of others.
  */
 import type { JobKind } from "./job-kind.ts";
 import type { FullKinds, JobRow } from "./jobs.store.ts";
@@ -11,9 +11,9 @@ interface Load {
   readonly max: NonNullable<JobKind["atOnceMax"]>;
   running: number;
   waiting: number;
-  /** Runs of each share, those that wait included. */
+  /** Runs of each share, including those that wait. */
   readonly ofShares: Map<string, number>;
-  /** Runs whose wait has ended, in their order: they go on when another one of the kind ends or waits. */
+  /** Runs whose wait has ended, in that order. Each continues when another run of the kind ends or waits. */
   readonly ready: (() => void)[];
 }
 
@@ -25,7 +25,7 @@ export class KindLoads {
       if (atOnceMax !== undefined) this.#loads.set(kind, { max: atOnceMax, running: 0, waiting: 0, ofShares: new Map(), ready: [] });
   }
 
-  /** What no further job can begin of. */
+  /** Kinds, and shares of kinds, that have reached their limit. */
   full(): FullKinds {
     const kinds = [...this.#loads].filter(([, load]) => capacityOf(load) <= 0).map(([kind]) => kind);
     const shares = [...this.#loads].flatMap(([kind, { max, ofShares }]) =>
@@ -66,7 +66,7 @@ export class KindLoads {
     else load.ofShares.delete(share);
   }
 
-  /** Rejects with what `wait` rejects with. Goes on when the kind has capacity for it. */
+  /** Continues after `wait` when the kind has capacity again. Rejects if `wait` rejects. */
   async whileWaiting<T>(kind: string, wait: () => Promise<T>): Promise<T> {
     const load = this.#loads.get(kind);
     if (load === undefined) return wait();
@@ -89,6 +89,6 @@ function stopRunning(load: Load): void {
 
 const ofShareMax = ({ ofShare }: Load["max"]): number => ofShare ?? Number.POSITIVE_INFINITY;
 
-/** What waits for its turn goes first. */
+/** Runs that are ready to continue go before new ones. */
 const capacityOf = ({ max, running, waiting, ready }: Load): number =>
   waiting >= max.waiting || ready.length > 0 ? 0 : Math.min(max.running - running, max.waiting - waiting);

@@ -67,7 +67,7 @@ test("at rest, the loop knows the earliest time of all sources, in whatever orde
     expect(loop.rest).toEqual({ nextDueMs: clock.ms + 3 });
     clock.ms += 2;
     expect(loop.rest).toEqual({ nextDueMs: clock.ms + 1 });
-    // Due now is no rest.
+    // With due work the loop does not rest.
     clock.ms++;
     expect(loop.rest).toBeUndefined();
   }
@@ -213,7 +213,7 @@ test("a move of the clock stops at each due time, however far it goes, and at it
   };
   await loop.runUntil(startMs + 1_000 * day, move);
   expect(moves).toEqual([...Array.from({ length: 900 }, (_, at) => at + 1), 1_000]);
-  // What is due at the target itself has its turn.
+  // Work that is due exactly at the target has its turn.
   expect(source.turns.at(-1)?.nowMs).toBe(startMs + 1_000 * day);
 });
 
@@ -260,7 +260,7 @@ test("at the end, running work is waited for, a last turn stores its results, an
   await stopping;
   expect(source.turns.at(-1)).toEqual({ nowMs: 1_000_000, isHurried: false, isLast: true });
   expect(source.released).toEqual([fence]);
-  // What is given back before its result is stored would be done again.
+  // Work that is given back before its result is stored would be done again.
   expect(givenBack).toEqual([0, 0]);
   loop.wake();
   loop.start();

@@ -24,7 +24,7 @@ const PASSES_MAX = 10_000;
 const RUN_DUE_MS_MAX = 60_000;
 /** Requests to receivers take 15 s at most (D-62), and the program ends within 10 s (docs/operating.md: Start). */
 const STOP_MS_MAX = 8_000;
-/** A receiver on the same machine answers sooner. */
+/** A receiver on the same machine responds sooner. */
 const ABANDON_MS_MAX = 100;
 
 interface WorkLoopOptions {
@@ -75,7 +75,7 @@ export class WorkLoop {
     for (const runner of this.#runners) if (source === undefined || runner.source === source) this.#wake(runner);
   }
 
-  /** Wakes the source after so many ms of real time, for waits that the world's clock does not control, such as rate limits. */
+  /** Wakes the source after `ms` of real time, for waits that the world's clock does not control, such as rate limits. */
   wakeIn(source: WorkSource, ms: number): void {
     const runner = this.#runners.find((one) => one.source === source);
     const atMs = performance.now() + ms;
@@ -150,7 +150,7 @@ export class WorkLoop {
     }
   }
 
-  /** Stores nothing more, since nobody will read it; a moment is left to what has nearly ended. */
+  /** Stores nothing more, because nobody will read it. Work that has nearly ended gets a moment. */
   async abandon(): Promise<void> {
     this.#state = "stopped";
     this.#isAbandoned = true;
@@ -217,7 +217,7 @@ export class WorkLoop {
     runner.wakeAtMs = Number.POSITIVE_INFINITY;
     const { clock, storedNowMs = async () => clock.nowMs() } = this.#options;
     try {
-      // What another process has stored wakes this loop before its clock is here.
+      // Stored work of another process can wake this loop before this process has read the new clock.
       if (clock.rereading !== undefined) await clock.rereading;
       const { session } = this;
       const end = await runner.source.turn({ nowMs: clock.nowMs(), storedNowMs, session, isHurried: kind === "hurried", isLast: kind === "last" });
@@ -285,11 +285,11 @@ export class WorkLoop {
     }
   }
 
-  /** What was abandoned has no database any more, and nothing of it is tried again. */
+  /** An abandoned loop has no database any more, so it tries nothing again. */
   readonly #failed = (error: unknown): void => (this.#isAbandoned ? undefined : this.#options.onError(error));
 }
 
-/** A source of work with where it stands between its turns. */
+/** A source of work and its state between turns. */
 interface Runner {
   readonly source: WorkSource;
   running: Promise<TurnEnd> | undefined;
@@ -313,7 +313,7 @@ const newRunner = (source: WorkSource): Runner => ({
 
 /** Interval of looking. */
 const OTHERS_LOOK_MS = 5;
-/** In all of one wait: most jobs take some ms, and who fetches a file or hangs is not waited for. */
+/** For one wait in all: most jobs take a few ms, and nobody waits for a job that fetches a file or hangs. */
 const WAIT_MS_MAX = 2_000;
 
 export class OthersWork {
