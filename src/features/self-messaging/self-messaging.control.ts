@@ -1,4 +1,4 @@
-/** What a person does in the app: each act yields its webhook (operating.md: in-app). */
+/** Acts of a person in the app, each with its webhook (operating.md: in-app). */
 import { type Static, Type } from "typebox";
 import { badRequest, unprocessable } from "#control-contract/errors";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";

@@ -72,7 +72,7 @@ function missingForSelfMessaging(
   return undefined;
 }
 
-/** Whether standard access covers the account. Where the level does not ask it, no role is looked up. */
+/** Whether the app's access level covers the account. Advanced access covers all, without a look at roles. */
 async function isCovered(
   reader: Reader,
   ports: PortRegistry,

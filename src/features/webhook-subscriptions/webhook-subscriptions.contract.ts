@@ -44,7 +44,7 @@ const fieldsOf = (...of: readonly WebhookObject[]) =>
     [PROBLEM]: `must be fields of ${of.join(", ")}`,
   });
 
-/** What `fields` may be depends on the object. In this form those who make types of documents do not see it. */
+/** The allowed `fields` depend on the object. Generators of types do not see the rule in this form. */
 const ofTheirObject = objects.reduceRight<Record<string, unknown>>(
   (otherwise, one) => ({
     if: { properties: { object: { const: one } } },

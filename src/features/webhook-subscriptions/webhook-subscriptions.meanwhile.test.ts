@@ -1,4 +1,4 @@
-/** What changes while the handshake of a subscription is under way. */
+/** Changes during the handshake of a subscription. */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { openPlaza } from "#harness/plaza";

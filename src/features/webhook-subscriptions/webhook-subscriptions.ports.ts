@@ -65,7 +65,7 @@ interface SubscriptionWritesPort {
   saveOfPage(tx: Transaction, page: NodeId, subscriptions: readonly PageSubscription[], world: World): Promise<void>;
   /** Stores the old secret of an app, which signs beside the new one for a day (D-132). */
   retireSecret(tx: Transaction, app: NodeId, sealedSecret: string, world: World): Promise<void>;
-  /** Replaces what is sealed of an app by what `again` returns for it; undefined leaves it as it is. */
+  /** Replaces each sealed value of an app by the result of `again`; undefined leaves it as it is. */
   resealOfApp(tx: Transaction, app: NodeId, again: (sealed: string) => string | undefined): Promise<void>;
 }
 

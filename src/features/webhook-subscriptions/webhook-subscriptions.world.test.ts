@@ -1,4 +1,4 @@
-/** What becomes of an app's waiting events when its webhooks are replaced by an entry of a world file or of the control API. */
+/** An app's waiting events after an entry of a world file or of the control API has replaced its webhooks. */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { openPlaza, type TestPlaza } from "#harness/plaza";
