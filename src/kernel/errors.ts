@@ -176,8 +176,9 @@ export const unknownObject404 = (id: string): GraphError =>
 export const fieldUnavailable = (field: string): GraphError =>
   new GraphError("fieldUnavailable", `(#100) Field ${field} is not available for this object`, { data: { parameter: "fields", field } });
 
-/** D-02, D-03: `path` is the part that is not understood, e.g. `/v99.0`. */
-export const unknownPath = (path: string): GraphError => new GraphError("unknownPath", `Unknown path components: ${path}`);
+/** D-02, D-03: `path` is the part that is not understood, e.g. `/v99.0`; `versions` are those that it could be. */
+export const unknownPath = (path: string, versions: readonly string[] = []): GraphError =>
+  new GraphError("unknownPath", `Unknown path components: ${path}${versions.length === 0 ? "" : `; the versions are ${versions.join(", ")}`}`);
 
 export const tokenMissing = (place: string): GraphError =>
   new GraphError("tokenMissing", `An access token is required to request this resource: ${place} is missing`, { data: { parameter: place } });

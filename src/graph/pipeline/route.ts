@@ -7,7 +7,7 @@ import { formatVersion, parseVersion } from "#kernel/versions";
 import type { ErrorForm, ReadRequest } from "../contract/operation.ts";
 import type { Endpoint, Registry } from "../contract/registry.ts";
 import { isMigrationOn, readMigrationsOverride } from "../versions/migration-windows.ts";
-import { fixedVersions, isMarketing, isNamed, servedVersion } from "../versions/resolve.ts";
+import { fixedVersions, isMarketing, isNamed, servedVersion, unnamedVersion } from "../versions/resolve.ts";
 import { type Address, parseAddress, segmentsOf } from "./address.ts";
 import { missingToken } from "./authenticate.ts";
 import type { GraphRequest } from "./request.ts";
@@ -38,9 +38,12 @@ export function readAddress({ request, registry, world }: Pick<Incoming, "reques
 
 /** Throws `unknownPath`. */
 export function checkAddress(incoming: Incoming, address: Address): Address {
-  if (address.unknown === undefined) return address;
+  const { unknown } = address;
+  if (unknown === undefined) return address;
   if (address.id !== undefined && isIntentAddress(incoming, address) && readMethod(incoming.request) === "GET") return address;
-  throw unknownPath(address.unknown);
+  const version = parseVersion(unknown.slice(1));
+  const { calendar, clock } = incoming.world;
+  throw version === undefined ? unknownPath(unknown) : unnamedVersion(calendar, version, unixSeconds(clock));
 }
 
 /**

@@ -27,7 +27,7 @@ function served({ asked, now, created = 0, firstUse = 1, upgrades = true, rule =
   try {
     return servedVersion({ rule, asked, app, calendar, now, names: ["readFeed"], path: "/feeds" });
   } catch (error) {
-    if (error instanceof GraphError) return error.message.replace(/^(Unknown path components: |\(#2635\) )/, "");
+    if (error instanceof GraphError) return error.message.replace(/^(Unknown path components: |\(#2635\) )/, "").replace(/; the versions are .*/, "");
     throw error;
   }
 }

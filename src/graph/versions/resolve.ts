@@ -1,5 +1,5 @@
 /** The step `version`: the version that serves a request (D-03, D-80, D-81, D-83; VER-1 to VER-6). Pure: a calendar, an app, a moment. */
-import { unknownPath, versionDeprecated } from "#kernel/errors";
+import { type GraphError, unknownPath, versionDeprecated } from "#kernel/errors";
 import { formatVersion, type Version } from "#kernel/versions";
 import type { SurfaceName } from "../pipeline/request.ts";
 import { type MarketingVersion, type Release, standardCalendar, type VersionCalendar } from "./calendar.ts";
@@ -25,6 +25,17 @@ export const isNamed = ({ platform, marketing, migrationIntents }: VersionCalend
   platform.some((release) => release.version === version && isReleased(release, now)) ||
   isOf(marketing, version) ||
   migrationIntents.includes(version);
+
+/** The error of a version in the path that is not served. `served` are those that are. */
+const unknownVersion = (version: Version, served: readonly Version[]): GraphError =>
+  unknownPath(`/${formatVersion(version)}`, [...new Set(served)].sort((one, other) => one - other).map(formatVersion));
+
+const releasedOf = ({ platform }: VersionCalendar, now: number): Version[] =>
+  platform.filter((release) => isReleased(release, now)).map(({ version }) => version);
+
+/** D-03: the error of a version that no endpoint has. */
+export const unnamedVersion = (calendar: VersionCalendar, version: Version, now: number): GraphError =>
+  unknownVersion(version, [...releasedOf(calendar, now), ...calendar.marketing.map((one) => one.version), ...calendar.migrationIntents]);
 
 /** What the rules need to know about an app. */
 export interface VersionedApp {
@@ -60,12 +71,12 @@ export function servedVersion(input: VersionInput): ServedVersion {
     case "platform":
       if (asked === undefined) return { version: defaultVersion(calendar, app.created_time, now) };
       // One that the calendar names for other endpoints, or for later.
-      if (!calendar.platform.some((release) => release.version === asked && isReleased(release, now))) throw unknownPath(`/${formatVersion(asked)}`);
+      if (!releasedOf(calendar, now).includes(asked)) throw unknownVersion(asked, releasedOf(calendar, now));
       return { version: asked };
     case "migrationIntents":
       // VER-1c, D-03: only with a version, and only with one of these.
       if (asked === undefined) throw unknownPath(path);
-      if (!calendar.migrationIntents.includes(asked)) throw unknownPath(`/${formatVersion(asked)}`);
+      if (!calendar.migrationIntents.includes(asked)) throw unknownVersion(asked, calendar.migrationIntents);
       return { version: asked };
     case "unversioned":
       return { version: newestVersion(calendar, now) };
