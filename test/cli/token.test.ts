@@ -108,7 +108,7 @@ describe("plaza token", () => {
     const { code, stderr } = await runPlaza(["token", "mint", "--type", "app", "--app", "1001", "--scopes", "pages_mesaging"], { env });
     expect({ code, stderr }).toEqual({
       code: 0,
-      stderr: "plaza: no operation asks for the scope pages_mesaging; did you mean pages_messaging?\n",
+      stderr: "plaza: no operation needs the scope pages_mesaging; did you mean pages_messaging?\n",
     });
   });
 

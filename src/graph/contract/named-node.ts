@@ -9,7 +9,7 @@ interface NamedNode {
   readonly type: "page" | "user" | "business";
   readonly policy: Policy;
   readonly operation: string;
-  /** Who may read it, where those are others than who may know of it. */
+  /** The policy of the read, if it differs from the policy of knowing that the node exists. */
   readonly reading?: Policy;
   find(reader: Reader, id: string): Promise<NamedRow | undefined>;
 }

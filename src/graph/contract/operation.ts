@@ -1,6 +1,4 @@
-/**
- * What a contract is made of. A contract is data, written once in a feature; validation, documents and tests are made from it.
- */
+/** The types of contracts. A contract is data, written once in a feature. Validation, documents and tests are made from it. */
 import type { Static, TObject, TSchema } from "typebox";
 import type { AppFacts } from "#auth/app-facts";
 import type { Policy } from "#auth/policy";
@@ -23,93 +21,90 @@ export type Place = "query" | "body";
 /** One field of a node or of a list's items. */
 export interface Field<R = Row> {
   readonly schema: TSchema;
-  /** D-16: who may read it. Where this is not the operation's policy each request checks it on the node (`pipeline/fields/field-policies.ts`). */
+  /** D-16: who may read it. If this is not the operation's policy, each request checks it on the node (`pipeline/fields/field-policies.ts`). */
   readonly policy: Policy;
-  /** The value in a row; the row's column of the field's own name when left out. Undefined leaves the field out. */
+  /** The value in a row, by default the column of the field's name. If it is undefined, the field is left out. */
   of?(row: R, request: ReadRequest): unknown;
-  /** For a value that needs another look at the database, only when it is selected: of all rows at once, in their order. */
+  /** Reads a value that is not in the row, if it is selected: for all rows together, in their order. */
   load?(request: ReadRequest, reader: Reader, rows: readonly R[]): Promise<readonly unknown[]>;
   readonly nested?: Nested<R>;
-  /**
-   * For a field that names another node: its value is that node's `id`, and what is selected inside it is what a read of that node
-   * returns to the caller (D-38).
-   */
+  /** For a field that names another node. Its value is that node's `id`, and with a selection inside, the caller's read of that node (D-38). */
   readonly reference?: Reference<R>;
-  /** An edge of the node, which the registry adds: the value is what a read of the edge returns to the caller (D-38). */
+  /** An edge of the node, which the registry adds. The value is the caller's read of the edge (D-38). */
   readonly edge?: ListOperation;
-  /** Present in this profile alone. */
+  /** Only this profile has the field. */
   readonly onlyIn?: "clients";
 }
 
 /**
- * A field that is itself an object with fields, or a list of such. Fields of it with another policy than the object's are asked of
- * the node that holds the object.
+ * A field whose value is an object with fields, or a list of such objects. If a field of it has another policy than the object, that policy is
+ * checked on the node that has the object.
  */
 export interface Nested<R = Row> {
-  /** The node type, where the object is a node of which only these fields are shown. Documents name it by that. */
+  /** The node type, if the object is a node with only some of its fields. Documents use it as the name. */
   readonly type?: string;
   readonly set: () => FieldSet;
-  /** The value is `{data: […]}`, as of an edge. */
+  /** The value is `{data: […]}`, like that of an edge. */
   readonly isList?: true;
-  /** For each of the rows, in their order: the row of its object, or those of its list. Undefined where it has none. */
+  /** For each row, in their order: the row of its object, or the rows of its list. Undefined: the row has none. */
   load(request: ReadRequest, reader: Reader, rows: readonly R[]): Promise<readonly (Row | readonly Row[] | undefined)[]>;
 }
 
 interface Reference<R = Row> {
-  /** Of the node that is named. It has a read of its own. */
+  /** The type of the named node, which has a read of its own. */
   readonly type: string;
-  /** Null: the row names none. */
+  /** Null: the row names no node. */
   idOf(row: R): string | null;
-  /** What can be selected; the registry says it. */
+  /** The fields that can be selected. The registry sets it. */
   readonly set?: () => FieldSet;
 }
 
 export interface FieldSet<R = Row> {
   readonly fields: Readonly<Record<string, Field<R>>>;
-  /** Returned when `fields` is not given. */
+  /** Returned without the parameter `fields`. */
   readonly defaults: readonly string[];
   readonly clientsDefaults?: readonly string[];
-  /** Returned whatever `fields` asks for (D-37); where left out, `id` alone. */
+  /** Returned whatever `fields` names (D-37), by default `id` alone. */
   readonly required?: readonly string[];
   /** H7, D-21: a field that only other nodes have is known but not available (422), and any other is refused (400), in both profiles. */
   readonly isExhaustive?: true;
 }
 
-/** A header of requests, for documents: the handler reads and checks it. */
+/** A header of requests, for documents. The handler reads and checks it. */
 interface RequestHeader {
   readonly description: string;
   readonly schema: TSchema;
   readonly isRequired?: true;
 }
 
-/** Where something is served, to whom, and how it is refused: the same for operations and for reads of a node. */
+/** The parts of a contract that operations and reads of a node have in common: surfaces, versions, rights and errors. */
 export interface Access {
   /** The clauses that it serves. */
   readonly clauses: readonly string[];
-  /** The decisions of its own that say what the document leaves open, or why it is served at all where it serves no clause. */
+  /** The decisions about it: how open questions are answered, or why it is served if it serves no clause. */
   readonly decisions: readonly string[];
   readonly surfaces: readonly SurfaceName[];
-  /** Where the `clients` profile serves it too (D-55). */
+  /** Further surfaces of the profile `clients` (D-55). */
   readonly clientsSurfaces?: readonly SurfaceName[];
   readonly versions: VersionRule;
   readonly scheme: SchemeName;
   readonly policy: Policy;
-  /** Where a surface takes fewer kinds of tokens than the policy (D-133). */
+  /** The kinds of tokens on a surface that takes fewer than the policy (D-133). */
   readonly kindsOn?: Readonly<Partial<Record<SurfaceName, readonly TokenKind[]>>>;
   readonly errorForm: ErrorForm;
   /** Headers of a request that its handler reads, by name. */
   readonly requestHeaders?: Readonly<Record<string, RequestHeader>>;
-  /** On every response of it, errors too (e.g. a deprecation). */
+  /** On every response, also on errors (e.g. a deprecation). */
   readonly headers?: Readonly<Record<string, string>>;
-  /** D-13 [clients]: where the app allows it, a request on it without any token counts as the app's own. */
+  /** D-13 [clients]: if the app allows it, a request without a token counts as the app's own. */
   readonly tokenless?: (app: AppFacts) => boolean;
-  /** Which errors may leave it, beside those that every request may meet (`commonErrors` of `graph/contract/response-schemas.ts`). */
+  /** Its errors, besides those of every request (`commonErrors` of `graph/contract/response-schemas.ts`). */
   readonly errors: readonly DeclaredError[];
 }
 
 export interface NodeType<R extends Row = Row> {
   readonly type: string;
-  /** Who may know that the node exists, for every operation on it (D-16). */
+  /** The callers who may know that the node exists, for every operation on it (D-16). */
   readonly policy: Policy;
   /** Absent: `GET /{id}` is not part of the interface for this type. */
   readonly reading?: Access & {
@@ -123,25 +118,25 @@ interface OperationBase extends Access {
   /** Verb and noun, e.g. `createPersona`. */
   readonly operation: string;
   readonly method: Method;
-  /** The node type it hangs on; null for an address without an id (`/debug_token`). */
+  /** The node type. Null: its address has no id (`/debug_token`). */
   readonly on: string | null;
-  /** The edge, or the literal for `on: null`; null for the node itself. */
+  /** The edge, or the literal for `on: null`. Null: the node itself. */
   readonly edge: string | null;
-  /** Who may know that the node exists, where that is wider for this operation than for its node type. */
+  /** The callers who may know that the node exists, if this operation allows more of them than the node type. */
   readonly visibility?: Policy;
-  /** A literal segment that may stand before the id (`/pages/{page_id}/…`, D-03). */
+  /** A literal segment that may be before the id (`/pages/{page_id}/…`, D-03). */
   readonly alsoUnder?: string;
   readonly params: TObject;
   /**
-   * D-40: parameters with a place of their own. `strict` reads them only there, `clients` in either place, and both refuse two
-   * different values. Of others the body's value wins (D-34).
+   * D-40: parameters with a place of their own. `strict` reads them only there, `clients` in either place, and both refuse two different values.
+   * For all other parameters the body has precedence (D-34).
    */
   readonly places?: Readonly<Record<string, Place>>;
   /** Other names of parameters, which `clients` alone takes (D-40). Of two in one place the interface's name counts. */
   readonly aliases?: Readonly<Record<string, string>>;
-  /** D-50: `strict` refuses parameters that are not declared. Elsewhere they are ignored (D-34). */
+  /** D-50: `strict` refuses undeclared parameters. Other operations ignore them (D-34). */
   readonly isClosed?: true;
-  /** For a body of multipart/form-data that may be larger than others: it holds a file. */
+  /** The maximum of a multipart/form-data body with a file, which may be larger than others. */
   readonly multipartBytesMax?: number;
   readonly summary: string;
 }
@@ -151,13 +146,13 @@ export interface ListOperation<P extends TObject = TObject, R extends Row = Row>
   readonly method: "GET";
   readonly params: P;
   readonly items: FieldSet<R>;
-  /** The node type of the items: other features may give fields to it, and documents name it by that. */
+  /** The node type of the items. Other features may add fields to it, and documents use it as the name. */
   readonly itemType?: string;
-  /** Which node an item is: needed where a field of the items has a policy other than the operation's (D-16). */
+  /** The node of an item. Needed if a field of the items has another policy than the operation (D-16). */
   nodeOf?(row: R): NodeRef;
-  /** D-35: cursors alone, neither next nor previous. */
+  /** D-35: only cursors, without next and previous. */
   readonly cursorsOnly?: true;
-  /** How many columns its sort key has: 1 unless said otherwise. */
+  /** How many columns its sort key has, by default 1. */
   readonly keyColumns?: number;
   /** Adds top-level keys beside `data` and `paging`, e.g. `summary`. */
   readonly extras?: TSchema;
@@ -175,20 +170,20 @@ interface WriteOperation<P extends TObject = TObject, A extends TSchema = TSchem
   readonly method: "POST" | "DELETE";
   readonly params: P;
   readonly returns: A;
-  /** D-33: what `fields` on the request selects from, once it is written: the node whose `id` the response has, or the addressed node. */
+  /** D-33: `fields` selects from this node after the write: the node whose `id` the response has, or the addressed node. */
   readonly readBack?: { readonly type: string; readonly set: FieldSet };
 }
 
 export type Operation = ListOperation | ReadOperation | WriteOperation;
 
-/** What every handler is given, beside its database. */
+/** The request as a handler gets it. */
 export interface OperationRequest<P = unknown> {
   readonly node: NodeRef;
   readonly params: P;
   readonly caller: Caller;
   readonly version: Version;
   readonly world: World;
-  /** D-82: whether a named migration is on for this request; `as`: for the calling app as it is by now. */
+  /** D-82: whether a named migration is on for this request. `as`: the calling app's current state. */
   isMigrated(name: string, as?: MigratedApp): boolean;
   readonly graphRequest: GraphRequest;
 }
@@ -215,12 +210,12 @@ export type Served =
   | {
       readonly contract: WriteOperation;
       readonly submit: (request: OperationRequest) => Promise<unknown>;
-      /** Told of a request whose parameters the contract refuses: they are as they were sent. */
+      /** Called if the contract refuses the parameters, which are as they were sent. */
       readonly refused?: (request: OperationRequest<Parameters>, error: unknown) => void;
       readonly notes?: undefined;
     };
 
-/** What `debug=all` says of a request that succeeded, beside what it says of every request (D-34). */
+/** Further messages of `debug=all` for a request that succeeded (D-34). */
 type NotesOn<P = unknown> = (request: OperationRequest<P>) => readonly string[];
 
 export function serveList<P extends TObject, R extends Row>(
@@ -237,10 +232,7 @@ export function serveRead<P extends TObject, A extends TSchema>(
   return { contract, handle } as unknown as Served;
 }
 
-/**
- * `prepare` asks a network what must be known first (never inside a transaction); `handle` gets what `prepare` returned
- * and checks again, in the transaction, whatever it saw.
- */
+/** `prepare` sends requests to other servers before the transaction. `handle` gets its result, and checks again in the transaction what it read. */
 export function serveWrite<P extends TObject, A extends TSchema, Prepared = undefined>(
   contract: WriteOperation<P, A>,
   handle: (request: OperationRequest<Static<P>>, tx: Transaction, prepared: Prepared) => Promise<Static<A>>,
@@ -250,7 +242,7 @@ export function serveWrite<P extends TObject, A extends TSchema, Prepared = unde
   return { contract, handle, ...(prepare === undefined ? {} : { prepare }), ...(notes === undefined ? {} : { notes }) } as unknown as Served;
 }
 
-/** A write of which several requests share a transaction: the feature opens it, and responds to each request once it is durable. */
+/** A write whose requests share transactions. The feature opens them, and responds to each request after the commit. */
 export const serveIntake = <P extends TObject, A extends TSchema>(
   contract: WriteOperation<P, A>,
   submit: (request: OperationRequest<Static<P>>) => Promise<Static<A>>,
@@ -287,8 +279,8 @@ export const parametersOfAll: ReadonlySet<string> = new Set([
   ...ofLibraries,
 ]);
 
-/** Beside those, what selects, where an operation has something to select from. */
+/** Parameters that `debug=all` does not report as ignored: general ones, and those that select. */
 export const generalParameters: ReadonlySet<string> = new Set([...parametersOfAll, "fields", "limit", "before", "after", "ids"]);
 
-/** In words of JSON Schema: an object with none but those of every operation. */
+/** In words of JSON Schema: an object with general parameters only. */
 export const noOthers = { properties: Object.fromEntries([...parametersOfAll].map((name) => [name, {}])), additionalProperties: false } as const;

@@ -5,14 +5,14 @@ import type { Reader, Transaction } from "#storage/database";
 import type { World } from "../worlds/world.ts";
 
 interface AppWritesPort {
-  /** VER-5c: notes the app's first marketing request, Unix seconds, unless one was noted. */
+  /** VER-5c: stores the time of the app's first marketing request, Unix seconds, unless one is stored. */
   recordMarketingUse(tx: Transaction, app: NodeId, now: number): Promise<void>;
 }
 
 interface SealedValuesPort {
-  /** In the background, the current key seals all values that another one has sealed (D-171). */
+  /** Schedules a job that seals all values of other keys with the current key (D-171). */
   schedule(tx: Transaction, world: World): Promise<void>;
-  /** The values that another key has sealed. */
+  /** How many values are sealed with another key. */
   countOthers(reader: Reader, world: World): Promise<number>;
 }
 
@@ -23,7 +23,7 @@ declare module "#kernel/ports" {
   }
 }
 
-/** Of auth, of the pipeline, of the webhook engine (`webhooks/ports.ts`), and of example events. */
+/** The ports that auth, the pipeline, webhooks (`webhooks/ports.ts`) and example events need. */
 export const portsOfServer: readonly PortName[] = [
   ...(["app", "page_role"] as const),
   ...(["app_writes", "sealed_values"] as const),

@@ -1,4 +1,4 @@
-/** What keeps the server from starting in the fields of nodes, items and objects, and in what a read says of itself (D-16, D-37, D-38). */
+/** Mistakes in fields of nodes, items and objects, and in reads, stop the start of the server (D-16, D-37, D-38). */
 import { expect, test } from "bun:test";
 import { Type } from "typebox";
 import { definePolicy, nobody, type Policy } from "#auth/policy";
@@ -75,7 +75,7 @@ test("a field that is answered by default and is not there, of a node, an item, 
     const box = field({ nested: { set: () => setOf(more), load: async () => [] } });
     expect(refusal({ nodeTypes: reading(setOf({}, { box })) })).toBe(`box of note ${words}`);
   }
-  // A word that every object of the program has is no field.
+  // A property of every JavaScript object is not a field.
   expect(refusal({ nodeTypes: reading(setOf({ defaults: ["toString"] })) })).toEndWith("does not have: toString");
 });
 

@@ -1,4 +1,4 @@
-/** What keeps the server from starting: each refusal of the registry, by a feature that is wrong in one way. */
+/** The registry refuses features with mistakes, so that the server does not start. */
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { Type } from "typebox";

@@ -1,6 +1,6 @@
 /**
- * What the features define, collected once at start, first of all (type, method, edge) → operation. It refuses duplicates, a node
- * type, operation or field without a policy (D-16), errors and policies that no feature lists, and ports that no feature provides.
+ * Collects the definitions of all features once at start, above all the operation of each node type, method and edge. It refuses duplicates;
+ * a node type, operation or field without a policy (D-16); errors and policies that no feature lists; and ports that no feature provides.
  */
 import { Type } from "typebox";
 import { nobody, ownApp, type Policy } from "#auth/policy";
@@ -24,16 +24,16 @@ import { portsOfServer } from "./ports.ts";
 export interface Endpoint {
   readonly access: Access & { readonly operation: string };
   readonly served: Served | undefined;
-  /** The node type whose declared fields answer, for a read of a node. */
+  /** The read of a node by its declared fields, which has no handler. */
   readonly reading: NonNullable<NodeType["reading"]> | undefined;
-  /** The node type that it hangs on; undefined for an address without an id. */
+  /** The node type. Undefined: the address has no id. */
   readonly nodeType: string | undefined;
   readonly readParams: ReadParameters;
   /** The parameters of its own, for `debug=all`. */
   readonly paramNames: readonly string[];
-  /** How a version calendar's `affects` may call it: operation, edge, and the endpoint's number in the interface (`G2`). */
+  /** Its names in a version calendar's `affects`: operation, edge, and the endpoint's number in the interface (`G2`). */
   readonly names: readonly string[];
-  /** Who may know that the node exists. */
+  /** The callers who may know that the node exists. */
   readonly visibility: Access["policy"];
 }
 
@@ -42,9 +42,9 @@ export class Registry {
   readonly changes: ChangeLog;
   readonly webhookFields: FieldCatalogue;
   readonly endpoints: Endpoint[] = [];
-  /** Every policy that anything may name. */
+  /** All policies of all features. */
   readonly policies: ReadonlySet<Policy>;
-  /** Every scope that anything asks for. */
+  /** All scopes that a policy or feature needs. */
   readonly scopes: ReadonlySet<string>;
   /** By name: every error that may leave the graph. */
   readonly errors: ReadonlyMap<string, ErrorDefinition>;
@@ -73,7 +73,7 @@ export class Registry {
     this.#checkReferences();
     this.changes = new ChangeLog(features.flatMap((feature) => feature.changes ?? []));
     this.webhookFields = new FieldCatalogue(features.flatMap((feature) => feature.webhookFields ?? []));
-    // What no entry can be read by is found at start, not with the first world file.
+    // A schema that no reader supports fails at start, not with the first world file.
     for (const { entry } of features.flatMap((feature) => feature.worldSections ?? [])) entryReader(entry);
   }
 
@@ -85,7 +85,7 @@ export class Registry {
     };
   }
 
-  /** The ports of all features. Throws where a feature, or the server, needs one that none provides. */
+  /** The ports of all features. Throws if a feature or the server needs a port that no feature provides. */
   openPorts(): PortRegistry {
     const ports = new PortRegistry();
     for (const feature of this.features) ports.registerAll(feature.ports?.(ports) ?? {});
@@ -101,7 +101,7 @@ export class Registry {
     return new Set(this.endpoints.flatMap(({ names }) => names));
   }
 
-  /** The operations that hang on a node type. */
+  /** The operations of a node type. */
   operationsOn(type: string): readonly Endpoint[] {
     return this.endpoints.filter(({ served }) => served?.contract.on === type);
   }
@@ -135,17 +135,17 @@ export class Registry {
     return edge !== undefined && this.#prefixes.get(prefix)?.has(edge) === true;
   }
 
-  /** D-20: edges of page messaging answer flat, even where the id leads nowhere. */
+  /** D-20: edges of page messaging have flat errors, even if the node does not exist. */
   isFlatEdge = (edge: string | undefined): boolean => edge !== undefined && this.#flatEdges.has(edge);
 
-  /** What every request of that shape carries in its response, whatever it leads to: a header says nothing about ids (D-90). */
+  /** Headers of every response to a request of that shape, even if the node does not exist: they reveal nothing about ids (D-90). */
   headersOf = (method: string, edge: string | undefined): Readonly<Record<string, string>> | undefined =>
     edge === undefined ? undefined : this.#headers.get(edge)?.get(method);
 
-  /** What is known of the endpoint before anything is looked up; undefined for a bare id, and where node types differ. */
+  /** The access of the endpoint as far as the request's shape decides it. Undefined: it has only an id, or node types differ. */
   accessByShape = (method: string, edge: string | undefined): Access | undefined => this.#shapes.accessOf(method, edge);
 
-  /** Where tokens may count, as far as the form of the request says it. */
+  /** The places in which tokens may count, as far as the request's shape decides it. */
   placesByShape = (method: string, edge: string | undefined): readonly Place[] => this.#shapes.placesOf(method, edge);
 
   #withNodeSet(type: NodeType): NodeType {
@@ -153,7 +153,7 @@ export class Registry {
     return reading === undefined ? type : { ...type, reading: { ...reading, set: nodeSet(type.type, reading.set, this.features, this.#setOf) } };
   }
 
-  /** What is read back after a write is one node, as by a read of it. */
+  /** The fields after a write are those of a read of the node. */
   #withNodeSets(served: Served): Served {
     const { contract } = served;
     if (contract.kind === "list") return { ...served, contract: withItemSet(contract, this.features) } as Served;
@@ -162,7 +162,7 @@ export class Registry {
     return { ...served, contract: { ...contract, readBack: { type, set: nodeSet(type, set, this.features, this.#setOf) } } } as Served;
   }
 
-  /** Throws an ordinary `Error` for a type that has no read of its own. */
+  /** Throws an ordinary `Error` if the type has no read of its own. */
   readonly #setOf = (type: string): FieldSet => {
     const set = this.#types.get(type)?.reading?.set;
     if (set === undefined) throw new Error(`a field refers to nodes of the type ${type}, which have no read of their own`);
@@ -249,7 +249,7 @@ export class Registry {
     if (lost !== undefined) throw new Error(`${name} gives the field ${lost.name} to reads of ${lost.on}, which no feature declares`);
   }
 
-  /** Throws for a reference to a type without a read of its own. */
+  /** Throws if a field refers to a type without a read of its own. */
   #checkReferences(): void {
     for (const { reading } of this.#types.values())
       for (const { reference } of Object.values(reading?.set.fields ?? {})) if (reference !== undefined) this.#setOf(reference.type);
@@ -262,7 +262,7 @@ export class Registry {
     }
   }
 
-  /** D-16: a field with a policy of its own is asked of the node that the item is. */
+  /** D-16: a field with a policy of its own is checked on the node of the item. */
   #checkItems({ items, policy, operation, nodeOf }: ListOperation): void {
     this.#checkFields(items, policy, operation);
     const [beyond] = nodeOf === undefined ? fieldsBeyond(policy, items) : [];
@@ -277,7 +277,7 @@ export class Registry {
       if (field.reference !== undefined && field.reference.set === undefined)
         throw new Error(`${holder} refers to a node by ${name}, which only fields of a node may`);
     }
-    // D-37: they are in every response, so no caller who gets one may be kept from them.
+    // D-37: they are in every response, so every caller who gets one may read them.
     for (const name of set.required ?? ["id"]) {
       const field = set.fields[name];
       if (field !== undefined && field.policy !== policy) throw new Error(`${holder} always answers ${name}, but it has a policy of its own`);
@@ -288,7 +288,7 @@ export class Registry {
   }
 }
 
-/** What belongs to no feature, in the form of one. */
+/** The server's own definitions, in the form of a feature. */
 const server: Feature = {
   name: "the server",
   migrations: [],
@@ -297,7 +297,7 @@ const server: Feature = {
   needs: portsOfServer,
 };
 
-/** The inner map of a key, made when it is first asked for. */
+/** The inner map of a key, which is made on first use. */
 function innerOf<V>(outer: Map<string, Map<string, V>>, key: string): Map<string, V> {
   let inner = outer.get(key);
   if (inner === undefined) {
@@ -307,7 +307,7 @@ function innerOf<V>(outer: Map<string, Map<string, V>>, key: string): Map<string
   return inner;
 }
 
-/** The names that a feature takes, by what they name. Addresses are claimed in the registry, webhook fields in their catalogue. */
+/** The names that a feature defines, by kind. The registry checks addresses, and the catalogue checks webhook fields. */
 const namesTaken: Readonly<Record<string, (feature: Feature) => readonly string[]>> = {
   "node type": ({ nodeTypes = [] }) => nodeTypes.map(({ type }) => type),
   operation: ({ nodeTypes = [], operations = [] }) => [
@@ -340,26 +340,26 @@ function refuseDuplicates(features: readonly Feature[]): void {
   }
 }
 
-/** How a version calendar's `affects` may call an endpoint. `G2-3` is a clause of the endpoint `G2`. */
+/** The names of an endpoint in a version calendar's `affects`. `G2-3` is a clause of the endpoint `G2`. */
 function namesOf(access: Access & { readonly operation: string }, edge: string | undefined): string[] {
   const numbers = access.clauses.map((clause) => /^([A-I]\d)-/.exec(clause)?.[1]).filter((number) => number !== undefined);
   return [access.operation, ...(edge === undefined ? [] : [edge]), ...new Set(numbers)];
 }
 
-/** The field set of a node type's read, for what references to such nodes select. */
+/** The field set of a node type's read, from which references to such nodes select. */
 type SetOfType = (type: string) => FieldSet;
 
-/** The set with the fields that other features give to nodes of that type. Throws where a field is there already. */
+/** The set with the fields that other features add to nodes of that type. Throws if a field is there already. */
 function extendedSet(type: string, set: FieldSet, features: readonly Feature[]): FieldSet {
   const extensions = features.flatMap((feature) => feature.fieldExtensions ?? []).filter(({ on }) => on === type);
   return extensions.length === 0 ? set : withFields(type, set, Object.fromEntries(extensions.map(({ name, field }) => [name, field])));
 }
 
-/** The list with all that can be selected of its items. They have no edges (D-38). */
+/** The list with all fields that can be selected from its items. They have no edges (D-38). */
 const withItemSet = (list: ListOperation, features: readonly Feature[]): ListOperation =>
   list.itemType === undefined ? list : { ...list, items: extendedSet(list.itemType, list.items, features) };
 
-/** The set with all that can be selected of one node: other features' fields, edges, and what is inside its references. */
+/** The set with all fields that can be selected from one node: other features' fields, edges, and fields inside its references. */
 function nodeSet(type: string, set: FieldSet, features: readonly Feature[], setOf: SetOfType): FieldSet {
   const extended = extendedSet(type, set, features);
   const edges = features.flatMap((feature) => feature.operations ?? []).flatMap(({ contract }) => (contract.kind === "list" ? [contract] : []));
@@ -383,16 +383,16 @@ function withFields(type: string, set: FieldSet, more: Readonly<Record<string, F
   return { ...set, fields: { ...set.fields, ...more } };
 }
 
-/** What the form of a request alone says of its endpoint, by edge and method, whatever is stored (D-90). */
+/** The facts about an endpoint that the shape of a request reveals, by edge and method, whatever is stored (D-90). */
 interface Shape {
   readonly accesses: readonly Access[];
-  /** Undefined where node types differ. */
+  /** Undefined: node types differ. */
   readonly common: Access | undefined;
-  /** D-12: where the tokens of any of them may stand. */
+  /** D-12: the places of tokens of any of them. */
   readonly places: readonly Place[];
 }
 
-/** Of all methods that an edge has: what it says of one that it does not have. */
+/** Stands for a method that the edge does not have. Its shape is that of all its methods together. */
 const ANY = "";
 
 class Shapes {
@@ -404,19 +404,19 @@ class Shapes {
     for (const method of [contract.method, ANY]) {
       const accesses = [...(byMethod.get(method)?.accesses ?? []), contract];
       const counting = new Set<Place>(accesses.flatMap(({ scheme }) => schemes[scheme].places));
-      // In one order for all, so that of two dead tokens the same one is named with and without an edge.
+      // Always in one order, so that of two dead tokens the same one is named with and without an edge.
       const places = clientsScheme.places.filter((place) => counting.has(place));
       const isCommon = accesses.every(({ scheme, tokenless }) => scheme === contract.scheme && tokenless === contract.tokenless);
       byMethod.set(method, { accesses, places, common: isCommon ? contract : undefined });
     }
   }
 
-  /** Undefined for a bare id, and where node types differ. */
+  /** Undefined: the request has only an id, or node types differ. */
   accessOf(method: string, edge: string | undefined): Access | undefined {
     return edge === undefined ? undefined : this.#byEdge.get(edge)?.get(method)?.common;
   }
 
-  /** D-93: of a bare id, and of an edge that no node has, any place may count. */
+  /** D-93: with only an id, and with an edge that no node has, any place may count. */
   placesOf(method: string, edge: string | undefined): readonly Place[] {
     const byMethod = edge === undefined ? undefined : this.#byEdge.get(edge);
     return (byMethod?.get(method) ?? byMethod?.get(ANY))?.places ?? clientsScheme.places;

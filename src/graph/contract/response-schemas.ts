@@ -1,4 +1,4 @@
-/** The schema of an operation's 200, made from its contract: for documents, and for the check of every response in tests. */
+/** Makes the schema of an operation's 200 from its contract, for documents and for the check of every response in tests. */
 import { type TObject, type TSchema, Type } from "typebox";
 import type { ErrorName } from "#kernel/errors";
 import { SHAPE_OF } from "../schema/schema-node.ts";
@@ -18,8 +18,8 @@ const pagingSchema = (isCursorsOnly: boolean): TObject =>
   );
 
 /**
- * What a selection may return: every field that the profile has; only the required ones are certain. `shapeOf` says what it is a shape of: two of
- * the same keys are still two.
+ * All fields of the profile. Only the required ones are in every response. `shapeOf` names the node that it is a shape of, because shapes of
+ * different nodes may have the same keys.
  */
 function fieldSetSchema(set: FieldSet, profile: "strict" | "clients", shapeOf?: string): TObject {
   const required = set.required ?? ["id"];
@@ -40,7 +40,7 @@ function fieldSchema({ schema, nested, reference, edge }: Field, profile: "stric
   return nested.isList === true ? Type.Object({ data: Type.Array(one) }, closed) : one;
 }
 
-/** D-38: of what is inside an object only its `id` is certain, since a selection may leave the rest out. */
+/** D-38: of the keys inside an object only `id` is required, because a selection may leave out the rest. */
 function selectableSchema(schema: TSchema): TSchema {
   const { properties, items, required } = schema as { properties?: Record<string, TSchema>; items?: TSchema; required?: string[] };
   if (items !== undefined) return { ...schema, items: selectableSchema(items) };
@@ -73,7 +73,7 @@ export function responseSchema(endpoint: Endpoint, profile: "strict" | "clients"
   return contract.returns;
 }
 
-/** Errors that every request may meet, so that contracts list only their own (D-14, D-20, D-21, D-22). */
+/** Errors that every request may get, so that contracts list only their own (D-14, D-20, D-21, D-22). */
 export const commonErrors: readonly ErrorName[] = [
   "internalError",
   "databaseUnreachable",

@@ -3,15 +3,18 @@ import { isNodeId, type NodeId } from "#kernel/ids";
 import { parseVersion, type Version } from "#kernel/versions";
 
 export interface Address {
-  /** As asked; undefined when the path names none. */
+  /** As in the path. Undefined: the path has no version. */
   readonly version: Version | undefined;
-  /** A node id or `me`; undefined for an address without one. */
+  /** A node id or `me`. Undefined: the address has no id. */
   readonly id: NodeId | "me" | undefined;
-  /** The edge below the id, or the literal of an address without one (`debug_token`); undefined for the node itself. */
+  /** The edge below the id, or the literal of an address without an id (`debug_token`). Undefined: the node itself. */
   readonly edge: string | undefined;
-  /** The literal before the id (`pages`), where there is one. */
+  /** The literal before the id (`pages`). */
   readonly prefix: string | undefined;
-  /** What of the path leads nowhere; with `id`, a number that no node has, which H7 answers as a missing intent (D-02). Such an address still has a version, and the edge that its form is decided by (D-20, D-83). */
+  /**
+   * The part of the path that leads nowhere. Such an address still has a version, and the edge that decides the form of its error (D-20, D-83).
+   * If it has an `id`, that is a number that no node has, which H7 answers as a missing intent (D-02).
+   */
   readonly unknown?: string;
 }
 
@@ -49,9 +52,9 @@ function decoded(segment: string): string {
 export interface KnownSegments {
   /** Literals of addresses without an id. */
   isLiteral(word: string): boolean;
-  /** Edges of any node: they stand without an id where `ids=` names several (D-34). */
+  /** Edges of any node: a request with `ids=` has an edge without an id (D-34). */
   isEdge(word: string): boolean;
-  /** Literals that may stand before an id. */
+  /** Literals that may be before an id. */
   isPrefix(word: string): boolean;
 }
 
@@ -78,7 +81,7 @@ export function parseAddress(path: string, isVersioned: boolean, words: KnownSeg
   return segments.length === at + 1 && isDecimal(word) ? { ...unknown, id: word as NodeId } : unknown;
 }
 
-/** D-20: its edge is any name of one, wherever it stands. */
+/** D-20: its edge is the first segment that is the name of an edge. */
 function unknownAddress(segments: readonly string[], version: Version | undefined, words: KnownSegments): Address {
   const edge = segments.find((word) => words.isEdge(word) || words.isLiteral(word));
   return { version, id: undefined, edge, prefix: undefined, unknown: `/${segments.join("/")}` };

@@ -1,4 +1,4 @@
-/** The steps `see` and `authorize`: may the caller know of the node, and do this to it (D-10, D-12 to D-16, D-93). */
+/** The steps `see` and `authorize`: may the caller know that the node exists, and run the operation (D-10, D-12 to D-16, D-93). */
 import { type AppFacts, uncachedFacts } from "#auth/app-facts";
 import { type AuthorizationCheck, authorizationCheck, authorize, canSeeNode } from "#auth/authorize";
 import { type Credential, missingCredential, type Presented, schemeFor } from "#auth/credentials";
@@ -21,11 +21,11 @@ export function see({ world }: Incoming, resolved: Resolved): Promise<Visible | 
   if (credentials.length === 0) return seeWithoutToken(world, resolved);
   const scheme = schemeFor(endpoint.access.scheme, world.profile);
   const placed = credentials.filter(({ place }) => scheme.places.includes(place));
-  // D-93: the step `authorize` refuses a request without a token that counts, if these tokens may know of the node.
+  // D-93: if no token is in a place that counts, `authorize` refuses the request. Until then all tokens decide whether the node is visible.
   return seeAs(world, resolved, placed.length === 0 ? credentials : placed);
 }
 
-/** D-13 [clients]: as the addressed app itself, where it lets such requests come without a token. */
+/** D-13 [clients]: an app may allow such requests without a token. They count as its own. */
 async function seeWithoutToken(world: World, resolved: Resolved): Promise<Visible | undefined> {
   const { endpoint, node } = resolved;
   const { scheme, tokenless } = endpoint.access;
@@ -51,8 +51,8 @@ function checkFor(world: World, credentials: readonly Credential[], app: AppFact
 }
 
 /**
- * The tokens that count, for the policies of fields too. Rejects with what is missing (a place, a proof, a scope, a task), or the rate that is
- * used up (D-22); a read inside a response is part of a request that has been counted (D-38).
+ * Returns the tokens that count, for the policies of fields too. Rejects if a place, a proof, a scope or a task is missing, or if a rate is used
+ * up (D-22). A read inside a response does not count, because its request has been counted (D-38).
  */
 export async function authorizeCaller(
   { request, world, now, isInside }: Incoming,
@@ -60,7 +60,7 @@ export async function authorizeCaller(
 ): Promise<readonly AuthorizationCheck[]> {
   const { app } = caller;
   const used = countingCredentials(schemeFor(access.scheme, world.profile), access.scheme === "pageMessaging", { credentials, dead, caller });
-  // What is read of an app, or of a token, is no data of a person.
+  // An app and a token are not data of a person.
   const over = method === "GET" && subject.type !== "app" ? used.find(({ token }) => isDataAccessOver(token, now)) : undefined;
   if (over !== undefined) throw tokenExpired(placeNames[over.place]);
   const proof = request.body.appsecret_proof ?? request.query.appsecret_proof;
@@ -100,8 +100,8 @@ export async function authorizeAgain(incoming: Incoming, versioned: Versioned, c
 }
 
 /**
- * Throws what is missing for the scheme, the conflict of two places (D-12), or what is wrong with a dead token where its place
- * counts; page messaging has each of its places checked.
+ * Throws if a place of the scheme has no token, if two places have different tokens (D-12), or if a place that counts has a dead token. Page
+ * messaging checks each of its places.
  */
 function countingCredentials(
   scheme: Scheme,

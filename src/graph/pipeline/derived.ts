@@ -1,6 +1,6 @@
 /**
- * Requests that are made of another: those of a batch, those of `ids=`, and reads inside a response. Each is read from its text as one that
- * comes over HTTP, and has what it does not say itself from the request around it.
+ * Makes requests from another request: the parts of a batch, the reads of `ids=`, and reads inside a response. Each is read from its text like
+ * a request over HTTP, and takes everything else from the request around it.
  */
 import type { ParsedBody } from "../request-text/body.ts";
 import { parsePairs } from "../request-text/pairs.ts";
@@ -24,7 +24,7 @@ export function derivedFrom(around: GraphRequest, { method, path, queryText, bod
   };
 }
 
-/** Its headers, without the entity tag: that is one of the whole response. */
+/** The headers without If-None-Match, whose tag belongs to the whole response. */
 export const withoutTag =
   (request: GraphRequest): GraphRequest["header"] =>
   (name) =>
@@ -39,7 +39,7 @@ export function tokensOf(parameters: Parameters): Record<string, unknown> {
   return tokens;
 }
 
-/** The override of migrations (VER-7g), wherever it stands. */
+/** The override of migrations (VER-7g), from the query or the body. */
 export function overrideOf({ query, body }: GraphRequest): Record<string, unknown> {
   const { migrations_override = body.migrations_override } = query;
   return migrations_override === undefined ? {} : { migrations_override };

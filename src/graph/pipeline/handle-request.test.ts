@@ -129,7 +129,7 @@ onEachDatabase("the pipeline", (database) => {
       const traceless = ({ status, headers, body }: typeof hidden) =>
         JSON.stringify({ status, headers: { ...headers, "x-pf-trace-id": "" }, body: { ...body, pftrace_id: "" } }).replaceAll("2777", "2001");
       expect(traceless(hidden)).toBe(traceless(missing));
-      // What the page's own requests used up shows neither.
+      // The usage of the page is not shown either.
       await plaza.get(labels, { token: "page" });
     }
     expect((await plaza.get(labels, { token: "page" })).headers).toMatchObject({
@@ -154,8 +154,7 @@ onEachDatabase("the pipeline", (database) => {
         expect(response).toMatchObject({ status: 200, headers: { "pf-api-version": `v${version}.0` } });
       }
     }
-    const unknown = (segment: string) =>
-      `Unknown path components: /${segment}; the versions are v20.0, v21.0, v22.0, v23.0, v24.0, v25.0, v26.0`;
+    const unknown = (segment: string) => `Unknown path components: /${segment}; the versions are v20.0, v21.0, v22.0, v23.0, v24.0, v25.0, v26.0`;
     for (const segment of ["v19.0", "v27.0", "v99.0"]) {
       const response = await plaza.get(`/${segment}/2001/custom_labels`, { token: "page" });
       expect(response).toMatchObject({ status: 400, body: { code: 2500, message: unknown(segment) } });

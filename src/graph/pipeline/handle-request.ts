@@ -1,9 +1,8 @@
 /**
- * The pipeline: every request takes these steps, on plain data, so that a batch re-enters here and a test needs no socket. What
- * a step learns it returns (`stages.ts`); the last value that was reached says how an error is rendered.
+ * The pipeline. Every request takes these steps on plain data, so a batch enters here again for its parts and a test needs no socket. Each step
+ * returns what it learned (`stages.ts`), and the last value that was reached decides how an error is rendered.
  *
- * **Invariant:** a node that the caller may not see and one that does not exist get the same response, byte for byte but the trace
- * id.
+ * **Invariant:** a node that the caller may not see and one that does not exist get the same response, byte for byte, apart from the trace id.
  */
 import { unixSeconds } from "#kernel/clock";
 import { GraphError, internalError } from "#kernel/errors";
@@ -42,21 +41,21 @@ export interface RequestDeps {
   readonly registry: Registry;
   /** Makes a trace id: 11 or more characters, unique in practice. */
   traceId(): string;
-  /** The machine's, for the story of a request. */
+  /** The machine's time, for the trace of a request. */
   monotonicMs(): number;
-  /** Called with every error that is not one of the catalogue. */
+  /** Called with every error that is not in the catalogue. */
   onUnexpected(error: unknown, traceId: string): void;
 }
 
-/** Never rejects: an error is a response too. The surface, the step before these, is the business of `http`. */
+/** Never rejects, because an error is a response too. `http` has found the surface before. */
 export function handleRequest(deps: RequestDeps, world: World, request: GraphRequest): Promise<GraphResponse> {
   world.database.confirm();
-  // Another process may have moved the clock: the time from before would answer as if nothing had happened.
+  // Another process may have moved the clock. The time from before the move would be wrong.
   const { rereading } = world.clock;
   return rereading === undefined ? serve(deps, world, request) : rereading.then(() => serve(deps, world, request));
 }
 
-/** How far a request has come: what its log and the form of its error are made from. */
+/** How far a request has come. Its log and the form of its error are made from this. */
 interface Progress {
   reached: Reached;
   fault?: Met<RequestFaultInput> | undefined;
@@ -72,7 +71,7 @@ async function serve(deps: RequestDeps, world: World, request: GraphRequest): Pr
     const authenticated = await authenticate(incoming, addressOf(incoming, progress));
     progress.reached = authenticated;
     if (authenticated.app !== undefined) request.admission?.countAgainst(authenticated.app.id);
-    // D-34: a batch, or `ids=`: each of its requests goes through the pipeline by itself.
+    // D-34: each request of a batch or of `ids=` goes through the pipeline by itself.
     const many = dispatchMany((part) => handleRequest(deps, world, part), incoming, authenticated);
     if (many !== undefined) return reported(progress, await many);
     const response = await answer(incoming, authenticated, progress);
@@ -93,7 +92,7 @@ function addressOf(incoming: Incoming, progress: Progress): Addressed {
   return addressed;
 }
 
-/** Of a request, or of a read inside its response, which no fault meets and no rate counts. */
+/** Answers a request, or a read inside its response, to which faults and rates do not apply. */
 async function answer(incoming: Incoming, authenticated: Authenticated, progress: Progress): Promise<unknown> {
   const { world } = incoming;
   const { story } = progress;
@@ -107,17 +106,17 @@ async function answer(incoming: Incoming, authenticated: Authenticated, progress
   if (!world.faults.isEmpty && incoming.isInside !== true) progress.fault = await meetFault(incoming, resolved);
   if (progress.fault !== undefined) throwErrorOf(progress.fault, resolved);
 
-  // 5 Visibility: may the caller know that the node exists?
+  // 5 See: whether the caller may know that the node exists.
   story?.begin("check");
   const visible = await see(incoming, resolved);
   if (visible === undefined) {
-    // From here on the request is one that found no node.
+    // The response must not differ from that of a missing node.
     progress.reached = { ...authenticated, concealed: resolved.endpoint };
     throw notFound(incoming, authenticated);
   }
   progress.reached = visible;
 
-  // 6 Version: which one serves the request.
+  // 6 Version: the version that serves the request.
   const versioned = chooseVersion(incoming, visible);
   progress.reached = versioned;
 
@@ -129,7 +128,7 @@ async function answer(incoming: Incoming, authenticated: Authenticated, progress
   world.workBegins(operation);
   // 8 Parse: parameters, fields and page, against the contract.
   const parsed = parse(incoming, versioned, check);
-  // 9 Prepare: what a write must ask a network first, never inside a transaction.
+  // 9 Prepare: requests of a write to other servers, before its transaction.
   const prepared = parsed.kind === "write" ? await prepare(parsed) : undefined;
   // 10 Handle: a write in one transaction.
   story?.begin("handle", parsed);
@@ -142,8 +141,8 @@ async function answer(incoming: Incoming, authenticated: Authenticated, progress
 }
 
 /**
- * A read inside a response (D-38): of an edge, or of a node that a field names. It is a request of the caller's own, so it shows what that
- * would. Undefined: it is answered as one of a missing node. Rejects with every other error of that read.
+ * Reads an edge, or a node that a field names, inside a response (D-38). It is a request of the caller's own, so it shows no more than one.
+ * Undefined: the caller gets the response of a missing node. Rejects with every other error of that read.
  */
 async function readPart(around: Incoming, { address }: Versioned, part: Part): Promise<unknown> {
   const incoming: Incoming = { ...around, request: requestOfPart(around.request, address.version, part), isInside: true, upgrades: [] };
@@ -152,7 +151,7 @@ async function readPart(around: Incoming, { address }: Versioned, part: Part): P
     const authenticated = await authenticate(incoming, addressOf(incoming, progress));
     progress.reached = authenticated;
     const response = await answer(incoming, authenticated, progress);
-    // Of a read that is refused nothing is said.
+    // The response does not mention a refused read.
     around.upgrades.push(...upgradesOf(incoming, progress.reached));
     return response;
   } catch (error) {
@@ -163,7 +162,7 @@ async function readPart(around: Incoming, { address }: Versioned, part: Part): P
 
 const missingNode: ReadonlySet<string> = new Set(["unsupportedRequest", "unknownObject404"]);
 
-/** As the caller would send it, so that the links of an edge lead on. */
+/** As the caller would send it, so that the links of an edge work. */
 function requestOfPart(around: GraphRequest, version: Version | undefined, { id, edge, fields }: Part): GraphRequest {
   const tokens = tokensOf(around.query);
   return derivedFrom(around, {

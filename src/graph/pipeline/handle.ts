@@ -1,4 +1,4 @@
-/** The steps `prepare` and `handle`: the feature's own code. */
+/** The steps `prepare` and `handle`: they run the feature's own code. */
 
 import type { Transaction } from "#storage/database";
 import type { Row } from "#storage/sql";
@@ -6,14 +6,14 @@ import type { ListResult } from "../contract/operation.ts";
 import type { Parsed, ParsedList, ParsedNode, ParsedRead, ParsedWrite } from "./parse.ts";
 import type { Storyteller } from "./story/story.ts";
 
-/** What the feature returned, with the request that it was for. */
+/** The result of the feature, with its request. */
 export type Handled =
   | { readonly kind: "node"; readonly parsed: ParsedNode; readonly row: Row | undefined }
   | { readonly kind: "list"; readonly parsed: ParsedList; readonly found: ListResult<Row> }
   | { readonly kind: "read"; readonly parsed: ParsedRead; readonly response: unknown }
   | { readonly kind: "write"; readonly parsed: ParsedWrite; readonly response: unknown };
 
-/** What must be asked of a network first: never inside a transaction. Undefined where a write prepares nothing. */
+/** Sends requests of a write to other servers, before its transaction. Undefined: the write prepares nothing. */
 export function prepare({ served, request }: ParsedWrite): Promise<unknown> | undefined {
   if (served.submit !== undefined || served.prepare === undefined) return undefined;
   const { prepare } = served;
@@ -22,7 +22,7 @@ export function prepare({ served, request }: ParsedWrite): Promise<unknown> | un
   return admission === undefined ? ask() : admission.whileWaiting(ask);
 }
 
-/** Rejects with what the feature throws; of a write that rejects nothing is stored. */
+/** Rejects with the error of the feature. A write that rejects stores nothing. */
 export async function handle(
   parsed: Parsed,
   prepared: unknown,

@@ -1,6 +1,6 @@
 /**
- * Parameters against the contract, for the step `parse`. Values arrive as text (query, form) or as JSON; each is read as what its
- * schema says, or refused with an error that names it (D-21). Unknown keys are ignored (D-34).
+ * Reads parameters by the contract, for the step `parse`. Values arrive as text (query, form) or as JSON. Each is read as its schema says, or
+ * refused with an error that names it (D-21). Unknown keys are ignored (D-34).
  */
 import type { TObject } from "typebox";
 import { invalidParameter } from "#kernel/errors";
@@ -11,10 +11,10 @@ import { everywhere, type ServedIn } from "../schema/schema-node.ts";
 import { readId, secondsOf } from "../worlds/file/schema-words.ts";
 import { JsonNumber, type Parameters } from "./request.ts";
 
-/** Throws `invalidParameter`, which names the parameter and where in it, e.g. `users[0]`. */
+/** Throws `invalidParameter`, which names the parameter and the place in it, e.g. `users[0]`. */
 export type ReadParameters = (source: Parameters, where?: ServedIn) => Record<string, unknown>;
 
-/** Made once per operation. Throws an ordinary `Error` for a schema that nothing can be read by. */
+/** Made once for each operation. Throws an ordinary `Error` if the schema has words that no reader knows. */
 export function parametersReader(schema: TObject): ReadParameters {
   const read = readerOf(schema, dialect);
   return (source, where = everywhere) => {
@@ -36,7 +36,7 @@ const booleans = new Map<unknown, boolean>([
   ...[false, 0, "false", "0", "False", "FALSE"].map((no) => [no, false] as const),
 ]);
 
-/** A flag that stands outside of a contract. */
+/** For a flag that is in no contract. */
 export const isYes = (flag: unknown): boolean => booleans.get(flag) === true;
 export const isNo = (flag: unknown): boolean => booleans.get(flag) === false;
 
@@ -59,7 +59,7 @@ function numberOf(value: unknown): unknown {
   return typeof text === "string" && DECIMAL.test(text) ? Number(text) : text;
 }
 
-/** D-161: a list of plain values has four ways to be written: JSON, a repeated name, `a[]=x`, and commas. One of objects has no commas. */
+/** D-161: a list of plain values is JSON, a repeated name, `a[]=x`, or text with commas. A list of objects has no commas. */
 function listOf(value: unknown, isCommaSeparated: boolean): unknown {
   if (Array.isArray(value)) return isCommaSeparated ? value.flatMap((item) => (typeof item === "string" ? partsOf(item) : [item])) : value;
   if (typeof value !== "string") return value;
@@ -69,7 +69,7 @@ function listOf(value: unknown, isCommaSeparated: boolean): unknown {
 
 const partsOf = (text: string): string[] => text.split(",").map((part) => part.trim());
 
-/** D-161: a list of texts that no contract declares. Undefined for what is no such list. Throws `invalidParameter` for what is almost JSON. */
+/** D-161: a list of texts that no contract declares. Undefined: it is not such a list. Throws `invalidParameter` if it begins like JSON and is not. */
 export function textsOf(value: unknown, parameter: string): string[] | undefined {
   try {
     const list = listOf(value, true);

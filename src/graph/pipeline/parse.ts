@@ -1,4 +1,4 @@
-/** The step `parse`: the request's text against the contract. Nothing is read from the store, and nothing after it refuses a parameter's form. */
+/** The step `parse`: reads parameters, fields and page by the contract. It reads nothing from the store, and no later step refuses the form of a parameter. */
 import type { AuthorizationCheck } from "#auth/authorize";
 import { isDataAccessOver } from "#auth/token";
 import { BoundedMap } from "#kernel/bounded-map";
@@ -43,7 +43,7 @@ export interface ParsedList {
   readonly kind: "list";
   readonly request: ListRequest;
   readonly served: ServedOf<"list">;
-  /** What its cursors belong to. */
+  /** Its cursors work only with this list. */
   readonly name: string;
   readonly projection: Projection;
   readonly access: FieldAccess;
@@ -59,7 +59,7 @@ export interface ParsedWrite {
   readonly kind: "write";
   readonly request: OperationRequest;
   readonly served: ServedOf<"write">;
-  /** D-33: what is read back; undefined where nothing is. */
+  /** D-33: the fields that are read after the write. Undefined: none. */
   readonly projection: Projection | undefined;
   readonly access: FieldAccess;
 }
@@ -78,7 +78,7 @@ export function parse(incoming: Incoming, versioned: Versioned, check: readonly 
   if (places !== undefined) checkPlaces(named, places, world.profile);
   const source = registry.changes.upParams(endpoint.access.operation, version, parametersOf(named));
   if (isClosed === true && world.profile === "strict") refuseUndeclared(source, endpoint.paramNames);
-  // An operation with a parameter of that name selects nothing by it.
+  // For some operations `fields` is a parameter of their own, which selects nothing.
   const selection = endpoint.paramNames.includes("fields") ? undefined : selectionOf(source.fields);
   const access: FieldAccess = { policy: endpoint.access.policy, check };
   const { reading, served } = endpoint;
@@ -123,7 +123,7 @@ function writeOf(
 ): ParsedWrite {
   const readBack = selection === undefined || served.submit !== undefined ? undefined : served.contract.readBack;
   const projection = readBack === undefined ? undefined : projectionOf(readBack.set, selection, world.profile, registry.isField);
-  // D-11: what is written is written, and nothing is read back of a person whose data the app may no longer read.
+  // D-11: the write succeeds, but the response has no data of a person whose data the app may no longer read.
   const isReadable = projection !== undefined && !access.check.some(({ input }) => isDataAccessOver(input.token, now));
   return { kind: "write", request, served, projection: isReadable ? projection : undefined, access };
 }
@@ -131,13 +131,13 @@ function writeOf(
 function selectionOf(fields: unknown): Selection | undefined {
   if (fields === undefined || fields === "") return undefined;
   if (typeof fields === "string" && !fields.startsWith("[")) return knownSelection(fields);
-  // D-161: JSON is no list of commas, which stand inside of nested selections too.
+  // D-161: JSON is not split at commas, because nested selections have commas too.
   const list = typeof fields === "string" ? parseJsonParameter(fields, "fields") : fields;
   if (Array.isArray(list) && list.every((field) => typeof field === "string")) return parseSelection(list.join(","));
   throw invalidParameter("fields", "must be a comma-separated string");
 }
 
-/** Clients ask for the same fields again and again. At most 512 texts of 256 characters, and what they resolve to. */
+/** Clients ask for the same fields again and again. At most 512 texts of 256 characters are kept, with their selections. */
 const SELECTIONS_MAX = 512;
 const SELECTION_CHARACTERS_MAX = 256;
 const selections = new BoundedMap<string, Selection>(SELECTIONS_MAX);
@@ -150,7 +150,7 @@ function knownSelection(text: string): Selection {
   return selection;
 }
 
-/** D-34, D-40, D-41, D-50: which parameters a request may have, and where each is read from, the query or the body. */
+/** D-34, D-40, D-41, D-50: the parameters of a request by their place, the query or the body. */
 type Placed = Pick<GraphRequest, "query" | "body">;
 
 /** Bodies carry parameters on every method, and the body wins over the query. */
@@ -158,7 +158,7 @@ export function parametersOf({ query, body }: Placed): Parameters {
   if (isEmpty(body)) return query;
   if (isEmpty(query)) return body;
   const parameters: Record<string, unknown> = { ...query, ...body };
-  // D-41: null in the body is no value where the query has one.
+  // D-41: null in the body does not replace a value of the query.
   for (const name in query) if (body[name] === null) parameters[name] = query[name];
   return parameters;
 }
@@ -167,7 +167,7 @@ export function parametersOf({ query, body }: Placed): Parameters {
 const withFiles = (parameters: Parameters, { files }: Pick<GraphRequest, "files">): Parameters =>
   files.size === 0 ? parameters : { ...parameters, ...Object.fromEntries(files) };
 
-/** Throws `invalidParameter` where a parameter has two different values, and in `strict` where it is only in the other place. */
+/** Throws `invalidParameter` if a parameter has two different values, and in `strict` also if it is only in the other place. */
 export function checkPlaces({ query, body }: Placed, places: Readonly<Record<string, Place>>, profile: Profile): void {
   for (const name in places) {
     const inQuery = query[name] ?? undefined;
@@ -197,7 +197,7 @@ function underOwnNames(parameters: Parameters, aliases: Readonly<Record<string, 
   return own;
 }
 
-/** D-50, D-57: throws `invalidParameter` for a parameter that is neither one of every operation nor one of `names`. */
+/** D-50, D-57: throws `invalidParameter` for a parameter that is neither general (D-315) nor one of `names`. */
 export function refuseUndeclared(parameters: Parameters, names: readonly string[]): void {
   for (const name in parameters) {
     if (!parametersOfAll.has(name) && !names.includes(name)) throw invalidParameter(name, `is not known here${suggestion(name, names)}`);

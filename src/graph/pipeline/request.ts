@@ -1,4 +1,4 @@
-/** The plain data on which the pipeline works: `http/` makes it of HTTP, and HTTP of it. */
+/** The plain data that the pipeline works on. `http/` makes it from HTTP, and HTTP from it. */
 import type { AppFacts } from "#auth/app-facts";
 import type { Token } from "#auth/token";
 import type { GraphError } from "#kernel/errors";
@@ -6,7 +6,7 @@ import type { RequestStory } from "../worlds/request-log.ts";
 
 export type SurfaceName = "base" | "app" | "microblog" | "ads" | "social_login";
 
-/** Decoded parameters: strings, or what JSON, repetition or `a[b]=c` nesting made of them. No prototype. */
+/** Decoded parameters: strings, or values from JSON, repetition or `a[b]=c`. The object has no prototype. */
 export type Parameters = Readonly<Record<string, unknown>>;
 
 export interface UploadedFile {
@@ -18,37 +18,37 @@ export interface UploadedFile {
 /** The capacity that a running request takes from others (D-97). */
 export interface Admission {
   /**
-   * The request, or the first one of several in one, has a live token of `app`: from here on it counts against the app and no longer
-   * against its address alone. Throws `overloaded` where the server is full and the app has its share.
+   * From now on the request counts against `app`, whose live token it has, and no longer against its address alone. Throws `overloaded` if the
+   * server is full and the app has its share.
    */
   countAgainst(app: string): void;
   /**
-   * Waiting for another server is no work: meanwhile the request makes way for others. Throws `tooManyWaiting` where too many
-   * requests of the app wait already. Rejects with what `wait` rejects with.
+   * While the request waits for another server, it does not count as running. Throws `tooManyWaiting` if too many requests of the app wait
+   * already. Rejects with the error of `wait`.
    */
   whileWaiting<T>(wait: () => Promise<T>): Promise<T>;
 }
 
 export interface GraphRequest {
   readonly surface: SurfaceName;
-  /** Upper case, as sent; `method=` overriding is the pipeline's business. */
+  /** In upper case, as sent. The pipeline applies the parameter `method`. */
   readonly method: string;
   /** Below the surface's mount, still percent-encoded, e.g. `/v26.0/2001/personas`. */
   readonly path: string;
-  /** The query string as sent, without `?`: links repeat it. */
+  /** The query string as sent, without `?`. Links repeat it. */
   readonly queryText: string;
   readonly query: Parameters;
   readonly body: Parameters;
   readonly files: ReadonlyMap<string, UploadedFile>;
-  /** Lower-case name; undefined when the header was not sent. */
+  /** `name` is in lower case. Undefined: the header was not sent. */
   header(name: string): string | undefined;
   /** Scheme, host and mount as the caller used them, without a trailing slash (D-01). */
   readonly baseUrl: string;
-  /** What is wrong with the request's text; raised where parameters are parsed, so a stranger learns nothing from it. */
+  /** The error of the request's text. It is thrown when parameters are parsed, so that only callers with a right learn of it. */
   readonly defect?: GraphError | undefined;
-  /** How deep this request is nested in batches: 0 for one that came by HTTP. */
+  /** How deep this request is nested in batches: 0 for one that came over HTTP. */
   readonly batchDepth: number;
-  /** Requests in a batch have that of the batch. Undefined where nothing is shared with others, as in tests. */
+  /** Requests in a batch have that of the batch. Undefined: there are no limits, as in tests. */
   readonly admission?: Admission | undefined;
 }
 
@@ -62,15 +62,15 @@ export interface GraphResponse {
   readonly traceId: string;
   readonly app: string | undefined;
   readonly damage?: Damage | undefined;
-  /** Of a request that somebody looks at. */
+  /** For requests that somebody watches. */
   readonly story?: RequestStory | undefined;
 }
 
-/** What a fault does to a response on its way (D-150). */
+/** How a fault damages a response (D-150). */
 export interface Damage {
-  /** The connection is reset in its place. */
+  /** The connection is reset instead of a response. */
   readonly reset: boolean | undefined;
-  /** The connection ends after so many bytes of the body. */
+  /** After how many bytes of the body the connection ends. */
   readonly cut_body_at: number | undefined;
   readonly body_bytes_per_second: number | undefined;
 }
@@ -80,12 +80,12 @@ export type HandleRequest = (request: GraphRequest) => Promise<GraphResponse>;
 
 declare global {
   interface JSON {
-    /** What `stringify` writes as it stands; TypeScript does not know it yet. Throws `SyntaxError` for what is no JSON. */
+    /** A value that `stringify` writes as this text. TypeScript does not know it yet. Throws `SyntaxError` if the text is not JSON. */
     rawJSON(text: string): unknown;
   }
 }
 
-/** A JSON number whose text says more than a binary float holds (`_valueToSum`, 63-bit ids). */
+/** A JSON number with its text, which has more digits than a binary float keeps (`_valueToSum`, 63-bit ids). */
 export class JsonNumber {
   constructor(readonly text: string) {}
   toJSON(): unknown {

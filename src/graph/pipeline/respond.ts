@@ -1,4 +1,4 @@
-/** The step `respond`: the fields that were asked and may be read, in the words of the version that serves. */
+/** The step `respond`: makes the response from the selected fields that the caller may read, in the version that serves. */
 import type { NodeRef } from "#auth/token";
 import { GraphError, invalidParameter } from "#kernel/errors";
 import { formatVersion } from "#kernel/versions";
@@ -16,7 +16,7 @@ import { upgradesOf } from "./render.ts";
 import { notFoundNode } from "./route.ts";
 import type { Incoming, Versioned } from "./stages.ts";
 
-/** Rejects with what a field that was asked by name is refused for (D-16, D-21). */
+/** Rejects with the refusal of a field that the caller named (D-16, D-21). */
 export async function respond(incoming: Incoming, versioned: Versioned, handled: Handled, readPart: ReadPart): Promise<unknown> {
   const { endpoint, served } = versioned;
   const shown = await withFields(incoming.registry, handled, readPart);
@@ -94,7 +94,7 @@ async function readBack(
   const reading = registry.types.find((known) => known.type === type)?.reading;
   const row = await reading?.find(request, request.world.database.reader, node);
   if (row === undefined) return response;
-  // What is written is written: a field that is refused does not make an error of it.
+  // The write has succeeded, so a refused field is left out instead of making it an error.
   const readable = projection.policy === access.policy ? projection : await readableOf(projection, access, node, "left out");
   return projected({ ...source, readPart: (part) => source.readPart(part).catch(leftOut) }, row, readable);
 }
@@ -103,7 +103,7 @@ function leftOut(error: unknown): undefined {
   if (!(error instanceof GraphError)) throw error;
 }
 
-/** D-34: what `debug=all` adds to a response: what was ignored, and which version served. */
+/** D-34: `debug=all` adds messages to a response: ignored parameters and fields, and the version that served. */
 interface DebugMessage {
   readonly type: "info" | "warning";
   readonly message: string;
@@ -137,7 +137,7 @@ export function withDebug(incoming: Incoming, { endpoint, address, served }: Ver
 
 const leftOutOf = ({ kind, parsed }: Handled): readonly string[] => (kind === "read" ? [] : (parsed.projection?.leftOut ?? []));
 
-/** D-34: what `metadata=1` adds to a node: its type, its fields, and where its edges are. */
+/** D-34: `metadata=1` adds these to a node: its type, its fields, and the addresses of its edges. */
 interface Metadata {
   readonly type: string;
   readonly fields: readonly { name: string; type: string }[];
@@ -150,7 +150,7 @@ export async function metadataOf(registry: Registry, set: FieldSet, request: Rea
   const refusalOf = refusalsOn(node, access);
   const fields: { name: string; type: string }[] = [];
   for (const [name, { schema, onlyIn, policy, edge }] of Object.entries(set.fields)) {
-    // Edges stand among the connections.
+    // Edges are listed under `connections`.
     if (edge !== undefined) continue;
     if (onlyIn !== undefined && onlyIn !== world.profile) continue;
     // D-16: a field that the caller may not read is not listed.

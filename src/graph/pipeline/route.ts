@@ -1,4 +1,4 @@
-/** The steps `address`, `node` and `endpoint`, and what is said where they lead nowhere (D-04, D-20, D-21). */
+/** The steps `address`, `node` and `endpoint`, and their errors (D-04, D-20, D-21). */
 import { type NodeRef, principalOf } from "#auth/token";
 import { unixSeconds } from "#kernel/clock";
 import { type GraphError, invalidParameter, unknownObject404, unknownPath, unsupportedRequest } from "#kernel/errors";
@@ -26,11 +26,11 @@ export function readMethod(request: GraphRequest): string {
   return method;
 }
 
-/** A path that leads nowhere by its shape or its version has an address too: `checkAddress` refuses it. */
+/** A path with an unknown shape or version has an address too. `checkAddress` refuses it. */
 export function readAddress({ request, registry, world }: Pick<Incoming, "request" | "registry" | "world">): Address {
   const address = parseAddress(request.path, fixedVersions[request.surface] === undefined, registry);
   const { version, edge, prefix } = address;
-  // D-83: a version that is on no list is none.
+  // D-83: a version that is on no list counts as none.
   if (version !== undefined && !isNamed(world.calendar, version, unixSeconds(world.clock)))
     return { unknown: `/${formatVersion(version)}`, ...address, version: undefined };
   return prefix === undefined || registry.isUnder(prefix, edge) ? address : { ...address, unknown: request.path };
@@ -47,8 +47,8 @@ export function checkAddress(incoming: Incoming, address: Address): Address {
 }
 
 /**
- * The id that the address names; `me` is the token's own. Undefined for an address without one. Throws what a request without a
- * token is refused with: before anything is looked up, so that its form alone decides (D-90).
+ * The id of the address; `me` is the token's own. Undefined: the address has no id. Throws if the request needs a token and has none: before
+ * anything is looked up, so that only the form of the request decides (D-90).
  */
 export function idOf(incoming: Incoming, { address, method, credentials }: Authenticated): NodeId | undefined {
   const first = credentials[0];
@@ -64,7 +64,7 @@ export function idOf(incoming: Incoming, { address, method, credentials }: Authe
 const mayBeTokenless = ({ registry, world }: Incoming, { edge }: Address, method: string): boolean =>
   world.profile === "clients" && registry.accessByShape(method, edge)?.tokenless !== undefined;
 
-/** Throws what is said where the address leads to no endpoint of this surface. */
+/** Throws if this surface has no such endpoint. */
 export function findEndpoint(incoming: Incoming, authenticated: Authenticated, id: NodeId | undefined, node: NodeRef | undefined): Resolved {
   const { registry } = incoming;
   const { method, address } = authenticated;
@@ -83,7 +83,7 @@ export function isShownOn({ access: { surfaces, clientsSurfaces } }: Endpoint, {
   return surfaces.includes(request.surface) || (world.profile === "clients" && clientsSurfaces?.includes(request.surface) === true);
 }
 
-/** D-20: no node, no such edge, no such method. */
+/** D-20: the error if there is no such node, edge or method. */
 function refusalWithoutEndpoint(incoming: Incoming, authenticated: Authenticated): GraphError {
   if (isUnknownPath(incoming, authenticated.address)) return unknownPath(incoming.request.path);
   return authenticated.credentials.length > 0 ? notFound(incoming, authenticated) : missingToken(incoming, authenticated);
@@ -91,7 +91,7 @@ function refusalWithoutEndpoint(incoming: Incoming, authenticated: Authenticated
 
 const isUnknownPath = (incoming: Incoming, address: Address): boolean => address.id === undefined && !isLiteral(incoming, address);
 
-/** D-04: an address without an id that this surface serves, by whatever method. */
+/** D-04: whether this surface serves the address, which has no id, by any method. */
 function isLiteral(incoming: Incoming, { edge }: Address): boolean {
   if (edge === undefined) return false;
   return methods.some((method) => {
@@ -101,8 +101,8 @@ function isLiteral(incoming: Incoming, { edge }: Address): boolean {
 }
 
 /**
- * D-20: the form where no operation is known or may be known. An edge decides it; `oauth_token` does where the path names none, and,
- * for a caller with a live token, where it names one that no node has. A path that leads nowhere is refused before tokens are looked at.
+ * D-20: the form of an error if the operation is not known or must not be known. The edge decides it. Without an edge, and for a caller with a
+ * live token also with an edge that no node has, `oauth_token` decides. A path that leads nowhere is refused before tokens are looked at.
  */
 export function formByShape(request: GraphRequest, { address, credentials }: Reached, registry: Registry): ErrorForm {
   const edge = address?.edge;
@@ -113,7 +113,7 @@ export function formByShape(request: GraphRequest, { address, credentials }: Rea
   return leadsNowhere || isBareId || credentials?.[0] !== undefined ? "flat" : "wrapped";
 }
 
-/** D-20, D-21: the one response for what does not exist, may not be seen, or does not support the method. */
+/** D-20, D-21: the one response for a node that does not exist, that the caller may not see, or that does not support the method. */
 export function notFound({ request, world }: Pick<Incoming, "request" | "world">, { address, method }: Addressed): GraphError {
   const id = address.id ?? address.edge ?? "";
   return method === "GET" && isIntentAddress({ request, world }, address) ? unknownObject404(id) : unsupportedRequest(method, id);
@@ -126,7 +126,7 @@ function isIntentAddress({ request, world }: Pick<Incoming, "request" | "world">
   return address.edge === undefined && request.surface === "base" && hasPlaces && isIntentVersion;
 }
 
-/** For a handler that finds its own node gone: deleted between the directory's look and its own. */
+/** For a handler whose node was deleted after the directory found it. */
 export const notFoundNode = ({ graphRequest, node, world }: Pick<ReadRequest, "graphRequest" | "node" | "world">): GraphError =>
   notFound({ request: graphRequest, world }, { address: addressOfNode(graphRequest, node.id), method: readMethod(graphRequest) });
 
@@ -136,7 +136,7 @@ function addressOfNode(request: GraphRequest, id: NodeRef["id"]): Address {
   return { version, id, edge: segments[version === undefined ? 1 : 2], prefix: undefined };
 }
 
-/** Throws `unknownPath` or `versionDeprecated` where the endpoint's rule does not serve what was asked. */
+/** Throws `unknownPath` or `versionDeprecated` if the endpoint does not serve the version of the path. */
 export function chooseVersion({ request, world, now }: Incoming, visible: Visible): Versioned {
   const { access, names } = visible.endpoint;
   const { app } = visible.caller;
@@ -145,7 +145,7 @@ export function chooseVersion({ request, world, now }: Incoming, visible: Visibl
   return { ...visible, served };
 }
 
-/** VER-5c: an app's first marketing request sets its floor for good. One whose text is defective is none. */
+/** VER-5c: an app's first marketing request sets its floor for good. A request whose text cannot be read does not count. */
 export const isFirstMarketingRequest = ({ request, isInside }: Incoming, { endpoint, caller }: Versioned): boolean =>
   isInside !== true && isMarketing(endpoint.access.versions) && caller.app.marketing_first_used_time === 0 && request.defect === undefined;
 
@@ -153,7 +153,7 @@ export async function recordMarketingUse({ world }: Incoming, { caller: { app } 
   await world.database.write((tx) => world.ports.get("app_writes").recordMarketingUse(tx, app.id, unixSeconds(world.clock)));
 }
 
-/** VER-7h. The override is read, and a wrong one refused, whether or not the operation looks at a migration. */
+/** VER-7h. A wrong override is refused even if the operation looks at no migration. */
 export function migrationsOf({ request, world, now }: Incoming, { caller: { app } }: Versioned): ReadRequest["isMigrated"] {
   const override = readMigrationsOverride(request.query.migrations_override ?? request.body.migrations_override, world.calendar.migrations, now);
   return (name, as = app) => {

@@ -1,6 +1,6 @@
 /**
- * How far a request has come. Each step of the pipeline takes one of these values and returns the next: what the steps before it
- * learned, and what it has learned itself. None is ever written to.
+ * How far a request has come. Each step of the pipeline takes one of these values and returns the next, which adds what the step learned.
+ * Steps never change a value.
  */
 import type { AppFacts } from "#auth/app-facts";
 import type { AuthorizationCheck } from "#auth/authorize";
@@ -22,7 +22,7 @@ export interface Incoming {
   readonly now: number;
   /** A read inside the response to a request (D-38), not a request of its own. */
   readonly isInside?: true;
-  /** What was read inside the response in a later version than the request names (VER-6f): the one thing that a step adds to. */
+  /** Upgrades of reads inside the response (VER-6f). The only value that steps add to. */
   readonly upgrades: ServedVersion[];
 }
 
@@ -32,16 +32,16 @@ export interface Addressed {
 }
 
 export interface Authenticated extends Addressed {
-  /** Every live token that the request brings; empty for a request without one. */
+  /** Every live token of the request. */
   readonly credentials: readonly Credential[];
-  /** Beside live ones: refused where the endpoint lets their places count. */
+  /** Dead tokens beside live ones. They are refused if the endpoint reads their places. */
   readonly dead: readonly DeadCredential[];
-  /** Of the live token that comes first; undefined without a token. */
+  /** The app of the first live token. Undefined: there is no token. */
   readonly app: AppFacts | undefined;
 }
 
 export interface Resolved extends Authenticated {
-  /** Undefined for an address without an id. */
+  /** Undefined: the address has no id. */
   readonly node: NodeRef | undefined;
   readonly endpoint: Endpoint;
 }
@@ -49,7 +49,7 @@ export interface Resolved extends Authenticated {
 /** The caller may know that the node exists. */
 export interface Visible extends Resolved {
   readonly caller: Caller;
-  /** The node, or the caller's app where the address has no id. */
+  /** The node, or the caller's app if the address has no id. */
   readonly subject: NodeRef;
   readonly check: readonly AuthorizationCheck[];
 }
@@ -59,7 +59,7 @@ export interface Versioned extends Visible {
 }
 
 /**
- * The last of these values: whatever a response says beside its body, and the form of an error, is read from it (`render.ts`).
- * `concealed` is the endpoint on a node that the caller may not see: for the log alone.
+ * The last of these values. The headers of a response and the form of an error are made from it (`render.ts`). `concealed` is the endpoint on a
+ * node that the caller may not see, for the log only.
  */
 export type Reached = Partial<Versioned> & { readonly concealed?: Endpoint };

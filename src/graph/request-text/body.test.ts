@@ -185,7 +185,7 @@ describe("properties", () => {
         const json = read(JSON.stringify(Object.fromEntries(entries)), "application/json");
         const form = read(entries.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join("&"), FORM);
         const data = new FormData();
-        // FormData makes line breaks of its own out of lone ones; they are sent as they are only inside of JSON and forms.
+        // FormData changes lone line breaks. Only JSON and forms send them as they are.
         const unbroken = entries.map(([name, value]) => [name, value.replaceAll(/[\r\n]/g, " ")] as const);
         for (const [name, value] of unbroken) data.append(name, value);
         const sent = new Response(data);

@@ -1,4 +1,4 @@
-/** D-34: a body of any accepted kind made into parameters and files. What is wrong with it is a defect, raised in the pipeline. */
+/** D-34: reads parameters and files from a body of any accepted kind. The pipeline throws the defect of a wrong body. */
 import { GraphError, invalidParameter, malformedRequest } from "#kernel/errors";
 import { type MediaType, MultipartProblem, parseMediaType, partsOf } from "#kernel/http-text/multipart";
 import { utf8Text } from "#kernel/text";
@@ -11,7 +11,7 @@ export interface ParsedBody {
   readonly parameters: Parameters;
   readonly files: ReadonlyMap<string, UploadedFile>;
   readonly defect: GraphError | undefined;
-  /** As received, for the request log; empty for what is not text. */
+  /** As received, for the request log. Empty if it is not text. */
   readonly text: string;
 }
 
@@ -22,7 +22,7 @@ export const defectiveBody = (defect: GraphError, text = ""): ParsedBody => ({ p
 
 const notUtf8 = (): ParsedBody => defectiveBody(malformedRequest("The request body is not valid UTF-8"));
 
-/** The body of a request inside a batch, as it would come over HTTP. */
+/** Reads the body of a request inside a batch like one over HTTP. */
 export const parseBodyText = (text: string, contentType: string | undefined): ParsedBody =>
   // A lone surrogate has no UTF-8.
   text.isWellFormed() ? parseBody(Buffer.from(text), contentType) : notUtf8();
@@ -58,7 +58,7 @@ const unsupported = (media: MediaType | undefined): GraphError =>
 const jsonAsForm = (media: MediaType | undefined): GraphError =>
   malformedRequest(`The request body is JSON, but its Content-Type is ${media?.type}; send it as application/json`);
 
-/** As a form it would be one parameter whose name is all of the text. No parameter of the interface begins with a bracket. */
+/** As a form, JSON would be one parameter whose name is the whole text. No parameter of the interface begins with a bracket. */
 function startsAsJson(bytes: Uint8Array): boolean {
   // Behind a byte order mark and blanks.
   let at = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
@@ -66,7 +66,7 @@ function startsAsJson(bytes: Uint8Array): boolean {
   return bytes[at] === 123 || bytes[at] === 91;
 }
 
-/** A form that was sent from a file ends with one. */
+/** A form that was sent from a file ends with a line break. */
 function withoutLastLineBreak(text: string): string {
   let end = text.length;
   if (text.charCodeAt(end - 1) === 10) end--;
@@ -74,7 +74,7 @@ function withoutLastLineBreak(text: string): string {
   return text.slice(0, end);
 }
 
-/** Without a Content-Type, or with one that the interface does not use, the text itself tells its kind. */
+/** Without a Content-Type, or with one that the interface does not use, the text decides. */
 export function kindOf(text: string, type: string | undefined): "json" | "form" | "unknown" {
   if (isForm(type)) return "form";
   if (isJson(type)) return "json";
@@ -96,7 +96,7 @@ function jsonBody(text: string, countMax?: number): ParsedBody {
   }
 }
 
-/** Text parts become parameters, parts with a file name files (of two with one name the later). */
+/** Text parts become parameters, and parts with a file name become files. Of two files with one name the later counts. */
 function multipartBody(bytes: Uint8Array, contentType: string, countMax?: number): ParsedBody {
   const tree = new ParameterTree(countMax);
   const files = new Map<string, UploadedFile>();

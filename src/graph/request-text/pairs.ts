@@ -1,4 +1,4 @@
-/** `a=b&c=d` as queries and forms write it, scanned once and without a URL object. */
+/** Reads `a=b&c=d` of queries and forms in one scan, without a URL object. */
 import { type GraphError, invalidParameter, malformedRequest } from "#kernel/errors";
 import type { Parameters } from "../pipeline/request.ts";
 import { isNested, ParameterTree } from "./parameter-tree.ts";
@@ -12,8 +12,8 @@ export const NO_PARAMETERS: Parameters = Object.freeze(Object.create(null)) as P
 const NO_PAIRS: ParsedPairs = { parameters: NO_PARAMETERS, defect: undefined };
 
 /**
- * A pair that cannot be decoded is left out and reported as the defect; the others are kept, credentials among
- * them. `what` names the text in errors, e.g. `The query`.
+ * A pair that cannot be decoded is left out and reported as the defect. The others are kept, also credentials. `what` names the text in errors,
+ * e.g. `The query`.
  */
 export function parsePairs(text: string, what: string, countMax?: number): ParsedPairs {
   if (text === "") return NO_PAIRS;
@@ -45,7 +45,7 @@ function addDecoded(tree: ParameterTree, name: string, value: string, what: stri
   else tree.add(decodedName, decodedValue);
 }
 
-/** Undefined for `%` without two hexadecimal digits and for bytes that are not UTF-8. */
+/** Undefined: a `%` has no two hexadecimal digits, or the bytes are not UTF-8. */
 export function decoded(text: string): string | undefined {
   const spaced = text.includes("+") ? text.replaceAll("+", " ") : text;
   if (!spaced.includes("%")) return spaced;
@@ -56,7 +56,7 @@ export function decoded(text: string): string | undefined {
   }
 }
 
-/** The members of a JSON body as parameters, no more than allowed. */
+/** The members of a JSON body as parameters, up to the maximum. */
 export function parametersOf(source: Readonly<Record<string, unknown>>, countMax?: number): ParsedPairs {
   const tree = new ParameterTree(countMax);
   const parameters = Object.create(null) as Record<string, unknown>;
@@ -64,7 +64,7 @@ export function parametersOf(source: Readonly<Record<string, unknown>>, countMax
   return { parameters, defect: tree.defect };
 }
 
-/** The text without the pairs of these names; all others stay as they were sent. */
+/** The text without the pairs of these names. All others stay as they were sent. */
 export function withoutPairs(text: string, isLeftOut: (name: string) => boolean): string {
   const kept = (pair: string) => pair !== "" && !isLeftOut(decoded(pair.split("=", 1)[0] as string) ?? "");
   return text.split("&").filter(kept).join("&");
@@ -74,7 +74,7 @@ export function withoutPairs(text: string, isLeftOut: (name: string) => boolean)
 export const withPairs = (text: string, more: Parameters): string =>
   [text, ...Object.entries(more).flatMap(([name, value]) => pairsOf(encodeURIComponent(name), value))].filter((pair) => pair !== "").join("&");
 
-/** A value that was written with brackets is written so again, because JSON would make texts of its numbers and flags. */
+/** A value that was written with brackets is written with brackets again, because in JSON its numbers and flags would be strings. */
 function pairsOf(name: string, value: unknown): string[] {
   if (isNested(value)) return Object.entries(value).flatMap(([key, inner]) => nestedPairs(`${name}[${encodeURIComponent(key)}]`, inner));
   return [`${name}=${encodeURIComponent(typeof value === "string" ? value : JSON.stringify(value))}`];

@@ -1,5 +1,4 @@
-/** D-34: pairs of text made into parameters: repetition of a name with different values makes a list, `a[]=x` too, `a[b]=c` and `a[0]=x` nest. */
-
+/** D-34: makes parameters from pairs of text. A name that is repeated with different values is a list, as is `a[]=x`; `a[b]=c` and `a[0]=x` nest. */
 import { type GraphError, invalidParameter, malformedRequest } from "#kernel/errors";
 import type { Parameters } from "../pipeline/request.ts";
 
@@ -8,14 +7,14 @@ const NESTING_MAX = 8;
 /** In a query, in a form, and on the top level of a JSON body. */
 const PARAMETERS_MAX = 1_000;
 
-/** Without a prototype, so that a parameter called `__proto__` is one like any other. */
+/** Without a prototype, so that a parameter can be called `__proto__`. */
 interface Branch {
   [key: string]: unknown;
 }
 
 const newBranch = (): Branch => Object.create(null) as Branch;
 
-/** Kept however many parameters there are, so that too many of them are reported as that and not as missing credentials. */
+/** Credentials are kept however many parameters there are, so that the error is about the number and not about missing credentials. */
 const isCredential = (name: string): boolean => name === "access_token" || name === "oauth_token" || name === "appsecret_proof";
 
 export class ParameterTree {
@@ -24,14 +23,14 @@ export class ParameterTree {
   #count = 0;
   #isNested = false;
   readonly #repeated = new Set<string>();
-  /** The first thing that was wrong. */
+  /** The first problem. */
   defect: GraphError | undefined;
 
   constructor(countMax = PARAMETERS_MAX) {
     this.#countMax = countMax;
   }
 
-  /** Counts one more parameter; false when there are too many for it to be taken in. */
+  /** Counts one more parameter. False: there are too many. */
   hasCapacityFor(name: string): boolean {
     if (++this.#count <= this.#countMax) return true;
     this.defect ??= malformedRequest(`More than ${this.#countMax} parameters`);
@@ -65,14 +64,14 @@ export class ParameterTree {
   }
 }
 
-/** `a[b][]` is `["a", "b", ""]`. What is not of that form is one name as it stands. */
+/** `a[b][]` is `["a", "b", ""]`. A name of another form is one key. */
 function keysOf(name: string): string[] {
   let at = name.indexOf("[");
   if (at === 0) return [name];
   const keys = [name.slice(0, at)];
   while (at < name.length) {
     const end = name.charCodeAt(at) === 91 ? name.indexOf("]", at) : -1;
-    // One more than allowed is enough to refuse it.
+    // One more level than allowed is enough to refuse it.
     if (end === -1 || keys.length > NESTING_MAX + 1) return end === -1 ? [name] : keys;
     keys.push(name.slice(at + 1, end));
     at = end + 1;
@@ -85,7 +84,7 @@ const isBranch = (value: unknown): value is Branch => typeof value === "object" 
 /** Whether a parameter's value was written with brackets, `a[b]=c`, and not as JSON. */
 export const isNested = (value: unknown): value is Readonly<Record<string, unknown>> => isBranch(value);
 
-/** False when something of another kind stands in the way. An empty key appends. */
+/** False: there is a value of another kind already. An empty key appends. */
 function insert(root: Branch, keys: readonly string[], value: unknown): boolean {
   let at: Branch | unknown[] = root;
   for (let i = 0; i < keys.length; i++) {
@@ -118,11 +117,11 @@ function setLast(branch: Branch, key: string, present: unknown, value: unknown):
   return true;
 }
 
-/** D-160: a value that is given again is one value, as in a link to which a client adds its own parameters. */
+/** D-160: equal values are one value, as in a link to which a client adds its own parameters. */
 const withoutRepetition = (value: unknown): unknown =>
   Array.isArray(value) && value.every((one) => typeof one === "string" && one === value[0]) ? value[0] : value;
 
-/** `a[0]=x&a[1]=y`, as PHP's clients write lists: keys that count from 0 make one. */
+/** PHP clients write lists as `a[0]=x&a[1]=y`: keys that count from 0 are a list. */
 function withLists(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withLists);
   if (!isBranch(value)) return value;
@@ -130,7 +129,7 @@ function withLists(value: unknown): unknown {
   let isList = true;
   for (const key in value) {
     value[key] = withLists(value[key]);
-    // Keys that are integers come first and in their order.
+    // JavaScript lists integer keys first and in their order.
     if (key !== String(count++)) isList = false;
   }
   return isList ? Object.values(value) : value;

@@ -1,4 +1,4 @@
-/** Cursors (D-30): opaque, signed, URL-safe; they hold the sort key of a row and work only with the list that they come from. */
+/** Cursors (D-30) are opaque, signed and URL-safe. They contain the sort key of a row, and work only with the list that they come from. */
 import { hash } from "node:crypto";
 
 /** 72 bits of signature: a cursor reveals and permits nothing that its list does not, so guessing one gains nothing. */
@@ -10,7 +10,7 @@ export class Cursors {
   #current!: string;
   #previous!: readonly string[];
 
-  /** `current` signs; cursors of the `previous` keys are still accepted. */
+  /** `current` signs. Cursors of the `previous` keys are still accepted. */
   constructor(current: Uint8Array, previous: readonly Uint8Array[] = []) {
     this.use(current, previous);
   }
@@ -27,7 +27,7 @@ export class Cursors {
     return signatureOf(this.#current, list, encoded) + encoded;
   }
 
-  /** The key; undefined for what is no cursor of the list. */
+  /** The key. Undefined: it is not a cursor of the list. */
   open(list: string, cursor: string, columns: number): readonly string[] | undefined {
     if (cursor.length > CURSOR_CHARACTERS_MAX) return undefined;
     const encoded = cursor.slice(SIGNATURE_CHARACTERS);
@@ -43,7 +43,7 @@ export class Cursors {
 }
 
 const DIGITS = /^\d+$/;
-/** In base64url. Most keys are ids: digits are the same in base64, which the runtime makes in a tenth of the time. */
+/** In base64url. Most keys are ids, and digits are the same in base64, which the runtime makes in a tenth of the time. */
 function encodedOf(text: string): string {
   if (!DIGITS.test(text)) return Buffer.from(text).toString("base64url");
   const encoded = btoa(text);
@@ -54,8 +54,8 @@ function encodedOf(text: string): string {
 const base64Of = (key: Uint8Array): string => Buffer.from(key).toString("base64url");
 
 /**
- * Signs the text that is given out, so that no other spelling of the same key is accepted. The secret comes first in the digest:
- * only a quarter of the digest is shown, so it cannot be extended, and this costs a fifth of an HMAC.
+ * Signs the encoded text, so that no other encoding of the same key is accepted. The secret comes first in the digest. Only a quarter of the
+ * digest is shown, so it cannot be extended, and it costs a fifth of an HMAC.
  */
 function signatureOf(key: string, list: string, encoded: string): string {
   return hash("sha256", `${key}\n${list}\n${encoded}`, "base64url").slice(0, SIGNATURE_CHARACTERS);

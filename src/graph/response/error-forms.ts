@@ -27,10 +27,10 @@ export function renderError(error: GraphError, form: ErrorForm, profile: "strict
   const headers: Record<string, string> = { ...details.headers };
   // D-14: the challenge accompanies every 401.
   if (status === 401) headers["www-authenticate"] = `Bearer realm="Plaza", error="invalid_token", error_description="${quotable(error.message)}"`;
-  // D-20 [clients]: the same object under `error`, before the flat fields: libraries look for the name in the first characters of a body.
+  // D-20 [clients]: the same object is also under `error`, and comes first, because libraries look for that name at the beginning of a body.
   const body = isFlat ? (profile === "clients" ? { error: fields, ...fields } : fields) : { error: fields };
   return { status, headers, body };
 }
 
-/** What may stand in a quoted string of a header: no quotes, backslashes, or anything beyond ASCII. */
+/** For a quoted string of a header, which has no quotes, backslashes or characters beyond ASCII. */
 const quotable = (message: string): string => message.replace(/[^\x20-\x7e]|["\\]/g, " ");

@@ -11,15 +11,15 @@ export const JSON_DEPTH_MAX = 32;
 /** Up to 15 significant digits survive a binary float unchanged. */
 const EXACT_DIGITS_MAX = 15;
 
-/** `what` says in the error which text it is, e.g. `The request body`. Throws `invalidParameter` (code 100). */
+/** `what` names the text in the error, e.g. `The request body`. Throws `invalidParameter` (code 100). */
 export const parseJson = (text: string, what: string): unknown => parseJsonOr(text, (problem) => malformedRequest(`${what} ${problem}`));
 
-/** JSON as the value of a parameter (D-34), which the error names. */
+/** JSON as the value of a parameter (D-34), whose name is in the error. */
 export const parseJsonParameter = (text: string, name: string): unknown => parseJsonOr(text, (problem) => invalidParameter(name, problem));
 
 type Refusal = (problem: string) => Error;
 
-/** Throws what `refused` makes of the problem, e.g. of `is not valid JSON`. */
+/** Throws the error that `refused` makes of a problem, e.g. `is not valid JSON`. */
 export function parseJsonOr(text: string, refused: Refusal): unknown {
   const hasInexactNumber = inspect(text, refused);
   try {

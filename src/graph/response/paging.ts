@@ -10,7 +10,7 @@ import type { Cursors } from "./cursors.ts";
 const LIMIT_DEFAULT = 25;
 const LIMIT_MAX = 100;
 
-/** Any number of digits: a limit above the maximum is cut to it. */
+/** Any number of digits, because a limit above the maximum counts as the maximum. */
 const DIGITS = /^\d+$/;
 
 export function readPageRequest(params: Parameters, list: string, cursors: Cursors, columns: number): PageRequest {
@@ -21,7 +21,7 @@ export function readPageRequest(params: Parameters, list: string, cursors: Curso
   return before === undefined ? { limit } : { limit, ...keyOf(before, "before", list, cursors, columns) };
 }
 
-/** Where the row of the key belongs to the page, its cursor was signed so: those are the links of an empty page. */
+/** The links of an empty page have cursors whose own row belongs to the page. They are signed for another list name. */
 function keyOf(value: unknown, parameter: "before" | "after", list: string, cursors: Cursors, columns: number): Omit<PageRequest, "limit"> {
   const text = typeof value === "string" ? value : "";
   const key = cursors.open(list, text, columns);
@@ -47,7 +47,7 @@ export interface Paging {
 }
 
 export interface ListAddress {
-  /** What its cursors belong to. */
+  /** Its cursors work only with this list. */
   readonly list: string;
   readonly cursors: Cursors;
   readonly page: PageRequest;
@@ -62,7 +62,7 @@ export function pagingOf(found: ListPage<unknown>, address: ListAddress): Paging
   const before = cursors.sign(list, firstKey);
   const after = found.rows.length === 1 ? before : cursors.sign(list, lastKey);
   const paging: Paging = { cursors: { before, after } };
-  // D-35: the end is a page without items.
+  // D-35: a list of cursors ends with a page without items.
   if (isCursorsOnly || (!found.hasPrevious && !found.hasNext)) return paging;
   const link = linkOf(request);
   // A cursor holds only URL-safe characters, so it needs no encoding.
@@ -82,16 +82,16 @@ function pagingOfEmpty({ hasPrevious, hasNext }: ListPage<unknown>, { list, curs
   return paging;
 }
 
-/** D-32: absolute, with every parameter of the request; the caller's token stands in it only when it came in the query. */
+/** D-32: absolute, with every parameter of the request. It has the caller's token only if the query has it. */
 function linkOf(request: GraphRequest): string {
   const kept = withBody(withoutCursors(request.queryText), request.body);
   return `${request.baseUrl}${request.path}?${kept === "" ? "" : `${kept}&`}`;
 }
 
-/** Of a body they are no part of the list: credentials, cursors, and what made the request one of several. */
+/** Parameters of a body that links leave out: credentials, cursors, and those of several requests in one. */
 const notKept = new Set(["access_token", "oauth_token", "appsecret_proof", "before", "after", "method", "ids", "batch", "include_headers"]);
 
-/** D-41: the body's parameters win over those of the query, and `next` asks for the same list. */
+/** D-41: parameters of the body replace those of the query, so that `next` is a page of the same list. */
 function withBody(queryText: string, body: Parameters): string {
   const own = Object.entries(body).filter(([name, value]) => !notKept.has(name) && value !== null);
   if (own.length === 0) return queryText;
@@ -102,6 +102,6 @@ function withBody(queryText: string, body: Parameters): string {
   );
 }
 
-/** Few queries have a cursor: the others are not taken apart. */
+/** Few queries have a cursor. The others are not parsed. */
 const withoutCursors = (queryText: string): string =>
   /before|after|%|&&|^&|&$/.test(queryText) ? withoutPairs(queryText, (name) => name === "before" || name === "after") : queryText;

@@ -2,12 +2,12 @@
 
 const TIMES = '"total_cputime":0,"total_time":0';
 export const NO_APP_USAGE = `{"call_count":0,${TIMES}}`;
-/** Of a request that belongs to no node, or to none that the caller may know of. */
+/** For a request without a node that the caller may know of. */
 export const NO_CASE_USAGE = "{}";
 
-/** `percent` of the app's requests of an hour that are used. */
+/** `percent`: how many of the app's requests of an hour are used. */
 export const appUsage = (percent: number): string => (percent === 0 ? NO_APP_USAGE : `{"call_count":${percent},${TIMES}}`);
 
-/** By the node that the requests are counted for; `waitMinutes` until the next request is allowed. */
+/** `id`: the node whose requests are counted. `waitMinutes`: until the next request is allowed. */
 export const caseUsage = (id: string, percent: number, waitMinutes: number): string =>
   `{"${id}":[{"type":"pages","call_count":${percent},${TIMES},"estimated_time_to_regain_access":${waitMinutes}}]}`;

@@ -1,16 +1,16 @@
-/** The formats of a text: one checker each, and the words of JSON Schema that documents say it in. */
+/** The formats of a text, each with a checker and with words of JSON Schema for documents. */
 import { handshakeFailed } from "#kernel/errors";
 import { isNodeId } from "#kernel/ids";
 import { SHAPE_OF } from "./schema-node.ts";
 
 export interface Format {
-  /** The text as it is to be used; undefined if it is not of the format. */
+  /** Returns the text as it is used. Undefined: it is not of the format. */
   read(text: string): string | undefined;
   readonly problem: string;
-  /** If a wrong text has an error of its own. */
+  /** Makes the error of a wrong text, if the format has an error of its own. */
   readonly error?: (problem: string) => Error;
   readonly words: Readonly<Record<string, unknown>>;
-  /** Of requests to the graph, where a list of codes has a name of its own. */
+  /** For requests to the graph, if a list of codes has a name of its own. */
   readonly requestWords?: Readonly<Record<string, unknown>>;
 }
 
@@ -24,7 +24,7 @@ const COUNTRIES = `
 
 const countries: ReadonlySet<string> = new Set(COUNTRIES.trim().split(/\s+/));
 
-/** The code in capitals, or undefined if it is no country's. */
+/** The code in capitals. Undefined: it is not a country code. */
 export function countryOf(text: string): string | undefined {
   const code = text.toUpperCase();
   return countries.has(code) ? code : undefined;

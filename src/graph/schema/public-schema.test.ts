@@ -36,7 +36,7 @@ test("of what is sent, a key with a default may be left out, and null stands for
     done: { anyOf: [{ const: true }, { type: "null" }] },
     inner: { type: ["object", "null"], required: ["a"], properties: { a: { type: "string" }, b: {} } },
   });
-  // Generators take no object as a default.
+  // Generators do not support an object as a default.
   expect(properties.match).toEqual({ type: ["object", "null"], additionalProperties: safe });
   expect(sentSchema(Type.Object({ a: Type.Optional(Type.String()) }))).not.toHaveProperty("required");
 });

@@ -1,4 +1,4 @@
-/** Schemas of contracts in the words of JSON Schema alone, for documents that others read. */
+/** Schemas of contracts in standard words of JSON Schema, for documents. */
 import { type Format, findFormat } from "./formats.ts";
 import { NAMES_OF, ONLY_IN, PROBLEM, READ_AS, REFERS_TO, type ServedIn, SHAPE_OF, TRIMMED } from "./schema-node.ts";
 
@@ -9,7 +9,7 @@ const ownWords: ReadonlySet<string> = new Set(["x-plaza-raw", READ_AS, REFERS_TO
 /** A choice of constants is an `enum`. */
 export const publicSchema = (schema: unknown): PlainSchema => plain(schema, (one) => one);
 
-/** Of a graph request: a key with a default may be left out, and a file is text of bytes, as generators know it. */
+/** For a graph request. A key with a default may be left out, and a file is a text of bytes, as generators know it. */
 export const requestSchema = (schema: unknown, where: ServedIn): PlainSchema =>
   plain(
     schema,
@@ -20,7 +20,7 @@ export const requestSchema = (schema: unknown, where: ServedIn): PlainSchema =>
     ({ requestWords, words }) => requestWords ?? words,
   );
 
-/** For those who read one schema alone. */
+/** For readers of one schema only. */
 export const withoutShapes = (schema: PlainSchema): PlainSchema =>
   JSON.parse(JSON.stringify(schema, (word, value) => (word === SHAPE_OF ? undefined : value)));
 
@@ -43,19 +43,19 @@ function withNames({ [NAMES_OF]: what, ...schema }: PlainSchema, { namesOf }: Se
   return { ...schema, properties: Object.fromEntries(names.map((name) => [name, schema.additionalProperties])), additionalProperties: false };
 }
 
-/** A value of any kind for those who read it: a file of multipart/form-data stands beside the parameters. */
+/** A file of multipart/form-data, which is not one of the parameters. */
 export const isFile = (schema: PlainSchema): boolean => schema.format === "binary";
 
-/** Of JSON that a caller of the control API sends: a key with a default may be left out, and null stands for one that is left out. */
+/** For JSON that a caller of the control API sends. A key with a default may be left out, and null means that a key is left out. */
 export const sentSchema = (schema: unknown): PlainSchema => plain(schema, (one) => withOptionalKeys(inSafeRange(withoutRules(one))));
 
-/** D-278: generators make nothing useful of rules about several keys. */
+/** D-278: generators cannot use rules about several keys. */
 function withoutRules({ if: _, then: __, else: ___, not: ____, dependentRequired: _____, ...schema }: PlainSchema): PlainSchema {
   const { anyOf, ...rest } = schema;
   return schema.type === "object" && anyOf !== undefined ? rest : schema;
 }
 
-/** Of what is returned: ids and times, which are read in several forms, have one, and what a request must be is not said again. */
+/** For responses. Ids and times are read in several forms and returned in one, and rules of requests are left out. */
 export const returnedSchema = (schema: unknown): PlainSchema =>
   plain(
     schema,
@@ -68,7 +68,7 @@ function plain(schema: unknown, change: (schema: PlainSchema) => PlainSchema, wo
   return JSON.parse(JSON.stringify(schema, (word, value) => (ownWords.has(word) ? undefined : replaced(value)))) as PlainSchema;
 }
 
-/** A text that is trimmed or has a format of ours, in words that others know. */
+/** Describes a text that is trimmed, or has a format of Plaza's own, in standard words. */
 function inWords(schema: PlainSchema, wordsOf: (format: Format) => object): PlainSchema {
   const { format: name, [TRIMMED]: isTrimmed, ...rest } = schema;
   const format = typeof name === "string" && [schema.type].flat().includes("string") ? findFormat(name) : undefined;
@@ -89,14 +89,14 @@ function withEnum(schema: PlainSchema): PlainSchema {
 /** The pattern that any key matches. */
 const ANY_KEY = "^.*$";
 
-/** A map of values, in the word that generators know. */
+/** Describes a map of values with the word that generators know. */
 function withValues(schema: PlainSchema): PlainSchema {
   const { patternProperties, ...rest } = schema as { patternProperties?: PlainSchema };
   const values = patternProperties?.[ANY_KEY];
   return values === undefined ? schema : { ...rest, additionalProperties: values };
 }
 
-/** Beyond it JSON's numbers have lost digits, and readers refuse them. */
+/** Larger numbers of JSON have lost digits, and readers refuse them. */
 function inSafeRange(schema: PlainSchema): PlainSchema {
   if (![schema.type].flat().includes("integer")) return schema;
   const { minimum = Number.MIN_SAFE_INTEGER, maximum = Number.MAX_SAFE_INTEGER } = schema;
@@ -118,7 +118,7 @@ function withOptionalKeys(given: PlainSchema): PlainSchema {
   return { ...schema, properties: Object.fromEntries(optional) };
 }
 
-/** No generator for Python knows an object as a default. */
+/** Generators for Python do not support an object as a default. */
 const withoutObject = ({ default: fallback, ...schema }: PlainSchema): PlainSchema =>
   fallback === undefined || isSchema(fallback) ? schema : { ...schema, default: fallback };
 

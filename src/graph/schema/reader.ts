@@ -1,7 +1,7 @@
 /**
- * Makes a reader of a schema: a function that checks a value and returns it as it is to be used. Made once per schema, of closures:
- * with TypeBox's own compiler the first check of a start costs 30 ms more, its errors name no path of this form, and ids, times and
- * text that stands for other kinds would need a walk of their own.
+ * Makes a reader from a schema: a function that checks a value and returns it as it is used. It is made of closures, once for each schema. With
+ * TypeBox's own compiler the first check of a start takes 30 ms more, its errors do not have such paths, and ids, times and text that stands for
+ * other kinds would need another pass.
  */
 import type { TSchema } from "typebox";
 import { suggestion } from "#kernel/suggestion";
@@ -11,11 +11,11 @@ import { rulesOf } from "./rules.ts";
 import { boolean, constants, type Dialect, integer, nothing, number, type Read, readAt, storable, text, ValueProblem } from "./scalars.ts";
 import { checkWords, NAMES_OF, ONLY_IN, PROBLEM, READ_AS, type SchemaNode, type ServedIn } from "./schema-node.ts";
 
-/** Throws an ordinary `Error` for a schema with words or types that no reader knows; the reader itself throws `ValueProblem`, or the error of a format. */
+/** Throws an ordinary `Error` if the schema has words or types that no reader knows. The reader itself throws `ValueProblem`, or the error of a format. */
 export const readerOf = (schema: TSchema, dialect: Dialect): Read => compile(schema as SchemaNode, dialect);
 
 function compile(node: SchemaNode, dialect: Dialect): Read {
-  // Its words are those of the feature's own reader.
+  // The feature reads the value itself.
   if (node["x-plaza-raw"] === true) return (value) => value;
   checkWords(node);
   const read = valueReader(node, dialect);
@@ -34,7 +34,7 @@ function valueReader(node: SchemaNode, dialect: Dialect): Read {
   const reading = node[READ_AS] === undefined ? undefined : dialect.readings[node[READ_AS]];
   if (reading !== undefined) return reading;
   if (node.const !== undefined || node.enum !== undefined) return constants(node.enum ?? [node.const], dialect);
-  // Of an object these are rules about its keys.
+  // In the schema of an object, `anyOf` is a rule about its keys.
   if (node.anyOf !== undefined && node.type !== "object") return alternatives(node.anyOf, dialect);
   switch (node.type) {
     case "string":
@@ -58,7 +58,7 @@ function valueReader(node: SchemaNode, dialect: Dialect): Read {
   }
 }
 
-/** The first reading that fits; if none does, the problem that lies deepest, because that one knows what was meant. */
+/** The first alternative that fits. If none fits, the deepest problem is reported, because its alternative is probably the one that was meant. */
 function alternatives(options: readonly SchemaNode[], dialect: Dialect): Read {
   if (options.some((option) => option[ONLY_IN] !== undefined)) {
     const [strict, clients] = (["strict", "clients"] as const).map((profile) => {
@@ -91,7 +91,7 @@ function alternatives(options: readonly SchemaNode[], dialect: Dialect): Read {
   };
 }
 
-/** How many levels below the value. An error that is no `ValueProblem` is of a format, which nothing else was meant to have. */
+/** How many levels a problem is below the value. Any other error comes from a format, and so from the alternative that was meant. */
 const depthOf = (error: unknown): number =>
   error instanceof ValueProblem ? error.path.split(/[.[]/).filter((step) => step !== "").length : Number.POSITIVE_INFINITY;
 
@@ -110,7 +110,7 @@ function list(node: SchemaNode, dialect: Dialect): Read {
     if (!Array.isArray(value)) throw new ValueProblem("must be a list");
     if (value.length < minItems) throw new ValueProblem(minItems === 1 ? "must not be empty" : `must hold at least ${minItems} items`);
     if (value.length > maxItems) throw new ValueProblem(`must hold at most ${maxItems} items`);
-    // What was written `a,b` has no places that a caller could know.
+    // The items of `a,b` have no places that a caller could know.
     const hasPlaces = typeof given !== "string" || given.trimStart().startsWith("[");
     return hasPlaces ? value.map((item, index) => readAt(index, item, read, where)) : value.map((item) => read(item, where));
   };
@@ -120,7 +120,7 @@ interface ObjectField {
   readonly name: string;
   readonly isRequired: boolean;
   readonly read: Read;
-  /** Null is a value of it; else null stands for a missing key. */
+  /** Null is a value of this field. For other fields null means that the key is missing. */
   readonly takesNull: boolean;
   readonly fallback: unknown;
 }
@@ -166,7 +166,7 @@ function object(node: SchemaNode, dialect: Dialect): Read {
       }
     }
     if (missing === undefined || isMissingLast) readOthers?.(given, found, result, where);
-    // A key that is missing is often there, misspelt.
+    // A missing key is often a misspelt one, so unknown keys are reported first.
     if (missing !== undefined) throw new ValueProblem("is required", missing);
     for (const rule of rules) rule(result, given, where);
     if (last !== undefined) throw last;
@@ -174,7 +174,7 @@ function object(node: SchemaNode, dialect: Dialect): Read {
   };
 }
 
-/** Puts the keys that are not declared into `result`, or refuses them; `found` counts the declared ones. Undefined: they are left out. */
+/** Puts undeclared keys into `result`, or refuses them. `found` is the number of declared ones. Undefined: undeclared keys are left out. */
 type ReadOthers = (given: Readonly<Record<string, unknown>>, found: number, result: Record<string, unknown>, where: ServedIn) => void;
 
 function othersOf(
@@ -196,10 +196,10 @@ function othersOf(
   };
 }
 
-/** As deep as JSON from a caller may be; YAML can even hold a list that holds itself. */
+/** The depth of JSON from a caller. In YAML a list can even contain itself. */
 const DEPTH_MAX = 32;
 
-/** A value of any shape, but for text that no store may hold. Numbers that keep their digits become text. */
+/** A value of any shape, except text that cannot be stored. Numbers that keep their digits become text. */
 const anything: Read = (value, where) => anythingAt(value, where, 1);
 
 function anythingAt(value: unknown, where: ServedIn, depth: number): unknown {
@@ -214,7 +214,7 @@ function anythingAt(value: unknown, where: ServedIn, depth: number): unknown {
   return result;
 }
 
-/** Also `__proto__` is only a key here. Throws `ValueProblem` for a key that no store may hold: a path could not name it. */
+/** `__proto__` is an ordinary key here. Throws `ValueProblem` if a key cannot be stored. The path does not have such a key. */
 function define(result: Record<string, unknown>, key: string, value: unknown, read: Read, where: ServedIn): void {
   if (!isStorableText(key)) throw new ValueProblem("has a key with U+0000 or a lone surrogate");
   Object.defineProperty(result, key, { value: readAt(key, value, read, where), enumerable: true, configurable: true, writable: true });

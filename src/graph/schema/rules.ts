@@ -1,19 +1,19 @@
-/** What a schema says of several keys of an object: which go together, and which exclude each other. */
+/** Rules of a schema about several keys of an object: which keys need or exclude each other. */
 import { suggestion } from "#kernel/suggestion";
 import { type Read, readAt, ValueProblem } from "./scalars.ts";
 import type { SchemaNode, ServedIn } from "./schema-node.ts";
 
 type Keys = Readonly<Record<string, unknown>>;
 
-/** `read` holds the keys that have a value, as it was read; `given` the keys as they were sent. Throws `ValueProblem`. */
+/** `read` has the values after reading, `given` the values as they were sent. Throws `ValueProblem`. */
 export type Rule = (read: Keys, given: Keys, where: ServedIn) => void;
 
-/** Makes a reader of the value of one key, by words that count under a condition. */
+/** Makes a reader of the value of one key, by the schema of a condition's branch. */
 type ReadKey = (node: SchemaNode) => Read;
 
 const has = (keys: Keys, name: string): boolean => Object.hasOwn(keys, name) && keys[name] !== undefined;
 
-/** The rules of an object beside those of each of its keys, which the reader holds itself. */
+/** The rules of an object about several keys. The reader itself checks each key. */
 export function rulesOf(node: SchemaNode, readKey: ReadKey, names = Object.keys(node.properties ?? {})): Rule[] {
   const { dependentRequired = {}, anyOf, not, if: condition, ...branches } = node;
   const rules: Rule[] = Object.entries(dependentRequired).map(([name, others]) => {
@@ -47,7 +47,7 @@ const requiring =
     for (const name of names) if (!has(read, name)) throw new ValueProblem("is required", name);
   };
 
-/** What counts under a condition: also which keys are needed, which there may be, and what their values are. */
+/** The rules of a condition's branch, also about required and allowed keys, and about their values. */
 function branchOf(node: SchemaNode, readKey: ReadKey, names: readonly string[]): Rule[] {
   const { required = [], properties = {}, additionalProperties } = node;
   const rules: Rule[] = [requiring(required), ...rulesOf(node, readKey, [...names])];
@@ -66,7 +66,7 @@ function branchOf(node: SchemaNode, readKey: ReadKey, names: readonly string[]):
   return rules;
 }
 
-/** Of the words that conditions have: keys that are there, and constants that they hold if they are. */
+/** Whether a condition is true. It can require keys, and require that a key, if it is there, has a constant value. */
 function isSo({ required = [], properties = {}, not, anyOf }: SchemaNode, read: Keys): boolean {
   return (
     required.every((name) => has(read, name)) &&

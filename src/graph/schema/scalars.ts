@@ -3,11 +3,11 @@ import { codePointCount, isStorableText } from "#kernel/text";
 import { type Format, findFormat } from "./formats.ts";
 import { NAMES_OF, type SchemaNode, type ServedIn, TRIMMED } from "./schema-node.ts";
 
-/** How reading a request differs from reading a world file, where both follow the same schema words. */
+/** The differences between reading a request and reading a world file by the same schema. */
 export interface Dialect {
   /**
-   * What a value stands for, by the kind that is expected: text of a query stands for numbers, lists and objects. A value that
-   * stands for nothing of that kind is returned as it is, and then refused. Throws `ValueProblem`.
+   * Converts a value to the expected kind: text of a query stands for numbers, lists and objects. A value that cannot be converted is returned
+   * as it is, and then refused. Throws `ValueProblem`.
    */
   readonly coerce?: {
     text(value: unknown): unknown;
@@ -18,11 +18,11 @@ export interface Dialect {
     list(value: unknown, isCommaSeparated: boolean): unknown;
     object(value: unknown): unknown;
   };
-  /** By the name that a schema gives with `x-plaza-read-as`. Without a reading of that name the schema's other words count. Each throws `ValueProblem`. */
+  /** Readers by the name that a schema has under `x-plaza-read-as`. Without such a reader the schema's other words apply. Each throws `ValueProblem`. */
   readonly readings: Readonly<Record<string, (value: unknown) => unknown>>;
-  /** What becomes of keys that an object does not declare, where its schema does not say. */
+  /** Applies to undeclared keys if the schema does not decide. */
   readonly undeclaredKeys: "kept" | "left out";
-  /** Whether a missing key is reported at its own place in the schema's order, or after all that is wrong with the keys that are there. */
+  /** Whether a missing key is reported in the schema's order, or after the problems of all other keys. */
   readonly missingKeys: "in order" | "last";
   readonly messages: {
     notText(value: unknown): string;
@@ -32,11 +32,11 @@ export interface Dialect {
   };
 }
 
-/** Why a value does not fit its schema. Requests turn it into `invalidParameter`, world files into `WorldProblem`. */
+/** The reason why a value does not fit its schema. Requests turn it into `invalidParameter`, world files into `WorldProblem`. */
 export class ValueProblem extends Error {
   constructor(
     readonly problem: string,
-    /** Where inside of the value, e.g. `users[0].name`; empty for the value itself. */
+    /** The place inside the value, e.g. `users[0].name`. Empty: the value itself. */
     readonly path = "",
   ) {
     super(path === "" ? problem : `${path} ${problem}`);
@@ -44,7 +44,7 @@ export class ValueProblem extends Error {
   }
 }
 
-/** Throws the problem on, as seen from one level higher. Another error goes on as it is. */
+/** Throws the problem again with the path from one level higher. Other errors stay as they are. */
 function below(error: unknown, step: string | number): never {
   if (!(error instanceof ValueProblem)) throw error;
   const outer = typeof step === "number" ? `[${step}]` : step;
@@ -52,10 +52,10 @@ function below(error: unknown, step: string | number): never {
   throw new ValueProblem(error.problem, isPlace ? outer + error.path : `${outer}.${error.path}`);
 }
 
-/** Returns the value as it is to be used. Throws `ValueProblem`. */
+/** Returns the value as it is used. Throws `ValueProblem`. */
 export type Read = (value: unknown, where: ServedIn) => unknown;
 
-/** Reads what stands at a place: a problem with it is named by that place. */
+/** Reads the value at a place, whose name is in the path of a problem. */
 export function readAt(step: string | number, value: unknown, read: Read, where: ServedIn): unknown {
   try {
     return read(value, where);
@@ -135,7 +135,7 @@ export function nothing({ coerce }: Dialect): Read {
   };
 }
 
-/** A closed set. Where text stands for other kinds, `1` is the constant 1 and `"1"` too. */
+/** A closed set. In requests text stands for other kinds, so the constant 1 is both `1` and `"1"`. */
 export function constants(allowed: readonly unknown[], { coerce, messages }: Dialect): Read {
   const isByText = coerce !== undefined;
   const known = new Map(allowed.map((one) => [isByText ? String(one) : one, one]));

@@ -1,4 +1,4 @@
-/** The JSON Schema words that requests and world files are read by. Another word is refused when its reader is made, which is at start. */
+/** The JSON Schema words that readers of requests and world files support. Other words are refused when a reader is made, at start. */
 export interface SchemaNode {
   readonly type?: string;
   readonly enum?: readonly unknown[];
@@ -17,14 +17,14 @@ export interface SchemaNode {
   readonly items?: SchemaNode;
   readonly properties?: Readonly<Record<string, SchemaNode>>;
   readonly required?: readonly string[];
-  /** What becomes of keys that are not declared; the dialect decides where nothing is said. */
+  /** Applies to undeclared keys. If it is left out, the dialect decides. */
   readonly additionalProperties?: boolean | SchemaNode;
   readonly patternProperties?: Readonly<Record<string, SchemaNode>>;
-  /** Stands in for a key that is missing. */
+  /** The value of a missing key. */
   readonly default?: unknown;
-  /** The feature reads it itself, numbers that keep their digits included: large lists, or errors that name more than a parameter. */
+  /** The feature reads the value itself, because it is a large list or its errors name more than a parameter. */
   readonly "x-plaza-raw"?: boolean;
-  /** Which keys of an object go together, and which exclude each other (`rules.ts`). */
+  /** Rules about several keys of an object (`rules.ts`). */
   readonly if?: SchemaNode;
   readonly then?: SchemaNode;
   readonly else?: SchemaNode;
@@ -34,36 +34,36 @@ export interface SchemaNode {
   readonly [PROBLEM]?: string;
   readonly [NAMES_OF]?: string;
   readonly [ONLY_IN]?: ServedIn["profile"];
-  /** The name of a reading that the dialect has, in place of all other words. */
+  /** The name of a reader of the dialect, which replaces all other words. */
   readonly [READ_AS]?: string;
   readonly [REFERS_TO]?: RefersTo;
 }
 
-/** The node types of which one has the id, and the key of the entry whose node owns it too. */
+/** The possible node types of the id, and the key of the entry that names its owner. */
 export interface RefersTo {
   readonly types: readonly string[];
   readonly ownerKey?: string | undefined;
 }
 
-/** Names what a schema is a shape of, for documents, where it is that of a node. */
+/** The name of the node that a schema is a shape of, for documents. */
 export const SHAPE_OF = "x-plaza-shape-of";
 
-/** White space around a text is not part of it. */
+/** White space around the text does not count. */
 export const TRIMMED = "x-plaza-trimmed";
 
-/** What is said of a value that does not fit, in place of the reader's own words. */
+/** The message for a wrong value, instead of the reader's own. */
 export const PROBLEM = "x-plaza-problem";
 
-/** The names that a text may be, or that the keys of an object may have, where they are known only to a registry or a calendar. */
+/** The text, or each key of the object, is a name that only a registry or a calendar knows. */
 export const NAMES_OF = "x-plaza-names-of";
 
-/** Alternatives that one profile alone takes. */
+/** Only this profile takes the alternative. */
 export const ONLY_IN = "x-plaza-only-in";
 
-/** Marks a schema whose values are read in a way of their own: ids and times of world files. */
+/** The values have a reader of their own: ids and times of world files. */
 export const READ_AS = "x-plaza-read-as";
 
-/** Which nodes an id of a world file may refer to. */
+/** The nodes that an id of a world file may refer to. */
 export const REFERS_TO = "x-plaza-refers-to";
 
 const objectWords = ["if", "then", "else", "not", "dependentRequired"];
@@ -75,22 +75,22 @@ const words = new Set([
   ...[READ_AS, REFERS_TO, TRIMMED, PROBLEM, NAMES_OF, ONLY_IN, SHAPE_OF],
 ]);
 
-/** Throws an ordinary `Error` for a word that no reader knows: a contract would promise what nothing checks. */
+/** Throws an ordinary `Error` if no reader knows a word, because nothing would check that part of the contract. */
 export function checkWords(node: SchemaNode): void {
   for (const word of Object.keys(node))
     if (!words.has(word) || (node.type !== "object" && objectWords.includes(word))) throw new Error(`no value is read by the schema word ${word}`);
 }
 
-/** Text that is not empty, without the white space around it. */
+/** A text that is not empty after white space around it is removed. */
 export const filledText = (maxLength: number) => ({ minLength: 1, maxLength, [TRIMMED]: true }) as const;
 
-/** An object that has these keys, in words that also those understand who ask what each key is. */
+/** An object that has these keys. `properties` lists them too, for tools that look for each key there. */
 export const having = (...names: readonly string[]) => ({ required: names, properties: Object.fromEntries(names.map((name) => [name, {}])) });
 
-/** In which profile a value is read or documented, and the names that a schema alone does not know. */
+/** The profile for which a value is read or documented, and the names that a schema refers to. */
 export interface ServedIn {
   readonly profile: "strict" | "clients";
-  /** By what `x-plaza-names-of` says. */
+  /** `what` is the value of `x-plaza-names-of`. */
   namesOf(what: string): readonly string[];
 }
 

@@ -21,7 +21,7 @@ const readers = (schema: TSchema) => {
   const [request, entry] = [parametersReader(holder), entryReader(holder)];
   return (value: unknown) => ({ request: outcome(request as (value: unknown) => unknown, value), entry: outcome(entry, value) });
 };
-/** Both take it as it is. */
+/** Both accept it unchanged. */
 const same = (value: unknown) => ({ request: { is: value }, entry: { is: value } });
 /** Both refuse it in the same words. */
 const refused = (problem: string) => ({ request: problem, entry: problem });
@@ -206,7 +206,7 @@ describe("a choice of schemas", () => {
     expect([read(5), read("ab"), read(null)]).toEqual([same(5), same("ab"), same(null)]);
     expect(read(4)).toEqual({ request: { is: "4" }, entry: "must be at least 5" });
     expect(read("abc")).toEqual(refused("must be an integer"));
-    // One that is no constant among them.
+    // One alternative that is not a constant.
     const mixed = readers(Type.Union([Type.Literal("a"), Type.Integer()]));
     expect([mixed("a"), mixed(7), mixed("b").entry]).toEqual([same("a"), same(7), "must be a"]);
   });

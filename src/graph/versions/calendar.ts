@@ -11,7 +11,7 @@ export interface Release {
 }
 
 export interface MarketingVersion extends Release {
-  /** Unix seconds at which it stops working; undefined: not announced. */
+  /** Unix seconds from which it is not served. Undefined: no end is announced. */
   readonly until: number | undefined;
   /** The endpoints that this version's changes affect: an operation, an edge, or an endpoint's number (`G2`). */
   readonly affects: readonly string[];
@@ -78,7 +78,7 @@ const closed = { additionalProperties: false };
 const versionName = Type.String({ description: "such as 25.0" });
 const described = <S extends TSchema>(schema: S, description: string): S => ({ ...schema, description });
 
-/** What a world file may say under `versions`. */
+/** The schema of `versions` in a world file. */
 export const versionsEntry = Type.Object(
   {
     marketing: Type.Optional(

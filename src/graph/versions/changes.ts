@@ -1,6 +1,6 @@
 /**
- * Versions as changes back from the newest: handlers know the newest version alone. A response for an older one is made by undoing,
- * newest first, each change that came after it. A feature defines its own changes in `x.changes.ts`.
+ * Changes between versions. Handlers know only the newest version. A response for an older one is made by undoing each later change, the newest
+ * first. A feature defines its own changes in `x.changes.ts`.
  */
 import type { Version } from "#kernel/versions";
 import type { Parameters } from "../pipeline/request.ts";
@@ -11,9 +11,9 @@ export interface VersionChange {
   readonly summary: string;
   /** The operations, reads of a node included, that it changes. */
   readonly operations: readonly string[];
-  /** From what callers of the version before it send to what handlers expect. */
+  /** Converts the parameters of the version before it to those of this version. */
   readonly upParams?: (params: Parameters) => Parameters;
-  /** From what handlers return to what the version before it returned. */
+  /** Converts a response of this version to one of the version before it. */
   readonly downResponse?: (response: unknown) => unknown;
 }
 

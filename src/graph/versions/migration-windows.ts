@@ -10,8 +10,8 @@ export interface MigratedApp {
 }
 
 /**
- * Before its window a migration is off; after it, on. Within, in this order: the request's override, what the app set, and for
- * an app that set nothing whether it was created after the start (VER-7c).
+ * Before its window a migration is off, and after it on. During the window the request's override decides, else the app's own setting, else
+ * whether the app was created after the start (VER-7c).
  */
 export function isMigrationOn(window: MigrationWindow, app: MigratedApp, override: Readonly<Record<string, boolean>>, now: number): boolean {
   if (now < window.start) return false;

@@ -16,7 +16,7 @@ interface Requested {
   readonly asked: number | undefined;
   readonly now: number;
   readonly created?: number;
-  /** The moment of the app's first marketing request; 0: it has made none. */
+  /** The moment of the app's first marketing request. 0: there was none. */
   readonly firstUse?: number;
   readonly upgrades?: boolean;
   readonly rule?: "platform" | "migrationIntents" | "unversioned" | "marketing" | "marketingOrCurrent";

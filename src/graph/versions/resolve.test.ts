@@ -44,12 +44,12 @@ const anyApp = fc.record({
   auto_upgrade: fc.boolean(),
 });
 
-/** The rules once more, written for clarity alone: each version is judged by its own dates, and no code is shared with what is tested. */
+/** The rules again, written for clarity: each version is judged by its own dates, and shares no code with the tested function. */
 function oracle(versions: readonly MarketingVersion[], asked: number, app: VersionedApp, now: number, operation: string): number | "refused" {
   const isOut = (v: MarketingVersion, moment: number) => v.released <= moment;
   const numbersOut = (moment: number) => versions.filter((v) => isOut(v, moment)).map((v) => v.version);
   const start = app.marketing_first_used_time || now;
-  // What was not out by now is no floor: the clock may have been moved back.
+  // A version that is not released yet is not the floor, because the clock may have been moved back.
   const floor = Math.max(...numbersOut(Math.min(now, app.created_time)), ...numbersOut(Math.min(now, start)), 1);
   const alive = versions.filter((v) => isOut(v, now) && !(v.until !== undefined && now >= v.until)).map((v) => v.version);
   if (!numbersOut(now).includes(asked) || asked < floor) return "refused";
@@ -160,7 +160,7 @@ describe("calendars", () => {
       true,
     ]);
     expect(isNamed(calendar, parseVersion("v26.1") as number, 1_795_000_000)).toBe(false);
-    // What is stored and exported makes the same calendar again.
+    // The stored and exported form makes the same calendar again.
     expect(calendarWith(standardCalendar, entryOf(calendar))).toEqual(calendar);
     expect(entryOf(standardCalendar)).not.toHaveProperty("platform");
   });

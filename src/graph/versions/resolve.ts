@@ -6,7 +6,7 @@ import { type MarketingVersion, type Release, standardCalendar, type VersionCale
 
 const isOf = (releases: readonly Release[], version: Version): boolean => releases.some((release) => release.version === version);
 
-/** D-80: a version that a calendar adds is there from its release on. The document's own always are, also where the clock was moved back. */
+/** D-80: a version that a calendar adds is served from its release on. The document's own are always served, even if the clock is moved back. */
 export const isReleased = ({ version, released }: Release, now: number): boolean => released <= now || isOf(standardCalendar.platform, version);
 
 /** D-03: the newest version when the app was created; the oldest for an app older than the calendar. */
@@ -20,13 +20,13 @@ export function defaultVersion(calendar: VersionCalendar, appCreatedTime: number
 export const newestVersion = ({ platform }: VersionCalendar, now: number): Version =>
   (platform.findLast((release) => isReleased(release, now)) ?? (platform[0] as Release)).version;
 
-/** D-03: whether any endpoint can be asked for in the version. One of the marketing calendar that is to come has an error of its own. */
+/** D-03: whether any endpoint has the version. A future version of the marketing calendar counts, because it has an error of its own. */
 export const isNamed = ({ platform, marketing, migrationIntents }: VersionCalendar, version: Version, now: number): boolean =>
   platform.some((release) => release.version === version && isReleased(release, now)) ||
   isOf(marketing, version) ||
   migrationIntents.includes(version);
 
-/** The error of a version in the path that is not served. `served` are those that are. */
+/** A version in the path that is not served. `served` are those that are. */
 const unknownVersion = (version: Version, served: readonly Version[]): GraphError =>
   unknownPath(`/${formatVersion(version)}`, [...new Set(served)].sort((one, other) => one - other).map(formatVersion));
 
@@ -37,7 +37,7 @@ const releasedOf = ({ platform }: VersionCalendar, now: number): Version[] =>
 export const unnamedVersion = (calendar: VersionCalendar, version: Version, now: number): GraphError =>
   unknownVersion(version, [...releasedOf(calendar, now), ...calendar.marketing.map((one) => one.version), ...calendar.migrationIntents]);
 
-/** What the rules need to know about an app. */
+/** The facts about an app that the rules use. */
 export interface VersionedApp {
   readonly created_time: number;
   /** Unix seconds; 0: this request is its first marketing request. */
@@ -47,30 +47,30 @@ export interface VersionedApp {
 
 export interface ServedVersion {
   readonly version: Version;
-  /** The deprecated version that was asked, when the request was upgraded (VER-6f). */
+  /** The deprecated version of the path, if the request was upgraded (VER-6f). */
   readonly upgradedFrom?: Version;
 }
 
 interface VersionInput {
   readonly rule: VersionRule;
-  /** In the calendar, as the step `address` has checked; undefined when the path names none. */
+  /** A version of the calendar, as the step `address` has checked. Undefined: the path has none. */
   readonly asked: Version | undefined;
   readonly app: VersionedApp;
   readonly calendar: VersionCalendar;
   /** Unix seconds. */
   readonly now: number;
-  /** The names that a calendar's `affects` may use for the endpoint: operation, edge, endpoint number. */
+  /** The endpoint's names in a calendar's `affects`: operation, edge, endpoint number. */
   readonly names: readonly string[];
   readonly path: string;
 }
 
-/** Throws `unknownPath` or `versionDeprecated` where the rule does not serve what was asked. */
+/** Throws `unknownPath` or `versionDeprecated` if the rule does not serve the version. */
 export function servedVersion(input: VersionInput): ServedVersion {
   const { rule, asked, app, calendar, now, path } = input;
   switch (rule) {
     case "platform":
       if (asked === undefined) return { version: defaultVersion(calendar, app.created_time, now) };
-      // One that the calendar names for other endpoints, or for later.
+      // The calendar may have the version for other endpoints, or for later.
       if (!releasedOf(calendar, now).includes(asked)) throw unknownVersion(asked, releasedOf(calendar, now));
       return { version: asked };
     case "migrationIntents":
@@ -89,7 +89,7 @@ export function servedVersion(input: VersionInput): ServedVersion {
   }
 }
 
-/** VER-2a: the newest marketing version at a moment; the oldest for a moment before the calendar. */
+/** VER-2a: the newest marketing version at a moment, or the oldest for a moment before the calendar. */
 function newestAt(versions: readonly MarketingVersion[], moment: number): MarketingVersion {
   let chosen = versions[0] as MarketingVersion;
   for (const version of versions) if (version.released <= moment) chosen = version;
@@ -97,9 +97,9 @@ function newestAt(versions: readonly MarketingVersion[], moment: number): Market
 }
 
 /**
- * VER-5, D-81: below this an app's requests fail, without upgrade. VER-5c: what counts is the newest version at the app's
- * first marketing request, which is this one for an app that has made none; it is never older than the one at its creation. Where the
- * clock was moved back before both, it is the newest version of now, because a later one does not exist yet.
+ * VER-5, D-81: requests in an older version fail, without an upgrade. VER-5c: it is the newest version at the app's first marketing request,
+ * which may be this one, and never older than the version at its creation. If the clock is moved back before both, it is the newest version of
+ * now, because a later one does not exist yet.
  */
 function floorOf({ calendar, app, now }: Pick<VersionInput, "calendar" | "app" | "now">): Version {
   const firstUse = app.marketing_first_used_time === 0 ? now : app.marketing_first_used_time;
@@ -136,9 +136,9 @@ function marketingVersion(input: VersionInput, asked: Version): ServedVersion {
 export const upgradeWarning = ({ version, upgradedFrom = version }: ServedVersion): string =>
   `The call has been auto-upgraded to ${formatVersion(version)} as ${formatVersion(upgradedFrom)} has been deprecated`;
 
-/** Which list of versions an operation follows; the rules themselves are in `resolve.ts`. */
+/** The list of versions that an operation follows. */
 export type VersionRule =
-  /** VER-1b: 20.0 to 26.0; without one, the app's default version. */
+  /** VER-1b: 20.0 to 26.0, or the app's default version if the path has none. */
   | "platform"
   /** VER-1c: v23.0 to v25.0, and never without. */
   | "migrationIntents"

@@ -1,4 +1,4 @@
-/** A world's clock: real time, or moved, or frozen by the control API; kept with the world (operating.md: Control API). */
+/** A world's clock. It shows real time, unless the control API moves or freezes it. Its state is stored with the world (operating.md: Control API). */
 import type { WorkLoop } from "#jobs/work-loop";
 import { type Clock, type ClockState, worldTimeMs } from "#kernel/clock";
 import type { Database, Reader, Transaction } from "#storage/database";
@@ -11,18 +11,18 @@ export class WorldClock implements Clock {
   readonly #realNowMs: () => number;
   #state: ClockState | undefined;
   #rereading: Promise<void> | undefined;
-  /** Settings of this process that are under way, and how many there have been. */
+  /** How many changes by this process run, and how many there have been. */
   #underWay = 0;
   #settings = 0;
   #readings = 0;
-  /** The last one whose result counts. */
+  /** The last reading whose result counts. */
   #newestReading = 0;
 
   private constructor(database: Database, realNowMs: () => number, state: ClockState | undefined) {
     this.#database = database;
     this.#realNowMs = realNowMs;
     this.#state = state;
-    // Another process may move the clock: then it invalidates the setting's fact.
+    // If another process moves the clock, it invalidates this fact.
     database.onInvalidate((kind, key) => {
       if (kind === undefined || (kind === settingFact && key === SETTING)) this.#reload();
     });
@@ -32,12 +32,12 @@ export class WorldClock implements Clock {
     return new WorldClock(database, realNowMs, await readState(database.reader));
   }
 
-  /** Before the world's state is saved, so that `resume` finds the time of this moment. */
+  /** Stores the current time before the world's state is saved, for `resume`. */
   async note(): Promise<void> {
     if (this.#runsByItself) await this.set(this.nowMs(), false);
   }
 
-  /** After a saved state was brought back: time goes on from where it stood. A world that is on real time stays on it. */
+  /** After a saved state is restored, time goes on from the saved time. A world on real time stays on it. */
   async resume(): Promise<void> {
     if (this.#runsByItself) await this.set((this.#state as ClockState).worldMs, false);
   }
@@ -50,7 +50,7 @@ export class WorldClock implements Clock {
     return worldTimeMs(this.#state, this.#realNowMs());
   }
 
-  /** By the state that is stored. */
+  /** The time by the stored state. */
   async storedNowMs(reader: Reader): Promise<number> {
     return worldTimeMs(await readState(reader), this.#realNowMs());
   }
@@ -59,7 +59,7 @@ export class WorldClock implements Clock {
     return this.#state?.isFrozen === true;
   }
 
-  /** Durable when it resolves; other processes follow within 1 s. */
+  /** Durable when it resolves. Other processes have the new time within 1 s. */
   async set(worldMs: number, isFrozen: boolean): Promise<void> {
     const state: ClockState = { worldMs, realMs: this.#realNowMs(), isFrozen };
     await this.#alone(async () => {
@@ -68,7 +68,7 @@ export class WorldClock implements Clock {
     });
   }
 
-  /** Runs `body` in one transaction with the setting of the clock; `body` sees the new time already. If it throws, both are undone. */
+  /** Sets the clock and runs `body` in one transaction. `body` has the new time already. If it throws, both are undone. */
   async setWith<T>(worldMs: number, isFrozen: boolean, body: (tx: Transaction) => Promise<T>): Promise<T> {
     const before = this.#state;
     const state: ClockState = { worldMs, realMs: this.#realNowMs(), isFrozen };
@@ -86,7 +86,7 @@ export class WorldClock implements Clock {
     });
   }
 
-  /** What is read meanwhile may be older than what is set, so it is read again afterwards. */
+  /** A reading that overlaps with a change may be older than the change, so the state is read again afterwards. */
   async #alone<T>(set: () => Promise<T>): Promise<T> {
     this.#underWay++;
     this.#settings++;
@@ -102,7 +102,7 @@ export class WorldClock implements Clock {
     return this.#rereading;
   }
 
-  /** Of several that run at once none undoes what a later one has read. Who waits for one of them sees what that one has read, or later. */
+  /** If several readings overlap, an earlier one never replaces the result of a later one. A caller that waits for one gets its result or a later one. */
   #reload(): void {
     if (this.#underWay > 0) return;
     const settings = this.#settings;
@@ -113,7 +113,7 @@ export class WorldClock implements Clock {
         this.#newestReading = number;
         this.#state = state;
       })
-      // The database is unreachable: the clock runs on as it was, and is read again after the next reconnection.
+      // If the database is unreachable, the clock goes on as it is, and is read again after the next reconnection.
       .catch(() => {})
       .finally(() => {
         if (this.#rereading === rereading) this.#rereading = undefined;
@@ -127,13 +127,13 @@ async function readState(reader: Reader): Promise<ClockState | undefined> {
   return text === undefined ? undefined : (JSON.parse(text) as ClockState);
 }
 
-/** Moves of clocks that are under way. */
+/** Moves of clocks that are running. */
 const moves = new WeakMap<WorkLoop, object>();
 
-/** An object of the move that is under way, if one is: what is remembered by it counts until the move ends. */
+/** An object that identifies the running move. Undefined: none runs. */
 export const moveOf = (loop: WorkLoop): object | undefined => moves.get(loop);
 
-/** As `WorkLoop.runUntil`. Moves of one world must come one after another. */
+/** Like `WorkLoop.runUntil`. The moves of one world must not overlap. */
 export async function moveUntil(loop: WorkLoop, ...move: Parameters<WorkLoop["runUntil"]>): Promise<void> {
   moves.set(loop, {});
   try {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { appUsage, caseUsage } from "../response/usage.ts";
 import { changesResponse, errorOf, Faults, type FaultTarget } from "./fault-injection.ts";
 
-/** What randomness gives, in turn, and how long was slept. */
+/** The random numbers, in turn, and the times that were waited. */
 function made(...fractions: number[]) {
   const slept: number[] = [];
   const sleepMs = async (ms: number): Promise<void> => {

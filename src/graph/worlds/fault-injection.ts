@@ -1,37 +1,37 @@
-/** Faults on purpose (D-150): which requests and webhooks they hit, and what they do to them; for a number of times, or a share. */
+/** Injected faults (D-150): the requests and webhooks that they affect, how often, and how. */
 import { appRateLimited, edgeRateLimited, GraphError } from "#kernel/errors";
 import { appUsage, caseUsage } from "../response/usage.ts";
 
 interface Limits {
-  /** How many it affects; without a number, all until it is removed. */
+  /** How many requests or webhooks it affects, by default all until it is removed. */
   readonly times?: number;
-  /** Which share of those that it matches it affects, 0 to 1. */
+  /** The share of matching requests or webhooks that it affects, 0 to 1. */
   readonly probability?: number;
 }
 
 export interface RequestFaultInput extends Limits {
   /** An operation, or `*` for all. */
   readonly operation: string;
-  /** The id of the node that is addressed. */
+  /** The id of the addressed node. */
   readonly node?: string;
   /** Parameters with their values, in the query or the body. */
   readonly query?: Readonly<Record<string, string>>;
   /** A token's id. */
   readonly token?: string;
-  /** HTTP status of the error, in place of the operation. */
+  /** HTTP status of an error that replaces the operation. */
   readonly status?: number;
-  /** The error's code; 2 unless said otherwise. */
+  /** The error's code, by default 2. */
   readonly code?: number;
-  /** The error of a rate that is used up (D-22): the app's, or the page's. */
+  /** The error of a used-up rate (D-22): the app's, or the page's. */
   readonly rate_limit?: "app" | "page";
   readonly retry_after_seconds?: number;
   readonly latency_ms?: number;
-  /** In place of the response's own text. */
+  /** Replaces the text of the response. */
   readonly body?: string;
   readonly content_type?: string;
-  /** The connection is reset in place of a response. */
+  /** The connection is reset instead of a response. */
   readonly reset?: boolean;
-  /** The connection ends after so many bytes of the body. */
+  /** After how many bytes of the body the connection ends. */
   readonly cut_body_at?: number;
   readonly body_bytes_per_second?: number;
 }
@@ -47,7 +47,7 @@ export interface WebhookFaultInput extends Limits {
 
 export type FaultInput = RequestFaultInput | WebhookFaultInput;
 
-/** One that applies now, with its id. */
+/** A fault that affects a request or webhook, with its id. */
 export type Met<T extends FaultInput> = T & { readonly id: string };
 
 export type Fault = FaultInput & {
@@ -56,15 +56,15 @@ export type Fault = FaultInput & {
   readonly met: number;
 };
 
-/** A request as faults see it. */
+/** The facts about a request that faults are matched with. */
 export interface FaultTarget {
   readonly operation: string;
   readonly node: string | undefined;
   /** Ids. */
   readonly tokens: readonly string[];
-  /** Of the query or the body, as text; undefined: not sent. */
+  /** A parameter of the query or the body, as text. Undefined: it was not sent. */
   parameter(name: string): string | undefined;
-  /** It is one request of a batch: nothing can happen to a response of its own. */
+  /** It is one request of a batch, so it has no response of its own to damage. */
   readonly isPart: boolean;
 }
 
@@ -80,9 +80,9 @@ interface Kept {
   met: number;
 }
 
-/** More than a test has a use for; every request is compared with each. */
+/** More than a test needs. Every request is compared with each fault. */
 export const FAULTS_MAX = 100;
-/** A minute: what clients that honour Retry-After wait in a test. */
+/** A minute, which a test can wait for. */
 const RETRY_AFTER_SECONDS = 60;
 
 export class Faults {
@@ -108,19 +108,19 @@ export class Faults {
     this.#faults = [];
   }
 
-  /** Asked on every request, and nearly always true. */
+  /** For a cheap check on every request. */
   get isEmpty(): boolean {
     return this.#faults.length === 0;
   }
 
-  /** What the first fault that matches does to the request, once its latency has passed. */
+  /** Resolves with the first fault that matches the request, after the fault's latency. */
   async meet(target: FaultTarget): Promise<Met<RequestFaultInput> | undefined> {
     const input = this.#strike((one): one is RequestFaultInput => "operation" in one && isOf(one, target));
     if (input?.latency_ms !== undefined) await this.#tools.sleepMs(input.latency_ms);
     return input;
   }
 
-  /** What the first fault that matches does to a POST of webhooks that is about to be sent, with all that travels in it. */
+  /** The effect of the first fault that matches a POST of webhooks, before it is sent. */
   meetWebhook(fields: readonly string[], entity: string, canReorder: boolean): WebhookFaultInput["effect"] | undefined {
     return this.#strike(
       (one): one is WebhookFaultInput =>
@@ -160,7 +160,7 @@ function isOf(fault: RequestFaultInput, target: FaultTarget): boolean {
 export const changesResponse = ({ body, reset, cut_body_at, body_bytes_per_second }: RequestFaultInput): boolean =>
   reset === true || body !== undefined || cut_body_at !== undefined || body_bytes_per_second !== undefined;
 
-/** The error in place of the operation; undefined: the operation runs. `owner` is the node that the request is counted for. */
+/** The error that replaces the operation. Undefined: the operation runs. `owner`: the node whose rate the request counts against. */
 export function errorOf(
   { status, code = 2, rate_limit, retry_after_seconds = RETRY_AFTER_SECONDS }: RequestFaultInput,
   owner: string,
@@ -174,10 +174,10 @@ export function errorOf(
 /** D-22: in percent. */
 const USED_UP = 100;
 
-/** An error that the control API asked for. 429 and 5xx pass, so they are transient (ERR-19). */
+/** An error from the control API. 429 and 5xx are transient (ERR-19). */
 class InjectedFault extends GraphError {
   constructor(status: number, code: number) {
-    super("internalError", `(#${code}) A fault that was asked for`);
+    super("internalError", `(#${code}) An injected fault`);
     const isTransient = status === 429 || status >= 500;
     this.entry = { status, code, type: "OAuthException", when: "", ...(isTransient ? { isTransient: true as const } : {}) };
   }

@@ -1,4 +1,4 @@
-/** The directory: which node an id is. One indexed read, cached; a node's type and owner never change (D-02). */
+/** The directory of nodes by id. A lookup is one indexed read, and is cached, because a node's type and owner never change (D-02). */
 import type { NodeRef } from "#auth/token";
 import { type IdMinter, type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
@@ -26,10 +26,10 @@ export async function deleteNode(tx: Transaction, id: NodeId): Promise<void> {
   tx.invalidate(nodeFact, id);
 }
 
-/** A world file has at most a few ids in the way; more refusals than these have another cause. */
+/** A world file uses at most a few of the minted ids. More refusals have another cause. */
 const TRIES_MAX = 1_000;
 
-/** Calls `insert`, which says whether the id was free, with minted ids until one is, and returns that one. */
+/** Calls `insert` with minted ids until one is free, and returns that one. `insert` returns whether its id was free. */
 export async function insertMinted(ids: IdMinter, insert: (id: NodeId) => Promise<boolean>): Promise<NodeId> {
   for (let tries = 0; tries < TRIES_MAX; tries++) {
     const id = ids.mint();
@@ -38,7 +38,6 @@ export async function insertMinted(ids: IdMinter, insert: (id: NodeId) => Promis
   throw new Error(`none of ${TRIES_MAX} minted ids was free`);
 }
 
-/** Whether a world holds anything, and the hash of a token for an export. */
 export async function hasAnything(reader: Reader): Promise<boolean> {
   const node = await reader.get(sql`SELECT 1 AS one FROM nodes LIMIT 1`);
   return node !== undefined || (await reader.get(sql`SELECT 1 AS one FROM tokens LIMIT 1`)) !== undefined;

@@ -24,7 +24,7 @@ import { type Profile, type WorkObserver, World, type WorldSettings } from "./wo
 interface WorldOptions {
   readonly name: string;
   readonly database: Database;
-  /** Left out: the world begins without any. */
+  /** Left out: the world has new memory. */
   readonly memory?: WorldMemory;
   readonly registry: Registry;
   readonly ports: PortRegistry;
@@ -35,17 +35,17 @@ interface WorldOptions {
   readonly rateLimits: RateLimitConfig;
   readonly faults: FaultTools;
   readonly outbound: GuardedClient;
-  /** Where left out, nothing is reported. */
+  /** Left out: nothing is reported. */
   readonly observer?: WorkObserver;
   readonly deliveriesPerSecondMax: number;
   readonly randomSecret: (byteCount: number) => string;
-  /** Where left out, the runtime decides when. */
+  /** Left out: the runtime decides when. */
   readonly collectGarbage?: () => void;
   /** A folder. */
   readonly recordings?: string | undefined;
   readonly keys: KeyRing;
   readonly realNowMs: () => number;
-  /** Mints ids that grow with time; `processNumber` keeps those of two processes apart. */
+  /** Mints ids that grow with time. `processNumber` makes ids of two processes different. */
   readonly timeOrderedIds: (processNumber: () => number) => IdMinter;
   readonly seededIds: (next: bigint) => IdMinter;
 }
@@ -93,7 +93,7 @@ export async function openWorld(options: WorldOptions): Promise<OpenWorld> {
     recordings: options.recordings,
     keys: options.keys,
   }) as OpenWorld;
-  // Moving the clock, here or in another process, may make background work due.
+  // Background work may be due after the clock is moved, here or in another process.
   database.onInvalidate((kind) => {
     if (kind === undefined || kind === settingFact) world.work.wake();
   });
@@ -105,7 +105,7 @@ export async function openWorld(options: WorldOptions): Promise<OpenWorld> {
 
 const nobody: WorkObserver = { ...silentObserver, jobFailed: () => {}, workFailed: () => {} };
 
-/** The seed decides where the ids of a world's first start begin; each later start has a range of its own after it. */
+/** The seed decides the first id of a world's first start. Each later start has a range of its own after it. */
 async function nextSeededId(database: World["database"], seed: number): Promise<bigint> {
   const start = (1n << 52n) + BigInt(seed % 1_000_000) * (1n << 40n);
   return database.write(async (tx) => {
@@ -115,7 +115,7 @@ async function nextSeededId(database: World["database"], seed: number): Promise<
   });
 }
 
-/** What a process remembers of a world beside its database, whether it is open or rests. */
+/** The memory of a process about a world besides its database, whether the world is open or idle. */
 export interface WorldMemory {
   readonly requests: RequestLog;
   readonly faults: Faults;
@@ -134,10 +134,10 @@ export function clearMemory({ requests, faults, rateLimits }: WorldMemory): void
   rateLimits.clear();
 }
 
-/** Removes a node and what hangs on it. Returns whether the node was there. */
+/** Removes a node and everything that belongs to it. Returns whether the node was there. */
 export async function removeNode(tx: Transaction, registry: Registry, world: OpenWorld, section: WorldSection, id: string): Promise<boolean> {
   if (!(await section.remove(tx, id, world))) return false;
-  // What other features keep below a page, app or account goes with it.
+  // Other features store data below a page, app or account.
   if (!isNodeId(id)) return true;
   for (const feature of registry.features) await feature.onOwnerDeleted?.(tx, id, world);
   await world.tokens.forgetNode(tx, id, unixSeconds(world.clock));

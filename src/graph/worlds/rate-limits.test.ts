@@ -16,7 +16,7 @@ test("D-22: an app's requests run out, come back with time, and the error says w
   expect(take(0, "2")).toBeUndefined();
   expect(take(HOUR_MS / 4)).toBeUndefined();
   expect(take(HOUR_MS / 4)?.details.headers).toEqual({ "retry-after": "900" });
-  // A clock that was moved back fills nothing, and takes nothing away.
+  // A clock that is moved back neither fills nor empties the bucket.
   expect(take(0)?.details.headers).toEqual({ "retry-after": "900" });
   expect(limits.pageUsage("9")).toBe(0);
 });

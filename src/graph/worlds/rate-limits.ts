@@ -1,4 +1,4 @@
-/** D-22: a token bucket per app and per page, off when no rate is set; the usage headers are always there. */
+/** D-22: a token bucket for each app and page, if a rate is set. Responses always have the usage headers. */
 import { BoundedMap } from "#kernel/bounded-map";
 import { appRateLimited, edgeRateLimited, type GraphError } from "#kernel/errors";
 
@@ -14,7 +14,7 @@ interface Bucket {
 }
 
 const HOUR_MS = 3_600_000;
-/** The bucket of an app or page that sent nothing for long is full again, so the oldest can be dropped. */
+/** The bucket of an app or page without requests is full again after an hour, so the oldest can be dropped. */
 const BUCKETS_MAX = 10_000;
 
 export class RateLimits {
@@ -39,12 +39,12 @@ export class RateLimits {
     return undefined;
   }
 
-  /** Nothing is used up. */
+  /** Fills all buckets. */
   clear(): void {
     this.#buckets.clear();
   }
 
-  /** Percent of the hour's requests that are used up. */
+  /** The used part of the hour's requests, in percent. */
   appUsage(app: string): number {
     return this.#usage(`app ${app}`, this.#config.app_calls_per_hour);
   }
@@ -72,7 +72,7 @@ export class RateLimits {
       bucket = { tokens: rate, filledMs: nowMs };
       this.#buckets.set(key, bucket);
     }
-    // A clock that was moved back fills nothing.
+    // A clock that is moved back does not fill the bucket.
     bucket.tokens = Math.min(rate, bucket.tokens + (Math.max(0, nowMs - bucket.filledMs) * rate) / HOUR_MS);
     bucket.filledMs = nowMs;
     if (bucket.tokens < 1) return Math.ceil(((1 - bucket.tokens) * HOUR_MS) / rate / 1_000);

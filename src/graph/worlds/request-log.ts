@@ -5,45 +5,45 @@
  */
 import { redact, redactJson } from "#kernel/redaction/redaction";
 
-/** How a request came to its response, for people who look: what was understood, who asked, which version and policy decided, what it caused. */
+/** Explains a response for people: steps, tokens, version, policy, parameters, and webhooks. */
 export interface RequestStory {
-  /** Where the time went, in order. A request that was refused ends with the step that refused it. */
+  /** The times of the steps, in order. A refused request ends with the step that refused it. */
   readonly steps: readonly { readonly name: StoryStep; readonly duration_ms: number }[];
   readonly credentials: readonly StoryCredential[];
   readonly node?: { readonly id: string; readonly type: string };
   readonly version: {
-    /** As in the path; left out where it named none. */
+    /** As in the path. Left out: the path has none. */
     readonly asked?: string;
     readonly served?: string;
     readonly upgraded_from?: string;
   };
-  /** Who may: by which policy, and what it asks for. */
+  /** The policy, and what it requires. */
   readonly policy?: { readonly name: string; readonly summary: string; readonly kinds: readonly string[]; readonly scopes: readonly string[] };
-  /** The node is there, but the caller may not know it. */
+  /** The node exists, but the caller may not know that. */
   readonly is_concealed?: true;
-  /** JSON of the parameters as the contract understood them, its first 4,096 characters, without the values of secrets. */
+  /** JSON of the parameters as they were read, its first 4,096 characters, without the values of secrets. */
   readonly parameters?: string;
   /** The error's name in the catalogue. */
   readonly error?: string;
-  /** JSON of the fault that it met (D-150). */
+  /** JSON of the fault that affected it (D-150). */
   readonly fault?: string;
-  /** The webhooks that were stored with what it wrote. */
+  /** The webhooks that its write stored. */
   readonly deliveries: readonly string[];
 }
 
 /**
- * `understand` is address to endpoint; `check` visibility to parameters, and what a write asks a network before; `respond` fields, and changes
- * back to the version.
+ * `understand`: from the address to the endpoint. `check`: from the visibility to the parameters, and requests to other servers before a write.
+ * `respond`: fields, and changes back to the version.
  */
 export type StoryStep = "understand" | "check" | "handle" | "respond";
 
 export interface StoryCredential {
   readonly place: string;
   readonly type?: string;
-  /** The token's id; left out where it is none that is stored. */
+  /** The token's id. Left out: the token is not stored. */
   readonly token?: string;
   readonly app?: string;
-  /** Why it does not count. */
+  /** The reason why it does not count. */
   readonly refusal?: string;
 }
 
@@ -61,56 +61,53 @@ export interface RequestEntry {
   readonly app: string | undefined;
   readonly request_body: string;
   readonly response_body: string;
-  /** How it came to its response; of requests that somebody looks at. */
+  /** For requests that somebody watches. */
   readonly story?: RequestStory | undefined;
 }
 
-/** Fewer where bodies are long: `BYTES_MAX` bounds them together. */
+/** Fewer if bodies are long, because `BYTES_MAX` limits them together. */
 const ENTRIES_MAX = 1_000;
 const BYTES_MAX = 8 * 1024 * 1024;
 export const TEXT_CHARACTERS_MAX = 4_096;
-/** The parameters of a story have the limit of a text; what is beside them is a few hundred characters. */
+/** The parameters have the limit of a text, and the rest is a few hundred characters. */
 const STORY_CHARACTERS_MAX = 16_384;
 
 const TEXTS = 10;
 const NUMBERS = 3;
-/** Of all entries that a world keeps while it rests: 32 kB. */
+/** The limit of all entries of an idle world: 32 kB. */
 const RESTING_CHARACTERS_MAX = 16_384;
 const NOTHING = new Uint32Array();
 const NO_NUMBERS = new Float64Array();
 /** Of one UTF-16 code unit. */
 const UTF8_BYTES_MAX = 3;
 
-/**
- * A ring of bytes. Objects kept for a thousand requests would outlive the collector's young generation, and each of its rounds would
- * copy them along.
- */
+/** A ring of bytes. Objects that live for a thousand requests would outlive the collector's young generation, and each collection would copy them. */
 export class RequestLog {
   /** The texts of each entry, one after the other; a new entry overwrites the oldest ones. */
   #bytes: Buffer | undefined;
   #end = 0;
-  // With the bytes, as soon as there is an entry: a world that rests keeps its log.
+  // Allocated with the bytes for the first entry, because an idle world keeps its log.
   #starts = NOTHING;
   #sizes = NOTHING;
   /** In characters. */
   #lengths = NOTHING;
   #numbers = NO_NUMBERS;
-  /** Entries are counted from the first one on; those from `#oldest` to before `#next` are there. */
+  /** Entries are counted from the first one on. Those from `#oldest` to before `#next` are stored. */
   #oldest = 0;
   #next = 0;
-  /** Entries before the first that is counted so: they were there before the world last rested, or were forgotten while it did. */
+  /** Earlier entries: from before the world was last idle, or cleared while it was. */
   #earlier = 0;
-  /** What is kept of a world that rests, oldest first. */
+  /** The entries of an idle world, oldest first. */
   #resting: RequestEntry[] = [];
   #waiting: (() => void)[] = [];
   #watchers = 0;
 
-  /** Somebody looks at the requests as they come, so each has its story. */
+  /** Somebody watches requests as they come, so each has a story. */
   get isWatched(): boolean {
     return this.#watchers > 0;
   }
 
-  /** Returns what ends it. */
+  /** Returns a function that ends it. */
   watch(): () => void {
     this.#watchers++;
     let isOver = false;
@@ -121,8 +118,8 @@ export class RequestLog {
   }
 
   /**
-   * The response body is JSON that this program has written; all other text is as the client sent it. `query` is what `shownQuery` returns,
-   * for a caller that has it already.
+   * The response body is JSON of this program. All other text is as the client sent it. `query` is the result of `shownQuery`, if the caller has it
+   * already.
    */
   add(entry: RequestEntry, query = shownQuery(entry.query)): void {
     const { path, request_body, response_body } = entry;
@@ -173,7 +170,7 @@ export class RequestLog {
     return this.#bytes;
   }
 
-  /** The world rests: the newest entries are kept, as far as they are short together, and no memory besides. */
+  /** For an idle world: keeps the newest entries, up to a limit, and frees the other memory. */
   rest(): void {
     if (this.#bytes === undefined) return;
     let characters = 0;
@@ -189,7 +186,7 @@ export class RequestLog {
     this.#resting = newest.reverse();
   }
 
-  /** From `#end` on: the entries that begin there are the oldest. */
+  /** Frees bytes from `#end` on. The entries that begin there are the oldest. */
   #makeSpace(size: number): void {
     if (this.#end + size > BYTES_MAX) {
       this.#forgetUpTo(BYTES_MAX);
@@ -203,7 +200,7 @@ export class RequestLog {
     while (this.#oldest < this.#next && startOf(this.#oldest) >= this.#end && startOf(this.#oldest) < end) this.#oldest++;
   }
 
-  /** How many entries there have been in this process; it never decreases. */
+  /** How many entries there have been in this process. It never decreases. */
   get count(): number {
     return this.#earlier + this.#resting.length + this.#next;
   }
@@ -213,7 +210,7 @@ export class RequestLog {
     return this.from(0).reverse();
   }
 
-  /** Oldest first; without the first `known` that there have been. */
+  /** Oldest first, without the first `known` ones of this process. */
   from(known: number): RequestEntry[] {
     const from = Math.max(0, known - this.#earlier);
     const found = this.#resting.slice(from);
@@ -241,7 +238,7 @@ export class RequestLog {
   /** Forgets all entries. */
   clear(): void {
     this.#bytes?.fill(0);
-    // They still count, for those who have seen them.
+    // They still count for callers of `from`.
     this.#earlier += this.#resting.length;
     this.#resting = [];
     this.#oldest = this.#next;
@@ -253,13 +250,13 @@ export class RequestLog {
   }
 }
 
-/** Without its parameters where it would be too long. */
+/** Without parameters if it would be too long. */
 function storyText(story: RequestStory): string {
   const text = JSON.stringify(story);
   return text.length > STORY_CHARACTERS_MAX ? JSON.stringify({ ...story, parameters: undefined, deliveries: [] }) : text;
 }
 
-/** An entry's numbers and its object are as much again as a short text. */
+/** The numbers and the object of an entry take as much memory as a short text. */
 const ENTRY_CHARACTERS = 200;
 
 const sizeOf = ({ trace_id, path, query, request_body, response_body }: RequestEntry): number =>
@@ -268,7 +265,7 @@ const sizeOf = ({ trace_id, path, query, request_body, response_body }: RequestE
 /** A query as the log shows it. */
 export const shownQuery = (text: string): string => excerpt(text, redact);
 
-/** Cut before it is redacted, so that a long body costs no more than a short one; encoding what was redacted may make it longer again. */
+/** Cut before it is redacted, so that a long body costs no more than a short one. Redaction may make it longer again. */
 function excerpt(text: string, redacted: (text: string) => string): string {
   const shown = redacted(text.length > TEXT_CHARACTERS_MAX ? text.slice(0, TEXT_CHARACTERS_MAX) : text);
   return text.length > TEXT_CHARACTERS_MAX || shown.length > TEXT_CHARACTERS_MAX ? `${shown.slice(0, TEXT_CHARACTERS_MAX)}…` : shown;

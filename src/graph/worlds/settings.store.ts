@@ -1,4 +1,4 @@
-/** The world's own few facts: its clock, profile, seed. */
+/** Settings of the world: its clock, profile and seed. */
 import type { Reader, Transaction } from "#storage/database";
 import { sql } from "#storage/sql";
 

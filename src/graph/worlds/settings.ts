@@ -1,4 +1,4 @@
-/** What a world file says about the world itself, beside its nodes: profile and version calendar. The clock keeps its own setting. */
+/** Profile and version calendar of a world, as a world file sets them. The clock stores its own setting. */
 import { Type } from "typebox";
 import { formatVersion, type Version } from "#kernel/versions";
 import type { Reader, Transaction } from "#storage/database";
@@ -9,10 +9,10 @@ import type { Profile, World } from "./world.ts";
 
 const clockEntry = Type.Object(
   { now: Type.Optional({ ...worldTime, description: "Unix seconds or ISO 8601" }), frozen: Type.Boolean({ default: false }) },
-  { additionalProperties: false, description: "the world's time, and whether it stands still" },
+  { additionalProperties: false, description: "the world's time, and whether it is frozen" },
 );
 
-/** The keys of a world file that no feature brings. */
+/** The keys of a world file that belong to no feature. */
 export const ownSchemas = {
   clock: clockEntry,
   profile: Type.Union([Type.Literal("strict"), Type.Literal("clients")], { description: "how strictly requests are read" }),
@@ -27,7 +27,7 @@ export interface WorldSettings {
 const PROFILE = "profile";
 const VERSIONS = "versions";
 
-/** Stores them and changes nothing in memory. */
+/** Stores the settings, and changes nothing in memory. */
 export async function saveSettings(tx: Transaction, { profile, calendar }: WorldSettings): Promise<void> {
   if (profile !== undefined) await saveSetting(tx, PROFILE, profile);
   if (calendar !== undefined) await saveSetting(tx, VERSIONS, JSON.stringify(entryOf(calendar)));
@@ -38,7 +38,7 @@ function useSettings(world: World, { profile, calendar }: WorldSettings): void {
   if (calendar !== undefined) world.calendar = calendar;
 }
 
-/** `store` sees the profile already; if it rejects, the world keeps its own settings. */
+/** The world has the new profile while `store` runs. If `store` rejects, the world keeps its own settings. */
 export async function withSettings(world: World, settings: WorldSettings, store: () => Promise<void>): Promise<void> {
   const { profile } = world;
   world.profile = settings.profile ?? profile;
@@ -51,7 +51,7 @@ export async function withSettings(world: World, settings: WorldSettings, store:
   useSettings(world, settings);
 }
 
-/** Gives an opened world the settings that are stored in it, now and whenever another process stores others. */
+/** Reads the stored settings of an opened world, now and whenever another process changes them. */
 export async function followSettings(world: World, onFailure: (error: unknown) => void): Promise<void> {
   useSettings(world, await readSettings(world.database.reader, world.calendar));
   world.database.onInvalidate((kind, key) => {
@@ -68,7 +68,7 @@ async function readSettings(reader: Reader, base: VersionCalendar): Promise<Worl
   };
 }
 
-/** As a world file writes it: `calendarWith` makes the same calendar of it again, on any base. */
+/** As a world file has it. `calendarWith` makes the same calendar of it again, on any base. */
 export const entryOf = ({ platform, migrationIntents, marketing, migrations }: VersionCalendar): VersionsEntry => ({
   ...addedBy(
     "platform",
@@ -86,7 +86,7 @@ export const entryOf = ({ platform, migrationIntents, marketing, migrations }: V
 
 const written = (version: Version): string => formatVersion(version).slice(1);
 
-/** The document's own versions are in every calendar. */
+/** Whether it is not one of the document's own versions, which are in every calendar. */
 const isAdded = ({ version, released }: Release): boolean =>
   !standardCalendar.platform.some((known) => known.version === version && known.released === released);
 

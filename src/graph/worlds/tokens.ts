@@ -1,4 +1,4 @@
-/** A token as a world file or the control API writes it (operating.md: World file; D-11). */
+/** Tokens of world files and the control API (operating.md: World file; D-11). */
 import { type Static, Type } from "typebox";
 import { type Token, type TokenKind, tokenKinds } from "#auth/token";
 import { hashOf } from "#auth/tokens";
@@ -7,7 +7,7 @@ import { suggestion } from "#kernel/suggestion";
 import type { Reference } from "../contract/feature.ts";
 import { WorldProblem, worldId, worldTime, worldTimeOr } from "./file/schema-words.ts";
 
-/** Longer values cannot be presented (`auth/tokens.ts`). */
+/** Requests with longer values are refused (`auth/tokens.ts`). */
 const TOKEN_CHARACTERS_MAX = 1_000;
 
 export const tokenEntry = Type.Object(
@@ -20,9 +20,7 @@ export const tokenEntry = Type.Object(
         description: "the value; ASCII without spaces and |",
       }),
     ),
-    token_sha256: Type.Optional(
-      Type.String({ pattern: "^[0-9a-f]{64}$", description: "in place of the value, as an export writes it: its SHA-256, hex" }),
-    ),
+    token_sha256: Type.Optional(Type.String({ pattern: "^[0-9a-f]{64}$", description: "instead of the value, as in an export: its SHA-256, hex" })),
     type: Type.Unsafe<TokenKind>(Type.Union(tokenKinds.map((kind) => Type.Literal(kind)))),
     app: worldId,
     user: Type.Optional(worldId),
@@ -33,7 +31,7 @@ export const tokenEntry = Type.Object(
     issued_at: Type.Optional({ ...worldTime, description: "Unix seconds or ISO 8601; now when left out" }),
     expires_at: Type.Optional(worldTimeOr(0)),
     data_access_expires_at: Type.Optional(worldTimeOr(0)),
-    revoked_at: Type.Optional({ ...worldTimeOr(0), description: "since when it is refused as one that was revoked; 0: it is not" }),
+    revoked_at: Type.Optional({ ...worldTimeOr(0), description: "since when it is refused as revoked; 0: it is not revoked" }),
   },
   { additionalProperties: false },
 );
@@ -42,7 +40,7 @@ export type TokenEntry = Static<typeof tokenEntry>;
 const principals = ["user", "page", "social_account", "microblog_user"] as const;
 type Principal = (typeof principals)[number];
 
-/** Which principal a kind names; a page token may also name the person it was issued for. */
+/** The principals of each kind. A page token may also name the person that it was issued for. */
 const named: Readonly<Record<TokenKind, { needs: readonly Principal[]; takes: readonly Principal[] }>> = {
   app: { needs: [], takes: [] },
   user: { needs: ["user"], takes: [] },
@@ -52,7 +50,7 @@ const named: Readonly<Record<TokenKind, { needs: readonly Principal[]; takes: re
   microblog_user: { needs: ["microblog_user"], takes: [] },
 };
 
-/** Throws `WorldProblem` for a principal that the kind of token does not have, and for one that is missing. */
+/** Throws `WorldProblem` if a principal is missing, or if the kind of token does not have it. */
 export function tokenOf(entry: TokenEntry, id: NodeId, nowSeconds: number): Token {
   const { needs, takes } = named[entry.type];
   for (const principal of principals) {
@@ -79,7 +77,7 @@ export function tokenOf(entry: TokenEntry, id: NodeId, nowSeconds: number): Toke
   };
 }
 
-/** The stored form of the entry's value; undefined where it gives none. */
+/** The stored form of the entry's value. Undefined: the entry has no value. */
 export const tokenHashOf = ({ token, token_sha256 }: TokenEntry): string | undefined => (token === undefined ? token_sha256 : hashOf(token));
 
 export const tokenReferences = (entry: TokenEntry): Reference[] => [
@@ -90,14 +88,14 @@ export const tokenReferences = (entry: TokenEntry): Reference[] => [
   }),
 ];
 
-/** As many as a person reads. */
+/** A person does not read more. */
 const WARNINGS_MAX = 20;
 
-/** Scopes that no operation asks for: a typing mistake, or a permission of an area that Plaza does not serve. So they are no error. */
+/** Warns about scopes that no operation needs. They are not errors, because they may belong to an area that Plaza does not serve. */
 export function scopeWarnings(entries: readonly Pick<TokenEntry, "scopes">[], known: ReadonlySet<string>): string[] {
   const unknown = new Set<string>();
   for (const { scopes = [] } of entries) for (const scope of scopes) if (!known.has(scope) && unknown.size < WARNINGS_MAX) unknown.add(scope);
-  return [...unknown].map((scope) => `no operation asks for the scope ${scope}${suggestion(scope, [...known])}`);
+  return [...unknown].map((scope) => `no operation needs the scope ${scope}${suggestion(scope, [...known])}`);
 }
 
 /** As an export writes it. */

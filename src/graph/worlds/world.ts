@@ -1,6 +1,6 @@
 /**
- * A world is one isolated platform: its store, clock, ids, caches, limits and request log. It is a value; nothing of it is
- * global, so that many stand beside each other in one process.
+ * A world is one isolated platform with its own store, clock, ids, caches, limits and request log. Nothing of it is global, so one process can
+ * have many.
  */
 import type { FactsOf } from "#auth/app-facts";
 import type { NodeRef } from "#auth/token";
@@ -30,14 +30,14 @@ import type { RequestLog } from "./request-log.ts";
 
 export type Profile = "strict" | "clients";
 
-/** What the operator set for features, by the setting's name (`contract/feature.ts`). */
+/** The operator's options for features, by name (`contract/feature.ts`). */
 export type WorldSettings = Readonly<Record<string, number>>;
 
 /** Reports what happens in the background, to the log and the metrics. */
 export interface WorkObserver extends WebhookObserver {
-  /** A job threw; it comes again. */
+  /** A job threw and runs again. */
   jobFailed(kind: string, key: string, error: unknown): void;
-  /** The loop itself failed, e.g. because the database is away; it tries again. */
+  /** The loop itself failed, e.g. because the database is unreachable, and tries again. */
   workFailed(error: unknown): void;
 }
 
@@ -57,34 +57,32 @@ export interface WorldParts {
   readonly faults: Faults;
   /** The only way out (D-64). */
   readonly outbound: GuardedClient;
-  /** What the features define. */
   readonly webhookFields: FieldCatalogue;
-  /** What the features have done later. */
   readonly jobKinds: readonly JobKind<World>[];
   readonly observer: WorkObserver;
   readonly realNowMs: () => number;
-  /** Webhook deliveries a second and callback; 0: as many as it takes. */
+  /** Webhook deliveries per second and callback. 0: no limit. */
   readonly deliveriesPerSecondMax: number;
-  /** Random text of so many bytes, for secrets that the world makes itself. */
+  /** Random text, for secrets that the world makes itself. */
   readonly randomSecret: (byteCount: number) => string;
   readonly collectGarbage: () => void;
-  /** The folder of the recordings; undefined: there are none. */
+  /** The folder of the recordings. Undefined: there are none. */
   readonly recordings: string | undefined;
   /** The keys of cursors and sealed secrets are derived from these. */
   readonly keys: KeyRing;
 }
 
-/** Where encoders connect. */
+/** How encoders connect. */
 export interface Streaming {
-  /** The ingest's port on the host of the request; undefined where an operator's media server takes the streams. */
+  /** The ingest's port on the host of the request. Undefined: a media server of the operator takes the streams. */
   readonly rtmpPort: number | undefined;
   /** With TLS. */
   readonly rtmpsPort: number | undefined;
-  /** The media server's address, to which a slash and the key are added. */
+  /** The media server's address, without the slash and the key at its end. */
   readonly rtmpUrl: string | undefined;
-  /** Resolves when encoders can connect, or after some seconds; undefined: they can, or another process knows. */
+  /** Resolves when encoders can connect, or after some seconds. Undefined: they can, or another process listens. */
   readonly listening?: Promise<void>;
-  /** D-119: sends the test clip with a stream key. Undefined where another program takes the streams. Rejects with the reason of the refusal. */
+  /** D-119: sends the test clip with a stream key. Undefined: another program takes the streams. Rejects with the reason of a refusal. */
   readonly playClip?: (key: string) => Promise<TestFeed>;
   /** Of encoders to this process's ingest; undefined: it has none, or has not counted yet. `turned_away` counts since the ingest process started. */
   connections?: { readonly open: number; readonly without_key: number; readonly turned_away: number };
@@ -97,7 +95,7 @@ export interface TestFeed {
   stop(): void;
 }
 
-/** Cut out of a request, an id would keep all of that request's text in memory; the store's own does not. */
+/** The store's copy of an id, because an id that is a slice of a request would keep the request's text in memory. */
 const idOf = ({ id }: NodeRef): string => id;
 
 export class World {
@@ -119,12 +117,12 @@ export class World {
   readonly randomSecret: (byteCount: number) => string;
   /** The machine's time, which a world's clock need not follow. */
   readonly realNowMs: () => number;
-  /** How encoders reach this world, set when they can; undefined: they do not. */
+  /** How encoders connect to this world. Undefined: they cannot. */
   streaming: Streaming | undefined;
   readonly recordings: string | undefined;
-  /** For work that goes through far more text than it keeps: the runtime alone lets garbage grow to several times what is in use. */
+  /** For work that reads far more text than it keeps, because the runtime lets garbage grow to several times the used memory. */
   readonly collectGarbage: () => void;
-  /** What happens later or without a caller; it runs in the background once it is started. */
+  /** Background work, which runs after it is started. */
   readonly work: WorkLoop;
   readonly jobs: Jobs<World>;
   readonly webhooks: Webhooks;
@@ -173,13 +171,13 @@ export class World {
     });
   }
 
-  /** `keys` changed: the current one seals and signs from now on. */
+  /** Applies changed `keys`. The current one seals and signs from now on. */
   useKeys(): void {
     this.cursors.use(...this.#derived(this.#cursorPurpose));
     this.sealer.use(...this.#derived("sealed secrets"));
   }
 
-  /** A cursor of one world is none of another. */
+  /** Worlds have different keys, so a cursor works only in its own world. */
   get #cursorPurpose(): string {
     return this.name === DEFAULT_WORLD ? "cursors" : `cursors of ${this.name}`;
   }
@@ -195,7 +193,7 @@ export class World {
     await this.database.close();
   }
 
-  /** The same for a world whose state is given up: what runs is not waited for, and its results go nowhere. */
+  /** Closes a world whose state is replaced. Running work is not waited for, and its results are dropped. */
   async abandon(): Promise<void> {
     await this.work.abandon();
     await this.database.close();

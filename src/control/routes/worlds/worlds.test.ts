@@ -41,7 +41,7 @@ describe("import and export", () => {
       status: 200,
       body: {
         success: true,
-        warnings: ["no operation asks for the scope pages_mesaging; did you mean pages_messaging?", "no operation asks for the scope email"],
+        warnings: ["no operation needs the scope pages_mesaging; did you mean pages_messaging?", "no operation needs the scope email"],
       },
     });
   });

@@ -1,4 +1,4 @@
-/** Which operations an address serves, by method, and in which versions. */
+/** Finds the operations of each address and method, and their versions. */
 import { formatVersion, type Version } from "#kernel/versions";
 import type { SurfaceName } from "../../pipeline/request.ts";
 import type { VersionCalendar } from "../../versions/calendar.ts";
@@ -9,23 +9,23 @@ import type { Endpoint, Registry } from "../registry.ts";
 export interface OpenapiOptions {
   readonly profile: Profile;
   readonly calendar: VersionCalendar;
-  /** Unix seconds of the world: which marketing versions are served depends on it. */
+  /** World time, Unix seconds. It decides which marketing versions are served. */
   readonly now: number;
   /** The absolute address of each surface. */
   readonly addresses: Readonly<Record<SurfaceName, string>>;
-  /** Operations on this node type alone. */
+  /** Only operations on this node type. */
   readonly type?: string;
-  /** Operations on this surface alone. */
+  /** Only operations on this surface. */
   readonly surface?: SurfaceName;
 }
 
-/** What an address serves by one method: an operation for each node type that has it. */
+/** An address and method, with an operation for each node type that has it. */
 export interface Served {
   readonly path: string;
   readonly method: string;
   readonly surfaces: Set<SurfaceName>;
   readonly endpoints: Endpoint[];
-  /** What the operation's name ends with, where this is not its first address. */
+  /** The end of the operation's name, if the operation has an address before this one. */
   readonly suffix: string;
 }
 
@@ -33,7 +33,7 @@ export const methodOf = ({ served }: Endpoint): string => served?.contract.metho
 
 export const edgeOf = ({ served }: Endpoint): string | undefined => served?.contract.edge ?? undefined;
 
-/** The node type that an endpoint hangs on; for an address without an id its own literal. */
+/** The node type of an endpoint, or its literal if its address has no id. */
 export const typeOf = (endpoint: Endpoint): string => endpoint.nodeType ?? edgeOf(endpoint) ?? "root";
 
 /** `chatapp_account` as `ChatappAccount`, `listLabels` as `ListLabels`. */

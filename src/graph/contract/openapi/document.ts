@@ -23,7 +23,7 @@ const ABOUT = `The graph interface. An operation whose address several node type
 form, which has only texts: in both, a number, true or false may be a text too, and a list or an object its JSON text. Schemas name the plain
 form.`;
 
-/** Two documents of one calendar whose other options are equal are equal where this is. */
+/** A text that changes when the document of a calendar changes, while its other options stay. */
 export const servedNow = ({ calendar, now }: Pick<OpenapiOptions, "calendar" | "now">): string =>
   [
     ...calendar.marketing.map(({ released, until = Number.POSITIVE_INFINITY }) => (until <= now ? 2 : released <= now ? 1 : 0)),
@@ -113,7 +113,7 @@ const securitySchemes: Readonly<Record<string, Document>> = {
   bearer: { type: "http", scheme: "bearer", description: "Authorization: Bearer <ACCESS_TOKEN>" },
 };
 
-/** The ways to bring tokens, each of them enough: places in one object are needed together. */
+/** Each of these ways to send tokens is enough. Places in one object are needed together. */
 function securityOf(endpoints: readonly Endpoint[], profile: Profile): Document[] {
   const ways = endpoints.flatMap((endpoint) => waysOf(endpoint, profile));
   return [...new Map(ways.map((way) => [JSON.stringify(way), way])).values()];
@@ -129,15 +129,13 @@ function waysOf({ access }: Endpoint, profile: Profile): Document[] {
   return need === "all" ? [Object.fromEntries(named.map((place) => [place, []]))] : named.map((place) => ({ [place]: [] }));
 }
 
-/** What the ways do not say. */
+/** Notes that the security schemes cannot express. */
 function securityNotes(endpoints: readonly Endpoint[], profile: Profile): string[] {
   const isOf = (is: (scheme: { places: readonly Place[]; need: string; developmentOnly?: readonly Place[] }) => boolean): boolean =>
     endpoints.some(({ access }) => is(schemes[access.scheme]));
   return [
-    ...(profile === "strict" && isOf(({ need }) => need === "all")
-      ? ["The same token, or tokens of the same app, must stand in all three places."]
-      : []),
-    ...(isOf(({ places }) => places.includes("body")) || profile === "clients" ? ["A token may also stand in the body, as `access_token`."] : []),
+    ...(profile === "strict" && isOf(({ need }) => need === "all") ? ["All three places must have the same token, or tokens of the same app."] : []),
+    ...(isOf(({ places }) => places.includes("body")) || profile === "clients" ? ["A token may also be in the body, as `access_token`."] : []),
     ...(profile === "strict" && isOf(({ developmentOnly }) => developmentOnly !== undefined)
       ? ["The query's `access_token` serves while the app is in development mode."]
       : []),

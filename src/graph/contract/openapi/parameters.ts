@@ -1,4 +1,4 @@
-/** What an operation is asked with: parameters of path, query and head, and the body. */
+/** The parameters of an operation in path, query and headers, and its body. */
 import type { TSchema } from "typebox";
 import { principalTypes } from "#auth/token";
 import { formatVersion } from "#kernel/versions";
@@ -16,7 +16,7 @@ export const sharedParameters: Readonly<Record<string, Document>> = {
   limit: query("limit", "The most objects on a page. A larger number than 100 counts as 100.", { type: "integer", minimum: 1, default: 25 }),
   before: query("before", "The page before this cursor; not together with `after`.", { type: "string" }),
   after: query("after", "The page after this cursor; not together with `before`.", { type: "string" }),
-  // D-15: it has no pattern, because nothing is asked of it beside an app token.
+  // D-15: it has no pattern, because it is not checked for an app token.
   appsecret_proof: query("appsecret_proof", "The HMAC-SHA256 of the access token with the app's secret as key, in hex, for apps that require it.", {
     type: "string",
   }),
@@ -89,7 +89,7 @@ export interface OwnParameter {
   readonly isRequired: boolean;
 }
 
-/** Those that stand in the query, or those of the body (D-34, D-40): a parameter without a place of its own follows the method. */
+/** The parameters of the query, or of the body (D-34, D-40). The method decides about a parameter without a place of its own. */
 export function paramsIn(place: "query" | "body", endpoint: Endpoint): OwnParameter[] {
   const contract = endpoint.served?.contract;
   if (contract === undefined) return [];
@@ -100,7 +100,7 @@ export function paramsIn(place: "query" | "body", endpoint: Endpoint): OwnParame
     .map(([name, schema]) => ({ name, schema: schema as TSchema, isRequired: (required as readonly string[]).includes(name) }));
 }
 
-/** Where node types share an address, a parameter is required if all of them require it. */
+/** If node types share an address, a parameter is required if all of them require it. */
 function ownParameters(endpoints: readonly Endpoint[], schemas: NamedSchemas, asked: ServedIn): Document[] {
   const byName = Map.groupBy(
     endpoints.flatMap((endpoint) => paramsIn("query", endpoint)),
@@ -111,9 +111,9 @@ function ownParameters(endpoints: readonly Endpoint[], schemas: NamedSchemas, as
     const texts = new Map(own.map((one) => [JSON.stringify(one), one]));
     const schema = anyOf([...texts.values()].map((one) => ({ schema: schemas.referred(one) })));
     const required = found.length === endpoints.length && found.every(({ isRequired }) => isRequired);
-    // D-161: of the ways to write a list of plain values, the one that needs one parameter.
+    // D-161: of the ways to write a list of plain values, documents describe the one with a single parameter.
     const isSeparated = found.every(({ schema: one }) => isListOfPlainValues(one));
-    // Where they differ, each alternative has its own.
+    // If they differ, each alternative has a description of its own.
     const [description = `The parameter \`${name}\`.`] = own.flatMap((one) => (typeof one.description === "string" ? [one.description] : []));
     return {
       ...query(name, description, schema),
@@ -136,12 +136,12 @@ function headerParameters(endpoints: readonly Endpoint[]): Document[] {
   }));
 }
 
-/** A constant as the only one of a list, which says the same: generators take no constants for headers. */
+/** A constant as a list of one value, because generators do not support constants of headers. */
 function asEnum({ const: constant, ...schema }: Document): Document {
   return constant === undefined ? schema : { ...schema, enum: [constant] };
 }
 
-/** JSON, or a form whose lists and objects are JSON text (D-34), with files where it has parts. Undefined where the method has no body. */
+/** JSON, a form whose lists and objects are JSON text (D-34), or a multipart form with files. Undefined: the method has no body. */
 export function bodyOf({ method, endpoints }: Served, schemas: NamedSchemas, asked: ServedIn): Document | undefined {
   if (method !== "POST") return undefined;
   const bodiesWith = (takesFiles: boolean) =>
@@ -182,7 +182,7 @@ function bodyOfOne(endpoint: Endpoint, schemas: NamedSchemas, where: ServedIn, t
     ...(either.length === 0 ? {} : { anyOf: either }),
     ...more,
   };
-  // D-50: only what every operation takes may stand beside them.
+  // D-50: besides them, only general parameters are allowed.
   if (where.profile === "strict" && contract?.isClosed === true) {
     for (const name of parametersOfAll) properties[name] ??= {};
     schema.additionalProperties = false;
@@ -201,7 +201,7 @@ interface Rules extends Document {
   readonly anyOf?: readonly Rules[];
 }
 
-/** What is said of parameters together, for a body that can hold no file: what only a file could meet is left out. */
+/** The rules about several parameters, for a body that cannot have files. Rules that need a file are left out. */
 function withoutFiles(rules: Document, params: readonly OwnParameter[]): Rules {
   const isPossible = ({ required = [] }: Rules): boolean => required.every((name) => params.some((one) => one.name === name));
   const possible = (_: string, value: unknown): unknown => {

@@ -20,9 +20,9 @@ export const responseHeaders: Readonly<Record<string, Document>> = {
   etag: header("The response's entity tag, for If-None-Match.", { type: "string" }),
   "retry-after": header("When to send the request again, in seconds.", { type: "string", pattern: "^[0-9]+$" }),
   "www-authenticate": header("The challenge of RFC 6750.", { type: "string" }),
-  "x-ad-api-version-warning": header("The version that was asked is deprecated, and a later one served the request.", { type: "string" }),
+  "x-ad-api-version-warning": header("The requested version is deprecated, and a later one served the request.", { type: "string" }),
   deprecation: header("The operation is deprecated since then (RFC 9745).", { type: "string" }),
-  link: header("Where the deprecation is described.", { type: "string" }),
+  link: header("The address of a page about the deprecation.", { type: "string" }),
 };
 
 const everywhere = ["x-pf-trace-id", "pf-api-version", "x-app-usage", "x-business-use-case-usage"];
@@ -65,7 +65,7 @@ export interface Alternative {
   readonly type?: string;
 }
 
-/** Where several node types share an address. Their shapes overlap, so it is no `oneOf`. */
+/** The schemas of several node types that share an address. They overlap, so it is not a `oneOf`. */
 export function anyOf(alternatives: readonly Alternative[]): Document {
   const [only] = alternatives;
   if (only !== undefined && alternatives.length === 1) return only.schema;
@@ -81,12 +81,12 @@ function successOf(endpoint: Endpoint, schemas: NamedSchemas, profile: OpenapiOp
     const { data } = (schema as { properties: { data: { items: Document } } }).properties;
     schemas.add(`${name}Item`, data.items);
   }
-  // The node that was written, where `fields` selects from it.
+  // The node after the write, from which `fields` selects.
   if (contract?.kind === "write" && contract.readBack !== undefined) schemas.add(`${name}Node`, (schema.anyOf as Document[])[1] as Document);
   return { schema: schemas.add(responseName(endpoint, schema), schema) };
 }
 
-/** Of responses that several operations have, by their only key. */
+/** Names of responses that several operations have, by their only key. */
 const sharedNames: Readonly<Record<string, string>> = { success: "Success", id: "Created" };
 
 export const responseName = ({ access }: Endpoint, { properties = {} }: Document): string =>
@@ -97,7 +97,7 @@ interface StatusErrors {
   readonly forms: Set<ErrorForm>;
 }
 
-/** Refused as HTTP, before anything says what the request is about: always wrapped. */
+/** Errors of HTTP, before the operation is known. They are always wrapped. */
 const httpErrors: readonly DeclaredError[] = ["internalError", "invalidParameter", "bodyTooLarge", "headersTooLarge", "requestTooSlow"];
 
 function errorsByStatus(endpoints: readonly Endpoint[], registry: Registry): [number, StatusErrors][] {
@@ -122,10 +122,10 @@ function errorsByStatus(endpoints: readonly Endpoint[], registry: Registry): [nu
   return [...statuses].sort(([a], [b]) => a - b);
 }
 
-/** D-21: the migration intents' own error for a node that leads nowhere. */
+/** D-21: migration intents have an error of their own for a missing node. */
 const isNodeRead = (endpoint: Endpoint): boolean => methodOf(endpoint) === "GET" && edgeOf(endpoint) === undefined;
 
-/** D-20: which forms a request of that shape can get before it is known what it leads to. */
+/** D-20: the forms that errors of such a request can have before its operation is known. */
 function formsByShape(endpoint: Endpoint, registry: Registry): readonly ErrorForm[] {
   const edge = edgeOf(endpoint);
   if (edge === undefined) return ["flat", "wrapped"];

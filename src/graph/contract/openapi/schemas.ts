@@ -1,4 +1,4 @@
-/** The schemas of a document: contracts without the words that only Plaza reads, each under a name. */
+/** The named schemas of a document. They are those of contracts, without words that only Plaza reads. */
 import { Type } from "typebox";
 import { publicSchema } from "../../schema/public-schema.ts";
 import { SHAPE_OF } from "../../schema/schema-node.ts";
@@ -12,14 +12,14 @@ const REFERENCE = /"#\/components\/schemas\/(\w+)"/g;
 const schemaRef = (name: string): Document => ({ $ref: `#/components/schemas/${name}` });
 
 /**
- * Schemas by name. One that stands inside another becomes a reference to it. Equal schemas share a name, unless they are shapes of different
- * nodes: a page of an id and a name is no user. The shape of a node that has no name yet has that of its node type.
+ * Schemas by name. A named schema inside another one becomes a reference. Equal schemas share a name, unless they are shapes of different nodes:
+ * a page with an id and a name is not a user. The shape of a node without a name gets the name of its node type.
  */
 export class NamedSchemas {
   readonly #names = new Map<string, string>();
   readonly #schemas = new Map<string, Document>();
 
-  /** A reference to the schema, which has the name that it was first given. */
+  /** Returns a reference to the schema under its first name. */
   add(name: string, schema: Document): Document {
     const text = JSON.stringify(schema);
     const known = this.#names.get(text);
@@ -30,10 +30,10 @@ export class NamedSchemas {
     return schemaRef(name);
   }
 
-  /** In the order of their names, but none before those that it refers to: some generators lose a schema that comes too early. */
+  /** In the order of their names, but each after those that it refers to, because some generators lose a schema that comes too early. */
   all(): Document {
     const entries = new Map<string, unknown>();
-    // A schema that gets its name here is a further one.
+    // Naming a schema here adds an entry, which the loop visits too.
     for (const [name, schema] of this.#schemas) entries.set(name, this.#inside(schema));
     const ordered: Document = {};
     const visit = (name: string): void => {
@@ -46,7 +46,7 @@ export class NamedSchemas {
     return ordered;
   }
 
-  /** The schema as it stands in a document outside of a named one. */
+  /** The schema as it is in a document outside of a named one. */
   referred(schema: Document): Document {
     return this.#referred(schema) as Document;
   }
@@ -63,7 +63,7 @@ export class NamedSchemas {
       const { description, ...shape } = value as Document;
       return { ...this.add(pascal(node), shape), ...(description === undefined ? {} : { description }) };
     }
-    // Only such schemas have names; text is made of no others.
+    // Only such schemas have names. Others are not worth the text of a lookup.
     const name = "properties" in value || "anyOf" in value ? this.#names.get(JSON.stringify(value)) : undefined;
     return name === undefined ? this.#inside(value) : schemaRef(name);
   }

@@ -1,4 +1,4 @@
-/** D-34: what the requests of a batch may be, and what they take over from it. */
+/** D-34: the requests of a batch, and the parts that they take from it. */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { openPlaza } from "#harness/plaza";
@@ -78,7 +78,7 @@ onEachDatabase("the requests of a batch", (database) => {
       ...[200, 400],
       ...[200, null, null, null, 200],
     ]);
-    // What was not run is no success either.
+    // A request that was not run has not succeeded.
     expect(await codes({ ...dependsOn("bad"), name: "never" }, dependsOn("never"))).toEqual([200, 400, null, null]);
   });
 
@@ -153,7 +153,7 @@ onEachDatabase("several nodes by ids=", (database) => {
     expect((await read("5001,5101,5001")).body).toEqual((await read("5001,5101")).body);
     for (const ids of ["5001,", ",5001", "5001,,5101", " "]) expect((await read(ids)).body.error_data?.parameter ?? ids).toBe("ids");
     const many = (count: number) => read(Array.from({ length: count }, (_, at) => 700_001 + at).join(","));
-    // The first is no node.
+    // The first id is not a node.
     expect((await many(50)).body.error_subcode).toBe(33);
     expect((await many(51)).body).toMatchObject({ error_data: { parameter: "ids" }, message: expect.stringContaining("more than 50 ids") });
     expect((await plaza.get("/v26.0/", { ...three, body: { ids: ["5101"] } })).body).toEqual((await read("5101")).body);

@@ -15,7 +15,7 @@ import type { Incoming } from "../stages.ts";
 import { type BatchRequest, readBatch } from "./read-batch.ts";
 import { bodyNotation, References } from "./references.ts";
 
-/** D-39: of the responses together, also of those to `ids=`; 50 lists of 100 nodes with 1,600 characters each. */
+/** D-39: of all responses together, also of those to `ids=`: 50 lists of 100 nodes with 1,600 characters each. */
 export const RESPONSE_CHARACTERS_MAX = 8_388_608;
 
 interface BatchResponse {
@@ -25,8 +25,8 @@ interface BatchResponse {
 }
 
 /**
- * Null stands for a request without a response of its own: it succeeded and others only needed its result, or one that it depends on failed.
- * `refuse` renders what keeps a request from being run.
+ * Null is the response of a request that succeeded and whose result only others needed, or that depends on one that failed. `refuse` renders
+ * the error of a request that could not be run.
  */
 export async function runBatch(
   handleRequest: HandleRequest,
@@ -44,7 +44,7 @@ export async function runBatch(
   const responses: (BatchResponse | null)[] = [];
   let characters = 0;
   for (const [at, part] of parts.entries()) {
-    // A batch takes as long as its requests together: others are served in between.
+    // A batch takes as long as its requests together, so other requests are served in between.
     if (at > 0) await nextTurn();
     const isBlocked = part.needs.some((name) => results.get(name)?.status !== 200);
     const response = isBlocked ? undefined : await run(part);
@@ -97,8 +97,8 @@ function requestFor(part: BatchRequest, incoming: Pick<Incoming, "request" | "wo
 }
 
 /**
- * What a part has from its batch: the override of migrations, and the tokens, where it brings none of its own. In the form of page messaging,
- * which needs three of them (D-10), parameters and bearer are each had where the part does not bring them.
+ * A part without an override of migrations or without tokens gets those of its batch. Page messaging needs three tokens (D-10), so its parts get
+ * the parameters and the bearer separately.
  */
 function inheritedBy(own: GraphRequest, { request: batch, registry, world }: Pick<Incoming, "request" | "world" | "registry">) {
   const { query, body } = own;
@@ -110,14 +110,14 @@ function inheritedBy(own: GraphRequest, { request: batch, registry, world }: Pic
   const isOfThree = !isClients && formByShape(own, { address: readAddress({ request: own, registry, world }) }, registry) === "flat";
   const hasBearer = !bringsBearer && (!bringsParameter || isOfThree);
   if (bringsParameter || (bringsBearer && !isOfThree)) return { query: override, body: {}, hasBearer };
-  // D-32: in `clients` any place serves, and links repeat those of the query.
+  // D-32: in `clients` a token may be in any place, and links repeat the query.
   const [fromQuery, fromBody] = [tokensOf(batch.query), tokensOf(batch.body)];
   return isClients
     ? { query: { ...fromBody, ...fromQuery, ...override }, body: {}, hasBearer }
     : { query: { ...fromQuery, ...override }, body: fromBody, hasBearer };
 }
 
-/** Path and query. A path without a version has the version that the batch was sent to; the address may be a link of a response. */
+/** Path and query. A path without a version gets the version of the batch's own path. The address may be a link of a response. */
 function addressOf(given: string, batch: GraphRequest): [path: string, queryText: string] {
   const address = given.startsWith(`${batch.baseUrl}/`) ? given.slice(batch.baseUrl.length) : given;
   const mark = address.indexOf("?");

@@ -1,4 +1,4 @@
-/** D-34: several requests in one. `ids=` reads many nodes; a batch holds up to 50 requests. Each goes through the pipeline by itself. */
+/** D-34: several requests in one. `ids=` reads many nodes, and a batch has up to 50 requests. Each goes through the pipeline by itself. */
 import { type GraphError, invalidParameter, unknownPath } from "#kernel/errors";
 import { nextTurn } from "#kernel/turns";
 import { parseVersion } from "#kernel/versions";
@@ -15,7 +15,7 @@ import { RESPONSE_CHARACTERS_MAX, runBatch } from "./batch.ts";
 /** As many as a batch holds. */
 const IDS_MAX = 50;
 
-/** The response to all. Undefined when the request is neither: only the root takes them. Throws what is wrong with the request as a whole. */
+/** The response to all of them. Undefined: the request is not one of several, which only the root takes. Throws if the request as a whole is wrong. */
 export function dispatchMany(handleRequest: HandleRequest, incoming: Incoming, reached: Authenticated): Promise<GraphResponse> | undefined {
   const { request, registry } = incoming;
   const { address, method, credentials } = reached;
@@ -23,7 +23,7 @@ export function dispatchMany(handleRequest: HandleRequest, incoming: Incoming, r
   const batch = method === "POST" ? (request.body.batch ?? request.query.batch) : undefined;
   const ids = method === "GET" ? (request.query.ids ?? request.body.ids) : undefined;
   if (batch === undefined && ids === undefined) return undefined;
-  if (request.batchDepth > 0 && batch !== undefined) throw invalidParameter("batch", "cannot stand inside a batch");
+  if (request.batchDepth > 0 && batch !== undefined) throw invalidParameter("batch", "cannot be inside a batch");
   if (credentials.length === 0) throw missingToken(incoming, { address, method });
   if (request.defect !== undefined) throw request.defect;
   if (batch === undefined) return readMany(handleRequest, incoming, reached, ids);
@@ -31,7 +31,7 @@ export function dispatchMany(handleRequest: HandleRequest, incoming: Incoming, r
   return runBatch(handleRequest, incoming, batch, refuse).then((response) => renderResponse(incoming, reached, response));
 }
 
-/** An object of the responses by id. The first that fails is the response to the whole request. */
+/** Responds with an object of the responses by id. The first response that is an error is the response to the whole request. */
 async function readMany(handleRequest: HandleRequest, incoming: Incoming, reached: Authenticated, ids: unknown): Promise<GraphResponse> {
   const { request } = incoming;
   const list = textsOf(ids, "ids");
@@ -66,7 +66,7 @@ async function readMany(handleRequest: HandleRequest, incoming: Incoming, reache
     responses[id] = JSON.parse(response.body);
     headersOfReads.push(response.headers);
   }
-  // D-83: the version that served the first read that was upgraded, or else the first read.
+  // D-83: names the version of the first read that was upgraded, or else of the first read.
   const shown = headersOfReads.find((headers) => UPGRADE_WARNING in headers) ?? headersOfReads[0] ?? {};
   const response = renderResponse(incoming, reached, responses);
   const ofVersion = [SERVED_VERSION, UPGRADE_WARNING].flatMap((name) => (shown[name] === undefined ? [] : [[name, shown[name]]]));

@@ -1,4 +1,4 @@
-/** What a batch says of its requests (D-34), before one of them is run. */
+/** Reads the requests of a batch (D-34), before the first one is run. */
 import { type GraphError, invalidParameter } from "#kernel/errors";
 import type { RawHeaders } from "#kernel/http-text/headers";
 import { parseJsonParameter } from "../../response/json.ts";
@@ -13,13 +13,13 @@ export interface BatchRequest {
   readonly headers: RawHeaders;
   readonly body: string;
   readonly name: string | undefined;
-  /** By `depends_on` and by references. */
+  /** Names of requests, from `depends_on` and references. */
   readonly needs: readonly string[];
-  /** Undefined: omitted when another request refers to it. */
+  /** Undefined: its response is omitted if another request refers to it. */
   readonly omitOnSuccess: boolean | undefined;
 }
 
-/** Throws `invalidParameter`, which names the request and its key. */
+/** Throws `invalidParameter`, which names the request and the key. */
 export function readBatch(given: unknown): BatchRequest[] {
   const list = typeof given === "string" ? parseJsonParameter(given, "batch") : given;
   if (!Array.isArray(list) || list.length === 0) throw invalidParameter("batch", "must be a list of requests");
@@ -30,7 +30,7 @@ export function readBatch(given: unknown): BatchRequest[] {
   requests.forEach(({ needs }, index) => {
     const earlier = requests.slice(0, index).map(({ name }) => name);
     const stranger = needs.find((name) => !earlier.includes(name));
-    if (stranger !== undefined) throw invalidParameter(`batch[${index}]`, `refers to ${stranger}, which is no earlier request`);
+    if (stranger !== undefined) throw invalidParameter(`batch[${index}]`, `refers to ${stranger}, which is not an earlier request`);
   });
   return requests;
 }
@@ -60,7 +60,7 @@ function readRequest(given: unknown, index: number): BatchRequest {
 /** RFC 9110: a token, a colon, and a value without control characters, as bytes. */
 const HEADER = /^([!#$%&'*+.^`|~\w-]+):([\t -~\u00a0-\u00ff]*)$/;
 
-/** They are those of the connection, or of what carries the batch: one request inside it cannot have its own. */
+/** Headers of the connection or of the batch's own body: a request inside the batch cannot set them. */
 const OF_THE_BATCH = new Set([
   ...["host", "connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade", "expect"],
   ...["content-length", "content-encoding", "forwarded", "x-forwarded-host", "x-forwarded-proto"],

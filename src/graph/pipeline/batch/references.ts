@@ -1,4 +1,4 @@
-/** What requests of a batch take from the responses to earlier ones: `{result=name:$.path}` (D-34), within bounds (D-39). */
+/** References from requests of a batch to responses of earlier ones: `{result=name:$.path}` (D-34), with limits (D-39). */
 import { bodyTooLarge, headersTooLarge, invalidParameter } from "#kernel/errors";
 import { findHeader, type RawHeaders } from "#kernel/http-text/headers";
 import { parseMediaType } from "#kernel/http-text/multipart";
@@ -9,28 +9,28 @@ import type { GraphResponse } from "../request.ts";
 
 const REFERENCE = /\{result=([^:{}]+):(\$[^{}]*)\}/g;
 
-/** What a request of its own may have by default. A chain of references could double its text with each request. */
+/** The default limits of a request. A chain of references could double its text with each request. */
 const ADDRESS_BYTES_MAX = 16_384;
 const BODY_BYTES_MAX = 1_048_576;
-/** Of the texts of all requests that refer to others: four of the largest bodies. */
+/** Limits the texts of all requests that refer to others: four of the largest bodies. */
 const DERIVED_BYTES_MAX = 4_194_304;
-/** Values of responses that are looked at; a list of 100 items has some 1,000. */
+/** How many values of responses are looked at. A list of 100 items has some 1,000. */
 const VISITS_MAX = 1_000_000;
-/** Reading or writing so many characters of JSON costs about as much as looking at one value. */
+/** How many characters of JSON are read or written in the time of looking at one value. */
 const CHARACTERS_PER_VISIT = 8;
 
-/** How the texts of a request are written. References are resolved in each text by itself, once it is decoded. */
+/** The notation of a text. References are resolved in each text by itself, after it is decoded. */
 type Notation = "address" | "form" | "json";
 
-/** Undefined for what has no references: files and their texts. */
+/** Undefined: a body with files, which has no references. */
 export function bodyNotation(text: string, headers: RawHeaders): Notation | undefined {
   const type = parseMediaType(findHeader(headers, "content-type") ?? "").type;
   if (type.startsWith("multipart/")) return undefined;
-  // A reference at the beginning is no JSON.
+  // A body that begins with a reference is not JSON.
   return kindOf(text.trimStart().startsWith("{result=") ? "" : text, type === "" ? undefined : type) === "json" ? "json" : "form";
 }
 
-/** The names that a text refers to. Throws `invalidParameter` for a path that cannot be read. */
+/** The names that a text refers to. Throws `invalidParameter` if a path cannot be read. */
 export function referencesIn(text: string, notation: Notation | undefined): readonly string[] {
   const names: string[] = [];
   changeTexts(text, notation, (decodedText) => {
@@ -43,7 +43,7 @@ export function referencesIn(text: string, notation: Notation | undefined): read
   return names;
 }
 
-/** The references of one batch, whose requests share what may be derived. */
+/** The references of one batch. Its requests share the limits. */
 export class References {
   readonly #results: ReadonlyMap<string, GraphResponse>;
   #derivedBytes = 0;
@@ -53,7 +53,7 @@ export class References {
     this.#results = results;
   }
 
-  /** Throws `headersTooLarge`, or `invalidParameter` where the batch derives too much. */
+  /** Throws `headersTooLarge`, or `invalidParameter` if the batch derives too much. */
   address(text: string): string {
     return this.#resolved(text, "address", ADDRESS_BYTES_MAX, headersTooLarge);
   }
@@ -85,7 +85,7 @@ export class References {
   #valuesOf(name: string, path: string): readonly unknown[] {
     const body = this.#results.get(name)?.body ?? "";
     this.#visit(body.length / CHARACTERS_PER_VISIT);
-    // A response to HEAD has none.
+    // A response to HEAD has no body.
     return body === "" ? [] : valuesAt(JSON.parse(body), readPath(path), () => this.#visit(1));
   }
 
@@ -104,7 +104,7 @@ export class References {
 /** Bare, percent-encoded, or escaped in JSON. */
 const MAY_REFER = /\{result=|%7B|\\u007B/i;
 
-/** `change` gets each decoded text that may hold a reference. What it leaves as it is stays byte for byte. */
+/** Calls `change` with each decoded text that may have a reference. Text that `change` returns as it is stays the same byte for byte. */
 function changeTexts(text: string, notation: Notation | undefined, change: (decodedText: string) => string): string {
   if (notation === undefined || !MAY_REFER.test(text)) return text;
   if (notation === "json") return changeStrings(text, change);
@@ -118,7 +118,7 @@ function changeTexts(text: string, notation: Notation | undefined, change: (deco
     return equals === -1 ? changed(pair) : `${changed(pair.slice(0, equals))}=${changed(pair.slice(equals + 1))}`;
   };
   const changePairs = (pairs: string) => pairs.split("&").map(changePair).join("&");
-  // A reference that is not encoded may hold what else has a meaning here.
+  // A reference that is not encoded may have characters that separate parts here.
   const encoded = text.replaceAll(REFERENCE, (reference) => encodeURIComponent(reference));
   const mark = encoded.indexOf("?");
   if (notation === "form") return changePairs(encoded);
@@ -159,7 +159,7 @@ interface Step {
   readonly isAnywhere: boolean;
 }
 
-/** Throws `invalidParameter` for a path that cannot be read. */
+/** Throws `invalidParameter` if the path cannot be read. */
 export function readPath(path: string): readonly Step[] {
   const steps: Step[] = [];
   STEP.lastIndex = 1;
@@ -173,7 +173,7 @@ export function readPath(path: string): readonly Step[] {
   return steps;
 }
 
-/** `visit` is called for every value that is looked at, and may throw: `$..a..a` finds what nests in itself many times. */
+/** Calls `visit` for every value that it looks at. `visit` may throw, because `$..a..a` finds nested values many times. */
 export function valuesAt(document: unknown, steps: readonly Step[], visit: () => void): readonly unknown[] {
   let found: unknown[] = [document];
   for (const step of steps) {

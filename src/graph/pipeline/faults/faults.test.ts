@@ -1,4 +1,4 @@
-/** D-150: what a fault leaves of a response, and what it looks at in a request. */
+/** D-150: faults match requests and damage responses. */
 import { expect, test } from "bun:test";
 import type { FaultTarget, RequestFaultInput } from "../../worlds/fault-injection.ts";
 import { type GraphResponse, JsonNumber } from "../request.ts";
@@ -64,5 +64,5 @@ test("an error is of the node's owner, else of the app; without one the operatio
   };
   expect([usageOf({ node: { owner: "9" }, app: { id: "1" } }), usageOf({ app: { id: "1" } }), usageOf({})]).toEqual(["9", "1", "0"]);
   expect(() => throwErrorOf({ operation: "*" }, {} as Resolved)).not.toThrow();
-  expect(() => throwErrorOf({ operation: "*", status: 500 }, {} as Resolved)).toThrow("(#2) A fault that was asked for");
+  expect(() => throwErrorOf({ operation: "*", status: 500 }, {} as Resolved)).toThrow("(#2) An injected fault");
 });

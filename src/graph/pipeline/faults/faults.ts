@@ -1,9 +1,9 @@
-/** Faults on purpose (D-150), where the pipeline meets them: behind the tokens and the endpoint, before anything is done. */
+/** Applies injected faults (D-150) to a request: after its tokens and endpoint are known, and before anything is done. */
 import { changesResponse, errorOf, type Met, type RequestFaultInput } from "../../worlds/fault-injection.ts";
 import { type GraphRequest, type GraphResponse, JsonNumber } from "../request.ts";
 import type { Incoming, Resolved } from "../stages.ts";
 
-/** What the request meets, once the fault's latency has passed. */
+/** Resolves with the fault of the request, after the fault's latency. */
 export const meetFault = ({ world, request }: Incoming, { endpoint, node, credentials }: Resolved): Promise<Met<RequestFaultInput> | undefined> =>
   world.faults.meet({
     operation: endpoint.access.operation,
@@ -13,7 +13,7 @@ export const meetFault = ({ world, request }: Incoming, { endpoint, node, creden
     isPart: request.batchDepth > 0,
   });
 
-/** Throws the error that stands in place of the operation, if the fault has one. */
+/** Throws the error that replaces the operation, if the fault has one. */
 export function throwErrorOf(fault: RequestFaultInput, { node, app }: Resolved): void {
   const error = errorOf(fault, node?.owner ?? app?.id ?? "0");
   if (error !== undefined) throw error;
@@ -26,12 +26,12 @@ function textOf(value: unknown): string | undefined {
   return value instanceof JsonNumber ? value.text : JSON.stringify(value);
 }
 
-/** The response as the fault leaves it. The text is exchanged here; what happens to the connection is up to `http`. */
+/** The response with the fault. The text is replaced here, and `http` damages the connection. */
 export function damaged(response: GraphResponse, fault: RequestFaultInput | undefined): GraphResponse {
   if (fault === undefined || !changesResponse(fault)) return response;
   const { content_type, reset, cut_body_at, body_bytes_per_second } = fault;
   const headers = { ...response.headers };
-  // The tag is one of the text that is not sent.
+  // The ETag belongs to the original body, which is not sent.
   if (fault.body !== undefined) delete headers.etag;
   if (content_type !== undefined) headers["content-type"] = content_type;
   const body = fault.body ?? response.body;

@@ -8,7 +8,7 @@ import type { NodeRef } from "#auth/token";
 import type { Field, FieldSet } from "../../contract/operation.ts";
 import { isPart, type Projection } from "./projection.ts";
 
-/** The caller's tokens, and the policy that they have passed: the operation's, or inside an object that of the object. */
+/** The caller's tokens, and the policy that they have passed: the operation's, or the object's for the fields inside it. */
 export interface FieldAccess {
   readonly policy: Policy;
   readonly check: readonly AuthorizationCheck[];
@@ -26,8 +26,8 @@ export function refusalsOn(node: NodeRef, { policy: passed, check }: FieldAccess
 }
 
 /**
- * The projection without what the caller may not read of the node. A field that is `unseen` is left out as one without a
- * value; one for which a scope, task or role is missing too, unless it was asked for by name and is to be `refused`.
+ * The projection without the fields that the caller may not read. An `unseen` field is left out like one without a value. So is a field whose
+ * scope, task or role is missing, unless the caller named it and `named` is `refused`.
  */
 export async function readableOf(projection: Projection, access: FieldAccess, node: NodeRef, named: "refused" | "left out"): Promise<Projection> {
   const isStrict = projection.isAsked && named === "refused";
@@ -36,7 +36,7 @@ export async function readableOf(projection: Projection, access: FieldAccess, no
   for (const one of projection.chosen) {
     const { field, inner } = one;
     const { policy } = field;
-    // Its own read decides.
+    // A read of its own decides.
     if (isPart(field)) {
       chosen.push(one);
       continue;
@@ -44,14 +44,14 @@ export async function readableOf(projection: Projection, access: FieldAccess, no
     const refusal = await refusalOf(policy);
     if (refusal === undefined) {
       const readable = inner === undefined || inner.policy === policy ? inner : await readableOf(inner, { ...access, policy }, node, named);
-      // An object of which nothing may be read is not there.
+      // An object without any readable field is left out.
       if (readable === undefined || readable.chosen.length > 0) chosen.push({ ...one, inner: readable });
     } else if (isStrict && refusal !== "unseen") throw refusal;
   }
   return { ...projection, chosen };
 }
 
-/** The fields of a set, at every depth, that a caller who has passed `policy` may yet not be allowed to read. */
+/** The fields of a set, at every depth, that have another policy than `policy`. */
 export function fieldsBeyond(policy: Policy, set: FieldSet, holder = ""): { readonly path: string; readonly field: Field }[] {
   return Object.entries(set.fields).flatMap(([name, field]) => {
     if (isPart(field)) return [];

@@ -1,4 +1,4 @@
-/** From rows to what a response shows of them, in the step `respond`. Whatever needs the database is read for all rows at once (D-38). */
+/** Makes the objects of a response from rows, in the step `respond`. Values that need the database are read for all rows at once (D-38). */
 import { invalidParameter } from "#kernel/errors";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader } from "#storage/database";
@@ -15,7 +15,7 @@ export interface Part {
   readonly fields: string | undefined;
 }
 
-/** Resolves with what the caller's own read of the part returns; undefined where that is the response of a missing node. */
+/** Resolves with the response of the caller's own read of the part. Undefined: that read does not find the node. */
 export type ReadPart = (part: Part) => Promise<unknown>;
 
 export interface ProjectionSource {
@@ -26,10 +26,10 @@ export interface ProjectionSource {
 
 type Response = Record<string, unknown>;
 
-/** D-38: objects in the lists of one field, over all rows of a response. */
+/** D-38: how many objects the lists of one field have, over all rows of a response. */
 const NESTED_OBJECTS_MAX = 10_000;
 
-/** For projections without reads: the hot path, no promise. */
+/** For projections without reads. On the hot path, so it makes no promises. */
 export function projectRow(request: ReadRequest, row: Row, { chosen }: Projection): Response {
   const response: Response = {};
   for (const { name, field } of chosen) {
@@ -63,7 +63,7 @@ async function valuesOf(source: ProjectionSource, rows: readonly Row[], chosen: 
 const valueIn = (request: ReadRequest, row: Row, name: string, field: Field): unknown =>
   field.of === undefined ? row[name] : field.of(row, request);
 
-/** One after the other: a row has few of them, and a list has none (D-38). */
+/** One after the other: a row has few such fields, and a list has none (D-38). */
 async function partsOf({ readPart }: ProjectionSource, rows: readonly Row[], { field, fieldsOfPart: fields }: Chosen): Promise<unknown[]> {
   const { edge, reference } = field;
   const values: unknown[] = [];
@@ -73,7 +73,7 @@ async function partsOf({ readPart }: ProjectionSource, rows: readonly Row[], { f
       continue;
     }
     const id = reference.idOf(row);
-    // What the node names is its own to show; the rest is the other node's.
+    // The node itself shows the id; the other node decides about the rest.
     const shown = id === null || fields === undefined ? undefined : await readPart({ id: nodeId(id), edge: undefined, fields });
     values.push(id === null ? undefined : (shown ?? { id }));
   }

@@ -1,4 +1,4 @@
-/** Which fields a response has, resolved before anything is read (D-33, D-37, D-38). */
+/** Resolves which fields a response has, before anything is read (D-33, D-37, D-38). */
 import type { TSchema } from "typebox";
 import type { Policy } from "#auth/policy";
 import { fieldUnavailable, invalidParameter } from "#kernel/errors";
@@ -12,26 +12,26 @@ export interface Chosen {
   readonly field: Field;
   /** Of a nested object. */
   readonly inner: Projection | undefined;
-  /** What is selected inside a value that is an object without fields of its own; undefined: all of it. */
+  /** The selected keys of a value that is an object without fields of its own. Undefined: all keys. */
   readonly keys: Keys | undefined;
-  /** Of an edge or a reference: what its own read is asked for; undefined where nothing is selected inside. */
+  /** The parameter `fields` for the own read of an edge or a reference. Undefined: nothing is selected inside. */
   readonly fieldsOfPart: string | undefined;
 }
 
-/** A selection resolved against a field set: made once per request, used for each row. */
+/** A selection resolved against a field set. It is made once for each request and used for each row. */
 export interface Projection {
   readonly chosen: readonly Chosen[];
   /** The caller named the fields. */
   readonly isAsked: boolean;
-  /** The policy of all that is chosen, at every depth; undefined where there is more than one. */
+  /** The policy of all chosen fields, at every depth. Undefined: they have several. */
   readonly policy: Policy | undefined;
-  /** Some field is more than a value of the row. */
+  /** Whether some field is more than a value of the row. */
   readonly needsReads: boolean;
   /** D-163: names that the set does not have, for `debug=all`. */
   readonly leftOut: readonly string[];
 }
 
-/** Of one field set: what selections resolve to in each profile. Dropping a selection drops its projection. */
+/** The projections of one field set by selection, for each profile. A selection that is dropped drops its projection. */
 interface Resolved {
   readonly strict: WeakMap<Selection, Projection>;
   readonly clients: WeakMap<Selection, Projection>;
@@ -44,7 +44,7 @@ const DEFAULTS: Selection = new Map();
 /** Whether any node has a field of that name. */
 type IsField = (name: string) => boolean;
 
-/** Throws `invalidParameter` naming `fields`, or `fieldUnavailable`, for a field that the set does not have. */
+/** Throws `invalidParameter` naming `fields`, or `fieldUnavailable`, if the set does not have a field. */
 export function projectionOf(set: FieldSet, selection: Selection | undefined, profile: "strict" | "clients", isField: IsField): Projection {
   let ofSet = resolved.get(set);
   if (ofSet === undefined) {
@@ -82,7 +82,7 @@ function resolve(set: FieldSet, asked: Selection | undefined, profile: "strict" 
     else if (set.isExhaustive === true && isField(name)) throw fieldUnavailable(name);
     else leftOut.push(requireLeftOut(name, served, set.isExhaustive === true ? "strict" : profile));
   }
-  // D-33, D-37: `id`, and what the interface marks required, is in every response, whatever `fields` asks for.
+  // D-33, D-37: `id` and other required fields are in every response, whatever `fields` names.
   for (const name of set.required ?? ["id"]) {
     const field = set.fields[name];
     if (field !== undefined && !selection.has(name)) chosen.push(choose(name, field, undefined, profile, isField));
@@ -105,7 +105,7 @@ function requireLeftOut(name: string, served: readonly string[], profile: "stric
 function choose(name: string, field: Field, selection: Selection | undefined, profile: "strict" | "clients", isField: IsField): Chosen {
   const ofPart = setOfPart(field);
   if (ofPart !== undefined) {
-    // A wrong name is refused as the part's own read refuses it, before anything is read or written.
+    // A wrong name is refused before anything is read or written, with the error of the part's own read.
     projectionOf(ofPart, selection, profile, isField);
     return { name, field, inner: undefined, keys: undefined, fieldsOfPart: selection && fieldsOfPart(field, ofPart, selection, profile) };
   }
@@ -118,10 +118,10 @@ function choose(name: string, field: Field, selection: Selection | undefined, pr
 const fieldsOfPart = ({ edge }: Field, ofPart: FieldSet, selection: Selection, profile: "strict" | "clients"): string =>
   selectionText(withDefaults(selection, edge === undefined ? new Map([["id", undefined]]) : defaultsOf(ofPart, profile)));
 
-/** What can be selected inside an edge or a reference. */
+/** The fields that can be selected inside an edge or a reference. */
 const setOfPart = ({ edge, reference }: Field): FieldSet | undefined => edge?.items ?? reference?.set?.();
 
-/** Whether another read of the caller's, with its own policies, gives the value. */
+/** Whether the value comes from another read of the caller's, with policies of its own. */
 export const isPart = ({ edge, reference }: Field): boolean => edge !== undefined || reference !== undefined;
 
 const isMoreThanItsRow = ({ field, keys }: Chosen): boolean =>
@@ -133,10 +133,10 @@ function onePolicyOf(chosen: readonly Chosen[]): Policy | undefined {
   return checked.every(({ field, inner }) => field.policy === policy && (inner === undefined || inner.policy === policy)) ? policy : undefined;
 }
 
-/** What is kept of an object; undefined: all of the key's value. */
+/** The keys of an object that are kept. Undefined: the whole value of the key. */
 export type Keys = ReadonlyMap<string, Keys | undefined>;
 
-/** Undefined: all of it. Throws `invalidParameter` naming `fields` for a name that the schema does not have. */
+/** Undefined: all keys. Throws `invalidParameter` naming `fields` if the schema does not have a name. */
 export function keysOf(holder: string, schema: TSchema, selection: Selection, profile: "strict" | "clients"): Keys | undefined {
   const properties = propertiesOf(schema);
   if (properties === undefined) throw invalidParameter("fields", `selects inside ${holder}, which has no fields of its own`, { field: holder });
@@ -147,7 +147,7 @@ export function keysOf(holder: string, schema: TSchema, selection: Selection, pr
     if (property === undefined) requireLeftOut(name, Object.keys(properties), profile);
     else keys.set(name, inner === undefined ? undefined : keysOf(name, property as TSchema, inner, profile));
   }
-  // D-33: whatever has an id says it.
+  // D-33: an object with an id always shows it.
   if (Object.hasOwn(properties, "id") && !keys.has("id")) keys.set("id", undefined);
   return isAlsoWhole ? undefined : keys;
 }
@@ -156,7 +156,7 @@ export function keysOf(holder: string, schema: TSchema, selection: Selection, pr
 const propertiesOf = (node: SchemaNode): SchemaNode["properties"] =>
   node.properties ?? (node.items === undefined ? undefined : propertiesOf(node.items));
 
-/** Of a list: of each of its elements. What the object does not have stays out. */
+/** Keeps only these keys of an object, or of each object of a list. */
 export function valueWithin(value: unknown, keys: Keys): unknown {
   if (Array.isArray(value)) return value.map((element) => valueWithin(element, keys));
   if (typeof value !== "object" || value === null) return value;

@@ -1,4 +1,4 @@
-/** D-38: what is selected inside fields, over the fields that the features have. */
+/** D-38: selections inside the fields of all features. */
 import { expect, spyOn, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { openPlaza, requestOfLink, type TestPlaza } from "#harness/plaza";
@@ -197,7 +197,7 @@ onEachDatabase("selection inside fields", (database) => {
     const plaza = await open();
     const { reader } = plaza.world.database;
     const spies = [spyOn(reader, "all"), spyOn(reader, "get")];
-    // The fewest of several requests: what PostgreSQL tells of the import, later, empties caches of facts once more.
+    // The fewest of several requests, because a late notification of PostgreSQL about the import empties caches once more.
     const asked = async (path: string, fields: string, limit: number) => {
       const counts: number[] = [];
       for (let i = 0; i < 5; i++) {
@@ -227,7 +227,7 @@ onEachDatabase("selection inside fields", (database) => {
     const made = await plaza.post("/v26.0/5301", { bearer: "author", body: { title: "Ü", fields: "page{name},comments{message}" } });
     expect(made.body).toMatchObject({ id: "5301", page: { id: "2001", name: "Cafe" } });
     expect(made.body.comments.data).toHaveLength(25);
-    // LIVE-26, D-16: what was written is written; a field that stays back is no error.
+    // LIVE-26, D-16: the write succeeds, and a refused field is left out.
     const fields = "place{location{latitude}},page{name}";
     const several = await read(plaza, "/v26.0/", fields, { ids: "5301,5302" });
     expect(several.body).toEqual({

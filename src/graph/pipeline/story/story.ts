@@ -1,4 +1,4 @@
-/** Writes the story of a request, while somebody looks. Otherwise a request costs one comparison. */
+/** Records the story of a request while somebody watches. Otherwise it costs a request one comparison. */
 import { redactJson } from "#kernel/redaction/redaction";
 import { formatVersion } from "#kernel/versions";
 import type { Transaction } from "#storage/database";
@@ -9,11 +9,11 @@ import type { Parsed } from "../parse.ts";
 import type { GraphRequest, GraphResponse } from "../request.ts";
 import type { Reached } from "../stages.ts";
 
-/** What it came to, beside its response. */
+/** The result of a request besides its response. */
 export interface Ending {
-  /** Its name in the catalogue. */
+  /** The error's name in the catalogue. */
   readonly error?: string | undefined;
-  /** It met this one (D-150). */
+  /** The fault that affected it (D-150). */
   readonly fault?: Met<RequestFaultInput> | undefined;
 }
 
@@ -32,7 +32,7 @@ export class Storyteller {
     this.#sinceMs = nowMs();
   }
 
-  /** The step before it has ended. */
+  /** Ends the step before it. */
   begin(step: StoryStep, parsed?: Parsed): void {
     if (parsed !== undefined) this.#understood(parsed);
     const nowMs = this.#nowMs();
@@ -47,7 +47,7 @@ export class Storyteller {
     this.#parameters = redactJson((JSON.stringify(request.params) ?? "").slice(0, TEXT_CHARACTERS_MAX));
   }
 
-  /** Of a body that runs again, the last run counts. */
+  /** If the body of a write runs again, the last run counts. */
   writes(tx: Transaction): void {
     this.#deliveries = this.#world.webhooks.followed(tx);
   }
@@ -69,7 +69,7 @@ export class Storyteller {
       ...(concealed === undefined ? {} : { is_concealed: true }),
       ...(this.#parameters === undefined ? {} : { parameters: this.#parameters }),
       ...(error === undefined ? {} : { error }),
-      // Its text is that of the response.
+      // The fault's text is in the response.
       ...(fault === undefined ? {} : { fault: JSON.stringify({ ...fault, body: undefined }) }),
       deliveries: error === undefined ? this.#deliveries : [],
     };
@@ -77,7 +77,7 @@ export class Storyteller {
   }
 }
 
-/** A part of a batch has no entry of its own in the log, and so no story. */
+/** A part of a batch has no entry in the log, and so no story. */
 export function storyOf(world: World, request: GraphRequest, nowMs: () => number): Storyteller | undefined {
   const isAsked = (world.requests.isWatched || request.query.debug === "all") && request.batchDepth === 0;
   return isAsked ? new Storyteller(world, nowMs) : undefined;

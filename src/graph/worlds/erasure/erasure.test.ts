@@ -15,7 +15,7 @@ const ada = {
   device: "A1B2C3D4-0000-4000-8000-00000000ADA0",
 };
 const bob = { user: "7203685477589001", psid: "7203685477589002", phone: "+4915187654321", device: "B1B2C3D4-0000-4000-8000-00000000B0B0" };
-/** Each text of theirs holds it. */
+/** Each of their texts contains it. */
 const [ADA, BOB] = ["ADAS-TEXT", "BOBS-TEXT"];
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
@@ -94,7 +94,7 @@ onEachDatabase("D-172: a person is erased", (database) => {
 
   test("nothing in the database names them or holds a text of theirs, wherever it was; of others everything stays", async () => {
     const { plaza, request, receiver, message, report, erase, held } = await open();
-    // What a receiver responds may repeat what it was sent.
+    // The response of a receiver may repeat the webhook.
     receiver.response = ({ body }) => new Response(body.slice(0, 200), { status: body.includes("waits") ? 500 : 200 });
     await message(ada.phone, `${ADA} delivered`);
     await message(bob.phone, `${BOB} delivered`);
@@ -135,7 +135,7 @@ onEachDatabase("D-172: a person is erased", (database) => {
     for (const id of Object.values(bob)) expect((await held(id)).length).toBeGreaterThan(0);
     expect(JSON.stringify((await request("GET", "requests")).body)).not.toContain(ADA);
 
-    // What waited is sent no more, and what was delivered cannot be sent again.
+    // Waiting deliveries are not sent any more, and past ones cannot be replayed.
     plaza.time.realMs += 3_600_000;
     await plaza.world.work.runDue();
     await request("POST", "deliveries/replay", { since: 0 });

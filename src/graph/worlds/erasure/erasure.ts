@@ -1,4 +1,4 @@
-/** Erasing a person: everything that is kept about the ids of a person, in every table, the bodies of delivered webhooks included (D-172). */
+/** Erases a person: all data about the person's ids in every table, also in the bodies of delivered webhooks (D-172). */
 import type { JobKind } from "#jobs/job-kind";
 import type { Database, Transaction } from "#storage/database";
 import type { Erased, Feature } from "../../contract/feature.ts";
@@ -7,19 +7,19 @@ import { endErasure, findErasure, insertErasure } from "./erasures.store.ts";
 
 const KIND = "person_erasure";
 const SCRUB_KIND = "person_erasure_files";
-/** Every process forgets the requests that it remembers. */
+/** Every process then clears its request log. */
 export const erasureFact = "person_erased";
 
-/** In the transaction that removes the person's own nodes; `erased` says what it has removed. Returns the id of the erasure. */
+/** Runs in the transaction that removes the person's own nodes, which `erased` counts. Returns the id of the erasure. */
 export async function beginErasure(tx: Transaction, world: World, ids: readonly string[], erased: Erased): Promise<string> {
   const id = world.ids.mint();
   await insertErasure(tx, { id, started_ms: world.clock.nowMs(), ended_ms: null, erased: JSON.stringify(erased) });
-  // The job holds the ids as long as it needs them, and its row goes when it ends.
+  // The job's row has the ids, and is deleted when the job ends.
   await world.jobs.schedule(tx, { kind: KIND, key: id, dueMs: world.clock.nowMs(), payload: ids });
   return id;
 }
 
-/** Each feature and the webhooks erase in transactions of their own, and find nothing more when they run again. */
+/** Each feature and the webhooks erase in transactions of their own. If they run again, they find nothing. */
 const erase = (features: readonly Feature[]): JobKind<World> => ({
   kind: KIND,
   async run(world, id, payload, job) {
@@ -41,14 +41,14 @@ const erase = (features: readonly Feature[]): JobKind<World> => ({
   },
 });
 
-/** What was kept of the world before may hold the person; nothing in it can be emptied. */
+/** Snapshots may contain the person, and a part of a snapshot cannot be deleted. */
 async function deleteSavedStates(database: Database): Promise<number> {
   let count = 0;
   for (const { name } of await database.listStates()) if (await database.deleteState(name)) count++;
   return count;
 }
 
-/** What was deleted also leaves the files. Nothing says whom the erasure was about any more. */
+/** Removes deleted data from the database files. After this no data names the person. */
 const scrub: JobKind<World> = {
   kind: SCRUB_KIND,
   async run({ database, clock }, id, erased, job) {

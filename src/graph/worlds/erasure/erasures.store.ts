@@ -1,4 +1,4 @@
-/** What was erased of people: counts only, since who they were is erased as well. */
+/** Erasures of people, with counts only, because the names of people are erased too. */
 import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
 import { type Row, sql } from "#storage/sql";
@@ -7,9 +7,9 @@ export interface ErasureRow extends Row {
   id: string;
   /** World time. */
   started_ms: number;
-  /** null: it is under way. */
+  /** Null: it is running. */
   ended_ms: number | null;
-  /** JSON: how many records of each kind. */
+  /** JSON of the number of records of each kind. */
   erased: string;
 }
 

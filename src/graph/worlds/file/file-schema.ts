@@ -1,4 +1,4 @@
-/** What an editor checks a world file against, made from the schemas that an import reads it by. */
+/** The JSON Schema with which an editor checks a world file, made from the schemas of an import. */
 import type { WorldSection } from "../../contract/feature.ts";
 import { sentSchema } from "../../schema/public-schema.ts";
 import { ownSchemas } from "../settings.ts";
@@ -16,7 +16,7 @@ export function worldFileSchema(sections: readonly WorldSection[]): Schema {
     $schema: "http://json-schema.org/draft-07/schema#",
     title: "World file of Plaza",
     type: "object",
-    properties: { $schema: { type: "string", description: "of a file in JSON: where this schema is" }, ...Object.fromEntries([...own, ...lists]) },
+    properties: { $schema: { type: "string", description: "in a JSON file: the address of this schema" }, ...Object.fromEntries([...own, ...lists]) },
     additionalProperties: false,
   };
 }

@@ -34,7 +34,7 @@ tokens:
 - {token: page-token, type: page, app: "1001", page: "2001", user: "3001", scopes: [pages_messaging], issued_at: 1767225600}
 `;
 
-/** With everything that an export keeps to itself. */
+/** With everything that an export without secrets leaves out. */
 const TRUSTED = `${CAFE.replace(
   "secret: s3cret,",
   `secret: s3cret, callback: {url: "https://receiver.example/", verify_token: own-verify-token},
@@ -145,7 +145,7 @@ onEachDatabase("world file", (database) => {
 describe("world file", () => {
   test("references may lead forward in the file", async () => {
     const plaza = await openPlaza();
-    // The apps' roles name users that stand below them.
+    // The apps' roles name users that are listed after them.
     await load(plaza, `apps: [{id: "1001", roles: [{user: "3001", role: developer}]}]\nusers: [{id: "3001"}]`);
     expect((await exportWorld(plaza.world, plaza.registry)).apps).toMatchObject([{ roles: [{ user: "3001", role: "developer" }] }]);
   });

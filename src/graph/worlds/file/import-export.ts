@@ -1,7 +1,7 @@
 /**
- * World files (operating.md: World file): the state that a world begins with or is merged with, and that an export writes.
+ * Imports and exports world files (operating.md: World file).
  *
- * **Invariant:** a file is loaded whole or not at all, in one transaction, and loading sends no webhooks.
+ * **Invariant:** a file is loaded completely or not at all, in one transaction, and loading sends no webhooks.
  */
 import { type TSchema, Type } from "typebox";
 import type { NodeRef } from "#auth/token";
@@ -30,13 +30,13 @@ import { below, WorldProblem } from "./schema-words.ts";
 import { atItsLine, parseWorldFile } from "./text.ts";
 
 export interface ImportOptions {
-  /** An entry whose id is there already replaces what is stored; without it that is an error. */
+  /** Whether an entry replaces a stored one with its id. Otherwise that is an error. */
   readonly isMerge: boolean;
-  /** Called now and then with how many of the entries are stored. */
+  /** Called now and then with the number of stored entries. */
   readonly onStored?: ((count: number, total: number) => void) | undefined;
 }
 
-/** What a world file says about the world itself, beside the features' nodes. */
+/** The keys of a world file about the world itself, besides the features' nodes. */
 const ownKeys = { ...ownSchemas, tokens: Type.Array(tokenEntry) };
 
 export interface WorldFile {
@@ -50,7 +50,7 @@ export const sectionsOf = (registry: Registry): readonly WorldSection[] => regis
 
 export const isEmpty = async (world: OpenWorld): Promise<boolean> => !(await hasAnything(world.database.reader));
 
-/** Returns warnings about what was loaded. Throws `WorldFileProblem`, which names the path and the line. */
+/** Returns warnings. Throws `WorldFileProblem`, which names the path and the line. */
 export async function importWorld(world: OpenWorld, registry: Registry, text: string, options: ImportOptions): Promise<readonly string[]> {
   const file = await readWorldFile(text, world, registry);
   await loadAll(world, file, text, (tx) => load(tx, world, file, options));
@@ -64,8 +64,8 @@ export async function readWorldFile(text: string, world: OpenWorld, registry: Re
 }
 
 /**
- * Runs `body` in one transaction with what the file says about the world itself; it sees the file's time and profile already, by which entries
- * are checked. Throws `WorldFileProblem`.
+ * Sets clock, profile and calendar, and runs `body` in one transaction. `body` has the file's time and profile already, because entries are
+ * checked with them. Throws `WorldFileProblem`.
  */
 export function loadAll(world: OpenWorld, { clock, settings }: WorldFile, text: string, body: (tx: Transaction) => Promise<void>): Promise<void> {
   const run = (): Promise<void> => {
@@ -87,7 +87,7 @@ async function withLines<T>(text: string, run: () => Promise<T>): Promise<T> {
 function readTop(top: Readonly<Record<string, unknown>>, registry: Registry, calendar: VersionCalendar): WorldFile {
   const sections = sectionsOf(registry);
   const known = [...Object.keys(ownKeys), ...sections.map(({ key }) => key)];
-  // Editors read it in a file of JSON, where a comment cannot name the schema.
+  // Editors read `$schema` in a JSON file, which has no comments.
   for (const key of Object.keys(top))
     if (key !== "$schema" && !known.includes(key)) throw new WorldProblem(key, `is not known here${suggestion(key, known)}`);
   const read = (key: string, schema: TSchema): unknown =>
@@ -146,7 +146,7 @@ async function load(tx: Transaction, world: OpenWorld, file: WorldFile, { isMerg
   await saveSettings(tx, file.settings);
 }
 
-/** References may lead forward in the file, so everything is inserted before but the tokens. `isAsked` leaves out some. */
+/** Called after all entries but the tokens are inserted, because references may be to later entries. `isAsked` selects references. */
 export async function requireReferences(
   tx: Transaction,
   world: OpenWorld,
@@ -171,7 +171,7 @@ export async function requireReferences(
   for (const [index, entry] of tokens.entries()) await check(entry, tokenReferences(entry), `tokens[${index}]`);
 }
 
-/** `only` names the entries to store; the others are just looked at. */
+/** `only`: the entries to store. The others are only checked for repeated identities. */
 export async function insertAll(
   tx: Transaction,
   world: OpenWorld,
@@ -203,12 +203,12 @@ export async function insertAll(
 export const identityOf = (section: WorldSection, entry: WorldEntry): string =>
   (section.identity ?? ["id"]).map((key) => String(entry[key])).join(" ");
 
-/** Entries without an identity are records that add up, also when a file is merged. */
+/** Entries without an identity are records that are always added, also when a file is merged. */
 export const hasIdentity = (section: WorldSection): boolean => section.identity?.length !== 0;
 
 const nameOfIdentity = (section: WorldSection): string => (section.identity ?? ["id"]).join(" and ");
 
-/** Every reference leads to a node of one of its types, and of its owner. `nodes` caches what was looked up. Throws `WorldProblem`. */
+/** Checks that each reference is to a node of one of its types, and of its owner. `nodes` is a cache. Throws `WorldProblem`. */
 export async function checkReferences(
   reader: Reader,
   references: readonly Reference[],
@@ -232,7 +232,7 @@ export async function insertTokenEntry(tx: Transaction, world: OpenWorld, entry:
     const hash = tokenHashOf(entry);
     if (hash === undefined) throw new WorldProblem("token", "is required");
     const isNew = await insertToken(tx, tokenOf(entry, world.ids.mint(), unixSeconds(world.clock)), hash);
-    // A token never changes but by being revoked, so merging leaves the one that is there.
+    // A token changes only by being revoked, so merging keeps the stored one.
     if (!isNew && !isMerge) throw new WorldProblem("token", "is taken");
   } catch (error) {
     throw below(error, place);
@@ -243,11 +243,11 @@ export async function insertTokenEntry(tx: Transaction, world: OpenWorld, entry:
 const EXPORT_PAGE_ROWS = 500;
 
 export interface ExportOptions {
-  /** With what apps and their callbacks are trusted by, in clear text. */
+  /** With the secrets of apps and callbacks in clear text. */
   readonly secrets?: boolean | undefined;
 }
 
-/** Everything, of one moment, in the form of a world file; of tokens and stream keys only their SHA-256 (D-263). */
+/** Exports everything, of one moment, in the form of a world file. Tokens and stream keys are exported as SHA-256 (D-263). */
 export function exportWorld(world: OpenWorld, registry: Registry, { secrets = false }: ExportOptions = {}): Promise<Record<string, unknown>> {
   return world.database.snapshot(async (reader) => {
     const file: Record<string, unknown> = { clock: { now: unixSeconds(world.clock), frozen: world.clock.isFrozen }, profile: world.profile };
@@ -266,7 +266,7 @@ export function exportWorld(world: OpenWorld, registry: Registry, { secrets = fa
       (page) => listTokens(reader, page),
       (token) => all.push(token),
     );
-    // The oldest first, as an import mints their ids: the next export has the same order.
+    // The oldest first, because an import mints their ids in this order, so that the next export has the same order.
     for (const token of all.reverse()) {
       const hash = await findTokenHash(reader, token.id);
       if (hash !== undefined) tokens.push(tokenToEntry(token, hash));

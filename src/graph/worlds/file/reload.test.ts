@@ -105,7 +105,7 @@ onEachDatabase("a world file that changed", (database) => {
     const right = wrong.replace(/- \{token: third.*\n/, "");
     await reload(plaza, right);
     expect(await exportWorld(plaza.world, plaza.registry)).toMatchObject({ clock: { now: 1_800_000_000, frozen: true }, profile: "clients" });
-    // Moved since; the file says nothing new about it.
+    // The clock was moved since, and the file has no new time.
     await plaza.world.clock.set(1_900_000_000_000, true);
     await reload(plaza, right.replace("name: gold", "name: vip"), right);
     expect(await exportWorld(plaza.world, plaza.registry)).toMatchObject({ clock: { now: 1_900_000_000 } });

@@ -1,12 +1,12 @@
 /**
- * What a world file that changed does to the world that it was loaded into (D-195). The file before and the file after are compared,
- * and the world gets the difference, whole or not at all: what the file does not say stays as apps have made it.
+ * Applies a changed world file to the world that it was loaded into (D-195). The file before and the file after are compared, and the world gets
+ * the difference, completely or not at all. Everything else stays as apps have made it.
  *
  * | an entry | is |
  * | --- | --- |
  * | is new | inserted, or replaces a stored one with its id, as in an import |
  * | reads differently | replaced |
- * | left the file | removed, with what hangs on it |
+ * | left the file | removed, with everything that belongs to it |
  * | reads as before | left alone, however it has changed meanwhile |
  *
  * A token that left the file is revoked. Records without an id (`activity`, `followers`) are only added.
@@ -28,7 +28,7 @@ export interface Reloaded {
   readonly warnings: readonly string[];
 }
 
-/** `before` is the text that was loaded last. Throws `WorldFileProblem`, and then nothing has changed. */
+/** `before` is the text that was loaded last. Throws `WorldFileProblem`, and then nothing is changed. */
 export async function reloadWorld(world: OpenWorld, registry: Registry, before: string, after: string): Promise<Reloaded> {
   const [old, file] = [await readWorldFile(before, world, registry), await readWorldFile(after, world, registry)];
   const sections = file.sections.map(({ section, entries }, index) => {
@@ -49,7 +49,7 @@ export async function reloadWorld(world: OpenWorld, registry: Registry, before: 
     },
   };
   await loadAll(world, changed, after, async (tx) => {
-    // What left the file may have kept a name that a new entry takes. Whatever hangs on something else comes first.
+    // Entries that left the file go first, because a new entry may have the name of one. Sections that depend on others come first.
     for (const { section, removed } of sections.toReversed()) for (const entry of removed) await remove(tx, registry, world, section, entry);
     for (const { section, entries, stored } of sections) await insertAll(tx, world, section, entries, true, stored);
     await requireTouched(tx, world, changed, sections, tokens.stored);
@@ -67,9 +67,9 @@ export async function reloadWorld(world: OpenWorld, registry: Registry, before: 
 }
 
 interface Difference<T> {
-  /** Entries of the new file that are stored: new ones, and those that read differently. */
+  /** Entries of the new file that are stored: new ones and changed ones. */
   readonly stored: ReadonlySet<T>;
-  /** How many of them are not new. */
+  /** How many of them are changed ones. */
   readonly replaced: number;
   /** Entries of the old file. */
   readonly removed: readonly T[];
@@ -89,7 +89,7 @@ function differenceOf<T>(before: readonly T[], after: readonly T[], identity: (e
   return { stored, replaced, removed: [...known.values()] };
 }
 
-/** Each record of the old file stands for one equal one of the new file. What left the file was counted, and stays so. */
+/** Each record of the old file matches one equal record of the new file. Records that left the file have been counted and stay. */
 function newRecords(before: readonly WorldEntry[], after: readonly WorldEntry[]): Difference<WorldEntry> {
   const counts = new Map<string, number>();
   for (const record of before) counts.set(textOf(record), (counts.get(textOf(record)) ?? 0) + 1);
@@ -105,12 +105,12 @@ function newRecords(before: readonly WorldEntry[], after: readonly WorldEntry[])
 /** The order of a record's keys does not matter. */
 const textOf = (record: WorldEntry): string => JSON.stringify(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)));
 
-/** Something else may have removed it meanwhile. */
+/** The entry may be removed already. */
 async function remove(tx: Transaction, registry: Registry, world: OpenWorld, section: WorldSection, entry: WorldEntry): Promise<void> {
   await removeNode(tx, registry, world, section, identityOf(section, entry));
 }
 
-/** What is stored refers to what exists; of the rest only what referred to something that left the file is looked at. */
+/** Checks the references of stored entries, and those to entries that left the file. */
 function requireTouched(
   tx: Transaction,
   world: OpenWorld,
@@ -131,7 +131,7 @@ async function storeTokens(
 ): Promise<void> {
   const hashes = (tokens: Iterable<TokenEntry>): string[] => [...tokens].map(tokenHashOf).filter((hash) => hash !== undefined);
   for (const hash of hashes(removed)) await world.tokens.revoke(tx, hash, unixSeconds(world.clock));
-  // A stored token never changes, so another takes its place; also of one that was revoked since.
+  // A stored token never changes, so it is replaced, also if it was revoked meanwhile.
   for (const hash of hashes(stored)) await world.tokens.forget(tx, hash);
   for (const [index, entry] of entries.entries()) if (stored.has(entry)) await insertTokenEntry(tx, world, entry, `tokens[${index}]`, false);
 }

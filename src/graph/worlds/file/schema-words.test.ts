@@ -48,7 +48,7 @@ describe("an id", () => {
 
   test("that has lost digits is to be written in quotes", () => {
     for (const value of [Number.MAX_SAFE_INTEGER + 1, 1e18]) expect(() => readId(value, "pages[0].id")).toThrow("must be in quotes");
-    // Text is as it stands.
+    // Text is not changed.
     expect(String(readId("9007199254740993", "id"))).toBe("9007199254740993");
   });
 

@@ -30,7 +30,7 @@ async function followed() {
   const world = { profile: "strict", calendar: standardCalendar, database: seen } as unknown as World;
   const failures: unknown[] = [];
   const open = () => followSettings(world, (error) => failures.push(error));
-  /** What another process says has changed; returns whether the settings were read again. */
+  /** Another process invalidates a fact. Returns whether the settings were read again. */
   const hear = async (kind?: string, key?: string): Promise<boolean> => {
     const before = reads;
     changed(kind, key);

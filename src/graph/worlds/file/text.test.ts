@@ -47,7 +47,7 @@ test("a key of the top that stands twice is refused at the second; below it and 
 test("an alias is refused with its line; its sign within text is only a sign", async () => {
   expect((await problemOf("a: &x [1]\nb: *x\n")).message).toBe("*x is an alias: write out what it repeats (line 2)");
   expect((await problemOf("a: &x |\n  one\n\n  two\n\nb:\n  - 1\n  - *x\n")).line).toBe(8);
-  // One to nothing, as a star before a word is, is a mistake of the file as well.
+  // An alias to nothing, such as a word after a star, is a mistake of the file as well.
   for (const text of ["a: 1\nb: *bold*\n", "a:\n  - *bold*\n", "\n{b: *bold* }"])
     expect(await problemOf(text)).toMatchObject({ problem: "*bold* is an alias: write out what it repeats", line: 2 });
   expect((await problemOf("--- |\n*x and &y\n")).problem).toStartWith("a world file is a map");

@@ -1,14 +1,14 @@
-/** The text of a world file, and where in it something is wrong. */
+/** Parses the text of a world file, and finds the line of a problem. */
 import type { WorldProblem } from "./schema-words.ts";
 import { readWithLines, readYaml, YamlProblem } from "./yaml.ts";
 
-/** Why a world file cannot be loaded; nothing of it was. */
+/** The reason why a world file cannot be loaded. Nothing of it is stored. */
 export class WorldFileProblem extends Error {
   constructor(
     readonly problem: string,
-    /** Where in the file, e.g. `labels[0].name`; empty for the whole. */
+    /** The place in the file, e.g. `labels[0].name`. Empty: the whole file. */
     readonly path: string,
-    /** Counted from 1; undefined where no line can be named. */
+    /** Counted from 1. Undefined: no line can be named. */
     readonly line: number | undefined,
   ) {
     super(`${path === "" ? "" : `${path} `}${problem}${line === undefined ? "" : ` (line ${line})`}`);
@@ -41,10 +41,10 @@ async function parse(text: string): Promise<unknown> {
   }
 }
 
-/** An alias stands where a word may begin. Also in text, where it is none. */
+/** An alias is at the beginning of a word. The pattern also matches text that is not an alias. */
 const ALIAS = /(?:^|[\s[{,:?-])\*[^\s[\]{},]/;
 
-/** A few lines of aliases to lists of aliases are gigabytes when they are read. One to nothing is usually a word with a star before it. */
+/** A few lines of aliases to lists of aliases become gigabytes. An alias to nothing is usually a word with a star before it. */
 async function refuseAliases(text: string): Promise<void> {
   if (!ALIAS.test(text)) return;
   const { Lexer } = await import("yaml");
@@ -58,10 +58,10 @@ async function refuseAliases(text: string): Promise<void> {
   }
 }
 
-/** Beyond this the parser that knows lines would take seconds and hundreds of megabytes to name a line; the path alone is reported. */
+/** For longer texts only the path is reported, because the parser that knows lines would take seconds and hundreds of megabytes. */
 const LINES_OF_CHARACTERS_MAX = 2_000_000;
 
-/** The problem with its line: that of the place, or of the closest one around it that exists. */
+/** The problem with the line of its place, or of the closest place around it that exists. */
 export async function atItsLine(error: WorldProblem, text: string): Promise<WorldFileProblem> {
   const { path, problem } = error;
   if (text.length > LINES_OF_CHARACTERS_MAX) return new WorldFileProblem(problem, path, undefined);

@@ -1,13 +1,13 @@
 /**
- * YAML, read by the runtime's own parser (100,000 entries in 1 s, where the npm package needs 10 s and a gigabyte). The package knows lines, so it
- * reads a text again that has a mistake in it.
+ * Reads YAML with the runtime's own parser: 100,000 entries take 1 s, and 10 s and a gigabyte with the npm package. The package knows lines, so
+ * it reads a wrong text again to name the line.
  */
 import type { Document, LineCounter } from "yaml";
 
 export class YamlProblem extends Error {
   constructor(
     readonly problem: string,
-    /** Counted from 1; undefined where no line can be named. */
+    /** Counted from 1. Undefined: no line can be named. */
     readonly line: number | undefined,
   ) {
     super(`${problem}${line === undefined ? "" : ` (line ${line})`}`);

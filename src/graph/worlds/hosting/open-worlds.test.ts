@@ -1,4 +1,4 @@
-/** Which process has which worlds open, and who opens those that another one has left. */
+/** Records which process has which worlds open, and opens worlds that another process has left. */
 import { afterAll, afterEach, expect, spyOn, test } from "bun:test";
 import { movedClock, newWorkStore } from "#harness/work-database";
 import type { Database } from "#storage/database";

@@ -1,9 +1,9 @@
 /**
- * Which process has which worlds open, for all processes of a database. A process says so again as long as it runs. The worlds of one that
- * was killed are opened by another one, so that their deliveries and deadlines go on; so are worlds that rest and have work by now.
+ * Records which process has which worlds open. A running process renews its leases. If a process is killed, another one opens its worlds, so that
+ * their deliveries and deadlines go on, and also opens idle worlds when they have work.
  *
- * Leases run on real time, as those of work do (`jobs/work-session.ts`). On SQLite there is one process, which opens at its start what was
- * left open.
+ * Leases run on real time, like those of work (`jobs/work-session.ts`). On SQLite there is one process, which opens the worlds that were left
+ * open when it starts.
  */
 import type { Database, Transaction } from "#storage/database";
 import type { EnteredWorld } from "./world-slot.ts";
@@ -19,22 +19,22 @@ import {
   setWakeTime,
 } from "./worlds.store.ts";
 
-/** Longer than a living process stalls. The worlds of a killed process wait as long. */
+/** Longer than a running process stalls. The worlds of a killed process wait this long. */
 const LEASE_MS = 10_000;
-/** Four times can fail before the lease ends. */
+/** Four renewals can fail before the lease ends. */
 const BEAT_MS = 2_000;
 
 export interface OpenWorldsOptions {
-  /** That of the first world. */
+  /** The database of the first world. */
   database(): Database;
-  /** Of this process: no other one has it. */
+  /** Identifies this process. */
   readonly process: string;
   realNowMs(): number;
-  /** That this process has open, without the first one. */
+  /** The worlds that this process has open, without the first one. */
   names(): string[];
-  /** Opens the world; undefined: there is none. */
+  /** Opens the world. Undefined: it does not exist. */
   hold(name: string): Promise<EnteredWorld | undefined>;
-  /** A world rests until then, in real time. */
+  /** The world is idle until then, in real time. */
   rests(name: string, wakeMs: number): void;
   onError(error: unknown): void;
 }
@@ -44,16 +44,16 @@ export class OpenWorlds {
   #wakesOthers = false;
   #timer: ReturnType<typeof setInterval> | undefined;
   #beating: Promise<void> | undefined;
-  /** Those that are to be opened. */
+  /** Worlds that are being opened. */
   readonly #waking = new Set<string>();
-  /** One after the other, so that a start is not held up by many. */
+  /** Worlds are opened one after the other, so that many of them do not delay a start. */
   #lastWoken: Promise<unknown> = Promise.resolve();
 
   constructor(options: OpenWorldsOptions) {
     this.#options = options;
   }
 
-  /** The process has the world open, and takes it over from those that ended. */
+  /** Stores that this process has the world open, and deletes the openings of ended processes. */
   async opened(name: string): Promise<void> {
     await this.#options.database().write(async (tx) => {
       await setWakeTime(tx, name, null);
@@ -62,12 +62,12 @@ export class OpenWorlds {
     });
   }
 
-  /** The process has the world open. Nothing is stored of one that is not in the list of worlds. */
+  /** Stores that this process has the world open, if the world is in the list. */
   note(tx: Transaction, name: string): Promise<void> {
     return saveOpening(tx, name, this.#options.process, this.#options.realNowMs() + LEASE_MS);
   }
 
-  /** The process has closed it. `wakeMs`: when it has work again, in real time; null: it has none. */
+  /** Stores that this process has closed the world. `wakeMs`: when it has work again, in real time. Null: it has none. */
   async closed(name: string, wakeMs: number | null): Promise<void> {
     await this.#options.database().write(async (tx) => {
       await setWakeTime(tx, name, wakeMs);
@@ -75,7 +75,7 @@ export class OpenWorlds {
     });
   }
 
-  /** `wakesOthers`: this process opens the worlds that others have left. */
+  /** `wakesOthers`: this process opens the worlds that other processes have left. */
   async start(wakesOthers: boolean): Promise<void> {
     this.#wakesOthers = wakesOthers;
     if (this.#isShared) {
@@ -89,7 +89,7 @@ export class OpenWorlds {
     }
   }
 
-  /** The world is to be opened. Also where it is open here, because another process may have left it. */
+  /** Opens the world. It may be open here already, and another process may have left it. */
   wake(name: string): void {
     if (this.#waking.has(name)) return;
     this.#waking.add(name);
@@ -112,7 +112,7 @@ export class OpenWorlds {
     await this.#lastWoken;
   }
 
-  /** What the process has not closed goes to others. Called while the first world is open, or has failed to open. */
+  /** Leaves the worlds that are still open to other processes. Called while the first world is open, or has failed to open. */
   async leave(): Promise<void> {
     const { database, process, onError } = this.#options;
     try {
@@ -145,7 +145,7 @@ export class OpenWorlds {
     const open = names();
     if (open.length === 0) return;
     const renewed = await database().write((tx) => renewOpenings(tx, process, realNowMs() + LEASE_MS));
-    // It stalled for longer than its lease, and another process has taken over.
+    // The process stalled for longer than its lease, and another one has taken over.
     if (renewed < open.length) for (const name of open) await database().write((tx) => this.note(tx, name));
   }
 

@@ -1,4 +1,4 @@
-/** When worlds are looked at and woken: by two timers, whose time passes as the test says. */
+/** Idle worlds are closed and opened by two timers, whose time the test controls. */
 import { afterEach, beforeEach, expect, jest, test } from "bun:test";
 import { Resting } from "./resting.ts";
 

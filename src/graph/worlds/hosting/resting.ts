@@ -1,16 +1,16 @@
 /**
- * Worlds that nobody uses are closed, and have no timer. One timer looks at those that are open, another one wakes the world that has work
- * next; both are there only while there is such a world.
+ * Idle worlds are closed and have no timers. One timer looks for idle worlds while any is open, and another one opens the world that has work
+ * next.
  */
 
-/** A suite of tests pauses for less; a world opens again in some milliseconds. */
+/** A suite of tests pauses for less, and a world opens again in some milliseconds. */
 const LOOK_EVERY_MS = 60_000;
-/** Timers of the runtime reach 24 days. */
+/** Timers of the runtime can wait up to 24 days. */
 const SLEEP_MS_MAX = 3_600_000;
 
 export interface RestingOptions {
   realNowMs(): number;
-  /** Closes those that were not used since the last look. Returns whether any is open now. */
+  /** Closes the worlds that were not used since the last call. Returns whether any is open now. */
   look(): Promise<boolean>;
   /** The world has work. */
   wake(name: string): void;
@@ -32,12 +32,12 @@ export class Resting {
   opened(name: string): void {
     this.#wakeTimes.delete(name);
     if (this.#looking !== undefined || this.#isStopped) return;
-    // A timer because nothing else happens when nothing is used. It does not keep the program running.
+    // A timer, because nothing else happens while no world is used. It does not keep the program running.
     this.#looking = setTimeout(() => this.#look(), LOOK_EVERY_MS);
     this.#looking.unref();
   }
 
-  /** A world rests until then, in real time. */
+  /** The world is idle until then, in real time. */
   rests(name: string, wakeMs: number): void {
     this.#wakeTimes.set(name, wakeMs);
     this.#arm();
@@ -70,7 +70,7 @@ export class Resting {
     clearTimeout(this.#waking);
     if (this.#wakeTimes.size === 0 || this.#isStopped) return;
     const delayMs = Math.min(...this.#wakeTimes.values()) - this.#options.realNowMs();
-    // A timer for all worlds that rest.
+    // One timer for all idle worlds.
     this.#waking = setTimeout(() => this.#wakeDue(), Math.min(SLEEP_MS_MAX, Math.max(1, delayMs)));
     this.#waking.unref();
   }

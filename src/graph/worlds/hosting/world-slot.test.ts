@@ -5,10 +5,10 @@ import type { Database } from "#storage/database";
 import type { OpenWorld, WorldMemory } from "../open-world.ts";
 import { type EnteredWorld, WorldSlot } from "./world-slot.ts";
 
-/** A turn of the event loop, in which all that can happen without others happens. */
+/** Waits until everything that does not wait for others has happened. */
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Everything that happens is noted, in its order. What stands in `held` waits for the promise. */
+/** Records all events in order. Events in `held` wait for its promise. */
 function made() {
   const events: string[] = [];
   const held: Record<string, Promise<unknown>> = {};
@@ -41,7 +41,7 @@ function made() {
       return { ...{ name: `${number}`, database, clock, work, isOwn: given === memory }, ...ends } as unknown as OpenWorld;
     },
   });
-  /** What happened since this was last asked. */
+  /** The events since the last call. */
   const seen = (): string[] => events.splice(0);
   const entered = async (): Promise<EnteredWorld> => (await slot.enter()) as EnteredWorld;
   return { slot, seen, happens, held, clock, work, failures, entered };

@@ -1,4 +1,4 @@
-/** One world of the server in this process: at rest, or open. Requests enter it and leave; what changes it as a whole waits until they have left. */
+/** One world of the server in this process, open or idle. Requests enter it and leave it. A change of the whole world waits until they have left. */
 import { within } from "#kernel/turns";
 import type { Database } from "#storage/database";
 import { DatabaseLease } from "#storage/database-lease";
@@ -9,7 +9,7 @@ interface WorldSlotOptions {
   readonly name: string;
   readonly memory: WorldMemory;
   openDatabase(): Promise<Database>;
-  /** The world works from then on, if the server does. `isRenewed`: this process had it open already. */
+  /** The world does its background work from then on, if the server does. `isRenewed`: this process had it open already. */
   openWorld(database: Database, memory: WorldMemory, isRenewed: boolean): Promise<OpenWorld>;
 }
 
@@ -22,9 +22,9 @@ export interface EnteredWorld {
 
 type Replaced = (isDeleted: boolean) => void;
 
-/** A world as a request of the control API uses it, which may last for long. */
+/** A world as a request of the control API uses it, which may take long. */
 export interface HeldWorld extends EnteredWorld {
-  /** Calls `listener` when the world is deleted, or begins anew on other content. Returns what takes it back. */
+  /** Calls `listener` when the world is deleted, or replaced by other content. Returns a function that removes the listener. */
   onReplaced(listener: Replaced): () => void;
 }
 
@@ -35,7 +35,7 @@ interface Opened {
   readonly held: HeldWorld;
 }
 
-/** A request of the graph that takes longer waits for another server; it ends with an error if its world is replaced meanwhile. */
+/** A request of the graph that takes longer waits for another server. It ends with an error if its world is replaced meanwhile. */
 const DRAIN_MS_MAX = 1_000;
 
 const nothing = async (): Promise<void> => {};
@@ -45,14 +45,14 @@ export class WorldSlot {
   #opened: Opened | undefined;
   #opening: Promise<Opened> | undefined;
   #isDeleted = false;
-  /** Requests of the graph, and of the control API, that are under way. */
+  /** Running requests of the graph, and of the control API. */
   #entered = 0;
   #held = 0;
-  /** Counts the requests since `wasUsed` was asked. */
+  /** How many requests there were since the last call of `wasUsed`. */
   #uses = 0;
   #whenLeft: (() => void)[] = [];
   readonly #whenReplaced = new Set<Replaced>();
-  /** Something changes the world as a whole; resolves when it is over. */
+  /** A running change of the whole world. Resolves when it is over. */
   #change: Promise<void> | undefined;
 
   constructor(options: WorldSlotOptions) {
@@ -67,7 +67,7 @@ export class WorldSlot {
     return this.#options.memory;
   }
 
-  /** Undefined: it rests. */
+  /** Undefined: it is idle. */
   get world(): OpenWorld | undefined {
     return this.#opened?.world;
   }
@@ -81,7 +81,7 @@ export class WorldSlot {
     });
   }
 
-  /** For a request of the control API, which may last for long: the world stays open, and may be replaced. */
+  /** For a request of the control API, which may take long. The world stays open, and may be replaced. */
   hold(): Promise<HeldWorld | undefined> {
     return this.#whenOpen((opened) => {
       this.#held++;
@@ -90,7 +90,7 @@ export class WorldSlot {
     });
   }
 
-  /** What a new world begins with, and what its reset brings back. */
+  /** Fills a new world, and saves that state for resets. */
   async fill(fill: (world: OpenWorld) => Promise<void>): Promise<void> {
     const held = await this.hold();
     if (held === undefined) throw new Error(`the world ${this.name} was deleted while it was made`);
@@ -102,7 +102,7 @@ export class WorldSlot {
     }
   }
 
-  /** Whether a request runs, or one came since this was last asked. */
+  /** Whether a request runs, or there was one since the last call. */
   wasUsed(): boolean {
     const wasUsed = this.#uses > 0 || this.#entered + this.#held > 0;
     this.#uses = 0;
@@ -110,8 +110,8 @@ export class WorldSlot {
   }
 
   /**
-   * Closes the world, which opens again when it is used. False: it works, or is used. `closed` hears when it has work again; undefined: never
-   * by itself.
+   * Closes the world, which opens again when it is used. False: it is used, or has work. `closed` is called with the time until it has work again.
+   * Undefined: it has no work.
    */
   rest(closed: (dueInMs: number | undefined) => Promise<void>): Promise<boolean> {
     return this.#alone(async () => {
@@ -130,8 +130,8 @@ export class WorldSlot {
   }
 
   /**
-   * The world begins anew, on what `replace` makes of its database and with nothing in memory; what it did before goes nowhere. `begin` is
-   * called before any request enters. Where `replace` resolves with false, the database is as it was.
+   * Replaces the world: `replace` changes its database, its memory is cleared, and running work is abandoned. `begin` is called before any request
+   * enters. If `replace` resolves with false, the database is unchanged.
    */
   renew(replace: (database: Database) => Promise<boolean>, begin: (world: OpenWorld) => Promise<void> = nothing): Promise<boolean> {
     return this.#alone(async () => {
@@ -149,7 +149,7 @@ export class WorldSlot {
     });
   }
 
-  /** Another process has replaced what is stored: if the world is open, it begins anew here, too. */
+  /** Another process has replaced the world's data. If the world is open here, it is replaced here too. */
   replaced(): Promise<void> {
     return this.#alone(async () => {
       const opened = this.#opened;
@@ -180,7 +180,7 @@ export class WorldSlot {
     for (const listener of this.#whenReplaced) listener(isDeleted);
   }
 
-  /** Opens the world if it is at rest. Undefined: it was deleted. */
+  /** Opens the world if it is idle. Undefined: it was deleted. */
   async #whenOpen<T extends EnteredWorld>(take: (opened: Opened) => T): Promise<T | undefined> {
     for (;;) {
       if (this.#change !== undefined) await this.#change;
@@ -190,7 +190,7 @@ export class WorldSlot {
     }
   }
 
-  /** Changes take turns; requests wait until they are over, except those of the control API. */
+  /** Changes run one after the other. Requests wait until a change is over. A change does not wait for requests of the control API. */
   async #alone<T>(change: () => Promise<T>): Promise<T> {
     while (this.#change !== undefined) await this.#change;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -256,10 +256,10 @@ export class WorldSlot {
   }
 }
 
-/** The state in which a world was made, for its reset. No snapshot can have the name. */
+/** The saved state after a world was made, for resets. No snapshot can have this name. */
 export const BEGINNING = "_beginning";
 
-/** A file's name on every system; it begins with a letter or digit. */
+/** A file name on every system, which begins with a letter or digit. */
 const SNAPSHOT = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 export const SNAPSHOT_NAME = SNAPSHOT.source;
 
@@ -270,7 +270,7 @@ export async function keepWorld({ clock, database }: OpenWorld, state: string): 
   await database.saveState(state);
 }
 
-/** `state` undefined: the world is empty. False: there is no such state, and nothing has changed. Rejects with `StateOutdated`. */
+/** `state` undefined: an empty world. False: there is no such state, and nothing is changed. Rejects with `StateOutdated`. */
 export async function bringBack(database: Database, state: string | undefined, realNowMs: () => number): Promise<boolean> {
   if (!(await database.restoreState(state))) return false;
   const lease = new DatabaseLease(database);

@@ -1,4 +1,4 @@
-/** The list of worlds, which the first of them keeps for the server. Real time. */
+/** The list of worlds, which is stored in the first world. Times are real time. */
 import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
 import { type Row, sql } from "#storage/sql";
@@ -13,7 +13,7 @@ export async function insertWorld(tx: Transaction, name: string, madeMs: number)
   return (await tx.run(sql`INSERT INTO worlds (name, made_ms) VALUES (${name}, ${madeMs}) ON CONFLICT DO NOTHING`)) === 1;
 }
 
-/** When a world that rests has work again, in Unix ms; null: it has none, or is open. */
+/** Stores when an idle world has work again, in Unix ms. Null: it has none, or is open. */
 export async function setWakeTime(tx: Transaction, name: string, wakeMs: number | null): Promise<void> {
   await tx.run(sql`UPDATE worlds SET wake_ms = ${wakeMs} WHERE name = ${name} AND wake_ms IS DISTINCT FROM ${wakeMs}`);
 }
@@ -23,7 +23,7 @@ interface WakeRow extends Row {
   wake_ms: number;
 }
 
-/** The first one first. */
+/** The earliest first. */
 export function findWakeTimes(reader: Reader): Promise<WakeRow[]> {
   return reader.all<WakeRow>(sql`SELECT w.name, w.wake_ms FROM worlds w WHERE w.wake_ms IS NOT NULL ORDER BY w.wake_ms`);
 }
@@ -32,7 +32,7 @@ export function findDueWorlds(reader: Reader, nowMs: number): Promise<WakeRow[]>
   return reader.all<WakeRow>(sql`SELECT w.name, w.wake_ms FROM worlds w WHERE w.wake_ms <= ${nowMs} ORDER BY w.wake_ms`);
 }
 
-/** A process has a world open until then, in Unix ms, or longer if it says so again. */
+/** Stores that a process has a world open until then, in Unix ms. */
 export async function saveOpening(tx: Transaction, name: string, process: string, untilMs: number): Promise<void> {
   await tx.run(sql`
     INSERT INTO open_worlds (name, process, until_ms)
@@ -40,7 +40,7 @@ export async function saveOpening(tx: Transaction, name: string, process: string
     ON CONFLICT (name, process) DO UPDATE SET until_ms = excluded.until_ms`);
 }
 
-/** All of a process. Returns how many. */
+/** Renews all openings of a process. Returns how many there are. */
 export function renewOpenings(tx: Transaction, process: string, untilMs: number): Promise<number> {
   return tx.run(sql`UPDATE open_worlds SET until_ms = ${untilMs} WHERE process = ${process}`);
 }
@@ -53,7 +53,7 @@ export async function deleteOpening(tx: Transaction, name: string, process: stri
   await tx.run(sql`DELETE FROM open_worlds WHERE name = ${name} AND process = ${process}`);
 }
 
-/** Of other processes. */
+/** Deletes ended openings of other processes. */
 export async function deleteEndedOpenings(tx: Transaction, name: string, process: string, beforeMs: number): Promise<void> {
   await tx.run(sql`DELETE FROM open_worlds WHERE name = ${name} AND process <> ${process} AND until_ms < ${beforeMs}`);
 }
@@ -84,7 +84,7 @@ export function listWorldRows(reader: Reader, page: PageRequest): Promise<ListPa
 /** The name of the first one (D-260). */
 export const DEFAULT_WORLD = "default";
 
-/** A label of a host name, a file and, behind `plaza_`, a schema; in lower case, since file systems and hosts do not tell cases apart. */
+/** The label of a host name, a file and, after `plaza_`, a schema. In lower case, because file systems and hosts ignore case. */
 const NAME = /^[a-z0-9]([a-z0-9_-]{0,55}[a-z0-9])?$/;
 export const WORLD_NAME = NAME.source;
 

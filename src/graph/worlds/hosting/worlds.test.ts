@@ -1,4 +1,4 @@
-/** The worlds of one server: how they come, rest, begin anew and go. The databases are real, what works in a world is noted alone. */
+/** The worlds of one server are made, closed when idle, replaced and deleted. The databases are real, and background work is only recorded. */
 import { expect, spyOn, test } from "bun:test";
 import { afterThisTest } from "#harness/cleanup";
 import { movedClock } from "#harness/work-database";
@@ -294,7 +294,7 @@ test("at the end the others are closed before the first one, which says what is 
   expect(() => worlds.default).toThrow("the first world is closed");
 });
 
-/** Everything that is announced goes to everybody, as facts of one database do. */
+/** Every announcement goes to all processes, like facts of one database. */
 function shared() {
   const listeners: ((kind: string | undefined, key: string | undefined) => void)[] = [];
   const invalidate = (kind: string | undefined, key?: string): void => {

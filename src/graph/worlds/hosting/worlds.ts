@@ -1,8 +1,8 @@
 /**
- * The worlds of a server. The first, `default`, is open as long as the server runs, and keeps what belongs to the server: the list of the
- * others, and control keys. The others open when they are first used.
+ * The worlds of a server. The first world, `default`, is open as long as the server runs, and stores the server's own data: the list of worlds,
+ * and control keys. The others open when they are used.
  *
- * **Invariant:** what a request of one world reads, writes, waits for or counts against is that world's alone.
+ * **Invariant:** a request reads, writes, waits for and counts against its own world only.
  */
 import type { Database, Databases, SavedState, Transaction } from "#storage/database";
 import type { ListPage, PageRequest } from "#storage/keyset";
@@ -20,14 +20,14 @@ interface WorldsOptions {
   /** Opens a world on its database, for this process. */
   openWorld(name: string, database: Database, memory: WorldMemory): Promise<OpenWorld>;
   newMemory(): WorldMemory;
-  /** What a world keeps outside of its database. */
+  /** Removes files of a world outside of its database. */
   removeFiles(name: string): Promise<void>;
-  /** What the first world holds at the beginning. */
+  /** Fills the first world at the beginning. */
   fillFirst(world: OpenWorld): Promise<unknown>;
   randomSecret(byteCount: number): string;
   realNowMs(): number;
   collectGarbage(): void;
-  /** Background work on the worlds failed; it is tried again. */
+  /** Background work on the worlds failed and is tried again. */
   onError(error: unknown): void;
 }
 
@@ -69,14 +69,14 @@ export class Worlds {
     return this.#first.world;
   }
 
-  /** Those that are open in this process, the first one first. */
+  /** The worlds that are open in this process, the first world first. */
   *open(): IterableIterator<OpenWorld> {
     for (const { world } of this.#slots.values()) if (world !== undefined) yield world;
   }
 
   /**
-   * The worlds do their background work from now on; `onOpened` is called with those that are open, and with each that opens. `wakesOthers`:
-   * those that rest are opened when they have work, and those of processes that ended; of several processes one does so.
+   * Starts the background work of all open worlds, and of each that opens later, after `onOpened`. `wakesOthers`: this process opens idle worlds
+   * when they have work, and worlds of ended processes. One of several processes does this.
    */
   async start(onOpened: (world: OpenWorld) => Promise<void>, wakesOthers: boolean): Promise<void> {
     this.#onOpened = async (world) => {
@@ -87,7 +87,7 @@ export class Worlds {
     await this.#openWorlds.start(wakesOthers);
   }
 
-  /** Closes the worlds that were not used since the last call and have nothing to do. Returns whether any but the first is open. */
+  /** Closes worlds that were not used since the last call and have no work. Returns whether any but the first is open. */
   async restUnused(): Promise<boolean> {
     let [isAnyOpen, hasRested] = [false, false];
     for (const slot of this.#slots.values()) {
@@ -95,12 +95,12 @@ export class Worlds {
       if (slot.wasUsed() || !(await this.#rest(slot))) isAnyOpen = true;
       else hasRested = true;
     }
-    // The runtime alone would keep what many worlds were for as long as little new is made.
+    // Without this the runtime would keep the memory of many closed worlds for long.
     if (hasRested) this.#options.collectGarbage();
     return isAnyOpen;
   }
 
-  /** For a request of the graph; undefined: there is no such world. */
+  /** For a request of the graph. Undefined: there is no such world. */
   async enter(name: string): Promise<EnteredWorld | undefined> {
     const slot = this.#slots.get(name) ?? (await this.#find(name));
     return slot?.enter();
@@ -115,25 +115,25 @@ export class Worlds {
     return listWorldRows(this.default.database.reader, page);
   }
 
-  /** Whether anything is stored beside the first world as it is: other worlds, or snapshots. Secrets in them are sealed by the keys of their time. */
+  /** Whether there are other worlds or snapshots, whose secrets may be sealed with older keys. */
   async hasMore(): Promise<boolean> {
     if ((await this.list({ limit: 1 })).rows.length > 0) return true;
     return (await this.default.database.listStates()).length > 0;
   }
 
-  /** Returns whether the name was free. What `fill` throws undoes it. */
+  /** Returns whether the name was free. If `fill` throws, the world is deleted. */
   async make(name: string, fill?: (world: OpenWorld) => Promise<void>): Promise<boolean> {
     if (!isWorldName(name)) throw new RangeError(`not a world's name: ${name}`);
     return (await this.#options.databases.making(name, () => this.#make(name, fill))) ?? false;
   }
 
   async #make(name: string, fill?: (world: OpenWorld) => Promise<void>): Promise<boolean> {
-    // Two requests that make it would write to one database, and what undoes one would delete both.
+    // Two requests that make the world at once would write to one database, and a failure of one would delete both.
     if ((await this.#find(name)) !== undefined || this.#slots.has(name) || this.#unmade.has(name)) return false;
     this.#unmade.add(name);
     const slot = this.#newSlot(name);
     try {
-      // Nobody finds it before it is filled. One that is empty is stored when it is first used.
+      // Requests find the world only after it is filled. An empty world is stored when it is first used.
       if (fill !== undefined) await slot.fill(fill);
       const isFree = await this.default.database.write(async (tx) => {
         const isNew = await insertWorld(tx, name, this.#options.realNowMs());
@@ -168,7 +168,7 @@ export class Worlds {
     return wasThere;
   }
 
-  /** Keeps the world as it is under a name, in place of what was kept under it. Undefined: there is no such world. */
+  /** Saves the world under a name, and replaces an older snapshot of that name. Undefined: there is no such world. */
   async saveSnapshot(name: string, snapshot: string): Promise<true | undefined> {
     if (!isSnapshotName(snapshot)) throw new RangeError(`not a snapshot's name: ${snapshot}`);
     return this.#with<true>(name, async (world) => {
@@ -186,14 +186,14 @@ export class Worlds {
     return this.#with(name, async ({ database }) => isSnapshotName(snapshot) && database.deleteState(snapshot));
   }
 
-  /** The world is as it was when the snapshot was taken. False: there is none of that name. Rejects with `StateOutdated`. */
+  /** Restores a snapshot. False: there is no snapshot of that name. Rejects with `StateOutdated`. */
   async restoreSnapshot(name: string, snapshot: string): Promise<boolean | undefined> {
     const known = await this.listSnapshots(name);
     if (known?.some((one) => one.name === snapshot) !== true) return known && false;
     return (await this.#find(name))?.renew((database) => this.#restore(name, database, snapshot));
   }
 
-  /** The world is as it was when it was made; the first one is as a server begins on empty data. */
+  /** Resets the world to the state after it was made, and the first world to the state of a new server. */
   async reset(name: string): Promise<true | undefined> {
     const slot = await this.#find(name);
     await slot?.renew(
@@ -211,13 +211,13 @@ export class Worlds {
     this.#resting.stop();
     await this.#openWorlds.stop();
     const others = [...this.#slots.values()].filter((slot) => slot !== this.#first);
-    // One that works or is used is looked at again at the next start.
+    // The next start opens a world that is closed with work.
     await Promise.all(others.map(async (slot) => (await this.#rest(slot)) || (await slot.close())));
     await this.#openWorlds.leave();
     await this.#first.close();
   }
 
-  /** Returns whether it rests. */
+  /** Returns whether the world is idle. */
   async #rest(slot: WorldSlot): Promise<boolean> {
     const { name } = slot;
     const hasRested = await slot.rest(async (dueInMs) => {
@@ -246,7 +246,7 @@ export class Worlds {
         const world = await this.#options.openWorld(name, database, memory);
         if (name === DEFAULT_WORLD) this.#follow(world);
         else {
-          // One that is being made is not in the list yet; one that begins anew is noted as open, and noting it again would cost a sync.
+          // A world that is being made is not in the list yet. A replaced world is stored as open, and storing that again would cost a sync.
           if (!isRenewed && !this.#unmade.has(name)) await this.#openWorlds.opened(name);
           this.#resting.opened(name);
         }
@@ -256,7 +256,7 @@ export class Worlds {
     });
   }
 
-  /** What other processes do with worlds that this one has open. */
+  /** Follows what other processes do with worlds that are open here. */
   #follow({ database }: OpenWorld): void {
     followChanges(database, this.#process, (change, name) => {
       const slot = this.#slots.get(name);
@@ -285,16 +285,16 @@ export class Worlds {
   }
 }
 
-/** What a process does with a world as a whole, for the others that have it open. */
+/** A change of a whole world by a process, for others that have it open. */
 type WorldChange = "deleted" | "replaced";
 
 const factOf: Readonly<Record<WorldChange, string>> = { deleted: "world", replaced: "world_replaced" };
 
-/** `process`: the one that does so. */
+/** `process`: the process that makes the change. */
 export const announce = (tx: Transaction, change: WorldChange, process: string, name: string): void =>
   tx.invalidate(factOf[change], `${process} ${name}`);
 
-/** `on` is called with what other processes than `own` do. */
+/** Calls `on` with the changes by other processes than `own`. */
 export function followChanges(database: Database, own: string, on: (change: WorldChange, name: string) => void): void {
   database.onInvalidate((kind, key) => {
     const change = kind === factOf.deleted ? "deleted" : kind === factOf.replaced ? "replaced" : undefined;
