@@ -1,4 +1,4 @@
-/** What every request needs of the app behind its token. The apps feature provides the port. */
+/** Facts about the app of a token, which every request needs. The apps feature provides the port. */
 import type { NodeId } from "#kernel/ids";
 import type { Reader } from "#storage/database";
 import type { FactCache } from "#storage/facts";
@@ -10,7 +10,7 @@ export interface AppFacts {
   readonly mode: "development" | "live";
   /** Unix seconds. */
   readonly created_time: number;
-  /** Unix seconds of the first marketing request; 0: never (VER-5). */
+  /** Unix seconds of the first marketing request. 0: there was none (VER-5). */
   readonly marketing_first_used_time: number;
   readonly auto_upgrade: boolean;
   readonly require_appsecret_proof: boolean;
@@ -19,7 +19,7 @@ export interface AppFacts {
   readonly access_level: "standard" | "advanced";
   readonly messaging_access: boolean;
   readonly event_name_limit: number;
-  /** D-82: what the app itself set. */
+  /** D-82: the app's own settings. */
   readonly migrations: Readonly<Record<string, boolean>>;
   /** Hex SHA-256 of the secret, for `{app_id}|{app_secret}`. */
   readonly secret_hash: string;
@@ -29,7 +29,7 @@ export interface AppFacts {
 
 interface AppPort {
   findFacts(reader: Reader, app: NodeId): Promise<AppFacts | undefined>;
-  /** By id, of those that exist. */
+  /** Names by id, of the apps that exist. */
   findNames(reader: Reader, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** The roles of a person (`user` or `microblog_user` id) on the app, e.g. `administrator`, `microblog_tester`. */
   rolesOf(reader: Reader, app: NodeId, person: NodeId): Promise<readonly string[]>;

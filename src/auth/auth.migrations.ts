@@ -14,7 +14,7 @@ export const authMigrations: FeatureMigrations = {
           data_access_expires_at BIGINT NOT NULL, revoked_at BIGINT NOT NULL, copy_of BIGINT NOT NULL
         ) WITHOUT ROWID`,
         "CREATE UNIQUE INDEX tokens_by_id ON tokens (id)",
-        // Which app holds a token of an account decides who gets its webhooks (D-52).
+        // Webhooks of an account go to the apps that have a token of it (D-52).
         "CREATE INDEX tokens_by_social_account ON tokens (social_account, app) WHERE social_account IS NOT NULL",
         "CREATE INDEX tokens_by_page ON tokens (page, app) WHERE page IS NOT NULL",
         "CREATE INDEX tokens_by_original ON tokens (copy_of) WHERE copy_of > 0",

@@ -12,7 +12,7 @@ const authorizationCheck = (...values: string[]): AuthorizationCheck[] =>
     input: { token: { type: "page", app: "1", scopes: ["s"], id: value }, app: { id: "1" } },
   })) as unknown as AuthorizationCheck[];
 
-/** Answers each question from `answers`, in turn, and counts them. */
+/** Returns one response after the other, and counts the calls. */
 function policyOf(responses: (boolean | Promise<boolean> | (() => Promise<boolean>))[], deny?: Policy["deny"]): { policy: Policy; asked(): number } {
   let at = 0;
   const canSee = () => {
@@ -153,7 +153,7 @@ describe("D-16: a field of its own policy", () => {
     };
     expect(await fieldRefusal(seeing({ canSee }), checkWith({}, {}), node)).toBe("unseen");
     expect(await fieldRefusal(seeing(), checkWith({}, { type: "user" }), node)).toBe("unseen");
-    // It is asked of the node that has the field.
+    // The policy is checked on the node that has the field.
     expect(asked).toEqual([node, node]);
     expect(await fieldRefusal(seeing(), checkWith({}, {}), node)).toBeUndefined();
     expect(await fieldRefusal(seeing(), [], node)).toBeUndefined();
@@ -169,13 +169,13 @@ describe("D-16: a field of its own policy", () => {
     expect(await fieldRefusal(seeing({ deny: () => undefined }), checkWith({}, { scopes: [] }), node)).toMatchObject({
       message: permissionMissing(["s"]).message,
     });
-    // What a later token does not see is not there, whatever was refused before.
+    // If a later token may not know of the node, the field is left out, even if an earlier token was refused.
     expect(await fieldRefusal(seeing({ deny }), checkWith({}, { type: "user" }), node)).toBe("unseen");
   });
 });
 
 describe("who may do something", () => {
-  /** Notes which roles are asked for; the port of pages and that of apps have the same. */
+  /** Records which roles are looked up. The ports of pages and apps return the same roles. */
   function inputOf(token: Partial<Token>, roles?: readonly string[]) {
     const asked: string[] = [];
     const role = roles === undefined ? undefined : { tasks: roles, via_business: false };

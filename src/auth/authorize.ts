@@ -1,4 +1,4 @@
-/** The step `authorize`: may this token do this here (D-13, D-14, D-16). */
+/** The step `authorize`: whether tokens permit an operation (D-13, D-14, D-16). */
 import { type GraphError, permissionMissing, tokenInvalid, tokenOfOtherApp } from "#kernel/errors";
 import type { PortRegistry } from "#kernel/ports";
 import type { Reader } from "#storage/database";
@@ -15,7 +15,7 @@ export interface Surroundings {
   readonly profile: "strict" | "clients";
 }
 
-/** A credential, and what a policy is asked about it. */
+/** A credential, and the input of policies about it. */
 export interface AuthorizationCheck {
   readonly credential: Credential;
   readonly input: PolicyInput;
@@ -40,7 +40,7 @@ export async function canSeeNode(policy: Policy, check: readonly AuthorizationCh
   return false;
 }
 
-/** D-10: every token must be of the same app and good for the node. Rejects with what is missing. */
+/** D-10: every token must be of the same app and valid for the node. Rejects with the error of the first that is not. */
 export async function authorize(policy: Policy, check: readonly AuthorizationCheck[]): Promise<void> {
   for (const { credential, input } of check) {
     const { token, place } = credential;
@@ -59,8 +59,8 @@ function scopesRefusal({ scopes }: Policy, { token }: PolicyInput): GraphError |
 }
 
 /**
- * D-16: why a field of the node stays back from a caller who has passed the operation's policy; undefined where it does not.
- * `unseen` is as though the field had no value: also for a token of a kind that the policy does not serve.
+ * D-16: the reason why a caller who has passed the operation's policy may not read a field. Undefined: the caller may. `unseen`: the field is
+ * treated as if it had no value, also for a token of a kind that the policy does not accept.
  */
 export async function fieldRefusal(policy: Policy, check: readonly AuthorizationCheck[], node: NodeRef): Promise<"unseen" | GraphError | undefined> {
   let refusal: GraphError | undefined;

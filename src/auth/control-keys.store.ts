@@ -1,4 +1,4 @@
-/** Keys of the control API that are stored, by their hash: read-only ones, and those that replace or were replaced. Real time, Unix ms. */
+/** Stored keys of the control API, by their hash: read-only keys, and keys that replace others or are replaced. Real time, Unix ms. */
 import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
 import { type Row, sql } from "#storage/sql";
@@ -9,7 +9,7 @@ export interface ControlKeyRow extends Row {
   name: string;
   access: string;
   created_ms: number;
-  /** From then on it is refused; 0: never. */
+  /** From then on it is refused. 0: never. */
   expires_ms: number;
 }
 
@@ -29,7 +29,7 @@ export function listControlKeys(reader: Reader, page: PageRequest): Promise<List
   );
 }
 
-/** Stores a key, or when one that is stored ends. */
+/** Stores a key, or the end of a stored key. */
 export async function saveControlKey(tx: Transaction, row: ControlKeyRow): Promise<void> {
   await tx.runOne(sql`
     INSERT INTO control_keys (hash, id, name, access, created_ms, expires_ms)
@@ -37,7 +37,7 @@ export async function saveControlKey(tx: Transaction, row: ControlKeyRow): Promi
     ON CONFLICT (hash) DO UPDATE SET expires_ms = excluded.expires_ms`);
 }
 
-/** Ends a key that has not ended yet. It stays stored: a key that was configured must not be valid again. */
+/** Ends a key that has not ended yet. It stays stored, because a configured key must not become valid again. */
 export async function endControlKey(tx: Transaction, id: string, nowMs: number): Promise<boolean> {
   const isKnown = sql`UPDATE control_keys SET expires_ms = ${nowMs} WHERE id = ${id} AND (expires_ms = 0 OR expires_ms > ${nowMs})`;
   return (await tx.run(isKnown)) > 0;

@@ -147,7 +147,7 @@ onEachDatabase("tokens that are checked", (database) => {
     const long = "x".repeat(1_000);
     const { world } = await openPlaza({ database, world: { ...cafe, tokens: [{ token: long, type: "app", app: "1001" }] } });
     expect(await world.tokens.find(long)).toMatchObject({ type: "app" });
-    // A longer one is none, whatever is stored.
+    // A longer value is never a token.
     const app = (await world.tokens.find(long)) as Token;
     await world.database.write((tx) => insertToken(tx, { ...app, id: nodeId("99") }, hashOf(`${long}x`)));
     expect(await world.tokens.find(`${long}x`)).toBeUndefined();

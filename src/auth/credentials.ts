@@ -1,4 +1,4 @@
-/** The step `authenticate`: which tokens a request brings, by place (D-10, D-12). */
+/** The step `authenticate`: finds and checks the tokens of a request, by place (D-10, D-12). */
 import { GraphError, tokenInvalid, tokenMissing } from "#kernel/errors";
 import type { AppFacts } from "./app-facts.ts";
 import { clientsScheme, type Place, placeNames, type Scheme, type SchemeName, schemes } from "./schemes.ts";
@@ -8,7 +8,7 @@ import type { Tokens } from "./tokens.ts";
 export interface Presented {
   readonly place: Place;
   readonly value: string;
-  /** What is no token at all, whatever is stored. */
+  /** The error of a value that cannot be a token. */
   readonly problem?: GraphError;
 }
 
@@ -18,7 +18,7 @@ export interface Credential extends Presented {
   readonly app: AppFacts;
 }
 
-/** A credential that is not alive: it is refused where its place counts, and ignored elsewhere. */
+/** A token that is not alive. It is refused if its place counts, and otherwise ignored. */
 export interface DeadCredential extends Presented {
   readonly error: GraphError;
 }
@@ -45,7 +45,7 @@ export function presentedTokens(request: Bringing, places: readonly Place[], pro
   return profile === "clients" ? parametersFirst(presented) : presented;
 }
 
-/** D-12 [clients]: of a header and a parameter with different tokens the parameter's counts. */
+/** D-12 [clients]: if a header and a parameter have different tokens, the parameter's counts. */
 function parametersFirst(presented: readonly Presented[]): readonly Presented[] {
   const header = presented.find(({ place }) => place === "bearer");
   if (header === undefined || presented.every(({ value }) => value === header.value)) return presented;
@@ -79,7 +79,7 @@ function bearerOf(header: string | undefined): Presented | undefined {
   return { place: "bearer", value: "", problem: tokenInvalid("Authorization", "it is not a bearer token") };
 }
 
-/** Without a blank from `start` to the end: printable ASCII, as every token is. */
+/** Whether the text from `start` on is printable ASCII without spaces, like every token. */
 function isOneWord(text: string, start: number): boolean {
   for (let i = start; i < text.length; i++) {
     const unit = text.charCodeAt(i);
@@ -88,7 +88,7 @@ function isOneWord(text: string, start: number): boolean {
   return text.length > start;
 }
 
-/** Checks each distinct token once; a token of an app that was removed is dead. */
+/** Checks each distinct token once. A token of a removed app is dead. */
 export async function checkTokens(presented: readonly Presented[], tokens: Tokens, nowSeconds: number): Promise<CheckedCredentials> {
   const alive: Credential[] = [];
   const dead: DeadCredential[] = [];
@@ -107,7 +107,7 @@ export async function checkTokens(presented: readonly Presented[], tokens: Token
   return { alive, dead };
 }
 
-/** The place that is needed and empty, as an error; undefined when nothing is missing. */
+/** The error about a needed place without a token. Undefined: none is missing. */
 export function missingCredential(presented: readonly Presented[], scheme: Scheme): GraphError | undefined {
   const missing =
     scheme.need === "all"

@@ -1,10 +1,10 @@
-/** D-11: what an app may still do once its access to a person's data is over. The test of every operation is in `test/properties/matrix.test.ts`. */
+/** D-11: the rights of an app after its access to a person's data has ended. The test of every operation is in `test/properties/matrix.test.ts`. */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { openPlaza, type TestPlaza, type TestResponse } from "#harness/plaza";
 import { cafe } from "#harness/worlds";
 
-/** The world's clock in `openPlaza` stands an hour before it. */
+/** The world's clock in `openPlaza` is an hour before it. */
 const OVER = 1_795_003_600;
 const scopes = ["pages_messaging"];
 const world = {

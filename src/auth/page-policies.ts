@@ -1,4 +1,4 @@
-/** Policies of what belongs to a page. */
+/** Policies for nodes of a page. */
 import { type GraphError, taskMissing } from "#kernel/errors";
 import type { NodeId } from "#kernel/ids";
 import type { PortRegistry } from "#kernel/ports";
@@ -6,7 +6,7 @@ import type { Reader } from "#storage/database";
 import type { FactsOf } from "./app-facts.ts";
 import { definePolicy, type Policy, type PolicyInput } from "./policy.ts";
 
-/** A page token of that page, or a token of a person who has any role on it, and one of the tasks. */
+/** Allows page tokens of that page, and tokens of people who have a role on it with one of the tasks. */
 export function onPage({ anyOf, ...words }: Pick<Policy, "name" | "summary" | "scopes"> & { readonly anyOf: readonly PageTask[] }): Policy {
   return definePolicy({
     ...words,
@@ -26,7 +26,7 @@ async function denyPerson({ token, node, reader, ports, facts }: PolicyInput, an
   return anyOf.some((task) => role?.tasks.includes(task)) ? undefined : taskMissing(`the page task ${anyOf.join(" or ")}`);
 }
 
-/** Page tasks: what a person may do on a page (D-13). The pages feature provides the port. */
+/** The tasks of people on a page (D-13). The pages feature provides the port. */
 export const pageTasks = ["MANAGE", "CREATE_CONTENT", "MODERATE", "MESSAGING", "ADVERTISE", "ANALYZE"] as const;
 export type PageTask = (typeof pageTasks)[number];
 
@@ -46,7 +46,7 @@ declare module "#kernel/ports" {
   }
 }
 
-/** The fact's key; the pages feature invalidates it when a role changes. */
+/** The key of a cached role. The pages feature invalidates it when the role changes. */
 export const pageRoleFact = "page_role";
 export const pageRoleKey = (page: string, user: string): string => `${page} ${user}`;
 

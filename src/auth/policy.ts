@@ -1,6 +1,6 @@
 /**
- * A policy decides everything that a token may do to a node (D-16). A feature defines the policies of its nouns; here and in
- * `page-policies.ts` are those that belong to none.
+ * Policies decide what a token may do to a node (D-16). A feature defines the policies of its nouns. General ones are here and in
+ * `page-policies.ts`.
  */
 import { type GraphError, taskMissing } from "#kernel/errors";
 import type { PortRegistry } from "#kernel/ports";
@@ -19,25 +19,25 @@ export interface PolicyInput {
 }
 
 export interface Policy {
-  /** For messages; no two policies share one. */
+  /** Unique. Messages use it. */
   readonly name: string;
-  /** For the permissions page of the docs. */
+  /** For the page of permissions in the docs. */
   readonly summary: string;
   readonly kinds: readonly TokenKind[];
   /** All of them are needed. */
   readonly scopes: readonly string[];
-  /** Whether the caller may know that the node exists. Where not, the response is that of a missing node (D-14). */
+  /** Whether the caller may know that the node exists. If not, the response is that of a missing node (D-14). */
   canSee(input: PolicyInput): boolean | Promise<boolean>;
-  /** What else is missing once the node is seen and the scopes are there. */
+  /** The error of another missing right, if the caller may know that the node exists and has the scopes. */
   deny?(input: PolicyInput): GraphError | undefined | Promise<GraphError | undefined>;
 }
 
 export const definePolicy = (policy: Policy): Policy => policy;
 
-/** For node types that the interface never shows as such. */
+/** For node types that the interface never shows. */
 export const nobody = definePolicy({ name: "nobody", summary: "nobody", kinds: [], scopes: [], canSee: () => false });
 
-/** The app itself: its own app token, or a person with a role on it. */
+/** Allows the app's own token, and people with a role on it. */
 export const ownApp = definePolicy({
   name: "ownApp",
   summary: "a token of that app: an app token, or of one of its administrators or developers",
@@ -53,6 +53,6 @@ export const ownApp = definePolicy({
   },
 });
 
-/** The app's own app token, and nobody's else. */
+/** Allows the app's own app token only. */
 export const appTokenAlone = (name: string): Policy =>
   definePolicy({ name, summary: "the app's own app token", kinds: ["app"], scopes: [], canSee: ({ token, node }) => token.app === node.id });

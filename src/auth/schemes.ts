@@ -1,13 +1,11 @@
-/**
- * Where a token may stand, as data (D-10, D-12). In the `clients` profile any place serves everywhere.
- */
+/** The places of tokens, as data (D-10, D-12). In the profile `clients` a token may be in any place. */
 export type Place = "access_token" | "oauth_token" | "bearer" | "body";
 
 export interface Scheme {
   readonly places: readonly Place[];
   /** `all`: every place must hold a valid token (AUTH-1). `one`: any of them. */
   readonly need: "all" | "one";
-  /** Places that serve only while the calling app, that of the first live token, is in `development` mode (AUTH-18, D-12). */
+  /** Places that count only while the app of the first live token is in `development` mode (AUTH-18, D-12). */
   readonly developmentOnly?: readonly Place[];
 }
 
@@ -20,13 +18,13 @@ export const schemes = {
   query: { places: ["access_token"], need: "one" },
   /** AUTH-17, AUTH-18. */
   catalogCreation: { places: ["bearer", "access_token"], need: "one", developmentOnly: ["access_token"] },
-  /** D-12: of operations whose places the document does not name. */
+  /** D-12: for operations whose places the document does not name. */
   anywhere: { places: ["bearer", "access_token", "body"], need: "one" },
 } as const satisfies Record<string, Scheme>;
 
 export type SchemeName = keyof typeof schemes;
 
-/** Any place, any one: the `clients` profile (D-10, D-12). */
+/** The profile `clients` (D-10, D-12). */
 export const clientsScheme: Scheme = { places: ["bearer", "access_token", "oauth_token", "body"], need: "one" };
 
 /** The name of a place in messages. */

@@ -1,4 +1,4 @@
-/** What a token is (D-11). Its value is never part of this: only its SHA-256 is stored. */
+/** Tokens (D-11), without their values: only the SHA-256 of a value is stored. */
 import type { NodeId } from "#kernel/ids";
 
 export const tokenKinds = ["app", "user", "page", "social_user", "microblog_user", "system_user"] as const;
@@ -14,25 +14,25 @@ export interface Token {
   readonly social_account: NodeId | undefined;
   readonly microblog_user: NodeId | undefined;
   readonly scopes: readonly string[];
-  /** Unix seconds; 0: never, as in `debug_token`. */
+  /** Times are in Unix seconds. 0: never, as in `debug_token`. */
   readonly issued_at: number;
   readonly expires_at: number;
   readonly data_access_expires_at: number;
-  /** Unix seconds; 0 while it is not revoked. */
+  /** Unix seconds. 0: it is not revoked. */
   readonly revoked_at: number;
 }
 
-/** The `revoked_at` of a token that is revoked now: 0 says that it is alive, so a clock at the beginning of time counts as its first second. */
+/** The `revoked_at` of a token that is revoked now. 0 would mean that it is alive, so it is at least 1. */
 export const revocationTime = (nowSeconds: number): number => Math.max(1, nowSeconds);
 
 /** D-11: the app may no longer read data of the person whom the token stands for. */
 export const isDataAccessOver = ({ data_access_expires_at }: Token, nowSeconds: number): boolean =>
   data_access_expires_at !== 0 && data_access_expires_at <= nowSeconds;
 
-/** The types of the nodes that `me` can stand for. */
+/** The node types that `me` can mean. */
 export const principalTypes: ReadonlySet<string> = new Set(["app", "user", "page", "social_account", "microblog_user"]);
 
-/** The node that `me` stands for (D-02). */
+/** The node that `me` means (D-02). */
 export function principalOf(token: Token): NodeId {
   switch (token.type) {
     case "page":
@@ -49,10 +49,10 @@ export function principalOf(token: Token): NodeId {
   }
 }
 
-/** What the directory knows of a node: enough to match, to authorize, and to find its row. */
+/** A node as the directory stores it: enough to find its endpoint, to authorize, and to find its row. */
 export interface NodeRef {
   readonly id: NodeId;
   readonly type: string;
-  /** The page, app or account that the node belongs to and that its table's key leads with; its own id for those. */
+  /** The page, app or account of the node, which is the first column of its table's key. For a page, app or account it is its own id. */
   readonly owner: NodeId;
 }

@@ -1,4 +1,4 @@
-/** Which tokens a statement takes, of several apps, pages and people: each test holds tokens that are none of it. */
+/** Checks which tokens each statement selects. Each test also has tokens of other apps, pages and people. */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { openPlaza } from "#harness/plaza";

@@ -1,4 +1,4 @@
-/** A world's tokens: looked up by hash, cached, minted, revoked (D-11). */
+/** The tokens of a world: lookups by hash with a cache, and revocation (D-11). */
 import { createHmac, hash, timingSafeEqual } from "node:crypto";
 import { BoundedMap } from "#kernel/bounded-map";
 import { GraphError, invalidParameter, tokenExpired, tokenInvalid, tokenRevoked } from "#kernel/errors";
@@ -15,12 +15,12 @@ import { deleteTokenByHash, deleteTokensNaming, findTokenByHash, markRevokedByHa
 export const tokenFact = "token";
 export const appFact = "app";
 
-/** Longer than any token that is minted, shorter than a header. */
+/** Longer than any minted token, and shorter than a header. */
 const TOKEN_CHARACTERS_MAX = 1_000;
 
 export const hashOf = (secret: string): string => hash("sha256", secret);
 
-/** Tokens in use at the same time, at some 200 bytes each. */
+/** How many tokens are in use at the same time, at some 200 bytes each. */
 const HASHES_MAX = 2_000;
 
 export class Tokens {
@@ -29,7 +29,7 @@ export class Tokens {
   readonly #sealer: Sealer;
   readonly #tokens: FactCache<Token>;
   readonly #apps: FactCache<AppFacts>;
-  /** Hashes of tokens that were found: making one costs as much as the rest of the check of a known token. */
+  /** Hashes of found tokens. Making a hash costs as much as the rest of the check of a cached token. */
   readonly #hashes = new BoundedMap<string, string>(HASHES_MAX);
 
   constructor(database: Database, ports: PortRegistry, sealer: Sealer) {
@@ -44,7 +44,7 @@ export class Tokens {
     return this.#apps.get(id, () => this.#ports.get("app").findFacts(this.#database.reader, id));
   }
 
-  /** The token of that text, dead or alive; undefined when it is unknown. */
+  /** The token with that value, dead or alive. Undefined: it is unknown. */
   async find(value: string): Promise<Token | undefined> {
     if (value.length > TOKEN_CHARACTERS_MAX) return undefined;
     const bar = value.indexOf("|");
@@ -79,7 +79,7 @@ export class Tokens {
     tx.invalidate(tokenFact, hash);
   }
 
-  /** Makes room for another token of the same value. */
+  /** Deletes the token, so that another one can have its value. */
   async forget(tx: Transaction, hash: string): Promise<void> {
     await deleteTokenByHash(tx, hash);
     tx.invalidate(tokenFact, hash);
@@ -90,13 +90,13 @@ export class Tokens {
     for (const hash of await revokePageTokens(tx, page, user, revocationTime(nowSeconds))) tx.invalidate(tokenFact, hash);
   }
 
-  /** The tokens of a node that is being removed go with it. D-11: those of a page die with the person, as they do with the role. */
+  /** Deletes the tokens of a removed node. D-11: page tokens of a removed person are revoked, as when the role ends. */
   async forgetNode(tx: Transaction, id: NodeId, nowSeconds: number): Promise<void> {
     const revoked = await revokePageTokensOf(tx, id, revocationTime(nowSeconds));
     for (const hash of [...revoked, ...(await deleteTokensNaming(tx, id))]) tx.invalidate(tokenFact, hash);
   }
 
-  /** A live token, or the error that says why it is not. `place` is where it stood, for the message. */
+  /** The token if it is alive, else the error. `place` is for the message. */
   alive(token: Token | undefined, place: string, nowSeconds: number): Token | GraphError {
     if (token === undefined) return tokenInvalid(place, "it is not known");
     if (token.revoked_at !== 0) return tokenRevoked(place);
@@ -119,8 +119,8 @@ export class Tokens {
   }
 
   /**
-   * D-15. Throws `invalidParameter` (code 100) when the proof is demanded and missing, or wrong. The secret of `app` says nothing of a
-   * token of another app, which the operation's policy refuses for that.
+   * D-15. Throws `invalidParameter` (code 100) if the proof is wrong, or required and missing. A token of another app is not checked, because the
+   * operation's policy refuses it.
    */
   checkProof(proof: unknown, value: string, token: Token, app: AppFacts): void {
     if (token.type === "app" || token.app !== app.id) return;
@@ -134,14 +134,14 @@ export class Tokens {
   }
 }
 
-/** An app token that is not stored: the caller showed the app's secret, or needs no token (D-11, D-13). */
+/** An app token that is not stored, for a caller with the app's secret, or one that needs no token (D-11, D-13). */
 export function tokenOfApp(app: AppFacts): Token {
   const none = { user: undefined, page: undefined, social_account: undefined, microblog_user: undefined };
   const never = { expires_at: 0, data_access_expires_at: 0, revoked_at: 0 };
   return { id: app.id, type: "app", app: app.id, ...none, scopes: [], issued_at: app.created_time, ...never };
 }
 
-/** In constant time for equal lengths; the length of a digest is no secret. */
+/** In constant time for equal lengths. The length of a digest is not secret. */
 function isSameHex(one: string, other: string): boolean {
   const a = Buffer.from(one);
   const b = Buffer.from(other);
