@@ -1,4 +1,4 @@
-/** What a bounded map keeps and what it forgets, entry by entry at its limit. */
+/** A bounded map drops entries at its limit. */
 import { expect, test } from "bun:test";
 import { BoundedMap } from "./bounded-map.ts";
 
@@ -50,7 +50,7 @@ test("what is deleted is gone, young or old, and is not told as forgotten; nor i
 test("no maximum is ever exceeded, and the smallest map holds an entry", () => {
   for (const max of [2, 3, 5, 6]) for (let count = 1; count <= 20; count++) expect(filled(max, count).kept().length).toBeLessThanOrEqual(max);
   expect(filled(1, 1).map.get(1)).toBe(1);
-  // Nobody has to hear of what is forgotten.
+  // The callback is optional.
   const quiet = new BoundedMap<number, number>(2);
   for (let key = 1; key <= 5; key++) quiet.set(key, key);
   expect([...quiet.values()]).toEqual([5, 4]);

@@ -1,6 +1,6 @@
 /**
  * Decodes the chunked transfer coding (RFC 9112, 7.1) from pieces of any size. Requests and the responses to webhooks use the same
- * decoder. It is strict, because leniency lets two readers of the same bytes see different bodies: no blanks around a size, no bare
+ * decoder. It is strict, because two lenient readers may see different bodies in the same bytes: no blanks around a size, no bare
  * line feeds, extensions in their full grammar. Extensions and trailers are checked and dropped.
  */
 
@@ -8,7 +8,7 @@ const LF = 10;
 /** A size in up to 8 hexadecimal digits, then extensions: a name, and perhaps a token or a quoted text as its value. */
 const SIZE_LINE =
   /^([0-9A-Fa-f]{1,8})(?:;[!#$%&'*+\-.^_`|~0-9A-Za-z]+(?:=(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]+|"(?:[\t\x20-\x21\x23-\x5b\x5d-\x7e\x80-\xff]|\\[\t\x20-\x7e\x80-\xff])*"))?)*$/;
-/** No known program sends extensions that come near this. */
+/** Known programs send much shorter extensions. */
 const SIZE_LINE_MAX = 256;
 const TRAILER_LINE = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[\t\x20-\x7e\x80-\xff]*$/;
 /** All trailers together, in bytes. Plaza uses none. */
@@ -18,20 +18,20 @@ export class ChunkedDecoder {
   /** `open` until the last chunk and its trailers are read, or until the body is refused. */
   state: "open" | "done" | "malformed" | "too-large" = "open";
   #expects: "size" | "data" | "data-end" | "trailer" = "size";
-  /** Bytes that the current chunk still has. */
+  /** How many bytes of the current chunk are left. */
   #chunkLeft = 0;
-  /** Bytes that the body may still have. */
+  /** How many more bytes the body may have. */
   #bodyLeft: number;
   #trailersLeft = TRAILERS_MAX;
-  /** The part of a line that came with earlier pieces. */
+  /** The beginning of a line, from earlier pieces. */
   #line = "";
 
-  /** A chunk whose size would take the body above `bytesMax` makes it `too-large` before its data are read. */
+  /** If a chunk's size makes the body larger than `bytesMax`, the state is `too-large` before its data are read. */
   constructor(bytesMax: number) {
     this.#bodyLeft = bytesMax;
   }
 
-  /** Calls `take` with each range of `bytes` that belongs to the body. Returns how many bytes were read: fewer than given only when the state is no longer `open`. */
+  /** Calls `take` with each range of `bytes` that belongs to the body. Returns how many bytes were read: all of them while the state is `open`. */
   decode(bytes: Uint8Array, take: (from: number, to: number) => void): number {
     let at = 0;
     while (at < bytes.length && this.state === "open") {

@@ -2,11 +2,11 @@
 export interface Clock {
   /** Milliseconds since 1970-01-01T00:00:00Z. */
   nowMs(): number;
-  /** While the time is read again, because another process may have moved it. Never rejects. */
+  /** Set while the time is read again, because another process may have moved it. Never rejects. */
   readonly rereading?: Promise<void> | undefined;
 }
 
-/** The end of the year 9999: as far as ISO 8601 goes, and in milliseconds no number loses digits, which databases and JSON would refuse. */
+/** The end of the year 9999: the last moment of ISO 8601 with four digits. In milliseconds such numbers keep all digits. */
 export const UNIX_SECONDS_MAX = 253_402_300_799;
 
 /** Unix seconds, as the interface writes times. */
@@ -23,7 +23,7 @@ export interface ClockState {
   readonly isFrozen: boolean;
 }
 
-/** The world's time at `realNowMs`, for a clock set by `state`; without a state the world runs on real time. */
+/** The world's time at `realNowMs`. Without a state the world runs on real time. */
 export function worldTimeMs(state: ClockState | undefined, realNowMs: number): number {
   if (state === undefined) return realNowMs;
   return state.isFrozen ? state.worldMs : state.worldMs + (realNowMs - state.realMs);

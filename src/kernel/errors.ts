@@ -1,6 +1,6 @@
 /**
- * The error catalogue: the errors that any part of the server may raise, and the only constructors for them. An error that one
- * feature alone raises is defined in its `x.errors.ts`.
+ * The error catalogue: the errors that any part of the server may throw, and the only constructors for them. Errors of a single feature are
+ * defined in its `x.errors.ts`.
  * Spec: Errors; D-14, D-20, D-21. Two renderers (flat and wrapped) live in `graph/response/error-forms.ts`.
  */
 import { redact } from "./redaction/redaction.ts";
@@ -8,15 +8,15 @@ import { redact } from "./redaction/redaction.ts";
 export interface ErrorEntry {
   /** HTTP status in the wrapped form. */
   readonly status: number;
-  /** HTTP status in the flat form where it differs (D-14: page messaging returns 403, others 401). */
+  /** HTTP status in the flat form, if it differs (D-14: page messaging returns 403, others 401). */
   readonly flatStatus?: number;
   readonly code: number;
-  /** Code in the flat form where it differs (D-14: page messaging does not use 104). */
+  /** Code in the flat form, if it differs (D-14: page messaging does not use 104). */
   readonly flatCode?: number;
   readonly subcode?: number;
   readonly type: "OAuthException" | "GraphMethodException";
   readonly isTransient?: true;
-  /** When it happens, for the error page of the docs. */
+  /** When it happens, for the page of errors in the docs. */
   readonly when: string;
 }
 
@@ -59,7 +59,7 @@ export const catalogue = {
     code: 190,
     subcode: 458,
     type: "OAuthException",
-    when: "the access tokens of one request belong to different apps, or to an app that is not concerned",
+    when: "the access tokens of one request belong to different apps, or to another app than the object",
   },
   invalidParameter: {
     status: 400,
@@ -113,10 +113,10 @@ export interface ErrorDefinition extends ErrorEntry {
   readonly name: string;
 }
 
-/** An error that one feature alone raises: listed in its `errors`, and in the contracts of the operations that it may leave. */
+/** An error of a single feature, which lists it in its `errors` and in the contracts of its operations. */
 export const defineError = (definition: ErrorDefinition): ErrorDefinition => definition;
 
-/** An error as a contract lists it: the name of one of the catalogue, or the feature's own definition. */
+/** An error in a contract: a name of the catalogue, or the feature's own definition. */
 export type DeclaredError = ErrorName | ErrorDefinition;
 
 export const definitionOf = (error: DeclaredError): ErrorDefinition => (typeof error === "string" ? { name: error, ...catalogue[error] } : error);
@@ -130,10 +130,10 @@ export interface ErrorDetails {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Of a message, and of a text in its data: far above those of the program itself. */
+/** The limit of a message, and of a text in its data. The program's own texts are far shorter. */
 const TEXT_CHARACTERS_MAX = 2_000;
 
-/** What errors repeat of a request is redacted and cut: a body that is taken for a form has all of itself as the name of a parameter. */
+/** Errors repeat parts of a request, which are redacted and cut. A body that is read as a form may be the name of one parameter. */
 const excerpt = (text: string): string => (text.length > TEXT_CHARACTERS_MAX ? `${redact(text.slice(0, TEXT_CHARACTERS_MAX))}…` : redact(text));
 
 export class GraphError extends Error {
@@ -152,7 +152,7 @@ export class GraphError extends Error {
 const shownData = (data: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
   Object.fromEntries(Object.entries(data).map(([name, value]) => [name, typeof value === "string" ? excerpt(value) : value]));
 
-/** D-21: a missing, unknown or wrong parameter; `parameter` is the name as the caller wrote it. */
+/** D-21: a missing, unknown or wrong parameter. `parameter` is its name as the caller wrote it. */
 export const invalidParameter = (parameter: string, problem: string, data: Record<string, unknown> = {}): GraphError =>
   new GraphError("invalidParameter", `(#100) Param ${parameter} ${problem}`, { data: { parameter, ...data } });
 
@@ -233,7 +233,7 @@ export const tooManyWaiting = (retryAfterSeconds: number): GraphError =>
 const retryLater = (seconds: number, problem: string): GraphError =>
   new GraphError("overloaded", `(#2) ${problem}; please retry`, { headers: { "retry-after": String(seconds) } });
 
-/** A restart and a failover take seconds, so a client that asks again each second loses little. */
+/** A restart or failover takes seconds, so a client that retries each second loses little. */
 export const databaseUnreachable = (): GraphError =>
   new GraphError("databaseUnreachable", "(#2) Service temporarily unavailable", { headers: { "retry-after": "1" } });
 

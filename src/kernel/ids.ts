@@ -15,7 +15,7 @@ export function isNodeId(text: string): text is NodeId {
   return length < LARGEST.length || text <= LARGEST;
 }
 
-/** For an id that the program has read from the store or minted. An invalid one is a programmer's mistake. */
+/** For an id from the store, or a minted one. An invalid id is a programmer's mistake. */
 export function nodeId(text: string): NodeId {
   if (!isNodeId(text)) throw new TypeError(`not a node id: ${text}`);
   return text;

@@ -82,7 +82,7 @@ describe("kernel", () => {
     for (const text of ["a", "😀", ""]) expect({ text, isStorable: isStorableText(text) }).toEqual({ text, isStorable: true });
     for (const text of ["a\u0000", "\ud800", "\udc00x"]) expect({ text, isStorable: isStorableText(text) }).toEqual({ text, isStorable: false });
     fc.assert(fc.property(fc.string({ unit: "binary" }), (text) => expect(codePointCount(text)).toBe([...text].length)));
-    // The first and the last of those that take two units, and what stands next to their second ones.
+    // The first and the last of those with two units, and the neighbours of their second units.
     for (const text of ["\u{10000}", "\u{10ffff}", "\ue000", "\ud7ff"]) expect({ text, count: codePointCount(text) }).toEqual({ text, count: 1 });
   });
 });
@@ -184,7 +184,7 @@ describe("D-33: what a selection may hold", () => {
 
   test("a name more than once, with all that was selected below it", () => {
     expect(["a,a", "a{b},a{c}", "a{b{c}},a{b{d},e}"].map(written)).toEqual(["a", "a{b,c}", "a{b{c,d},e}"]);
-    // Without braces it has what is shown where nothing is selected, too.
+    // A name without braces adds the defaults.
     expect(["a{b},a", "a,a{b}", "a{b},a,a{c}", "x{a{b},a}"].map(written)).toEqual(["a,a{b}", "a,a{b}", "a,a{b,c}", "x{a,a{b}}"]);
     expect(written(written("x{a{b{c},b},a}"))).toBe("x{a,a{b,b{c}}}");
   });

@@ -1,12 +1,12 @@
 /**
- * D-240: which web pages may use a sandbox. Its tokens are known, and a page that a developer opens can send requests to a server on their
- * machine, so pages of other sites are refused. A browser says where a request comes from, and a page cannot change that: in `Origin`, in
- * `Sec-Fetch-Site`, and in `Host`, which names the page's own site where its name was made to lead to this machine.
+ * D-240: decides which web pages may use a sandbox. Its tokens are known, and a page that a developer opens can send requests to a server on the
+ * same machine, so pages of other sites are refused. Browsers send the origin of a request in `Origin` and `Sec-Fetch-Site`, and a page cannot
+ * change these. `Host` has the name of another site if that name was made to resolve to this machine.
  */
 interface PageRules {
-  /** `--allow-origin`: as `originOf` writes them. */
+  /** `--allow-origin`, in the form of `originOf`. */
   readonly origins: readonly string[];
-  /** `--allow-host`, and the other names under which the server is configured: as `hostnameOf` writes them. */
+  /** `--allow-host`, and the configured names of the server, in the form of `hostnameOf`. */
   readonly hosts: readonly string[];
 }
 
@@ -14,14 +14,14 @@ export interface PageRequest {
   readonly method: string;
   /** With or without a port. */
   readonly host: string;
-  /** Lower-case name; undefined when the header was not sent. */
+  /** `name` is in lower case. Undefined: the header was not sent. */
   header(name: string): string | undefined;
 }
 
 export class PageGuard {
   readonly #origins: ReadonlySet<string>;
   readonly #hosts: ReadonlySet<string>;
-  /** The last one that was found to be own: nearly all requests name the same. */
+  /** The last host that was found to be the server's own. Nearly all requests have the same. */
   #ownHost: string | undefined;
 
   constructor({ origins, hosts }: PageRules) {
@@ -29,7 +29,7 @@ export class PageGuard {
     this.#hosts = new Set(hosts);
   }
 
-  /** Why the request is refused, as a sentence that says what to do; undefined where it is served. */
+  /** A sentence that says why the request is refused and what to do. Undefined: it is served. */
   refusalOf({ method, host, header }: PageRequest): string | undefined {
     if (host !== this.#ownHost) {
       if (!this.#isOwn(hostnameOf(host))) return `The host ${host} is not served by this sandbox; start it with --allow-host to allow it`;
@@ -39,7 +39,7 @@ export class PageGuard {
     if (origin !== undefined)
       return this.#isAllowed(origin) ? undefined : `Pages of ${origin} may not use this sandbox; start it with --allow-origin to allow them`;
     if (header("sec-fetch-site") !== "cross-site") return undefined;
-    // Somebody follows a link and sees the response; the page with the link does not.
+    // A person who follows a link sees the response, and the page with the link does not.
     const isFollowed = method === "GET" && header("sec-fetch-mode") === "navigate" && header("sec-fetch-dest") === "document";
     return isFollowed ? undefined : "Pages of other sites may not use this sandbox; start it with --allow-origin to allow them";
   }
@@ -55,14 +55,14 @@ export class PageGuard {
   }
 }
 
-/** RFC 6761, 6.3: names below `localhost` are this machine, too. */
+/** RFC 6761, 6.3: names below `localhost` also mean this machine. */
 export const isLoopback = (hostname: string): boolean =>
   hostname === "localhost" || hostname === "[::1]" || hostname.endsWith(".localhost") || /^127(?:\.\d{1,3}){3}$/.test(hostname);
 
-/** What browsers send for pages without an origin of their own: files, and frames that are kept apart. */
+/** Browsers send this for pages without an origin: files, and sandboxed frames. */
 const NO_ORIGIN = "null";
 
-/** As browsers write it: scheme, host, and the port unless it is the scheme's own. Undefined for what is no origin. */
+/** In the form of browsers: scheme, host, and the port unless it is the scheme's default. Undefined: it is not an origin. */
 export function originOf(text: string): string | undefined {
   if (text === NO_ORIGIN) return NO_ORIGIN;
   const url = URL.parse(text);
@@ -70,9 +70,9 @@ export function originOf(text: string): string | undefined {
   return url.pathname === "/" || url.pathname === "" ? `${url.protocol}//${url.host.toLowerCase()}` : undefined;
 }
 
-/** Lower case and without the port; an IPv6 address in brackets and in its shortest form. Undefined for what is no host. */
+/** In lower case and without the port. An IPv6 address is in brackets and in its shortest form. Undefined: it is not a host. */
 export function hostnameOf(host: string): string | undefined {
-  // Anything else would end the host for a URL.
+  // In a URL any other character would end the host.
   if (!/^[\w.:[\]-]+$/.test(host)) return undefined;
   const hostname = URL.parse(`http://${host}`)?.hostname;
   return hostname === undefined || hostname === "" ? undefined : hostname.replace(/\.$/, "");

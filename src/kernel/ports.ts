@@ -1,6 +1,6 @@
 /**
- * Features meet by name: a feature provides a typed port, another feature or a part below the features asks for it by that name.
- * The owner declares the type of its port by declaration merging:
+ * Ports connect features by name: a feature provides a typed port, and another feature or a part below the features gets it by that name. The
+ * owner declares the type of its port by declaration merging:
  *
  *     declare module "#kernel/ports" { interface Ports { page: PagePort } }
  */
@@ -25,7 +25,7 @@ export class PortRegistry {
     return this.#ports.has(name);
   }
 
-  /** Asking for a port that no feature provides is a programmer's mistake. */
+  /** A port that no feature provides is a programmer's mistake. */
   get<Name extends PortName>(name: Name): Ports[Name] {
     const port = this.#ports.get(name);
     if (port === undefined) throw new Error(`no feature provides the port ${name}`);

@@ -1,21 +1,19 @@
-/**
- * Field selection `a,b{c,d}` (A1, D-33). `limit`, `offset` and `.modifier()` inside `fields` are refused.
- */
+/** Field selection `a,b{c,d}` (A1, D-33). `limit`, `offset` and `.modifier()` inside `fields` are refused. */
 import { invalidParameter } from "./errors.ts";
 
-/** Undefined inside: what is shown where nothing is selected. */
+/** Undefined inside: nothing is selected there, so the defaults are shown. */
 export type Selection = ReadonlyMap<string, Selection | undefined>;
 
-/** D-33: a name of no field. In a selection it stands for what is shown without one: `a,a{b}` shows both. */
+/** D-33: not a field's name. In a selection it means the defaults: `a,a{b}` shows both. */
 const WITHOUT_BRACES = "";
 
-/** What a selection names, and whether what is shown without it is shown too. */
+/** The names of a selection, and whether it has the defaults too. */
 export function named(selection: Selection): { readonly names: Selection; readonly isAlsoWhole: boolean } {
   if (!selection.has(WITHOUT_BRACES)) return { names: selection, isAlsoWhole: false };
   return { names: new Map([...selection].filter(([name]) => name !== WITHOUT_BRACES)), isAlsoWhole: true };
 }
 
-/** The text that is read as this selection, inside braces or as `fields`. */
+/** The text of the selection, inside braces or as `fields`. */
 export function selectionText(selection: Selection): string {
   return [...selection].map(([name, inner]) => (inner === undefined ? name : nestedText(name, inner))).join(",");
 }
@@ -33,9 +31,9 @@ export function joined(one: Selection | undefined, other: Selection | undefined)
   return both;
 }
 
-/** Deeper than any shape of the interface; limits recursion. */
+/** Deeper than any shape of the interface. Limits recursion. */
 const DEPTH_MAX = 8;
-/** More than any node type has fields; limits the work of a request. */
+/** More fields than any node type has. Limits the work of a request. */
 const NAMES_MAX = 200;
 
 const isNameUnit = (unit: number): boolean => (unit >= 97 && unit <= 122) || (unit >= 65 && unit <= 90) || (unit >= 48 && unit <= 57) || unit === 95;

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { type Account, Shares } from "./shares.ts";
 
-/** Takes requests of one size for an account as long as it gets them, `max` at most. */
+/** Adds requests of one size to an account as long as they are accepted, at most `max`. */
 function taken(shares: Shares, account: Account, size = 0, max = 10_000): number {
   let count = 0;
   while (count < max && shares.lacks(account, size) === undefined) {
@@ -158,7 +158,7 @@ describe("shares of a capacity", () => {
     // Full, two apps with 6 each, of which two addresses have 3 each: a third app has 4, a third address 2.
     expect(taken(shares, of("1003", "a"))).toBe(4);
     expect(taken(shares, of("1001", "c"))).toBe(1);
-    // Who ends all has no part any more.
+    // A caller without requests has no share.
     for (let n = 0; n < 4; n++) shares.release(of("1003", "a"), 0);
     for (let n = 0; n < 3; n++) shares.release(of("1001", "a"), 0);
     expect(taken(shares, of("1001", "c"))).toBe(2);
@@ -166,7 +166,7 @@ describe("shares of a capacity", () => {
 
   test("10,000 accounts are kept, held or not, and of more twice as many as hold something", () => {
     const addressOf = (shares: Shares, at: number) => shares.accountOf("1001", `unused ${at}`);
-    /** Whether the first of so many unused accounts is still known, besides so many that hold something. */
+    /** Whether the first of `unused` accounts is still known, besides `held` ones. */
     const isKnown = (unused: number, held: number): boolean => {
       const shares = new Shares(capacity);
       for (let at = 0; at < held; at++) shares.hold(shares.accountOf("1001", `held ${at}`), 0);

@@ -1,23 +1,23 @@
 /**
- * Shares a capacity among callers, so that a flood costs only the caller who makes it. A caller alone may hold all of it. Once it is
- * full, only callers who hold less than an equal share get more, and the others wait until what they hold is done.
+ * Shares a capacity among callers, so that a flood affects only its caller. A single caller may use all of the capacity. When it is full, only
+ * callers who use less than an equal share get more, and the others wait until some of their requests end.
  *
- * Callers stand on two levels: an app, and an address that uses it. The capacity is divided among the apps that hold some of it, and
- * the share of an app among its addresses. All of them together hold at most the capacity times 1 + ln(number of callers), because
- * the nth one that comes to a full server gets an nth part; and as each ends what it held above its share, at most the capacity.
+ * Callers have two levels: an app, and an address that uses it. The capacity is divided among the apps that use some of it, and the share of an
+ * app among its addresses. Together they use at most the capacity times 1 + ln(number of callers), because the nth caller of a full server gets an
+ * nth part. When each caller's requests above its share have ended, they use at most the capacity.
  */
 export interface Capacity {
   /** Requests. */
   readonly count: number;
-  /** Whatever makes one request larger than another, e.g. bytes. */
+  /** A measure of large requests, e.g. bytes. */
   readonly size: number;
 }
 
-/** What a caller holds. */
+/** How much a caller uses. */
 export class Account {
   count = 0;
   size = 0;
-  /** Accounts right below that hold something. */
+  /** How many accounts right below use something. */
   active = 0;
   readonly below = new Map<string, Account>();
   readonly above: Account | undefined;
@@ -27,7 +27,7 @@ export class Account {
   }
 }
 
-/** Callers that come back soon are found again; above this those that hold nothing are forgotten. */
+/** Callers that come back soon are found again. Above this number, accounts that use nothing are deleted. */
 const ACCOUNTS_KEPT_MAX = 10_000;
 
 const UNLIMITED: Capacity = { count: Number.POSITIVE_INFINITY, size: Number.POSITIVE_INFINITY };
@@ -39,7 +39,7 @@ export class Shares {
   #accountCount = 0;
   #accountsMax = ACCOUNTS_KEPT_MAX;
 
-  /** `appMax`: what one app may hold, even alone; the request that reaches its `size` is the last one taken. */
+  /** `appMax`: how much one app may use, even alone. The request that reaches its `size` is the last accepted one. */
   constructor(capacity: Capacity, appMax: Capacity = UNLIMITED) {
     this.#capacity = capacity;
     this.#appMax = appMax;
@@ -53,24 +53,24 @@ export class Shares {
     return this.#all.size;
   }
 
-  /** Nobody gets more than a share from here on. */
+  /** Callers now get no more than a share. */
   get isFull(): boolean {
     return this.#all.count >= this.#capacity.count || this.#all.size >= this.#capacity.size;
   }
 
-  /** The account of an address that uses an app; without an app, that of the address among all of its like. */
+  /** The account of an address that uses an app. Without an app, that of the address among all addresses without one. */
   accountOf(app: string | undefined, address: string): Account {
     if (this.#accountCount >= this.#accountsMax) this.#forget();
     return this.#below(this.#below(this.#all, app ?? ""), address);
   }
 
-  /** What `account` cannot hold so much more of; undefined where it can. */
+  /** The part of the capacity that `account` has used up for a request of this size. Undefined: the request is accepted. */
   lacks(account: Account, size: number): keyof Capacity | undefined {
     if (this.#isFullFor(account, "count", 1)) return "count";
     return this.#isFullFor(account, "size", size) ? "size" : undefined;
   }
 
-  /** One request more, whatever `lacks` says; without an account it takes from the capacity alone. */
+  /** Adds a request, whatever `lacks` returns. Without an account it counts against the capacity only. */
   hold(account: Account | undefined, size: number): void {
     const all = this.#all;
     all.count++;
@@ -83,7 +83,7 @@ export class Shares {
     app.size += size;
   }
 
-  /** One request less, with the account and the size that it has by now. */
+  /** Removes a request, with its current account and size. */
   release(account: Account | undefined, size: number): void {
     const all = this.#all;
     all.count--;
@@ -96,7 +96,7 @@ export class Shares {
     app.size -= size;
   }
 
-  /** A request that is held becomes larger. */
+  /** Adds to the size of a request. */
   grow(account: Account, size: number): void {
     for (let at: Account | undefined = account; at !== undefined; at = at.above) at.size += size;
   }
@@ -110,7 +110,7 @@ export class Shares {
     const shareOfApp = capacity / activeWith(all, app);
     if (app[measure] + more <= shareOfApp) return false;
     if (account[measure] + more <= shareOfApp / activeWith(app, account)) return false;
-    // A request that is larger than the share of a caller who holds nothing else.
+    // The request alone is larger than its caller's share.
     return account.count > 0 || all[measure] >= 2 * capacity;
   }
 

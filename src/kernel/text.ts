@@ -1,11 +1,9 @@
-/**
- * Text that may reach a store: no U+0000 and no lone surrogate (D-21), the two things on which databases disagree.
- */
+/** Whether a text can be stored: it has no U+0000 and no lone surrogate (D-21), which databases treat differently. */
 export const isStorableText = (text: string): boolean => !text.includes("\u0000") && text.isWellFormed();
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** Without a byte order mark; undefined when the bytes are not UTF-8. */
+/** The text without a byte order mark. Undefined: the bytes are not UTF-8. */
 export function utf8Text(bytes: Uint8Array): string | undefined {
   try {
     return utf8.decode(bytes);
@@ -14,17 +12,17 @@ export function utf8Text(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** A copy for keeping: what is cut out of a text keeps all of that text in memory. */
+/** A copy for a cache, because a slice of a text keeps the whole text in memory. */
 export const detached = (text: string): string => Buffer.from(text).toString();
 
-/** Without the `character` at its end, however often it stands there. */
+/** Removes every `character` at the end of the text. */
 export function trimmedEnd(text: string, character: string): string {
   let end = text.length;
   while (end > 0 && text[end - 1] === character) end--;
   return text.slice(0, end);
 }
 
-/** Length in code points, as limits on names are meant. */
+/** The length in code points, in which the limits of names are given. */
 export function codePointCount(text: string): number {
   let count = 0;
   for (let i = 0; i < text.length; i++) {
@@ -46,5 +44,5 @@ const foldCharacter = (character: string): string => (character === "ı" ? chara
 /** `(C1)`, `(D-51)`, `(D-60, D-61)`, `(LIVE-13, LIVE-14)`: clauses of the interface and decisions. */
 const CITATION = / \((?:[A-Z]+-?\d+[a-z]?(?:-\d+[a-z]?)?(?:, | to )?)+\)/g;
 
-/** A summary without its sources: they help to change the program, not to use it. */
+/** A summary without its citations, which help to change the program and not to use it. */
 export const withoutCitations = (text: string): string => text.replace(CITATION, "");

@@ -1,10 +1,10 @@
-/** A turn of the event loop: what is ready on other connections is served in between. */
+/** Waits for a turn of the event loop, in which other connections are served. */
 export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Waits for the promise, but not longer than so many ms of real time. It leaves no timer behind. */
+/** Waits for the promise, but at most `ms` of real time. It leaves no timer behind. */
 export async function within(promise: Promise<unknown>, ms: number): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
-  // A timer because the promise may never be settled.
+  // A timer, because the promise may never be settled.
   const late = new Promise((resolve) => {
     timer = setTimeout(resolve, ms);
   });
@@ -12,8 +12,8 @@ export async function within(promise: Promise<unknown>, ms: number): Promise<voi
 }
 
 /**
- * `use` is called for each item. Where they are more than `count`, the event loop has a turn before every `count` of them: what else is
- * ready, such as the database's next response, does not wait for all of them.
+ * Calls `use` for each item. If there are more than `count`, the event loop gets a turn before every `count` of them, so that other work, such as the
+ * database's next response, does not wait for all items.
  */
 export async function fewAtOnce<T>(items: readonly T[], count: number, use: (item: T) => void): Promise<void> {
   for (const [at, item] of items.entries()) {
@@ -22,7 +22,7 @@ export async function fewAtOnce<T>(items: readonly T[], count: number, use: (ite
   }
 }
 
-/** Long pieces of work of many requests, one after the other: between two of them others have as long as the first one took. */
+/** Runs long pieces of work one after the other. After each piece other work gets as much time as the piece took. */
 export class Turns {
   readonly #monotonicMs: () => number;
   readonly #waiting: (() => void)[] = [];
@@ -32,7 +32,7 @@ export class Turns {
     this.#monotonicMs = monotonicMs;
   }
 
-  /** Resolves when the next piece may be done, which lasts for one turn of the event loop. */
+  /** Resolves when the next piece may run, for one turn of the event loop. */
   next(): Promise<void> {
     return new Promise((resolve) => {
       this.#waiting.push(resolve);
@@ -47,7 +47,7 @@ export class Turns {
     this.#waiting.shift()?.();
     setImmediate(() => {
       this.#isRunning = this.#waiting.length > 0;
-      // A timer because turns of the event loop may be shorter than what was done.
+      // A timer, because turns of the event loop may be shorter than the piece.
       if (this.#isRunning) setTimeout(this.#run, this.#monotonicMs() - startedMs);
     });
   };

@@ -1,7 +1,4 @@
-/**
- * An interface version `v{major}.{minor}` (D-03). In code it is a number whose order is that of versions: the major number, and the
- * minor one in thousandths. So `v25.0` is 25 and `v25.10` is 25.01.
- */
+/** An interface version `v{major}.{minor}` (D-03), as a number: the major number plus the minor one in thousandths. `v25.0` is 25, `v25.10` is 25.01. */
 export type Version = number;
 
 const MINORS = 1_000;
@@ -13,7 +10,7 @@ export function formatVersion(version: Version): string {
   if (text === undefined) {
     const major = Math.trunc(version);
     text = `v${major}.${Math.round((version - major) * MINORS)}`;
-    // Room for the versions of a calendar, and for mistyped ones.
+    // Enough for the versions of a calendar, and for mistyped ones.
     if (written.size < WRITTEN_MAX) written.set(version, text);
   }
   return text;
@@ -24,7 +21,7 @@ const WRITTEN_MAX = 100;
 const MAJOR_DIGITS_MAX = 4;
 const MINOR_DIGITS_MAX = 3;
 
-/** Reads `v25.1`, `v25.0` or `v25` (D-03); anything else, also a leading zero, is not a version. */
+/** Reads `v25.1`, `v25.0` or `v25` (D-03). Undefined: any other text, also with a leading zero. */
 export function parseVersion(segment: string): Version | undefined {
   if (segment.charCodeAt(0) !== 118) return undefined;
   const point = segment.indexOf(".");
@@ -35,7 +32,7 @@ export function parseVersion(segment: string): Version | undefined {
   return minor === undefined ? undefined : major + minor / MINORS;
 }
 
-/** Of the digits from `start` to `end`, without a leading zero. */
+/** The number of the digits from `start` to `end`. Undefined: it has a leading zero, or other characters. */
 function readNumber(text: string, start: number, end: number, digitsMax: number): number | undefined {
   const count = end - start;
   if (count < 1 || count > digitsMax || (count > 1 && text.charCodeAt(start) === 48)) return undefined;

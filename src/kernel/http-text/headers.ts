@@ -3,7 +3,7 @@
 /** Names and values in turn, as they were sent. */
 export type RawHeaders = readonly string[];
 
-/** A header that was sent twice has both values, joined as HTTP says: two bearer tokens are then no token at all. `name` is in lower case. */
+/** If a header was sent twice, its values are joined as HTTP says, so two bearer tokens are not a valid token. `name` is in lower case. */
 export function findHeader(headers: RawHeaders, name: string): string | undefined {
   let found: string | undefined;
   for (let i = 0; i < headers.length; i += 2) {

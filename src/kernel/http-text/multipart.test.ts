@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { MultipartParser, parseMediaType } from "./multipart.ts";
 
-/** What is read of a body in chunks of `size` bytes; each character is a byte. */
+/** Reads a body in chunks of `size` bytes. Each character is a byte. */
 function parse(text: string, given: { boundary?: string; size?: number | undefined; type?: string } = {}) {
   const { boundary = "b", size = Number.MAX_SAFE_INTEGER } = given;
   const { type = `multipart/form-data; boundary=${boundary}` } = given;

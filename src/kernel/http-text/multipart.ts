@@ -1,6 +1,6 @@
 /**
- * multipart/form-data (RFC 7578) in chunks of any size, strictly: what is not of that form is an error and not an empty body. Bodies of the
- * graph, files that the control API takes, and recordings are all read here.
+ * Reads multipart/form-data (RFC 7578) in chunks of any size. It is strict: another form is an error and not an empty body. It reads bodies of the
+ * graph, files of the control API, and recordings.
  */
 import { utf8Text } from "../text.ts";
 
@@ -12,7 +12,7 @@ const HEAD_END = "\r\n\r\n";
 
 interface PartHead {
   readonly name: string;
-  /** Undefined for a text. */
+  /** Undefined: the part is a text. */
   readonly filename: string | undefined;
   readonly contentType: string | undefined;
   readonly byteCount: number;
@@ -23,7 +23,7 @@ export interface Part extends PartHead {
   readonly content: Uint8Array;
 }
 
-/** A part is its head, the pieces of its content, and its end. */
+/** A part consists of its head, the pieces of its content, and its end. */
 export type Piece = PartHead | Uint8Array | "end";
 
 /** Its message goes on from the words "the multipart body". */
@@ -31,7 +31,7 @@ export class MultipartProblem extends Error {}
 
 const NO_BYTES: Uint8Array = new Uint8Array();
 
-/** All parts of a body that is there as a whole. Throws `MultipartProblem`. */
+/** All parts of a complete body. Throws `MultipartProblem`. */
 export function* partsOf(body: Uint8Array, contentType: string): Generator<Part> {
   const parser = new MultipartParser(contentType);
   let head: PartHead | undefined;
@@ -49,12 +49,12 @@ export function* partsOf(body: Uint8Array, contentType: string): Generator<Part>
 type Place = "start" | "preamble" | "delimiter" | "head" | "content" | "epilogue";
 
 export class MultipartParser {
-  /** What ends a part. The first one may open the body without its line break. */
+  /** Ends a part. At the beginning of the body it may be without its line break. */
   readonly #delimiter: Buffer;
   #rest: Uint8Array = NO_BYTES;
   #place: Place = "start";
 
-  /** Throws `MultipartProblem` for a type without a valid boundary. */
+  /** Throws `MultipartProblem` if the type has no valid boundary. */
   constructor(contentType: string) {
     const boundary = parseMediaType(contentType).parameters.get("boundary") ?? "";
     if (boundary === "" || boundary.length > BOUNDARY_CHARACTERS_MAX) throw new MultipartProblem("has no valid boundary in its Content-Type");
@@ -76,13 +76,13 @@ export class MultipartParser {
     this.#rest = bytes;
   }
 
-  /** Throws `MultipartProblem` for a body that ends too early. */
+  /** Throws `MultipartProblem` if the body ends too early. */
   end(): void {
     if (this.#place === "start" || this.#place === "preamble") throw new MultipartProblem("does not contain its boundary");
     if (this.#place !== "epilogue") throw new MultipartProblem("ends within a part");
   }
 
-  /** `next` is undefined where more bytes are needed. */
+  /** `next` undefined: more bytes are needed. */
   #step(place: Place, bytes: Buffer): { taken: number; piece?: Piece; next: Place | undefined } {
     const delimiter = this.#delimiter;
     switch (place) {
@@ -95,7 +95,7 @@ export class MultipartParser {
       case "preamble":
       case "content": {
         const at = bytes.indexOf(delimiter);
-        // The delimiter may be cut in two by the end of the chunk.
+        // The end of the chunk may cut the delimiter in two.
         const end = at === -1 ? Math.max(0, bytes.length - delimiter.length + 1) : at;
         const piece = place === "content" && end > 0 ? { piece: bytes.subarray(0, end) } : {};
         return { taken: at === -1 ? end : end + delimiter.length, ...piece, next: at === -1 ? undefined : "delimiter" };
@@ -115,11 +115,11 @@ export class MultipartParser {
     }
   }
 
-  /** It begins with the line break behind the delimiter, so that one without headers ends at once. */
+  /** The head begins with the line break after the delimiter, so that a head without headers ends at once. */
   #headIn(bytes: Buffer): { taken: number; piece?: Piece; next: Place | undefined } {
     const end = bytes.indexOf(HEAD_END);
     if ((end === -1 ? bytes.length - HEAD_END.length + 1 : end) > HEAD_BYTES_MAX) throw new MultipartProblem("has a part with too long headers");
-    // A part without content may end with the empty line of its head: the delimiter's line break is that of the head then.
+    // A part without content may end with the empty line of its head, whose line break then belongs to the delimiter too.
     const follows = end === -1 ? bytes : bytes.subarray(end + 2);
     if (end === -1 || follows.length < this.#delimiter.length) return { taken: 0, next: undefined };
     const isEmpty = follows.subarray(0, this.#delimiter.length).equals(this.#delimiter);
@@ -143,7 +143,7 @@ function headOf(bytes: Buffer): PartHead {
   return { name, filename: unescaped(disposition.parameters.get("filename")), contentType, byteCount: bytes.length };
 }
 
-/** Browsers write these three, and only these, percent-encoded in names (HTML: multipart/form-data encoding). */
+/** Browsers percent-encode only these three characters in names (HTML: multipart/form-data encoding). */
 const unescaped = (text: string | undefined): string | undefined =>
   text?.includes("%") === true ? text.replaceAll("%22", '"').replaceAll("%0D", "\r").replaceAll("%0A", "\n") : text;
 
@@ -165,7 +165,7 @@ export function parseMediaType(text: string): MediaType {
   pattern.lastIndex = end;
   for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
     const name = (match[1] as string).toLowerCase();
-    // Browsers write a quote in a file name as %22 and as \"; the backslash of a Windows path is left alone.
+    // Browsers write a quote in a file name as %22 or as \". The backslash of a Windows path stays.
     const value = match[2] === undefined ? (match[3] as string).trim() : match[2].replaceAll('\\"', '"').replaceAll("\\\\", "\\");
     if (!parameters.has(name)) parameters.set(name, value);
     while (pattern.lastIndex < text.length && text[pattern.lastIndex] === " ") pattern.lastIndex++;

@@ -100,7 +100,7 @@ describe("a secret is taken out of text", () => {
     fc.assert(
       fc.property(carrier, fc.nat(), noise, fc.boolean(), ([value, sent], at, more, isCut) => {
         const end = sent.indexOf(value);
-        // Where the secret itself is encoded, the text that follows is as good a place.
+        // If the secret itself is encoded, the text after it is looked for.
         const place = end === -1 ? sent.length : end + (at % (sent.length - end + 1));
         const broken = isCut ? sent.slice(0, place) : sent.slice(0, place) + more + sent.slice(place);
         const left = readings(redact(broken)).join();
@@ -288,9 +288,9 @@ test("a number is not found in a longer one, nor a word in a longer word", () =>
 test("a word ends before everything that is neither a letter nor a digit", () => {
   const isNamed = mentionsOf(["7"]);
   for (const unit of "09AZaz") expect({ unit, isNamed: [isNamed(`${unit}7`), isNamed(`7${unit}`)] }).toEqual({ unit, isNamed: [false, false] });
-  // What stands next to them in ASCII.
+  // Their neighbours in ASCII.
   for (const unit of "/:@[`{") expect({ unit, isNamed: [isNamed(`${unit}7`), isNamed(`7${unit}`)] }).toEqual({ unit, isNamed: [true, true] });
-  // Behind a place where it is part of a longer word it may stand once more.
+  // After a place where it is part of a longer word, it may occur again.
   expect([isNamed("77 7"), isNamed("777")]).toEqual([true, false]);
 });
 

@@ -1,47 +1,47 @@
 /**
- * Takes secrets out of text that is kept: the request log, the program's log. It finds them by the structure of the text (forms and
- * queries, JSON, addresses, and one inside the other, as batches have them) and by the names that come out when that is decoded:
- * `access_token`, `access%5Ftoken`, `x[access_token][]`, `"access\u005ftoken"`. The rest of the text stays as it was.
+ * Removes secrets from text of the request log and the program's log. It finds them by the structure of the text (forms, queries, JSON and
+ * addresses, also inside each other, as in batches) and by names after decoding: `access_token`, `access%5Ftoken`, `x[access_token][]`,
+ * `"access\u005ftoken"`. The rest of the text stays the same.
  *
- * **Invariant:** where the structure is broken and a secret may follow, nothing that follows is kept.
+ * **Invariant:** if the structure is broken and a secret may follow, nothing that follows is kept.
  */
 import { endOfString, endOfValue, jsonPrefixLength, skipBlanks, startOfString } from "./json-text.ts";
 
-/** Stands for a secret. */
+/** Replaces a secret. */
 export const HIDDEN = "…";
 
-/** What names of secrets end in: `input_token`, `hub.verify_token`, `app_secret`, `appsecret_proof`, `secure_stream_url`. */
+/** The ends of secret names: `input_token`, `hub.verify_token`, `app_secret`, `appsecret_proof`, `secure_stream_url`. */
 const SECRET_NAME = /(?:token|secret|proof|password|stream_key|stream_url)[^a-z0-9]*$/i;
 /**
- * Without one of these a text holds no such name in any encoding: the words themselves; a letter, a `%` or a backslash that is
- * percent-encoded, since nobody needs to encode the first and the other two begin a second encoding; a JSON escape of a letter.
+ * A text without any of these has no such name in any encoding: the words themselves; a percent-encoded letter, which nobody needs to encode; a
+ * percent-encoded `%` or backslash, which begins a second encoding; and a JSON escape of a letter.
  */
 const HINT = /token|secret|proof|password|stream|%(?:25|5c|4[1-9a-f]|5[0-9a]|6[1-9a-f]|7[0-9a])|\\u/i;
 // linear: it is HINT.
 const NEXT_HINT = new RegExp(HINT, "gi");
-/** The place behind the next hint, at `from` or later; -1 where none is left. */
+/** The end of the next hint, at `from` or later. -1: there is none. */
 function endOfHint(text: string, from: number): number {
   NEXT_HINT.lastIndex = from;
   return NEXT_HINT.test(text) ? NEXT_HINT.lastIndex : -1;
 }
 
-/** The end of a name that needs no decoding: that of a token, which every link in a list of page messaging has twice. */
+/** The end of a name without any encoding, such as that of the token, which every link in a list of page messaging has twice. */
 const PLAIN_END = /token|ecret|proof|sword/i;
-/** In text without structure, as an error message has it that repeats what was sent. */
+/** A name in text without structure, such as an error message that repeats what was sent. */
 const QUOTED_NAME = /(?:token|secret|proof|password|stream_key|stream_url)["'`\\\]]+\s*:/i;
-/** These are no secrets: `regenerate_stream_key=true`. */
+/** These values are not secrets: `regenerate_stream_key=true`. */
 const isPlainWord = (value: string): boolean => value === "" || value === "true" || value === "false" || value === "null";
 
-/** A batch in a form in a batch has six. What is nested deeper is not shown. */
+/** A batch in a form in a batch has six levels. Deeper text is not shown. */
 const DEPTH_MAX = 8;
 
 /** Text as somebody sent it, of any structure. */
 export const redact = (text: string): string => redactText(text, 0);
 
-/** JSON that this program has written, which may be cut off at its end. */
+/** JSON of this program, which may be cut off at its end. */
 export const redactJson = (text: string): string => redactStrings(text, 0);
 
-/** Of a form or of JSON, decoded or not. */
+/** Whether a name of a form or of JSON, decoded or not, is that of a secret. */
 export function isSecretName(name: string): boolean {
   const decoded = jsonDecoded(percentDecoded(name));
   return decoded.includes("[") ? decoded.split(/[[\]]/).some((key) => SECRET_NAME.test(key)) : SECRET_NAME.test(decoded);
@@ -54,7 +54,7 @@ function redactText(text: string, depth: number): string {
   return text.includes("=") || text.includes("&") ? redactPairs(text, depth) : redactProse(text, depth);
 }
 
-/** Only pairs that hold a hint are looked at. What stands in `text` from `from` to before `to`. */
+/** Redacts `text` from `from` to before `to`. It looks only at pairs with a hint. */
 function redactPairs(text: string, depth: number, from = 0, to = text.length): string {
   let shown = "";
   let at = from;
@@ -62,7 +62,7 @@ function redactPairs(text: string, depth: number, from = 0, to = text.length): s
     const next = text.indexOf("&", hint);
     const end = next === -1 || next > to ? to : next;
     if (text.charCodeAt(hint) === 61 && PLAIN_END.test(text.slice(hint - 5, hint))) {
-      // Of this pair, or of a pair in its value, which goes no further.
+      // The value of this pair, or of a pair inside its value, which ends here too.
       const value = text.slice(hint + 1, end);
       shown += text.slice(at, hint + 1) + (isPlainWord(value) ? value : HIDDEN);
     } else {
@@ -78,7 +78,7 @@ function redactPair(pair: string, depth: number): string {
   const equals = pair.indexOf("=");
   const name = equals === -1 ? pair : pair.slice(0, equals);
   const decodedName = formDecoded(name);
-  // Text that was sent as another kind than it is stands where the name should be.
+  // A body that is sent as the wrong kind may be the name of a pair.
   const shownName = redactText(decodedName, depth + 1);
   if (shownName !== decodedName) return `${formEncoded(shownName)}${equals === -1 ? "" : `=${HIDDEN}`}`;
   if (equals === -1) return pair;
@@ -88,7 +88,7 @@ function redactPair(pair: string, depth: number): string {
   return shown === value ? pair : `${name}=${formEncoded(shown)}`;
 }
 
-/** Neither a form nor JSON from its beginning on: it may hold JSON, or be encoded once more. */
+/** Text that is neither a form nor JSON at its beginning. It may contain JSON, or be encoded once more. */
 function redactProse(text: string, depth: number): string {
   if (!HINT.test(text)) return text;
   const brace = text.indexOf("{");
@@ -101,17 +101,14 @@ function redactProse(text: string, depth: number): string {
   return shown === decoded ? text : shown;
 }
 
-/** JSON as far as it is valid. Nobody knows what the rest belongs to. */
+/** Redacts JSON as far as it is valid, and hides the rest. */
 function redactUntrustedJson(text: string, depth: number): string {
   if (!HINT.test(text)) return text;
   const length = jsonPrefixLength(text);
   return redactStrings(text.slice(0, length), depth) + (length === text.length ? "" : HIDDEN);
 }
 
-/**
- * `text` is the beginning of valid JSON. Only strings that hold a hint are looked at; what is found stands in a string, since nothing else
- * has letters like these.
- */
+/** `text` is the beginning of valid JSON. Only strings with a hint are looked at. All hints are in strings, because nothing else has such letters. */
 function redactStrings(text: string, depth: number): string {
   let shown = "";
   let at = 0;
@@ -125,7 +122,7 @@ function redactStrings(text: string, depth: number): string {
       continue;
     }
     const string = stringOf(text.slice(start + 1, end));
-    // A name of a secret may hold another one: `"http://h/?access_token=abc&q=token": 1`.
+    // The name of a secret may contain another secret: `"http://h/?access_token=abc&q=token": 1`.
     const shownString = redactText(string, depth + 1);
     shown += shownString === string ? text.slice(at, end + 1) : text.slice(at, start) + quoted(shownString);
     at = end + 1;
@@ -141,8 +138,8 @@ function redactStrings(text: string, depth: number): string {
 }
 
 /**
- * The string of JSON from `start` to `end`, with a hint that ends at `hint`, is an address with a parameter that ends in the hint, as every
- * list of page messaging has two: its pairs can be looked at where they stand, because nothing in it is escaped and it is no name.
+ * Whether the JSON string from `start` to `end` is an address with a parameter whose name ends at `hint`, such as the two of every list of page
+ * messaging. Its pairs can be redacted without decoding, because nothing in it is escaped and it is not a name.
  */
 function isPlainLink(text: string, start: number, hint: number, end: number): boolean {
   if (text.charCodeAt(hint) !== 61 || !text.startsWith("http", start + 1)) return false;
@@ -152,10 +149,10 @@ function isPlainLink(text: string, start: number, hint: number, end: number): bo
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON has them escaped.
 const NEEDS_ESCAPE = /["\\\u0000-\u001f\ud800-\udfff]/;
-/** As a JSON string. Most need no escape, and looking for one costs less than JSON.stringify. */
+/** The text as a JSON string. Most texts need no escape, and looking for one costs less than JSON.stringify. */
 const quoted = (text: string): string => (NEEDS_ESCAPE.test(text) ? JSON.stringify(text) : `"${text}"`);
 
-/** What stands between the quotes; an escape that the end of the text has cut off is left out. */
+/** The text between the quotes. An escape that is cut off at the end is left out. */
 function stringOf(written: string): string {
   if (!written.includes("\\")) return written;
   for (const text of [written, written.slice(0, written.lastIndexOf("\\"))]) {
@@ -171,7 +168,7 @@ const jsonDecoded = (text: string): string =>
 
 const formDecoded = (text: string): string => percentDecoded(text.includes("+") ? text.replaceAll("+", " ") : text);
 
-/** What is not percent-encoded UTF-8 stays as it is, or becomes U+FFFD. */
+/** Text that is not percent-encoded UTF-8 stays as it is, or becomes U+FFFD. */
 function percentDecoded(text: string): string {
   if (!text.includes("%")) return text;
   try {
@@ -183,8 +180,7 @@ function percentDecoded(text: string): string {
 
 const formEncoded = (text: string): string => encodeURIComponent(text.toWellFormed()).replaceAll(encodeURIComponent(HIDDEN), HIDDEN);
 
-/** Whether a text names one of some ids, as a word of its own: `9001` stands in `{"id":"9001"}`, and not in `19001`. */
-
+/** Letters and digits. An id is found only as a word of its own: `9001` is in `{"id":"9001"}`, and not in `19001`. */
 const isWordUnit = (unit: number): boolean => (unit >= 48 && unit <= 57) || (unit >= 65 && unit <= 90) || (unit >= 97 && unit <= 122);
 
 function mentions(text: string, word: string): boolean {
@@ -195,13 +191,13 @@ function mentions(text: string, word: string): boolean {
   return false;
 }
 
-/** JSON may write what is outside ASCII as `\uXXXX`. */
+/** In JSON, characters outside ASCII may be `\uXXXX`. */
 const escaped = (word: string): string =>
   JSON.stringify(word)
     .slice(1, -1)
     .replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
-/** Finds the ids in texts, JSON among them. */
+/** Returns whether a text, also JSON, has one of the ids. */
 export function mentionsOf(ids: readonly string[]): (text: string) => boolean {
   const words = [...new Set(ids.flatMap((id) => [id, JSON.stringify(id).slice(1, -1), escaped(id)]))];
   return (text) => words.some((word) => mentions(text, word));
