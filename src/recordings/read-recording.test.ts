@@ -1,11 +1,11 @@
-/** What is read of recordings on the disk, whole or not, and what is left of those that are removed. */
+/** Reading and removing recordings, whole or not, and what is left of those that are removed. */
 import { describe, expect, test } from "bun:test";
 import { appendFileSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "#harness/server";
 import { readRecording, recordingVersion, removeRecording, removeRecordings } from "./read-recording.ts";
 
-/** Sessions of the video 7 in the world w, by what their index holds; undefined: they have none. */
+/** Sessions of the video 7 in the world w, by their index holds; undefined: they have none. */
 function recordingOf(sessions: Readonly<Record<string, string | undefined>>) {
   const root = temporaryFolder();
   for (const [session, index] of Object.entries(sessions)) {
@@ -32,7 +32,7 @@ describe("a session", () => {
     ["end\n", { segments: [], hasEnded: true }],
     ["", { segments: [], hasEnded: false }],
     [undefined, { segments: [], hasEnded: false }],
-    // What is no line of an index is no segment, and those behind it keep their numbers.
+    // A line that is not valid has no segment, and later ones keep their numbers.
     ["2000 5 1000\nx\n500 7 3000\n", { segments: [segment(0, 2_000, 1_000), segment(2, 500, 3_000)], hasEnded: false }],
   ])("%j", async (index, session) => {
     const { root } = recordingOf({ 3: index });
@@ -73,7 +73,7 @@ test("LIVE-14: of a video or a world that is removed nothing stays, and everythi
   expect([join(root, "w", "7"), join(root, "w", "8", "1"), join(root, "v", "7", "1")].map((path) => existsSync(path))).toEqual([false, true, true]);
   await removeRecordings(root, "w");
   expect([join(root, "w"), join(root, "v", "7", "1")].map((path) => existsSync(path))).toEqual([false, true]);
-  // What is not there is removed as well.
+  // Removing a missing recording succeeds.
   await removeRecording(root, "w", "7");
   await removeRecordings(root, "w");
 });

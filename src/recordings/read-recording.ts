@@ -1,4 +1,4 @@
-/** Reads what a recording holds so far. */
+/** Reads a recording, also while it grows, and removes recordings. */
 import { existsSync } from "node:fs";
 import { readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -17,13 +17,13 @@ export interface RecordedSession {
   readonly hasEnded: boolean;
 }
 
-/** Oldest first; empty where nothing was recorded. */
+/** The sessions, oldest first; empty if nothing was recorded. */
 export async function readRecording(root: string, world: string, video: string): Promise<RecordedSession[]> {
   const sessions = await sessionsOf(root, world, video);
   return Promise.all(sessions.map((session) => readSession(sessionFolder(root, world, video, session), session)));
 }
 
-/** Another one whenever anything was recorded: an index only grows. */
+/** Text that changes whenever something is recorded, because an index only grows. */
 export async function recordingVersion(root: string, world: string, video: string): Promise<string> {
   const sessions = await sessionsOf(root, world, video);
   const sizeOf = async (session: number): Promise<number> =>
@@ -53,17 +53,17 @@ async function readSession(folder: string, session: number): Promise<RecordedSes
   return { session, segments, hasEnded };
 }
 
-/** LIVE-14: nothing of a deleted video stays. */
+/** LIVE-14: a deleted video's recording is removed. */
 export const removeRecording = (root: string, world: string, video: string): Promise<void> =>
   rm(videoFolder(root, world, video), { recursive: true, force: true });
 
-/** Of a world that is deleted or begins anew. Most have none, and a look costs a tenth of what the removal of nothing does. */
+/** For a world that is deleted or reset. Most worlds have no recordings, and looking costs a tenth of removing a folder that is not there. */
 export async function removeRecordings(root: string, world: string): Promise<void> {
   const folder = worldFolder(root, world);
   if (existsSync(folder)) await rm(folder, { recursive: true, force: true });
 }
 
-/** What is not there has nothing in it; any other problem of the disk is one. */
+/** A file or folder that is missing is empty. Other problems of the disk are errors. */
 const nothing =
   <T>(empty: T) =>
   (error: NodeJS.ErrnoException): T => {

@@ -1,4 +1,4 @@
-/** How much of the disk recordings may take: a bound of their own, and a reserve that stays free for everything else. */
+/** The disk space of recordings: a limit for all of them, and a reserve that stays free for everything else. Also: the files of a recording. */
 import { readdir, stat, statfs } from "node:fs/promises";
 import { join } from "node:path";
 
@@ -10,15 +10,15 @@ class NoSpace extends Error {
 }
 
 export interface SpaceLimits {
-  /** Of all recordings; 0 sets no bound. */
+  /** For all recordings together; 0: no limit. */
   readonly bytesMax: number;
-  /** What stays free on the disk. */
+  /** Space of the disk that recordings leave free. */
   readonly reserveBytes: number;
 }
 
-/** So many bytes are written between two looks at the disk. */
+/** The free space is read again after this many bytes: a look at the disk for each segment would cost more. */
 const LOOK_EVERY_BYTES = 16 * 1024 * 1024;
-/** Of the whole folder: recordings that were deleted no longer count. */
+/** The files are counted again after this many bytes, because deleted recordings no longer count. */
 const COUNT_EVERY_BYTES = 1024 * 1024 * 1024;
 
 async function freeBytesOf(folder: string): Promise<number> {
@@ -52,7 +52,7 @@ export class RecordingSpace {
     }
     if (this.#limits.bytesMax > 0 && used > this.#limits.bytesMax) {
       this.#usedBytes = undefined;
-      throw new NoSpace(`the recordings have the ${this.#limits.bytesMax} bytes that they may have`);
+      throw new NoSpace(`the recordings use the ${this.#limits.bytesMax} bytes of --recordings-bytes-max`);
     }
     this.#usedBytes = used;
     this.#freeBytes = free;
@@ -75,7 +75,7 @@ export class RecordingSpace {
 async function bytesBelow(folder: string): Promise<number> {
   let sum = 0;
   for (const name of await readdir(folder, { recursive: true })) {
-    // A recording may be deleted meanwhile.
+    // A recording may be deleted at the same time.
     const found = await stat(join(folder, name)).catch(() => undefined);
     if (found?.isFile() === true) sum += found.size;
   }
@@ -83,9 +83,9 @@ async function bytesBelow(folder: string): Promise<number> {
 }
 
 /**
- * Where recordings are: `{folder}/{world}/{video}/{session}/` holds segments `0.ts`, `1.ts`, … and `index`. For each complete segment the index has a
- * line with its duration (ms), its bytes, its beginning (the machine's time), and `discontinuous` if it does not go on from the one before it. Its
- * last line is `end` once the session is over.
+ * A session of a recording is a folder, `{root}/{world}/{video}/{session}/`, with the segments `0.ts`, `1.ts`, … and `index`. For each complete segment
+ * the index has a line with its duration (ms), its bytes, its beginning (the machine's time), and `discontinuous` if it does not continue the segment
+ * before it. The last line is `end` once the session is over.
  */
 export const worldFolder = (root: string, world: string): string => join(root, world);
 export const videoFolder = (root: string, world: string, video: string): string => join(worldFolder(root, world), video);

@@ -1,4 +1,4 @@
-/** What a recording leaves on the disk, segment by segment, and what it may not take. */
+/** The files of a recording, segment by segment, and what it may not take. */
 import { expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -56,7 +56,7 @@ test("a segment for which there is no space is not written, and ends the recordi
   const { recording, failures, index, files } = newRecording({ bytesMax: 6, reserveBytes: 0 });
   for (const text of ["first", "ab", "c"]) recording.add(segmentOf(text));
   await recording.end();
-  expect(failures).toEqual(["no_storage: the recordings have the 6 bytes that they may have"]);
+  expect(failures).toEqual(["no_storage: the recordings use the 6 bytes of --recordings-bytes-max"]);
   expect(files()).toEqual(["0.ts", "index"]);
   expect(index()).toBe("2000 5 1000\n");
 });
@@ -108,9 +108,9 @@ test("recordings have as many bytes as they may and not one more; what was delet
   const space = new RecordingSpace(root, { bytesMax: 100, reserveBytes: 0 });
   await space.take(50);
   await space.take(10);
-  await expect(space.take(1)).rejects.toThrow("the recordings have the 100 bytes that they may have");
+  await expect(space.take(1)).rejects.toThrow("the recordings use the 100 bytes of --recordings-bytes-max");
   rmSync(join(root, "old"), { recursive: true });
-  // It has been counted anew: nothing stands there, since this test writes nothing.
+  // It was counted again and found nothing, because this test writes nothing.
   await space.take(100);
   await expect(space.take(1)).rejects.toMatchObject({ name: "NoSpace" });
 });
@@ -155,7 +155,7 @@ test("without a bound nothing is counted, and the reserve of the disk stays free
   await new RecordingSpace(root, { bytesMax: 0, reserveBytes: Math.floor(free / 2) }).take(1);
   const full = new RecordingSpace(root, { bytesMax: 0, reserveBytes: 2 * free });
   await expect(full.take(1)).rejects.toThrow(/^the disk has \d+ bytes free, and \d+ stay in reserve$/);
-  // What is to be written counts as well.
+  // The bytes to be written count as well.
   await expect(new RecordingSpace(root, BOUNDLESS).take(2 * free)).rejects.toThrow(/stay in reserve/);
   // A refusal takes nothing.
   const space = new RecordingSpace(root, BOUNDLESS);

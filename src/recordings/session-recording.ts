@@ -1,7 +1,4 @@
-/**
- * Writes one session of a recording. The index names a segment only once the segment is written, so that a process that is killed
- * leaves a recording that is whole up to there.
- */
+/** Writes one session of a recording. A segment is in the index only after it is written, so a process that is killed leaves whole segments. */
 import { appendFile, mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { END_LINE, INDEX, indexLine, type RecordingSpace, segmentFile, sessionFolder } from "./recording-space.ts";
@@ -15,10 +12,10 @@ export interface RecordedSegment {
   readonly isDiscontinuous: boolean;
 }
 
-/** `no_storage`: the disk is full, or too slow, or the recordings have all that they may. */
+/** `no_storage`: the disk is full or too slow, or the recordings use all of their space. */
 export type RecordingFailure = "no_storage";
 
-/** Segments that wait for the disk, beyond which it is too slow. */
+/** If more than this waits to be written, the disk is too slow. */
 const WAITING_BYTES_MAX = 64 * 1024 * 1024;
 
 /** A recording may be private: only the user of the server may read it. */
@@ -44,7 +41,7 @@ export class SessionRecording {
     this.#written = this.#attempt(async () => void (await mkdir(this.#folder, { recursive: true, mode: 0o700 })));
   }
 
-  /** Segments are written one after the other. */
+  /** Segments are written in their order. */
   add(segment: RecordedSegment): void {
     this.#waitingBytes += segment.bytes.length;
     if (this.#waitingBytes > WAITING_BYTES_MAX) this.#fail(new Error("the disk is too slow for the recording"));
@@ -65,7 +62,7 @@ export class SessionRecording {
     this.#count++;
   }
 
-  /** No reader sees a part of the file. */
+  /** Readers never see an incomplete file. */
   async #writeWhole(name: string, bytes: Uint8Array): Promise<void> {
     const path = join(this.#folder, name);
     await writeFile(`${path}.part`, bytes, OWN);
