@@ -1,6 +1,6 @@
 /**
- * What the ingest process and the server say to each other, over the channel between parent and child. An operator's own media
- * server says the same over HTTP (`src/features/live-videos/ingest/feed.control.ts`).
+ * Messages between the ingest process and the server, over the channel of parent and child. An operator's own media server sends the same over HTTP
+ * (`src/features/live-videos/ingest/feed.control.ts`).
  */
 
 import type { FeedHealth as HealthInWorld } from "#features/live-videos";
@@ -17,26 +17,26 @@ export interface FeedName extends VideoName {
   readonly session: number;
 }
 
-/** What a feed is like at the moment. */
+/** The current quality of a feed. */
 export interface FeedHealth extends HealthInWorld {
   readonly world: string;
 }
 
 export type ConnectionCounts = NonNullable<Streaming["connections"]>;
 
-/** Why a feed ended, seen from the stream. */
+/** Why a feed ended. */
 export type FeedEnding = "lost" | "no_audio" | "no_storage";
 
 export interface IngestConfig {
   readonly hostname: string;
   readonly port: number;
-  /** RTMPS: a port, and PEM files; undefined: none. */
+  /** RTMPS: a port, and the paths of PEM files. Undefined: no RTMPS. */
   readonly secure: { readonly port: number; readonly cert: string; readonly key: string } | undefined;
-  /** The folder of the recordings, all that they may take of the disk (0: no bound), and what stays free on it. */
+  /** The folder of the recordings, the disk space that they may use (0: no limit), and the space that stays free. */
   readonly recordings: string;
   readonly recordings_bytes_max: number;
   readonly disk_reserve_bytes: number;
-  /** A stream with more is ended. */
+  /** A stream with a higher bit rate is ended. */
   readonly stream_bits_max: number;
   readonly streams_max: number;
   readonly log_level: "silent" | "error" | "warn" | "info" | "debug";
@@ -46,9 +46,9 @@ export interface IngestConfig {
 export type ToServer =
   | { readonly kind: "listening" }
   | { readonly kind: "failed"; readonly message: string }
-  /** May an encoder publish with this key? */
+  /** Asks whether an encoder may publish with this key. */
   | { readonly kind: "check"; readonly id: number; readonly key: string }
-  /** Its first key frame has come. */
+  /** The first key frame has arrived. */
   | { readonly kind: "start"; readonly id: number; readonly key: string; readonly width: number; readonly height: number }
   | { readonly kind: "end"; readonly feed: FeedName; readonly ending: FeedEnding }
   | { readonly kind: "refused"; readonly video: VideoName; readonly reason: string }
@@ -57,9 +57,9 @@ export type ToServer =
 
 export type ToIngest =
   | { readonly kind: "config"; readonly config: IngestConfig }
-  /** To `check` and `start`; without a feed the key opens nothing. `session` is 0 in response to `check`. */
+  /** The reply to `check` and `start`. Without a feed the key is unknown. `session` is 0 in the reply to `check`. */
   | { readonly kind: "reply"; readonly id: number; readonly feed: FeedName | undefined }
-  /** These feeds may not go on. */
+  /** The process has to end these feeds. */
   | { readonly kind: "drop"; readonly feeds: readonly FeedName[] }
   | { readonly kind: "stop" };
 

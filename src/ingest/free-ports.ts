@@ -1,13 +1,13 @@
-/** Which ports the ingest process will listen on, found before it is started: the server names them, and does not wait for the process. */
+/** Finds ports for the ingest process before it starts, because the server prints them and does not wait for the process. */
 
 /** A port, or 0 for a free one. */
 export interface WantedPort {
   readonly port: number;
-  /** Nobody asked for it: where it is taken, any free one is. */
+  /** Plaza chose the port; if it is taken, any free one will do. */
   readonly isChoice: boolean;
 }
 
-/** As many as are wanted, in this order. Throws, as listening does, where one that was asked for cannot be had. */
+/** The ports in the order of `wanted`. Throws the error of listening if a port that somebody asked for is taken. */
 export function findFreePorts(hostname: string, wanted: readonly WantedPort[]): number[] {
   const listeners: { readonly port: number; stop(): void }[] = [];
   try {

@@ -1,4 +1,4 @@
-/** The process that takes streams, as the server keeps it: a small program stands in its place, and does at each start what the test says. */
+/** How the server runs the ingest process. A small program replaces it, and each start does what the test has asked for. */
 import { expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

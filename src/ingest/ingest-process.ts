@@ -1,6 +1,6 @@
 /**
- * The process that takes the streams of encoders, beside the one that serves requests. The server starts it once it is ready itself, starts
- * it again when it dies, and ends it with itself. What it may do it asks the server, over the channel between parent and child.
+ * Runs the ingest process, which receives the streams of encoders. The server starts it once the server itself is ready, starts it again if it dies,
+ * and ends it when the server ends. The process asks the server about keys and feeds over the channel of parent and child.
  */
 import type { ChildProcess } from "node:child_process";
 import { startChild } from "#jobs/child-process";
@@ -8,21 +8,21 @@ import { within } from "#kernel/turns";
 import { monotonicMs, sleepMs } from "#system";
 import type { Admission, ConnectionCounts, FeedEnding, FeedHealth, FeedName, IngestConfig, ToIngest, ToServer, VideoName } from "./channel.ts";
 
-/** The server, as the ingest process asks it. */
+/** The part of the server that answers the ingest process. */
 interface FeedRegistry {
   /** Whether an encoder may publish with the key; nothing changes. */
   check(key: string): Promise<Admission | undefined>;
   start(key: string, size: { readonly width: number; readonly height: number }): Promise<Admission | undefined>;
   end(feed: FeedName, ending: FeedEnding): Promise<void>;
   refused(video: VideoName, reason: string): Promise<void>;
-  /** Returns the feeds that may not go on. */
+  /** Returns the feeds that have to end. */
   report(feeds: readonly FeedHealth[]): Promise<readonly FeedName[]>;
-  /** The process has died, and all its feeds with it. */
+  /** The process has died, and its feeds are lost. */
   lost(): Promise<void>;
 }
 
 export interface IngestObserver {
-  /** It ended by itself and is started again. */
+  /** The process ended by itself; it is started again. */
   died(ending: string): void;
   failed(error: unknown): void;
   /** Once a second. */
@@ -30,20 +30,20 @@ export interface IngestObserver {
 }
 
 export interface IngestProcess {
-  /** Resolves when it listens for the first time. */
+  /** Resolves when the process listens for the first time. */
   readonly listening: Promise<void>;
-  /** Starts it, a moment later. What it asks, it asks here. */
+  /** Starts the process a moment later. `registry` answers it. */
   serve(registry: FeedRegistry): void;
-  /** Recordings become whole; resolves when the process has ended. */
+  /** Ends the process. Resolves when it has finished its recordings and ended. */
   stop(): Promise<void>;
 }
 
-/** To start a process holds this one up for 6 to 21 ms (measured), which the first requests need not wait for. */
+/** Starting a process blocks this one for 6 to 21 ms (measured), so it happens after the first requests. */
 const START_AFTER_MS = 50;
-/** A process that lived for less time is started again after a pause, so that a permanent failure does not occupy the machine. */
+/** A process that ended sooner is started again only after a pause, so that a permanent failure does not keep the machine busy. */
 const LIVED_MS_MIN = 5_000;
 const RESTART_AFTER_MS = 1_000;
-/** The last segments are small; a disk that takes longer is stuck. */
+/** Writing the last segments takes less than a second; if it takes longer, the disk is stuck. */
 const STOPPED_WITHIN_MS = 5_000;
 
 export const startIngest = (config: IngestConfig, observer: IngestObserver): IngestProcess => new Supervisor(config, observer);
@@ -73,7 +73,7 @@ class Supervisor implements IngestProcess {
     const startedMs = monotonicMs();
     const child = startChild("ingest", process.argv[1]);
     this.#child = child;
-    // Over the channel, because everybody on the machine can read arguments.
+    // Not as arguments, because everybody on the machine can read these.
     this.#send({ kind: "config", config: this.#config });
     return new Promise((resolve, reject) => {
       this.#isListening = false;
@@ -102,7 +102,7 @@ class Supervisor implements IngestProcess {
     const child = this.#child;
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
     const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
-    // Before it listens it has nothing to end.
+    // A process that does not listen yet has no recordings to finish.
     if (this.#isListening) {
       this.#send({ kind: "stop" });
       await within(ended, STOPPED_WITHIN_MS);
@@ -135,14 +135,14 @@ class Supervisor implements IngestProcess {
 
   #send(message: ToIngest): void {
     const child = this.#child;
-    // A process that has just died receives nothing.
+    // Nothing can be sent to a process that has just died.
     if (child?.connected === true) child.send(message, () => {});
   }
 
   async #startUntilItListens(firstAfterMs: number): Promise<void> {
     for (let waitMs = firstAfterMs; !this.#isStopping; waitMs = RESTART_AFTER_MS) {
       try {
-        // Of the process before, if there was one.
+        // The feeds of the process before this one, if there was one.
         await this.#registry?.lost();
         if (waitMs > 0) await sleepMs(waitMs);
         if (!this.#isStopping) await this.#start();

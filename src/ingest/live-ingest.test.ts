@@ -1,4 +1,4 @@
-/** Where encoders connect and recordings are, by what the operator has configured; no process is started. */
+/** The ports for encoders and the folder of recordings for each configuration; no process is started. */
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -61,7 +61,7 @@ test("a usual port that is taken is another one, with a warning; one that was as
   const usual = open({});
   const { rtmpPort = 0, rtmpsPort } = usual.ingest.open() ?? {};
   expect({ isElsewhere: rtmpPort > 1_023 && rtmpPort !== 1935, rtmpsPort }).toEqual({ isElsewhere: true, rtmpsPort: undefined });
-  expect(usual.warnings).toEqual(["a usual port of RTMP is taken: streams are taken on another one"]);
+  expect(usual.warnings).toEqual(["the usual port of RTMP is taken, so encoders connect to another one"]);
   const port = taken(0);
   expect(() => open({ rtmp_port: port }).ingest.open()).toThrow("Failed to listen");
   const free = open({ ...certificate, rtmp_port: 0, rtmps_port: 0 });
@@ -81,7 +81,7 @@ test("recordings are beside the data, or where the operator wants them; of data 
   const elsewhere = join(temporaryFolder(), "a/b");
   expect(open({ recordings: elsewhere }).ingest.recordings).toBe(elsewhere);
   expect(existsSync(elsewhere)).toBe(true);
-  // Who takes no streams keeps none, and makes no folder; recordings of before are still played.
+  // A server without streams makes no folder, and still plays earlier recordings.
   const other = temporaryFolder();
   expect(open({ data: other, rtmp_port: "off" }).ingest.recordings).toBe(join(other, "recordings"));
   expect(open({ data: "postgres://db.example/plaza" }, false).ingest.recordings).toBe(join(".plaza", "recordings"));
@@ -120,7 +120,7 @@ test("D-118: where the operator's own server takes the streams, silent ones are 
   isAway = false;
   await ingest.stop();
   expect(intervals.map(({ isCleared }) => isCleared)).toEqual([true]);
-  // What this server took is lost in every world that is open.
+  // The feeds of this server are lost in every open world.
   expect(looks).toBe(3);
   // Its own process would report them.
   open({ rtmp_port: "off" }).ingest.serve(worlds);

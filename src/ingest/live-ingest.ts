@@ -1,4 +1,4 @@
-/** Live video from encoders, as the server runs it: the ingest process, and the registry of its feeds. */
+/** The server's side of live video: its ports for encoders, the ingest process, the feeds, and the folder of the recordings. */
 import { join } from "node:path";
 import type { Config } from "#config/config";
 import { addressOf } from "#config/listening";
@@ -14,35 +14,35 @@ import { findFreePorts } from "./free-ports.ts";
 import { type IngestObserver, type IngestProcess, startIngest } from "./ingest-process.ts";
 import { WorldFeeds } from "./world-feeds.ts";
 
-/** RTMP's own; of RTMPS, the next one, since 443 is that of the web. */
+/** RTMP's usual port. RTMPS gets the next one, because its usual one, 443, is HTTPS's. */
 const USUAL_PORT = 1935;
 const USUAL_SECURE_PORT = 1936;
 
-/** How often silent media servers are looked for. */
+/** How often the server looks for media servers that have stopped reporting. */
 const LOOK_EVERY_MS = 5_000;
-/** A process starts in a tenth of a second. Where it cannot listen, the log says so, and requests do not wait for it any longer. */
+/** A process starts in a tenth of a second. If it cannot listen, the log says so, and requests stop waiting for it. */
 const LISTENING_WITHIN_MS = 5_000;
 
 export interface LiveIngest {
-  /** The folder of the recordings; undefined: there are none. */
+  /** The folder of the recordings. Undefined: this server has no recordings. */
   readonly recordings: string | undefined;
-  /** Where encoders connect; undefined: they cannot. Throws where a port that was asked for is not to be had. */
+  /** The addresses for encoders. Undefined: encoders cannot connect. Throws if a port that the operator chose is taken. */
   open(): Streaming | undefined;
-  /** Starts the process: from now on keys are checked in these worlds. */
+  /** Starts the process, which checks keys in these worlds. */
   serve(worlds: Worlds): void;
-  /** One of them is open: feeds of processes that are dead are lost. */
+  /** A world was opened: feeds of dead processes are lost. */
   opened(world: World): Promise<void>;
-  /** Recordings become whole, and encoders are disconnected. */
+  /** Finishes the recordings and disconnects the encoders. */
   stop(): Promise<void>;
 }
 
-/** Nothing is started yet. `isOwner`: others of the same server only know its address. */
+/** Starts nothing yet. `isOwner`: this process of the server runs the ingest process; the others only know its address. */
 export function openLiveIngest(config: Config, log: Log, isOwner: boolean): LiveIngest {
   const { rtmp_url: rtmpUrl, rtmp_port: port } = config;
   const isTaken = rtmpUrl === undefined && port !== "off";
   const recordings = isTaken || config.data !== ":memory:" ? recordingsOf(config, log) : undefined;
   if (!isTaken || !isOwner || recordings === undefined) return new Ingest(config, log, recordings, undefined);
-  // The process writes there, and would fail later.
+  // Without the folder the ingest process would fail later.
   makeFolder(recordings.folder);
   return new Ingest(config, log, recordings, (ports, counted) =>
     startIngest(
@@ -66,14 +66,14 @@ export function openLiveIngest(config: Config, log: Log, isOwner: boolean): Live
   );
 }
 
-/** RTMPS runs where there is a certificate. */
+/** RTMPS runs if the server has a certificate. */
 function secureOf({ tls_cert: cert, tls_key: key, rtmps_port: port }: Config): IngestConfig["secure"] {
   return cert === undefined || key === undefined || port === "off" ? undefined : { port: port ?? USUAL_SECURE_PORT, cert, key };
 }
 
 interface Recordings {
   readonly folder: string;
-  /** At the end of the program. */
+  /** Called when the program ends. */
   remove(): void;
 }
 
@@ -88,7 +88,7 @@ class Ingest implements LiveIngest {
   #feeds: WorldFeeds | undefined;
   #looking: ReturnType<typeof setInterval> | undefined;
 
-  /** `makeProcess` undefined: the process is not this server's part. */
+  /** `makeProcess` undefined: another process of the server runs the ingest process, or nobody does. */
   constructor(config: Config, log: Log, recordings: Recordings | undefined, makeProcess: MakeProcess | undefined) {
     this.#config = config;
     this.#log = log;
@@ -110,14 +110,14 @@ class Ingest implements LiveIngest {
     const wantedSecure = secure === undefined ? [] : [{ port: secure.port, isChoice: rtmps_port === undefined }];
     const [rtmpPort = 0, rtmpsPort] = findFreePorts(host, [wanted, ...wantedSecure]);
     if ((rtmp_port === undefined && rtmpPort !== wanted.port) || (secure !== undefined && rtmps_port === undefined && rtmpsPort !== secure.port))
-      this.#log.warn({ rtmp_port: rtmpPort, rtmps_port: rtmpsPort }, "a usual port of RTMP is taken: streams are taken on another one");
+      this.#log.warn({ rtmp_port: rtmpPort, rtmps_port: rtmpsPort }, "the usual port of RTMP is taken, so encoders connect to another one");
     const ports = { port: rtmpPort, secure: secure && { ...secure, port: rtmpsPort ?? secure.port } };
     this.#process = this.#makeProcess(ports, (connections) => {
       streaming.connections = connections;
     });
     const listening = within(this.#process.listening, LISTENING_WITHIN_MS);
     const playClip = async (key: string): Promise<TestFeed> => {
-      // Loaded when somebody first asks for it.
+      // Loaded on first use.
       const { playClip: play } = await import("./test-encoder/test-encoder.ts");
       await listening;
       return play(addressOf(host).replace(/^\[|\]$/g, ""), rtmpPort, key, monotonicMs);
@@ -130,7 +130,7 @@ class Ingest implements LiveIngest {
     const feeds = new WorldFeeds(worlds);
     this.#feeds = feeds;
     this.#process?.serve(feeds);
-    // No process reports that would have them looked for. A timer because only it can notice that a media server says nothing more.
+    // No ingest process reports, and only a timer can notice that a media server has stopped reporting.
     if (this.#config.rtmp_url !== undefined) this.#looking = setInterval(() => this.#loseSilent(feeds), LOOK_EVERY_MS);
   }
 
@@ -150,7 +150,7 @@ class Ingest implements LiveIngest {
   }
 }
 
-/** What is in memory has recordings only as long as the program runs. */
+/** A server in memory has recordings only as long as it runs. */
 function recordingsOf({ recordings, data }: Config, log: Log): Recordings {
   if (recordings !== undefined) return { folder: recordings, remove: () => {} };
   if (data !== ":memory:") return { folder: join(data.startsWith("postgres") ? ".plaza" : data, "recordings"), remove: () => {} };

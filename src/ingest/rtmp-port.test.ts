@@ -94,7 +94,7 @@ test("ingest: a wrong key is refused in RTMP's own words", async () => {
   const { address } = openPort();
   const encoder = startEncoder(address("wrong"), { seconds: 5 });
   expect(await encoder.ended).not.toBe(0);
-  expect(await encoder.messages).toContain("The stream key opens nothing");
+  expect(await encoder.messages).toContain("Unknown stream key");
 });
 
 test("ingest: a stream that is too much ends with its reason, which is no error of the program", async () => {

@@ -1,4 +1,4 @@
-/** The port for encoders: connections, their time limits, and what they send. */
+/** The port for encoders: its connections, and their limits of number and time. */
 import type { Socket, TCPSocketListener } from "bun";
 import ipaddr from "ipaddr.js";
 import type { CertificateAndKey } from "#config/certificate";
@@ -12,19 +12,19 @@ export interface RtmpPortOptions extends Pick<PublisherOwner, "gate" | "recordin
   readonly hostname: string;
   /** 0 picks a free one. */
   readonly port: number;
-  /** RTMPS; undefined: none. */
+  /** RTMPS. Undefined: no RTMPS. */
   readonly secure?: { readonly port: number; readonly certificate: CertificateAndKey } | undefined;
   readonly limits: FeedLimits & ConnectionLimits;
 }
 
 interface ConnectionLimits {
   readonly connectionsMax: number;
-  /** Connections without an accepted key, in all and of one address. */
+  /** Connections without an accepted key, of all addresses and of one. */
   readonly unauthenticatedMax: number;
   readonly unauthenticatedPerAddressMax: number;
 }
 
-/** Time limits are overrun by this at most, and so often feeds are reported. */
+/** How often time limits are checked and feeds are reported. */
 const TICK_MS = 1_000;
 /** How often the log says that connections were closed. */
 const CLOSED_NOTED_EVERY_MS = 10_000;
@@ -32,13 +32,13 @@ const CLOSED_NOTED_EVERY_MS = 10_000;
 export class RtmpPort implements PublisherOwner {
   readonly #options: RtmpPortOptions;
   readonly #publishers = new Set<Publisher>();
-  /** Recordings of connections that are closed and still write. */
+  /** The recordings of closed connections that are still being written. */
   readonly #closing = new Set<Promise<void>>();
   /** The network address of each open connection. */
   readonly #addresses = new Map<Publisher, string>();
   /** Connections that were closed, or not taken, because there were too many. */
   #turnedAway = 0;
-  /** Those of them since the log last named some, by address. */
+  /** The number of them by address, since the last line of the log about them. */
   #unnoted = new Map<string, number>();
   #notedMs = Number.NEGATIVE_INFINITY;
   readonly #plain: TCPSocketListener<Publisher>;
@@ -66,7 +66,7 @@ export class RtmpPort implements PublisherOwner {
       this.#plain.stop(true);
       throw error;
     }
-    // A timer because only it can notice that nothing comes.
+    // Only a timer can notice that nothing arrives.
     this.#ticking = setInterval(() => {
       for (const publisher of [...this.#publishers]) publisher.checkTime();
       this.#noteTurnedAway();
@@ -82,11 +82,11 @@ export class RtmpPort implements PublisherOwner {
     return this.#secure?.port;
   }
 
-  /** New connections get this certificate; the present ones go on. One that is none throws, and the one before stays. */
+  /** New connections get this certificate; open ones continue. Throws if the certificate is not valid; then the old one stays. */
   renew(certificate: CertificateAndKey): void {
     const listener = this.#secure;
     if (listener === undefined) return;
-    // A certificate that is none shows on a port of its own, while the old listener is still there.
+    // Tried on a port of its own first, so that a certificate that is not valid leaves the old listener open.
     this.#listen(0, certificate).stop(true);
     listener.stop(false);
     this.#secure = this.#listen(listener.port, certificate);
@@ -114,7 +114,7 @@ export class RtmpPort implements PublisherOwner {
     this.#options.onNote(about, note);
   }
 
-  /** The server has ended these feeds. */
+  /** Ends these feeds, because the server has ended their broadcasts. */
   drop(feeds: readonly FeedName[]): void {
     for (const feed of feeds) {
       const publisher = [...this.#publishers].find((one) => one.publishes(feed));
@@ -122,7 +122,7 @@ export class RtmpPort implements PublisherOwner {
     }
   }
 
-  /** Takes no new connections and ends the open ones; resolves when all recordings are whole. */
+  /** Refuses new connections and ends the open ones. Resolves when all recordings are complete. */
   async stop(): Promise<void> {
     const listeners = [this.#plain, ...(this.#secure === undefined ? [] : [this.#secure])];
     for (const listener of listeners) listener.stop(false);
@@ -159,8 +159,8 @@ export class RtmpPort implements PublisherOwner {
   }
 
   /**
-   * An encoder shows its key with its first bytes, so the oldest connection without a key leaves for a new one: first of an address with more than
-   * its share, then of the address with the most. False: only encoders with keys are connected, and there are as many as may be.
+   * Closes the oldest connection without a key if there are too many (D-298): of the new connection's address if that has its share, otherwise of the
+   * address with the most. An encoder sends its key at once, so an old connection without one is idle. Returns false if all connections have keys.
    */
   #makeRoom(address: string): boolean {
     const { connectionsMax, unauthenticatedMax, unauthenticatedPerAddressMax } = this.#options.limits;
@@ -188,7 +188,7 @@ export class RtmpPort implements PublisherOwner {
     close();
   }
 
-  /** D-298. Of one line at a time, because a flood would fill the log. */
+  /** D-298. One line for all of them, so that a flood does not fill the log. */
   #noteTurnedAway(): void {
     if (this.#unnoted.size === 0 || monotonicMs() - this.#notedMs < CLOSED_NOTED_EVERY_MS) return;
     const [address, count] = [...this.#unnoted].reduce((most, one) => (one[1] > most[1] ? one : most));
@@ -206,7 +206,7 @@ export class RtmpPort implements PublisherOwner {
   }
 }
 
-/** A host of IPv6 has a whole /64. */
+/** A host with IPv6 has a whole /64. */
 function networkOf(address: string): string {
   const client = ipaddr.process(address.split("%", 1)[0] as string);
   return client instanceof ipaddr.IPv6 ? `${client.parts.slice(0, 4).join(":")}::/64` : client.toString();

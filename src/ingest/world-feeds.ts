@@ -1,4 +1,4 @@
-/** The feeds of the ingest process, each in its world: a stream key begins with the name of its world, unless that is the first one (D-261). */
+/** Finds the world of each feed of the ingest process: a stream key begins with the name of its world, except in the first world (D-261). */
 import { FeedRegistry, worldOfKey } from "#features/live-videos";
 import type { Worlds } from "#graph/worlds/hosting/worlds";
 import type { World } from "#graph/worlds/world";
@@ -6,14 +6,14 @@ import type { Admission, FeedEnding, FeedHealth, FeedName, VideoName } from "./c
 
 export class WorldFeeds {
   readonly #worlds: Pick<Worlds, "hold" | "open">;
-  /** Of the worlds that are open; one that was replaced has a new one. */
+  /** The registry of each open world. A world that replaces another has its own. */
   readonly #registries = new WeakMap<World, FeedRegistry>();
 
   constructor(worlds: Pick<Worlds, "hold" | "open">) {
     this.#worlds = worlds;
   }
 
-  /** A world is open from now on: the feeds of processes that are dead are lost. */
+  /** A world was opened: the feeds of dead processes are lost. */
   opened(world: World): Promise<void> {
     return this.#registryOf(world).takeOver();
   }
@@ -34,10 +34,10 @@ export class WorldFeeds {
     await this.#in(world, (registry) => registry.refused(video, reason));
   }
 
-  /** Returns the feeds that may not go on; a world that is gone has none that may. */
+  /** Returns the feeds that have to end, which includes all of worlds that are gone. */
   async report(feeds: readonly FeedHealth[]): Promise<readonly FeedName[]> {
     const names = new Set(feeds.map(({ world }) => world));
-    // Those without feeds forget what they knew, and see what has become of other processes.
+    // Worlds without feeds forget their health, and look for dead processes.
     for (const { name } of this.#worlds.open()) names.add(name);
     const ended = await Promise.all(
       [...names].map(async (world) => {
@@ -49,7 +49,7 @@ export class WorldFeeds {
     return ended.flat();
   }
 
-  /** The feeds of other processes, and of media servers, that say nothing more. */
+  /** Loses the feeds of other processes and of media servers that have stopped reporting. */
   async loseSilent(): Promise<void> {
     for (const world of this.#worlds.open()) await this.#registryOf(world).loseSilent();
   }
@@ -64,7 +64,7 @@ export class WorldFeeds {
     return admission && { feed: { ...admission.feed, world } };
   }
 
-  /** Undefined: there is no such world. `isUse`: the world stays open for it. */
+  /** Undefined: there is no such world. `isUse`: the call counts as use, so the world is opened if it is not open. */
   async #in<T>(name: string, use: (registry: FeedRegistry) => Promise<T>, isUse = true): Promise<T | undefined> {
     if (!isUse) {
       for (const world of this.#worlds.open()) if (world.name === name) return use(this.#registryOf(world));

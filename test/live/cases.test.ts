@@ -103,7 +103,7 @@ test("LIVE-9: an encoder that comes back too late is refused, and the broadcast 
   await studio.stateWhen(id, ({ state }) => state === "key_dead");
   const late = startEncoder(stream_url);
   expect(await late.ended).not.toBe(0);
-  expect(await late.messages).toContain("The stream key opens nothing");
+  expect(await late.messages).toContain("Unknown stream key");
   await studio.control("POST", "clock/advance", { seconds: 601 });
   expect(await studio.stateWhen(id, isVod)).toMatchObject({ end_reason: "KEY_EXPIRED" });
   expect((await playVods(studio, id))[0]).toBeCloseTo(4, 0);
@@ -123,7 +123,7 @@ test("LIVE-9: a viewer does not notice wrong keys, a second encoder, garbage on 
     socket: { open: (socket) => void socket.write(Buffer.concat([handshake(), Buffer.alloc(4096, 0xff)])), data: () => {} },
   });
   expect([await wrong.ended, await second.ended]).not.toContain(0);
-  expect([await wrong.messages, await second.messages].join()).toMatch(/opens nothing.*Another encoder/s);
+  expect([await wrong.messages, await second.messages].join()).toMatch(/Unknown stream key.*Another encoder/s);
   expect(await playsUntil(page, player, (playing) => playing.currentTime > currentTime + 2)).toMatchObject({ width: 320, error: null });
   // Its network is gone: nothing comes, and nothing closes.
   process.kill(first.pid, "SIGSTOP");

@@ -42,7 +42,7 @@ test("LIVE-9, LIVE-7: the state follows what ffmpeg sends: live, cut off, back w
   expect(await studio.graph(`${id}?fields=status,end_reason`)).toEqual({ id, status: "VOD" });
   const late = startEncoder(stream_url, { seconds: 2 });
   expect(await late.ended).not.toBe(0);
-  expect(await late.messages).toContain("The stream key opens nothing");
+  expect(await late.messages).toContain("Unknown stream key");
 });
 
 test("LIVE-11: a stream without audio ends the broadcast, and its page reads why", async () => {

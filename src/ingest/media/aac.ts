@@ -2,16 +2,16 @@
 import { BitReader, MediaProblem } from "./bits.ts";
 
 export interface AacConfig {
-  /** Samples a second. */
+  /** In hertz. */
   readonly sampleRate: number;
   readonly channels: number;
-  /** As in ADTS: the object type less one. */
+  /** The object type minus one, as ADTS has it. */
   readonly profile: number;
   readonly rateIndex: number;
 }
 
 const RATES = [96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8_000, 7_350];
-/** 5 and 29 are the high-efficiency profiles; below them is AAC LC, which every player decodes. */
+/** 5 and 29 are the high-efficiency profiles. They extend AAC LC, which every player decodes. */
 const SBR = 5;
 const PS = 29;
 const AAC_LC = 2;
@@ -35,7 +35,7 @@ const HEADER_BYTES = 7;
 /** The length has 13 bits. */
 const FRAME_BYTES_MAX = 0x1f_ff;
 
-/** A frame behind its ADTS header (ISO/IEC 14496-3, 1.A.2.2). Throws `MediaProblem`. */
+/** A frame with its ADTS header (ISO/IEC 14496-3, 1.A.2.2). Throws `MediaProblem`. */
 export function adtsFrame({ profile, rateIndex, channels }: AacConfig, frame: Uint8Array): Uint8Array {
   const length = HEADER_BYTES + frame.length;
   if (length > FRAME_BYTES_MAX) throw new MediaProblem("an AAC frame is too large");

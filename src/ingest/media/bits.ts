@@ -1,4 +1,4 @@
-/** The media cannot be taken. The publisher gets the reason and is disconnected. */
+/** The stream cannot be recorded. The encoder gets the message and is disconnected. */
 export class MediaProblem extends Error {
   constructor(problem: string) {
     super(problem);
@@ -6,7 +6,7 @@ export class MediaProblem extends Error {
   }
 }
 
-/** Reads bits from the highest to the lowest, as the headers of H.264 and AAC are written. Past the end there are zeros. */
+/** Reads bits from the highest to the lowest, as in the headers of H.264 and AAC. After the end it reads zeros. */
 export class BitReader {
   readonly #bytes: Uint8Array;
   #at = 0;

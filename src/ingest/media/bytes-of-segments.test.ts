@@ -1,6 +1,6 @@
 /**
- * Every byte of what players are given: its length and the beginning of its digest. That ffmpeg and browsers read such segments as they were meant
- * is shown by other tests; here no byte may change unseen. The author of a change on purpose plays a stream first.
+ * Every byte of segments: their lengths and the beginnings of their digests. Other tests show that ffmpeg and browsers play segments; here no byte may
+ * change unnoticed. If you change one on purpose, play a stream first.
  */
 import { expect, test } from "bun:test";
 import { VIDEO_CONFIG } from "#harness/live/connections";

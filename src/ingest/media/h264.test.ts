@@ -160,7 +160,7 @@ describe("the configuration", () => {
     const whole = configOf(sequence);
     for (let length = 0; length < whole.length; length++) {
       const cut = whole.subarray(0, length);
-      // What ends behind the sequence's parameters has no picture's, which is for the decoder to say.
+      // A record that ends after the sequence parameters has no picture parameters, which is for the decoder to say.
       if (length === whole.length - 5) expect(readVideoConfig(cut).parameterSets).toHaveLength(1);
       else expect(() => readVideoConfig(cut)).toThrow("the H.264 configuration cannot be read");
     }
@@ -185,7 +185,7 @@ test("a picture's NAL units stand behind lengths of 1, 2 or 4 bytes; delimiters 
   }
   const long = Uint8Array.from([1, 1, 0x65, ...new Array<number>(256).fill(7)]);
   expect(nalUnitsOf(long, 2).map(({ length }) => length)).toEqual([257]);
-  // Zeros at the end are no unit, also where they are fewer than a length has.
+  // Zeros at the end are not a unit, even if they are fewer than a length has.
   for (const zeros of [0, 3, 4, 9]) expect(nalUnitsOf(new Uint8Array(zeros), 4)).toEqual([]);
 });
 

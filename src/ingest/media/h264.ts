@@ -1,21 +1,21 @@
-/** H.264 as RTMP carries it: the decoder's configuration, and pictures of NAL units behind their lengths (ISO/IEC 14496-15). */
+/** H.264 as in RTMP: the decoder's configuration, and pictures of NAL units that follow their lengths (ISO/IEC 14496-15). */
 import { BitReader, MediaProblem } from "./bits.ts";
 
 export interface VideoConfig {
-  /** Of the length before a NAL unit: 1, 2 or 4. */
+  /** The size of the length before a NAL unit: 1, 2 or 4. */
   readonly lengthBytes: number;
-  /** Sequence and picture parameter sets, in this order, each a NAL unit. */
+  /** NAL units: the sequence parameter sets, then the picture parameter sets. */
   readonly parameterSets: readonly Uint8Array[];
-  /** Pixels as shown. */
+  /** In pixels, after cropping. */
   readonly width: number;
   readonly height: number;
-  /** As in `codecs` of a playlist, e.g. `avc1.64001f`. */
+  /** For example `avc1.64001f`, as in `codecs` of a playlist. */
   readonly codec: string;
 }
 
 const ACCESS_UNIT_DELIMITER = 9;
 const SEQUENCE_PARAMETERS = 7;
-/** Larger than any level of H.264 allows. */
+/** More than any level of H.264 allows. */
 const PIXELS_MAX = 16_384;
 
 /** Reads an AVCDecoderConfigurationRecord. Throws `MediaProblem`. */
@@ -108,11 +108,11 @@ function skipPictureOrder(reader: BitReader): void {
   reader.skip(1);
   reader.signed();
   reader.signed();
-  // At most 255; a broken header must not keep the program busy.
+  // At most 255, so that a broken header does not keep the program busy.
   for (let left = Math.min(reader.unsigned(), 255); left > 0; left--) reader.signed();
 }
 
-/** Without the bytes that keep a NAL unit from looking like a start code (H.264, 7.4.1). */
+/** Removes the bytes that prevent start codes inside a NAL unit (H.264, 7.4.1). */
 function withoutEmulation(unit: Uint8Array): Uint8Array {
   const bytes: number[] = [];
   for (const [i, byte] of unit.entries()) if (!(byte === 3 && unit[i - 1] === 0 && unit[i - 2] === 0)) bytes.push(byte);

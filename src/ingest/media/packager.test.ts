@@ -185,7 +185,7 @@ test("D-297: sound of another form begins with the next segment, which is discon
   configure();
   at(0, true);
   hear(20);
-  // The same configuration again is no change.
+  // The same configuration again changes nothing.
   packager.addAudio(30, audio(AUDIO_CONFIG));
   hear(40);
   packager.addAudio(50, audio(AUDIO_CONFIG_48));
@@ -335,14 +335,14 @@ test("frames of sound keep their order, and what came before a configuration or 
   hear(10_200, 3);
   at(10_500);
   for (const [nth, byte] of [4, 5, 6].entries()) hear(10_500 + nth * 10, byte);
-  // Another configuration of the picture is no picture.
+  // A configuration does not count as a picture.
   packager.addVideo(10_600, video(VIDEO_CONFIG));
   at(11_500);
   packager.end();
   expect({ given, seen }).toEqual({ given: [[4, 5, 6]], seen: ["picture 500", "segment 1000", "picture 1500", "segment 33"] });
 });
 
-/** What a clip of `untilMs` sends in real time: 25 pictures a second, a key frame every 2 s, and sound; `stamp` makes a time stamp of a time. */
+/** Sends a clip of `untilMs` in real time: 25 pictures a second, a key frame every 2 s, and sound; `stamp` makes a time stamp of a time. */
 function play(untilMs: number, stamp: (ms: number, track: "video" | "audio") => number) {
   const one = watched();
   one.configure();

@@ -1,7 +1,7 @@
 /**
- * Makes segments of what a publisher sends. A segment begins with a key frame where the encoder sends them often enough, and nothing is recorded before
- * there was sound, because a stream without audio is not one (LIVE-12). The encoder's clock decides how long pictures last, and never that sound is
- * missing (D-297).
+ * Packs an encoder's pictures and sound into segments. A segment begins with a key frame if the encoder sends them often enough. Nothing is recorded
+ * before the first sound, because a stream without audio is not recorded at all (LIVE-12). The encoder's time stamps decide how long pictures last, but
+ * not whether sound is missing (D-297).
  */
 import { SEGMENT_SECONDS_MAX } from "#recordings/recording-space";
 import type { AacConfig } from "./aac.ts";
@@ -14,25 +14,25 @@ import type { TransportStream } from "./transport-stream.ts";
 export interface Segment {
   readonly bytes: Uint8Array;
   readonly durationMs: number;
-  /** Its pictures or sound have another form than those before it, or the encoder's clock has stepped in between. */
+  /** Its picture size or sound format differs from the segment before it, or the encoder's clock stepped between them. */
   readonly isDiscontinuous: boolean;
 }
 
-/** What segments are written with. */
+/** Writes the bytes of segments. */
 type Container = Pick<TransportStream, "isEmpty" | "addPicture" | "addSound" | "take">;
 
 interface PackagerOwner {
-  /** The first key frame: the feed has begun. */
+  /** The first key frame has arrived, so the feed has begun. */
   began(config: VideoConfig): void;
   /** Called for every segment, in order. */
   segment(segment: Segment): void;
-  /** D-51: there is video and no audio. */
+  /** D-51: the stream has video and no audio. */
   audioMissing(): void;
   /** The machine's clock, which does not step. */
   monotonicMs(): number;
 }
 
-/** D-51: without sound for so long, by what the encoder announced. */
+/** D-51: how long sound may be missing: if the encoder did not announce it, if it did, and after sound has come. */
 const SILENT_MS_MAX = { unannounced: 2_000, announced: 4_000, inTheMiddle: 10_000 } as const;
 /** A segment is cut at the first key frame after a second: players load few segments, and viewers start early. */
 const SEGMENT_MS_MIN = 1_000;
@@ -42,13 +42,13 @@ const CUT_AT_SOUND_MS = 5_500;
 const SEGMENT_MS_MAX = SEGMENT_SECONDS_MAX * 1_000 + 499;
 /** x264 sends a key frame at least every 250 frames. */
 const KEY_FRAME_MS_MAX = 20_000;
-/** Sound waits so long for more of it: each packet of sound has a header of its own. */
+/** Sound of this length is packed together, because each packet has a header. */
 const SOUND_MS = 150;
-/** Without a first picture, or without a first key frame. */
+/** How long the first picture, or the first key frame, may take. */
 const START_MS_MAX = 10_000;
-/** Encoders that drop pictures leave gaps; the slowest usual rate is 10 a second. */
+/** A longer time between two pictures is a gap: the slowest usual rate is 10 pictures a second. */
 const GAP_MS = 250;
-/** The last segment ends one frame after its last picture; 30 a second is usual. */
+/** The last picture of the stream is shown this long: 30 pictures a second are usual. */
 const LAST_FRAME_MS = 33;
 
 export class Packager {
@@ -58,25 +58,25 @@ export class Packager {
   #video: VideoConfig | undefined;
   #videoConfigBytes: Uint8Array | undefined;
   #audio: AacConfig | undefined;
-  /** The configuration of sound that comes only with the next segment, because a segment has one form of sound. */
+  /** A new configuration of the sound, which takes effect with the next segment, because all sound of a segment has one configuration. */
   #nextAudio: AacConfig | undefined;
   #isAudioAnnounced = false;
-  /** Of the first packet. */
+  /** When the first packet was, on the timeline. */
   #firstMs: number | undefined;
   #hasPicture = false;
-  /** Of the first key frame: on the timeline, and when it arrived. */
+  /** The first key frame: its place on the timeline, and when it arrived. */
   #began: { readonly ms: number; readonly arrivedMs: number } | undefined;
   #lastSoundMs: number | undefined;
   #soundArrivedMs = 0;
-  /** How long the pictures last that have arrived since the last sound did. */
+  /** The duration of all pictures that arrived after the last sound. */
   #silentMs = 0;
-  /** What came before the first key frame is not in the recording. */
+  /** Sound came after the first key frame, so there is something to record. */
   #hasSound = false;
   #segmentBeganMs = 0;
   #isSegmentDiscontinuous = false;
   /** The next segment is discontinuous with this one. */
   #isDiscontinuous = false;
-  /** Of the newest picture or sound of the segment. */
+  /** The time of the newest picture or sound of the segment. */
   #newestMs = 0;
   #lastKeyMs = 0;
   #lastPictureMs = 0;
@@ -145,7 +145,7 @@ export class Packager {
     this.#pictureArrivedMs = nowMs;
   }
 
-  /** By how much the newest sound is behind the newest picture, as far as pictures arrived without sound. */
+  /** How far the newest sound is behind the newest picture, but not more than the duration of the pictures that arrived after it. */
   get audioBehindMs(): number {
     const behindMs = this.#lastPictureMs - Math.max(this.#lastSoundMs ?? 0, this.#began?.ms ?? 0);
     return Math.max(0, Math.min(behindMs, this.#silentMs));
@@ -187,12 +187,12 @@ export class Packager {
     }
   }
 
-  /** The metadata says that there is audio, so it may come a little later. */
+  /** The metadata say that audio will come. */
   announceAudio(): void {
     this.#isAudioAnnounced = true;
   }
 
-  /** Gives the last segment. */
+  /** Completes the last segment. */
   end(): void {
     if (this.#hasEnded || !this.#hasSound) return;
     this.#hasEnded = true;
@@ -223,8 +223,8 @@ export class Packager {
   }
 
   /**
-   * Sound that stops is missed by the machine's clock, and only if pictures arrive meanwhile that last as long: a network that holds everything back
-   * is not silence, and neither is a step of the encoder's clock.
+   * Sound is missing only if none arrived for the time allowed, by the machine's clock, and the pictures that arrived in that time last as long. So
+   * neither a slow network nor a step of the encoder's clock counts as silence.
    */
   #isSilent(nowMs: number): boolean {
     if (this.#lastSoundMs === undefined) return this.#silentMs > (this.#isAudioAnnounced ? SILENT_MS_MAX.announced : SILENT_MS_MAX.unannounced);
@@ -245,7 +245,7 @@ export class Packager {
     }
   }
 
-  /** The next segment begins at `ms`. A gap before it that would make this segment too long belongs to neither. */
+  /** Completes the segment; the next one begins at `ms`. If nothing came for so long that the segment would be too long, that time is in neither. */
   #cut(ms: number): void {
     const isTooLong = ms - this.#segmentBeganMs > SEGMENT_MS_MAX;
     this.#give(isTooLong ? this.#newestMs + LAST_FRAME_MS : ms);

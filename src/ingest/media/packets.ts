@@ -1,4 +1,4 @@
-/** What an encoder sends, and what is recorded of it. */
+/** Messages of audio and video as an encoder sends them, read into packets. */
 import { type AacConfig, readAacConfig } from "./aac.ts";
 import { MediaProblem } from "./bits.ts";
 import type { VideoConfig } from "./h264.ts";
@@ -9,9 +9,9 @@ export type VideoPacket =
   | {
       readonly kind: "frame";
       readonly isKey: boolean;
-      /** Milliseconds from decoding to presentation; may be negative. */
+      /** Milliseconds from decoding to presentation. It can be negative. */
       readonly compositionMs: number;
-      /** NAL units, each behind its length. */
+      /** NAL units, each after its length. */
       readonly bytes: Uint8Array;
     };
 
@@ -23,7 +23,7 @@ export interface Picture {
   /** Milliseconds since the beginning of the session. */
   readonly decodeMs: number;
   readonly showMs: number;
-  /** NAL units, each behind its length. */
+  /** NAL units, each after its length. */
   readonly bytes: Uint8Array;
 }
 
@@ -31,7 +31,7 @@ export interface Sound {
   readonly config: AacConfig;
   /** Milliseconds since the beginning of the session. */
   readonly ms: number;
-  /** One after the other, without gaps. */
+  /** Without gaps between them. */
   readonly frames: readonly Uint8Array[];
 }
 
@@ -39,7 +39,7 @@ export interface Sound {
 const H264 = 7;
 const AAC = 10;
 const KEY_FRAME = 1;
-/** Not a picture, but a command of a server. */
+/** A server's command instead of a picture. */
 const COMMAND_FRAME = 5;
 const CONFIG = 0;
 const FRAME = 1;
@@ -63,7 +63,7 @@ const FOUR_CHARACTER_CODECS: Readonly<Record<string, string>> = {
 const videoRefused = (codec: string): MediaProblem => new MediaProblem(`the video is not H.264 but ${codec}: choose H.264 (AVC) in the encoder`);
 const audioRefused = (codec: string): MediaProblem => new MediaProblem(`the audio is not AAC but ${codec}: choose AAC in the encoder`);
 
-/** Undefined: nothing that is shown. Throws `MediaProblem`. */
+/** Undefined: the tag has no picture and no configuration. Throws `MediaProblem`. */
 export function readVideoTag(body: Uint8Array): VideoPacket | undefined {
   const first = body[0];
   if (first === undefined) return undefined;
@@ -76,7 +76,7 @@ export function readVideoTag(body: Uint8Array): VideoPacket | undefined {
   return body[1] === FRAME ? videoFrame(frameType, signed24(body, 2), body.subarray(5)) : undefined;
 }
 
-/** Undefined: nothing that is heard. Throws `MediaProblem`. */
+/** Undefined: the tag has no sound and no configuration. Throws `MediaProblem`. */
 export function readAudioTag(body: Uint8Array): AudioPacket | undefined {
   const first = body[0];
   if (first === undefined) return undefined;
@@ -86,7 +86,7 @@ export function readAudioTag(body: Uint8Array): AudioPacket | undefined {
   return audioPacket(body[1], body.subarray(2));
 }
 
-/** Instead of a codec's number: four characters name it, after the tag's type. */
+/** In place of the number of a codec: four characters after the tag's type name it (Enhanced RTMP). */
 const ENHANCED_AUDIO = 9;
 const FRAME_WITHOUT_COMPOSITION = 3;
 const VIDEO_METADATA = 4;
@@ -100,11 +100,11 @@ interface EnhancedTag {
   readonly bytes: Uint8Array;
 }
 
-/** Undefined: it is cut off, or not for players. `multitrack`: the type of a tag with several tracks. */
+/** Undefined: the tag is cut off. `multitrack`: the type of a tag with several tracks. */
 function readEnhancedTag(body: Uint8Array, multitrack: number): EnhancedTag | undefined {
   let type = (body[0] as number) & 0x0f;
   let at = 1;
-  // A modifier, such as a time in nanoseconds: its size, itself, then its type and the type of the rest.
+  // A modifier, such as a time in nanoseconds, has its size, its bytes, and a byte with its type and the type of the rest.
   while (type === MODIFIER) {
     const short = (body[at] ?? 0) + 1;
     const isLong = short === 256;

@@ -1,6 +1,6 @@
 /**
- * One timeline for pictures and sound, made of the encoder's time stamps: milliseconds in 32 bits, which may wrap. An encoder's clock may step, for
- * example when a source begins again or the computer's time is set. A step is left out of the timeline, so that the recording goes on.
+ * Places pictures and sound on one timeline, by the encoder's time stamps (milliseconds in 32 bits, which wrap). An encoder's clock may step, for example
+ * when a source begins again or somebody sets the computer's time. The timeline leaves steps out (D-297).
  */
 
 type Track = "video" | "audio";
@@ -9,14 +9,14 @@ interface Newest {
   readonly timestamp: number;
   /** On the timeline. */
   readonly ms: number;
-  /** From the one before it. */
+  /** Since the packet before it. */
   readonly durationMs: number;
   readonly arrivedMs: number;
 }
 
-/** Pictures that are missing, and packets out of order, make smaller differences. */
+/** Larger differences are steps. Missing pictures and packets in the wrong order make smaller ones. */
 const STEP_MS = 1_000;
-/** Between the first picture and the sound beside it: an encoder starts its sources one after the other. */
+/** How far apart picture and sound may begin: an encoder starts its sources one after the other. */
 const START_MS_MAX = 5_000;
 
 export class StreamTime {
@@ -25,7 +25,7 @@ export class StreamTime {
   /** How often the clock has stepped. A step of both tracks counts once. */
   steps = 0;
 
-  /** Grows with every picture, as decoding times do. `nowMs`: when it arrived. */
+  /** The time of a picture, which is always later than that of the picture before. `nowMs`: when it arrived. */
   video(timestamp: number, nowMs: number): number {
     this.#pictureMs = Math.max(this.#place("video", timestamp, nowMs), this.#pictureMs + 1);
     return this.#pictureMs;
@@ -53,8 +53,8 @@ export class StreamTime {
 const difference = (timestamp: number, before: number): number => (timestamp - before) | 0;
 
 /**
- * Whether a packet at `ms` goes on from its track's newest one, `own`. It may be later by the time that has passed meanwhile, or be where the other track
- * already is: the encoder left something out, or the network held it back.
+ * Whether a packet at `ms` continues its track, whose newest packet is `own`. It may be as much later as time has passed, or be at the other track's time,
+ * because the encoder left pictures out or the network delayed them.
  */
 function goesOn(ms: number | undefined, own: Newest | undefined, other: Newest | undefined, nowMs: number): boolean {
   if (ms === undefined) return false;

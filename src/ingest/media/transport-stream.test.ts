@@ -80,7 +80,7 @@ test("only the first packet of a picture has the clock, and says of a key frame 
   const packets = segmentOf(picture(0, { bytes: unit(1_000) }), picture(40, { isKey: false })).filter(({ pid }) => pid === 0x100);
   const flags = packets.map(({ isFirst, adaptation }) => `${isFirst ? "first" : "next"} ${adaptation[1] ?? "none"}`);
   expect(flags).toEqual(["first 80", "next none", "next none", "next none", "next none", "next 0", "first 16"]);
-  // What fills a packet up is ones.
+  // A packet is filled up with ones.
   for (const { adaptation } of packets) for (const byte of adaptation.subarray(adaptation[1] === 0 ? 2 : 8)) expect(byte).toBe(0xff);
 });
 

@@ -1,6 +1,6 @@
 /**
- * One segment of HLS as an MPEG transport stream (ISO/IEC 13818-1) with H.264 and AAC. Decoding times are the encoder's own, so that
- * pictures that are shown in another order than they are decoded (B-frames) keep both times.
+ * Writes segments of HLS as MPEG transport streams (ISO/IEC 13818-1) with H.264 and AAC. A picture keeps both its decoding time and its presentation time,
+ * because pictures may be shown in another order than they are decoded (B-frames).
  */
 import { adtsFrame } from "./aac.ts";
 import { nalUnitsOf } from "./h264.ts";
@@ -19,9 +19,9 @@ const AUDIO_STREAM = 0xc0;
 const H264 = 0x1b;
 const ADTS_AAC = 0x0f;
 
-/** Ticks a millisecond of the 90 kHz clock. */
+/** Ticks per millisecond of the 90 kHz clock. */
 const TICKS = 90;
-/** All times are moved by so much: audio may begin a little before the first picture, and the clock runs ahead of the pictures. */
+/** The first picture is at this time, because audio may begin a little earlier, and the clock runs ahead of the pictures. */
 const START_MS = 1_000;
 const CLOCK_AHEAD_MS = 100;
 
@@ -34,7 +34,7 @@ const FIRST_BUFFER_BYTES = 262_144;
 export class TransportStream {
   #bytes = new Uint8Array(FIRST_BUFFER_BYTES);
   #length = 0;
-  /** Counts the packets of each stream, modulo 16, through all segments. */
+  /** The number of packets of each stream modulo 16, counted over all segments. */
   readonly #counters = new Map<number, number>();
 
   get isEmpty(): boolean {
@@ -57,7 +57,7 @@ export class TransportStream {
     this.#addElement(AUDIO_PID, elementOf(AUDIO_STREAM, ticksOf(ms), undefined, parts), false, undefined);
   }
 
-  /** The segment so far; the next one begins empty. */
+  /** Returns the segment and begins another one. */
   take(): Uint8Array {
     const bytes = this.#bytes.slice(0, this.#length);
     this.#length = 0;
@@ -70,7 +70,7 @@ export class TransportStream {
     for (let at = 0; at < element.length; ) {
       const isFirst = at === 0;
       const left = element.length - at;
-      // Length, flags, and the clock's six bytes.
+      // The length, the flags, and the clock's six bytes.
       const extra = isFirst && clock !== undefined ? 8 : 0;
       const payload = Math.min(left, PAYLOAD_BYTES - extra);
       const packet = this.#beginPacket(pid, isFirst, extra > 0 || payload < PAYLOAD_BYTES);
@@ -81,7 +81,7 @@ export class TransportStream {
     }
   }
 
-  /** `size` bytes: its own length, flags, the clock, and filling. */
+  /** Writes `size` bytes: the length, the flags, the clock, and filling. */
   #writeAdaptation(at: number, size: number, isKey: boolean, clock: number | undefined): void {
     this.#bytes.fill(0xff, at, at + size);
     this.#bytes[at] = size - 1;
@@ -103,7 +103,7 @@ export class TransportStream {
 
   #addTable(pid: number, content: readonly number[], id: number, number: number): void {
     const packet = this.#beginPacket(pid, true, false);
-    // What follows the length: number, version, two section numbers, content, checksum.
+    // The length counts the number, the version, two section numbers, the content and the checksum.
     const length = 5 + content.length + 4;
     const section = [id, 0xb0 | (length >> 8), length & 0xff, number >> 8, number & 0xff, 0xc1, 0, 0, ...content];
     const sum = checksum(section);
@@ -111,7 +111,7 @@ export class TransportStream {
     this.#bytes.set([0, ...section, sum >>> 24, (sum >>> 16) & 0xff, (sum >>> 8) & 0xff, sum & 0xff], packet + 4);
   }
 
-  /** Returns where the packet begins. */
+  /** Returns the index of the first byte of the packet. */
   #beginPacket(pid: number, isFirst: boolean, hasAdaptation: boolean): number {
     const at = this.#length;
     this.#length += PACKET_BYTES;
@@ -130,7 +130,7 @@ export class TransportStream {
   }
 }
 
-/** The clock has 33 bits and starts again after 26 hours; players know that. */
+/** The clock has 33 bits and wraps after 26 hours, as players expect. */
 const ticksOf = (ms: number): number => Math.max(0, Math.round((ms + START_MS) * TICKS));
 
 /** A packetized elementary stream packet: header, times, payload. */
@@ -138,7 +138,7 @@ function elementOf(stream: number, show: number, decode: number | undefined, par
   const times = decode === undefined ? timeOf(2, show) : [...timeOf(3, show), ...timeOf(1, decode)];
   const payload = parts.reduce((sum, part) => sum + part.length, 0);
   const afterLength = 3 + times.length + payload;
-  // A picture may be larger than the field allows; 0 means that the next packet's beginning ends it.
+  // A picture may be larger than the field allows. 0 means that it ends where the next one begins.
   const length = stream === VIDEO_STREAM || afterLength > 0xff_ff ? 0 : afterLength;
   const header = [0, 0, 1, stream, length >> 8, length & 0xff, 0x80, decode === undefined ? 0x80 : 0xc0, times.length, ...times];
   const element = new Uint8Array(header.length + payload);
@@ -158,7 +158,7 @@ function timeOf(mark: number, ticks: number): number[] {
   return [(mark << 4) | (high << 1) | 1, (low >>> 22) & 0xff, ((low >>> 14) & 0xfe) | 1, (low >>> 7) & 0xff, ((low << 1) & 0xfe) | 1];
 }
 
-/** CRC-32 of MPEG-2 (ISO/IEC 13818-1, annex A); only for a few bytes a segment. */
+/** CRC-32 of MPEG-2 (ISO/IEC 13818-1, annex A). Simple and slow: each segment has only a few bytes of tables. */
 function checksum(bytes: readonly number[]): number {
   let sum = 0xff_ff_ff_ff;
   for (const byte of bytes) {

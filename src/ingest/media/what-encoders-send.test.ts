@@ -1,4 +1,4 @@
-/** What encoders send, byte by byte: tags of FLV (file format 10.1, annex E.4), numbers of bits, times. */
+/** The bytes that encoders send: tags of FLV (file format 10.1, annex E.4), numbers of bits, times. */
 import { expect, test } from "bun:test";
 import { BitReader, MediaProblem } from "./bits.ts";
 import { readAudioTag, readVideoTag } from "./packets.ts";

@@ -3,7 +3,7 @@ import { AMF_DEPTH_MAX, AMF_VALUES_MAX, RtmpProblem } from "./message.ts";
 
 export type AmfValue = number | boolean | string | null | undefined | readonly AmfValue[] | AmfObject;
 
-/** Without a prototype, so that a key such as `__proto__` is one like any other. */
+/** It has no prototype, so that `__proto__` is a name like any other. */
 export interface AmfObject {
   readonly [name: string]: AmfValue;
 }
@@ -63,7 +63,7 @@ class AmfReader {
       case Marker.Object:
         return this.#object(depth);
       case Marker.EcmaArray:
-        // The count is a hint; the end marker decides.
+        // The count is only a hint: the object ends with its end marker.
         this.#skip(4);
         return this.#object(depth);
       case Marker.StrictArray:
@@ -75,13 +75,13 @@ class AmfReader {
       case Marker.Undefined:
         return undefined;
       default:
-        throw new RtmpProblem(`the AMF type ${marker} is not one of a publisher`);
+        throw new RtmpProblem(`publishers do not send the AMF type ${marker}`);
     }
   }
 
   #object(depth: number): AmfObject {
     const object = Object.create(null) as Record<string, AmfValue>;
-    // Some encoders leave out the end of the last object of a message.
+    // Some encoders leave out the end marker of the last object in a message.
     while (!this.isAtEnd) {
       const name = this.#text(this.#view.getUint16(this.#skip(2)));
       if (name === "" && this.#bytes[this.#at] === Marker.ObjectEnd) {
@@ -96,7 +96,7 @@ class AmfReader {
   #array(depth: number): AmfValue[] {
     const length = this.#view.getUint32(this.#skip(4));
     const values: AmfValue[] = [];
-    // `value` counts, so a false length ends with a problem and not with memory.
+    // `value` limits the number of values, so a wrong length uses no memory.
     for (let i = 0; i < length; i++) values.push(this.value(depth + 1));
     return values;
   }
@@ -116,7 +116,7 @@ class AmfReader {
     return this.#bytes[this.#skip(1)] as number;
   }
 
-  /** Returns where the skipped bytes begin. */
+  /** Returns the index of the first skipped byte. */
   #skip(count: number): number {
     const start = this.#at;
     if (start + count > this.#bytes.length) throw new RtmpProblem("an AMF value is cut off");
@@ -157,7 +157,7 @@ function write(bytes: number[], value: AmfValue): void {
 
 const isList = (value: readonly AmfValue[] | AmfObject): value is readonly AmfValue[] => Array.isArray(value);
 
-/** Only for text of this program and short text of the peer: at most 65,535 bytes. */
+/** Cuts the text after 65,535 bytes: longer text is never sent. */
 function writeText(bytes: number[], text: string): void {
   const encoded = encoder.encode(text).subarray(0, 0xffff);
   bytes.push(encoded.length >> 8, encoded.length & 0xff, ...encoded);

@@ -111,7 +111,7 @@ test("chunks: what was dropped or is whole holds nothing more, and an empty mess
   const size = chunked({ chunkStream: 2, type: 1, stream: 0, timestamp: 0, body: Uint8Array.of(0, 0, 0x13, 0x88) });
   const abort = (id: number) => chunked({ chunkStream: 2, type: 2, stream: 0, timestamp: 0, body: Uint8Array.of(0, 0, 0, id) });
   // Two at once are too much; one after the other was dropped is not, nor is one after others were whole.
-  expect(() => messagesOf([...size, begin(6, 0), begin(7, 0)], limits)).toThrow("hold too many bytes");
+  expect(() => messagesOf([...size, begin(6, 0), begin(7, 0)], limits)).toThrow("incomplete messages have too many bytes together");
   expect(messagesOf([...size, begin(6, 0), ...abort(6), ...abort(6), ...abort(9), begin(7, 0)], limits)).toEqual([]);
   const whole = chunked({ chunkStream: 6, type: 9, stream: 1, timestamp: 0, body: new Uint8Array(6_000) }, 5_000);
   expect(messagesOf([...size, ...whole, ...whole, begin(7, 0)], limits)).toHaveLength(2);
@@ -163,7 +163,7 @@ test("chunks: a long time is repeated by each chunk or by none of them, and is a
   const [first, second] = chunked({ chunkStream: 6, type: 9, stream: 1, timestamp: LONG, body }) as [Uint8Array, Uint8Array];
   const withoutTime = join([second.subarray(0, 1), second.subarray(5)]);
   for (const rest of [second, withoutTime]) expect(messagesOf([first, rest])).toEqual([{ type: 9, stream: 1, timestamp: LONG, body }]);
-  // The difference to the time before stands in the same four bytes.
+  // The difference to the time before is in the same four bytes.
   const later = Uint8Array.of(0x86, 0xff, 0xff, 0xff, 1, 0, 0, 2, ...body.subarray(0, 128));
   const again = Uint8Array.of(0xc6, 1, 0, 0, 2, ...body.subarray(128));
   expect(messagesOf([first, second, later, again]).map(({ timestamp }) => timestamp)).toEqual([LONG, LONG + 0x01_00_00_02]);

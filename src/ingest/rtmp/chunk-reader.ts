@@ -1,26 +1,26 @@
-/** Puts the messages of RTMP together from chunks (section 5.3.1), as bytes arrive. */
+/** Assembles RTMP messages from chunks (section 5.3.1) as bytes arrive. */
 import { CHUNK_STREAMS_MAX, type Message, type MessageLimits, MessageType, RtmpProblem } from "./message.ts";
 
-/** Until the peer sets another size. */
+/** The chunk size until the peer sets another one. */
 const DEFAULT_CHUNK_BYTES = 128;
-/** Bytes of the message header by the chunk's format. */
+/** The size of the message header by the chunk's format. */
 const MESSAGE_HEADER_BYTES = [11, 7, 3, 0] as const;
-/** This timestamp says that the real one stands in four bytes after the header. */
+/** A timestamp of this value means that four bytes after the header contain the real one. */
 const EXTENDED = 0xff_ff_ff;
 const NO_BYTES = new Uint8Array();
-/** What a message gets at first; more only as its bytes arrive, so that a length alone costs nothing. */
+/** A message gets a buffer of this size, and a larger one only as its bytes arrive, so that a large length alone uses no memory. */
 const FIRST_BUFFER_BYTES = 4096;
 
 interface ChunkStream {
   timestamp: number;
-  /** Added by the next message that begins with a chunk of format 3. */
+  /** The next message adds it to the timestamp if it begins with a chunk of format 3. */
   delta: number;
-  /** The extended timestamp field, which each chunk of the message repeats; undefined: there is none. */
+  /** The extended timestamp, which each chunk of the message repeats. Undefined: the message has a short one. */
   extended: number | undefined;
   length: number;
   type: number;
   stream: number;
-  /** Of the message that is arriving; undefined between two messages. */
+  /** The bytes of the message that is arriving. Undefined between two messages. */
   body: Uint8Array | undefined;
   received: number;
 }
@@ -33,17 +33,17 @@ export class ChunkReader {
   #carry: Uint8Array = NO_BYTES;
   /** Whether the peer repeats an extended timestamp in chunks of format 3; undefined: it has not sent one yet. */
   #repeatsExtended: boolean | undefined;
-  /** The stream whose chunk is arriving, and how much of its payload is still to come. */
+  /** The stream whose chunk is arriving, and how many bytes of that chunk are missing. */
   #current: ChunkStream | undefined;
   #payloadLeft = 0;
-  /** Bytes of all messages that are not complete. */
+  /** The bytes of all incomplete messages together. */
   #assembling = 0;
 
   constructor(limits: MessageLimits) {
     this.limits = limits;
   }
 
-  /** Calls `take` for each message that `bytes` complete. Its body is the receiver's. Throws `RtmpProblem`. */
+  /** Calls `take` for each message that `bytes` complete. `take` may keep the body. Throws `RtmpProblem`. */
   read(bytes: Uint8Array, take: (message: Message) => void): void {
     const all = this.#carry.length === 0 ? bytes : Buffer.concat([this.#carry, bytes]);
     this.#carry = NO_BYTES;
@@ -67,7 +67,7 @@ export class ChunkReader {
     this.#chunkBytes = size;
   }
 
-  /** Section 5.4.2: the rest of the message does not come. */
+  /** Section 5.4.2: the peer does not send the rest of the message. */
   abort(id: number): void {
     const stream = this.#streams.get(id);
     if (stream?.body === undefined) return;
@@ -96,7 +96,7 @@ export class ChunkReader {
     const time = isExtended ? readUint32(header, fixed) : readUint24(header, basic);
     stream.extended = isExtended ? time : undefined;
     stream.timestamp = format === 0 ? time : (stream.timestamp + time) >>> 0;
-    // A chunk of format 3 right after one of format 0 repeats its time, as encoders mean it.
+    // A message in format 3 right after one in format 0 has the same time, because encoders use it so.
     stream.delta = format === 0 ? 0 : time;
     if (format <= 1) {
       stream.length = readUint24(header, basic + 3);
@@ -107,7 +107,7 @@ export class ChunkReader {
     return end;
   }
 
-  /** Format 3: the message goes on, or another one with the same header begins. */
+  /** Format 3: a chunk that continues a message, or begins another one with the same header. */
   #continue(stream: ChunkStream, header: Uint8Array, fixed: number): number | undefined {
     const isRepeated = stream.extended === undefined ? false : this.#isRepeated(stream.extended, header.subarray(fixed));
     if (isRepeated === undefined) return undefined;
@@ -165,7 +165,7 @@ export class ChunkReader {
     if (body.length >= needed) return body;
     const larger = new Uint8Array(Math.min(stream.length, Math.max(needed, body.length * 2)));
     this.#assembling += larger.length - body.length;
-    if (this.#assembling > this.limits.messageBytesMax) throw new RtmpProblem("messages that are not complete hold too many bytes");
+    if (this.#assembling > this.limits.messageBytesMax) throw new RtmpProblem("incomplete messages have too many bytes together");
     larger.set(body.subarray(0, stream.received));
     stream.body = larger;
     return larger;
@@ -178,14 +178,14 @@ export class ChunkReader {
     stream.body = undefined;
     this.#assembling -= body.length;
     const { type, timestamp } = stream;
-    // The next chunk is already of the new size, and the chunk layer's own messages concern nobody else.
+    // Handled here, because the next chunk already has the new size.
     if (type === MessageType.SetChunkSize) this.setChunkBytes(readControl(body));
     else if (type === MessageType.Abort) this.abort(readControl(body));
     else take({ type, stream: stream.stream, timestamp, body });
   }
 }
 
-/** The one number of a control message. */
+/** The number that a control message consists of. */
 export function readControl(body: Uint8Array): number {
   if (body.length < 4) throw new RtmpProblem("a control message is cut off");
   return readUint32(body, 0);

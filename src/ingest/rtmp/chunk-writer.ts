@@ -1,12 +1,12 @@
-/** The bytes of a message, which begins with a whole header. */
+/** Writes a message as chunks, with a whole header first. */
 import type { Message } from "./message.ts";
 
-/** Until another size is set, which this server does not need. */
+/** The chunk size unless the sender sets another one, which this server does not do. */
 const CHUNK_BYTES = 128;
-/** Section 5.3.1.3: from here on the time stands behind the header, and behind that of each further chunk. */
+/** Section 5.3.1.3: from this time on, four bytes after the header of each chunk contain it. */
 const EXTENDED_TIME = 0xff_ff_ff;
 
-/** `chunkStream` is one of 2 to 63: 2 for control, 3 for commands. `chunkBytes`: the size that was set before. */
+/** `chunkStream`: 2 to 63; 2 is for control messages, 3 for commands. `chunkBytes`: the chunk size that the sender has set. */
 export function chunksOf(chunkStream: number, { type, stream, timestamp, body }: Message, chunkBytes = CHUNK_BYTES): Uint8Array {
   const chunkCount = Math.max(1, Math.ceil(body.length / chunkBytes));
   const timeBytes = timestamp < EXTENDED_TIME ? 0 : 4;

@@ -1,6 +1,6 @@
 /**
- * The handshake (section 5.2): the peer sends C0 and C1, gets S0, S1 and S2, and sends C2. What C2 holds is not checked, as encoders
- * differ there.
+ * The handshake (section 5.2): the peer sends C0 and C1, gets S0, S1 and S2, and sends C2. Nothing in C2 is checked, because encoders fill it
+ * differently.
  */
 import { RtmpProblem } from "./message.ts";
 
@@ -12,7 +12,7 @@ export class Handshake {
   #received = 0;
   #echoLeft = PART_BYTES;
 
-  /** `randomBytes` gives S1 its random part; `reply` is called once. Returns the bytes after the handshake; undefined: it is not over. */
+  /** `randomBytes` fills S1; `reply` is called once. Returns the bytes after the handshake. Undefined: the handshake is not complete. */
   read(bytes: Uint8Array, randomBytes: (count: number) => Uint8Array, reply: (bytes: Uint8Array) => void): Uint8Array | undefined {
     let rest = bytes;
     if (this.#received < this.#hello.length) {
@@ -32,7 +32,7 @@ export class Handshake {
   #reply(randomBytes: (count: number) => Uint8Array): Uint8Array {
     const bytes = new Uint8Array(1 + 2 * PART_BYTES);
     bytes[0] = VERSION;
-    // S1: time and four zero bytes, then random ones. S2: C1 again.
+    // S1 is a time of zero, four zero bytes and random bytes. S2 repeats C1.
     bytes.set(randomBytes(PART_BYTES - 8), 9);
     bytes.set(this.#hello.subarray(1), 1 + PART_BYTES);
     return bytes;

@@ -78,7 +78,7 @@ test(`RTMP: ${STREAMS} hostile streams end with a problem or without one, and no
   expect({ problems: problems > STREAMS / 4, admitted: admitted > STREAMS / 10 }).toEqual({ problems: true, admitted: true });
 });
 
-/** What is referenced: the process's own memory depends on the tests before this one. */
+/** Only referenced memory, because the process's memory depends on the tests before this one. */
 function heapBytes(): number {
   Bun.gc(true);
   const { heapSize, extraMemorySize } = heapStats();

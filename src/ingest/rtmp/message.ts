@@ -18,14 +18,14 @@ export const MessageType = {
 
 export interface Message {
   readonly type: number;
-  /** 0 for the connection, else a stream that `createStream` made. */
+  /** 0: the connection. Otherwise a stream that `createStream` made. */
   readonly stream: number;
-  /** Milliseconds on the encoder's own clock, 32 bits; it may wrap. */
+  /** Milliseconds of the encoder's clock, in 32 bits, which wrap. */
   readonly timestamp: number;
   readonly body: Uint8Array;
 }
 
-/** The peer does not speak RTMP as a publisher does, or wants more than it may have. The connection ends. */
+/** The peer breaks the protocol, does not publish, or exceeds a limit. The connection ends. */
 export class RtmpProblem extends Error {
   constructor(problem: string) {
     super(problem);
@@ -33,28 +33,28 @@ export class RtmpProblem extends Error {
   }
 }
 
-/** What a peer of the RTMP port may send. All of it is bounded, and little is allowed before a stream key was accepted. */
+/** The limits for a peer. They are low until its stream key is accepted. */
 
 export interface MessageLimits {
-  /** Of one message, and of all that arrive interleaved at a time. */
+  /** For one message, and for all messages together that arrive interleaved. */
   readonly messageBytesMax: number;
 }
 
-/** `connect` with every property that encoders send has less than 1 KiB. */
+/** `connect` with all properties that encoders send is smaller than 1 KiB. */
 export const BEFORE_KEY: MessageLimits = { messageBytesMax: 16_384 };
-/** A key frame of 4K at 50 Mbit/s has some 3 MiB. */
+/** A key frame of 4K at 50 Mbit/s has about 3 MiB. */
 export const AFTER_KEY: MessageLimits = { messageBytesMax: 8 * 1024 * 1024 };
 
 /** Encoders use 3 to 6 chunk streams. */
 export const CHUNK_STREAMS_MAX = 16;
-/** A key of 24 characters is far below; an id that long is an attempt at something else. */
+/** Plaza's keys are much shorter: 24 characters and the name of a world. */
 export const KEY_CHARACTERS_MAX = 256;
 /** An encoder creates one stream; some create a second one after an error. */
 export const STREAMS_MAX = 8;
-/** Commands before a key was accepted: an encoder sends some 6. */
+/** Commands before a key is accepted; an encoder sends about 6. */
 export const COMMANDS_BEFORE_KEY_MAX = 32;
 
-/** Nesting of AMF0; encoders send 2. */
+/** The depth of nested AMF0 values; encoders send 2. */
 export const AMF_DEPTH_MAX = 8;
-/** Values in one message of AMF0. `onMetaData` has some 30. */
+/** The AMF0 values of one message; `onMetaData` has about 30. */
 export const AMF_VALUES_MAX = 512;

@@ -1,4 +1,4 @@
-/** What a peer of RTMP may do just so often, and what it receives then, message by message. */
+/** The limits of an RTMP connection, and the messages that the peer receives. */
 import { expect, test } from "bun:test";
 import { aggregateOf, chunked, command, handshake, join, media, publishing } from "#harness/live/rtmp";
 import { readAmf, writeAmf } from "./amf0.ts";
@@ -32,7 +32,7 @@ function open() {
     );
     return all;
   };
-  /** What the newest command says of how it went. */
+  /** The status in the newest command. */
   const status = () => {
     const says = messages().at(-1)?.says;
     return Array.isArray(says) ? says[3] : undefined;
@@ -137,7 +137,7 @@ test("commands may come in the form of AMF3, and each of the three words ends th
     receive(amf3([word, 0, null]));
     receive(command([word, 0, null]));
     expect([seen, session.isPublishing]).toEqual([word === "FCUnpublish" ? ["unpublished"] : ["unpublished", "finished"], false]);
-    // What the stream still sends is left out.
+    // Later media are left out.
     receive(media("video", 0, Uint8Array.of(9)), command(["deleteStream", 0, null, 1]), command(["deleteStream", 0, null, 1]));
     expect(seen).toEqual(["unpublished", "finished"]);
     session.refuse("feed", "too late");
@@ -244,7 +244,7 @@ test("section 5.4.3: what was received is acknowledged once the window is full, 
   receive(noise.subarray(1));
   receive(command(["play", 0, null, "x"]));
   expect(seen).toEqual(["end"]);
-  // What ended the connection is not acknowledged any more.
+  // The bytes that ended the connection are not acknowledged.
   expect(acknowledged()).toHaveLength(count + 2);
   expect(session.isPublishing).toBe(false);
 });

@@ -1,8 +1,8 @@
 /**
- * One publisher's connection, as bytes: handshake, chunks, commands. It knows no socket and no stream key; its owner does. Only what
- * a publisher asks for is served, and `play` is refused.
+ * The protocol of one publisher's connection: handshake, chunks, commands. Its owner has the socket and checks the stream key. It serves only the commands
+ * of publishers, and refuses `play`.
  *
- * **Invariant:** before the owner has admitted a key, a peer can send nothing that is large or kept.
+ * **Invariant:** before the owner admits a key, a peer can send nothing that is large or stored.
  */
 import { type AmfObject, type AmfValue, readAmf, writeAmf } from "./amf0.ts";
 import { ChunkReader, readControl } from "./chunk-reader.ts";
@@ -21,23 +21,23 @@ import {
 
 export interface SessionOwner {
   send(bytes: Uint8Array): void;
-  /** After what was sent. */
+  /** Ends the connection after everything is sent. */
   end(): void;
-  /** The peer wants to publish with this key. The owner calls `admit` or `refuse`, now or later. */
+  /** The peer asks to publish with this key. The owner calls `admit` or `refuse`, now or later. */
   publishAsked(key: string): void;
-  /** Audio, video or metadata of the admitted publisher; `timestamp` in ms on its own clock. */
+  /** Audio or video of an admitted publisher; `timestamp` in ms of its clock. */
   media(type: "audio" | "video", timestamp: number, body: Uint8Array): void;
   metadata(values: AmfObject): void;
-  /** The publisher ends its stream in an orderly way. Its connection stays open until `finished` or the peer's close. */
+  /** The publisher ends its stream. The connection stays open until `finished` or the peer's close. */
   unpublished(): void;
-  /** The peer has said its last word, and closes the connection. */
+  /** The peer has sent its last command, and will close the connection. */
   finished(): void;
   randomBytes(count: number): Uint8Array;
 }
 
 /** The application of all stream addresses: `rtmp://host/live/{key}`. */
 const APPLICATION = "live";
-/** The peer says after so many bytes what it has received; this server asks for nothing else. */
+/** The peer acknowledges what it has received after this many bytes. */
 const WINDOW_BYTES = 2_500_000;
 const CONTROL_CHUNKS = 2;
 const COMMAND_CHUNKS = 3;
@@ -50,7 +50,7 @@ const STREAM_BEGIN = 0;
 /** `unpublished`: the stream has ended, and the connection waits for `deleteStream` or the peer's close. */
 type State = "handshake" | "commands" | "asking" | "publishing" | "unpublished" | "ended";
 
-/** `key`: it opens nothing, or is in use. `feed`: what was sent cannot go on. */
+/** `key`: the key is unknown or in use. `feed`: the stream cannot continue. */
 type Refusal = "key" | "feed";
 
 export class PublisherSession {
@@ -61,7 +61,7 @@ export class PublisherSession {
   #isConnected = false;
   #streams = 0;
   #commands = 0;
-  /** The stream that publishes. */
+  /** The id of the stream that publishes. */
   #stream = 0;
   #receivedBytes = 0;
   #acknowledgedBytes = 0;
@@ -75,7 +75,7 @@ export class PublisherSession {
     return this.#state === "publishing";
   }
 
-  /** Throws `RtmpProblem`, after which the connection must be closed. */
+  /** Throws `RtmpProblem`; the owner then has to close the connection. */
   received(bytes: Uint8Array): void {
     if (this.#state === "ended") return;
     let rest: Uint8Array | undefined = bytes;
@@ -88,7 +88,7 @@ export class PublisherSession {
     this.#acknowledge(bytes.length);
   }
 
-  /** The key is valid: media may come. */
+  /** Accepts the key, so that the publisher may send media. */
   admit(): void {
     if (this.#state !== "asking") return;
     this.#state = "publishing";
@@ -122,7 +122,7 @@ export class PublisherSession {
         this.#command(readAmf(body), stream);
         return;
       case MessageType.CommandAmf3:
-        // A byte for the format, then AMF0 as encoders send it.
+        // A byte for the format precedes AMF0; encoders send nothing else.
         this.#command(readAmf(body.subarray(1)), stream);
         return;
       case MessageType.Aggregate:
@@ -164,7 +164,7 @@ export class PublisherSession {
         this.#publish(rest[0], stream);
         return;
       case "FCUnpublish":
-        // rtmp2sink takes a connection that is closed before its deleteStream for an error.
+        // The connection stays open, because rtmp2sink reports an error if it is closed before deleteStream.
         this.#unpublish();
         return;
       case "deleteStream":
@@ -174,7 +174,7 @@ export class PublisherSession {
         return;
       case "play":
       case "play2":
-        this.#sendStatus("error", "NetStream.Play.Failed", "This server takes streams and plays none; see embed_html");
+        this.#sendStatus("error", "NetStream.Play.Failed", "This server only receives streams; watch them in the player of embed_html");
         this.#end();
         return;
       default:
@@ -185,7 +185,7 @@ export class PublisherSession {
   #connect(transaction: number, argument: AmfValue): void {
     if (this.#isConnected) throw new RtmpProblem("connect comes twice");
     if (!isObject(argument)) throw new RtmpProblem("connect has no properties");
-    // Some encoders leave the slash of the address at its end.
+    // Some encoders send the address with a slash at its end.
     const application = typeof argument.app === "string" ? argument.app.replace(/\/$/, "") : undefined;
     if (application !== APPLICATION) {
       this.#sendCommand(["_error", transaction, null, status("error", "NetConnection.Connect.InvalidApp", `The application is ${APPLICATION}`)]);
@@ -214,7 +214,7 @@ export class PublisherSession {
       return;
     }
     this.#state = "asking";
-    // Some encoders add a query to the key.
+    // Some encoders append a query to the key.
     this.#owner.publishAsked(key.split("?", 1)[0] as string);
   }
 
@@ -254,11 +254,11 @@ export class PublisherSession {
 
 const status = (level: "status" | "error", code: string, description: string) => ({ level, code, description });
 
-/** Of each message inside an aggregate message (section 7.1.6): type, length, time, stream; behind its body its size. */
+/** Each message inside an aggregate message (section 7.1.6) has a header of type, length, time and stream, and its size after its body. */
 const PART_HEADER_BYTES = 11;
 const PART_END_BYTES = 4;
 
-/** The times inside count from another zero: the first part has the time of the whole. Throws `RtmpProblem`. */
+/** The times inside begin at another zero: the first message has the time of the whole. Throws `RtmpProblem`. */
 function partsOf({ body, stream, timestamp }: Message): Message[] {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   const parts: Message[] = [];

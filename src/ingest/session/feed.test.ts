@@ -1,4 +1,4 @@
-/** What a publisher's feed counts and keeps: its rate over five seconds, its health, and every segment, also those before the server has responded. */
+/** The health and the recording of a feed: its rate over five seconds, its health, and every segment, also those before the server has responded. */
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -122,7 +122,7 @@ test("what came before the server responded is recorded first, and all of it is 
   // Never before the feed has begun.
   expect(lines.slice(0, 3).map((line) => Number(line.split(" ")[2]))).toEqual([real.ms, real.ms, real.ms]);
   expect({ ended, stopped }).toEqual({ ended: [[NAME, "lost"]], stopped: [] });
-  // What comes afterwards is nothing of it.
+  // Media after the end are left out.
   send(3_000, 5_000);
   expect(index()).toBe(lines.join("\n"));
 });
@@ -145,7 +145,7 @@ test("a key that opens nothing any more stops the publisher, and leaves no recor
   await Bun.sleep(1);
   send(100, 3_000);
   await feed.end("lost");
-  expect({ stopped, ended, files: readdirSync(root) }).toEqual({ stopped: ["The stream key opens nothing any more"], ended: [], files: [] });
+  expect({ stopped, ended, files: readdirSync(root) }).toEqual({ stopped: ["The stream key is no longer valid"], ended: [], files: [] });
 });
 
 test("a stream without sound is stopped, and the server learns why", async () => {

@@ -1,4 +1,4 @@
-/** What one admitted publisher sends: packaged, recorded, and counted. */
+/** Packs, records and measures the stream of one admitted publisher. */
 import type { RecordingSpace } from "#recordings/recording-space";
 import { type RecordedSegment, SessionRecording } from "#recordings/session-recording";
 import type { Admission, FeedEnding, FeedGate, FeedHealth, FeedName } from "../channel.ts";
@@ -16,33 +16,33 @@ export interface FeedOptions {
   readonly limits: FeedLimits;
   realNowMs(): number;
   monotonicMs(): number;
-  /** The feed cannot go on; the publisher reads the reason. */
+  /** The feed has to end; the encoder gets the reason. */
   stop(reason: string): void;
   onError(error: unknown): void;
 }
 
 export interface FeedLimits {
-  /** Averaged over `RATE_TICKS` seconds. */
+  /** An average over `RATE_TICKS` seconds. */
   readonly bitsPerSecondMax: number;
 }
 
-/** Encoders send key frames in bursts, so the rate is an average over so many seconds. */
+/** The rate is an average over 5 seconds, because encoders send key frames in bursts. */
 const RATE_TICKS = 5;
 
 export class Feed {
   readonly #options: FeedOptions;
   readonly #packager: Packager;
   #config: VideoConfig | undefined;
-  /** The machine's time of the first key frame. */
+  /** When the first key frame arrived, by the machine's time. */
   #beganRealMs = 0;
   #admission: Admission | undefined;
   #recording: SessionRecording | undefined;
-  /** Segments that were ready before the server had answered. */
+  /** Segments that are complete before the server replies. */
   #early: RecordedSegment[] = [];
   #hasEnded = false;
-  /** The server is asked, or has replied. */
+  /** Resolves when the server has replied. */
   #starting: Promise<void> = Promise.resolve();
-  /** Of the ticks, newest last. */
+  /** The last ticks, newest last. */
   readonly #ticks: { bytes: number; audioBytes: number; frames: number }[] = [];
   #bytes = 0;
   #audioBytes = 0;
@@ -82,7 +82,7 @@ export class Feed {
     this.#packager.announceAudio();
   }
 
-  /** Once a second. Throws `MediaProblem` where the publisher sends too much. */
+  /** Called once a second. Throws `MediaProblem` if the bit rate is too high. */
   tick(): void {
     this.#ticks.push({ bytes: this.#bytes, audioBytes: this.#audioBytes, frames: this.#frames });
     this.#bytes = 0;
@@ -94,9 +94,9 @@ export class Feed {
       throw new MediaProblem(`the stream has more than ${Math.round(bitsPerSecondMax / 1_000_000)} Mbit/s`);
   }
 
-  /** Undefined: it has not begun. */
+  /** Undefined: the feed has not begun. */
   get health(): FeedHealth | undefined {
-    // Before the first second is over there is no rate.
+    // There is no rate in the first second.
     if (this.#admission === undefined || this.#config === undefined || this.#hasEnded || this.#ticks.length === 0) return undefined;
     const { width, height } = this.#config;
     return {
@@ -112,7 +112,7 @@ export class Feed {
     };
   }
 
-  /** Its first key frame has come. */
+  /** The first key frame has arrived. */
   get hasBegun(): boolean {
     return this.#config !== undefined;
   }
@@ -122,12 +122,12 @@ export class Feed {
     return feed?.video === name.video && feed.session === name.session && feed.world === name.world;
   }
 
-  /** The publisher is gone, or may not go on; resolves when the recording is whole. */
+  /** Ends the feed. `ending` undefined: the server knows already. Resolves when the recording is complete. */
   async end(ending: FeedEnding | undefined): Promise<void> {
     if (this.#hasEnded) return;
     this.#packager.end();
     this.#hasEnded = true;
-    // The server may still be asked; what came meanwhile is recorded, too.
+    // If the server has not replied yet, the stream until now is recorded after its reply.
     await this.#starting;
     await this.#recording?.end();
     if (this.#admission !== undefined && ending !== undefined) this.#options.gate.end(this.#admission.feed, ending);
@@ -144,7 +144,7 @@ export class Feed {
     const admission = await gate.start(key, config);
     if (admission === undefined) {
       this.#hasEnded = true;
-      this.#options.stop("The stream key opens nothing any more");
+      this.#options.stop("The stream key is no longer valid");
       return;
     }
     this.#admission = admission;

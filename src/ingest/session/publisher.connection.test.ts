@@ -50,7 +50,7 @@ test("a connection that was ended has two seconds to read why, and what it still
   const { line, publisher, publish } = connect();
   time.ms = 500;
   await publish("wrong");
-  expect([line.sent.includes("The stream key opens nothing"), line.ends]).toEqual([true, ["shutdown"]]);
+  expect([line.sent.includes("Unknown stream key"), line.ends]).toEqual([true, ["shutdown"]]);
   publisher.end();
   publisher.received(Buffer.from("no RTMP"));
   time.ms = 2_500;

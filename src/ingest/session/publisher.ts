@@ -1,4 +1,4 @@
-/** One connection of the port: the socket, its session of RTMP, and the feed that it publishes. */
+/** A connection to the port for encoders: its socket, its RTMP session, and the feed that it publishes. */
 import type { Socket } from "bun";
 import type { RecordingSpace } from "#recordings/recording-space";
 import type { Admission, FeedEnding, FeedGate, FeedHealth, FeedName } from "../channel.ts";
@@ -18,24 +18,24 @@ export interface PublisherOwner {
   monotonicMs(): number;
   realNowMs(): number;
   randomBytes(count: number): Uint8Array;
-  /** Another connection that publishes the same video, if there is one. */
+  /** The connection that publishes this video, if there is one. */
   publisherOf(feed: FeedName): Publisher | undefined;
   onError(error: unknown, about: Readonly<Record<string, unknown>>): void;
-  /** What a person who operates the server may want to know. */
+  /** A line of the log for the operator. */
   onNote(about: Readonly<Record<string, unknown>>, note: string): void;
 }
 
-/** From the opening of the connection to an accepted key. */
+/** A connection has this time to get its key accepted. */
 const KEY_WITHIN_MS = 10_000;
-/** A publisher that is silent for so long is gone: its network broke off and its socket is half open. */
+/** A publisher that is silent for longer has lost its network, and its socket is half open. */
 const SILENT_MS_MAX = 8_000;
-/** After so much silence another connection with the same key takes over. */
+/** After this silence another connection with the same key takes over. */
 const TAKEN_OVER_AFTER_MS = 3_000;
-/** How long the peer has to read the last message and close. */
+/** The time that the peer has to read the last message and close. */
 const LINGER_MS = 2_000;
 /** From FCUnpublish to deleteStream or the peer's close: encoders take less than a second. */
 const UNPUBLISHED_MS_MAX = 10_000;
-/** A peer that reads nothing is not served: messages to it are few and small. */
+/** A peer that reads nothing is disconnected, because few and small messages are sent to it. */
 const UNSENT_BYTES_MAX = 65_536;
 
 export class Publisher implements SessionOwner {
@@ -48,15 +48,15 @@ export class Publisher implements SessionOwner {
   #unsentBytes = 0;
   readonly #openedMs: number;
   #receivedMs: number;
-  /** When the last message was sent or received, after which only the peer's close is awaited. */
+  /** When the last message was sent or received. After it only the peer's close is expected. */
   #endedMs: number | undefined;
   /** When the publisher ended its stream. */
   #unpublishedMs: number | undefined;
-  /** The video whose key was accepted, its world, and this key. */
+  /** The video whose key was accepted, the world of the video, and the key. */
   video: string | undefined;
   world: string | undefined;
   #key: string | undefined;
-  /** Resolves when the recording is whole. */
+  /** Resolves when the recording is complete. */
   #recorded: Promise<void> = Promise.resolve();
 
   constructor(socket: Socket<Publisher>, owner: PublisherOwner) {
@@ -106,7 +106,7 @@ export class Publisher implements SessionOwner {
     return this.#recorded;
   }
 
-  /** At once, and without a word. */
+  /** Closes the connection at once, without a message. */
   terminate(): void {
     this.#socket.terminate();
   }
@@ -126,7 +126,7 @@ export class Publisher implements SessionOwner {
     } else this.#guarded(() => this.#feed?.tick());
   }
 
-  /** The feed may not go on: `ending` undefined means that the server knows. Resolves when the recording is whole. */
+  /** Ends the feed. `ending` undefined: the server knows already. Resolves when the recording is complete. */
   stop(reason: string, ending?: FeedEnding): Promise<void> {
     this.#endFeed(ending);
     if (this.#session === undefined) this.#socket.terminate();
@@ -134,7 +134,7 @@ export class Publisher implements SessionOwner {
     return this.#recorded;
   }
 
-  // What the session asks of its owner.
+  // The methods of `SessionOwner`.
 
   send(bytes: Uint8Array): void {
     if (this.#unsentBytes > 0) {
@@ -186,7 +186,7 @@ export class Publisher implements SessionOwner {
   async #admit(key: string): Promise<void> {
     const admission = await this.#owner.gate.check(key);
     if (this.#endedMs !== undefined) return;
-    if (admission === undefined) this.#session?.refuse("key", "The stream key opens nothing");
+    if (admission === undefined) this.#session?.refuse("key", "Unknown stream key");
     else if (this.#takeOver(admission, key)) this.#begin(admission, key);
     else {
       this.#owner.gate.refused(admission.feed, "another encoder sends with the same stream key: stop one of them, or make a new key");
@@ -212,7 +212,7 @@ export class Publisher implements SessionOwner {
     this.#session?.admit();
   }
 
-  /** Whether the key is free. A connection that is silent may be half open, so it gives way, as one with an older key does. */
+  /** Whether the key is free. A silent connection is disconnected, because it may be half open; so is one with an older key. */
   #takeOver({ feed }: Admission, key: string): boolean {
     const other = this.#owner.publisherOf(feed);
     if (other === undefined || other === this) return true;
@@ -236,14 +236,14 @@ export class Publisher implements SessionOwner {
     if (this.#unsentBytes > UNSENT_BYTES_MAX) this.#socket.terminate();
   }
 
-  /** What a peer sends never ends the process: a problem ends the connection. */
+  /** Nothing that a peer sends ends the process: a problem ends the connection. */
   #guarded(work: () => void): void {
     try {
       work();
     } catch (error) {
       const isKnown = error instanceof MediaProblem || error instanceof RtmpProblem;
       if (!isKnown) this.#owner.onError(error, { world: this.world, video: this.video });
-      // A peer without a valid key gets no answer.
+      // A peer without a valid key gets no reason.
       if (isKnown && this.#reportRefusal(error.message)) void this.stop(error.message, "lost");
       else {
         this.#endFeed("lost");
@@ -252,7 +252,7 @@ export class Publisher implements SessionOwner {
     }
   }
 
-  /** Tells the server and the log. False: the publisher has no valid key. */
+  /** Reports to the server and the log. Returns false if the publisher has no valid key. */
   #reportRefusal(reason: string): boolean {
     const { world, video } = this;
     if (world === undefined || video === undefined) return false;

@@ -1,29 +1,29 @@
-/** The test clip: a file of FLV (format 10.1, annex E), which `tools/test-encoder/make-clip.ts` makes. */
+/** The test clip: an FLV file (format 10.1, annex E) that `tools/test-encoder/make-clip.ts` makes. */
 import clip from "./clip.flv" with { type: "file" };
 
-/** The body of a message of audio or video, as RTMP carries it too. */
+/** A tag, whose body is also the body of an RTMP message. */
 export interface Tag {
   readonly isAudio: boolean;
-  /** How to decode what follows; no sound or picture itself. */
+  /** The tag has the decoder's configuration, and neither sound nor a picture. */
   readonly isConfig: boolean;
   readonly ms: number;
   readonly body: Uint8Array;
 }
 
-/** 120 pictures, and as many frames of sound as they need. */
+/** 120 pictures. */
 export const CLIP_MS = 4_800;
 
-/** In the source's folder, beside the build, or in the executable. */
+/** The clip is in the source's folder, beside the build, or in the executable. */
 export const readClip = async (): Promise<Tag[]> => readTags(await Bun.file(new URL(clip, import.meta.url)).bytes());
 
 const FILE_HEADER_BYTES = 13;
 const TAG_HEADER_BYTES = 11;
-/** Of the tag before, behind each. */
+/** After each tag comes its length. */
 const LENGTH_BYTES = 4;
 const AUDIO = 8;
 const VIDEO = 9;
 
-/** Audio and video, in the order of the file; metadata are left out. */
+/** The tags of audio and video, in the order of the file. */
 export function readTags(bytes: Uint8Array): Tag[] {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const tags: Tag[] = [];

@@ -1,4 +1,4 @@
-/** Publishes to an RTMP server: the handshake, a stream key, then what its owner sends. */
+/** Publishes to an RTMP server: the handshake, a stream key, then the messages of its owner. */
 import type { Socket } from "bun";
 import { readAmf, writeAmf } from "../rtmp/amf0.ts";
 import { ChunkReader } from "../rtmp/chunk-reader.ts";
@@ -10,7 +10,7 @@ import type { Tag } from "./clip.ts";
 const HANDSHAKE_BYTES = 1 + 2 * 1536;
 const VERSION = 3;
 const [CONTROL_CHUNKS, COMMAND_CHUNKS, AUDIO_CHUNKS, VIDEO_CHUNKS] = [2, 3, 4, 6];
-/** The first that `createStream` makes. */
+/** The first stream of `createStream`. */
 const STREAM = 1;
 /** Encoders such as OBS send chunks of this size. */
 export const CHUNK_BYTES = 4_096;
@@ -34,17 +34,17 @@ export class RtmpClient {
   readonly #closed = Promise.withResolvers<string>();
   #reason = "the server has closed the connection";
   #waiting: Uint8Array[] = [];
-  /** Of what the server has not taken yet. */
+  /** The bytes that the network has not accepted yet. */
   waitingBytes = 0;
   /** Resolves when the connection is closed, with the server's reason. */
   readonly closed = this.#closed.promise;
 
   constructor() {
-    // A connection that ends before it was asked for anything is no failure of the program.
+    // A connection may end before anybody waits for `publish`.
     this.#admitted.promise.catch(() => {});
   }
 
-  /** Resolves when the server takes the stream. Rejects with the server's reason, or where nobody listens. */
+  /** Resolves when the server accepts the stream. Rejects with the server's reason, or if nobody listens. */
   async publish(hostname: string, port: number, key: string, chunkBytes = CHUNK_BYTES): Promise<void> {
     const socket = await Bun.connect({
       ...{ hostname, port },
@@ -67,20 +67,20 @@ export class RtmpClient {
     await this.#admitted.promise;
   }
 
-  /** What the server does not take at once waits. */
+  /** Keeps the bytes that the network does not accept at once, and sends them later. */
   send(bytes: Uint8Array): void {
     this.#waiting.push(bytes);
     this.waitingBytes += bytes.length;
     this.#flush();
   }
 
-  /** Ends the stream in an orderly way. */
+  /** Ends the stream, then the connection. */
   end(): void {
     this.send(command(["deleteStream", 4, null, STREAM]));
     this.#socket?.end();
   }
 
-  /** Ends the connection without a word. */
+  /** Closes the connection at once. */
   terminate(): void {
     this.#socket?.terminate();
   }
@@ -108,7 +108,7 @@ export class RtmpClient {
     }
   }
 
-  /** `onStatus` says whether the server takes the stream. */
+  /** Reads `onStatus`, which contains whether the server accepts the stream. */
   #take([name, , , information]: readonly unknown[]): void {
     if (name !== "onStatus") return;
     const { level, code, description } = information as { level?: unknown; code?: unknown; description?: unknown };

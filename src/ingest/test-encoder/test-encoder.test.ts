@@ -102,7 +102,7 @@ test("it stops in an orderly way, and a key that opens nothing is refused with t
   await started;
   stop();
   expect(await ended).toBeString();
-  await expect(play(port.port, "wrong")).rejects.toThrow("The stream key opens nothing");
+  await expect(play(port.port, "wrong")).rejects.toThrow("Unknown stream key");
   await port.stop();
   await expect(play(port.port, "k")).rejects.toMatchObject({ code: "ECONNREFUSED" });
 });

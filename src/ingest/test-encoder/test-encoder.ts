@@ -1,19 +1,19 @@
 /**
- * An encoder of the server's own (D-119): it sends a short clip with sound to the server's port for encoders, again and again, until its
- * connection is closed, as that of any encoder is when its video ends.
+ * The test encoder (D-119): sends a short clip with sound to the server's port for encoders, again and again, until the server closes the connection,
+ * for example because the video has ended.
  */
 import type { TestFeed } from "#graph/worlds/world";
 import { CLIP_MS, readClip, type Tag } from "./clip.ts";
 import { CHUNK_BYTES, mediaOf, RtmpClient } from "./rtmp-client.ts";
 
-/** A picture is shown for so long. */
+/** The duration of a picture. */
 const TURN_MS = 40;
-/** Where the machine slept or was busy for longer, what was due meanwhile is not sent all at once; times in the stream have no gap. */
+/** If the machine slept or was busy for longer, the clip continues later, so that it is not sent in a burst. Its time stamps have no gap. */
 const BEHIND_MS_MAX = 2_000;
-/** Some 20 s of the clip: the server no longer reads. */
+/** About 20 s of the clip. If more waits, the server has stopped reading. */
 const WAITING_BYTES_MAX = 1_048_576;
 
-/** What the clip is, sent from `startedMs` on, over and over. */
+/** Sends the clip from `startedMs` on, again and again. */
 export class Playback {
   readonly #configs: readonly Tag[];
   readonly #tags: readonly Tag[];
@@ -28,7 +28,7 @@ export class Playback {
     this.#send = send;
   }
 
-  /** Sends what is due. `nowMs` on the clock of `startedMs`. */
+  /** Sends the tags that are due. `nowMs` is on the clock of `startedMs`. */
   turn(nowMs: number): void {
     if (this.#next === 0) for (const config of this.#configs) this.#send(config);
     const behindMs = nowMs - this.#startedMs - this.#following().ms;
@@ -39,20 +39,20 @@ export class Playback {
     }
   }
 
-  /** With its time in the stream. */
+  /** The next tag, with its time in the stream. */
   #following(): Tag {
     const tag = this.#tags[this.#next % this.#tags.length] as Tag;
     return { ...tag, ms: tag.ms + Math.floor(this.#next / this.#tags.length) * CLIP_MS };
   }
 }
 
-/** Resolves once the server takes the stream. Rejects with its reason. */
+/** Resolves when the server accepts the stream. Rejects with the server's reason. */
 export async function playClip(hostname: string, port: number, key: string, monotonicMs: () => number): Promise<TestFeed> {
   const tags = await readClip();
   const client = new RtmpClient();
   await client.publish(hostname, port, key);
   const playback = new Playback(tags, monotonicMs(), (tag) => client.send(mediaOf(tag, CHUNK_BYTES)));
-  // A timer because only it can send at the pace of the clip. It ends with the connection.
+  // Only a timer can send at the pace of the clip. It ends with the connection.
   const turning = setInterval(() => {
     playback.turn(monotonicMs());
     if (client.waitingBytes > WAITING_BYTES_MAX) client.terminate();

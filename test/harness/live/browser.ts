@@ -7,10 +7,10 @@ import { temporaryFolder } from "../server.ts";
 
 needs("chromium");
 
-/** Codes of keys that are neither letters nor digits. */
+/** The codes of keys other than letters and digits. */
 const KEY_CODES: Readonly<Record<string, number>> = { Enter: 13, Escape: 27, Tab: 9, ArrowDown: 40, ArrowUp: 38, Home: 36, End: 35 };
 
-/** Errors of the protocol for a document that is gone before or during a request. */
+/** The errors of the protocol if a frame's document has gone, before or during a command. */
 const GONE = /Cannot find context with specified id|Inspected target navigated or closed|Execution context was destroyed/;
 
 const BROWSERS = ["chromium", "google-chrome"];

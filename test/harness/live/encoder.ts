@@ -69,7 +69,7 @@ export interface ProbedPacket {
   readonly flags: string;
 }
 
-/** The packets that ffprobe finds in a file, and its complaints. */
+/** The packets that ffprobe finds in a file, and its warnings. */
 export async function probe(path: string): Promise<{ packets: ProbedPacket[]; problems: string }> {
   const entries = "packet=codec_type,pts_time,dts_time,flags";
   const child = Bun.spawn(["ffprobe", "-v", "warning", "-show_entries", entries, "-of", "json", path], { stdout: "pipe", stderr: "pipe" });

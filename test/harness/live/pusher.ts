@@ -15,7 +15,7 @@ export type Stamp = (tag: Pick<Tag, "isAudio" | "ms">) => number;
 export const readMessages = (path: string, chunkBytes: number, stamp: Stamp = ({ ms }) => ms): Message[] =>
   readTags(readFileSync(path)).map((tag) => ({ isAudio: tag.isAudio, ms: tag.ms, bytes: mediaOf({ ...tag, ms: stamp(tag) }, chunkBytes) }));
 
-/** One encoder. Bytes that the server does not take at once wait, as in an encoder's buffer. */
+/** One encoder. Bytes that the server does not accept at once wait, as in an encoder's buffer. */
 export class Pusher {
   readonly #messages: readonly Message[];
   readonly #chunkBytes: number;

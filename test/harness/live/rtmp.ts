@@ -45,7 +45,7 @@ function basicHeader(format: number, chunkStream: number): Uint8Array {
 export const command = (values: Parameters<typeof writeAmf>[0], stream = 0): Uint8Array =>
   join(chunked({ chunkStream: 3, type: 20, stream, timestamp: 0, body: writeAmf(values) }));
 
-/** The messages of an encoder before its media. */
+/** The messages of an encoder before media. */
 export const publishing = (key: string, app = "live"): Uint8Array[] => [
   handshake(),
   command(["connect", 1, { app, type: "nonprivate", tcUrl: `rtmp://127.0.0.1/${app}` }]),

@@ -93,7 +93,7 @@ export async function openStudio(data: string, options: readonly string[] = []):
   const world = existsSync(data) ? [] : ["--world", worldFile(studioWorld)];
   const studio = new Studio(await startServer(["--data", data, "--rtmp-port", "0", ...world, ...options]));
   const { rtmp_url } = studio.server;
-  // A media server of another test does not belong to this one.
+  // Another media server is not waited for.
   if (rtmp_url?.includes("127.0.0.1") === true) await untilListening(Number(new URL(rtmp_url.replace("rtmp:", "http:")).port));
   return studio;
 }
