@@ -63,7 +63,10 @@ test("LIVE-3: the clip is published, and its playlist and segments go on over it
   await studio.graph(id, { end_live_video: true });
   await untilNone(server);
   expect(await studio.state(id)).toMatchObject({ status: "VOD", test_encoder: false });
-  expect(await live(server, "play", id)).toMatchObject({ code: 1, stderr: expect.stringContaining("a live video that is vod takes no stream") });
+  expect(await live(server, "play", id)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("no encoder can send to a live video that is vod"),
+  });
 });
 
 test("it stops when its video is deleted, and when its world begins anew; a preview stays unpublished", async () => {

@@ -171,7 +171,7 @@ export const targeting = closedMap({
   excluded_countries: countries("where it may not be watched"),
 });
 
-export const NO_OTHER_PAGE = "is no other page on which the caller may create content";
+export const NO_OTHER_PAGE = "must be another page on which the caller may create content";
 
 const common = {
   title: Type.Optional(Type.String({ maxLength: TITLE_CHARACTERS_MAX, description: "the video's title" })),
@@ -209,7 +209,7 @@ const withPlan = {
   else: { not: having("status", "planned_start_time") },
 };
 const isTrue = { const: true };
-/** LIVE-10: what has ended needs no key and no other status. */
+/** LIVE-10: a request that ends the video cannot also ask for a key or another status. */
 const withoutEnd = {
   not: {
     anyOf: [

@@ -1,4 +1,4 @@
-/** The live state of a video, and what happens to it from outside the interface: encoders, sealing, takedowns, restorations. */
+/** Control routes and alerts of live videos: states, encoders, sealing, takedowns, restorations. */
 
 import { type Static, Type } from "typebox";
 import { ALERTS_MAX, type Alert } from "#control-contract/alert";
@@ -36,7 +36,7 @@ function idOf({ path }: ControlRequest): NodeId {
 
 const missing = (id: string) => notFound(`live video ${id}`);
 
-/** The state, once the move is made. */
+/** The state after a change. Throws if the video is missing or the change was refused. */
 function stateAfter(id: NodeId, result: TransitionResult, what: string): unknown {
   if (result.is === "missing") throw missing(id);
   if (result.is === "refused") throw conflict(`a live video that is ${result.state.state} cannot be ${what}`);
@@ -46,7 +46,7 @@ function stateAfter(id: NodeId, result: TransitionResult, what: string): unknown
 const transition = (event: LiveEvent, what: string) => async (request: ControlRequest) =>
   stateAfter(idOf(request), await transitionLiveVideo(request.world, idOf(request), event), what);
 
-/** The health of a feed is as new. */
+/** Feeds report their health once a second. */
 const LOOK_EVERY_MS = 1_000;
 
 async function readState(request: ControlRequest): Promise<unknown> {
@@ -57,7 +57,7 @@ async function readState(request: ControlRequest): Promise<unknown> {
   return watchStream(request, { event: "state", everyMs: LOOK_EVERY_MS, look: () => readLiveState(request.world, id) });
 }
 
-/** As many as a person can watch over. */
+/** The number of broadcasts that a person can watch over. */
 const RUNNING_MAX = 100;
 
 async function listRunning(request: ControlRequest): Promise<unknown> {
@@ -68,14 +68,14 @@ async function listRunning(request: ControlRequest): Promise<unknown> {
 const feedEvent = Type.Object(
   {
     event: Type.Union([Type.Literal("started"), Type.Literal("lost"), Type.Literal("ended"), Type.Literal("no_audio")], {
-      description: "what the encoder does; the last three are about the feed that sends at the moment",
+      description: "what the encoder does; the last three are about the current feed",
     }),
     stream_key: Type.Optional(Type.String({ description: "for `started`, as the encoder sends it; without it the key is not checked" })),
   },
   { additionalProperties: false },
 );
 
-/** What an encoder does, without an encoder. */
+/** Changes the feed as an encoder would. */
 async function changeFeed(request: ControlRequest<unknown, Static<typeof feedEvent>>): Promise<unknown> {
   const { world, body } = request;
   const id = idOf(request as ControlRequest);
@@ -86,10 +86,10 @@ async function changeFeed(request: ControlRequest<unknown, Static<typeof feedEve
       body.stream_key === undefined
         ? (await transitionLiveVideo(world, id, "feed_started")).is === "done"
         : (await feedStarted(world, body.stream_key))?.video === id;
-    if (!hasStarted) throw conflict(`the stream key opens nothing: the live video is ${before.state}`, "stream_key");
+    if (!hasStarted) throw conflict(`no encoder can connect with this stream key: the live video is ${before.state}`, "stream_key");
   } else {
     const report = { lost: feedLost, ended: feedEnded, no_audio: noAudio }[body.event];
-    if ((await report(world, { video: id, session: before.feed.session })) === undefined) throw conflict("no encoder sends at the moment");
+    if ((await report(world, { video: id, session: before.feed.session })) === undefined) throw conflict("no encoder is sending");
   }
   return readState(request as ControlRequest);
 }
@@ -102,7 +102,7 @@ async function changeSealing(request: ControlRequest<unknown, Static<typeof seal
 }
 
 const takedownQuery = Type.Object({
-  reason: Type.Optional(Type.Unsafe<TakedownReason>({ ...oneOf(takedownReasons), description: `${DEFAULT_REASON} when left out` })),
+  reason: Type.Optional(Type.Unsafe<TakedownReason>({ ...oneOf(takedownReasons), description: `${DEFAULT_REASON} by default` })),
 });
 
 async function handleTakedown(request: ControlRequest<Static<typeof takedownQuery>>): Promise<unknown> {
@@ -110,7 +110,7 @@ async function handleTakedown(request: ControlRequest<Static<typeof takedownQuer
   return stateAfter(id, await takeDown(request.world, id, request.query.reason ?? DEFAULT_REASON), "taken down");
 }
 
-/** The notice goes out with the takedown; sending it again does not give people more time (D-51). */
+/** The takedown sends the notice; sending it again does not give people more time (D-51). */
 async function repeatRestoreNotice(request: ControlRequest): Promise<unknown> {
   const id = idOf(request);
   const result = await repeatNotice(request.world, id);
@@ -119,8 +119,8 @@ async function repeatRestoreNotice(request: ControlRequest): Promise<unknown> {
 }
 
 const watchQuery = Type.Object({
-  country: Type.Optional(Type.String({ format: "country", description: "of the viewer, ISO 3166-1 alpha-2; unknown when left out" })),
-  mobile_web: Type.Optional(Type.Boolean({ description: "in the browser of a phone or tablet" })),
+  country: Type.Optional(Type.String({ format: "country", description: "the country of the viewer, ISO 3166-1 alpha-2; unknown by default" })),
+  mobile_web: Type.Optional(Type.Boolean({ description: "the viewer uses the browser of a phone or tablet" })),
 });
 
 const watchResponse = Type.Object({
@@ -136,10 +136,10 @@ async function checkViewer(request: ControlRequest<Static<typeof watchQuery>>): 
   return reason === null ? { may_watch: true } : { may_watch: false, reason };
 }
 
-/** The first key frame comes with the first bytes. */
+/** The clip begins with a key frame, so its feed begins at once. */
 const BEGINS_WITHIN_MS = 10_000;
 
-/** D-119: the server's own encoder. */
+/** D-119. */
 async function startTestEncoder(request: ControlRequest): Promise<unknown> {
   const { world, deps } = request;
   const id = idOf(request);
@@ -148,8 +148,8 @@ async function startTestEncoder(request: ControlRequest): Promise<unknown> {
   if (world.streaming === undefined) throw conflict("encoders cannot connect to this server: start it with --rtmp-port");
   const { playClip } = world.streaming;
   if (playClip === undefined)
-    throw conflict("a media server of your own takes the streams (--rtmp-url), and the test encoder sends to this server alone");
-  if (!takesFeed(before.state)) throw conflict(`a live video that is ${before.state} takes no stream`);
+    throw conflict("a media server of your own receives the streams (--rtmp-url), and the test encoder can send only to this server");
+  if (!takesFeed(before.state)) throw conflict(`no encoder can send to a live video that is ${before.state}`);
   if (before.feed.is_sending || before.test_encoder) throw conflict("an encoder sends already");
   const text = mintKey(world);
   const tooLate = deps.realTime.sleepMs(BEGINS_WITHIN_MS).then((): never => {
@@ -167,14 +167,14 @@ async function stopTestEncoder(request: ControlRequest): Promise<unknown> {
   const before = await readLiveState(world, id);
   if (before === undefined) throw missing(id);
   if (!stopTestClip(world, id)) throw conflict("the test encoder does not send to this live video");
-  // The ingest process says so a moment later.
+  // The ingest process reports the same a moment later.
   await feedLost(world, { video: id, session: before.feed.session });
   return stateNow(request);
 }
 
 async function stateNow(request: ControlRequest): Promise<unknown> {
   const state = await readLiveState(request.world, idOf(request));
-  // It was deleted at this moment.
+  // The video was just deleted.
   if (state === undefined) throw missing(idOf(request));
   return state;
 }
@@ -184,39 +184,39 @@ const LIVE_VIDEO = `${LIVE_VIDEOS}/{id}`;
 
 export const liveVideoControlRoutes: readonly ControlRoute[] = [
   route(`GET ${LIVE_VIDEOS}`, "listRunningLiveVideos", {
-    summary: `The live states of broadcasts that run, the newest first, ${RUNNING_MAX} at most; with Accept: text/event-stream, again whenever one changes, once a second at most`,
+    summary: `The live states of running broadcasts, newest first, at most ${RUNNING_MAX}; with Accept: text/event-stream, again whenever one changes, once a second at most`,
     response: listOf(liveState),
     streams: [EVENT_STREAM],
     handle: listRunning,
   }),
   route(`GET ${LIVE_VIDEO}/ingest`, "readLiveState", {
     summary:
-      "The live state of a video: its feed, its key, and what happens by itself next; with Accept: text/event-stream, again whenever it changes, once a second at most",
+      "The live state of a video: its feed, its key, its next automatic event, its history; with Accept: text/event-stream, again whenever it changes, once a second at most",
     response: liveState,
     streams: [EVENT_STREAM],
     handle: readState,
   }),
   route(`POST ${LIVE_VIDEO}/ingest`, "tellOfFeed", {
-    summary: "Does what an encoder would do: begin, break off, stop, or send no audio. 409 where there is no such feed, or the key opens nothing",
+    summary: "Acts as an encoder: begin, break off, stop, or send no audio. 409 if no encoder is sending, or the key is unknown",
     body: feedEvent,
     response: liveState,
     errors: [409],
     handle: changeFeed,
   }),
   route(`POST ${LIVE_VIDEO}/publish`, "publishLiveVideo", {
-    summary: "Publishes a live video that is unpublished or planned, as its page would: the broadcast begins. 409 in any other state",
+    summary: "Publishes a live video that is unpublished or planned, as its page would: the broadcast begins. 409 in other states",
     response: liveState,
     errors: [409],
     handle: transition("published", "published"),
   }),
   route(`POST ${LIVE_VIDEO}/end`, "endBroadcast", {
-    summary: "Ends a broadcast, as its page would: its encoder is disconnected, and it becomes a VOD. 409 where none runs",
+    summary: "Ends a broadcast, as its page would: its encoder is disconnected, and it becomes a VOD. 409 if it does not run",
     response: liveState,
     errors: [409],
     handle: transition("end_signalled", "ended"),
   }),
   route(`PUT ${LIVE_VIDEO}/sealing`, "setSealing", {
-    summary: "Makes sealing fail on purpose, or work again; while it fails, a broadcast that was ended goes on showing as live",
+    summary: "Makes sealing fail on purpose, or work again. While it fails, a broadcast that was ended still shows as live",
     body: sealing,
     response: liveState,
     handle: changeSealing,
@@ -229,13 +229,13 @@ export const liveVideoControlRoutes: readonly ControlRoute[] = [
     handle: handleTakedown,
   }),
   route(`POST ${LIVE_VIDEO}/restore-notice`, "repeatRestoreNotice", {
-    summary: "Sends the webhook of the open restore notice again; its time stays as it is. 409 where none is open",
+    summary: "Sends the webhook of the open restore notice again, without more time. 409 if no notice is open",
     response: liveState,
     errors: [409],
     handle: repeatRestoreNotice,
   }),
   route(`POST ${LIVE_VIDEO}/restore`, "restoreLiveVideo", {
-    summary: "Acts on the restore notice: the video is back as VOD. 409 where no notice is open",
+    summary: "Acts on the restore notice: the video is a VOD again. 409 if no notice is open",
     response: liveState,
     errors: [409],
     handle: transition("restored", "restored"),
@@ -248,13 +248,13 @@ export const liveVideoControlRoutes: readonly ControlRoute[] = [
   }),
   route(`POST ${LIVE_VIDEO}/test-encoder`, "startTestEncoder", {
     summary:
-      "Has the server's own encoder send a short clip with sound, again and again, until it is stopped, the broadcast ends or an encoder takes its place. 409 where the video takes no stream, an encoder sends already, or encoders cannot connect",
+      "Starts the test encoder, which sends a short clip with sound again and again, until it is stopped, the broadcast ends or another encoder replaces it. 409 if no encoder can send to the video, an encoder sends already, or encoders cannot connect",
     response: liveState,
     errors: [409],
     handle: startTestEncoder,
   }),
   route(`DELETE ${LIVE_VIDEO}/test-encoder`, "stopTestEncoder", {
-    summary: "Stops the test encoder, as an encoder that breaks off: the video waits for another one. 409 where it does not send",
+    summary: "Stops the test encoder like an encoder that breaks off: the video waits for an encoder. 409 if the test encoder is not sending",
     response: liveState,
     errors: [409],
     handle: stopTestEncoder,
@@ -268,7 +268,7 @@ function alertOf({ state, feed, refused, health, sealing }: LiveState, now: numb
   if (state === "key_dead")
     return { level: "error", text: "its encoder did not come back, and its stream key is dead; it ends unless it gets a new key" };
   if (state === "ending" && sealing.tries > 0)
-    return { level: "error", text: "its recording could not be sealed, so it goes on showing as live; it is tried again" };
+    return { level: "error", text: "its recording could not be sealed, so it still shows as live; Plaza tries again" };
   if (refused !== undefined && takesFeed(state) && (!feed.is_sending || now - refused.time < REFUSED_ALERT_SECONDS))
     return { level: isLive(state) && !feed.is_sending ? "error" : "warning", text: `an encoder was refused: ${refused.reason}` };
   if (state === "reconnecting") return { level: "warning", text: "its encoder is gone, and may come back with the same key" };

@@ -34,7 +34,7 @@ export function handleListLiveMap({ params, page, world }: ListRequest<Static<ty
   return listVideosOnMap(reader, params.country, world.clock.nowMs() - START_DELAY_MS, page);
 }
 
-/** The ingest process starts a moment after the server: a caller who gets a stream address, or publishes, can send at once. */
+/** The ingest process starts a moment after the server. The response waits for it, so that the caller can send at once. */
 export const untilEncodersCanConnect = async ({ world }: Create | Update): Promise<void> => world.streaming?.listening;
 
 export async function handleCreateLiveVideo(request: Create, tx: Transaction) {
@@ -166,13 +166,13 @@ async function mayPublishOn({ caller, world }: Create | Update, tx: Transaction,
 
 /** LIVE-19, LIVE-20, D-51. */
 const advertisingRefused = (parameter: string): GraphError =>
-  invalidParameter(parameter, "is refused: live videos are not boosted, and no ads of third parties stand in them");
+  invalidParameter(parameter, "is refused: live videos cannot be boosted, and cannot contain ads of third parties");
 
 /** LIVE-21. */
 const captionsRefused = (parameter: string): GraphError =>
   invalidParameter(parameter, "is refused: no endpoint creates captions; send them in the stream (CEA-608)");
 
-const unknownPlace = (): GraphError => invalidParameter("place", "is the id of no place and no page");
+const unknownPlace = (): GraphError => invalidParameter("place", "must be the id of a place or a page");
 
 /** D-51: the table has no such move. */
 const wrongStatus = (parameter: string, status: Status): GraphError =>
@@ -186,15 +186,15 @@ const takenDown = (): GraphError => malformedRequest("The live video was taken d
 
 export const notPublished = (): GraphError => malformedRequest("The live video has not been published");
 
-/** Of the name without separators, in lower case: `isBoosted`, `is_boosted` and `is-boosted` are the same. */
+/** Tested on the name without separators and in lower case: `isBoosted`, `is_boosted` and `is-boosted` are the same. */
 const ADVERTISING = /boost|promot|sponsor|advert|monetiz|bumper|(?:pre|mid|post)roll|commercial|adbreak|thirdpartyad/;
 const CAPTIONS = /caption|subtitle/;
-/** Words that stand in other words too, and so only count alone. */
+/** Words that are also part of other words, and so count only alone. */
 const AD_WORDS = new Set(["ad", "ads"]);
 
 /**
- * Throws for a parameter in the query, the body or the files that C1 and creation refuse with any value, so that nobody believes that it
- * has an effect: boosting, ads of third parties, captions. The words of a name decide, because it is spelt in many ways (D-113).
+ * Throws for a parameter about boosting, ads of third parties or captions in the query, the body or the files, whatever its value, so that nobody believes
+ * that it has an effect (D-113). Such names have many spellings, so their words decide.
  */
 function refuseForeignParameters({ query, body, files }: Pick<GraphRequest, "query" | "body" | "files">): void {
   for (const name of [...Object.keys(query), ...Object.keys(body), ...files.keys()]) {

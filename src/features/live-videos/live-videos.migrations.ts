@@ -19,7 +19,7 @@ export const liveVideoMigrations: readonly Migration[] = [
       "CREATE INDEX live_videos_by_place ON live_videos (place) WHERE place IS NOT NULL",
       // The feeds of an ingest process, once a second.
       "CREATE INDEX live_videos_by_ingest ON live_videos (feed_ingest) WHERE feed_ingest IS NOT NULL",
-      // Those that run are looked at again and again by who watches over them.
+      // The console reads the running broadcasts once a second.
       "CREATE INDEX live_videos_running ON live_videos (id) WHERE state IN ('live', 'reconnecting', 'key_replaced', 'key_dead', 'ending')",
       // The ingest processes that have feeds, and when they were last seen (the machine's time).
       "CREATE TABLE live_ingests (id TEXT NOT NULL, seen_ms BIGINT NOT NULL, PRIMARY KEY (id))",

@@ -4,7 +4,7 @@ import { definePolicy, type Policy, type PolicyInput } from "#auth/policy";
 import { taskMissing } from "#kernel/errors";
 import type { NodeId } from "#kernel/ids";
 
-/** AUTH-7, D-13: what creating a live video needs, and so everything else about it (C1-5, C2-2). */
+/** AUTH-7, D-13: the requirements for creating a live video, which are those of everything else about it (C1-5, C2-2). */
 const words = { kinds: ["page", "user"], scopes: ["pages_manage_posts", "pages_read_engagement"] } as const satisfies Partial<Policy>;
 const TASK = "CREATE_CONTENT";
 
@@ -14,19 +14,19 @@ const roleOn = async (page: NodeId, { token, reader, ports, facts }: PolicyInput
 const isOfPage = async (page: NodeId, input: PolicyInput): Promise<boolean> =>
   input.token.type === "page" ? input.token.page === page : (await roleOn(page, input)) !== undefined;
 
-/** The task on one of the pages; a page token speaks for its page. */
+/** Requires the task on one of the pages. A page token acts for its page. */
 async function denyWithoutTask(pages: readonly NodeId[], input: PolicyInput) {
   if (input.token.type === "page") return undefined;
   for (const page of pages) if ((await roleOn(page, input))?.tasks.includes(TASK)) return undefined;
   return taskMissing(`the page task ${TASK}`);
 }
 
-/** The original page and those that share the video, unless it was taken down; of a node that is no video, its page alone. */
+/** The original page, and those that share the video unless it was taken down. For a node of another type: its page. */
 async function pagesShowing({ node, reader, ports }: PolicyInput): Promise<readonly NodeId[]> {
   return node.id === node.owner ? [node.owner] : [node.owner, ...(await ports.get("live_video").readingPages(reader, node.owner, node.id))];
 }
 
-/** C1, and all that stands on the page where the video began: comments and reactions too (LIVE-26). */
+/** C1, and comments and reactions, which exist only on the original page (LIVE-26). */
 export const liveVideo = definePolicy({
   ...words,
   name: "liveVideo",

@@ -37,20 +37,20 @@ export interface LiveVideoRow extends Row {
   is_on_map: number;
   /** null unless it was taken down. */
   takedown_reason: TakedownReason | null;
-  /** null while it runs, or when it was ended on purpose. */
+  /** null while the broadcast runs, or if somebody ended it. */
   end_reason: EndReason | null;
-  /** The ingest process that takes the feed; null: the control API or another media server reports it, or there is none. */
+  /** The ingest process that receives the feed. null: there is no feed, or the control API or a media server reports it. */
   feed_ingest: string | null;
   /** Pixels of the newest feed; null before its first key frame. */
   feed_width: number | null;
   feed_height: number | null;
-  /** The machine's time of `broadcast_start_ms`: what was recorded earlier was a preview. */
+  /** `broadcast_start_ms` by the machine's time. Earlier recordings are a preview. */
   published_real_ms: number | null;
-  /** JSON of `Move`s, oldest first, and the newest alone. */
+  /** JSON of the newest `Move`s, oldest first. */
   history: string;
 }
 
-/** All columns, for each of the selects below. */
+/** The columns of `LiveVideoRow`. */
 const COLUMNS = `CAST(v.page AS TEXT) AS page, CAST(v.id AS TEXT) AS id, v.title, v.description, v.state, v.embeddable, v.place, v.countries,
   v.excluded_countries, v.planned_start_time, v.creation_time, v.broadcast_start_ms, v.stream_key_hash, v.has_feed, v.feed_session,
   v.deadline_ms, v.sealing_fails, v.sealing_tries, v.is_on_map, v.takedown_reason, v.end_reason, v.feed_ingest, v.feed_width, v.feed_height,
@@ -103,7 +103,7 @@ export function listVideosOnMap(
   return readPage<LiveVideoRow>(reader, watchable, newestFirst, request);
 }
 
-/** The broadcasts that run, the newest first. The states are those whose status is LIVE, as the index has them. */
+/** The running broadcasts, newest first. The states are those with the status LIVE, as in the index. */
 export const listRunning = (reader: Reader, limit: number): Promise<LiveVideoRow[]> =>
   reader.all<LiveVideoRow>(
     append(select, "FROM live_videos v WHERE v.state IN ('live', 'reconnecting', 'key_replaced', 'key_dead', 'ending') ORDER BY v.id DESC LIMIT ?", [
@@ -160,7 +160,7 @@ export async function deleteVideosOfPage(tx: Transaction, page: NodeId): Promise
   return own.map(({ id }) => id);
 }
 
-/** Videos at a place that is being deleted keep their coordinates only; without any they leave the map. */
+/** When a place is deleted, its videos keep only their coordinates. Videos without coordinates leave the map. */
 export async function forgetPlace(tx: Transaction, place: NodeId): Promise<void> {
   // `readPlace` writes the id first. It ends before `}` or `,`, and `~` comes after both.
   const start = `{"id":"${place}"`;
@@ -177,7 +177,7 @@ async function insertPages(tx: Transaction, { page, id }: LiveVideoRow, pages: r
     await tx.run(sql`INSERT INTO live_video_pages (page, video, original_page) VALUES (${one}, ${id}, ${page}) ON CONFLICT DO NOTHING`);
 }
 
-/** For each of the videos the other pages that show it (LIVE-25). */
+/** The other pages that show each video (LIVE-25), in the order of `videos`. */
 export async function listPagesOfVideos(reader: Reader, videos: readonly { readonly page: string; readonly id: string }[]): Promise<NodeId[][]> {
   const rows = await allWithKeys<{ video: string; page: string }>(
     reader,
@@ -198,13 +198,13 @@ export async function listCrosspostedPages(reader: Reader, page: string, id: str
   return rows.map((row) => nodeId(row.page));
 }
 
-/** Whether people are shown the video. */
+/** Whether people can see the video. */
 export async function isShown(reader: Reader, page: NodeId, id: NodeId): Promise<boolean> {
   const row = await findVideo(reader, page, id);
   return row !== undefined && isPublished(row.state);
 }
 
-/** Those that may read it: none while it is taken down (D-110). */
+/** The other pages that may read the video: none while it is taken down (D-110). */
 export async function listReadingPages(reader: Reader, page: NodeId, id: NodeId): Promise<NodeId[]> {
   const row = await findVideo(reader, page, id);
   return row === undefined || row.takedown_reason !== null ? [] : listCrosspostedPages(reader, page, id);
@@ -215,13 +215,13 @@ export async function saveCrosspostedPages(tx: Transaction, row: LiveVideoRow, p
   await insertPages(tx, row, pages);
 }
 
-/** What contracts and policies, which know no store, ask of live videos. */
+/** For contracts and policies, which have no access to the store. */
 interface LiveVideoPort {
-  /** Whether people are shown the video: it is or was live, and was not taken down. */
+  /** Whether people can see the video: it is or was live, and was not taken down. */
   isShown(reader: Reader, originalPage: NodeId, video: NodeId): Promise<boolean>;
-  /** LIVE-25: for each of the videos the pages, beside the original one, that show it. */
+  /** LIVE-25: the pages, besides the original one, that show each video. */
   crosspostedPages(reader: Reader, videos: readonly { readonly page: string; readonly id: string }[]): Promise<readonly (readonly NodeId[])[]>;
-  /** Those of them that may read it. */
+  /** The pages, besides the original one, that may read the video. */
   readingPages(reader: Reader, originalPage: NodeId, video: NodeId): Promise<readonly NodeId[]>;
 }
 

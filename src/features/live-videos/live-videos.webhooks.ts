@@ -10,11 +10,11 @@ export const liveVideoWebhook = defineWebhookField({
   payload: Type.Object({
     id: payloadId,
     status: Type.String(),
-    /** D-110; absent where only the status changed. */
+    /** D-110. Absent if only the status changed. */
     event: Type.Optional(Type.Unsafe<(typeof liveVideoEvents)[number]>({ enum: [...liveVideoEvents] })),
     takedown_reason: Type.Optional(Type.String()),
     restorable_until: Type.Optional(Type.String()),
-    /** D-115; only of a broadcast that nobody ended. */
+    /** D-115. Only for a broadcast that ended by itself. */
     end_reason: Type.Optional(Type.String()),
   }),
   example: () => ({ id: EXAMPLE_ID, status: "LIVE" }),

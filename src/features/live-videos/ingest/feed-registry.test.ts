@@ -126,7 +126,7 @@ onEachDatabase("the feeds of an ingest process", (database) => {
       { video: first.id, session: 1 },
       { video: second.id, session: 1 },
     ]);
-    // What it was like is known, but it does not send.
+    // Its health is known, but it does not send.
     for (const word of ["end_reason", "health"]) expect(await stateOf(plaza, first.id)).not.toHaveProperty(word);
   });
 

@@ -1,8 +1,8 @@
 /**
- * The feeds of one ingest process, as the server keeps them. The process asks here whether a key is good and reports what its encoders
- * do; the database alone knows which feeds may go on, so that any server may end one.
+ * The feeds of one ingest process. The process asks the registry whether a key is valid, and reports what its encoders do. Only the database knows which
+ * feeds may continue, so that any server can end one.
  *
- * **Invariant:** a feed whose ingest process is dead is lost: its window runs, and its encoder can come back (LIVE-9).
+ * **Invariant:** a feed whose ingest process is dead is lost: its window runs, and its encoder can reconnect (LIVE-9).
  */
 import type { World } from "#graph/worlds/world";
 import { nodeId } from "#kernel/ids";
@@ -22,9 +22,9 @@ interface NamedFeed {
   readonly session: number;
 }
 
-/** 64 bits: two processes on a database never have the same. */
+/** 64 bits, so that two processes on a database never have the same id. */
 const ID_BYTES = 8;
-/** Every so many reports the other processes are looked at. */
+/** Every fifth report also looks for dead processes. */
 const LOOK_EVERY = 5;
 
 export class FeedRegistry {
@@ -41,8 +41,8 @@ export class FeedRegistry {
   }
 
   /**
-   * Once, before the first key is checked: the feeds of processes that are dead are lost. On SQLite all others are, as the folder's lock proves.
-   * An encoder that comes back sooner than that would find its own key in use.
+   * Loses the feeds of dead processes, once, before the first key is checked: otherwise an encoder that reconnects would find its own key in use. On
+   * SQLite all other processes are dead, because only one can lock the folder.
    */
   takeOver(): Promise<void> {
     const { database, realNowMs } = this.#world;
@@ -53,7 +53,7 @@ export class FeedRegistry {
     return this.#takenOver;
   }
 
-  /** Undefined: the key opens nothing, or an encoder of another server uses it. */
+  /** Undefined: the key is unknown, or an encoder that is connected to another server uses it. */
   async check(key: string): Promise<Admission | undefined> {
     await this.takeOver();
     const row = await findFeedByKey(this.#world, key);
@@ -68,7 +68,7 @@ export class FeedRegistry {
 
   async start(key: string, { width, height }: { readonly width: number; readonly height: number }): Promise<Admission | undefined> {
     const { database, realNowMs } = this.#world;
-    // Before the feed: one without feeds reports nothing, and may look dead.
+    // Before the feed starts, because a process without feeds does not report and may look dead.
     await database.write((tx) => saveIngest(tx, this.#id, realNowMs()));
     this.#hasFeeds = true;
     const feed = await feedStarted(this.#world, key, { ingest: this.#id, width, height });
@@ -86,32 +86,32 @@ export class FeedRegistry {
     await feedRefused(this.#world, nodeId(video), reason);
   }
 
-  /** Once a second. Returns the feeds that may not go on: their broadcast was ended, or another feed has taken their place. */
+  /** Called once a second. Returns the feeds that have to end, because their broadcast was ended or another feed replaced them. */
   async report(feeds: readonly FeedHealth[]): Promise<NamedFeed[]> {
     const { database, realNowMs } = this.#world;
     if (++this.#reports % LOOK_EVERY === 0) await this.loseSilent();
-    // The world was replaced, and knows nothing of them.
+    // The world was replaced, so its database does not have these feeds.
     if (!this.#hasFeeds) return feeds.map(({ video, session }) => ({ video, session }));
-    // The process is not seen dead while it has feeds; without any it says nothing more.
+    // A process is kept alive only while it has feeds.
     if (feeds.length > 0) await database.write((tx) => saveIngest(tx, this.#id, realNowMs()));
     keepHealth(this.#world, feeds);
     const running = new Set((await findFeedsOf(database.reader, this.#id)).map(nameOf));
     return feeds.filter((feed) => !running.has(nameOf(feed))).map(({ video, session }) => ({ video, session }));
   }
 
-  /** The feeds of other processes, and of media servers, that say nothing more. */
+  /** Loses the feeds of other processes and of media servers that have stopped reporting. */
   async loseSilent(): Promise<void> {
     await this.#loseDead(this.#world.realNowMs() - DEAD_AFTER_MS);
   }
 
-  /** The process has died, or ends: its feeds are lost. */
+  /** Loses all feeds of this process, because it has died or ends. */
   async lost(): Promise<void> {
     if (!this.#hasFeeds) return;
     this.#hasFeeds = false;
     await this.#lose(this.#id);
   }
 
-  /** D-115. A media server that only says once that it sends has no row, and is never silent. */
+  /** D-115. A media server that does not report regularly has no row, and never counts as silent. */
   async #isSilent(ingest: string): Promise<boolean> {
     const { database, realNowMs } = this.#world;
     const found = await findIngest(database.reader, ingest);
@@ -125,7 +125,7 @@ export class FeedRegistry {
   async #lose(ingest: string): Promise<void> {
     await this.#world.database.write(async (tx: Transaction) => {
       if (!(await deleteIngest(tx, ingest))) return;
-      // One after the other, so that locks are taken in the order of the list.
+      // In the order of the list, so that all processes lock videos in the same order.
       for (const feed of await findFeedsOf(tx, ingest)) await applyFeedEvent(tx, this.#world, feed, "feed_lost");
     });
   }

@@ -1,4 +1,4 @@
-/** What an operator's own media server reports of its feeds, and how long its silence is borne (D-115, D-118). */
+/** The reports of an operator's own media server, and how long it may be silent (D-115, D-118). */
 import { expect, test } from "bun:test";
 import { openControl } from "#harness/control";
 import { onEachDatabase } from "#harness/databases";
@@ -105,7 +105,7 @@ onEachDatabase("a media server", (database) => {
       expect(await callback({ call, name: KEY, clientid: "1" })).toBe(200);
       expect([(await state()).feed, (await known("1")) !== undefined]).toEqual([{ is_sending: call === "update", session: 1 }, call === "update"]);
     }
-    // Its end again is no other loss, and an unknown key's end is none.
+    // A second end of the source changes nothing, and neither does the end of an unknown key.
     const { history } = await state();
     expect([
       await callback({ call: "publish_done", name: KEY, clientid: "1" }),

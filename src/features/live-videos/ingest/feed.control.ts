@@ -1,4 +1,4 @@
-/** Where an operator's own media server asks and reports, as the ingest process does: by the key that an encoder sent (D-115). */
+/** Routes for an operator's own media server, which asks and reports by stream key, as the ingest process does (D-115). */
 import { type Static, Type } from "typebox";
 import { badRequest, ControlError, conflict, notFound } from "#control-contract/errors";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
@@ -15,17 +15,17 @@ const feedReport = Type.Object(
   {
     event: Type.Unsafe<(typeof kinds)[number]>({
       enum: [...kinds],
-      description: "check: may an encoder publish with the key? Nothing changes. The others say what has happened",
+      description: "check: whether an encoder may publish with the key; nothing changes. The others report what has happened",
     }),
     stream_key: Type.String({ minLength: 1, maxLength: 256, description: "as the encoder sends it" }),
     reason: Type.Optional(
       Type.String({
         minLength: 1,
         maxLength: 200,
-        description: "for `refused`: what is wrong with the encoder's stream, for the people who see to it",
+        description: "for `refused`: what is wrong with the encoder's stream, in words for the people who can change it",
       }),
     ),
-    session: Type.Optional(Type.Integer({ minimum: 1, description: "the feed that ended, as `started` returned it; the present one when left out" })),
+    session: Type.Optional(Type.Integer({ minimum: 1, description: "the feed that ended, as `started` returned it; the current one by default" })),
   },
   { additionalProperties: false },
 );
@@ -35,24 +35,23 @@ const reports = { lost: feedLost, ended: feedEnded, no_audio: noAudio, no_storag
 async function takeReport({ world, body }: ControlRequest<unknown, Static<typeof feedReport>>): Promise<unknown> {
   const { event, stream_key } = body;
   const row = await findFeedByKey(world, stream_key);
-  if (row === undefined) throw notFound("live video that the stream key opens");
+  if (row === undefined) throw notFound("live video with this stream key");
   const video = nodeId(row.id);
   if (event === "started") {
-    if ((await feedStarted(world, stream_key)) === undefined) throw notFound("live video that the stream key opens");
+    if ((await feedStarted(world, stream_key)) === undefined) throw notFound("live video with this stream key");
   } else if (event === "refused") {
     if (body.reason === undefined) throw badRequest("reason is required for the event refused", "reason");
     await feedRefused(world, video, body.reason);
   } else if (event !== "check") {
-    if ((await reports[event](world, { video, session: body.session ?? row.feed_session })) === undefined)
-      throw conflict("no such feed sends at the moment");
+    if ((await reports[event](world, { video, session: body.session ?? row.feed_session })) === undefined) throw conflict("this feed is not sending");
   }
   const state = await readLiveState(world, video);
-  // It was deleted at this moment.
-  if (state === undefined) throw notFound("live video that the stream key opens");
+  // The video was just deleted.
+  if (state === undefined) throw notFound("live video with this stream key");
   return state;
 }
 
-/** As the RTMP module of nginx sends it, as a form; `name` is the stream key, in some media servers at the end of a path. */
+/** The form of nginx's RTMP module. `name` is the stream key; some media servers send a path that ends with it. */
 const callbacks = ["publish", "update", "update_publish", "publish_done"] as const;
 
 const text = Type.String({ minLength: 1 });
@@ -61,17 +60,17 @@ const callbackForm = Type.Object({
   name: { ...text, description: "the stream key, or a path that ends with it" },
   clientid: Type.Optional(Type.String({ description: "tells encoders apart" })),
 });
-/** Other actions than `publish` are refused. */
+/** The JSON of MediaMTX. Other actions than `publish` are refused. */
 const callbackJson = Type.Object({ action: text, path: { ...text, description: "ends with the stream key" } });
 
-/** A media server that speaks of its feeds again and again does so every 30 s; three times missed, its feed is lost. */
+/** A media server that reports regularly does so every 30 s. After three missed reports its feed is lost. */
 const SILENT_MS_MAX = 90_000;
 
 const ingestOf = (source: string): string => `media server ${source}`;
 
 /**
- * D-118: a media server that can only call an address. Each feed of it has a source, which is the connection as the media server names it. The
- * source sends, or wants to. `isRepeated`: it says so again and again, so its silence is a loss. False: it may not, or not any more.
+ * D-118: a media server that can only call an address. Each of its feeds has a source, which is the connection as named by the media server. This source
+ * sends, or asks to send. `isRepeated`: the media server reports regularly, so its silence is a loss. Returns whether the source may send.
  */
 export async function sourceSends(world: World, key: string, source: string, isRepeated: boolean): Promise<boolean> {
   const { database, realNowMs } = world;
@@ -80,7 +79,7 @@ export async function sourceSends(world: World, key: string, source: string, isR
   if (row === undefined) return false;
   const isOwn = row.has_feed === 1 && row.feed_ingest === ingest;
   if (row.has_feed === 1 && !isOwn && row.feed_ingest !== null) {
-    // One that says nothing more gives way.
+    // A source that has stopped reporting is replaced.
     const other = await findIngest(database.reader, row.feed_ingest);
     if (other !== undefined && other.seen_ms >= realNowMs() - DEAD_AFTER_MS) return false;
   }
@@ -89,23 +88,23 @@ export async function sourceSends(world: World, key: string, source: string, isR
   return true;
 }
 
-/** The source sends no more. Another one's feed goes on. */
+/** The source has stopped sending. The feed of another source continues. */
 async function sourceEnded(world: World, key: string, source: string): Promise<void> {
   const row = await findFeedByKey(world, key);
   if (row?.has_feed !== 1 || row.feed_ingest !== ingestOf(source)) return;
   await feedLost(world, { video: nodeId(row.id), session: row.feed_session });
-  // Only one that says so again and again has a row.
+  // Only a source that reports regularly has a row.
   await world.database.write((tx) => deleteIngest(tx, ingestOf(source)));
 }
 
-/** The stream key is the secret of the request: without one it learns and changes nothing. */
+/** The stream key is the secret of the request: without a valid one a caller learns and changes nothing. */
 async function takeCallback({ world, body }: ControlRequest<unknown, string>): Promise<unknown> {
   const isAllowed = body.startsWith("{") ? await mayPublish(world, body) : await takeForm(world, new URLSearchParams(body));
-  if (!isAllowed) throw new ControlError("forbidden", "the stream key opens nothing, or another encoder uses it");
+  if (!isAllowed) throw new ControlError("forbidden", "the stream key is unknown, or another encoder uses it");
   return { accepted: true };
 }
 
-/** As MediaMTX asks: `{"action": "publish", "path": "live/KEY", …}`. */
+/** MediaMTX asks with `{"action": "publish", "path": "live/KEY", …}`. */
 async function mayPublish(world: World, text: string): Promise<boolean> {
   let asked: unknown;
   try {
@@ -128,7 +127,7 @@ async function takeForm(world: World, form: URLSearchParams): Promise<boolean> {
   return true;
 }
 
-/** A path with an application and a key of 256 characters. */
+/** Enough for a path with an application and a key of 256 characters. */
 const FIELD_CHARACTERS_MAX = 512;
 
 const keyIn = (path: string): string => (path.split("?", 1)[0] as string).split("/").at(-1) as string;
@@ -136,7 +135,7 @@ const keyIn = (path: string): string => (path.split("?", 1)[0] as string).split(
 export const feedControlRoutes: readonly ControlRoute[] = [
   route("POST /v1/worlds/{w}/live-feeds", "reportFeed", {
     summary:
-      "For a media server of one's own: whether an encoder may publish with a key, and what its feed does. 404 where the key opens nothing, 409 where the feed is no longer the present one",
+      "For a media server of your own: asks whether an encoder may publish with a key, and reports what its feed does. 404 if the key is unknown, 409 if the feed is not the current one",
     body: feedReport,
     response: liveState,
     errors: [409],
@@ -144,7 +143,7 @@ export const feedControlRoutes: readonly ControlRoute[] = [
   }),
   route("POST /v1/worlds/{w}/live-feeds/callback", "takeFeedCallback", {
     summary:
-      "For a media server that can only call an address, such as nginx with its RTMP module (call, name and clientid as a form) or MediaMTX (its authentication as JSON). The stream key is the secret; 403 where the encoder has to be refused",
+      "For a media server that can only call an address, such as nginx with its RTMP module (call, name and clientid as a form) or MediaMTX (its authentication as JSON). The stream key is the secret; 403 if the encoder has to be refused",
     body: "form",
     content: { "application/x-www-form-urlencoded": callbackForm, "application/json": callbackJson },
     needsNoKey: true,

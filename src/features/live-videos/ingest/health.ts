@@ -1,4 +1,4 @@
-/** What the feeds of a world are like at the moment, kept in memory by the process that the ingest reports to. */
+/** The current quality of a world's feeds, in the memory of the process that the ingest process reports to. */
 import type { World } from "#graph/worlds/world";
 
 export interface FeedHealth {
@@ -7,7 +7,7 @@ export interface FeedHealth {
   readonly bits_per_second: number;
   readonly frames_per_second: number;
   readonly audio_bits_per_second: number;
-  /** By how much the newest sound is behind the newest picture. */
+  /** How far the newest sound is behind the newest picture. */
   readonly audio_behind_ms: number;
   /** How often pictures were missing for a quarter of a second or more, since the feed began. */
   readonly gaps: number;
@@ -21,7 +21,7 @@ export interface FeedHealth {
 
 const worlds = new WeakMap<World, ReadonlyMap<string, FeedHealth>>();
 
-/** All that send now, in place of what was known. */
+/** Replaces what was known with the feeds that send now. */
 export const keepHealth = (world: World, feeds: readonly FeedHealth[]): void =>
   void worlds.set(world, new Map(feeds.map((feed) => [feed.video, feed])));
 
@@ -33,15 +33,15 @@ export const forgetHealth = (world: World, video: string): void => {
 
 export const healthOf = (world: World, video: string): FeedHealth | undefined => worlds.get(world)?.get(video);
 
-/** Segments are never shorter than this distance, so viewers start late; encoders are usually set to 2 s. */
+/** Viewers can only start at a key frame; encoders are usually set to 2 s. */
 const KEY_FRAME_MS_WANTED_MAX = 4_000;
 
-/** Sound is usually a fraction of a second beside its picture; after 10 s without any the stream ends (D-51). */
+/** Sound is usually within a fraction of a second of its picture. After 10 s without sound the stream ends (D-51). */
 const AUDIO_BEHIND_MS_MAX = 2_000;
-/** AAC of silence has some 2 kbit/s, that of speech 30 and more. */
+/** Silence in AAC has about 2 kbit/s, speech 30 and more. */
 const AUDIBLE_BITS_MIN = 4_000;
 
-/** What the person at the encoder should change, in words. */
+/** Advice for the person at the encoder. */
 export function warningsOf({ key_frame_ms, audio_behind_ms, audio_bits_per_second, gaps, clock_steps }: FeedHealth): string[] {
   const warnings: string[] = [];
   if (key_frame_ms !== null && key_frame_ms > KEY_FRAME_MS_WANTED_MAX)

@@ -98,7 +98,7 @@ onEachDatabase("one ingest process beside another", (database) => {
     await first.start(OTHER_KEY, SIZE);
     await first.lost();
     expect([await heardOf(plaza), await isSending(plaza, "5302")]).toEqual([[], false]);
-    // What it had is over, and what it says of it is nothing.
+    // Its feeds are over, and its reports about them change nothing.
     expect([await first.report([healthy("5302", 1)]), await heardOf(plaza)]).toEqual([[{ video: "5302", session: 1 }], []]);
   });
 

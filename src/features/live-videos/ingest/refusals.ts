@@ -13,13 +13,13 @@ interface Refusal {
   readonly realMs: number;
 }
 
-/** An encoder that tries again every second writes the same refusal only this often. */
+/** If an encoder tries again every second, the same refusal is stored only this often. */
 const REPEATED_AFTER_MS = 5_000;
 
-/** The newest refusal of each video, as this process knows them: alerts are also about videos that are not live yet, and no query finds those. */
+/** The newest refusals that this process knows. Alerts need them for videos that are not live yet, because no query finds those. */
 const worlds = new WeakMap<World, BoundedMap<NodeId, Refusal>>();
 
-/** `reason` is for people. A video that no encoder can connect to, or that was deleted, has nobody to tell. */
+/** `reason` is for people. Does nothing if the video was deleted or does not accept encoders any more. */
 export async function feedRefused(world: World, video: NodeId, reason: string): Promise<void> {
   const refusals = worlds.get(world) ?? new BoundedMap<NodeId, Refusal>(ALERTS_MAX);
   worlds.set(world, refusals);

@@ -64,7 +64,7 @@ onEachDatabase("the test encoder", (database) => {
 
   test("is refused in words where the video is over, is missing, or has an encoder, and where no port is", async () => {
     const { ask, request, plaza } = await open(begin);
-    expect(await ask("POST", "5303")).toBe("409 a live video that is vod takes no stream");
+    expect(await ask("POST", "5303")).toBe("409 no encoder can send to a live video that is vod");
     for (const method of ["POST", "DELETE"]) expect(await ask(method, "1")).toBe("404 there is no live video 1");
     await request("POST", "live-videos/5301/ingest", { event: "started" });
     expect(await ask("POST")).toBe("409 an encoder sends already");
@@ -73,7 +73,7 @@ onEachDatabase("the test encoder", (database) => {
     expect(await ask("POST", "5302")).toBe("409 encoders cannot connect to this server: start it with --rtmp-port");
     const elsewhere = await open();
     expect(await elsewhere.ask("POST")).toBe(
-      "409 a media server of your own takes the streams (--rtmp-url), and the test encoder sends to this server alone",
+      "409 a media server of your own receives the streams (--rtmp-url), and the test encoder can send only to this server",
     );
   });
 

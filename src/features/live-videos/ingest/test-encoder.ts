@@ -1,6 +1,6 @@
 /**
- * The server's own encoder (D-119). Of a stream key only the hash is known, so it gets a pass: a key of its own, which opens the same video and
- * ends with it. What it sends takes the way of any encoder.
+ * The test encoder (D-119). Plaza stores only the hash of a stream key, so the test encoder gets a pass: a temporary key that is valid for one video and
+ * ends with the connection. Its stream is handled like that of any encoder.
  */
 import type { TestFeed, World } from "#graph/worlds/world";
 import type { NodeId } from "#kernel/ids";
@@ -14,12 +14,12 @@ export type Play = (key: string) => Promise<TestFeed>;
 
 interface Pass {
   readonly video: NodeId;
-  /** Its stream has begun. */
+  /** Resolves when the stream has begun. */
   readonly began: PromiseWithResolvers<void>;
   feed: TestFeed | undefined;
 }
 
-/** By the hash of the pass. A world that is reset knows none. */
+/** The passes by their hashes. They end with a reset of the world. */
 const worlds = new WeakMap<World, Map<string, Pass>>();
 
 const passesOf = (world: World): Map<string, Pass> => {
@@ -28,7 +28,7 @@ const passesOf = (world: World): Map<string, Pass> => {
   return passes;
 };
 
-/** Undefined: the key is no pass. */
+/** Undefined: the key is not a pass. */
 export const passOf = (world: World, keyHash: string): Pick<Pass, "video" | "began"> | undefined => worlds.get(world)?.get(keyHash);
 
 const playing = (world: World, video: NodeId): Pass | undefined =>
@@ -38,14 +38,14 @@ const playing = (world: World, video: NodeId): Pass | undefined =>
 
 export const playsTestClip = (world: World, video: NodeId): boolean => playing(world, video) !== undefined;
 
-/** Resolves once the stream has begun. Rejects with the reason of the refusal, or as `tooLate` does. */
+/** Resolves when the stream has begun. Rejects with the reason of the refusal, or with the error of `tooLate`. */
 export async function playTestClip(world: World, video: NodeId, key: StreamKey, play: Play, tooLate: Promise<never>): Promise<void> {
   const pass: Pass = { video, began: Promise.withResolvers(), feed: undefined };
   const passes = passesOf(world);
   passes.set(key.hash, pass);
   const begin = async (): Promise<void> => {
     pass.feed = await play(key.text);
-    // It was given up while it connected.
+    // The caller stopped waiting while the encoder connected.
     if (passes.get(key.hash) !== pass) return pass.feed.stop();
     const ended = pass.feed.ended.then((reason) => {
       passes.delete(key.hash);
@@ -62,7 +62,7 @@ export async function playTestClip(world: World, video: NodeId, key: StreamKey, 
   }
 }
 
-/** False: it does not play there. */
+/** Returns whether the test encoder was sending to the video. */
 export function stopTestClip(world: World, video: NodeId): boolean {
   const pass = playing(world, video);
   pass?.feed?.stop();

@@ -1,4 +1,4 @@
-/** What the events of an encoder leave of a live video: its feed, its key, and the reason of its end. */
+/** A live video after an encoder's events: its feed, its key, and the reason of its end. */
 import { expect, test } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { onEachDatabase } from "#harness/databases";
@@ -88,7 +88,7 @@ onEachDatabase("the feed of a live video", (database) => {
     for (const report of [noAudio, noStorage, feedLost]) {
       const feed = await feedOf(plaza, PREVIEW_KEY);
       expect((await report(plaza.world, feed))?.state).toBe("unpublished");
-      // The second report of it is none.
+      // A second report changes nothing.
       expect(await report(plaza.world, feed)).toBeUndefined();
       expect(await stateOf(plaza, "2")).toMatchObject({ state: "unpublished", feed: { is_sending: false }, stream_key: "usable" });
       expect(await stateOf(plaza, "2")).not.toHaveProperty("end_reason");

@@ -20,17 +20,17 @@ export interface Feed {
 
 export type FeedName = Pick<Feed, "video" | "session">;
 
-/** What an ingest process knows of a feed that starts. */
+/** The source of a feed that starts. */
 export interface FeedSource {
   readonly ingest: string;
-  /** Pixels; left out: not known. */
+  /** In pixels. Left out: not known. */
   readonly width?: number;
   readonly height?: number;
 }
 
 const feedOf = ({ id, feed_session, state }: LiveVideoRow): Feed => ({ video: nodeId(id), session: feed_session, state });
 
-/** Whether an encoder may connect with the key; nothing changes. Undefined: it is refused. */
+/** The video that an encoder with this key may send to; nothing changes. Undefined: the encoder is refused. */
 export async function findFeedByKey(world: World, streamKey: string): Promise<LiveVideoRow | undefined> {
   const row = await findVideoOf(world, hashOfKey(streamKey));
   return row !== undefined && takesFeed(row.state) ? row : undefined;
@@ -57,7 +57,7 @@ export async function feedStarted(world: World, streamKey: string, source?: Feed
   return feed;
 }
 
-/** By its stream key, or by the pass of the test encoder (D-119). */
+/** Finds a video by its stream key, or by the pass of the test encoder (D-119). */
 async function findVideoOf(world: World, keyHash: string): Promise<LiveVideoRow | undefined> {
   const { reader } = world.database;
   const pass = passOf(world, keyHash);

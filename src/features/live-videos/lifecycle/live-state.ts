@@ -1,4 +1,4 @@
-/** What the control API reads and changes of live videos. No request to the graph can do this. */
+/** Reads and changes of live videos that only the control API can do. */
 import { type Static, type TSchema, Type } from "typebox";
 import type { World } from "#graph/worlds/world";
 import { type NodeId, nodeId } from "#kernel/ids";
@@ -29,8 +29,8 @@ const orNull = (schema: TSchema) => Type.Union([schema, Type.Null()]);
 const health = Type.Object({
   bits_per_second: Type.Integer({ description: "averaged over 5 s" }),
   frames_per_second: Type.Number(),
-  audio_bits_per_second: Type.Integer({ description: "some 2,000 are silence" }),
-  audio_behind_ms: Type.Integer({ description: "by how much the newest sound is behind the newest picture" }),
+  audio_bits_per_second: Type.Integer({ description: "about 2,000 are silence" }),
+  audio_behind_ms: Type.Integer({ description: "how far the newest sound is behind the newest picture" }),
   gaps: Type.Integer({ description: "how often pictures were missing for 250 ms or more" }),
   clock_steps: Type.Integer({ description: "how often the encoder's time stamps jumped; the recording leaves the jumps out" }),
   key_frame_ms: Type.Unsafe<number | null>({ ...orNull(Type.Integer()), description: "between the last two key frames" }),
@@ -43,14 +43,19 @@ const health = Type.Object({
 export const liveState = Type.Object({
   id: Type.String(),
   page: Type.String(),
-  state: Type.Unsafe<State>({ ...oneOf(states), description: "a finer status: reconnecting, key_replaced, key_dead and ending show as LIVE" }),
-  status: Type.Unsafe<Status>({ ...oneOf(statuses), description: "as the interface shows it" }),
-  feed: Type.Object({
-    is_sending: Type.Boolean({ description: "an encoder sends at the moment" }),
-    session: Type.Integer({ description: "counts the feeds; 0: there was none" }),
+  state: Type.Unsafe<State>({
+    ...oneOf(states),
+    description: "the state behind the status: reconnecting, key_replaced, key_dead and ending have the status LIVE",
   }),
-  test_encoder: Type.Boolean({ description: "the encoder is the server's own, which sends a test clip" }),
-  health: Type.Optional(Type.Unsafe<Static<typeof health>>({ ...health, description: "what the encoder sends, while this server takes its stream" })),
+  status: Type.Unsafe<Status>({ ...oneOf(statuses), description: "the status in the interface" }),
+  feed: Type.Object({
+    is_sending: Type.Boolean({ description: "an encoder is sending" }),
+    session: Type.Integer({ description: "the number of the newest feed; 0: there was no feed yet" }),
+  }),
+  test_encoder: Type.Boolean({ description: "the test encoder is sending" }),
+  health: Type.Optional(
+    Type.Unsafe<Static<typeof health>>({ ...health, description: "the quality of the stream, while an encoder sends to this server" }),
+  ),
   refused: Type.Optional(
     Type.Object(
       {
@@ -60,23 +65,23 @@ export const liveState = Type.Object({
       { description: "the last encoder with the right key that was refused; absent once an encoder sends" },
     ),
   ),
-  stream_key: Type.Unsafe<"usable" | "none">({ ...oneOf(["usable", "none"]), description: "whether an encoder can begin or come back" }),
+  stream_key: Type.Unsafe<"usable" | "none">({ ...oneOf(["usable", "none"]), description: "whether an encoder can connect" }),
   next: Type.Unsafe<{ readonly event: LiveEvent; readonly time: number } | null>({
     ...orNull(Type.Object({ event: Type.String(), time: Type.Integer({ description: "Unix seconds" }) })),
-    description: "what happens by itself next",
+    description: "the next automatic event",
   }),
-  sealing: Type.Object({ fails: Type.Boolean(), tries: Type.Integer({ description: "that failed" }) }),
+  sealing: Type.Object({ fails: Type.Boolean(), tries: Type.Integer({ description: "failed tries" }) }),
   restore_notice: Type.Unsafe<"none" | "open" | "lapsed">(oneOf(["none", "open", "lapsed"])),
-  takedown_reason: Type.Optional(Type.Unsafe<TakedownReason>({ ...oneOf(takedownReasons), description: "only of a video that was taken down" })),
-  end_reason: Type.Optional(Type.Unsafe<EndReason>({ ...oneOf(endReasons), description: "only of a broadcast that nobody ended" })),
+  takedown_reason: Type.Optional(Type.Unsafe<TakedownReason>({ ...oneOf(takedownReasons), description: "only for a video that was taken down" })),
+  end_reason: Type.Optional(Type.Unsafe<EndReason>({ ...oneOf(endReasons), description: "only for a broadcast that ended by itself" })),
   history: Type.Array(
     Type.Object({
       time: Type.Number({ description: "world time in Unix seconds, with milliseconds as its fraction" }),
-      event: Type.String({ description: "what happened; declared: an operator set the state" }),
-      state: Type.Unsafe<State>({ ...oneOf(states), description: "the state after it" }),
-      reason: Type.Optional(Type.String({ description: "only of `feed_refused`: what is wrong with the encoder's stream, and what to change" })),
+      event: Type.String({ description: "the event; declared: an operator set the state" }),
+      state: Type.Unsafe<State>({ ...oneOf(states), description: "the state after the event" }),
+      reason: Type.Optional(Type.String({ description: "only for `feed_refused`: what is wrong with the encoder's stream, and what to change" })),
     }),
-    { description: "how it came to its state, the oldest first; the last 50" },
+    { description: "the last 50 events, oldest first" },
   ),
 });
 export type LiveState = Static<typeof liveState>;
@@ -123,11 +128,11 @@ export async function readLiveState(world: World, id: NodeId): Promise<LiveState
   return row === undefined ? undefined : stateOf(row, world);
 }
 
-/** The broadcasts that run, the newest first. */
+/** The running broadcasts, newest first. */
 export const readRunning = async (world: World, limit: number): Promise<LiveState[]> =>
   (await listRunning(world.database.reader, limit)).map((row) => stateOf(row, world));
 
-/** Changes the video while it is held. `change` returns the row after the change; undefined: it is refused. */
+/** Locks the video and changes it. `change` returns the changed row, or undefined if the change is refused. */
 function changeLiveVideo(
   world: World,
   id: NodeId,
@@ -148,7 +153,7 @@ export const transitionLiveVideo = (world: World, id: NodeId, event: LiveEvent):
 export const takeDown = (world: World, id: NodeId, takedown_reason: TakedownReason): Promise<TransitionResult> =>
   changeLiveVideo(world, id, (tx, row) => moveVideo(tx, world, { ...row, takedown_reason }, "taken_down"));
 
-/** Sends the open restore notice again; its time stays as it is. */
+/** Sends the open restore notice again. It does not get more time. */
 export const repeatNotice = (world: World, id: NodeId): Promise<TransitionResult> =>
   changeLiveVideo(world, id, async (tx, row) => {
     if (row.state !== "taken_down") return undefined;

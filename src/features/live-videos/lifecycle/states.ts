@@ -232,7 +232,7 @@ export const transitions: Readonly<Record<State, Transitions>> = {
     end_signalled: "ending",
     ...removable,
   },
-  // The encoder sends with the old key. When it is gone, the new key has all of its time.
+  // The encoder sends with the old key. When it stops, the new key gets its full time.
   key_replaced: {
     ...{ feed_started: "live", feed_lost: "live", audio_missing: "ending", storage_missing: "ending", key_replaced: "key_replaced" },
     end_signalled: "ending",
@@ -256,7 +256,7 @@ export const isLive = (state: State): boolean => statusOf[state] === "LIVE";
 /** Whether the video was published, so that it takes comments and reactions and the player may show it. */
 export const isPublished = (state: State): boolean => isLive(state) || state === "stopped" || state === "processing" || state === "vod";
 
-/** Whether only its own page is shown the video, and nobody may change it (D-110). */
+/** Whether only its own page sees the video, and nobody can change it (D-110). */
 export const isTakenDown = (state: State): boolean => statusOf[state] === "TAKEN_DOWN";
 
 /** LIVE-15: why a video is taken down. */
@@ -270,9 +270,8 @@ interface Timer {
 }
 
 /**
- * The automatic events, and how long after the state was entered they happen, or after the planned start (`planned`). In `live` the
- * timer runs only without a feed, and only where encoders can connect (`no_feed`). In `ending` the job seals the recording, which
- * may fail.
+ * The automatic events, and how long they happen after the entry to the state, or after the planned start (`planned`). In `live` the timer runs only
+ * without a feed, and only if encoders can connect (`no_feed`). In `ending` the job seals the recording, which may fail.
  */
 export const timers: Readonly<Partial<Record<State, Timer>>> = {
   scheduled_unpublished: { event: "start_missed", afterMs: START_MISSED_MS, from: "planned" },
@@ -286,7 +285,7 @@ export const timers: Readonly<Partial<Record<State, Timer>>> = {
   taken_down: { event: "notice_lapsed", afterMs: RESTORE_NOTICE_MS, from: "entry" },
 };
 
-/** D-115: why a broadcast ended that nobody ended. */
+/** D-115: why a broadcast ended by itself. */
 export const endReasons = ["NO_AUDIO", "NO_FEED", "KEY_EXPIRED", "NO_STORAGE"] as const;
 export type EndReason = (typeof endReasons)[number];
 

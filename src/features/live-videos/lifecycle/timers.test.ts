@@ -1,4 +1,4 @@
-/** What happens to a live video by itself, and when: to the second, also where a clock was set back or a job came late. */
+/** The automatic events of a live video, and their times: to the second, also where a clock was set back or a job came late. */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { openPlaza, type TestPlaza } from "#harness/plaza";

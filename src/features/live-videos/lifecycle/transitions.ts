@@ -31,13 +31,13 @@ export const DEADLINE_JOB = "live_video_deadline";
 /** Keys are stored as hashes, so that reading the database does not allow streaming. */
 export const hashOfKey = (key: string): string => createHash("sha256").update(key).digest("hex");
 
-/** D-261: encoders of all worlds connect to one port, so the key says which world it is of. */
+/** D-261: encoders of all worlds connect to one port, so the key begins with the name of its world. */
 export function mintKey(world: World): string {
   const secret = world.randomSecret(STREAM_KEY_BYTES);
   return world.name === DEFAULT_WORLD ? secret : `${world.name}${WORLD_END}${secret}`;
 }
 
-/** Neither a world's name nor the secret has it. */
+/** A character that is neither in names of worlds nor in secrets. */
 const WORLD_END = ".";
 
 export function worldOfKey(key: string): string {
@@ -45,22 +45,22 @@ export function worldOfKey(key: string): string {
   return end === -1 ? DEFAULT_WORLD : key.slice(0, end);
 }
 
-/** One of the last moves of a video, kept with it: for people who ask how it came to its state. */
+/** One of the last events of a video, stored with it so that people can see how it reached its state. */
 export interface Move {
   /** World time. */
   readonly ms: number;
-  /** `declared`: an operator set the state. `feed_refused`: an encoder with the right key was refused, and the state stayed. */
+  /** `declared`: an operator set the state. `feed_refused`: an encoder with the right key was refused; the state did not change. */
   readonly event: LiveEvent | "declared" | "feed_refused";
   readonly state: State;
-  /** Only of `feed_refused`: what is wrong with the encoder's stream, for people. */
+  /** Only for `feed_refused`: what is wrong with the encoder's stream, for people. */
   readonly reason?: string;
 }
 
 export const NO_MOVES = "[]";
-/** A broadcast has some ten; an encoder that breaks off again and again makes more. */
+/** A broadcast has about ten; an encoder that reconnects again and again causes more. */
 const MOVES_MAX = 50;
 
-/** An encoder that is refused tries again and again, so the same refusal counts once, with its newest time. */
+/** The same refusal again replaces the last entry, because a refused encoder tries again and again. */
 export function withMove(history: string, move: Move): string {
   const moves = movesOf(history);
   const last = moves.at(-1);
@@ -133,7 +133,7 @@ export async function moveVideo(
   return state === "ending" && event !== "sealing_failed" && moved.sealing_fails === 0 ? moveVideo(tx, world, moved, "sealed", atMs) : moved;
 }
 
-/** The reason of a takedown that names none. */
+/** The reason of a takedown without a reason. */
 export const DEFAULT_REASON: TakedownReason = "COPYRIGHT";
 
 /** The row in its new state. */
@@ -161,7 +161,7 @@ function entered(world: World, row: LiveVideoRow, state: State, event: LiveEvent
   return moved;
 }
 
-/** When the timer of the row's state is due; null: the state has none. `takesStreams`: encoders can connect. */
+/** When the timer of the row's state is due. null: it has no timer. `takesStreams`: encoders can connect. */
 export function deadlineOf(row: LiveVideoRow, event: LiveEvent | undefined, atMs: number, takesStreams: boolean): number | null {
   const timer = timers[row.state];
   if (timer === undefined || (timer.from === "no_feed" && (row.has_feed === 1 || !takesStreams))) return null;
@@ -223,7 +223,7 @@ export async function announce(tx: Transaction, world: World, row: LiveVideoRow,
     await world.webhooks.emit(tx, liveVideoWebhook, { entity: page, payload });
 }
 
-/** What a move from the state `before` is to the pages. */
+/** Sends the webhooks of a change from the state `before`. */
 async function announceMove(tx: Transaction, world: World, row: LiveVideoRow, before: State): Promise<void> {
   if (row.state === "taken_down") {
     await announce(tx, world, row, "taken_down");
@@ -233,10 +233,10 @@ async function announceMove(tx: Transaction, world: World, row: LiveVideoRow, be
   else if (statusOf[before] !== statusOf[row.state]) await announce(tx, world, row);
 }
 
-/** LIVE-14: the recording of a deleted video is removed, also when the process dies meanwhile. */
+/** LIVE-14: a job removes the recording of a deleted video, so that it is removed even if the process dies. */
 const REMOVAL_JOB = "live_recording_removal";
 
-/** In the transaction that deletes the video. */
+/** Called in the transaction that deletes the video. */
 export async function dropRecording(tx: Transaction, world: World, video: string): Promise<void> {
   if (world.recordings !== undefined) await world.jobs.schedule(tx, { kind: REMOVAL_JOB, key: video, dueMs: world.clock.nowMs() });
 }
@@ -244,7 +244,7 @@ export async function dropRecording(tx: Transaction, world: World, video: string
 export const recordingRemovals: JobKind<World> = {
   kind: REMOVAL_JOB,
   async run(world, video, _payload, job) {
-    // A server without recordings leaves them to one that has them, when it is started so.
+    // A server without a folder of recordings has nothing to remove.
     if (world.recordings !== undefined) await removeRecording(world.recordings, world.name, video);
     await world.database.write((tx) => job.settle(tx));
   },

@@ -1,4 +1,4 @@
-/** What a player may load of a recording, and for how long: page, playlist and segments of one world. */
+/** The page, playlist and segments that a player may load, and for how long. */
 import { expect, test } from "bun:test";
 import { appendFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";

@@ -1,8 +1,8 @@
 /**
- * What a player may load. Every request, also for a single segment, is checked against the present state of the video, so that a
+ * The pages, playlists and segments for players. Each request, also for a single segment, is checked against the current state of the video, so that a
  * takedown, a deletion or another targeting takes effect at once.
  *
- * **Invariant:** a segment is given only to a holder of a ticket, which the player's page gave to a viewer who may watch.
+ * **Invariant:** a segment is sent only to a request with a ticket, which the player's page contains if the viewer may watch.
  */
 import { join } from "node:path";
 import type { World } from "#graph/worlds/world";
@@ -15,7 +15,7 @@ import { findVideoById, type LiveVideoRow } from "../live-videos.store.ts";
 import { type RefusalToWatch, refusalToWatch, type Viewer } from "../viewing/watching.ts";
 import { type KeptPlaylist, readKeptPlaylist, withEnd } from "./playlist.ts";
 
-/** `missing`: for everything that a viewer must not learn about: no such video, not embeddable, not published, taken down. */
+/** `missing`: the viewer must not learn whether the video does not exist, is not embeddable or published, or was taken down. */
 export type PlaybackRefusal = "missing" | Extract<RefusalToWatch, "not_in_this_country" | "starting" | "not_on_mobile_web_until_vod">;
 
 export interface PlayerView {
@@ -23,15 +23,15 @@ export interface PlayerView {
   readonly ticket: string;
 }
 
-/** For an evening's broadcast and its pauses; the page gives a new one when it is loaded again. */
+/** A ticket is valid for a long broadcast and its pauses. The page has a new one each time it is loaded. */
 const TICKET_MS = 12 * 3_600_000;
-/** The last segment of a feed whose broadcast was ended is written within a second or two. A recording that was idle for longer was cut off by a kill. */
+/** The last segment is written a second or two after the end of a broadcast. If the recording has not grown for longer, its process was killed. */
 const WRITTEN_WITHIN_MS = 10_000;
-/** 3 s in all, which players wait for. */
+/** 3 s together, for which players wait. */
 const LOOK_EVERY_MS = 100;
 const LOOKS_MAX = 30;
 
-/** What stands in a playlist. */
+/** The name of a segment in a playlist. */
 const SEGMENT = /^(\d{1,15})\/(\d{1,9}\.ts)$/;
 
 interface Ticket {
@@ -40,7 +40,7 @@ interface Ticket {
   readonly until_ms: number;
 }
 
-/** The player's page. It waits by itself until a video has started. */
+/** The player's page, also for a video that starts soon: the page waits for it. */
 export async function openPlayer(world: World, id: string, viewer: Viewer): Promise<PlayerView | PlaybackRefusal> {
   const found = await findShown(world, id, viewer);
   if (typeof found === "string" && found !== "starting") return found;
@@ -48,7 +48,7 @@ export async function openPlayer(world: World, id: string, viewer: Viewer): Prom
   return { title: typeof found === "string" ? null : found.title, ticket: world.sealer.seal(JSON.stringify(ticket)) };
 }
 
-/** `starting` also while nothing is recorded yet. */
+/** `starting`: the video starts soon, or nothing is recorded yet. */
 export async function readPlaylist(world: World, id: string, sealed: string, viewer: Viewer): Promise<{ playlist: string } | PlaybackRefusal> {
   const row = await findWithTicket(world, id, sealed, viewer);
   if (typeof row === "string") return row;
@@ -61,8 +61,8 @@ export async function readPlaylist(world: World, id: string, sealed: string, vie
 }
 
 /**
- * The playlist of a broadcast that is over always has its end (D-296), so it waits for the last segment, which the ingest process writes a moment
- * after the broadcast. A process that was killed writes nothing more, and is not waited for again once the recording is old.
+ * Waits for the last segment of a broadcast that is over, because its playlist always has its end (D-296). The ingest process writes that segment a moment
+ * after the end. After a kill it is never written; requests stop waiting for it once the recording is old.
  */
 async function whenWritten(world: World, first: KeptPlaylist, read: () => Promise<KeptPlaylist>): Promise<KeptPlaylist> {
   let kept = first;
@@ -98,7 +98,7 @@ async function findShown(world: World, id: string, viewer: Viewer): Promise<Live
   return refusal ?? row;
 }
 
-/** What the request says of the viewer counts; where it does not say the country, the page's does. */
+/** Finds the video of a ticket. If the request has no country of the viewer, the country of the page's request counts. */
 async function findWithTicket(world: World, id: string, sealed: string, viewer: Viewer): Promise<LiveVideoRow | PlaybackRefusal> {
   const ticket = openTicket(world, sealed);
   if (ticket === undefined || ticket.video !== id || ticket.until_ms < world.realNowMs()) return "missing";

@@ -1,12 +1,12 @@
-/** The HLS playlist of a recording (RFC 8216): growing while the video is live, and the same with an end as VOD. */
+/** The HLS playlist of a recording (RFC 8216). It grows while the video is live, and has an end afterwards. */
 import type { World } from "#graph/worlds/world";
 import { BoundedMap } from "#kernel/bounded-map";
 import { type RecordedSession, readRecording, recordingVersion } from "#recordings/read-recording";
 import { SEGMENT_SECONDS_MAX, segmentFile } from "#recordings/recording-space";
 
 /**
- * Undefined: there is nothing to play yet. What was recorded before `fromRealMs` (the machine's time) was a preview; null: nothing was.
- * Addresses of segments are `{session}/{number}.ts`, relative to the playlist.
+ * Undefined: there is nothing to play yet. Recordings from before `fromRealMs` (the machine's time) are a preview and left out; null: there was no
+ * preview. Addresses of segments are `{session}/{number}.ts`, relative to the playlist.
  */
 export function playlistOf(sessions: readonly RecordedSession[], fromRealMs: number | null): string | undefined {
   const parts = sessions
@@ -26,26 +26,26 @@ export function playlistOf(sessions: readonly RecordedSession[], fromRealMs: num
   return `${lines.join("\n")}\n`;
 }
 
-/** Nothing more is recorded. */
+/** The playlist of a recording that does not grow any more. */
 export const withEnd = (playlist: string): string => `${playlist}#EXT-X-ENDLIST\n`;
 
 export interface KeptPlaylist {
   readonly version: string;
   readonly fromRealMs: number | null;
-  /** Without an end; undefined: there is nothing to play yet. */
+  /** It has no end. Undefined: there is nothing to play yet. */
   readonly playlist: string | undefined;
-  /** When the last segment of a session that may go on ends (the machine's time); undefined: there is none, or all sessions are over. */
+  /** The end of the last segment of a session that may continue (the machine's time). Undefined: there is no segment, or no such session. */
   readonly openUntilRealMs: number | undefined;
 }
 
-/** Of four hours each has some 180 KB. */
+/** A playlist of four hours has about 180 KB. */
 const KEPT_MAX = 100;
 
 const worlds = new WeakMap<World, BoundedMap<string, KeptPlaylist>>();
 
 /**
- * Playlists as long as nothing more is recorded: all viewers of a video ask for the same one every second, and making it takes 0.7 ms of CPU
- * after an hour and 2.5 ms after four (1,800 and 7,200 segments, measured), against 0.1 ms for a look at whether it has grown.
+ * Reads the playlist, or returns the last one if the recording has not grown. All viewers of a video ask for the same one every second. Making it takes
+ * 0.7 ms of CPU after an hour and 2.5 ms after four (1,800 and 7,200 segments, measured); to see that it has not grown takes 0.1 ms.
  */
 export async function readKeptPlaylist(world: World, recordings: string, video: string, fromRealMs: number | null): Promise<KeptPlaylist> {
   const kept = worlds.get(world) ?? new BoundedMap<string, KeptPlaylist>(KEPT_MAX);

@@ -3,7 +3,7 @@ import type { World } from "#graph/worlds/world";
 
 /** The address for an encoder. Only the response that creates it contains it (D-51). */
 export interface StreamAddress {
-  /** D-115: absent where no encoder can connect. */
+  /** D-115: absent if no encoder can connect. */
   readonly stream_url?: string;
   /** Absent without TLS. */
   readonly secure_stream_url?: string;
@@ -27,7 +27,7 @@ export function streamAddressOf({ streaming }: Pick<World, "streaming">, baseUrl
 /** The page in the frame of `embed_html`, also for opening directly. */
 export const playerUrl = (baseUrl: string, id: string): string => `${baseUrl}/player/${id}`;
 
-/** LIVE-29: 16x9 by default; once an encoder has sent, what it sends. */
+/** LIVE-29: 16x9 until an encoder has sent, then the size of its pictures. */
 const WIDTH = 1280;
 const HEIGHT = 720;
 

@@ -16,9 +16,9 @@ const placeSchema = (id: typeof worldId, others: { readonly additionalProperties
     ),
   ]);
 
-/** Whether the id exists is the handler's to check. */
+/** The place of a request. The handler checks that the id exists. */
 export const sentPlace = placeSchema(Type.Unsafe<NodeId>({ ...worldId, description: "the id of a place or page" }), {});
-/** Of a world file. */
+/** The place of a world file entry. */
 export const declaredPlace = placeSchema(idOf(["place", "page"]), { additionalProperties: false });
 
 export type Place = Exclude<Static<typeof sentPlace>, string>;

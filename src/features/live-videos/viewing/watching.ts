@@ -1,4 +1,4 @@
-/** Where a live video may be watched, and whether a viewer may watch it (LIVE-16, LIVE-24, LIVE-27, LIVE-28). */
+/** The countries of a live video, and whether a viewer may watch it (LIVE-16, LIVE-24, LIVE-27, LIVE-28). */
 import { isLive, isPublished, isTakenDown } from "../lifecycle/states.ts";
 import { START_DELAY_MS } from "../live-videos.limits.ts";
 import type { LiveVideoRow } from "../live-videos.store.ts";
@@ -12,7 +12,7 @@ export interface Targeting {
   readonly excluded_countries?: readonly string[];
 }
 
-/** In the form of a row: ` DE FR `, or empty. */
+/** As in a row: ` DE FR `, or empty. */
 export interface Borders {
   readonly countries: string;
   readonly excluded_countries: string;
