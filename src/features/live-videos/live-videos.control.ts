@@ -10,7 +10,7 @@ import type { World } from "#graph/worlds/world";
 import { isNodeId, type NodeId } from "#kernel/ids";
 import { refusedVideos } from "./ingest/refusals.ts";
 import { playTestClip, stopTestClip } from "./ingest/test-encoder.ts";
-import { feedEnded, feedLost, feedStarted, noAudio } from "./lifecycle/feed.ts";
+import { feedLost, feedStarted, noAudio } from "./lifecycle/feed.ts";
 import {
   findRefusalToWatch,
   type LiveState,
@@ -88,7 +88,7 @@ async function changeFeed(request: ControlRequest<unknown, Static<typeof feedEve
         : (await feedStarted(world, body.stream_key))?.video === id;
     if (!hasStarted) throw conflict(`no encoder can connect with this stream key: the live video is ${before.state}`, "stream_key");
   } else {
-    const report = { lost: feedLost, ended: feedEnded, no_audio: noAudio }[body.event];
+    const report = { lost: feedLost, ended: feedLost, no_audio: noAudio }[body.event];
     if ((await report(world, { video: id, session: before.feed.session })) === undefined) throw conflict("no encoder is sending");
   }
   return readState(request as ControlRequest);

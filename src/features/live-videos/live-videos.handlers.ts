@@ -59,7 +59,8 @@ export async function handleUpdateLiveVideo(request: Update, tx: Transaction) {
   if (params.crossposting_actions !== undefined) {
     await saveCrosspostedPages(tx, row, await crosspostedAfter(request, tx, node.owner, await listCrosspostedPages(tx, row.page, row.id)));
   }
-  row = onMap({ ...withFields(await withPlace(request, tx, row), params), ...(plan.time === undefined ? {} : { planned_start_time: plan.time }) });
+  row = withFields(await withPlace(request, tx, row), params);
+  row = onMap({ ...row, planned_start_time: plan.time ?? row.planned_start_time });
   await updateVideo(tx, row);
   const event = plan.event === "planned_unpublished" && params.status === undefined ? movedPlanOf(row) : plan.event;
   if (event !== undefined) row = await moved(request, tx, row, event, params.status === undefined ? "planned_start_time" : "status");
@@ -120,14 +121,8 @@ const movedPlanOf = ({ state }: LiveVideoRow): LiveEvent => (state === "schedule
 
 /** The row with the fields that the request contains; others stay unchanged. */
 function withFields(row: LiveVideoRow, params: Create["params"]): LiveVideoRow {
-  const { title, description, embeddable, targeting } = params;
-  return {
-    ...row,
-    ...(title === undefined ? {} : { title }),
-    ...(description === undefined ? {} : { description }),
-    ...(embeddable === undefined ? {} : { embeddable: embeddable ? 1 : 0 }),
-    ...(targeting === undefined ? {} : bordersOf(targeting)),
-  };
+  const { title = row.title, description = row.description, embeddable = row.embeddable === 1, targeting } = params;
+  return { ...row, title, description, embeddable: embeddable ? 1 : 0, ...(targeting && bordersOf(targeting)) };
 }
 
 /** The row with the place that the request contains; a place or page with its id must exist (D-113). */

@@ -50,12 +50,16 @@ export interface LiveVideoRow extends Row {
   history: string;
 }
 
-/** The columns of `LiveVideoRow`. */
-const COLUMNS = `CAST(v.page AS TEXT) AS page, CAST(v.id AS TEXT) AS id, v.title, v.description, v.state, v.embeddable, v.place, v.countries,
-  v.excluded_countries, v.planned_start_time, v.creation_time, v.broadcast_start_ms, v.stream_key_hash, v.has_feed, v.feed_session,
-  v.deadline_ms, v.sealing_fails, v.sealing_tries, v.is_on_map, v.takedown_reason, v.end_reason, v.feed_ingest, v.feed_width, v.feed_height,
-  v.published_real_ms, v.history`;
-const select = append(sql`SELECT`, COLUMNS);
+/** The columns of `LiveVideoRow` that can change. */
+const CHANGING = [
+  ...(["title", "description", "state", "embeddable", "place", "countries", "excluded_countries", "planned_start_time", "creation_time"] as const),
+  ...(["broadcast_start_ms", "stream_key_hash", "has_feed", "feed_session", "deadline_ms", "sealing_fails", "sealing_tries", "is_on_map"] as const),
+  ...(["takedown_reason", "end_reason", "feed_ingest", "feed_width", "feed_height", "published_real_ms", "history"] as const),
+];
+const COLUMNS = ["page", "id", ...CHANGING] as const;
+
+const changing = CHANGING.map((column) => `v.${column}`).join(", ");
+const select = append(sql`SELECT CAST(v.page AS TEXT) AS page, CAST(v.id AS TEXT) AS id,`, changing);
 
 export const findVideo = (reader: Reader, page: NodeId, id: string): Promise<LiveVideoRow | undefined> =>
   reader.get<LiveVideoRow>(append(select, "FROM live_videos v WHERE v.page = ? AND v.id = ?", [page, id]));
@@ -120,28 +124,16 @@ export const listAllVideos = (reader: Reader, request: PageRequest): Promise<Lis
 /** Returns whether the id was free. */
 export async function insertVideo(tx: Transaction, row: LiveVideoRow, crossposted: readonly string[]): Promise<boolean> {
   if (!(await insertNode(tx, { id: nodeId(row.id), type: "live_video", owner: nodeId(row.page) }))) return false;
-  await tx.runOne(sql`
-    INSERT INTO live_videos (page, id, title, description, state, embeddable, place, countries, excluded_countries, planned_start_time, creation_time,
-      broadcast_start_ms, stream_key_hash, has_feed, feed_session, deadline_ms, sealing_fails, sealing_tries, is_on_map, takedown_reason,
-      end_reason, feed_ingest, feed_width, feed_height, published_real_ms, history)
-    VALUES (${row.page}, ${row.id}, ${row.title}, ${row.description}, ${row.state}, ${row.embeddable}, ${row.place}, ${row.countries},
-      ${row.excluded_countries}, ${row.planned_start_time}, ${row.creation_time}, ${row.broadcast_start_ms}, ${row.stream_key_hash}, ${row.has_feed},
-      ${row.feed_session}, ${row.deadline_ms}, ${row.sealing_fails}, ${row.sealing_tries}, ${row.is_on_map}, ${row.takedown_reason},
-      ${row.end_reason}, ${row.feed_ingest}, ${row.feed_width}, ${row.feed_height}, ${row.published_real_ms}, ${row.history})`);
+  const values = COLUMNS.map((column) => row[column]);
+  await tx.runOne(append(sql`INSERT INTO live_videos`, `(${COLUMNS.join(", ")}) VALUES (${COLUMNS.map(() => "?").join(", ")})`, values));
   await insertPages(tx, row, [row.page, ...crossposted]);
   return true;
 }
 
 export async function updateVideo(tx: Transaction, row: LiveVideoRow): Promise<void> {
-  await tx.runOne(sql`
-    UPDATE live_videos SET title = ${row.title}, description = ${row.description}, state = ${row.state}, embeddable = ${row.embeddable},
-      place = ${row.place}, countries = ${row.countries}, excluded_countries = ${row.excluded_countries}, planned_start_time = ${row.planned_start_time},
-      creation_time = ${row.creation_time}, broadcast_start_ms = ${row.broadcast_start_ms}, stream_key_hash = ${row.stream_key_hash},
-      has_feed = ${row.has_feed}, feed_session = ${row.feed_session}, deadline_ms = ${row.deadline_ms}, sealing_fails = ${row.sealing_fails},
-      sealing_tries = ${row.sealing_tries}, is_on_map = ${row.is_on_map}, takedown_reason = ${row.takedown_reason},
-      end_reason = ${row.end_reason}, feed_ingest = ${row.feed_ingest}, feed_width = ${row.feed_width}, feed_height = ${row.feed_height},
-      published_real_ms = ${row.published_real_ms}, history = ${row.history}
-    WHERE page = ${row.page} AND id = ${row.id}`);
+  const assignments = CHANGING.map((column) => `${column} = ?`).join(", ");
+  const values = [...CHANGING, "page" as const, "id" as const].map((column) => row[column]);
+  await tx.runOne(append(sql`UPDATE live_videos SET`, `${assignments} WHERE page = ? AND id = ?`, values));
 }
 
 /** LIVE-14: deletes every row of the video, so that it cannot be restored. */

@@ -24,7 +24,7 @@ import {
   dropRecording,
   hashOfKey,
   holdVideo,
-  NO_MOVES,
+  newVideo,
   onMap,
   setTimer,
   withMove,
@@ -112,13 +112,13 @@ function reasonOf({ takedown_reason }: Entry, state: State): TakedownReason | nu
   return null;
 }
 
+/** D-51: a video that a world file declares LIVE has no feed, and so no timer of a feed. */
 function rowOf(one: Entry, world: World): LiveVideoRow {
   const now = unixSeconds(world.clock);
   const state = stateOf(one);
   const started = one.broadcast_start_time ?? (isLive(state) ? now : undefined);
   const row: LiveVideoRow = {
-    page: one.page,
-    id: one.id,
+    ...newVideo(one.page, one.id, one.creation_time ?? now),
     title: one.title ?? null,
     description: one.description ?? null,
     state,
@@ -126,23 +126,11 @@ function rowOf(one: Entry, world: World): LiveVideoRow {
     place: one.place === undefined ? null : JSON.stringify(placeOf(one.place)),
     ...bordersOf(one.targeting ?? {}),
     planned_start_time: one.planned_start_time ?? null,
-    creation_time: one.creation_time ?? now,
     broadcast_start_ms: started === undefined ? null : started * 1000,
     stream_key_hash: keyOf(one, state),
-    // D-51: a video that a world file declares LIVE has no feed, and so no timer of a feed.
-    has_feed: 0,
-    feed_session: 0,
-    deadline_ms: null,
     sealing_fails: one.sealing_fails ? 1 : 0,
-    sealing_tries: 0,
-    is_on_map: 0,
     takedown_reason: reasonOf(one, state),
     end_reason: one.end_reason ?? null,
-    feed_ingest: null,
-    feed_width: null,
-    feed_height: null,
-    published_real_ms: null,
-    history: NO_MOVES,
   };
   return onMap({ ...row, deadline_ms: deadlineFor(row, one, world) });
 }

@@ -4,7 +4,7 @@ import { badRequest, ControlError, conflict, notFound } from "#control-contract/
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import type { World } from "#graph/worlds/world";
 import { nodeId } from "#kernel/ids";
-import { feedEnded, feedLost, feedStarted, findFeedByKey, noAudio, noStorage } from "../lifecycle/feed.ts";
+import { feedLost, feedStarted, findFeedByKey, noAudio, noStorage } from "../lifecycle/feed.ts";
 import { liveState, readLiveState } from "../lifecycle/live-state.ts";
 import { DEAD_AFTER_MS, deleteIngest, findIngest, saveIngest } from "./ingests.store.ts";
 import { feedRefused } from "./refusals.ts";
@@ -30,7 +30,7 @@ const feedReport = Type.Object(
   { additionalProperties: false },
 );
 
-const reports = { lost: feedLost, ended: feedEnded, no_audio: noAudio, no_storage: noStorage } as const;
+const reports = { lost: feedLost, ended: feedLost, no_audio: noAudio, no_storage: noStorage } as const;
 
 async function takeReport({ world, body }: ControlRequest<unknown, Static<typeof feedReport>>): Promise<unknown> {
   const { event, stream_key } = body;

@@ -64,11 +64,11 @@ async function findVideoOf(world: World, keyHash: string): Promise<LiveVideoRow 
   return pass === undefined ? findVideoByKey(reader, keyHash) : findVideoById(reader, pass.video);
 }
 
-/** LIVE-9: the connection to the encoder is lost. The encoder may reconnect with its key within `RECONNECT_WINDOW_MS`. */
+/**
+ * LIVE-9: the connection to the encoder is lost, or the encoder stopped by itself, which does not end the broadcast (D-110). The encoder may reconnect
+ * with its key within `RECONNECT_WINDOW_MS`.
+ */
 export const feedLost = (world: World, feed: FeedName): Promise<Feed | undefined> => reportFeedEvent(world, feed, "feed_lost");
-
-/** The encoder stopped by itself. D-110: this does not end the broadcast, so the encoder may reconnect as after a loss. */
-export const feedEnded = feedLost;
 
 /** LIVE-11: the stream ends. */
 export const noAudio = (world: World, feed: FeedName): Promise<Feed | undefined> => reportFeedEvent(world, feed, "audio_missing");

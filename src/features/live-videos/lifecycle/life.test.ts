@@ -6,7 +6,7 @@ import { cafe } from "#harness/worlds";
 import { nodeId } from "#kernel/ids";
 import { sql } from "#storage/sql";
 import { findVideoById } from "../live-videos.store.ts";
-import { feedEnded, feedLost, feedStarted, noAudio } from "./feed.ts";
+import { feedLost, feedStarted, noAudio } from "./feed.ts";
 import { readLiveState, setSealing, transitionLiveVideo } from "./live-state.ts";
 import { events, isLive, type LiveEvent, type State, statusOf, transitions } from "./states.ts";
 import { worldOfKey } from "./transitions.ts";
@@ -89,7 +89,7 @@ onEachDatabase("the life of a live video", (database) => {
   test("D-51: without a new key within 10 minutes, the recording becomes the VOD", async () => {
     const plaza = await open();
     const { id, feed } = await onAir(plaza);
-    await feedEnded(plaza.world, feed);
+    await feedLost(plaza.world, feed);
     // Both windows end at once, and the second one started where the first one ended.
     await advance(plaza, 150 + 599);
     expect(await stateNow(plaza, id)).toBe("key_dead");
@@ -144,7 +144,7 @@ onEachDatabase("the life of a live video", (database) => {
     const { id, key, feed } = await onAir(plaza);
     const second = await feedStarted(plaza.world, key);
     expect(second?.session).toBe(2);
-    for (const tell of [feedLost, feedEnded, noAudio]) expect(await tell(plaza.world, feed)).toBeUndefined();
+    for (const tell of [feedLost, noAudio]) expect(await tell(plaza.world, feed)).toBeUndefined();
     expect(await stateNow(plaza, id)).toBe("live");
     expect((await feedLost(plaza.world, { video: nodeId(id), session: 2 }))?.state).toBe("reconnecting");
     // A second report of the same loss opens no second window.

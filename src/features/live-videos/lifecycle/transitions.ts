@@ -56,7 +56,6 @@ export interface Move {
   readonly reason?: string;
 }
 
-export const NO_MOVES = "[]";
 /** A broadcast has about ten; an encoder that reconnects again and again causes more. */
 const MOVES_MAX = 50;
 
@@ -96,7 +95,7 @@ export const newVideo = (page: NodeId, id: NodeId, creation_time: number): LiveV
   feed_width: null,
   feed_height: null,
   published_real_ms: null,
-  history: NO_MOVES,
+  history: "[]",
 });
 
 /** Locks the video until the transaction ends, so that its state changes do not run concurrently. */
