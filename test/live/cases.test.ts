@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { startEncoder } from "#harness/live/encoder";
+import { type EncoderOptions, startEncoder } from "#harness/live/encoder";
 import { pushFile } from "#harness/live/pusher";
 import { handshake } from "#harness/live/rtmp";
 import { ingestOf, openStudio, type Studio } from "#harness/live/studio";
@@ -12,9 +12,9 @@ const dataFolder = (): string => join(temporaryFolder(), "data");
 const isVod = ({ status }: { status: string }): boolean => status === "VOD";
 
 /** A prepared stream, as an encoder writes it into a file. */
-async function fileOf(seconds: number): Promise<string> {
+async function fileOf(seconds: number, options: EncoderOptions = {}): Promise<string> {
   const file = join(temporaryFolder(), "stream.flv");
-  expect(await startEncoder(file, { seconds, isFast: true, bFrames: 2 }).ended).toBe(0);
+  expect(await startEncoder(file, { seconds, isFast: true, bFrames: 2, ...options }).ended).toBe(0);
   return file;
 }
 
@@ -66,12 +66,12 @@ test("LIVE-11: sound that stops ends the broadcast after 10 s, and what was reco
 test("D-297: steps of an encoder's clock are discontinuities with a warning, and the recording goes on over them", async () => {
   const studio = await openStudio(dataFolder());
   const [file, short] = [await fileOf(16), await fileOf(9)];
-  const ways: [string, Omit<Parameters<typeof pushFile>[2], "chunkBytes">, seconds: number, steps: number][] = [
+  const ways: [string | readonly string[], Omit<Parameters<typeof pushFile>[2], "chunkBytes">, seconds: number, steps: number][] = [
     [file, { stamp: ({ ms }) => ms + (ms < 7_000 ? 0 : 12_000) }, 16, 1],
     [file, { stamp: ({ ms }) => ms - (ms < 13_000 ? 0 : 12_000) }, 16, 1],
     [file, { stamp: ({ ms, isAudio }) => ms - (ms < 13_000 || !isAudio ? 0 : 12_000) }, 16, 1],
     [file, { stamp: ({ ms }) => ms + (ms < 7_000 ? 0 : 60_000) }, 16, 1],
-    [short, { turns: 2 }, 18, 1],
+    [[short, short], {}, 18, 1],
   ];
   const videos = await Promise.all(ways.map(() => studio.createShown()));
   const pushers = await Promise.all(ways.map(([path, how], i) => pushFile(path, videos[i]?.stream_url as string, { chunkBytes: 4096, ...how })));
@@ -92,6 +92,29 @@ test("D-297: steps of an encoder's clock are discontinuities with a warning, and
   }
   for (const [i, length] of (await playVods(studio, ...videos.map(({ id }) => id))).entries())
     expect(Math.abs(length - (ways[i]?.[2] as number))).toBeLessThan(0.7);
+});
+
+test("D-297: another size and another sample rate in one connection are a discontinuity, over which hls.js and ffmpeg play on", async () => {
+  const studio = await openStudio(dataFolder());
+  const { id, stream_url } = await studio.createShown();
+  const files = [await fileOf(4), await fileOf(4, { size: "256x144", sampleRate: 48_000 })];
+  const { page, player } = await embed(studio, id);
+  const pusher = await pushFile(files, stream_url, { chunkBytes: 4096 });
+  await playsUntil(page, player, ({ width }) => width === 320);
+  const after = await playsUntil(page, player, ({ width }) => width === 256);
+  expect((await playsUntil(page, player, ({ currentTime }) => currentTime > after.currentTime + 0.5)).error).toBeNull();
+  await pusher.sent;
+  pusher.end();
+  await studio.stateWhen(id, ({ state }) => state === "reconnecting");
+  await studio.graph(id, { end_live_video: true });
+  await studio.stateWhen(id, isVod);
+  const address = await playlistOf(studio, { id });
+  const playlist = await (await fetch(address)).text();
+  expect(playlist.split("#EXT-X-DISCONTINUITY\n")).toHaveLength(2);
+  expect(playlist).toContain("#EXT-X-TARGETDURATION:6\n");
+  expect((await playVods(studio, id))[0]).toBeCloseTo(8, 0);
+  const decoded = Bun.spawn(["ffmpeg", "-v", "fatal", "-nostdin", "-i", address, "-f", "null", "-"], { stdout: "ignore", stderr: "pipe" });
+  expect({ code: await decoded.exited, said: await new Response(decoded.stderr).text() }).toEqual({ code: 0, said: "" });
 });
 
 test("LIVE-9: an encoder that comes back too late is refused, and the broadcast ends with what was recorded", async () => {

@@ -12,6 +12,8 @@ export interface EncoderOptions {
   readonly keyFrameSeconds?: number;
   readonly bFrames?: number;
   readonly hasAudio?: boolean;
+  /** Of the sound, in hertz. */
+  readonly sampleRate?: number;
   /** As fast as it can, not in real time. */
   readonly isFast?: boolean;
   /** Further options of ffmpeg's RTMP, e.g. `-rtmp_buffer`. */
@@ -30,9 +32,18 @@ export interface Encoder {
 }
 
 export function startEncoder(url: string, options: EncoderOptions = {}): Encoder {
-  const { seconds = 60, size = "320x180", framesPerSecond = 25, keyFrameSeconds = 1, bFrames = 0, hasAudio = true, isFast = false } = options;
+  const {
+    seconds = 60,
+    size = "320x180",
+    framesPerSecond = 25,
+    keyFrameSeconds = 1,
+    bFrames = 0,
+    hasAudio = true,
+    isFast = false,
+    sampleRate = 44_100,
+  } = options;
   const pace = isFast ? [] : ["-re"];
-  const audio = hasAudio ? [...pace, "-f", "lavfi", "-i", `sine=frequency=440:sample_rate=44100:duration=${seconds}`] : [];
+  const audio = hasAudio ? [...pace, "-f", "lavfi", "-i", `sine=frequency=440:sample_rate=${sampleRate}:duration=${seconds}`] : [];
   const audioCodec = hasAudio ? ["-c:a", "aac", "-b:a", "64k"] : ["-an"];
   const distance = String(Math.round(keyFrameSeconds * framesPerSecond));
   const child = Bun.spawn(

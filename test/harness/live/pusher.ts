@@ -61,21 +61,23 @@ export interface PushOptions {
   /** No sound after so much of the stream. */
   readonly audioUntilMs?: number;
   readonly stamp?: Stamp;
-  /** How often the file is sent, each time from its own time stamps on. */
-  readonly turns?: number;
 }
 
 const TURN_MS = 10;
 
-/** Sends the file to a stream address; the test's end ends it. */
+/** Sends files to a stream address, one after the other, each with its own time stamps; the test's end ends it. */
 export async function pushFile(
-  file: string,
+  files: string | readonly string[],
   url: string,
-  { chunkBytes, speed, audioUntilMs = Number.POSITIVE_INFINITY, stamp, turns = 1 }: PushOptions,
+  { chunkBytes, speed, audioUntilMs = Number.POSITIVE_INFINITY, stamp }: PushOptions,
 ): Promise<Pusher> {
-  const one = readMessages(file, chunkBytes, stamp).filter(({ isAudio, ms }) => !isAudio || ms < audioUntilMs);
-  const turnMs = Math.max(...one.map(({ ms }) => ms));
-  const messages = Array.from({ length: turns }, (_, turn) => one.map((message) => ({ ...message, ms: message.ms + turn * turnMs }))).flat();
+  let fileMs = 0;
+  const messages: Message[] = [];
+  for (const file of [files].flat()) {
+    const own = readMessages(file, chunkBytes, stamp).filter(({ isAudio, ms }) => !isAudio || ms < audioUntilMs);
+    for (const message of own) messages.push({ ...message, ms: fileMs + message.ms });
+    fileMs += Math.max(...own.map(({ ms }) => ms));
+  }
   const pusher = new Pusher(messages, chunkBytes, speed);
   const { hostname, port, pathname } = new URL(url.replace("rtmp:", "http:"));
   await pusher.connect(hostname, Number(port), pathname.split("/").at(-1) as string);
