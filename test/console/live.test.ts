@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { openConsole } from "#harness/console/console-page";
-import { openStudio } from "#harness/live/studio";
+import { openLiveServer } from "#harness/live/live-server";
 import { playsUntil } from "#harness/live/viewer";
 import { temporaryFolder } from "#harness/server";
 
@@ -11,9 +11,9 @@ const BROWSER_MS_MAX = 120_000;
 test(
   "the test clip is sent from the console, watched in the player with its health, stopped and ended",
   async () => {
-    const studio = await openStudio(join(temporaryFolder(), "data"));
-    const { server } = studio;
-    const { id } = await studio.create({ status: "UNPUBLISHED", embeddable: true, title: "From the server" });
+    const liveServer = await openLiveServer(join(temporaryFolder(), "data"));
+    const { server } = liveServer;
+    const { id } = await liveServer.create({ status: "UNPUBLISHED", embeddable: true, title: "From the server" });
     const page = await openConsole(server, `/live?video=${id}`);
     await page.shows("From the server", "Send a test clip");
     await page.click("Send a test clip");
@@ -38,7 +38,7 @@ test(
     await playsUntil(page.page, player, ({ ended }) => ended);
     await page.evaluate("document.querySelector('.moves').scrollIntoView()");
     await page.screenshot("live-ended");
-    expect(await studio.state(id)).toMatchObject({ state: "vod", feed: { is_sending: false } });
+    expect(await liveServer.state(id)).toMatchObject({ state: "vod", feed: { is_sending: false } });
     // Until there is something to play, the playlist is a 503.
     expect(page.page.problems.filter((problem) => !problem.includes("503"))).toEqual([]);
   },

@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { startEncoder } from "#harness/live/encoder";
+import { ingestOf, type LiveServer, openLiveServer } from "#harness/live/live-server";
 import { handshake } from "#harness/live/rtmp";
-import { ingestOf, openStudio, type Studio } from "#harness/live/studio";
 import { isProving, tries } from "#harness/proof";
 import { temporaryFolder } from "#harness/server";
 
@@ -21,8 +21,8 @@ const megabytes = (pid: number): number => Number(/^VmRSS:\s+(\d+) kB$/m.exec(re
 const WAYS = 5;
 
 /** A stream that ends in one of the ways in which streams end; its video is deleted. */
-async function streamOnce(studio: Studio, way: number): Promise<void> {
-  const { id, stream_url } = await studio.create();
+async function streamOnce(liveServer: LiveServer, way: number): Promise<void> {
+  const { id, stream_url } = await liveServer.create();
   if (way === 0) {
     const { hostname, port } = new URL(stream_url.replace("rtmp:", "http:"));
     const garbage = Buffer.concat([handshake(), Buffer.from(crypto.getRandomValues(new Uint8Array(4096)))]);
@@ -35,31 +35,31 @@ async function streamOnce(studio: Studio, way: number): Promise<void> {
     });
   } else if (way === 1) {
     const encoder = startEncoder(stream_url, { seconds: 60 });
-    await studio.stateWhen(id, ({ feed }) => feed.is_sending);
+    await liveServer.stateWhen(id, ({ feed }) => feed.is_sending);
     await Bun.sleep(SENDING_MS);
     await encoder.kill();
-    await studio.stateWhen(id, ({ state }) => state === "reconnecting");
+    await liveServer.stateWhen(id, ({ state }) => state === "reconnecting");
   } else if (way === 2) {
     await startEncoder(stream_url, { seconds: 20, hasAudio: false, isFast: true }).ended;
-    await studio.stateWhen(id, ({ status }) => status === "VOD");
+    await liveServer.stateWhen(id, ({ status }) => status === "VOD");
   } else if (way === 3) {
     const encoder = startEncoder(stream_url, { seconds: 60 });
-    await studio.stateWhen(id, ({ feed }) => feed.is_sending);
+    await liveServer.stateWhen(id, ({ feed }) => feed.is_sending);
     await Bun.sleep(SENDING_MS);
-    await studio.graph(id, { end_live_video: true });
+    await liveServer.graph(id, { end_live_video: true });
     await encoder.ended;
   } else {
     expect(await startEncoder(stream_url, { seconds: 5, bFrames: 2, isFast: true }).ended).toBe(0);
-    await studio.stateWhen(id, ({ state }) => state === "reconnecting");
+    await liveServer.stateWhen(id, ({ state }) => state === "reconnecting");
   }
-  await studio.remove(id);
+  await liveServer.remove(id);
 }
 
 test(`${STREAMS} streams that come and go in every way leave no socket, no file and no memory`, async () => {
   const data = join(temporaryFolder(), "data");
-  const studio = await openStudio(data);
-  const pid = ingestOf(studio);
-  const round = () => Promise.all(Array.from({ length: STREAMS }, (_, way) => streamOnce(studio, way % WAYS)));
+  const liveServer = await openLiveServer(data);
+  const pid = ingestOf(liveServer);
+  const round = () => Promise.all(Array.from({ length: STREAMS }, (_, way) => streamOnce(liveServer, way % WAYS)));
   const isQuiet = async (files: number): Promise<void> => {
     // Sockets close a moment after their streams have ended.
     while (openFiles(pid) > files) await Bun.sleep(100);
@@ -67,23 +67,23 @@ test(`${STREAMS} streams that come and go in every way leave no socket, no file 
   const files = openFiles(pid);
   await round();
   await isQuiet(files);
-  const before = [megabytes(pid), megabytes(studio.server.pid)];
-  const serverFiles = openFiles(studio.server.pid);
+  const before = [megabytes(pid), megabytes(liveServer.server.pid)];
+  const serverFiles = openFiles(liveServer.server.pid);
   const until = performance.now() + SOAK_MS;
   // One after the other in each place, each time in another way, so that all ways meet.
   const place = async (first: number): Promise<void> => {
     let way = first;
-    do await streamOnce(studio, way++ % WAYS);
+    do await streamOnce(liveServer, way++ % WAYS);
     while (performance.now() < until);
   };
   await Promise.all(Array.from({ length: STREAMS }, (_, way) => place(way)));
   await isQuiet(files);
-  const grown = [megabytes(pid), megabytes(studio.server.pid)].map((now, i) => Math.round(now - (before[i] as number)));
+  const grown = [megabytes(pid), megabytes(liveServer.server.pid)].map((now, i) => Math.round(now - (before[i] as number)));
   if (isProving) console.log(`the ingest process has grown by ${grown[0]} MB, the server by ${grown[1]} MB`);
   for (const growth of grown) expect(growth).toBeLessThan(GROWTH_MB_MAX);
   // Connections of this test that are kept alive are all that may be left.
-  expect(openFiles(studio.server.pid) - serverFiles).toBeLessThan(2 * STREAMS);
-  expect(ingestOf(studio)).toBe(pid);
+  expect(openFiles(liveServer.server.pid) - serverFiles).toBeLessThan(2 * STREAMS);
+  expect(ingestOf(liveServer)).toBe(pid);
   const left = (): string[] => readdirSync(join(data, "recordings"), { recursive: true }).filter((name) => /\.|index/.test(String(name))) as string[];
   // Recordings of deleted videos are removed in the background.
   while (left().length > 0) await Bun.sleep(100);

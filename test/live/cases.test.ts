@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { type EncoderOptions, startEncoder } from "#harness/live/encoder";
+import { ingestOf, type LiveServer, openLiveServer } from "#harness/live/live-server";
 import { pushFile } from "#harness/live/pusher";
 import { handshake } from "#harness/live/rtmp";
-import { ingestOf, openStudio, type Studio } from "#harness/live/studio";
 import { embed, playlistOf, playsUntil } from "#harness/live/viewer";
 import { temporaryFolder } from "#harness/server";
 import { readRecording } from "#recordings/read-recording";
@@ -19,8 +19,8 @@ async function fileOf(seconds: number, options: EncoderOptions = {}): Promise<st
 }
 
 /** The recordings, from players that are opened now: they play, and their ends can be sought. Returns their lengths in seconds. */
-async function playVods(studio: Studio, ...ids: readonly string[]): Promise<number[]> {
-  const { page, player } = await embed(studio, ...ids);
+async function playVods(liveServer: LiveServer, ...ids: readonly string[]): Promise<number[]> {
+  const { page, player } = await embed(liveServer, ...ids);
   const lengths = [];
   for (const id of ids) {
     const { duration, error } = await playsUntil(page, player + id, ({ currentTime, duration }) => currentTime > 0.5 && duration !== null);
@@ -33,7 +33,7 @@ async function playVods(studio: Studio, ...ids: readonly string[]): Promise<numb
 }
 
 test("LIVE-3: streams as ffmpeg sends them, with B-frames, in chunks of 128 and of 4096 bytes, play live and as VOD", async () => {
-  const studio = await openStudio(dataFolder());
+  const liveServer = await openLiveServer(dataFolder());
   const file = await fileOf(60);
   const ways: ((url: string) => unknown)[] = [
     (url) => startEncoder(url),
@@ -41,30 +41,30 @@ test("LIVE-3: streams as ffmpeg sends them, with B-frames, in chunks of 128 and 
     (url) => pushFile(file, url, { chunkBytes: 128 }),
     (url) => pushFile(file, url, { chunkBytes: 4096 }),
   ];
-  const videos = await Promise.all(ways.map(() => studio.createShown()));
+  const videos = await Promise.all(ways.map(() => liveServer.createShown()));
   const ids = videos.map(({ id }) => id);
   for (const [i, push] of ways.entries()) await push(videos[i]?.stream_url as string);
-  const { page, player } = await embed(studio, ...ids);
+  const { page, player } = await embed(liveServer, ...ids);
   for (const id of ids) {
     const live = await playsUntil(page, player + id, ({ currentTime }) => currentTime > 0.5);
     expect((await playsUntil(page, player + id, ({ currentTime }) => currentTime > live.currentTime + 1)).error).toBeNull();
   }
-  for (const id of ids) await studio.graph(id, { end_live_video: true });
+  for (const id of ids) await liveServer.graph(id, { end_live_video: true });
   for (const id of ids) await playsUntil(page, player + id, ({ ended }) => ended);
-  for (const length of await playVods(studio, ...ids)) expect(length).toBeGreaterThan(2);
+  for (const length of await playVods(liveServer, ...ids)) expect(length).toBeGreaterThan(2);
 });
 
 test("LIVE-11: sound that stops ends the broadcast after 10 s, and what was recorded plays", async () => {
-  const studio = await openStudio(dataFolder());
-  const { id, stream_url } = await studio.create();
+  const liveServer = await openLiveServer(dataFolder());
+  const { id, stream_url } = await liveServer.create();
   const pusher = await pushFile(await fileOf(20), stream_url, { chunkBytes: 4096, audioUntilMs: 6_000 });
-  expect(await studio.stateWhen(id, isVod)).toMatchObject({ end_reason: "NO_AUDIO" });
+  expect(await liveServer.stateWhen(id, isVod)).toMatchObject({ end_reason: "NO_AUDIO" });
   await pusher.closed;
-  expect((await playVods(studio, id))[0]).toBeGreaterThan(5);
+  expect((await playVods(liveServer, id))[0]).toBeGreaterThan(5);
 });
 
 test("D-297: steps of an encoder's clock are discontinuities with a warning, and the recording goes on over them", async () => {
-  const studio = await openStudio(dataFolder());
+  const liveServer = await openLiveServer(dataFolder());
   const [file, short] = [await fileOf(16), await fileOf(9)];
   const ways: [string | readonly string[], Omit<Parameters<typeof pushFile>[2], "chunkBytes">, seconds: number, steps: number][] = [
     [file, { stamp: ({ ms }) => ms + (ms < 7_000 ? 0 : 12_000) }, 16, 1],
@@ -73,69 +73,69 @@ test("D-297: steps of an encoder's clock are discontinuities with a warning, and
     [file, { stamp: ({ ms }) => ms + (ms < 7_000 ? 0 : 60_000) }, 16, 1],
     [[short, short], {}, 18, 1],
   ];
-  const videos = await Promise.all(ways.map(() => studio.createShown()));
+  const videos = await Promise.all(ways.map(() => liveServer.createShown()));
   const pushers = await Promise.all(ways.map(([path, how], i) => pushFile(path, videos[i]?.stream_url as string, { chunkBytes: 4096, ...how })));
   for (const [i, [, , seconds, steps]] of ways.entries()) {
     const { id } = videos[i] as { id: string };
-    const { health } = await studio.stateWhen(id, (state) => state.health?.clock_steps === steps);
+    const { health } = await liveServer.stateWhen(id, (state) => state.health?.clock_steps === steps);
     expect(health?.warnings.filter((warning) => warning.includes("clock stepped once"))).toHaveLength(1);
     const lengthOf = (playlist: string) => [...playlist.matchAll(/#EXTINF:([\d.]+)/g)].reduce((sum, [, length]) => sum + Number(length), 0);
-    const playlist = async () => (await fetch(await playlistOf(studio, { id }))).text();
+    const playlist = async () => (await fetch(await playlistOf(liveServer, { id }))).text();
     await pushers[i]?.sent;
     pushers[i]?.end();
-    await studio.stateWhen(id, ({ state }) => state === "reconnecting");
-    await studio.graph(id, { end_live_video: true });
-    await studio.stateWhen(id, isVod);
+    await liveServer.stateWhen(id, ({ state }) => state === "reconnecting");
+    await liveServer.graph(id, { end_live_video: true });
+    await liveServer.stateWhen(id, isVod);
     const vod = await playlist();
     expect({ i, breaks: vod.split("#EXT-X-DISCONTINUITY\n").length - 1 }).toEqual({ i, breaks: steps });
     expect(Math.abs(lengthOf(vod) - seconds)).toBeLessThan(0.5);
   }
-  for (const [i, length] of (await playVods(studio, ...videos.map(({ id }) => id))).entries())
+  for (const [i, length] of (await playVods(liveServer, ...videos.map(({ id }) => id))).entries())
     expect(Math.abs(length - (ways[i]?.[2] as number))).toBeLessThan(0.7);
 });
 
 test("D-297: another size and another sample rate in one connection are a discontinuity, over which hls.js and ffmpeg play on", async () => {
-  const studio = await openStudio(dataFolder());
-  const { id, stream_url } = await studio.createShown();
+  const liveServer = await openLiveServer(dataFolder());
+  const { id, stream_url } = await liveServer.createShown();
   const files = [await fileOf(4), await fileOf(4, { size: "256x144", sampleRate: 48_000 })];
-  const { page, player } = await embed(studio, id);
+  const { page, player } = await embed(liveServer, id);
   const pusher = await pushFile(files, stream_url, { chunkBytes: 4096 });
   await playsUntil(page, player, ({ width }) => width === 320);
   const after = await playsUntil(page, player, ({ width }) => width === 256);
   expect((await playsUntil(page, player, ({ currentTime }) => currentTime > after.currentTime + 0.5)).error).toBeNull();
   await pusher.sent;
   pusher.end();
-  await studio.stateWhen(id, ({ state }) => state === "reconnecting");
-  await studio.graph(id, { end_live_video: true });
-  await studio.stateWhen(id, isVod);
-  const address = await playlistOf(studio, { id });
+  await liveServer.stateWhen(id, ({ state }) => state === "reconnecting");
+  await liveServer.graph(id, { end_live_video: true });
+  await liveServer.stateWhen(id, isVod);
+  const address = await playlistOf(liveServer, { id });
   const playlist = await (await fetch(address)).text();
   expect(playlist.split("#EXT-X-DISCONTINUITY\n")).toHaveLength(2);
   expect(playlist).toContain("#EXT-X-TARGETDURATION:6\n");
-  expect((await playVods(studio, id))[0]).toBeCloseTo(8, 0);
+  expect((await playVods(liveServer, id))[0]).toBeCloseTo(8, 0);
   const decoded = Bun.spawn(["ffmpeg", "-v", "fatal", "-nostdin", "-i", address, "-f", "null", "-"], { stdout: "ignore", stderr: "pipe" });
   expect({ code: await decoded.exited, said: await new Response(decoded.stderr).text() }).toEqual({ code: 0, said: "" });
 });
 
 test("LIVE-9: an encoder that comes back too late is refused, and the broadcast ends with what was recorded", async () => {
-  const studio = await openStudio(dataFolder());
-  const { id, stream_url } = await studio.create();
+  const liveServer = await openLiveServer(dataFolder());
+  const { id, stream_url } = await liveServer.create();
   expect(await startEncoder(stream_url, { seconds: 4, isFast: true }).ended).toBe(0);
-  await studio.stateWhen(id, ({ state }) => state === "reconnecting");
-  await studio.control("POST", "clock/advance", { seconds: 151 });
-  await studio.stateWhen(id, ({ state }) => state === "key_dead");
+  await liveServer.stateWhen(id, ({ state }) => state === "reconnecting");
+  await liveServer.control("POST", "clock/advance", { seconds: 151 });
+  await liveServer.stateWhen(id, ({ state }) => state === "key_dead");
   const late = startEncoder(stream_url);
   expect(await late.ended).not.toBe(0);
   expect(await late.messages).toContain("Unknown stream key");
-  await studio.control("POST", "clock/advance", { seconds: 601 });
-  expect(await studio.stateWhen(id, isVod)).toMatchObject({ end_reason: "KEY_EXPIRED" });
-  expect((await playVods(studio, id))[0]).toBeCloseTo(4, 0);
+  await liveServer.control("POST", "clock/advance", { seconds: 601 });
+  expect(await liveServer.stateWhen(id, isVod)).toMatchObject({ end_reason: "KEY_EXPIRED" });
+  expect((await playVods(liveServer, id))[0]).toBeCloseTo(4, 0);
 });
 
 test("LIVE-9: a viewer does not notice wrong keys, a second encoder, garbage on the port, and sees who takes over from a half-open one", async () => {
-  const studio = await openStudio(dataFolder());
-  const { id, stream_url, stream_key } = await studio.createShown();
-  const { page, player } = await embed(studio, id);
+  const liveServer = await openLiveServer(dataFolder());
+  const { id, stream_url, stream_key } = await liveServer.createShown();
+  const { page, player } = await embed(liveServer, id);
   const first = startEncoder(stream_url);
   const { currentTime } = await playsUntil(page, player, (playing) => playing.currentTime > 0.5);
   const wrong = startEncoder(stream_url.replace(stream_key, "wrong"));
@@ -152,7 +152,7 @@ test("LIVE-9: a viewer does not notice wrong keys, a second encoder, garbage on 
   process.kill(first.pid, "SIGSTOP");
   for (let code = 1; code !== 0; ) {
     const taking = startEncoder(stream_url, { size: "256x144", seconds: 30 });
-    const state = await Promise.race([taking.ended, studio.stateWhen(id, ({ feed }) => feed.session === 2)]);
+    const state = await Promise.race([taking.ended, liveServer.stateWhen(id, ({ feed }) => feed.session === 2)]);
     code = typeof state === "number" ? state : 0;
   }
   const taken = await playsUntil(page, player, ({ width }) => width === 256);
@@ -161,14 +161,14 @@ test("LIVE-9: a viewer does not notice wrong keys, a second encoder, garbage on 
 
 test("LIVE-9: a viewer of a server that is killed and restarted goes on, and the VOD has both parts", async () => {
   const data = dataFolder();
-  const before = await openStudio(data);
+  const before = await openLiveServer(data);
   const { id, stream_url } = await before.createShown();
   const { page, player } = await embed(before, id);
   startEncoder(stream_url);
   const { currentTime } = await playsUntil(page, player, (playing) => playing.currentTime > 1);
   await before.server.kill();
   const ports = ["--port", new URL(before.server.base_url).port, "--rtmp-port", new URL(stream_url.replace("rtmp:", "http:")).port];
-  const after = await openStudio(data, ports);
+  const after = await openLiveServer(data, ports);
   expect(await after.state(id)).toMatchObject({ state: "reconnecting" });
   const second = startEncoder(stream_url, { size: "256x144" });
   const back = await playsUntil(page, player, ({ width }) => width === 256);
@@ -181,7 +181,7 @@ test("LIVE-9: a viewer of a server that is killed and restarted goes on, and the
 
 test("D-296: after SIGKILL a broadcast that is ended is a VOD whose playlist has its end, and a restored world's next feed a session of its own", async () => {
   const data = dataFolder();
-  const before = await openStudio(data);
+  const before = await openLiveServer(data);
   const { id, stream_url, stream_key } = await before.createShown();
   await before.control("POST", "snapshots", { name: "before" });
   startEncoder(stream_url);
@@ -189,7 +189,7 @@ test("D-296: after SIGKILL a broadcast that is ended is a VOD whose playlist has
   const recorded = async () => readRecording(join(data, "recordings"), "default", id);
   while (((await recorded())[0]?.segments.length ?? 0) < 2) await Bun.sleep(50);
   await before.server.kill();
-  const after = await openStudio(data);
+  const after = await openLiveServer(data);
   await after.graph(id, { end_live_video: true });
   await after.stateWhen(id, isVod);
   const vod = await (await fetch(await playlistOf(after, { id }))).text();
@@ -204,24 +204,24 @@ test("D-296: after SIGKILL a broadcast that is ended is a VOD whose playlist has
 });
 
 test("a disk that takes no more ends the broadcast, keeps what was recorded, and leaves the database alone", async () => {
-  const studio = await openStudio(dataFolder());
-  const { id, stream_url } = await studio.create();
+  const liveServer = await openLiveServer(dataFolder());
+  const { id, stream_url } = await liveServer.create();
   const encoder = startEncoder(stream_url);
-  await studio.stateWhen(id, (state) => typeof state.health?.key_frame_ms === "number");
+  await liveServer.stateWhen(id, (state) => typeof state.health?.key_frame_ms === "number");
   // No file of the ingest may grow any more, as on a full disk.
-  const limited = Bun.spawn(["prlimit", "--pid", String(ingestOf(studio)), "--fsize=1024"]);
+  const limited = Bun.spawn(["prlimit", "--pid", String(ingestOf(liveServer)), "--fsize=1024"]);
   expect(await limited.exited).toBe(0);
-  expect(await studio.stateWhen(id, isVod)).toMatchObject({ end_reason: "NO_STORAGE" });
+  expect(await liveServer.stateWhen(id, isVod)).toMatchObject({ end_reason: "NO_STORAGE" });
   expect(await encoder.ended).not.toBe(0);
   expect(await encoder.messages).toContain("cannot be stored");
-  expect(await studio.graph(id, { title: "written" })).toMatchObject({ id });
-  expect((await playVods(studio, id))[0]).toBeGreaterThan(0.9);
+  expect(await liveServer.graph(id, { title: "written" })).toMatchObject({ id });
+  expect((await playVods(liveServer, id))[0]).toBeGreaterThan(0.9);
 });
 
 test("a broadcast that would need the reserve of the disk ends, and the database goes on", async () => {
-  const studio = await openStudio(dataFolder(), ["--disk-reserve-bytes", String(Number.MAX_SAFE_INTEGER)]);
-  const { id, stream_url } = await studio.create();
+  const liveServer = await openLiveServer(dataFolder(), ["--disk-reserve-bytes", String(Number.MAX_SAFE_INTEGER)]);
+  const { id, stream_url } = await liveServer.create();
   expect(await startEncoder(stream_url).ended).not.toBe(0);
-  expect(await studio.stateWhen(id, isVod)).toMatchObject({ end_reason: "NO_STORAGE" });
-  expect(await studio.create()).toHaveProperty("stream_key");
+  expect(await liveServer.stateWhen(id, isVod)).toMatchObject({ end_reason: "NO_STORAGE" });
+  expect(await liveServer.create()).toHaveProperty("stream_key");
 });

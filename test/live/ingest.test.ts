@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { receiverCertificate, receiverKey } from "#harness/certificates";
 import { afterThisTest } from "#harness/cleanup";
 import { startEncoder } from "#harness/live/encoder";
-import { ingestOf, type LiveState, openStudio } from "#harness/live/studio";
+import { ingestOf, type LiveState, openLiveServer } from "#harness/live/live-server";
 import { temporaryFolder } from "#harness/server";
 import { readRecording } from "#recordings/read-recording";
 
@@ -23,39 +23,39 @@ async function isGone(pid: number): Promise<void> {
 }
 
 test("LIVE-9, LIVE-7: the state follows what ffmpeg sends: live, cut off, back with another size, ended", async () => {
-  const studio = await openStudio(dataFolder());
-  const { id, stream_url, stream_key } = await studio.create();
-  expect(stream_url).toBe(`${studio.server.rtmp_url}/${stream_key}`);
+  const liveServer = await openLiveServer(dataFolder());
+  const { id, stream_url, stream_key } = await liveServer.create();
+  expect(stream_url).toBe(`${liveServer.server.rtmp_url}/${stream_key}`);
   const first = startEncoder(stream_url);
-  expect(await studio.stateWhen(id, isSending)).toMatchObject({ state: "live", next: null, feed: { session: 1 } });
+  expect(await liveServer.stateWhen(id, isSending)).toMatchObject({ state: "live", next: null, feed: { session: 1 } });
   await first.kill();
-  expect(await studio.stateWhen(id, ({ state }) => state === "reconnecting")).toMatchObject({
+  expect(await liveServer.stateWhen(id, ({ state }) => state === "reconnecting")).toMatchObject({
     status: "LIVE",
     next: { event: "reconnect_window_closed" },
   });
   const second = startEncoder(stream_url, { size: "256x144" });
-  expect(await studio.stateWhen(id, isSending)).toMatchObject({ state: "live", feed: { session: 2 } });
-  expect(await studio.graph(id, { end_live_video: true })).toMatchObject({ success: true });
+  expect(await liveServer.stateWhen(id, isSending)).toMatchObject({ state: "live", feed: { session: 2 } });
+  expect(await liveServer.graph(id, { end_live_video: true })).toMatchObject({ success: true });
   // The encoder is disconnected, and reads why.
   expect(await second.ended).not.toBe(0);
   expect(await second.messages).toContain("The broadcast has ended");
-  expect(await studio.graph(`${id}?fields=status,end_reason`)).toEqual({ id, status: "VOD" });
+  expect(await liveServer.graph(`${id}?fields=status,end_reason`)).toEqual({ id, status: "VOD" });
   const late = startEncoder(stream_url, { seconds: 2 });
   expect(await late.ended).not.toBe(0);
   expect(await late.messages).toContain("Unknown stream key");
 });
 
 test("LIVE-11: a stream without audio ends the broadcast, and its page reads why", async () => {
-  const studio = await openStudio(dataFolder());
-  const { id, stream_url } = await studio.create();
+  const liveServer = await openLiveServer(dataFolder());
+  const { id, stream_url } = await liveServer.create();
   const encoder = startEncoder(stream_url, { hasAudio: false, isFast: true, seconds: 20 });
   expect(await encoder.ended).not.toBe(0);
-  expect(await studio.stateWhen(id, ({ status }) => status === "VOD")).toMatchObject({ end_reason: "NO_AUDIO" });
+  expect(await liveServer.stateWhen(id, ({ status }) => status === "VOD")).toMatchObject({ end_reason: "NO_AUDIO" });
 });
 
 test("LIVE-9: after SIGKILL in the middle of a broadcast the recording is whole, the window runs, and the encoder comes back", async () => {
   const data = dataFolder();
-  const before = await openStudio(data);
+  const before = await openLiveServer(data);
   const { id, stream_url, stream_key } = await before.create();
   startEncoder(stream_url);
   await before.stateWhen(id, isSending);
@@ -66,7 +66,7 @@ test("LIVE-9: after SIGKILL in the middle of a broadcast the recording is whole,
   await before.server.kill();
   await isGone(ingest);
   const segmentsBefore = await recorded();
-  const after = await openStudio(data);
+  const after = await openLiveServer(data);
   expect(await after.state(id)).toMatchObject({ state: "reconnecting", status: "LIVE", next: { event: "reconnect_window_closed" } });
   startEncoder(`${after.server.rtmp_url}/${stream_key}`);
   expect(await after.stateWhen(id, isSending)).toMatchObject({ state: "live", feed: { session: 2 } });
@@ -77,9 +77,9 @@ test("LIVE-9: after SIGKILL in the middle of a broadcast the recording is whole,
 });
 
 test("the control API shows the health of a feed, also as server-sent events until the video is deleted", async () => {
-  const studio = await openStudio(dataFolder());
-  const { id, stream_url } = await studio.create();
-  const { control_url, control_key, base_url } = studio.server;
+  const liveServer = await openLiveServer(dataFolder());
+  const { id, stream_url } = await liveServer.create();
+  const { control_url, control_key, base_url } = liveServer.server;
   const headers = { authorization: `Bearer ${control_key}`, accept: "text/event-stream" };
   const response = await fetch(`${control_url}/v1/worlds/default/live-videos/${id}/ingest`, { headers });
   expect(response.headers.get("content-type")).toBe("text/event-stream");
@@ -108,25 +108,25 @@ test("with a certificate, encoders send over TLS to secure_stream_url", async ()
   const [cert, key] = [join(folder, "cert.pem"), join(folder, "key.pem")];
   writeFileSync(cert, receiverCertificate);
   writeFileSync(key, receiverKey);
-  const studio = await openStudio(dataFolder(), ["--tls-cert", cert, "--tls-key", key, "--rtmps-port", "0"]);
-  const { id, secure_stream_url } = await studio.create();
+  const liveServer = await openLiveServer(dataFolder(), ["--tls-cert", cert, "--tls-key", key, "--rtmps-port", "0"]);
+  const { id, secure_stream_url } = await liveServer.create();
   expect(secure_stream_url).toMatch(/^rtmps:\/\/127\.0\.0\.1:\d+\/live\//);
   startEncoder(secure_stream_url as string);
-  expect(await studio.stateWhen(id, isSending)).toMatchObject({ state: "live" });
+  expect(await liveServer.stateWhen(id, isSending)).toMatchObject({ state: "live" });
 });
 
 test("an ingest process that dies is started again on its port, and takes the streams again", async () => {
-  const studio = await openStudio(dataFolder());
-  const { id, stream_url } = await studio.create();
+  const liveServer = await openLiveServer(dataFolder());
+  const { id, stream_url } = await liveServer.create();
   const first = startEncoder(stream_url);
-  await studio.stateWhen(id, isSending);
-  process.kill(ingestOf(studio), "SIGKILL");
+  await liveServer.stateWhen(id, isSending);
+  process.kill(ingestOf(liveServer), "SIGKILL");
   expect(await first.ended).not.toBe(0);
-  await studio.stateWhen(id, ({ state }) => state === "reconnecting");
+  await liveServer.stateWhen(id, ({ state }) => state === "reconnecting");
   for (;;) {
     // Until it listens again, connections are refused.
     const again = startEncoder(stream_url);
-    const state = await Promise.race([studio.stateWhen(id, isSending), again.ended]);
+    const state = await Promise.race([liveServer.stateWhen(id, isSending), again.ended]);
     if (typeof state === "number") continue;
     expect(state).toMatchObject({ state: "live", feed: { session: 2 } });
     break;

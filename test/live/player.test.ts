@@ -3,26 +3,26 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { openPage } from "#harness/live/browser";
 import { startEncoder } from "#harness/live/encoder";
-import { openStudio, Studio, studioWorld } from "#harness/live/studio";
+import { LiveServer, liveWorld, openLiveServer } from "#harness/live/live-server";
 import { embed, playlistOf, playsUntil, screenshot } from "#harness/live/viewer";
 import { sharedPostgres } from "#harness/postgres-cluster";
 import { startServer, temporaryFolder, worldFile } from "#harness/server";
 
 test("LIVE-3, LIVE-7: a framed player plays ffmpeg's stream with B-frames live, goes on after a break with another size, and plays the VOD", async () => {
-  const studio = await openStudio(join(temporaryFolder(), "data"));
-  const { id, stream_url } = await studio.create();
-  const { page, player } = await embed(studio, id);
+  const liveServer = await openLiveServer(join(temporaryFolder(), "data"));
+  const { id, stream_url } = await liveServer.create();
+  const { page, player } = await embed(liveServer, id);
   const first = startEncoder(stream_url, { bFrames: 2, keyFrameSeconds: 1 });
   const live = await playsUntil(page, player, ({ currentTime }) => currentTime > 1);
   expect(live).toMatchObject({ width: 320, height: 180, error: null });
   expect((await playsUntil(page, player, ({ currentTime }) => currentTime > live.currentTime + 2)).error).toBeNull();
   await screenshot(page, "live");
   await first.kill();
-  await studio.stateWhen(id, ({ state }) => state === "reconnecting");
+  await liveServer.stateWhen(id, ({ state }) => state === "reconnecting");
   const second = startEncoder(stream_url, { bFrames: 2, size: "256x144" });
   const back = await playsUntil(page, player, ({ width }) => width === 256);
   await playsUntil(page, player, ({ currentTime }) => currentTime > back.currentTime + 1);
-  await studio.graph(id, { end_live_video: true });
+  await liveServer.graph(id, { end_live_video: true });
   await second.ended;
   // The viewer who was there sees the end.
   const end = await playsUntil(page, player, ({ ended }) => ended);
@@ -39,23 +39,23 @@ test("LIVE-3, LIVE-7: a framed player plays ffmpeg's stream with B-frames live, 
 
 test("LIVE-5, LIVE-15, LIVE-14: page, playlist and segments are there only while a viewer may watch", async () => {
   const data = join(temporaryFolder(), "data");
-  const studio = await openStudio(data);
-  const { id, stream_url } = await studio.create({ status: "LIVE_NOW" });
-  const address = `${studio.server.base_url}/player/${id}`;
+  const liveServer = await openLiveServer(data);
+  const { id, stream_url } = await liveServer.create({ status: "LIVE_NOW" });
+  const address = `${liveServer.server.base_url}/player/${id}`;
   const status = async (url: string, headers: Record<string, string> = {}) => (await fetch(url, { headers })).status;
   // Not embeddable yet: as an address that does not exist.
-  const missing = await fetch(`${studio.server.base_url}/player/1`);
+  const missing = await fetch(`${liveServer.server.base_url}/player/1`);
   const hidden = await fetch(address);
   const withoutTrace = async (response: Response) =>
     (await response.text()).replace(/"pftrace_id":"[^"]*"|"[a-z_]*trace_id":"[^"]*"/g, "").replaceAll(id, "1");
   expect([hidden.status, await withoutTrace(hidden)]).toEqual([missing.status, await withoutTrace(missing)]);
-  await studio.graph(id, { embeddable: true });
+  await liveServer.graph(id, { embeddable: true });
   expect(await status(address)).toBe(200);
-  const playlist = await playlistOf(studio, { id });
+  const playlist = await playlistOf(liveServer, { id });
   expect(await status(playlist)).toBe(503);
   const encoder = startEncoder(stream_url, { seconds: 4, isFast: true });
   expect(await encoder.ended).toBe(0);
-  await studio.control("POST", "clock/advance", { seconds: 5 });
+  await liveServer.control("POST", "clock/advance", { seconds: 5 });
   let text = "";
   while (!text.includes("1/2.ts")) text = await (await fetch(playlist)).text();
   expect(text).toMatch(/^#EXTM3U\n#EXT-X-VERSION:3\n#EXT-X-TARGETDURATION:1\n#EXT-X-PLAYLIST-TYPE:EVENT\n/);
@@ -67,7 +67,7 @@ test("LIVE-5, LIVE-15, LIVE-14: page, playlist and segments are there only while
   expect((await response.bytes())[0]).toBe(0x47);
   // Guesses, another video's ticket, and paths out of the folder.
   const ticket = playlist.split("/").at(-2) as string;
-  const other = await studio.create({ status: "LIVE_NOW", embeddable: true });
+  const other = await liveServer.create({ status: "LIVE_NOW", embeddable: true });
   for (const path of [
     `${id}/x/live.m3u8`,
     `${id}/${ticket.slice(0, -2)}AA/1/0.ts`,
@@ -76,23 +76,23 @@ test("LIVE-5, LIVE-15, LIVE-14: page, playlist and segments are there only while
     `${id}/${ticket}/1/index`,
     `${id}/${ticket}/..%2f..%2f${id}/1/0.ts`,
   ])
-    expect({ path, status: await status(`${studio.server.base_url}/player/${path}`) }).toEqual({ path, status: missing.status });
+    expect({ path, status: await status(`${liveServer.server.base_url}/player/${path}`) }).toEqual({ path, status: missing.status });
   // LIVE-24: a country is chosen freely in a sandbox; what was handed out there no longer plays elsewhere.
-  await studio.graph(id, { targeting: { geo_locations: { countries: ["DE"] } } });
+  await liveServer.graph(id, { targeting: { geo_locations: { countries: ["DE"] } } });
   expect([await status(address), await status(`${address}?country=FR`), await status(`${address}?country=DE`)]).toEqual([403, 403, 200]);
   expect([await status(playlist), await status(segment), await status(`${segment}?country=DE`)]).toEqual([403, 403, 200]);
-  await studio.graph(id, { targeting: {} });
+  await liveServer.graph(id, { targeting: {} });
   // LIVE-27.
   expect(await status(segment, { "user-agent": "Mozilla/5.0 (Linux; Android 16) Mobile" })).toBe(403);
-  await studio.control("POST", `live-videos/${id}/takedown`);
+  await liveServer.control("POST", `live-videos/${id}/takedown`);
   expect([await status(address), await status(playlist), await status(segment)]).toEqual(Array(3).fill(missing.status));
-  await studio.control("POST", `live-videos/${id}/restore`);
+  await liveServer.control("POST", `live-videos/${id}/restore`);
   expect([await status(address), await status(playlist), await status(segment)]).toEqual([200, 200, 200]);
   expect(await (await fetch(playlist)).text()).toEndWith("#EXT-X-ENDLIST\n");
   expect(await status(segment, { "user-agent": "Mozilla/5.0 (Linux; Android 16) Mobile" })).toBe(200);
   const folder = join(data, "recordings/default", id);
   expect(existsSync(folder)).toBe(true);
-  await fetch(`${studio.server.base_url}/v26.0/${id}`, { method: "DELETE", headers: { authorization: "Bearer author" } });
+  await fetch(`${liveServer.server.base_url}/v26.0/${id}`, { method: "DELETE", headers: { authorization: "Bearer author" } });
   expect([await status(address), await status(playlist), await status(segment)]).toEqual(Array(3).fill(missing.status));
   while (existsSync(folder)) await Bun.sleep(20);
 });
@@ -101,8 +101,8 @@ test("PostgreSQL: one server takes the stream, another one that sees its recordi
   const database = await (await sharedPostgres()).newDatabase();
   const recordings = join(temporaryFolder(), "recordings");
   const shared = ["--data", database, "--recordings", recordings];
-  const taking = new Studio(await startServer([...shared, "--rtmp-port", "0", "--world", worldFile(studioWorld)]));
-  const serving = new Studio(await startServer(shared));
+  const taking = new LiveServer(await startServer([...shared, "--rtmp-port", "0", "--world", worldFile(liveWorld)]));
+  const serving = new LiveServer(await startServer(shared));
   const { id, stream_url } = await taking.create();
   const encoder = startEncoder(stream_url, { seconds: 3, isFast: true });
   expect(await encoder.ended).toBe(0);

@@ -3,7 +3,7 @@ import { afterEach, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { probe, startEncoder } from "#harness/live/encoder";
-import { openStudio, Studio, studioWorld } from "#harness/live/studio";
+import { LiveServer, liveWorld, openLiveServer } from "#harness/live/live-server";
 import { playlistOf } from "#harness/live/viewer";
 import { type Server, startServer, temporaryFolder, worldFile } from "#harness/server";
 import { endAll, runPlaza } from "../cli/plaza-process.ts";
@@ -27,16 +27,16 @@ const untilNone = async (server: Server): Promise<void> => {
 };
 
 test("LIVE-3: the clip is published, and its playlist and segments go on over its end; it stops, begins again, and ends with the broadcast", async () => {
-  const studio = await openStudio(dataFolder());
-  const { server } = studio;
-  const { id } = await studio.create({ status: "UNPUBLISHED", embeddable: true });
+  const liveServer = await openLiveServer(dataFolder());
+  const { server } = liveServer;
+  const { id } = await liveServer.create({ status: "UNPUBLISHED", embeddable: true });
   const played = await live(server, "play", id);
   expect(played).toMatchObject({ code: 0, stderr: "" });
   expect(played.stdout).toContain(`${server.base_url}/player/${id}\n`);
-  expect(await studio.state(id)).toMatchObject({ state: "live", feed: { is_sending: true, session: 1 }, test_encoder: true });
+  expect(await liveServer.state(id)).toMatchObject({ state: "live", feed: { is_sending: true, session: 1 }, test_encoder: true });
   expect(await live(server, "play", id)).toMatchObject({ code: 1, stderr: expect.stringContaining("an encoder sends already") });
-  await studio.control("POST", "clock/advance", { seconds: 5 });
-  const playlist = await playlistOf(studio, { id });
+  await liveServer.control("POST", "clock/advance", { seconds: 5 });
+  const playlist = await playlistOf(liveServer, { id });
   // Past the end of the clip and its second beginning.
   let text = "";
   while (!text.includes("1/4.ts")) text = await (await fetch(playlist)).text();
@@ -53,16 +53,16 @@ test("LIVE-3: the clip is published, and its playlist and segments go on over it
   };
   expect(stepsOf("video")).toEqual(new Set([40]));
   expect(Math.max(...stepsOf("audio"))).toBeLessThanOrEqual(23);
-  const { health } = await studio.stateWhen(id, (state) => state.health?.key_frame_ms === 1_600);
+  const { health } = await liveServer.stateWhen(id, (state) => state.health?.key_frame_ms === 1_600);
   expect(health).toMatchObject({ width: 640, height: 360, warnings: [], gaps: 0 });
   expect(await live(server, "stop", id)).toMatchObject({ code: 0, stderr: "" });
-  expect(await studio.state(id)).toMatchObject({ state: "reconnecting", feed: { is_sending: false }, test_encoder: false });
+  expect(await liveServer.state(id)).toMatchObject({ state: "reconnecting", feed: { is_sending: false }, test_encoder: false });
   await untilNone(server);
   expect(await live(server, "stop", id)).toMatchObject({ code: 1, stderr: expect.stringContaining("does not send") });
   expect((await live(server, "play", id)).code).toBe(0);
-  await studio.graph(id, { end_live_video: true });
+  await liveServer.graph(id, { end_live_video: true });
   await untilNone(server);
-  expect(await studio.state(id)).toMatchObject({ status: "VOD", test_encoder: false });
+  expect(await liveServer.state(id)).toMatchObject({ status: "VOD", test_encoder: false });
   expect(await live(server, "play", id)).toMatchObject({
     code: 1,
     stderr: expect.stringContaining("no encoder can send to a live video that is vod"),
@@ -70,31 +70,31 @@ test("LIVE-3: the clip is published, and its playlist and segments go on over it
 });
 
 test("it stops when its video is deleted, and when its world begins anew; a preview stays unpublished", async () => {
-  const world = { ...studioWorld, live_videos: [{ id: "5301", page: "2001" }] };
-  const studio = new Studio(await startServer(["--data", ":memory:", "--rtmp-port", "0", "--world", worldFile(world)]));
-  const { id } = await studio.create({ status: "UNPUBLISHED" });
-  for (const video of [id, "5301"]) expect((await live(studio.server, "play", video, "--preview")).code).toBe(0);
-  expect(await studio.state(id)).toMatchObject({ state: "unpublished", feed: { is_sending: true }, test_encoder: true });
-  expect(encodersOf(studio.server)).toBe(2);
-  await studio.remove(id);
-  while (encodersOf(studio.server) > 1) await Bun.sleep(20);
-  await studio.control("POST", "reset");
-  await untilNone(studio.server);
-  expect(await studio.state("5301")).toMatchObject({ state: "unpublished", feed: { is_sending: false }, test_encoder: false });
+  const world = { ...liveWorld, live_videos: [{ id: "5301", page: "2001" }] };
+  const liveServer = new LiveServer(await startServer(["--data", ":memory:", "--rtmp-port", "0", "--world", worldFile(world)]));
+  const { id } = await liveServer.create({ status: "UNPUBLISHED" });
+  for (const video of [id, "5301"]) expect((await live(liveServer.server, "play", video, "--preview")).code).toBe(0);
+  expect(await liveServer.state(id)).toMatchObject({ state: "unpublished", feed: { is_sending: true }, test_encoder: true });
+  expect(encodersOf(liveServer.server)).toBe(2);
+  await liveServer.remove(id);
+  while (encodersOf(liveServer.server) > 1) await Bun.sleep(20);
+  await liveServer.control("POST", "reset");
+  await untilNone(liveServer.server);
+  expect(await liveServer.state("5301")).toMatchObject({ state: "unpublished", feed: { is_sending: false }, test_encoder: false });
 });
 
 test("an encoder takes its place, and it takes nobody's", async () => {
-  const studio = await openStudio(dataFolder());
-  const { id, stream_url } = await studio.create();
-  expect((await live(studio.server, "play", id)).code).toBe(0);
+  const liveServer = await openLiveServer(dataFolder());
+  const { id, stream_url } = await liveServer.create();
+  expect((await live(liveServer.server, "play", id)).code).toBe(0);
   startEncoder(stream_url);
-  expect(await studio.stateWhen(id, ({ feed }) => feed.session === 2)).toMatchObject({ state: "live", feed: { is_sending: true } });
-  await studio.stateWhen(id, ({ test_encoder }) => !test_encoder);
-  expect(await live(studio.server, "play", id)).toMatchObject({ code: 1, stderr: expect.stringContaining("an encoder sends already") });
+  expect(await liveServer.stateWhen(id, ({ feed }) => feed.session === 2)).toMatchObject({ state: "live", feed: { is_sending: true } });
+  await liveServer.stateWhen(id, ({ test_encoder }) => !test_encoder);
+  expect(await live(liveServer.server, "play", id)).toMatchObject({ code: 1, stderr: expect.stringContaining("an encoder sends already") });
 });
 
 test("where encoders cannot connect, one sentence says what to do", async () => {
-  const server = await startServer(["--world", worldFile({ ...studioWorld, live_videos: [{ id: "5301", page: "2001" }] })]);
+  const server = await startServer(["--world", worldFile({ ...liveWorld, live_videos: [{ id: "5301", page: "2001" }] })]);
   const said = "plaza: encoders cannot connect to this server: start it with --rtmp-port\n";
   expect(await live(server, "play", "5301")).toMatchObject({ code: 1, stdout: "", stderr: said });
   expect(await live(server, "play", "1")).toMatchObject({ code: 1, stderr: expect.stringContaining("there is no live video 1") });

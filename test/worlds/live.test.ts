@@ -5,10 +5,10 @@ import { onEachDatabase } from "#harness/databases";
 import { WorldFeeds } from "#ingest/world-feeds";
 import { newData, startOwnServer } from "./own-server.ts";
 
-const studio = {
+const liveServer = {
   apps: [{ id: "1001", name: "Shop", secret: "s3cret" }],
   users: [{ id: "3001", name: "Ada" }],
-  pages: [{ id: "2001", name: "Studio", roles: [{ user: "3001", tasks: ["CREATE_CONTENT", "MANAGE"] }] }],
+  pages: [{ id: "2001", name: "LiveServer", roles: [{ user: "3001", tasks: ["CREATE_CONTENT", "MANAGE"] }] }],
   tokens: [{ token: "page-token", type: "page", app: "1001", page: "2001", user: "3001", scopes: ["pages_manage_posts", "pages_read_engagement"] }],
 };
 
@@ -18,7 +18,7 @@ onEachDatabase("live video in several worlds", (kind) => {
     const keys: string[] = [];
     const ids = new Set<string>();
     for (const name of ["a", "b"]) {
-      expect((await control("POST", "worlds", { name, file: studio })).status).toBe(201);
+      expect((await control("POST", "worlds", { name, file: liveServer })).status).toBe(201);
       const response = await fetch(`${baseUrl}/w/${name}/v26.0/2001/live_videos`, {
         method: "POST",
         headers: { authorization: "Bearer page-token" },
@@ -63,7 +63,7 @@ onEachDatabase("live video in several worlds", (kind) => {
   test("D-279: the readers of a world's alerts and requests go on when it is reset", async () => {
     const { plaza, control } = await startOwnServer({ data: await newData(kind) });
     const { control_url, control_key } = plaza.ready;
-    await control("POST", "worlds", { name: "c", file: { ...studio, live_videos: [{ id: "5301", page: "2001", status: "LIVE" }] } });
+    await control("POST", "worlds", { name: "c", file: { ...liveServer, live_videos: [{ id: "5301", page: "2001", status: "LIVE" }] } });
     const authorization = `Bearer ${control_key}`;
     const events = readEvents<{ data: { kind: string }[] }>(
       await fetch(`${control_url}/v1/worlds/c/requests/stream?alerts=true`, { headers: { authorization } }),

@@ -8,7 +8,7 @@ import { transitionLiveVideo } from "./lifecycle/live-state.ts";
 const scopes = ["pages_manage_posts", "pages_read_engagement"];
 const onCafe = { app: "1001", page: "2001", scopes };
 
-const studio = {
+const liveWorld = {
   ...cafe,
   pages: [
     ...cafe.pages.map((page) => (page.id === "2001" ? { ...page, roles: [...page.roles, { user: "3003", tasks: ["MODERATE"] }] } : page)),
@@ -41,7 +41,7 @@ const bearer = "author";
 const ON_PAGE = "/v26.0/2001/live_videos";
 
 onEachDatabase("who may use live videos", (database) => {
-  const open = () => openPlaza({ database, world: studio });
+  const open = () => openPlaza({ database, world: liveWorld });
   const read = async (plaza: TestPlaza, id: string, fields?: string) =>
     (await plaza.get(`/v26.0/${id}`, { bearer, query: fields === undefined ? {} : { fields } })).body;
   const refusal = ({ status, body }: Awaited<ReturnType<TestPlaza["post"]>>) => [status, body.error?.code, body.error?.error_data?.parameter];
@@ -69,7 +69,7 @@ onEachDatabase("who may use live videos", (database) => {
 
   test("LIVE-25: a person with the task on a page that shares the video reads it and changes nothing; without the task there, nobody reads it", async () => {
     const live_videos = [{ id: "5302", page: "2001", title: "Closing", crossposted_pages: ["2004"] }];
-    const plaza = await openPlaza({ database, world: { ...studio, live_videos } });
+    const plaza = await openPlaza({ database, world: { ...liveWorld, live_videos } });
     // Cleo has the task there alone, and a role on the page of the video.
     expect((await plaza.get("/v26.0/5302", { bearer: "cleo-live" })).body).toMatchObject({ id: "5302", title: "Closing" });
     for (const method of ["post", "delete"] as const)
@@ -155,9 +155,9 @@ onEachDatabase("who may use live videos", (database) => {
   test("LIVE-25: a video is shared with fifty pages and not one more, and stays shared where the person may no longer create content", async () => {
     const ids = Array.from({ length: 51 }, (_, at) => String(2101 + at));
     const roles = [{ user: "3001", tasks: ["CREATE_CONTENT"] }];
-    const live_videos = [...studio.live_videos, { id: "5302", page: "2001", crossposted_pages: ["2002"] }];
-    const pages = [...studio.pages, ...ids.map((id) => ({ id, name: id, roles }))];
-    const plaza = await openPlaza({ database, world: { ...studio, pages, live_videos } });
+    const live_videos = [...liveWorld.live_videos, { id: "5302", page: "2001", crossposted_pages: ["2002"] }];
+    const pages = [...liveWorld.pages, ...ids.map((id) => ({ id, name: id, roles }))];
+    const plaza = await openPlaza({ database, world: { ...liveWorld, pages, live_videos } });
     const share = (id: string, given: readonly string[], action = "enable_crossposting") =>
       plaza.post(`/v26.0/${id}`, { bearer, body: { title: "x", crossposting_actions: given.map((page_id) => ({ page_id, action })) } });
     const shared = async (id: string) =>

@@ -8,7 +8,7 @@ import { codePointCount, isStorableText } from "#kernel/text";
 
 const scopes = ["pages_manage_posts", "pages_read_engagement"];
 
-const studio = {
+const liveWorld = {
   ...cafe,
   places: [{ id: "9901", name: "Terrace" }, { id: "9902" }],
   live_videos: [{ id: "5301", page: "2001", title: "Opening" }],
@@ -25,7 +25,7 @@ const ON_PAGE = "/v26.0/2001/live_videos";
 
 onEachDatabase("live videos", (database) => {
   const open = (options = {}) =>
-    openPlaza({ database, world: studio, streaming: { rtmpPort: 1935, rtmpsPort: undefined, rtmpUrl: undefined }, ...options });
+    openPlaza({ database, world: liveWorld, streaming: { rtmpPort: 1935, rtmpsPort: undefined, rtmpUrl: undefined }, ...options });
   const create = async (plaza: TestPlaza, body: Record<string, unknown> = {}): Promise<string> => {
     const { status, body: made } = await plaza.post(ON_PAGE, { bearer, body });
     expect({ status, message: made.error?.message }).toEqual({ status: 200, message: undefined });

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { afterThisTest } from "../cleanup.ts";
 import { openPage, type Page } from "./browser.ts";
-import type { Studio, Video } from "./studio.ts";
+import type { LiveServer, Video } from "./live-server.ts";
 
 /** Of what was played, for people who look into a failure. */
 const ARTEFACTS = join(import.meta.dir, "../../../test-artefacts");
@@ -23,22 +23,22 @@ const PLAYING = `(() => { const v = document.querySelector("video"); return v &&
   width: v.videoWidth, height: v.videoHeight, ended: v.ended, error: v.error && v.error.message }; })()`;
 
 /** A page of somebody else's that frames the players of these videos. */
-export async function embed(studio: Studio, ...ids: readonly string[]): Promise<{ page: Page; player: string }> {
-  const frames = await Promise.all(ids.map(async (id) => (await studio.graph(`${id}?fields=embed_html`)).embed_html));
+export async function embed(liveServer: LiveServer, ...ids: readonly string[]): Promise<{ page: Page; player: string }> {
+  const frames = await Promise.all(ids.map(async (id) => (await liveServer.graph(`${id}?fields=embed_html`)).embed_html));
   const site = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
     fetch: () => new Response(frames.join("\n"), { headers: { "content-type": "text/html" } }),
   });
   afterThisTest(() => site.stop(true));
-  return { page: await openPage(`http://127.0.0.1:${site.port}/`), player: `${studio.server.base_url}/player/` };
+  return { page: await openPage(`http://127.0.0.1:${site.port}/`), player: `${liveServer.server.base_url}/player/` };
 }
 
 export const playsUntil = (page: Page, player: string, fits: (playing: Playing) => boolean): Promise<Playing> =>
   page.evaluateUntil<Playing | null>(player, PLAYING, (playing) => playing !== null && fits(playing)) as Promise<Playing>;
 
 /** The address of the playlist, as the player's page names it. */
-export async function playlistOf(studio: Studio, { id }: Pick<Video, "id">): Promise<string> {
-  const html = await (await fetch(`${studio.server.base_url}/player/${id}`)).text();
-  return `${studio.server.base_url}/player/${/data-source="([^"]+)"/.exec(html)?.[1]}`;
+export async function playlistOf(liveServer: LiveServer, { id }: Pick<Video, "id">): Promise<string> {
+  const html = await (await fetch(`${liveServer.server.base_url}/player/${id}`)).text();
+  return `${liveServer.server.base_url}/player/${/data-source="([^"]+)"/.exec(html)?.[1]}`;
 }

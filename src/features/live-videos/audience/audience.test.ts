@@ -4,7 +4,7 @@ import { openPlaza, type TestPlaza } from "#harness/plaza";
 import { cafe } from "#harness/worlds";
 
 const scopes = ["pages_manage_posts", "pages_read_engagement"];
-const studio = {
+const liveWorld = {
   ...cafe,
   pages: [...cafe.pages, { id: "2003", name: "Club", roles: [{ user: "3001", tasks: ["CREATE_CONTENT"] }] }],
   live_videos: [
@@ -24,7 +24,7 @@ const studio = {
 };
 
 onEachDatabase("comments and reactions", (database) => {
-  const open = () => openPlaza({ database, world: studio });
+  const open = () => openPlaza({ database, world: liveWorld });
   const list = async (plaza: TestPlaza, path: string, query: Record<string, string> = {}) =>
     (await plaza.get(`/v26.0/${path}`, { bearer: "author", query })).body.data;
   const comment = (plaza: TestPlaza, message: unknown, bearer = "author", id = "5301") =>

@@ -10,7 +10,7 @@ import { warningsOf } from "./health.ts";
 
 const scopes = ["pages_manage_posts", "pages_read_engagement"];
 const bearer = "author";
-const studio = { ...cafe, tokens: [...cafe.tokens, { token: bearer, type: "page", app: "1001", page: "2001", scopes }] };
+const liveWorld = { ...cafe, tokens: [...cafe.tokens, { token: bearer, type: "page", app: "1001", page: "2001", scopes }] };
 const streaming = { rtmpPort: 1940, rtmpsPort: 1941, rtmpUrl: undefined };
 const RATES = { bits_per_second: 900_000, audio_bits_per_second: 64_000, audio_behind_ms: 20, gaps: 0, clock_steps: 0 };
 const SIZE = { width: 640, height: 360 };
@@ -33,7 +33,7 @@ test("the warnings of a feed say what to change at the encoder", () => {
 });
 
 onEachDatabase("the feeds of an ingest process", (database) => {
-  const open = () => openPlaza({ database, world: studio, streaming });
+  const open = () => openPlaza({ database, world: liveWorld, streaming });
   const create = async (plaza: TestPlaza, body: Record<string, unknown> = { status: "LIVE_NOW" }) =>
     (await plaza.post("/v26.0/2001/live_videos", { bearer, body })).body as { id: string; stream_key: string; stream_url: string };
   const stateOf = (plaza: TestPlaza, id: string) => readLiveState(plaza.world, nodeId(id));
@@ -249,7 +249,7 @@ onEachDatabase("the feeds of an ingest process", (database) => {
     });
     const elsewhere = await openPlaza({
       database,
-      world: studio,
+      world: liveWorld,
       streaming: { rtmpPort: undefined, rtmpsPort: undefined, rtmpUrl: "rtmps://media.example/in" },
     });
     const there = await create(elsewhere);
@@ -257,7 +257,7 @@ onEachDatabase("the feeds of an ingest process", (database) => {
       stream_url: `rtmps://media.example/in/${there.stream_key}`,
       secure_stream_url: `rtmps://media.example/in/${there.stream_key}`,
     });
-    const nowhere = await openPlaza({ database, world: studio });
+    const nowhere = await openPlaza({ database, world: liveWorld });
     const alone = await create(nowhere);
     expect(Object.keys(alone).sort()).toEqual(["id", "stream_key"]);
     // Nobody can send, so nobody is waited for.

@@ -13,7 +13,7 @@ import { worldOfKey } from "./transitions.ts";
 
 const scopes = ["pages_manage_posts", "pages_read_engagement"];
 const callback = { url: "http://127.0.0.1:9/hook", verify_token: "v", verified: true };
-const studio = {
+const liveWorld = {
   ...cafe,
   apps: cafe.apps.map((app) => (app.id === "1001" ? { ...app, callback, subscriptions: [{ object: "page", fields: ["live_videos"] }] } : app)),
   live_videos: [{ id: "5301", page: "2001", status: "LIVE" }],
@@ -29,7 +29,7 @@ test("D-261: a key says which world it is of, before its first full stop; one wi
 
 onEachDatabase("the life of a live video", (database) => {
   const streaming = { rtmpPort: 1935, rtmpsPort: undefined, rtmpUrl: undefined };
-  const open = () => openPlaza({ database, world: studio });
+  const open = () => openPlaza({ database, world: liveWorld });
   const advance = async (plaza: TestPlaza, seconds: number) => {
     plaza.time.realMs += seconds * 1000;
     await plaza.world.work.runDue();
@@ -130,7 +130,7 @@ onEachDatabase("the life of a live video", (database) => {
   });
 
   test("D-115: a new key that nobody uses after the old feed's end closes the broadcast as one without a feed", async () => {
-    const plaza = await openPlaza({ database, world: studio, streaming });
+    const plaza = await openPlaza({ database, world: liveWorld, streaming });
     const { id, feed } = await onAir(plaza);
     await update(plaza, id, { regenerate_stream_key: true });
     await update(plaza, id, { regenerate_stream_key: true });

@@ -9,7 +9,7 @@ import { movesOf, withMove } from "./transitions.ts";
 
 const scopes = ["pages_manage_posts", "pages_read_engagement"];
 const callback = { url: "http://127.0.0.1:9/hook", verify_token: "v", verified: true };
-const studio = {
+const liveWorld = {
   ...cafe,
   apps: cafe.apps.map((app) => (app.id === "1001" ? { ...app, callback, subscriptions: [{ object: "page", fields: ["live_videos"] }] } : app)),
   live_videos: [
@@ -24,7 +24,7 @@ const WEEK_MS = 7 * 86_400_000;
 
 onEachDatabase("webhooks of live videos", (database) => {
   test("D-62, D-110: takedown, notice, lapse, restoration and deletion are webhooks of every page that shows the video", async () => {
-    const plaza = await openPlaza({ database, world: studio });
+    const plaza = await openPlaza({ database, world: liveWorld });
     const subscribe = async (page: string) => {
       const token = await plaza.mint({
         type: "page",

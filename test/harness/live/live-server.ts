@@ -6,7 +6,7 @@ import { type Server, startServer, worldFile } from "../server.ts";
 const scopes = ["pages_manage_posts", "pages_read_engagement"];
 const TOKEN = "author";
 
-export const studioWorld = {
+export const liveWorld = {
   apps: [{ id: "1001", name: "Shop", secret: "s3cret" }],
   users: [{ id: "3001", name: "Ada" }],
   pages: [{ id: "2001", name: "Cafe" }],
@@ -20,7 +20,7 @@ export interface Video {
   readonly secure_stream_url?: string;
 }
 
-export class Studio {
+export class LiveServer {
   readonly server: Server;
   constructor(server: Server) {
     this.server = server;
@@ -88,18 +88,18 @@ export interface LiveState {
 }
 
 /** `data` has the world already, or gets it. */
-export async function openStudio(data: string, options: readonly string[] = []): Promise<Studio> {
+export async function openLiveServer(data: string, options: readonly string[] = []): Promise<LiveServer> {
   const { existsSync } = await import("node:fs");
-  const world = existsSync(data) ? [] : ["--world", worldFile(studioWorld)];
-  const studio = new Studio(await startServer(["--data", data, "--rtmp-port", "0", ...world, ...options]));
-  const { rtmp_url } = studio.server;
+  const world = existsSync(data) ? [] : ["--world", worldFile(liveWorld)];
+  const liveServer = new LiveServer(await startServer(["--data", data, "--rtmp-port", "0", ...world, ...options]));
+  const { rtmp_url } = liveServer.server;
   // Another media server is not waited for.
   if (rtmp_url?.includes("127.0.0.1") === true) await untilListening(Number(new URL(rtmp_url.replace("rtmp:", "http:")).port));
-  return studio;
+  return liveServer;
 }
 
 /** The process that takes the streams: the server's only child. */
-export function ingestOf({ server }: Studio): number {
+export function ingestOf({ server }: LiveServer): number {
   const [child, ...others] = childrenOf(server.pid);
   if (child === undefined || others.length > 0) throw new Error(`the server has ${others.length + 1} children or none`);
   return child;
