@@ -231,7 +231,7 @@ onEachDatabase("the live state of a video", (database) => {
 });
 
 describe("permission to watch", () => {
-  test("LIVE-24, LIVE-27, LIVE-28: borders, the first seconds, and mobile web", async () => {
+  test("LIVE-24, LIVE-27, LIVE-28: countries, the first seconds, and mobile web", async () => {
     const { request, plaza } = await open();
     const viewer = async (id: string, query = "") => {
       const { body } = await request("GET", `live-videos/${id}/viewer${query}`);

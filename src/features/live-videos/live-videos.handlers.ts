@@ -22,7 +22,7 @@ import {
 } from "./live-videos.store.ts";
 import { showOnce, streamAddressOf } from "./viewing/addresses.ts";
 import { placeOf } from "./viewing/place.ts";
-import { bordersOf } from "./viewing/watching.ts";
+import { targetingColumnsOf } from "./viewing/watching.ts";
 
 type Create = OperationRequest<Static<typeof createLiveVideo.params>>;
 type Update = OperationRequest<Static<typeof updateLiveVideo.params>>;
@@ -122,7 +122,7 @@ const movedPlanOf = ({ state }: LiveVideoRow): LiveEvent => (state === "schedule
 /** The row with the fields that the request contains; others stay unchanged. */
 function withFields(row: LiveVideoRow, params: Create["params"]): LiveVideoRow {
   const { title = row.title, description = row.description, embeddable = row.embeddable === 1, targeting } = params;
-  return { ...row, title, description, embeddable: embeddable ? 1 : 0, ...(targeting && bordersOf(targeting)) };
+  return { ...row, title, description, embeddable: embeddable ? 1 : 0, ...(targeting && targetingColumnsOf(targeting)) };
 }
 
 /** The row with the place that the request contains; a place or page with its id must exist (D-113). */

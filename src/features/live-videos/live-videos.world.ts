@@ -43,7 +43,7 @@ import {
   updateVideo,
 } from "./live-videos.store.ts";
 import { declaredPlace, placeOf } from "./viewing/place.ts";
-import { bordersOf, targetingOf } from "./viewing/watching.ts";
+import { targetingColumnsOf, targetingOf } from "./viewing/watching.ts";
 
 /** `condition` says that a video was taken down. */
 type PlainStatus = Exclude<Status, "TAKEN_DOWN">;
@@ -124,7 +124,7 @@ function rowOf(one: Entry, world: World): LiveVideoRow {
     state,
     embeddable: one.embeddable ? 1 : 0,
     place: one.place === undefined ? null : JSON.stringify(placeOf(one.place)),
-    ...bordersOf(one.targeting ?? {}),
+    ...targetingColumnsOf(one.targeting ?? {}),
     planned_start_time: one.planned_start_time ?? null,
     broadcast_start_ms: started === undefined ? null : started * 1000,
     stream_key_hash: keyOf(one, state),

@@ -10,7 +10,7 @@ import { timeText } from "../live-videos.contract.ts";
 import { SEALING_WAITS_MS, STREAM_KEY_BYTES } from "../live-videos.limits.ts";
 import { deleteVideo, findVideoById, type LiveVideoRow, listCrosspostedPages, updateVideo } from "../live-videos.store.ts";
 import { type liveVideoEvents, liveVideoWebhook } from "../live-videos.webhooks.ts";
-import { NO_BORDERS } from "../viewing/watching.ts";
+import { EVERYWHERE } from "../viewing/watching.ts";
 import {
   endReasonOf,
   isLive,
@@ -78,7 +78,7 @@ export const newVideo = (page: NodeId, id: NodeId, creation_time: number): LiveV
   state: "unpublished",
   embeddable: 0,
   place: null,
-  ...NO_BORDERS,
+  ...EVERYWHERE,
   planned_start_time: null,
   creation_time,
   broadcast_start_ms: null,

@@ -5,19 +5,22 @@ import { createLiveVideo } from "../live-videos.contract.ts";
 import type { LiveVideoRow } from "../live-videos.store.ts";
 import { embedHtml, streamAddressOf } from "./addresses.ts";
 import { type Place, placeOf } from "./place.ts";
-import { bordersOf, isOpenTo, NO_BORDERS, refusalToWatch, targetingOf } from "./watching.ts";
+import { EVERYWHERE, isOpenTo, refusalToWatch, targetingColumnsOf, targetingOf } from "./watching.ts";
 
 const readParams = parametersReader(createLiveVideo.params);
 
 describe("LIVE-24: targeting", () => {
   test("is kept once for each country, in capitals and in order, and comes back as it was asked for", () => {
-    const borders = bordersOf({ geo_locations: { countries: ["FR", "DE", "FR"] }, excluded_countries: ["AT"] });
-    expect(borders).toEqual({ countries: " DE FR ", excluded_countries: " AT " });
-    expect(targetingOf(borders)).toEqual({ geo_locations: { countries: ["DE", "FR"] }, excluded_countries: ["AT"] });
+    const columns = targetingColumnsOf({ geo_locations: { countries: ["FR", "DE", "FR"] }, excluded_countries: ["AT"] });
+    expect(columns).toEqual({ countries: " DE FR ", excluded_countries: " AT " });
+    expect(targetingOf(columns)).toEqual({ geo_locations: { countries: ["DE", "FR"] }, excluded_countries: ["AT"] });
     expect(targetingOf({ countries: " DE ", excluded_countries: "" })).toEqual({ geo_locations: { countries: ["DE"] } });
     expect(targetingOf({ countries: "", excluded_countries: " DE " })).toEqual({ excluded_countries: ["DE"] });
     for (const empty of [{}, { geo_locations: {} }, { geo_locations: { countries: [] }, excluded_countries: [] }])
-      expect({ borders: bordersOf(empty), targeting: targetingOf(bordersOf(empty)) }).toEqual({ borders: NO_BORDERS, targeting: undefined });
+      expect({ columns: targetingColumnsOf(empty), targeting: targetingOf(targetingColumnsOf(empty)) }).toEqual({
+        columns: EVERYWHERE,
+        targeting: undefined,
+      });
   });
 
   test.each([
@@ -36,7 +39,7 @@ describe("LIVE-24: targeting", () => {
   });
 
   test("who comes from nowhere known watches only what is open to all", () => {
-    expect(isOpenTo(NO_BORDERS, undefined)).toBe(true);
+    expect(isOpenTo(EVERYWHERE, undefined)).toBe(true);
     expect(isOpenTo({ countries: " DE ", excluded_countries: "" }, undefined)).toBe(false);
     expect(isOpenTo({ countries: "", excluded_countries: " DE " }, undefined)).toBe(false);
   });

@@ -13,22 +13,22 @@ export interface Targeting {
 }
 
 /** As in a row: ` DE FR `, or empty. */
-export interface Borders {
+export interface TargetingColumns {
   readonly countries: string;
   readonly excluded_countries: string;
 }
 
-export const NO_BORDERS: Borders = { countries: "", excluded_countries: "" };
+export const EVERYWHERE: TargetingColumns = { countries: "", excluded_countries: "" };
 
 const joined = (codes: readonly string[]): string => (codes.length === 0 ? "" : ` ${[...new Set(codes)].sort().join(" ")} `);
 const split = (text: string): string[] => text.split(" ").filter((code) => code !== "");
 
-export const bordersOf = ({ geo_locations, excluded_countries = [] }: Targeting): Borders => ({
+export const targetingColumnsOf = ({ geo_locations, excluded_countries = [] }: Targeting): TargetingColumns => ({
   countries: joined(geo_locations?.countries ?? []),
   excluded_countries: joined(excluded_countries),
 });
 
-export function targetingOf({ countries, excluded_countries }: Borders): Targeting | undefined {
+export function targetingOf({ countries, excluded_countries }: TargetingColumns): Targeting | undefined {
   if (countries === "" && excluded_countries === "") return undefined;
   return {
     ...(countries === "" ? {} : { geo_locations: { countries: split(countries) } }),
@@ -37,7 +37,7 @@ export function targetingOf({ countries, excluded_countries }: Borders): Targeti
 }
 
 /** `country` is a code in capitals. A viewer of unknown country may watch only videos without targeting. */
-export function isOpenTo({ countries, excluded_countries }: Borders, country: string | undefined): boolean {
+export function isOpenTo({ countries, excluded_countries }: TargetingColumns, country: string | undefined): boolean {
   if (country === undefined) return countries === "" && excluded_countries === "";
   const code = ` ${country} `;
   return (countries === "" || countries.includes(code)) && !excluded_countries.includes(code);
