@@ -1,4 +1,4 @@
-/** D-10, D-12, D-14, D-90, D-97: the tokens that a request brings, before anything is known of its node. */
+/** D-10, D-12, D-14, D-90, D-97: finds the tokens of a request, before its node is known. */
 import { describe, expect, test } from "bun:test";
 import { authenticate, knownApp, missingToken } from "#graph/pipeline/authenticate";
 import type { Addressed, Incoming } from "#graph/pipeline/stages";

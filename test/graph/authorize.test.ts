@@ -1,4 +1,4 @@
-/** D-10 to D-16, D-93: which of a request's tokens count for an operation, and what is asked of each. */
+/** D-10 to D-16, D-93: decides which tokens of a request count for an operation, and checks each. */
 import { describe, expect, test } from "bun:test";
 import { authorizationCheck } from "#auth/authorize";
 import type { Policy } from "#auth/policy";
@@ -30,7 +30,7 @@ interface Given {
   readonly policy?: Policy;
 }
 
-/** A request before the step, and what the world is asked in it. */
+/** A request before the step, and the lookups in its world. */
 function requestWith(credentials: object[], given: Given = {}) {
   const { query = {}, body = {}, profile = "strict", policy = policyOf(() => true) } = given;
   const proofs: unknown[][] = [];
@@ -124,7 +124,7 @@ describe("the tokens that count", () => {
         expect(await counted(three, { scheme: "pageMessaging", profile })).toBe(over.replace("Authorization", shown));
       }
     }
-    // One in a place that does not count says nothing.
+    // A dead token in a place that does not count is ignored.
     expect(await counted([...at(0), credential("access_token", "b", { data_access_expires_at: 1 })], { scheme: "bearer" })).toEqual(["bearer"]);
   });
 });
@@ -180,7 +180,7 @@ describe("who may know that a node exists", () => {
     readonly canSee?: Policy["canSee"];
     readonly tokenless?: typeof tokenless;
   }
-  /** The app and the places that see the node; undefined where they do not. */
+  /** The app and the places whose tokens may know that the node exists. Undefined: none may. */
   async function seeing(credentials: object[], given: Seeing = {}): Promise<unknown> {
     const world = { profile: given.profile ?? "strict", database: {}, tokens: { findApp: async (id: string) => apps[id] } };
     const access = { scheme: given.scheme ?? "anywhere", tokenless: given.tokenless };
@@ -201,7 +201,7 @@ describe("who may know that a node exists", () => {
     const found = { app: "1", places: ["bearer"], subject: page };
     for (const canSee of [() => true, async () => true]) expect(await seeing([credential("bearer")], { node: page, canSee })).toEqual(found);
     for (const canSee of [() => false, async () => false]) expect(await seeing([credential("bearer")], { node: page, canSee })).toBeUndefined();
-    // Without a node it is the app itself, of which nothing is asked.
+    // Without a node the subject is the app itself, and no policy is checked.
     const ofApp = { ...found, subject: { id: "1", type: "app", owner: "1" } };
     expect(await seeing([credential("bearer")], { canSee: () => false })).toEqual(ofApp);
   });

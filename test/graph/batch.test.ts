@@ -1,4 +1,4 @@
-/** D-34, D-39: how the requests of a batch, or of `ids=`, are run: each as a request of its own, within bounds that they share. */
+/** D-34, D-39: runs each request of a batch or of `ids=` as a request of its own, with shared limits. */
 import { describe, expect, test } from "bun:test";
 import { runBatch } from "#graph/pipeline/batch/batch";
 import { dispatchMany } from "#graph/pipeline/batch/multi-get";
@@ -23,7 +23,7 @@ const around = (request: GraphRequest) => {
 };
 const refuse = (error: GraphError) => responding(error.message, 400);
 
-/** What a part was asked as, without what it has from the batch as it is. */
+/** The request of a part, without the keys that it has from the batch. */
 const shown = ({ method, path, queryText, query, body, batchDepth, header, defect }: GraphRequest) => ({
   ...{ method, path, queryText, query: { ...query }, body: { ...body }, isPart: batchDepth > 0 },
   ...(defect === undefined ? {} : { defect: defect.message }),
@@ -84,7 +84,7 @@ describe("a request of a batch", () => {
       { oauth_token: "b", a: 1 },
       { oauth_token: "b", a: [1] },
     ]);
-    // The defect is raised where that of a request of its own is.
+    // The defect is thrown at the same step as that of a request by itself.
     expect((await asked({ relative_url: "7", body: "{" })) as unknown).toMatchObject({ defect: "(#100) The request body is not valid JSON" });
   });
 });

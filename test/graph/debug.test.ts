@@ -1,4 +1,4 @@
-/** D-34: what `debug` adds to a response. */
+/** D-34: `debug` adds messages to a response. */
 import { expect, test } from "bun:test";
 import type { Handled } from "#graph/pipeline/handle";
 import { withDebug } from "#graph/pipeline/respond";

@@ -1,4 +1,4 @@
-/** What a feature's code is given, and when: a network is asked before the transaction, and what is stored is stored in it. */
+/** The code of a feature runs in order: requests to other servers before the transaction, and writes in it. */
 import { describe, expect, test } from "bun:test";
 import { handle, prepare } from "#graph/pipeline/handle";
 import type { Parsed, ParsedWrite } from "#graph/pipeline/parse";

@@ -1,4 +1,4 @@
-/** D-16, D-34: what `metadata=1` says of a node. */
+/** D-16, D-34: `metadata=1` describes a node. */
 import { expect, test } from "bun:test";
 import { Type } from "typebox";
 import type { Policy } from "#auth/policy";

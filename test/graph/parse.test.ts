@@ -1,4 +1,4 @@
-/** D-21, D-33, D-34, D-50, D-161: what the step `parse` makes of a request's text. */
+/** D-21, D-33, D-34, D-50, D-161: the step `parse` reads a request's text. */
 import { describe, expect, test } from "bun:test";
 import { Type } from "typebox";
 import { nobody } from "#auth/policy";

@@ -1,4 +1,4 @@
-/** D-34, D-40, D-41, D-50: where parameters stand, and which of two places counts. */
+/** D-34, D-40, D-41, D-50: the places of parameters, and which of two places counts. */
 import { describe, expect, test } from "bun:test";
 import { checkPlaces, parametersOf, refuseUndeclared } from "#graph/pipeline/parse";
 import { type GraphRequest, JsonNumber, type Parameters } from "#graph/pipeline/request";
@@ -29,9 +29,9 @@ describe("D-40: parameters with a place of their own", () => {
   test("are taken where they belong, in both profiles, and may be left out", () => {
     for (const profile of ["strict", "clients"] as const) {
       expect([refusal({ q: "1" }, { b: "1" }, profile), refusal({}, {}, profile)]).toEqual(["", ""]);
-      // Null is no value in either place.
+      // Null does not count as a value in either place.
       expect([refusal({ q: "1", b: null }, { q: null, b: "1" }, profile), refusal({ b: null }, { q: null }, profile)]).toEqual(["", ""]);
-      // Others stand where they like.
+      // Other parameters may be in any place.
       expect(refusal({ other: "1" }, { other: "2" }, profile)).toBe("");
     }
   });

@@ -1,4 +1,4 @@
-/** D-38: from rows to what a response shows of them. */
+/** D-38: makes the objects of a response from rows. */
 import { describe, expect, test } from "bun:test";
 import { Type } from "typebox";
 import { nobody } from "#auth/policy";
@@ -55,7 +55,7 @@ const rows: Row[] = [
   { id: "3", name: null },
 ];
 
-/** What the rows show, and which reads inside them were made. */
+/** The objects of the rows, and the reads inside them. */
 async function shown(fields: string, of: readonly Row[] = rows, response: unknown = { read: true }, given = set) {
   const parts: unknown[] = [];
   const readPart = async (part: unknown) => {

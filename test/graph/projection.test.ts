@@ -1,4 +1,4 @@
-/** D-16, D-33, D-37, D-38: which fields a selection chooses, and what must be known of them before anything is read. */
+/** D-16, D-33, D-37, D-38: resolves the fields of a selection before anything is read. */
 import { describe, expect, test } from "bun:test";
 import { Type } from "typebox";
 import { nobody, type Policy } from "#auth/policy";
@@ -70,7 +70,7 @@ describe("the fields of a response", () => {
       expect(() => choose("place{aat}", set, profile)).toThrow("names a field that does not exist: aat; did you mean at?");
     }
     expect(() => choose("cover")).toThrow("names a field that does not exist: cover");
-    // In `strict` nobody means a field that it does not have.
+    // A field of `clients` alone is not suggested in `strict`.
     expect(() => choose("our")).toThrow(/does not exist: our$/);
     expect(() => choose("our", set, "clients")).toThrow("did you mean ours?");
   });

@@ -1,4 +1,4 @@
-/** D-20, D-22, D-34, D-83: what a response says beside its body, by how far its request came. */
+/** D-20, D-22, D-34, D-83: the headers of a response depend on how far the request came. */
 import { describe, expect, test } from "bun:test";
 import { renderError, renderPart, renderResponse } from "#graph/pipeline/render";
 import type { Incoming, Reached } from "#graph/pipeline/stages";

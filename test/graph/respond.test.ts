@@ -1,4 +1,4 @@
-/** D-16, D-33, D-35: what the step `respond` makes of what a feature returned. */
+/** D-16, D-33, D-35: the step `respond` makes a response from the result of a feature. */
 import { describe, expect, test } from "bun:test";
 import { Type } from "typebox";
 import { nobody } from "#auth/policy";
@@ -27,7 +27,7 @@ interface Given {
   readonly debug?: string;
 }
 
-/** What the step makes of it, at once or later. */
+/** The result of the step. */
 async function response(handled: object, { version = 26, readPart = async () => ({ read: true }), debug }: Given = {}): Promise<unknown> {
   const find = async (_request: unknown, _reader: unknown, node: object) =>
     "id" in node && node.id === "404" ? undefined : { ...node, name: "found" };

@@ -1,4 +1,4 @@
-/** D-04, D-20, D-21: where a request leads by its form, and what is said where it leads nowhere. */
+/** D-04, D-20, D-21: finds the endpoint of a request by its form, or the error if there is none. */
 import { describe, expect, test } from "bun:test";
 import type { Address } from "#graph/pipeline/address";
 import type { GraphRequest, SurfaceName } from "#graph/pipeline/request";
@@ -127,7 +127,7 @@ describe("an endpoint", () => {
     expect(find({ method: "PUT" }, { id: "2001", edge: "custom_labels" }, page)).toBe("unsupportedRequest");
     expect(find({}, { id: "2001", edge: "custom_labels" }, { ...page, type: "label" })).toBe("unsupportedRequest");
     expect(find({}, { id: "2001", edge: "custom_labels" }, undefined)).toBe("unsupportedRequest");
-    // An id of no node makes no literal of the edge.
+    // With an id that does not exist, the edge is not a literal.
     expect(find({ surface: "microblog" }, { id: "7", edge: "debug_token" }, undefined)).toBe("unsupportedRequest");
     expect(find({ surface: "microblog", method: "POST" }, { edge: "debug_token" }, undefined)).toBe("unsupportedRequest");
     expect(find({}, { id: "2001", edge: "nothing" }, page, [])).toBe("tokenMissing");

@@ -1,4 +1,4 @@
-/** What a request's story tells, step by step. */
+/** Records the story of a request, step by step. */
 import { expect, test } from "bun:test";
 import type { Parsed } from "#graph/pipeline/parse";
 import type { GraphRequest, GraphResponse } from "#graph/pipeline/request";

@@ -1,4 +1,4 @@
-/** VER-5c, VER-7, D-82: what the step `version` learns of a request. */
+/** VER-5c, VER-7, D-82: the step `version`. */
 import { expect, test } from "bun:test";
 import { chooseVersion, isFirstMarketingRequest, migrationsOf } from "#graph/pipeline/route";
 import type { Incoming, Versioned } from "#graph/pipeline/stages";
@@ -35,7 +35,7 @@ test("D-82: whether a migration is on is a question of the app and the request, 
   ]);
   expect([isMigrated(on)("other"), isMigrated(on)("coming"), isMigrated(on)("unheard")]).toEqual([false, false, false]);
   expect(isMigrated({}, {}, { open: true })("open")).toBe(true);
-  // The app as it is by now.
+  // The app's current state.
   expect(isMigrated({})("open", { created_time: 0, migrations: { open: true } })).toBe(true);
   expect(() => isMigrated({ migrations_override: '{"coming":true}' })).toThrow("migrations_override");
 });

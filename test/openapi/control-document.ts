@@ -1,4 +1,4 @@
-/** Whether requests and responses of the control API are what its own OpenAPI document says. */
+/** Checks requests and responses of the control API against its own OpenAPI document. */
 import Ajv2020, { type ValidateFunction } from "ajv/dist/2020";
 import { openapiOf } from "#control/openapi/document";
 import { controlRoutes } from "#control/routes";
@@ -38,10 +38,10 @@ export class ControlDocument {
     this.#ajv.addSchema(closed(document) as Json, "received");
   }
 
-  /** The part of an exchange that the document does not allow; undefined if the exchange is as documented. */
+  /** The difference between an exchange and the document. Undefined: there is none. */
   problemOf({ method, url, sent, status, received }: ControlExchange): string | undefined {
     const { pathname } = new URL(url, "http://127.0.0.1:4001");
-    // Beside the API stand its own document, and what watches a server asks.
+    // The API also serves its own document, and pages for monitoring.
     if (!pathname.startsWith("/v1/") || pathname === "/v1/openapi.json") return undefined;
     const known = this.#find(pathname);
     const name = method.toLowerCase();
@@ -83,7 +83,7 @@ const undescribed = (known: string | undefined, status: number): string | undefi
     ? undefined
     : `the status ${status} comes from an address that is not in the document`;
 
-/** A key of a response that the document does not name is a mistake of the document, though readers may ignore it. */
+/** An undocumented key of a response is a mistake of the document, even if readers ignore it. */
 function closed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(closed);
   if (typeof value !== "object" || value === null) return value;

@@ -12,10 +12,10 @@ const leftOut = [
   { operation: "streamDeliveries", because: "its response ends with its reader" },
 ];
 
-/** 422 says that a request is well formed, and names what does not exist. No text may hold U+0000, which no database stores. */
+/** 422 says that a request is well formed, and names what does not exist. No text may have U+0000, which databases do not store. */
 const CHECKS = '[generation]\nallow-x00 = false\n[checks.positive_data_acceptance]\nexpected-statuses = ["2xx", 401, 403, 404, 409, 422]\n';
 
-/** Operations that refuse what fits their schemas with 400, by a rule that stands in words alone. */
+/** Operations that refuse some requests that fit their schemas with 400, by a rule that is only in their description. */
 const notAlwaysAccepted = [
   {
     because: "D-278: which keys go together",
@@ -43,7 +43,7 @@ enabled = false
   )
   .join("");
 
-/** Ids to which nodes refer, by the key. */
+/** The nodes that each key refers to. */
 const referred = {
   account: "4001",
   app: "1001",
@@ -98,7 +98,7 @@ test(
       options: leftOut.flatMap(({ operation }) => ["--exclude-operation-id", operation]),
       hooks: "control_hooks.py",
     });
-    // Of 150, as measured 32: far fewer say that the chains ended early.
+    // Measured: 32 of 150. Far fewer mean that the chains ended early.
     expect(linksFollowed).toBeGreaterThan(10);
   },
   TIMEOUT_MS,

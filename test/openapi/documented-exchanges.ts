@@ -1,4 +1,4 @@
-/** Whether responses of a server are as its own OpenAPI document says, by the document's own schemas. */
+/** Checks responses of a server by the schemas of its own OpenAPI document. */
 
 import Ajv2020, { type ValidateFunction } from "ajv/dist/2020";
 import { jsonOf } from "#conformance/http/response";
@@ -43,7 +43,7 @@ export class DocumentedResponses {
       .sort((one, other) => other.literals - one.literals);
   }
 
-  /** The problem of the response; undefined if it is as documented, or if no document describes the request. */
+  /** The difference between a response and the document. Undefined: there is none, or no document describes the request. */
   problemOf(response: LiveResponse): string | undefined {
     const known = this.#find(response);
     const operation = known?.operations[response.method.toLowerCase()];
@@ -56,14 +56,14 @@ export class DocumentedResponses {
     return this.#check(pointer("paths", known.path, response.method.toLowerCase(), "responses", String(response.status)), response.body);
   }
 
-  /** An address that leads nowhere, or by another method: what is certain is one of the two forms of errors. */
+  /** For an unknown address or method only the two forms of errors are certain. */
   #undescribed({ status, body }: LiveResponse): string | undefined {
     if (status < 400 || body === undefined) return undefined;
     const problems = ["WrappedError", "FlatError"].map((name) => this.#compiled(pointer("components", "schemas", name))(body));
     return problems.includes(true) ? undefined : "is an error in neither form";
   }
 
-  /** A path without a version is that of the default version. */
+  /** A path without a version has the default version. */
   #find({ address, path }: LiveResponse): KnownPath | undefined {
     const plain = path.split("?")[0] as string;
     const isThere = (candidate: string) => this.#paths.find(({ servers, pattern }) => servers.includes(address) && pattern.test(candidate));
@@ -85,7 +85,7 @@ export class DocumentedResponses {
 export const pointer = (...steps: string[]): string =>
   steps.map((step) => `/${encodeURIComponent(step.replaceAll("~", "~0").replaceAll("/", "~1"))}`).join("");
 
-/** Looks at what passes between the cases of one server and the server. */
+/** Observes the exchanges between cases and their server. */
 export class DocumentedExchanges {
   readonly #addresses: Readonly<Record<string, string>>;
   readonly #documented: DocumentedResponses;
@@ -117,7 +117,7 @@ export class DocumentedExchanges {
   }
 
   #problemOf(request: WireRequest, { status, headers, text }: WireResponse): string | undefined {
-    // A fault that the case asked for answers as a proxy would.
+    // The response of an injected fault is like that of a proxy.
     if (headers.get("content-type")?.startsWith("text/html") === true) return undefined;
     const surface = surfaceOf(this.#addresses, request.origin + request.target);
     const isDescribed = !/[?&](method|ids)=/.test(request.target);
@@ -128,7 +128,7 @@ export class DocumentedExchanges {
   }
 }
 
-/** Extra data that a request asks for are not part of the document. */
+/** The document does not describe additions such as `debug`. */
 function ownKeys(body: unknown): unknown {
   if (typeof body !== "object" || body === null) return body;
   const { __debug__: _, metadata: __, ...own } = body as Record<string, unknown>;
@@ -137,7 +137,7 @@ function ownKeys(body: unknown): unknown {
 
 const SURFACES = ["app", "microblog", "ads", "social_login", "base"];
 
-/** The base surface is at the root, so it takes what no other one does. */
+/** The base surface is at the root, so it takes every other path. */
 function surfaceOf(addresses: Readonly<Record<string, string>>, url: string): { address: string; path: string } | undefined {
   for (const name of ["control", ...SURFACES]) {
     const address = (addresses[name] ?? "").replace(/\/$/, "");

@@ -1,6 +1,6 @@
 /**
- * A rule about a value is written once, in the contract: each word that limits what is taken is made stricter in turn, and what was taken before
- * must then be refused by the server, and the document must say so. A word that documents alone read fails here.
+ * A rule about a value is written once, in the contract. The test makes each limiting word stricter in turn. The server must then refuse a value
+ * that it accepted before, and the document must change. A word that only documents read fails here.
  */
 import { describe, expect, test } from "bun:test";
 import { requestSchema } from "#graph/schema/public-schema";
@@ -71,13 +71,13 @@ function changesOf(node: Record<string, unknown>, value: unknown, place: string,
   return found;
 }
 
-/** Alternatives of an object, or of a condition on one, are about its keys. */
+/** In the schema of an object, and in the branches of its conditions, alternatives are about keys. */
 const hasRules = ({ type, anyOf = [] }: { readonly type?: unknown; readonly anyOf?: unknown }): boolean =>
   type === "object" || (anyOf as Json[]).every((one) => one.type === undefined && one.required !== undefined);
 
 const isObject = (value: unknown): value is Json => typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Undefined: the value cannot show it. With `value`: what shows it in place of the value. */
+/** Undefined: the value cannot show it. `value`: another value that shows it. */
 function stricterOf(node: Record<string, unknown>, word: string, value: unknown): { stricter: unknown; value?: unknown } | undefined {
   const length = typeof value === "string" ? [...value].length : undefined;
   const count = Array.isArray(value) ? value.length : undefined;
@@ -151,7 +151,7 @@ function wordsOf(node: unknown, place = ""): string[] {
     anyOf,
     additionalProperties,
   } = node as { properties?: Json; items?: unknown; anyOf?: unknown[]; additionalProperties?: unknown };
-  // `limits.test.ts` varies the types of values. A constant and a list of values imply their types.
+  // `limits.test.ts` varies types. The type of a constant or of a list of values follows from them.
   const isTyped = node.const === undefined && node.enum === undefined && !["object", "null"].includes(String(node.type));
   const isSilent = (word: string) =>
     silent.has(word) ||

@@ -1,4 +1,4 @@
-/** Generates clients from every document of a running server with other projects' generators, and uses them. */
+/** Runs generators of other projects on every document of a running server, and uses their output. */
 import { expect, test } from "bun:test";
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ interface Written {
   readonly file: string;
 }
 
-/** Starts a server and writes its documents into a folder: the whole, those of surfaces and node types, and the control API's. */
+/** Starts a server and writes its documents into a folder: the whole one, those of surfaces and node types, and the control API's. */
 async function writtenDocuments(): Promise<{ folder: string; server: Server; documents: Written[] }> {
   const server = await startServer(["--data", ":memory:"]);
   const { base_url: base, control_url } = server;
@@ -41,7 +41,7 @@ interface Said {
   readonly stderr: string;
 }
 
-/** Runs a program, which must succeed, and returns its output. */
+/** The output of a program. The program must exit with 0. */
 async function run(command: readonly string[], cwd: string): Promise<Said> {
   const env = { ...process.env, PATH: `${PYTHON}:${process.env.PATH}` };
   const child = Bun.spawn([...command], { cwd, env, stdout: "pipe", stderr: "pipe" });
@@ -51,7 +51,7 @@ async function run(command: readonly string[], cwd: string): Promise<Said> {
   return { stdout: stdout.trim(), stderr };
 }
 
-/** Media types that the generator does not know; it leaves out the response, or takes JSON for the body. */
+/** Media types that the generator does not support: it leaves out the response, or uses JSON for the body. */
 const leftOutOfPython: Readonly<Record<string, readonly string[]>> = {
   control: ["Unsupported content type application/yaml", "Unsupported content_type application/x-ndjson"],
 };

@@ -1,6 +1,6 @@
 /**
- * The server takes exactly the requests that the document allows. The test sends requests that differ in one place from a valid one. If the
- * document allows one, the server must not refuse it for a parameter, and the other way round.
+ * The server takes every request that the document allows. The test sends requests that differ in one place from an accepted one: if the document
+ * allows one, the server must not refuse it for a parameter, and the other way round.
  */
 import { describe, expect, test } from "bun:test";
 import Ajv2020 from "ajv/dist/2020";
@@ -12,7 +12,7 @@ import { documentOf, registry } from "./documents.ts";
 import { send, taken, world } from "./samples.ts";
 import { type Json, variantsOf } from "./variants.ts";
 
-/** Refusals by rules that no schema has, by their messages: about stored nodes, the time, or several parameters together. */
+/** Messages of refusals by rules that no schema has: about stored data, the time, or several parameters. */
 const refusedBeyond: readonly { readonly because: string; readonly said: RegExp }[] = [
   { because: "D-40: two labels of a page have two names", said: /^.{6} Param page_label_name is already used by the label/ },
   { because: "D-111: a plan is of the future", said: /planned_start_time must be in the future/ },
@@ -24,13 +24,13 @@ const refusedBeyond: readonly { readonly because: string; readonly said: RegExp 
   },
   { because: "EVT-43: a price has a currency", said: /pf_currency is required because the _valueToSum/ },
   { because: "EVT-39: the form of JSON inside of a text", said: /pf_content must be a JSON list of objects/ },
-  // OpenAPI has no words for parameters of a query that depend on each other, or that nobody may add to.
+  // OpenAPI has no words for query parameters that depend on each other, or for a closed list of them.
   { because: "D-60: fields of an object", said: /^.{6} Param (object is required|fields must be fields of)/ },
   { because: "D-74: a device has one id at least", said: /^.{6} Param advertiser_id or attribution is required/ },
   { because: "D-50: a misspelt filter", said: /^.{6} Param unheard_of is not known here/ },
 ];
 
-/** Values that the document does not promise and the server takes. */
+/** Requests that the document does not describe and the server takes. */
 const takenBeyond: readonly { readonly because: string; isOf(operation: string, place: string, params: Json): boolean }[] = [
   { because: "UD-3, D-73: a value that is no hash is dropped, not refused", isOf: (_operation, place) => place.startsWith("ud.") },
   {

@@ -1,4 +1,4 @@
-/** The document of each operation: its parameters, how they are sent, and the response for each status. */
+/** The document describes each operation: parameters, body, security, and responses. */
 import { expect, test } from "bun:test";
 import { type DocumentOptions, documentOf, type Operation } from "./documents.ts";
 

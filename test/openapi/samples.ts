@@ -1,4 +1,4 @@
-/** Requests that are taken, one at least of each operation with parameters. */
+/** Requests that the server accepts, at least one of each operation with parameters. */
 import type { Endpoint } from "#graph/contract/registry";
 import type { SurfaceName } from "#graph/pipeline/request";
 import { fullWorld, nodeOfType } from "#harness/full-world";
@@ -25,7 +25,7 @@ const live = {
 };
 const place = { id: "9901", location: { latitude: 52.5, longitude: 13.4 } };
 
-/** Of each operation with parameters: all of them that go together. */
+/** For each operation: all parameters that can be combined. */
 export const taken = (callback: string): Readonly<Record<string, readonly Json[]>> => {
   return {
     updateApp: [{ migrations: { label_names_case_insensitive: true } }],
@@ -92,7 +92,7 @@ export const taken = (callback: string): Readonly<Record<string, readonly Json[]
 const tokenTypes = ["page", "user", "app", "social_user", "microblog_user", "system_user"];
 const kindsOf: Readonly<Record<string, string>> = { createCatalog: "user", sendSelfMessage: "page", inspectToken: "microblog_user" };
 
-/** A world in which the caller may publish on another page, and the app is subscribed to another account. */
+/** The caller may publish on another page, and the app is subscribed to another account. */
 export const world = {
   ...fullWorld,
   pages: fullWorld.pages.map((page) => ({ ...page, roles: [{ user: "3001", tasks: ["MESSAGING", "CREATE_CONTENT", "MANAGE", "MODERATE"] }] })),

@@ -1,4 +1,4 @@
-/** Schemathesis over every document of the graph. Each has a server of its own, because the requests change what it holds. */
+/** Schemathesis over every document of the graph. Each has a server of its own, because the requests change its data. */
 import { test } from "bun:test";
 import { createHmac } from "node:crypto";
 import { features } from "#features";
@@ -63,7 +63,7 @@ const documents: readonly Fuzzed[] = [
   }),
 ];
 
-/** The demo world holds none. */
+/** The demo world has none. */
 async function makeUpload(base: string): Promise<string> {
   const body = new FormData();
   body.set("file", new File(["id,title,link,image_link\n"], "items.csv"));

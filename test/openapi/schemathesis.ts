@@ -1,4 +1,4 @@
-/** Runs Schemathesis over a document: requests that fit it, and requests that break it in one place. It checks the responses. */
+/** Runs Schemathesis on a document. It sends requests that fit the document and requests that are wrong in one place, and checks the responses. */
 import { expect } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,18 +7,18 @@ import { type Server, temporaryFolder } from "#harness/server";
 const PROGRAM = join(import.meta.dir, "../../.tools/openapi/bin/st");
 /** Of each operation and phase. */
 const EXAMPLES = 50;
-/** Chains of requests, of which a later one names what an earlier one returned. With 50 most links were never followed. */
+/** How many chains of requests, in which a later one uses values of an earlier response. With 50 most links were never followed. */
 const SCENARIOS = 150;
 /** Of a request: on a busy machine all processes may wait for a minute. */
 const TIMEOUT_SECONDS = 300;
 
-/** Checks of Schemathesis that contradict a decision. Nothing else is left out. */
+/** Checks of Schemathesis that a decision contradicts. All other checks run. */
 export interface LeftOut {
   readonly check: string;
   readonly because: string;
 }
 
-/** Existing ids for requests. The id of a link is an exception: it names a node of an earlier response. */
+/** Existing ids for requests. The id of a link comes from an earlier response. */
 export interface Known {
   /** An expression that their addresses match; all of them without it. */
   readonly addresses?: string;
@@ -43,10 +43,10 @@ export interface Fuzzing {
 }
 
 const binding = ({ parameter }: Known, index: number): string =>
-  // A reference of a body may also lead nowhere.
+  // A reference in a body may also be to a missing node.
   `"${parameter}" = { dictionary = "known_${index}", probability = ${parameter.startsWith("body.") ? 0.5 : 1.0} }`;
 
-/** In TOML. As dictionaries, because a fixed value would also stand in place of a link's. An operation takes those of one block, and those of all. */
+/** In TOML. As dictionaries, because a fixed value would also replace a link's. An operation takes those of one block, and those of all. */
 function parametersOf(known: readonly Known[], fixed: Readonly<Record<string, string>>): { ofAll: string; ofSome: string } {
   const ofAll = known.flatMap((one, index) => (one.addresses === undefined ? [binding(one, index)] : []));
   const own = Object.entries(fixed).map(([name, value]) => `"${name}" = ${JSON.stringify(value)}`);
@@ -64,7 +64,7 @@ export async function expectNoFault(fuzzing: Fuzzing): Promise<number> {
   const { server, address, configuration, leftOut, known, fixed = {}, options = [], hooks = "document_hooks.py" } = fuzzing;
   const folder = temporaryFolder();
   const config = join(folder, "schemathesis.toml");
-  // Not as an option, which would also say of which operations a check is left out.
+  // Not as an option, because the file also says for which operations a check is left out.
   const off = leftOut.map(({ check }) => `[checks.${check}]\nenabled = false\n`);
   const { ofAll, ofSome } = parametersOf(known, fixed);
   writeFileSync(config, [ofAll, configuration, `[phases.stateful.generation]\nmax-examples = ${SCENARIOS}\n`, ofSome, ...off].join(""));
@@ -84,7 +84,7 @@ export async function expectNoFault(fuzzing: Fuzzing): Promise<number> {
   });
   const [stdout, stderr] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
   const exitCode = await child.exited;
-  // Readers of a proof want to know how many requests it made, and how many links it followed.
+  // Prints how many requests were sent, and how many links were followed.
   console.log(stdout);
   expect({ exitCode, said: exitCode === 0 ? "" : `${stdout}${stderr}` }).toEqual({ exitCode: 0, said: "" });
   expect(stdout).toMatch(/\d+ generated, \d+ passed/);

@@ -1,4 +1,4 @@
-/** The whole document of a small interface that is made up: what each kind of contract becomes. */
+/** The whole document of a small made-up interface with each kind of contract. */
 import { expect, test } from "bun:test";
 import { servedNow } from "#graph/contract/openapi/document";
 import { calendar, documentOf } from "./small-interface.ts";
@@ -73,7 +73,7 @@ test("a write has its parameters in the body or where they belong, and takes no 
     properties: { name: text, metadata: {}, locale: {} },
     additionalProperties: false,
   });
-  // D-50: an operation that takes no other parameters has no selection.
+  // D-50: a closed operation has no parameter `fields`.
   expect(Object.keys(schemas.CreateNoteRequest.properties).filter((name) => ["fields", "limit", "before", "after", "ids"].includes(name))).toEqual(
     [],
   );
@@ -159,7 +159,7 @@ test("a read without a node names its headers, and by `clients` it may come with
     description: "Looks up.\n\nA token may also stand in the body, as `access_token`.",
   });
   expect(operation("delete /{version}/{id}", clients).security).toEqual(ways);
-  // D-55: there it stands on more surfaces.
+  // D-55: there it is on more surfaces.
   expect(operation("get /{id}/notes", clients).servers).toEqual([
     { url: "https://ads.test", description: "The surface ads" },
     { url: "https://base.test", description: "The surface base" },
@@ -202,7 +202,7 @@ test("the document itself names its version, its tags and what it uses, and no m
   const { openapi, info, servers, tags, components } = strict;
   expect([openapi, info.version, servers]).toEqual(["3.1.0", "v26.0", [{ url: "https://base.test", description: "The surface base" }]]);
   expect(tags.map(({ name }: { name: string }) => name)).toEqual(["blue_note", "lookup", "page"]);
-  // None stands before what it refers to.
+  // Each is after those that it refers to.
   expect(Object.keys(components.schemas)).toEqual([
     ...[
       "BlueNote",

@@ -77,6 +77,6 @@ export const calendar: VersionCalendar = {
 const addresses = Object.fromEntries(
   ["base", "app", "microblog", "ads", "social_login"].map((name) => [name, `https://${name}.test`]),
 ) as OpenapiOptions["addresses"];
-/** The document at the time 100. */
+/** At the time 100. */
 export const documentOf = (more: Partial<OpenapiOptions> = {}) =>
   JSON.parse(JSON.stringify(openapiDocument(registry, { profile: "strict", calendar, now: 100, addresses, ...more })));

@@ -1,10 +1,10 @@
-/** Values that differ from a given one in a single place, chosen by the schema of that place: at its limits and just beyond them. */
+/** Variants of a value that differ in one place: at the limits of the schema of that place, and just beyond them. */
 export type Json = Readonly<Record<string, unknown>>;
 
 export interface Variant {
   /** E.g. `message.text`. */
   readonly place: string;
-  /** The value there; undefined if it is left out. */
+  /** The value at the place. Undefined: it is left out. */
   readonly value: unknown;
   readonly params: Json;
 }
@@ -92,5 +92,5 @@ function valuesFor(schema: Schema, value: unknown): unknown[] {
   }
 }
 
-/** As long as that, and still of the value's own form where it ends as it likes. */
+/** A text of that length that still has the form of the value, if its end is free. */
 const fit = (value: unknown, length: number): string => (typeof value === "string" ? value : "x").padEnd(length, "x").slice(0, length);
