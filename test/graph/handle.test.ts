@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { handle, prepare } from "#graph/pipeline/handle";
 import type { Parsed, ParsedWrite } from "#graph/pipeline/parse";
-import type { Storyteller } from "#graph/pipeline/story/story";
+import type { StoryRecorder } from "#graph/pipeline/story/story";
 
 const reader = { name: "the reader" };
 const tx = { name: "the transaction" };
@@ -52,7 +52,7 @@ describe("a feature's code", () => {
   const handling = async (kind: string, parts: object, story?: object) => {
     const { request, events } = asked();
     const parsed = { kind, request, ...parts } as unknown as Parsed;
-    const handled = await handle(parsed, "prepared", async () => {}, story as Storyteller | undefined);
+    const handled = await handle(parsed, "prepared", async () => {}, story as StoryRecorder | undefined);
     return { handled: { ...handled, parsed: undefined }, isItsOwn: handled.parsed === parsed, events, request };
   };
   const of = (what: object) => ({ parsed: undefined, isItsOwn: true, ...what });
@@ -70,7 +70,7 @@ describe("a feature's code", () => {
 
   test("writes in one transaction, with what was prepared, and its story follows that", async () => {
     const followed: unknown[] = [];
-    const story = { writes: (given: unknown) => followed.push(given) };
+    const story = { recordWrite: (given: unknown) => followed.push(given) };
     const { handled, events, request } = await handling("write", { served: { handle: async (...given: unknown[]) => given } }, story);
     expect<unknown>(handled).toEqual({ kind: "write", parsed: undefined, response: [request, tx, "prepared"] });
     expect(events).toEqual(["begin", "commit"]);

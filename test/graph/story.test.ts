@@ -3,22 +3,22 @@ import { expect, test } from "bun:test";
 import type { Parsed } from "#graph/pipeline/parse";
 import type { GraphRequest, GraphResponse } from "#graph/pipeline/request";
 import type { Reached } from "#graph/pipeline/stages";
-import { Storyteller, storyOf } from "#graph/pipeline/story/story";
+import { StoryRecorder, storyOf } from "#graph/pipeline/story/story";
 import type { World } from "#graph/worlds/world";
 
 const response = { status: 200, body: "{}" } as unknown as GraphResponse;
 const world = { requests: { isWatched: false }, webhooks: { followed: (tx: unknown) => [`followed ${tx}`] } } as unknown as World;
 
-function storyteller(...times: number[]) {
-  return new Storyteller(world, () => times.shift() as number);
+function recorder(...times: number[]) {
+  return new StoryRecorder(world, () => times.shift() as number);
 }
 const parsed = (request: object) => ({ request }) as unknown as Parsed;
 
 test("each step has its name and how long it took; the one that it ended in is the last", () => {
-  const story = storyteller(100, 103, 110, 115);
+  const story = recorder(100, 103, 110, 115);
   story.begin("check");
   story.begin("handle");
-  expect(story.tell({}, response)).toMatchObject({
+  expect(story.finish({}, response)).toMatchObject({
     ...response,
     story: {
       steps: [
@@ -31,7 +31,7 @@ test("each step has its name and how long it took; the one that it ended in is t
 });
 
 test("of a request that was refused at once it says no more than that", () => {
-  const { story } = storyteller(1, 2).tell({}, response, { error: "unknownPath" });
+  const { story } = recorder(1, 2).finish({}, response, { error: "unknownPath" });
   expect(story).toEqual({ steps: [{ name: "understand", duration_ms: 1 }], credentials: [], version: {}, error: "unknownPath", deliveries: [] });
 });
 
@@ -50,7 +50,7 @@ test("it names whatever the request reached, and who may see what", () => {
     { place: "body", type: "app", app: "1" },
     { place: "access_token", refusal: "it expired" },
   ];
-  const reported = (more: object) => storyteller(1, 2).tell({ ...reached, ...more } as unknown as Reached, response).story;
+  const reported = (more: object) => recorder(1, 2).finish({ ...reached, ...more } as unknown as Reached, response).story;
   const facts = {
     credentials,
     node: { id: "7", type: "page" },
@@ -64,9 +64,9 @@ test("it names whatever the request reached, and who may see what", () => {
 
 test("it shows the parameters as they were understood, the beginning of long ones, and none of a read of a node", () => {
   const parametersOf = (request: object) => {
-    const story = storyteller(1, 2, 3);
+    const story = recorder(1, 2, 3);
     story.begin("handle", parsed(request));
-    return story.tell({}, response).story?.parameters;
+    return story.finish({}, response).story?.parameters;
   };
   expect([parametersOf({ params: { a: 1 } }), parametersOf({}), parametersOf({ params: { access_token: "hidden-secret" } })]).toEqual([
     ...['{"a":1}', undefined, expect.not.stringContaining("hidden-secret")],
@@ -76,15 +76,15 @@ test("it shows the parameters as they were understood, the beginning of long one
 
 test("it has the webhooks of the last run of a write, unless the request was refused", () => {
   const reported = (ending?: { error: string }) => {
-    const story = storyteller(1, 2);
-    for (const tx of ["first", "second"]) story.writes(tx as never);
-    return story.tell({}, response, ending).story?.deliveries;
+    const story = recorder(1, 2);
+    for (const tx of ["first", "second"]) story.recordWrite(tx as never);
+    return story.finish({}, response, ending).story?.deliveries;
   };
   expect([reported(), reported({ error: "labelNameTaken" })]).toEqual([["followed second"], []]);
 });
 
 test("D-272: it names the fault that was met, without the text that is the response's", () => {
-  const { story } = storyteller(1, 2).tell({}, response, { fault: { id: "f", operation: "*", status: 503, body: "text" } as never });
+  const { story } = recorder(1, 2).finish({}, response, { fault: { id: "f", operation: "*", status: 503, body: "text" } as never });
   expect(JSON.parse(story?.fault as string)).toEqual({ id: "f", operation: "*", status: 503 });
 });
 

@@ -35,7 +35,7 @@ import {
   recordMarketingUse,
 } from "./route.ts";
 import type { Addressed, Authenticated, Incoming, Reached, Versioned } from "./stages.ts";
-import { type Storyteller, storyOf } from "./story/story.ts";
+import { type StoryRecorder, storyOf } from "./story/story.ts";
 
 export interface RequestDeps {
   readonly registry: Registry;
@@ -59,7 +59,7 @@ export function handleRequest(deps: RequestDeps, world: World, request: GraphReq
 interface Progress {
   reached: Reached;
   fault?: Met<RequestFaultInput> | undefined;
-  story?: Storyteller | undefined;
+  story?: StoryRecorder | undefined;
 }
 
 async function serve(deps: RequestDeps, world: World, request: GraphRequest): Promise<GraphResponse> {
@@ -181,4 +181,4 @@ function graphErrorOf(deps: RequestDeps, { traceId }: Incoming, thrown: unknown)
 }
 
 const reported = ({ story, reached, fault }: Progress, response: GraphResponse, error?: string): GraphResponse =>
-  story === undefined ? response : story.tell(reached, response, { fault, error });
+  story === undefined ? response : story.finish(reached, response, { fault, error });

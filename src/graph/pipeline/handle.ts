@@ -4,7 +4,7 @@ import type { Transaction } from "#storage/database";
 import type { Row } from "#storage/sql";
 import type { ListResult } from "../contract/operation.ts";
 import type { Parsed, ParsedList, ParsedNode, ParsedRead, ParsedWrite } from "./parse.ts";
-import type { Storyteller } from "./story/story.ts";
+import type { StoryRecorder } from "./story/story.ts";
 
 /** The result of the feature, with its request. */
 export type Handled =
@@ -27,7 +27,7 @@ export async function handle(
   parsed: Parsed,
   prepared: unknown,
   authorizeAgain: (tx: Transaction) => Promise<void>,
-  story?: Storyteller,
+  story?: StoryRecorder,
 ): Promise<Handled> {
   const { database } = parsed.request.world;
   switch (parsed.kind) {
@@ -46,7 +46,7 @@ function write(
   { served, request }: ParsedWrite,
   prepared: unknown,
   authorizeAgain: (tx: Transaction) => Promise<void>,
-  story: Storyteller | undefined,
+  story: StoryRecorder | undefined,
 ): Promise<unknown> {
   if (served.submit !== undefined) return served.submit(request);
   return request.world.database.write(async (tx) => {

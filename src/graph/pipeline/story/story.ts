@@ -17,7 +17,7 @@ export interface Ending {
   readonly fault?: Met<RequestFaultInput> | undefined;
 }
 
-export class Storyteller {
+export class StoryRecorder {
   readonly #world: World;
   readonly #nowMs: () => number;
   readonly #steps: { name: StoryStep; duration_ms: number }[] = [];
@@ -48,11 +48,11 @@ export class Storyteller {
   }
 
   /** If the body of a write runs again, the last run counts. */
-  writes(tx: Transaction): void {
+  recordWrite(tx: Transaction): void {
     this.#deliveries = this.#world.webhooks.followed(tx);
   }
 
-  tell(reached: Reached, response: GraphResponse, { error, fault }: Ending = {}): GraphResponse {
+  finish(reached: Reached, response: GraphResponse, { error, fault }: Ending = {}): GraphResponse {
     this.begin("respond");
     const { address, endpoint, concealed, node, served } = reached;
     const policy = (endpoint ?? concealed)?.access.policy;
@@ -78,9 +78,9 @@ export class Storyteller {
 }
 
 /** A part of a batch has no entry in the log, and so no story. */
-export function storyOf(world: World, request: GraphRequest, nowMs: () => number): Storyteller | undefined {
-  const isAsked = (world.requests.isWatched || request.query.debug === "all") && request.batchDepth === 0;
-  return isAsked ? new Storyteller(world, nowMs) : undefined;
+export function storyOf(world: World, request: GraphRequest, nowMs: () => number): StoryRecorder | undefined {
+  const isWatched = (world.requests.isWatched || request.query.debug === "all") && request.batchDepth === 0;
+  return isWatched ? new StoryRecorder(world, nowMs) : undefined;
 }
 
 const credentialsOf = ({ credentials = [], dead = [] }: Reached): StoryCredential[] => [
