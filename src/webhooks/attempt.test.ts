@@ -29,7 +29,7 @@ interface Setup {
   readonly app?: WebhookApp | undefined;
   readonly route?: Route;
   readonly callback?: Partial<CallbackRow>;
-  readonly effect?: ReturnType<DeliveryDeps["faults"]["meetWebhook"]>;
+  readonly effect?: ReturnType<DeliveryDeps["faults"]["matchWebhook"]>;
   readonly isWanted?: boolean;
   readonly tookMs?: number;
   readonly row?: Partial<ClaimedRow>;
@@ -64,7 +64,7 @@ async function attempt(setup: Setup = {}) {
     },
     faults: {
       isEmpty: effect === undefined,
-      meetWebhook(...given: unknown[]) {
+      matchWebhook(...given: unknown[]) {
         asked.push(given);
         return effect;
       },

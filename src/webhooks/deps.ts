@@ -36,7 +36,7 @@ export interface DeliveryFaults {
   /** Asked before every attempt, and nearly always true. */
   readonly isEmpty: boolean;
   /** What happens to a POST that is about to be sent, with the fields of what travels in it; `canReorder`: it is the first attempt. */
-  meetWebhook(fields: readonly string[], entity: string, canReorder: boolean): "lose" | "repeat" | "reorder" | undefined;
+  matchWebhook(fields: readonly string[], entity: string, canReorder: boolean): "lose" | "repeat" | "reorder" | undefined;
 }
 
 /** With what the engine keeps of apps and callbacks. */

@@ -114,7 +114,7 @@ export function openWebhooks(database: Database, options: WebhookFixtureOptions)
       callbackPaused: (callback) => pauses.push(callback),
     },
     perSecondMax: options.perSecondMax ?? 0,
-    faults: options.faults ?? { isEmpty: true, meetWebhook: () => undefined },
+    faults: options.faults ?? { isEmpty: true, matchWebhook: () => undefined },
   });
   world.webhooks = webhooks;
   afterThisTest(async () => {

@@ -10,13 +10,13 @@ import { isNodeId } from "#kernel/ids";
 import { formatVersion, type Version } from "#kernel/versions";
 import type { Registry } from "../contract/registry.ts";
 import { withPairs } from "../request-text/pairs.ts";
-import type { Met, RequestFaultInput } from "../worlds/fault-injection.ts";
+import type { AppliedFault, RequestFaultInput } from "../worlds/fault-injection.ts";
 import type { World } from "../worlds/world.ts";
 import { authenticate } from "./authenticate.ts";
 import { authorizeAgain, authorizeCaller, see } from "./authorize.ts";
 import { dispatchMany } from "./batch/multi-get.ts";
 import { derivedFrom, overrideOf, tokensOf } from "./derived.ts";
-import { damaged, meetFault, throwErrorOf } from "./faults/faults.ts";
+import { damaged, matchFault, throwErrorOf } from "./faults/faults.ts";
 import type { Part } from "./fields/project.ts";
 import { handle, prepare } from "./handle.ts";
 import { parse } from "./parse.ts";
@@ -58,7 +58,7 @@ export function handleRequest(deps: RequestDeps, world: World, request: GraphReq
 /** How far a request has come. Its log and the form of its error are made from this. */
 interface Progress {
   reached: Reached;
-  fault?: Met<RequestFaultInput> | undefined;
+  fault?: AppliedFault<RequestFaultInput> | undefined;
   story?: StoryRecorder | undefined;
 }
 
@@ -103,7 +103,7 @@ async function answer(incoming: Incoming, authenticated: Authenticated, progress
   // 4 Endpoint: by node type, method and edge.
   const resolved = findEndpoint(incoming, authenticated, id, node);
   progress.reached = resolved;
-  if (!world.faults.isEmpty && incoming.isInside !== true) progress.fault = await meetFault(incoming, resolved);
+  if (!world.faults.isEmpty && incoming.isInside !== true) progress.fault = await matchFault(incoming, resolved);
   if (progress.fault !== undefined) throwErrorOf(progress.fault, resolved);
 
   // 5 See: whether the caller may know that the node exists.

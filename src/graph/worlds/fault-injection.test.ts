@@ -33,29 +33,29 @@ describe("D-150: a fault of requests", () => {
   ])("meets %s: %p, %p", async (_title, input, isMet) => {
     const { faults } = made();
     faults.add(input);
-    expect((await faults.meet(target())) !== undefined).toBe(isMet);
+    expect((await faults.match(target())) !== undefined).toBe(isMet);
   });
 
   test("meets as often as it says, is counted, and is gone then", async () => {
     const { faults } = made();
     faults.add({ operation: "*", status: 500, times: 2 });
     expect(faults.isEmpty).toBe(false);
-    expect(await faults.meet(target())).toMatchObject({ status: 500 });
+    expect(await faults.match(target())).toMatchObject({ status: 500 });
     expect(faults.list()).toEqual([{ id: "1", operation: "*", status: 500, times: 2, met: 1 }]);
-    expect(await faults.meet(target())).toMatchObject({ status: 500 });
+    expect(await faults.match(target())).toMatchObject({ status: 500 });
     expect(faults.isEmpty).toBe(true);
-    expect(await faults.meet(target())).toBeUndefined();
+    expect(await faults.match(target())).toBeUndefined();
   });
 
   test("meets the share that it says: what is drawn below it", async () => {
     const { faults } = made(0.24, 0.25, 0.99, 0.999_999);
     faults.add({ operation: "*", probability: 0.25 });
-    expect(await faults.meet(target())).toMatchObject({ probability: 0.25 });
-    expect(await faults.meet(target())).toBeUndefined();
-    expect(await faults.meet(target())).toBeUndefined();
+    expect(await faults.match(target())).toMatchObject({ probability: 0.25 });
+    expect(await faults.match(target())).toBeUndefined();
+    expect(await faults.match(target())).toBeUndefined();
     faults.clear();
     faults.add({ operation: "*" });
-    expect(await faults.meet(target())).toEqual({ id: "2", operation: "*" });
+    expect(await faults.match(target())).toEqual({ id: "2", operation: "*" });
     expect(faults.list()).toMatchObject([{ id: "2", met: 1 }]);
   });
 
@@ -64,7 +64,7 @@ describe("D-150: a fault of requests", () => {
     faults.add({ operation: "createLabel", status: 400 });
     faults.add({ operation: "*", status: 503, latency_ms: 70 });
     faults.add({ operation: "*", status: 500, latency_ms: 90 });
-    expect(await faults.meet(target())).toMatchObject({ status: 503 });
+    expect(await faults.match(target())).toMatchObject({ status: 503 });
     expect(slept).toEqual([70]);
     expect(faults.list().map(({ met }) => met)).toEqual([0, 1, 0]);
   });
@@ -73,8 +73,8 @@ describe("D-150: a fault of requests", () => {
     for (const change of [{ body: "" }, { reset: true }, { cut_body_at: 0 }, { body_bytes_per_second: 1 }]) {
       const { faults } = made();
       faults.add({ operation: "*", ...change });
-      expect(await faults.meet(target({ isPart: true }))).toBeUndefined();
-      expect(await faults.meet(target())).toEqual({ id: "1", operation: "*", ...change });
+      expect(await faults.match(target({ isPart: true }))).toBeUndefined();
+      expect(await faults.match(target())).toEqual({ id: "1", operation: "*", ...change });
     }
     expect(changesResponse({ operation: "*", reset: false, status: 500 })).toBe(false);
   });
@@ -82,10 +82,10 @@ describe("D-150: a fault of requests", () => {
   test("does not meet webhooks, nor one of webhooks requests", async () => {
     const { faults } = made();
     faults.add({ operation: "*" });
-    expect(faults.meetWebhook(["messages"], "1", true)).toBeUndefined();
+    expect(faults.matchWebhook(["messages"], "1", true)).toBeUndefined();
     faults.clear();
     faults.add({ webhook: "*", effect: "lose" });
-    expect(await faults.meet(target())).toBeUndefined();
+    expect(await faults.match(target())).toBeUndefined();
   });
 });
 
@@ -102,7 +102,7 @@ describe("D-150: a fault of webhooks", () => {
   ] as const)("%s", (_title, input, canReorder, effect) => {
     const { faults } = made();
     faults.add(input);
-    expect(faults.meetWebhook(["messages", "feed"], "1", canReorder)).toBe(effect);
+    expect(faults.matchWebhook(["messages", "feed"], "1", canReorder)).toBe(effect);
   });
 });
 

@@ -48,7 +48,7 @@ export interface WebhookFaultInput extends Limits {
 export type FaultInput = RequestFaultInput | WebhookFaultInput;
 
 /** A fault that affects a request or webhook, with its id. */
-export type Met<T extends FaultInput> = T & { readonly id: string };
+export type AppliedFault<T extends FaultInput> = T & { readonly id: string };
 
 export type Fault = FaultInput & {
   readonly id: string;
@@ -114,15 +114,15 @@ export class Faults {
   }
 
   /** Resolves with the first fault that matches the request, after the fault's latency. */
-  async meet(target: FaultTarget): Promise<Met<RequestFaultInput> | undefined> {
-    const input = this.#strike((one): one is RequestFaultInput => "operation" in one && isOf(one, target));
+  async match(target: FaultTarget): Promise<AppliedFault<RequestFaultInput> | undefined> {
+    const input = this.#matchFirst((one): one is RequestFaultInput => "operation" in one && isOf(one, target));
     if (input?.latency_ms !== undefined) await this.#tools.sleepMs(input.latency_ms);
     return input;
   }
 
   /** The effect of the first fault that matches a POST of webhooks, before it is sent. */
-  meetWebhook(fields: readonly string[], entity: string, canReorder: boolean): WebhookFaultInput["effect"] | undefined {
-    return this.#strike(
+  matchWebhook(fields: readonly string[], entity: string, canReorder: boolean): WebhookFaultInput["effect"] | undefined {
+    return this.#matchFirst(
       (one): one is WebhookFaultInput =>
         "webhook" in one &&
         (one.webhook === "*" || fields.includes(one.webhook)) &&
@@ -131,7 +131,7 @@ export class Faults {
     )?.effect;
   }
 
-  #strike<T extends FaultInput>(isMatch: (input: FaultInput) => input is T): Met<T> | undefined {
+  #matchFirst<T extends FaultInput>(isMatch: (input: FaultInput) => input is T): AppliedFault<T> | undefined {
     const { randomFraction } = this.#tools;
     for (const fault of this.#faults) {
       const { input } = fault;

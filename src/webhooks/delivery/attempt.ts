@@ -56,7 +56,7 @@ export async function attemptDelivery(deps: DeliveryDeps, claimed: Claimed): Pro
 /** D-150: the receiver is not to blame, so nothing counts against it. */
 async function sendFaulty(deps: DeliveryDeps, claimed: Claimed, events: readonly EventRow[], attempt: () => Promise<Outcome>): Promise<Outcome> {
   const fields = events.map(({ field }) => field);
-  const effect = deps.faults.meetWebhook(fields, claimed.row.entity, !claimed.isRetry);
+  const effect = deps.faults.matchWebhook(fields, claimed.row.entity, !claimed.isRetry);
   const nowMs = deps.clock.nowMs();
   if (effect === "lose") return { kind: "failed", attempt: { time_ms: nowMs, error: "fault: lost" }, endedMs: nowMs };
   // As after a first attempt that failed, later events of its entity go first.

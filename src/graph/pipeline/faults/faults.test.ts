@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import type { FaultTarget, RequestFaultInput } from "../../worlds/fault-injection.ts";
 import { type GraphResponse, JsonNumber } from "../request.ts";
 import type { Incoming, Resolved } from "../stages.ts";
-import { damaged, meetFault, throwErrorOf } from "./faults.ts";
+import { damaged, matchFault, throwErrorOf } from "./faults.ts";
 
 const response = { status: 200, headers: { etag: '"a"', "content-type": "application/json" }, body: "{}" } as unknown as GraphResponse;
 const with_ = (fault: Partial<RequestFaultInput>) => damaged(response, { operation: "*", ...fault });
@@ -29,12 +29,12 @@ test("what happens to the connection is said with all that it needs, and leaves 
 
 test("a request is seen with its node, its tokens, and its parameters as text, of the query before the body", async () => {
   const seen: FaultTarget[] = [];
-  const world = { faults: { meet: async (target: FaultTarget) => void seen.push(target) } };
+  const world = { faults: { match: async (target: FaultTarget) => void seen.push(target) } };
   const body = { a: "body", b: ["x", 1], c: new JsonNumber("1.50") };
   const request = { query: { a: "query" }, body, batchDepth: 0 };
   const tokens = ["1", "2"].map((id) => ({ token: { id } }));
   const of = (more: object, node?: object) =>
-    meetFault(
+    matchFault(
       { world, request: { ...request, ...more } } as unknown as Incoming,
       {
         endpoint: { access: { operation: "readPage" } },

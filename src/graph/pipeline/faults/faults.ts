@@ -1,11 +1,14 @@
 /** Applies injected faults (D-150) to a request: after its tokens and endpoint are known, and before anything is done. */
-import { changesResponse, errorOf, type Met, type RequestFaultInput } from "../../worlds/fault-injection.ts";
+import { type AppliedFault, changesResponse, errorOf, type RequestFaultInput } from "../../worlds/fault-injection.ts";
 import { type GraphRequest, type GraphResponse, JsonNumber } from "../request.ts";
 import type { Incoming, Resolved } from "../stages.ts";
 
 /** Resolves with the fault of the request, after the fault's latency. */
-export const meetFault = ({ world, request }: Incoming, { endpoint, node, credentials }: Resolved): Promise<Met<RequestFaultInput> | undefined> =>
-  world.faults.meet({
+export const matchFault = (
+  { world, request }: Incoming,
+  { endpoint, node, credentials }: Resolved,
+): Promise<AppliedFault<RequestFaultInput> | undefined> =>
+  world.faults.match({
     operation: endpoint.access.operation,
     node: node?.id,
     tokens: credentials.map(({ token }) => token.id),

@@ -2,7 +2,7 @@
 import { redactJson } from "#kernel/redaction/redaction";
 import { formatVersion } from "#kernel/versions";
 import type { Transaction } from "#storage/database";
-import type { Met, RequestFaultInput } from "../../worlds/fault-injection.ts";
+import type { AppliedFault, RequestFaultInput } from "../../worlds/fault-injection.ts";
 import { type RequestStory, type StoryCredential, type StoryStep, TEXT_CHARACTERS_MAX } from "../../worlds/request-log.ts";
 import type { World } from "../../worlds/world.ts";
 import type { Parsed } from "../parse.ts";
@@ -14,7 +14,7 @@ export interface Ending {
   /** The error's name in the catalogue. */
   readonly error?: string | undefined;
   /** The fault that affected it (D-150). */
-  readonly fault?: Met<RequestFaultInput> | undefined;
+  readonly fault?: AppliedFault<RequestFaultInput> | undefined;
 }
 
 export class StoryRecorder {
