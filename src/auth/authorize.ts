@@ -64,8 +64,8 @@ function scopesRefusal({ scopes }: Policy, { token }: PolicyInput): GraphError |
  */
 export async function fieldRefusal(policy: Policy, check: readonly AuthorizationCheck[], node: NodeRef): Promise<"unseen" | GraphError | undefined> {
   let refusal: GraphError | undefined;
-  for (const { input: asked } of check) {
-    const input: PolicyInput = { ...asked, node };
+  for (const { input: given } of check) {
+    const input: PolicyInput = { ...given, node };
     if (!policy.kinds.includes(input.token.type) || !(await policy.canSee(input))) return "unseen";
     refusal ??= scopesRefusal(policy, input) ?? (await policy.deny?.(input));
   }

@@ -41,10 +41,10 @@ describe("the fields of a response", () => {
   });
 
   test("are the profile's defaults where nothing is selected, and the response knows that nobody asked for them", () => {
-    expect({ names: names(choose(undefined)), isAsked: choose(undefined).isAsked }).toEqual({ names: ["name", "id"], isAsked: false });
+    expect({ names: names(choose(undefined)), isExplicit: choose(undefined).isExplicit }).toEqual({ names: ["name", "id"], isExplicit: false });
     expect(names(choose(undefined, set, "clients"))).toEqual(["id", "ours"]);
     expect(names(choose(undefined, setOf(fields, { defaults: ["name"] }), "clients"))).toEqual(["name", "id"]);
-    expect(choose("name").isAsked).toBe(true);
+    expect(choose("name").isExplicit).toBe(true);
   });
 
   test("are resolved for each profile by itself, however often they are asked for", () => {

@@ -140,8 +140,8 @@ function addressOfNode(request: GraphRequest, id: NodeRef["id"]): Address {
 export function chooseVersion({ request, world, now }: Incoming, visible: Visible): Versioned {
   const { access, names } = visible.endpoint;
   const { app } = visible.caller;
-  const asked = visible.address.version;
-  const served = servedVersion({ rule: access.versions, asked, app, calendar: world.calendar, now, names, path: request.path });
+  const requested = visible.address.version;
+  const served = servedVersion({ rule: access.versions, requested, app, calendar: world.calendar, now, names, path: request.path });
   return { ...visible, served };
 }
 

@@ -13,7 +13,7 @@ const calendar: VersionCalendar = {
 };
 
 interface Requested {
-  readonly asked: number | undefined;
+  readonly requested: number | undefined;
   readonly now: number;
   readonly created?: number;
   /** The moment of the app's first marketing request. 0: there was none. */
@@ -22,10 +22,10 @@ interface Requested {
   readonly rule?: "platform" | "migrationIntents" | "unversioned" | "marketing" | "marketingOrCurrent";
 }
 
-function served({ asked, now, created = 0, firstUse = 1, upgrades = true, rule = "marketing" }: Requested): unknown {
+function served({ requested, now, created = 0, firstUse = 1, upgrades = true, rule = "marketing" }: Requested): unknown {
   const app = { created_time: created, marketing_first_used_time: firstUse, auto_upgrade: upgrades };
   try {
-    return servedVersion({ rule, asked, app, calendar, now, names: ["readFeed"], path: "/feeds" });
+    return servedVersion({ rule, requested, app, calendar, now, names: ["readFeed"], path: "/feeds" });
   } catch (error) {
     if (error instanceof GraphError) return error.message.replace(/^(Unknown path components: |\(#2635\) )/, "").replace(/; the versions are .*/, "");
     throw error;
@@ -39,7 +39,7 @@ test("a default version is the newest that was there in the second of the app's 
 });
 
 test("a version that a calendar adds is there from the second of its release; the document's own always are", () => {
-  expect([199, 200].map((now) => served({ rule: "platform", asked: 2, now }))).toEqual(["/v2.0", { version: 2 }]);
+  expect([199, 200].map((now) => served({ rule: "platform", requested: 2, now }))).toEqual(["/v2.0", { version: 2 }]);
   expect([199, 200].map((now) => isNamed({ ...calendar, migrationIntents: [], marketing: [] }, 2, now))).toEqual([false, true]);
   expect([0, 199, 200, 299, 300].map((now) => newestVersion(calendar, now))).toEqual([1, 1, 2, 2, 3]);
   const own = {
@@ -55,28 +55,30 @@ test("a version that a calendar adds is there from the second of its release; th
 });
 
 test("each rule serves what it names", () => {
-  expect([served({ rule: "platform", asked: undefined, now: 999, created: 200 }), served({ rule: "platform", asked: 1, now: 999 })]).toEqual([
+  expect([served({ rule: "platform", requested: undefined, now: 999, created: 200 }), served({ rule: "platform", requested: 1, now: 999 })]).toEqual([
     ...[{ version: 2 }, { version: 1 }],
   ]);
-  expect(served({ rule: "platform", asked: 4, now: 999 })).toBe("/v4.0");
+  expect(served({ rule: "platform", requested: 4, now: 999 })).toBe("/v4.0");
   expect(
-    ["2", "1", undefined].map((asked) => served({ rule: "migrationIntents", asked: asked === undefined ? asked : Number(asked), now: 999 })),
+    ["2", "1", undefined].map((requested) =>
+      served({ rule: "migrationIntents", requested: requested === undefined ? requested : Number(requested), now: 999 }),
+    ),
   ).toEqual([...[{ version: 2 }, "/v1.0", "/feeds"]]);
-  expect(served({ rule: "unversioned", asked: undefined, now: 300 })).toEqual({ version: 3 });
-  expect([199, 200].map((now) => served({ rule: "marketingOrCurrent", asked: undefined, now }))).toEqual([{ version: 1 }, { version: 2 }]);
-  expect(served({ asked: undefined, now: 200 })).toBe("A request to the marketing interface must name a version in its path");
+  expect(served({ rule: "unversioned", requested: undefined, now: 300 })).toEqual({ version: 3 });
+  expect([199, 200].map((now) => served({ rule: "marketingOrCurrent", requested: undefined, now }))).toEqual([{ version: 1 }, { version: 2 }]);
+  expect(served({ requested: undefined, now: 200 })).toBe("A request to the marketing interface must name a version in its path");
 });
 
 test("a marketing version is there from the second of its release, and to the last one before its end", () => {
-  expect(served({ asked: 2, now: 199 })).toBe("v2.0 is not a version of the marketing interface");
-  expect([served({ asked: 2, now: 200 }), served({ asked: 1, now: 249 })]).toEqual([{ version: 2 }, { version: 1 }]);
-  expect(served({ asked: 1, now: 250 })).toEqual({ version: 2, upgradedFrom: 1 });
-  expect(served({ asked: 9, now: 999 })).toBe("v9.0 is not a version of the marketing interface");
+  expect(served({ requested: 2, now: 199 })).toBe("v2.0 is not a version of the marketing interface");
+  expect([served({ requested: 2, now: 200 }), served({ requested: 1, now: 249 })]).toEqual([{ version: 2 }, { version: 1 }]);
+  expect(served({ requested: 1, now: 250 })).toEqual({ version: 2, upgradedFrom: 1 });
+  expect(served({ requested: 9, now: 999 })).toBe("v9.0 is not a version of the marketing interface");
 });
 
 test("an app begins with what was the newest in the second of its creation or of its first use, whichever is later", () => {
   const least = (created: number, firstUse: number, now = 240) =>
-    [1, 2].map((asked) => (served({ asked, now, created, firstUse }) as { version?: number }).version);
+    [1, 2].map((requested) => (served({ requested, now, created, firstUse }) as { version?: number }).version);
   expect([least(199, 1), least(200, 1), least(1, 199), least(1, 200), least(1, 0), least(240, 1)]).toEqual([
     ...[
       [1, 2],
@@ -87,22 +89,23 @@ test("an app begins with what was the newest in the second of its creation or of
       [undefined, 2],
     ],
   ]);
-  expect(served({ asked: 1, now: 240, created: 200 })).toBe("v1.0 is not available to this app; use v2.0");
+  expect(served({ requested: 1, now: 240, created: 200 })).toBe("v1.0 is not available to this app; use v2.0");
   // The clock was moved back before both.
   expect(least(999, 999, 199)).toEqual([1, undefined]);
 });
 
 test("an ended version is upgraded to the next that is there, unless one on the way that is out by now changes the endpoint", () => {
-  expect(served({ asked: 1, now: 349 })).toEqual({ version: 2, upgradedFrom: 1 });
-  expect(served({ asked: 1, now: 350 })).toEqual({ version: 3, upgradedFrom: 1 });
-  expect(served({ asked: 1, now: 300, upgrades: false })).toBe("v1.0 is deprecated and the app has switched the automatic upgrade off; use v3.0");
+  expect(served({ requested: 1, now: 349 })).toEqual({ version: 2, upgradedFrom: 1 });
+  expect(served({ requested: 1, now: 350 })).toEqual({ version: 3, upgradedFrom: 1 });
+  expect(served({ requested: 1, now: 300, upgrades: false })).toBe("v1.0 is deprecated and the app has switched the automatic upgrade off; use v3.0");
   const ended = {
     ...calendar,
     marketing: [marketing(1, 100, 250), marketing(2, 200, 350, ["readFeed"]), marketing(3, 300, 390), marketing(4, 400, undefined, ["readFeed"])],
   };
   const at = (now: number) => {
     const app = { created_time: 0, marketing_first_used_time: 1, auto_upgrade: true };
-    const ask = (asked: number) => () => servedVersion({ rule: "marketing", asked, app, calendar: ended, now, names: ["readFeed"], path: "/" });
+    const ask = (requested: number) => () =>
+      servedVersion({ rule: "marketing", requested, app, calendar: ended, now, names: ["readFeed"], path: "/" });
     return ask;
   };
   expect(at(300)(1)).toThrow("v1.0 is deprecated and v2.0 changed this endpoint; use v3.0");

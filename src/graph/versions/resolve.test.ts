@@ -45,18 +45,18 @@ const anyApp = fc.record({
 });
 
 /** The rules again, written for clarity: each version is judged by its own dates, and shares no code with the tested function. */
-function oracle(versions: readonly MarketingVersion[], asked: number, app: VersionedApp, now: number, operation: string): number | "refused" {
+function oracle(versions: readonly MarketingVersion[], requested: number, app: VersionedApp, now: number, operation: string): number | "refused" {
   const isOut = (v: MarketingVersion, moment: number) => v.released <= moment;
   const numbersOut = (moment: number) => versions.filter((v) => isOut(v, moment)).map((v) => v.version);
   const start = app.marketing_first_used_time || now;
   // A version that is not released yet is not the floor, because the clock may have been moved back.
   const floor = Math.max(...numbersOut(Math.min(now, app.created_time)), ...numbersOut(Math.min(now, start)), 1);
   const alive = versions.filter((v) => isOut(v, now) && !(v.until !== undefined && now >= v.until)).map((v) => v.version);
-  if (!numbersOut(now).includes(asked) || asked < floor) return "refused";
-  if (alive.includes(asked)) return asked;
+  if (!numbersOut(now).includes(requested) || requested < floor) return "refused";
+  if (alive.includes(requested)) return requested;
   if (!app.auto_upgrade) return "refused";
-  const target = Math.min(...alive.filter((v) => v > asked));
-  const onTheWay = versions.filter((v) => v.version > asked && v.version <= target);
+  const target = Math.min(...alive.filter((v) => v > requested));
+  const onTheWay = versions.filter((v) => v.version > requested && v.version <= target);
   return target === Number.POSITIVE_INFINITY || onTheWay.some((v) => v.affects.includes(operation)) ? "refused" : target;
 }
 
@@ -70,18 +70,18 @@ describe("marketing versions", () => {
         anyApp,
         moments,
         fc.constantFrom("readFeed", "createThing"),
-        (calendar, asked, app, now, operation) => {
+        (calendar, requested, app, now, operation) => {
           let served: number | "refused";
           try {
-            const response = servedVersion({ rule: "marketing", asked, app, calendar, now, names: [operation], path: "/" });
+            const response = servedVersion({ rule: "marketing", requested, app, calendar, now, names: [operation], path: "/" });
             served = response.version;
-            expect(response.upgradedFrom).toBe(response.version === asked ? undefined : asked);
+            expect(response.upgradedFrom).toBe(response.version === requested ? undefined : requested);
           } catch (error) {
             expect((error as GraphError).entry.code).toBe(2635);
             served = "refused";
           }
-          expect(served).toBe(oracle(calendar.marketing, asked, app, now, operation));
-          if (served !== "refused") expect(served).toBeGreaterThanOrEqual(asked);
+          expect(served).toBe(oracle(calendar.marketing, requested, app, now, operation));
+          if (served !== "refused") expect(served).toBeGreaterThanOrEqual(requested);
         },
       ),
       { numRuns: 2_000 },
@@ -91,8 +91,8 @@ describe("marketing versions", () => {
   test("D-80: with the clock moved back before an app's creation, the version of that time is served, and no advice names one of the future", () => {
     const [feb2025, now] = [1_738_400_000, 1_790_000_000];
     const app: VersionedApp = { created_time: now, marketing_first_used_time: 0, auto_upgrade: true };
-    const at = (asked: number, time: number, calendar = standardCalendar) =>
-      servedVersion({ rule: "marketing", asked, app, calendar, now: time, names: [], path: "/" });
+    const at = (requested: number, time: number, calendar = standardCalendar) =>
+      servedVersion({ rule: "marketing", requested, app, calendar, now: time, names: [], path: "/" });
     expect(at(22, feb2025)).toEqual({ version: 22 });
     expect(() => at(20, feb2025)).toThrow("v20.0 is not available to this app; use v22.0");
     const ended = { ...standardCalendar, marketing: standardCalendar.marketing.map((one) => ({ ...one, until: one.until ?? now })) };
@@ -106,7 +106,7 @@ describe("marketing versions", () => {
       { version: 2, released: 200 * DAY, until: undefined, affects: ["readFeed"] },
     ];
     const at = (now: number) =>
-      servedVersion({ rule: "marketing", asked: 1, app, calendar: { ...standardCalendar, marketing }, now, names: ["readFeed"], path: "/" });
+      servedVersion({ rule: "marketing", requested: 1, app, calendar: { ...standardCalendar, marketing }, now, names: ["readFeed"], path: "/" });
     expect(() => at(150 * DAY)).toThrow(/v1\.0 is deprecated and no later version is available$/);
     expect(() => at(200 * DAY)).toThrow("v1.0 is deprecated and v2.0 changed this endpoint; use v2.0");
   });
@@ -114,7 +114,7 @@ describe("marketing versions", () => {
   test("VER-4a, D-03: a marketing request names a version, but for G1", () => {
     const app: VersionedApp = { created_time: 0, marketing_first_used_time: 1, auto_upgrade: true };
     const ask = (rule: "marketing" | "marketingOrCurrent") =>
-      servedVersion({ rule, asked: undefined, app, calendar: standardCalendar, now: 1_795_000_000, names: [], path: "/" });
+      servedVersion({ rule, requested: undefined, app, calendar: standardCalendar, now: 1_795_000_000, names: [], path: "/" });
     expect(() => ask("marketing")).toThrow("must name a version");
     expect(ask("marketingOrCurrent").version).toBe(25);
   });
@@ -169,7 +169,7 @@ describe("calendars", () => {
     const calendar = calendarWith(standardCalendar, { marketing: [{ version: "27.0", released: 0, affects: [] }] });
     const app: VersionedApp = { created_time: 0, marketing_first_used_time: 0, auto_upgrade: true };
     const served = (rule: "marketing" | "platform" | "migrationIntents") =>
-      servedVersion({ rule, asked: 27, app, calendar, now: 1_795_000_000, names: [], path: "/v27.0/1" });
+      servedVersion({ rule, requested: 27, app, calendar, now: 1_795_000_000, names: [], path: "/v27.0/1" });
     expect(served("marketing")).toEqual({ version: 27 });
     for (const rule of ["platform", "migrationIntents"] as const) expect(() => served(rule)).toThrow("/v27.0");
   });

@@ -54,7 +54,7 @@ export interface ServedVersion {
 interface VersionInput {
   readonly rule: VersionRule;
   /** A version of the calendar, as the step `address` has checked. Undefined: the path has none. */
-  readonly asked: Version | undefined;
+  readonly requested: Version | undefined;
   readonly app: VersionedApp;
   readonly calendar: VersionCalendar;
   /** Unix seconds. */
@@ -66,26 +66,26 @@ interface VersionInput {
 
 /** Throws `unknownPath` or `versionDeprecated` if the rule does not serve the version. */
 export function servedVersion(input: VersionInput): ServedVersion {
-  const { rule, asked, app, calendar, now, path } = input;
+  const { rule, requested, app, calendar, now, path } = input;
   switch (rule) {
     case "platform":
-      if (asked === undefined) return { version: defaultVersion(calendar, app.created_time, now) };
+      if (requested === undefined) return { version: defaultVersion(calendar, app.created_time, now) };
       // The calendar may have the version for other endpoints, or for later.
-      if (!releasedOf(calendar, now).includes(asked)) throw unknownVersion(asked, releasedOf(calendar, now));
-      return { version: asked };
+      if (!releasedOf(calendar, now).includes(requested)) throw unknownVersion(requested, releasedOf(calendar, now));
+      return { version: requested };
     case "migrationIntents":
       // VER-1c, D-03: only with a version, and only with one of these.
-      if (asked === undefined) throw unknownPath(path);
-      if (!calendar.migrationIntents.includes(asked)) throw unknownVersion(asked, calendar.migrationIntents);
-      return { version: asked };
+      if (requested === undefined) throw unknownPath(path);
+      if (!calendar.migrationIntents.includes(requested)) throw unknownVersion(requested, calendar.migrationIntents);
+      return { version: requested };
     case "unversioned":
       return { version: newestVersion(calendar, now) };
     case "marketing":
       // VER-4a.
-      if (asked === undefined) throw versionDeprecated("A request to the marketing interface must name a version in its path");
-      return marketingVersion(input, asked);
+      if (requested === undefined) throw versionDeprecated("A request to the marketing interface must name a version in its path");
+      return marketingVersion(input, requested);
     case "marketingOrCurrent":
-      return marketingVersion(input, asked ?? newestAt(calendar.marketing, now).version);
+      return marketingVersion(input, requested ?? newestAt(calendar.marketing, now).version);
   }
 }
 
@@ -106,28 +106,28 @@ function floorOf({ calendar, app, now }: Pick<VersionInput, "calendar" | "app" |
   return newestAt(calendar.marketing, Math.min(now, Math.max(app.created_time, firstUse))).version;
 }
 
-function marketingVersion(input: VersionInput, asked: Version): ServedVersion {
+function marketingVersion(input: VersionInput, requested: Version): ServedVersion {
   const { calendar, app, now, names } = input;
   const versions = calendar.marketing;
-  const at = versions.findIndex(({ version }) => version === asked);
+  const at = versions.findIndex(({ version }) => version === requested);
   const found = versions[at];
-  if (found === undefined || found.released > now) throw versionDeprecated(`${formatVersion(asked)} is not a version of the marketing interface`);
+  if (found === undefined || found.released > now) throw versionDeprecated(`${formatVersion(requested)} is not a version of the marketing interface`);
   const floor = floorOf(input);
   const isAvailable = ({ released, until }: MarketingVersion) => released <= now && (until === undefined || until > now);
   // D-80: the advice names only a version that this app can request now.
   const useful = versions.findLast((version) => version.version >= floor && isAvailable(version));
   const advice = useful === undefined ? "" : `; use ${formatVersion(useful.version)}`;
-  if (asked < floor) throw versionDeprecated(`${formatVersion(asked)} is not available to this app${advice}`);
-  if (isAvailable(found)) return { version: asked };
+  if (requested < floor) throw versionDeprecated(`${formatVersion(requested)} is not available to this app${advice}`);
+  if (isAvailable(found)) return { version: requested };
 
-  const refused = (why: string) => versionDeprecated(`${formatVersion(asked)} is deprecated and ${why}${advice}`);
+  const refused = (why: string) => versionDeprecated(`${formatVersion(requested)} is deprecated and ${why}${advice}`);
   // VER-6e.
   if (!app.auto_upgrade) throw refused("the app has switched the automatic upgrade off");
   // VER-6a, VER-6c: to the next available version, unless one on the way changes this endpoint.
   for (const next of versions.slice(at + 1)) {
     if (next.released > now) break;
     if (next.affects.some((name) => names.includes(name))) throw refused(`${formatVersion(next.version)} changed this endpoint`);
-    if (isAvailable(next)) return { version: next.version, upgradedFrom: asked };
+    if (isAvailable(next)) return { version: next.version, upgradedFrom: requested };
   }
   throw refused("no later version is available");
 }

@@ -77,8 +77,8 @@ const serversOf = (surfaces: Iterable<SurfaceName>, { addresses }: OpenapiOption
 function operationOf(served: Served, registry: Registry, schemas: NamedSchemas, main: SurfaceName, options: OpenapiOptions): Document {
   const { endpoints, surfaces, method } = served;
   const summaries = [...new Set(endpoints.map(summaryOf))];
-  const asked = registry.servedIn(options, options.now);
-  const requestBody = bodyOf(served, schemas, asked);
+  const where = registry.servedIn(options, options.now);
+  const requestBody = bodyOf(served, schemas, where);
   const isOfMain = surfaces.size === 1 && surfaces.has(main);
   return {
     operationId: nameOf(served),
@@ -88,7 +88,7 @@ function operationOf(served: Served, registry: Registry, schemas: NamedSchemas, 
     ...(isOfMain ? {} : { servers: serversOf(surfaces, options) }),
     ...(endpoints.some(({ access }) => access.headers?.deprecation !== undefined) ? { deprecated: true } : {}),
     security: securityOf(endpoints, options.profile),
-    parameters: parametersOf(served, schemas, asked, options),
+    parameters: parametersOf(served, schemas, where, options),
     ...(requestBody === undefined ? {} : { requestBody }),
     responses: responsesOf(endpoints, registry, schemas, options),
     "x-plaza-operations": endpoints.map(({ access }) => access.operation),

@@ -34,7 +34,7 @@ function query(name: string, description: string, schema: Document): Document {
 
 const shared = (name: string): Document => ({ $ref: `#/components/parameters/${name}` });
 
-export function parametersOf({ path, method, endpoints }: Served, schemas: NamedSchemas, asked: ServedIn, options: OpenapiOptions): Document[] {
+export function parametersOf({ path, method, endpoints }: Served, schemas: NamedSchemas, where: ServedIn, options: OpenapiOptions): Document[] {
   const isOf = (is: (endpoint: Endpoint) => boolean): boolean => endpoints.some(is);
   const isList = isOf(({ served }) => served?.contract.kind === "list");
   const names = [
@@ -45,7 +45,7 @@ export function parametersOf({ path, method, endpoints }: Served, schemas: Named
   ];
   return [
     ...pathParameters(path, endpoints, options),
-    ...ownParameters(endpoints, schemas, asked),
+    ...ownParameters(endpoints, schemas, where),
     ...headerParameters(endpoints),
     ...names.map(shared),
   ];
@@ -101,13 +101,13 @@ export function paramsIn(place: "query" | "body", endpoint: Endpoint): OwnParame
 }
 
 /** If node types share an address, a parameter is required if all of them require it. */
-function ownParameters(endpoints: readonly Endpoint[], schemas: NamedSchemas, asked: ServedIn): Document[] {
+function ownParameters(endpoints: readonly Endpoint[], schemas: NamedSchemas, where: ServedIn): Document[] {
   const byName = Map.groupBy(
     endpoints.flatMap((endpoint) => paramsIn("query", endpoint)),
     ({ name }) => name,
   );
   return [...byName].map(([name, found]) => {
-    const own = found.map((one) => requestSchema(one.schema, asked));
+    const own = found.map((one) => requestSchema(one.schema, where));
     const texts = new Map(own.map((one) => [JSON.stringify(one), one]));
     const schema = anyOf([...texts.values()].map((one) => ({ schema: schemas.referred(one) })));
     const required = found.length === endpoints.length && found.every(({ isRequired }) => isRequired);
@@ -142,10 +142,10 @@ function asEnum({ const: constant, ...schema }: Document): Document {
 }
 
 /** JSON, a form whose lists and objects are JSON text (D-34), or a multipart form with files. Undefined: the method has no body. */
-export function bodyOf({ method, endpoints }: Served, schemas: NamedSchemas, asked: ServedIn): Document | undefined {
+export function bodyOf({ method, endpoints }: Served, schemas: NamedSchemas, where: ServedIn): Document | undefined {
   if (method !== "POST") return undefined;
   const bodiesWith = (takesFiles: boolean) =>
-    endpoints.map((endpoint) => ({ ...bodyOfOne(endpoint, schemas, asked, takesFiles), type: typeOf(endpoint) }));
+    endpoints.map((endpoint) => ({ ...bodyOfOne(endpoint, schemas, where, takesFiles), type: typeOf(endpoint) }));
   const bodies = bodiesWith(false);
   const schema = anyOf(bodies);
   const structured = new Set(bodies.flatMap(({ structured: names }) => names));

@@ -30,7 +30,7 @@ export function refusalsOn(node: NodeRef, { policy: passed, check }: FieldAccess
  * scope, task or role is missing, unless the caller named it and `named` is `refused`.
  */
 export async function readableOf(projection: Projection, access: FieldAccess, node: NodeRef, named: "refused" | "left out"): Promise<Projection> {
-  const isStrict = projection.isAsked && named === "refused";
+  const isStrict = projection.isExplicit && named === "refused";
   const refusalOf = refusalsOn(node, access);
   const chosen: Projection["chosen"][number][] = [];
   for (const one of projection.chosen) {

@@ -22,7 +22,7 @@ export interface Chosen {
 export interface Projection {
   readonly chosen: readonly Chosen[];
   /** The caller named the fields. */
-  readonly isAsked: boolean;
+  readonly isExplicit: boolean;
   /** The policy of all chosen fields, at every depth. Undefined: they have several. */
   readonly policy: Policy | undefined;
   /** Whether some field is more than a value of the row. */
@@ -71,8 +71,8 @@ function withDefaults(selection: Selection, defaults: Selection): Selection {
   return isAlsoWhole ? (joined(defaults, names) as Selection) : names;
 }
 
-function resolve(set: FieldSet, asked: Selection | undefined, profile: "strict" | "clients", isField: IsField): Projection {
-  const selection = asked === undefined ? defaultsOf(set, profile) : withDefaults(asked, defaultsOf(set, profile));
+function resolve(set: FieldSet, given: Selection | undefined, profile: "strict" | "clients", isField: IsField): Projection {
+  const selection = given === undefined ? defaultsOf(set, profile) : withDefaults(given, defaultsOf(set, profile));
   const served = Object.keys(set.fields).filter((name) => isServed(set.fields[name], profile));
   const chosen: Chosen[] = [];
   const leftOut: string[] = [];
@@ -87,7 +87,7 @@ function resolve(set: FieldSet, asked: Selection | undefined, profile: "strict" 
     const field = set.fields[name];
     if (field !== undefined && !selection.has(name)) chosen.push(choose(name, field, undefined, profile, isField));
   }
-  return { chosen, isAsked: asked !== undefined, policy: onePolicyOf(chosen), needsReads: chosen.some(isMoreThanItsRow), leftOut };
+  return { chosen, isExplicit: given !== undefined, policy: onePolicyOf(chosen), needsReads: chosen.some(isMoreThanItsRow), leftOut };
 }
 
 const isServed = (field: Field | undefined, profile: "strict" | "clients"): boolean => field?.onlyIn === undefined || field.onlyIn === profile;

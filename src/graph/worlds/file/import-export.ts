@@ -146,18 +146,18 @@ async function load(tx: Transaction, world: OpenWorld, file: WorldFile, { isMerg
   await saveSettings(tx, file.settings);
 }
 
-/** Called after all entries but the tokens are inserted, because references may be to later entries. `isAsked` selects references. */
+/** Called after all entries but the tokens are inserted, because references may be to later entries. `isChecked` selects references. */
 export async function requireReferences(
   tx: Transaction,
   world: OpenWorld,
   { sections, tokens, settings }: WorldFile,
-  isAsked: (entry: WorldEntry | TokenEntry, id: string) => boolean = () => true,
+  isChecked: (entry: WorldEntry | TokenEntry, id: string) => boolean = () => true,
 ): Promise<void> {
   const nodes = new Map<string, NodeRef>();
   const check = (entry: WorldEntry | TokenEntry, references: readonly Reference[], place: string): Promise<void> =>
     checkReferences(
       tx,
-      references.filter(({ id }) => isAsked(entry, id)),
+      references.filter(({ id }) => isChecked(entry, id)),
       place,
       nodes,
     );
