@@ -18,6 +18,7 @@ export const echoWorld = (name: string): World =>
     requests: new RequestLog(),
     calendar: { platform: [24, 26].map((version) => ({ version, released: 0 })), marketing: [], migrationIntents: [] },
     tokens: { peekAppOf },
+    workBegins: () => {},
   }) as unknown as World;
 
 /** `1001-token` is a live token of the app 1001. */
