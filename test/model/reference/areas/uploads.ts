@@ -15,6 +15,9 @@ import { time } from "./tagged-media.ts";
 
 type Item = Readonly<Record<string, string>>;
 
+/** D-142: older ones are deleted. */
+const UPLOADS_KEPT = 100;
+
 export const itemOf = ({ retailer_id, name, brand }: FeedRow): Item => ({
   ...{ retailer_id, name, image_url: "https://example.com/i.png", url: `https://example.com/${retailer_id.codePointAt(0)}` },
   ...(brand === "" ? {} : { brand }),
@@ -72,6 +75,8 @@ export function addUpload(
     errors: [...whole, ...errorsIn(rows ?? [])],
   };
   feed.uploads.push(upload);
+  const { id: forgotten } = feed.uploads.at(-1 - UPLOADS_KEPT) ?? {};
+  if (forgotten !== undefined) world.uploads.delete(forgotten);
   if (upload.id !== undefined) world.uploads.set(upload.id, upload);
   return upload;
 }
@@ -123,8 +128,6 @@ export function latestOf(world: World, { uploads }: Feed): unknown {
   const latest = uploads.at(-1);
   return latest === undefined ? undefined : shown(world, latest);
 }
-
-const UPLOADS_KEPT = 100;
 
 export function listUploads(turn: Turn): Reply | Failure[] {
   const { world, node } = turn;
