@@ -37,7 +37,7 @@ async function firstView(server: Server) {
   }
 }
 
-/** What the server's process uses for each of the requests. */
+/** The processor time and memory of the server for each of the requests. */
 async function load(server: Server, seconds: number) {
   const before = cpuMicroseconds(server.pid);
   const { requests, p99_ms } = await atRate(server, get(`${PAGE}/custom_labels?limit=1`), { requestsPerSecond: REQUESTS_PER_SECOND, seconds });

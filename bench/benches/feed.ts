@@ -89,7 +89,7 @@ export const bench: Bench = {
       await writeFeed(file);
       const pairs: { plaza: Round; floor: Round }[] = [];
       for (let round = 0; round < rounds; round++) {
-        // Who goes first changes, so that neither always meets the warmer machine.
+        // The sides take turns to go first, so that neither always has the warmer machine.
         if (round % 2 === 0) pairs.push({ plaza: await ingestByPlaza(file), floor: await ingestByFloor(file) });
         else {
           const floor = await ingestByFloor(file);

@@ -5,7 +5,7 @@ import { spreadOf } from "../harness/statistics.ts";
 /** Far below what a core delivers, so that waiting shows and not load. */
 const PER_SECOND = 1_000;
 const WARM_UP_SECONDS = 2;
-/** What is on its way when the round ends arrives within this time. */
+/** Requests that are under way when the round ends arrive within this time. */
 const REST_MS = 500;
 
 async function round(isHanging: boolean, seconds: number): Promise<Latencies> {

@@ -77,7 +77,7 @@ async function timesUntil(videos: readonly Video[], isThere: (video: Video) => P
   return times;
 }
 
-/** What takes the streams, and how to see what has arrived. */
+/** The receiver of the streams, and a way to see the arrived data. */
 interface Side {
   /** The process that is measured. */
   readonly pid: number;

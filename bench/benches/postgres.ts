@@ -116,7 +116,7 @@ async function comparisonOf(postgres: Postgres, work: Work, options: { rounds: n
   }
 }
 
-/** What a request sends to the database. */
+/** The messages of a request to the database. */
 async function countedOf(postgres: Postgres, work: Work): Promise<Absolute[]> {
   const proxy = await countBetween(await postgres.newDatabase());
   const server = await startPlaza({ world: work.world, data: proxy.url, settings: LABELS_UNLIMITED });

@@ -8,7 +8,7 @@ import { spreadOf } from "../harness/statistics.ts";
 const ROOT = join(import.meta.dir, "../..");
 const BUN = join(ROOT, "node_modules/bun/bin/bun.exe");
 const TESTS = 200;
-/** What somebody waits for without thinking about it. */
+/** People wait this long without noticing it. */
 const SECONDS_MAX = 4;
 
 /** A world, a write and a read through the graph, and an expectation, in each test. */

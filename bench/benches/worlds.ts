@@ -72,7 +72,7 @@ async function oneRound(server: Server, control: Control, round: number): Promis
   return new Map([...times].map(([operation, all]) => [operation, spreadOf(all).median]));
 }
 
-/** What no way of keeping a world durably can do without. */
+/** The steps that every durable copy of a world needs. */
 function copyDurably(from: string, to: string): void {
   copyFileSync(from, to);
   const file = openSync(to, "r+");

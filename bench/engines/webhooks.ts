@@ -1,4 +1,4 @@
-/** Plaza's side of `webhooks`: events, each durable before its caller goes on, delivered to one callback. `/pace` sends so many a second. */
+/** Plaza's side of `webhooks`: events, each durable before its caller goes on, delivered to one callback. `/pace` sends a given number a second. */
 import { message, openWebhookEngine, startCallers } from "./webhook-engine.ts";
 
 /** A few apps with much traffic; `lanes` has a thousand with little. */

@@ -1,5 +1,5 @@
 /**
- * What a world that rests takes in memory: a server in this process makes and uses worlds, lets them rest, and collects garbage before each
+ * The memory of a closed world: a server in this process makes and uses worlds, lets them close, and collects garbage before each
  * reading. Given `:memory:` or a folder; prints kB a world. Run by the bench `worlds`.
  */
 import { readFileSync } from "node:fs";
@@ -10,7 +10,7 @@ import { startPlaza } from "#main";
 import { Log } from "#telemetry/log";
 import { get, PAGE, personas, world } from "../harness/data.ts";
 
-/** The runtime keeps memory that others took while they were open, so few are open at once, and the first ones do not count. */
+/** The runtime keeps the memory of worlds that were open. Only a few are open at once, and the first ones do not count. */
 const OPEN_AT_ONCE = 50;
 const FIRST = 500;
 const COUNTED = 1_000;

@@ -1,4 +1,4 @@
-/** What the floors of webhooks share: one POST, with a body of its own and both signatures, and rounds of as many as a callback may have at once. */
+/** The common part of the floors of webhooks: one POST, with a body of its own and both signatures, and rounds of as many as a callback may have at once. */
 import { createHmac } from "node:crypto";
 
 const REQUESTS = 64;

@@ -19,7 +19,7 @@ interface Drawn {
 
 export interface ConsoleTab {
   evaluate<T>(expression: string): Promise<T>;
-  /** Counts frames for so long; `everyFrame` is what the page does in each. */
+  /** Counts frames for this time. The page runs `everyFrame` in each. */
   draw(seconds: number, everyFrame?: string): Promise<Drawn>;
   /** Ends the browser. */
   close(): Promise<void>;

@@ -21,7 +21,7 @@ export interface Program {
 }
 
 export interface Sender extends Program {
-  /** Sends for so long, as fast as it can. */
+  /** Sends for this time, as fast as it can. */
   round(seconds: number): Promise<Round>;
 }
 

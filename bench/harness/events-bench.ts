@@ -1,4 +1,4 @@
-/** Requests with so many events each, against the floor; and how long a request takes when the server is half loaded. */
+/** Requests with a given number of events each, against the floor; and the time of a request if the server is half loaded. */
 
 import { CONNECTIONS, eventsRequest, eventsWorld, REQUESTS_PER_ROUND } from "./events.ts";
 import { atRate } from "./rate.ts";

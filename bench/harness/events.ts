@@ -9,7 +9,7 @@ export const eventsWorld = {
   tokens: [{ token: EVENTS_TOKEN, type: "app", app: APP }],
 };
 
-/** An app has some dozens of names, and few of them make up most of what it reports. */
+/** An app has some dozens of names, and a few of them make up most of its reports. */
 const NAMES = [
   "pf_mobile_content_view",
   "pf_mobile_add_to_cart",

@@ -24,7 +24,7 @@ export interface LoadRequest {
 export interface Load {
   readonly connections: number;
   readonly seconds?: number;
-  /** Instead of `seconds`: ends after so many responses; the sample then has no percentiles. */
+  /** Instead of `seconds`: ends after this number of responses. The sample then has no percentiles. */
   readonly requests?: number;
 }
 

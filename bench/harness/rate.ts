@@ -162,7 +162,7 @@ export async function crowd(
   return { taken_per_second: taken * perSecond, refused_per_second: refused * perSecond, cpu_us: cpu / taken, p50_ms: p50_us / 1000 };
 }
 
-/** What `load.lua` prints. */
+/** The output of `load.lua`. */
 interface WrkSummary {
   readonly requests: number;
   readonly duration_us: number;

@@ -1,4 +1,4 @@
-/** What a bench returns, and how it is kept: RESULTS.md has a section with the last result of each bench. */
+/** The results of benches: RESULTS.md has a section with the last result of each. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Machine } from "./machine.ts";
@@ -6,7 +6,7 @@ import type { Pair } from "./rounds.ts";
 import { overRounds } from "./rounds.ts";
 import type { Spread } from "./statistics.ts";
 
-/** What counts: a ratio inside one run, or a limit, with its goal. */
+/** A measured value with its goal: a ratio inside one run, or a limit. */
 export interface Metric extends Spread {
   readonly name: string;
   /** Left out for a ratio. */
@@ -117,8 +117,8 @@ function section(name: string, kept: KeptResult): string {
 
 const HEAD = `# Results of the benches
 
-Written by \`npm run bench\`; [README.md](README.md) explains each bench and its floor. What counts is the
-ratio inside one run; the numbers for information depend on the machine and the moment.`;
+Written by \`npm run bench\`; [README.md](README.md) explains each bench and its floor. The ratio inside
+one run counts; the numbers for information depend on the machine and the moment.`;
 
 /** The page gets a new section of this bench; the others keep theirs. `order` is that of the page. */
 export function keep(name: string, result: KeptResult, order: readonly string[]): void {

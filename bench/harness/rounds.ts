@@ -6,7 +6,7 @@ import { type Spread, spreadOf } from "./statistics.ts";
 
 export interface Side {
   readonly server: Server;
-  /** What to send in a round; round 0 warms up. */
+  /** The request of a round. Round 0 warms up. */
   requestOf(round: number): LoadRequest;
 }
 

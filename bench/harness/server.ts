@@ -34,7 +34,7 @@ export interface StartOptions {
 }
 
 export interface PlazaOptions extends StartOptions {
-  /** What the world file holds; left out on data that is there already. */
+  /** The world file; left out if there are data already. */
   readonly world?: unknown;
   /** Encoders can connect, on a free port. */
   readonly takesStreams?: boolean;

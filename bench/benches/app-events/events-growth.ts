@@ -31,7 +31,7 @@ export const bench: Bench = {
         for (const server of [filled, empty]) await load(server, events, warmUpRequests);
         const pairs: Pair[] = [];
         for (let round = 0; round < rounds; round++) {
-          // Who goes first changes, so that neither always meets the warmer machine.
+          // The sides take turns to go first, so that neither always has the warmer machine.
           const early = round % 2 === 0 ? await load(filled, events, requests) : undefined;
           const few = await load(empty, events, requests);
           pairs.push({ many: early ?? (await load(filled, events, requests)), few });

@@ -6,9 +6,9 @@ import { type Server, startPlaza } from "../../harness/server.ts";
 import { spreadOf } from "../../harness/statistics.ts";
 
 const TIMES = 3;
-/** So much longer than other benches, since thousands of connections are opened in each run, which is no part of a lasting crowd. */
+/** The factor by which it is longer than other benches, because each run first opens thousands of connections. */
 const LONGER = 4;
-/** By default so many requests are taken at once (`calls_max`) … */
+/** The default number of requests that are taken at once (`calls_max`) … */
 const REQUESTS_TAKEN = 1_024;
 /** … or fewer, of whose bodies the last one goes beyond this (`callBytesMax`). */
 const BYTES_TAKEN = 2_097_152;
@@ -30,8 +30,8 @@ export const bench: Bench = {
 };
 
 /**
- * What is bounded: the requests taken, parsed, some ten times their bytes, and as much again until it is collected; the bodies that are
- * still arriving (128 MiB, `arrivingBytesMax`); and some 250 MB without a crowd.
+ * The memory with a limit: the accepted requests, which take some ten times their bytes once they are parsed, and as much again until it is
+ * collected; the bodies that are still arriving (128 MiB, `arrivingBytesMax`); and some 250 MB without a crowd.
  */
 const MEGABYTES_MAX = 768;
 
