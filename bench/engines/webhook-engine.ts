@@ -48,7 +48,7 @@ export async function openWebhookEngine(data: string, appOf: (account: string) =
   const messages = fields.read("chatapp_business_account", "messages");
   const webhooks = new Webhooks({
     ...{ database, clock, realNowMs, ids: new TimeOrderedIds(() => 1), ports, sealer, client, loop, jobs, fields, perSecondMax: 0 },
-    faults: { isEmpty: true, meetWebhook: () => undefined },
+    faults: { isEmpty: true, matchWebhook: () => undefined },
     observer: {
       ...silentObserver,
       attemptBroke: (_delivery, error) => fail(error),

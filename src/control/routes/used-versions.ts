@@ -32,8 +32,8 @@ export async function usedVersions(
     const endpoint = byOperation.get(operation);
     const app = id === undefined || !isNodeId(id) ? undefined : await tokens.findApp(id);
     if (app === undefined || endpoint === undefined) continue;
-    const asked = parseVersion(segmentsOf(path)[0] ?? "");
-    const input = { rule: endpoint.access.versions, asked, app, calendar, names: endpoint.names, path };
+    const requested = parseVersion(segmentsOf(path)[0] ?? "");
+    const input = { rule: endpoint.access.versions, requested, app, calendar, names: endpoint.names, path };
     const servedAt = (now: number): string | GraphError => {
       try {
         return formatVersion(servedVersion({ ...input, now }).version);
@@ -42,7 +42,7 @@ export async function usedVersions(
         throw error;
       }
     };
-    used.push({ app: app.id, operation, asked: asked === undefined ? undefined : formatVersion(asked), entries, servedAt });
+    used.push({ app: app.id, operation, asked: requested === undefined ? undefined : formatVersion(requested), entries, servedAt });
   }
   return used;
 }

@@ -50,7 +50,7 @@ function write(
 ): Promise<unknown> {
   if (served.submit !== undefined) return served.submit(request);
   return request.world.database.write(async (tx) => {
-    story?.writes(tx);
+    story?.recordWrite(tx);
     request.world.workBegins(served.contract.operation);
     const response = await served.handle(request, tx, prepared);
     // After the handler, which may have waited for a lock.
