@@ -36,7 +36,7 @@ async function makeResting(from: number, count: number): Promise<void> {
   for (let at = from; at < from + count; at += OPEN_AT_ONCE) {
     for (let nth = at; nth < at + OPEN_AT_ONCE; nth++) await use(`w${nth}`);
     // The first look sees the requests before.
-    while (await worlds.restUnused()) await Bun.sleep(10);
+    while (await worlds.closeUnused()) await Bun.sleep(10);
   }
 }
 

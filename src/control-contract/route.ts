@@ -21,7 +21,7 @@ export interface ServerDescription {
 /** What the control API steers. */
 export interface ControlDeps {
   readonly registry: Registry;
-  readonly worlds: Omit<Worlds, "start" | "restUnused" | "hasMore" | "enter" | "close">;
+  readonly worlds: Omit<Worlds, "start" | "closeUnused" | "hasMore" | "enter" | "close">;
   /** False: other processes serve the graph (`--workers`), and what this one has in memory does not reach them. */
   readonly servesGraph: boolean;
   /** For a caller who reaches this server by `hostname`. */

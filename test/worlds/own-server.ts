@@ -56,5 +56,5 @@ export async function startOwnServer(options: Record<string, unknown>): Promise<
 /** The server does this once a minute. The call comes when no world has work under way, because a busy world stays open. */
 export async function restUnused({ plaza: { worlds } }: OwnServer): Promise<void> {
   for (const world of worlds.open()) while (world !== worlds.default && world.work.rest === undefined) await Bun.sleep(1);
-  await worlds.restUnused();
+  await worlds.closeUnused();
 }

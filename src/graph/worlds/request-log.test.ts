@@ -48,13 +48,13 @@ test("who has seen so many gets those that came after, also where the log rested
   };
   add(3);
   look();
-  log.rest();
+  log.shrink();
   look();
   add(2);
   look();
   add(1);
-  log.rest();
-  log.rest();
+  log.shrink();
+  log.shrink();
   look();
   add(1);
   look();
@@ -65,7 +65,7 @@ test("who has seen so many gets those that came after, also where the log rested
 test("who has seen so many gets those that came after also where the log was cleared, as a restored world's is, while it rested", () => {
   const log = new RequestLog();
   for (let at = 0; at < 3; at++) log.add(entry({ trace_id: `A${at}` }));
-  log.rest();
+  log.shrink();
   const known = log.count;
   log.clear();
   expect(log.count).toBe(known);
@@ -146,13 +146,13 @@ test("the log of a world that rests keeps its newest requests, and goes on with 
   const entry = { operation: "o", method: "GET", surface: "base", path: "/", query: "", status: 200, time: 1, duration_ms: 2, app: undefined };
   const add = (trace_id: string, response_body: string) => log.adopt({ ...entry, trace_id, request_body: "", response_body });
   for (let at = 0; at < 20; at++) add(`t${at}`, "x".repeat(4_000));
-  log.rest();
+  log.shrink();
   const seen = () => log.entries().map(({ trace_id }) => trace_id);
   expect(seen()).toEqual(["t19", "t18", "t17"]);
   add("next", "{}");
   expect(seen()).toEqual(["next", "t19", "t18", "t17"]);
   expect(log.entries()[3]?.response_body).toBe("x".repeat(4_000));
-  log.rest();
+  log.shrink();
   log.clear();
   expect(seen()).toEqual([]);
 });
@@ -166,7 +166,7 @@ test("a log that rests keeps the newest entries up to 16,384 characters, of whic
   const keptOf = (text: (typeof texts)[number], ...sizes: readonly number[]): number => {
     const log = new RequestLog();
     for (const size of sizes) log.adopt(ofSize(size, text));
-    log.rest();
+    log.shrink();
     return log.entries().length;
   };
   for (const text of texts) {

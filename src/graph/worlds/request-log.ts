@@ -75,7 +75,7 @@ const STORY_CHARACTERS_MAX = 16_384;
 const TEXTS = 10;
 const NUMBERS = 3;
 /** The limit of all entries of an idle world: 32 kB. */
-const RESTING_CHARACTERS_MAX = 16_384;
+const IDLE_CHARACTERS_MAX = 16_384;
 const NOTHING = new Uint32Array();
 const NO_NUMBERS = new Float64Array();
 /** Of one UTF-16 code unit. */
@@ -98,7 +98,7 @@ export class RequestLog {
   /** Earlier entries: from before the world was last idle, or cleared while it was. */
   #earlier = 0;
   /** The entries of an idle world, oldest first. */
-  #resting: RequestEntry[] = [];
+  #kept: RequestEntry[] = [];
   #waiting: (() => void)[] = [];
   #watchers = 0;
 
@@ -166,24 +166,24 @@ export class RequestLog {
     this.#lengths = new Uint32Array(ENTRIES_MAX * TEXTS);
     this.#numbers = new Float64Array(ENTRIES_MAX * NUMBERS);
     this.#bytes = Buffer.allocUnsafeSlow(BYTES_MAX);
-    for (const entry of this.#resting.splice(0)) this.adopt(entry);
+    for (const entry of this.#kept.splice(0)) this.adopt(entry);
     return this.#bytes;
   }
 
   /** For an idle world: keeps the newest entries, up to a limit, and frees the other memory. */
-  rest(): void {
+  shrink(): void {
     if (this.#bytes === undefined) return;
     let characters = 0;
     const newest = this.entries().filter((entry) => {
       characters += sizeOf(entry);
-      return characters <= RESTING_CHARACTERS_MAX;
+      return characters <= IDLE_CHARACTERS_MAX;
     });
     this.#earlier = this.count - newest.length;
     this.#bytes = undefined;
     this.#starts = this.#sizes = this.#lengths = NOTHING;
     this.#numbers = NO_NUMBERS;
     this.#end = this.#oldest = this.#next = 0;
-    this.#resting = newest.reverse();
+    this.#kept = newest.reverse();
   }
 
   /** Frees bytes from `#end` on. The entries that begin there are the oldest. */
@@ -202,7 +202,7 @@ export class RequestLog {
 
   /** How many entries there have been in this process. It never decreases. */
   get count(): number {
-    return this.#earlier + this.#resting.length + this.#next;
+    return this.#earlier + this.#kept.length + this.#next;
   }
 
   /** Newest first. */
@@ -213,7 +213,7 @@ export class RequestLog {
   /** Oldest first, without the first `known` ones of this process. */
   from(known: number): RequestEntry[] {
     const from = Math.max(0, known - this.#earlier);
-    const found = this.#resting.slice(from);
+    const found = this.#kept.slice(from);
     for (let at = Math.max(this.#oldest, from); at < this.#next; at++) found.push(this.#read(at % ENTRIES_MAX));
     return found;
   }
@@ -239,8 +239,8 @@ export class RequestLog {
   clear(): void {
     this.#bytes?.fill(0);
     // They still count for callers of `from`.
-    this.#earlier += this.#resting.length;
-    this.#resting = [];
+    this.#earlier += this.#kept.length;
+    this.#kept = [];
     this.#oldest = this.#next;
   }
 

@@ -88,7 +88,7 @@ describe("the stream of requests", () => {
   test("tells no request twice where the world rested before, and goes on when it is restored", async () => {
     const log = new RequestLog();
     log.add(entry({ trace_id: "A0" }));
-    log.rest();
+    log.shrink();
     const reader = readerOf(log);
     await reader.read();
     log.clear();

@@ -39,7 +39,7 @@ async function databaseOf(dialect: "sqlite" | "postgres", ...worlds: readonly st
   const wakeTimes = async (): Promise<string[]> => (await findWakeTimes(stored.reader)).map(({ name, wake_ms }) => `${name} ${wake_ms}`);
 
   function process(name: string, names: readonly string[] = []) {
-    const [held, left, rests, failures]: [string[], string[], string[], unknown[]] = [[], [], [], []];
+    const [held, left, idle, failures]: [string[], string[], string[], unknown[]] = [[], [], [], []];
     const holding: { of: (world: string) => Promise<void> } = { of: async () => {} };
     const open = [...names];
     const openWorlds = new OpenWorlds({
@@ -52,10 +52,10 @@ async function databaseOf(dialect: "sqlite" | "postgres", ...worlds: readonly st
         await holding.of(world);
         return { leave: () => left.push(world) } as never;
       },
-      rests: (world, wakeMs) => rests.push(`${world} ${wakeMs}`),
+      idleUntil: (world, wakeMs) => idle.push(`${world} ${wakeMs}`),
       onError: (error) => failures.push(error),
     });
-    return { openWorlds, held, left, rests, failures, holding, open };
+    return { openWorlds, held, left, idle, failures, holding, open };
   }
   return { stored, broken, writesUntilNow: () => writes, real, openings, wakeTimes, process };
 }
@@ -148,12 +148,12 @@ test("the only process of a data folder takes over what any other has left, what
   await started(one, true);
   await one.openWorlds.stop();
   expect(setTimer).not.toHaveBeenCalled();
-  expect({ held: one.held, left: one.left, rests: one.rests }).toEqual({ held: ["a"], left: ["a"], rests: [`b ${START_MS + 1}`] });
+  expect({ held: one.held, left: one.left, idle: one.idle }).toEqual({ held: ["a"], left: ["a"], idle: [`b ${START_MS + 1}`] });
   expect(await openings()).toEqual([`a p1 ${START_MS + 10_000}`]);
   const other = process("p2");
   await started(other, false);
   await other.openWorlds.stop();
-  expect([other.held, other.rests]).toEqual([[], []]);
+  expect([other.held, other.idle]).toEqual([[], []]);
 });
 
 test("of several processes the one that wakes others opens what was left and what is due, at its start and again and again", async () => {
@@ -176,7 +176,7 @@ test("of several processes the one that wakes others opens what was left and wha
   expect(one.held).toEqual(["left", "due", "later"]);
   await one.openWorlds.stop();
   await other.openWorlds.stop();
-  expect([one.rests, other.held]).toEqual([[], []]);
+  expect([one.idle, other.held]).toEqual([[], []]);
 });
 
 test("a world that is being woken is not woken twice; one after the other, and one that cannot be opened holds up none", async () => {

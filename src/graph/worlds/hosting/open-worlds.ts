@@ -35,7 +35,7 @@ export interface OpenWorldsOptions {
   /** Opens the world. Undefined: it does not exist. */
   hold(name: string): Promise<EnteredWorld | undefined>;
   /** The world is idle until then, in real time. */
-  rests(name: string, wakeMs: number): void;
+  idleUntil(name: string, wakeMs: number): void;
   onError(error: unknown): void;
 }
 
@@ -84,7 +84,7 @@ export class OpenWorlds {
       this.#timer.unref();
       await this.#look();
     } else if (wakesOthers) {
-      for (const { name, wake_ms } of await findWakeTimes(this.#options.database().reader)) this.#options.rests(name, wake_ms);
+      for (const { name, wake_ms } of await findWakeTimes(this.#options.database().reader)) this.#options.idleUntil(name, wake_ms);
       await this.#look();
     }
   }

@@ -20,7 +20,7 @@ function made() {
   const clock = { isFrozen: false, nowMs: () => 1_000, note: () => happens("clock noted") };
   const work: { rest: { nextDueMs?: number } | undefined } = { rest: {} };
   const memory = {
-    requests: { clear: () => events.push("requests forgotten"), rest: () => events.push("requests rest") },
+    requests: { clear: () => events.push("requests forgotten"), shrink: () => events.push("requests shrink") },
     faults: { clear: () => events.push("faults forgotten") },
     rateLimits: { clear: () => events.push("rates forgotten") },
   } as unknown as WorldMemory;
@@ -88,7 +88,7 @@ test("was used where a request came since that was last asked, or one is under w
 
 test("rests only while nobody uses it and nothing works: first the world ends, then its database, then its log is cut", async () => {
   const { slot, seen, happens, work, entered } = made();
-  const rest = () => slot.rest((dueInMs) => happens(`rests for ${dueInMs}`));
+  const rest = () => slot.closeIdle((dueInMs) => happens(`rests for ${dueInMs}`));
   expect(await rest()).toBe(false);
   expect(seen()).toEqual([]);
   const [one, other] = [await entered(), await slot.hold()];
@@ -102,7 +102,7 @@ test("rests only while nobody uses it and nothing works: first the world ends, t
   work.rest = {};
   expect(await rest()).toBe(true);
   expect(slot.world).toBeUndefined();
-  expect(seen()).toEqual(["world 1 closed", "database 1 closed", "rests for undefined", "requests rest"]);
+  expect(seen()).toEqual(["world 1 closed", "database 1 closed", "rests for undefined", "requests shrink"]);
   expect((await entered()).world).toBe(slot.world as unknown as OpenWorld);
   expect(seen()).toEqual(["database 2 opened", "world 2 opened"]);
 });
@@ -114,7 +114,7 @@ test("rests until its work is due by its own clock; while that stands still, it 
     clock.isFrozen = isFrozen;
     work.rest = nextDueMs === undefined ? {} : { nextDueMs };
     let found: number | undefined | string = "did not rest";
-    await slot.rest(async (dueInMs) => {
+    await slot.closeIdle(async (dueInMs) => {
       found = dueInMs;
     });
     return found;

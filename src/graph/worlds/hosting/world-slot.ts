@@ -113,7 +113,7 @@ export class WorldSlot {
    * Closes the world, which opens again when it is used. False: it is used, or has work. `closed` is called with the time until it has work again.
    * Undefined: it has no work.
    */
-  rest(closed: (dueInMs: number | undefined) => Promise<void>): Promise<boolean> {
+  closeIdle(closed: (dueInMs: number | undefined) => Promise<void>): Promise<boolean> {
     return this.#alone(async () => {
       const opened = this.#opened;
       const rest = opened?.world.work.rest;
@@ -124,7 +124,7 @@ export class WorldSlot {
       await opened.world.close();
       await opened.database.close();
       await closed(dueInMs);
-      this.memory.requests.rest();
+      this.memory.requests.shrink();
       return true;
     });
   }

@@ -67,7 +67,7 @@ async function opened() {
   const openings = async (): Promise<string[]> =>
     (await worlds.default.database.reader.all<{ name: string }>(sql`SELECT o.name FROM open_worlds o ORDER BY o.name`)).map(({ name }) => name);
   /** Twice, because the first one sees what was used before. */
-  const rest = (): Promise<boolean> => worlds.restUnused().then(() => worlds.restUnused());
+  const rest = (): Promise<boolean> => worlds.closeUnused().then(() => worlds.closeUnused());
   return { worlds, seen, real, work, failures, openNames, write, wordIn, openings, rest };
 }
 
@@ -153,7 +153,7 @@ test("a minute after a world has opened it is looked at; for the first one alone
   const { setTimeout } = globalThis;
   const looks: (() => void)[] = [];
   const setTimer = spyOn(globalThis, "setTimeout").mockImplementation(((look: () => void, ms?: number) => {
-    if (ms === 60_000 && new Error().stack?.includes("hosting/resting.ts")) looks.push(look); // Loops of other tests' worlds sleep as long.
+    if (ms === 60_000 && new Error().stack?.includes("hosting/idle-worlds.ts")) looks.push(look); // Loops of other tests' worlds sleep as long.
     return setTimeout(look, ms);
   }) as typeof setTimeout);
   try {
@@ -161,7 +161,7 @@ test("a minute after a world has opened it is looked at; for the first one alone
     expect(looks).toEqual([]);
     await worlds.make("a", write("a", "x"));
     expect(looks).toHaveLength(1);
-    await worlds.restUnused();
+    await worlds.closeUnused();
     looks[0]?.();
     while (openNames().includes("a")) await Bun.sleep(1);
     expect(openNames()).toEqual(["default"]);
@@ -172,17 +172,17 @@ test("a minute after a world has opened it is looked at; for the first one alone
 
 test("those that nobody used since the last look rest; memory is given back only then, and the result says whether one is open still", async () => {
   const { worlds, seen, work, openNames, write, openings } = await opened();
-  expect(await worlds.restUnused()).toBe(false);
+  expect(await worlds.closeUnused()).toBe(false);
   for (const name of ["a", "b"]) await worlds.make(name, write(name, "x"));
   seen();
-  expect([await worlds.restUnused(), seen()]).toEqual([true, []]);
+  expect([await worlds.closeUnused(), seen()]).toEqual([true, []]);
   work.b = undefined;
-  expect(await worlds.restUnused()).toBe(true);
+  expect(await worlds.closeUnused()).toBe(true);
   expect(seen()).toEqual(["a closed", "memory given back"]);
   expect({ open: openNames(), noted: await openings() }).toEqual({ open: ["default", "b"], noted: ["b"] });
-  expect([await worlds.restUnused(), seen()]).toEqual([true, []]);
+  expect([await worlds.closeUnused(), seen()]).toEqual([true, []]);
   delete work.b;
-  expect([await worlds.restUnused(), openNames(), await openings()]).toEqual([false, ["default"], []]);
+  expect([await worlds.closeUnused(), openNames(), await openings()]).toEqual([false, ["default"], []]);
 });
 
 test("one that rests is to be woken when its work is due, counted from now in real time; one without work never", async () => {

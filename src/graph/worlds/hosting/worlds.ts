@@ -7,8 +7,8 @@
 import type { Database, Databases, SavedState, Transaction } from "#storage/database";
 import type { ListPage, PageRequest } from "#storage/keyset";
 import type { OpenWorld, WorldMemory } from "../open-world.ts";
+import { IdleWorlds } from "./idle-worlds.ts";
 import { OpenWorlds } from "./open-worlds.ts";
-import { Resting } from "./resting.ts";
 import { BEGINNING, bringBack, type EnteredWorld, type HeldWorld, isSnapshotName, keepWorld, WorldSlot } from "./world-slot.ts";
 import { DEFAULT_WORLD, deleteWorldRow, hasWorld, insertWorld, isWorldName, listWorldRows, type WorldRow } from "./worlds.store.ts";
 
@@ -38,7 +38,7 @@ export class Worlds {
   /** Names of worlds that are being made. */
   readonly #unmade = new Set<string>();
   readonly #process: string;
-  readonly #resting: Resting;
+  readonly #idleWorlds: IdleWorlds;
   readonly #openWorlds: OpenWorlds;
   #onOpened: (world: OpenWorld) => Promise<void> = async () => {};
 
@@ -46,13 +46,13 @@ export class Worlds {
     this.#options = options;
     this.#process = options.randomSecret(PROCESS_BYTES);
     const { realNowMs, onError } = options;
-    this.#resting = new Resting({ realNowMs, onError, look: () => this.restUnused(), wake: (name) => this.#openWorlds.wake(name) });
+    this.#idleWorlds = new IdleWorlds({ realNowMs, onError, look: () => this.closeUnused(), wake: (name) => this.#openWorlds.wake(name) });
     this.#openWorlds = new OpenWorlds({
       ...{ realNowMs, onError, process: this.#process },
       database: () => this.default.database,
       names: () => [...this.open()].map(({ name }) => name).filter((name) => name !== DEFAULT_WORLD),
       hold: (name) => this.hold(name),
-      rests: (name, wakeMs) => this.#resting.rests(name, wakeMs),
+      idleUntil: (name, wakeMs) => this.#idleWorlds.idleUntil(name, wakeMs),
     });
     this.#first = this.#newSlot(DEFAULT_WORLD);
     this.#slots.set(DEFAULT_WORLD, this.#first);
@@ -88,15 +88,15 @@ export class Worlds {
   }
 
   /** Closes worlds that were not used since the last call and have no work. Returns whether any but the first is open. */
-  async restUnused(): Promise<boolean> {
-    let [isAnyOpen, hasRested] = [false, false];
+  async closeUnused(): Promise<boolean> {
+    let [isAnyOpen, isClosed] = [false, false];
     for (const slot of this.#slots.values()) {
       if (slot === this.#first || slot.world === undefined) continue;
-      if (slot.wasUsed() || !(await this.#rest(slot))) isAnyOpen = true;
-      else hasRested = true;
+      if (slot.wasUsed() || !(await this.#closeIdle(slot))) isAnyOpen = true;
+      else isClosed = true;
     }
     // Without this the runtime would keep the memory of many closed worlds for long.
-    if (hasRested) this.#options.collectGarbage();
+    if (isClosed) this.#options.collectGarbage();
     return isAnyOpen;
   }
 
@@ -164,7 +164,7 @@ export class Worlds {
       await this.#remove(name);
     });
     if (this.#slots.get(name) === slot) this.#slots.delete(name);
-    this.#resting.forget(name);
+    this.#idleWorlds.forget(name);
     return wasThere;
   }
 
@@ -208,24 +208,24 @@ export class Worlds {
 
   /** Background work ends, and all databases are closed. */
   async close(): Promise<void> {
-    this.#resting.stop();
+    this.#idleWorlds.stop();
     await this.#openWorlds.stop();
     const others = [...this.#slots.values()].filter((slot) => slot !== this.#first);
     // The next start opens a world that is closed with work.
-    await Promise.all(others.map(async (slot) => (await this.#rest(slot)) || (await slot.close())));
+    await Promise.all(others.map(async (slot) => (await this.#closeIdle(slot)) || (await slot.close())));
     await this.#openWorlds.leave();
     await this.#first.close();
   }
 
   /** Returns whether the world is idle. */
-  async #rest(slot: WorldSlot): Promise<boolean> {
+  async #closeIdle(slot: WorldSlot): Promise<boolean> {
     const { name } = slot;
-    const hasRested = await slot.rest(async (dueInMs) => {
+    const isClosed = await slot.closeIdle(async (dueInMs) => {
       const wakeMs = dueInMs === undefined ? null : this.#options.realNowMs() + dueInMs;
       await this.#openWorlds.closed(name, wakeMs);
-      if (wakeMs !== null) this.#resting.rests(name, wakeMs);
+      if (wakeMs !== null) this.#idleWorlds.idleUntil(name, wakeMs);
     });
-    return hasRested || slot.world === undefined;
+    return isClosed || slot.world === undefined;
   }
 
   async #find(name: string): Promise<WorldSlot | undefined> {
@@ -248,7 +248,7 @@ export class Worlds {
         else {
           // A world that is being made is not in the list yet. A replaced world is stored as open, and storing that again would cost a sync.
           if (!isRenewed && !this.#unmade.has(name)) await this.#openWorlds.opened(name);
-          this.#resting.opened(name);
+          this.#idleWorlds.opened(name);
         }
         await this.#onOpened(world);
         return world;

@@ -8,7 +8,7 @@ const LOOK_EVERY_MS = 60_000;
 /** Timers of the runtime can wait up to 24 days. */
 const SLEEP_MS_MAX = 3_600_000;
 
-export interface RestingOptions {
+export interface IdleWorldsOptions {
   realNowMs(): number;
   /** Closes the worlds that were not used since the last call. Returns whether any is open now. */
   look(): Promise<boolean>;
@@ -17,14 +17,14 @@ export interface RestingOptions {
   onError(error: unknown): void;
 }
 
-export class Resting {
-  readonly #options: RestingOptions;
+export class IdleWorlds {
+  readonly #options: IdleWorldsOptions;
   readonly #wakeTimes = new Map<string, number>();
   #looking: ReturnType<typeof setTimeout> | undefined;
   #waking: ReturnType<typeof setTimeout> | undefined;
   #isStopped = false;
 
-  constructor(options: RestingOptions) {
+  constructor(options: IdleWorldsOptions) {
     this.#options = options;
   }
 
@@ -38,7 +38,7 @@ export class Resting {
   }
 
   /** The world is idle until then, in real time. */
-  rests(name: string, wakeMs: number): void {
+  idleUntil(name: string, wakeMs: number): void {
     this.#wakeTimes.set(name, wakeMs);
     this.#arm();
   }

@@ -1,6 +1,6 @@
 /** Idle worlds are closed and opened by two timers, whose time the test controls. */
 import { afterEach, beforeEach, expect, jest, test } from "bun:test";
-import { Resting } from "./resting.ts";
+import { IdleWorlds } from "./idle-worlds.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
@@ -13,7 +13,7 @@ function made(...open: (boolean | Error)[]) {
   const real = { ms: 1_795_000_000_000 };
   const [woken, failures]: [string[], unknown[]] = [[], []];
   const seen = { looks: 0 };
-  const resting = new Resting({
+  const idleWorlds = new IdleWorlds({
     realNowMs: () => real.ms,
     async look() {
       seen.looks++;
@@ -30,16 +30,16 @@ function made(...open: (boolean | Error)[]) {
     jest.advanceTimersByTime(ms);
     for (let turn = 0; turn < 5; turn++) await Promise.resolve();
   };
-  return { real, resting, woken, failures, seen, pass };
+  return { real, idleWorlds, woken, failures, seen, pass };
 }
 
 test("open worlds are looked at once a minute, as long as one is open", async () => {
-  const { resting, seen, pass } = made(true, false);
+  const { idleWorlds, seen, pass } = made(true, false);
   await pass(MINUTE_MS);
   expect(seen.looks).toBe(0);
-  resting.opened("a");
+  idleWorlds.opened("a");
   await pass(30_000);
-  resting.opened("b");
+  idleWorlds.opened("b");
   await pass(29_999);
   expect(seen.looks).toBe(0);
   await pass(1);
@@ -50,14 +50,14 @@ test("open worlds are looked at once a minute, as long as one is open", async ()
   expect(seen.looks).toBe(2);
   await pass(10 * MINUTE_MS);
   expect(seen.looks).toBe(2);
-  resting.opened("a");
+  idleWorlds.opened("a");
   await pass(MINUTE_MS);
   expect(seen.looks).toBe(3);
 });
 
 test("a look that fails is reported, and the next one comes a minute later", async () => {
-  const { resting, seen, failures, pass } = made(new Error("no database"), false);
-  resting.opened("a");
+  const { idleWorlds, seen, failures, pass } = made(new Error("no database"), false);
+  idleWorlds.opened("a");
   await pass(MINUTE_MS);
   expect(failures).toMatchObject([{ message: "no database" }]);
   await pass(MINUTE_MS);
@@ -65,11 +65,11 @@ test("a look that fails is reported, and the next one comes a minute later", asy
 });
 
 test("each world that rests is woken at its time, to the millisecond and once", async () => {
-  const { real, resting, woken, pass } = made();
+  const { real, idleWorlds, woken, pass } = made();
   const { ms } = real;
-  resting.rests("late", ms + 5_000);
-  resting.rests("early", ms + 1_000);
-  resting.rests("later", ms + 9_000);
+  idleWorlds.idleUntil("late", ms + 5_000);
+  idleWorlds.idleUntil("early", ms + 1_000);
+  idleWorlds.idleUntil("later", ms + 9_000);
   await pass(999);
   expect(woken).toEqual([]);
   await pass(1);
@@ -83,56 +83,56 @@ test("each world that rests is woken at its time, to the millisecond and once", 
 });
 
 test("one that is due already is woken at once", async () => {
-  const { real, resting, woken, pass } = made();
-  resting.rests("a", real.ms - 5_000);
+  const { real, idleWorlds, woken, pass } = made();
+  idleWorlds.idleUntil("a", real.ms - 5_000);
   expect(woken).toEqual([]);
   await pass(1);
   expect(woken).toEqual(["a"]);
 });
 
 test("one that rests for months is woken at its time, and within an hour where the machine's clock was put forward", async () => {
-  const { real, resting, woken, pass } = made();
+  const { real, idleWorlds, woken, pass } = made();
   const DAY_MS = 24 * HOUR_MS;
-  resting.rests("a", real.ms + 60 * DAY_MS);
+  idleWorlds.idleUntil("a", real.ms + 60 * DAY_MS);
   for (let hour = 1; hour < 60 * 24; hour++) await pass(HOUR_MS);
   expect(woken).toEqual([]);
   await pass(HOUR_MS);
   expect(woken).toEqual(["a"]);
-  resting.rests("b", real.ms + 60 * DAY_MS);
+  idleWorlds.idleUntil("b", real.ms + 60 * DAY_MS);
   real.ms += 60 * DAY_MS;
   await pass(HOUR_MS);
   expect(woken).toEqual(["a", "b"]);
 });
 
 test("one that opened or was deleted meanwhile is not woken, nor any after the end; nor is anything looked at then", async () => {
-  const { real, resting, woken, seen, pass } = made();
-  for (const name of ["opened", "deleted", "other"]) resting.rests(name, real.ms + 1_000);
-  resting.opened("opened");
-  resting.forget("deleted");
+  const { real, idleWorlds, woken, seen, pass } = made();
+  for (const name of ["opened", "deleted", "other"]) idleWorlds.idleUntil(name, real.ms + 1_000);
+  idleWorlds.opened("opened");
+  idleWorlds.forget("deleted");
   await pass(1_000);
   expect(woken).toEqual(["other"]);
-  resting.rests("at the end", real.ms + 1_000);
-  resting.stop();
-  resting.rests("after the end", real.ms + 1_000);
-  resting.opened("after the end");
+  idleWorlds.idleUntil("at the end", real.ms + 1_000);
+  idleWorlds.stop();
+  idleWorlds.idleUntil("after the end", real.ms + 1_000);
+  idleWorlds.opened("after the end");
   await pass(HOUR_MS);
   expect({ woken, ...seen }).toEqual({ woken: ["other"], looks: 0 });
 });
 
 test("however often worlds come to rest, there is one timer", async () => {
-  const { real, resting } = made();
-  for (let at = 0; at < 20; at++) resting.rests(`w${at}`, real.ms + 1_000 + at);
+  const { real, idleWorlds } = made();
+  for (let at = 0; at < 20; at++) idleWorlds.idleUntil(`w${at}`, real.ms + 1_000 + at);
   expect(jest.getTimerCount()).toBe(1);
-  resting.stop();
+  idleWorlds.stop();
   expect(jest.getTimerCount()).toBe(0);
 });
 
 test("neither timer keeps the program running", async () => {
   jest.useRealTimers();
   const script = `
-    const { Resting } = await import(${JSON.stringify(new URL("resting.ts", import.meta.url).pathname)});
-    const resting = new Resting({ realNowMs: () => 0, look: async () => false, wake() {}, onError() {} });
-    resting.opened("a");
-    resting.rests("b", 3_000_000);`;
+    const { IdleWorlds } = await import(${JSON.stringify(new URL("idle-worlds.ts", import.meta.url).pathname)});
+    const idleWorlds = new IdleWorlds({ realNowMs: () => 0, look: async () => false, wake() {}, onError() {} });
+    idleWorlds.opened("a");
+    idleWorlds.idleUntil("b", 3_000_000);`;
   expect(await Bun.spawn([process.execPath, "-e", script]).exited).toBe(0);
 });
