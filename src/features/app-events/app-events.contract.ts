@@ -15,14 +15,14 @@ import {
 import { userDataKeys } from "./intake/parse-user-data.ts";
 import { contentTypes, currencyCode, type ParameterForm, standardEvents, standardParameters } from "./standard-events.contract.ts";
 
-/** AUTH-22, D-13: of I1 and of what is read of it. */
+/** AUTH-22, D-13: for I1 and for reading attribution. */
 export const appEventsPolicy = appTokenAlone("appEvents");
 
 /** I1-6, D-70. */
 export const eventKinds = ["MOBILE_APP_INSTALL", "CUSTOM_APP_EVENTS", "DEFERRED_APP_LINK"] as const;
 export type EventKind = (typeof eventKinds)[number];
 
-/** D-162: the booleans are for the clients profile. */
+/** D-162: only the clients profile accepts booleans. */
 const flagWords = {
   anyOf: [
     { type: "integer", enum: [0, 1] },
@@ -30,7 +30,7 @@ const flagWords = {
   ],
 } as const;
 
-/** An empty text counts as left out. */
+/** An empty text counts as absent. */
 const deviceIdWords = { maxLength: DEVICE_ID_CHARACTERS_MAX } as const;
 /** ATTR-9, ATTR-10, LIM-13, I1-16. */
 const cookieWords = {
@@ -41,7 +41,7 @@ const cookieWords = {
 const text = { type: "string", maxLength: VALUE_CHARACTERS_MAX } as const;
 const filled = { ...text, minLength: 1 } as const;
 
-/** Null counts as a parameter that is left out. */
+/** A parameter that is null counts as absent. */
 const orLeftOut = (one: object) => ({ anyOf: [one, { type: "null" }] });
 
 const forms: Readonly<Record<ParameterForm, object>> = {
@@ -60,8 +60,8 @@ export const EVENT_NAME = "^[0-9A-Za-z_][0-9A-Za-z _-]{0,39}$";
 const eventProperties = {
   _eventName: { type: "string", pattern: EVENT_NAME, description: "a standard event, or one of your own" },
   event_id: orLeftOut({ ...filled, description: "a second event of this name and id is a duplicate" }),
-  _logTime: orLeftOut({ type: "integer", minimum: 0, maximum: LOG_TIME_MAX, description: "Unix seconds; when the request arrived unless given" }),
-  _valueToSum: orLeftOut({ type: "number", description: "what is summed; of a standard event with a price its price, in pf_currency" }),
+  _logTime: orLeftOut({ type: "integer", minimum: 0, maximum: LOG_TIME_MAX, description: "Unix seconds; the time of arrival by default" }),
+  _valueToSum: orLeftOut({ type: "number", description: "the value to be summed; if the standard event has a price, the price in pf_currency" }),
   advertiser_tracking_enabled: { anyOf: [...flagWords.anyOf, { type: "null" }] },
 } as const;
 
@@ -80,13 +80,13 @@ const event = {
   [SHAPE_OF]: "app_event",
 };
 
-/** A list; its JSON text serves as well (D-34). */
+/** A list, or its JSON text (D-34). */
 const eventsWords = { type: "array", items: event, minItems: 1, maxItems: EVENTS_PER_REQUEST_MAX };
 
-/** UD-3, D-73: nothing of it is refused. */
+/** UD-3, D-73: other values and keys are dropped, not refused. */
 const userDataWords = {
   type: "object",
-  properties: Object.fromEntries(userDataKeys.map((key) => [key, { type: "string", description: "its SHA-256 in hex; another value is dropped" }])),
+  properties: Object.fromEntries(userDataKeys.map((key) => [key, { type: "string", description: "SHA-256 in hex; any other value is dropped" }])),
 };
 
 const extinfoWords = {
@@ -126,7 +126,7 @@ const discouraged = {
 } as const;
 
 const kind = Type.Unsafe<EventKind>({ anyOf: eventKinds.map((name) => Type.Literal(name)) });
-/** D-70: the links are for the clients profile. */
+/** D-70: only the clients profile accepts deferred app links. */
 const wantedKind = (description: string) =>
   Type.Unsafe<EventKind>({
     anyOf: eventKinds.map((name) => Type.Literal(name, name === "DEFERRED_APP_LINK" ? { [ONLY_IN]: "clients" } : {})),
@@ -134,8 +134,9 @@ const wantedKind = (description: string) =>
   });
 const flag = (description: string) => Type.Optional(Type.Unsafe<0 | 1 | boolean>({ ...flagWords, description }));
 /**
- * What the intake reads itself, by the same limits that the words here are made of: the lists are large, an error names the event or the value
- * of a list with commas, and the view of test events shows what is refused (`intake/`).
+ * A parameter that `intake/` reads, by the limits of these words. The reader of schemas would be longer here, not shorter: an error names the event and
+ * its parameter, values of `ud` are dropped and counted, `extinfo` has three notations, `_valueToSum` keeps its digits, and the view of test events
+ * shows the events of a refused request.
  */
 const readByIntake = (words: object, description: string) => Type.Optional(Type.Unsafe<unknown>({ ...words, description, "x-plaza-raw": true }));
 
@@ -156,7 +157,7 @@ const attributionRow = Type.Object({
 });
 export type AttributionRow = Static<typeof attributionRow>;
 
-/** A row of attribution as the handler makes it: flags are 1 and 0; null is absent. */
+/** An attribution row as the handler makes it: flags are 1 and 0, and null stands for an absent field. */
 export type AttributedRow = {
   readonly event: EventKind;
   readonly event_name: string | null;
@@ -176,7 +177,7 @@ const flags: ReadonlySet<string> = new Set(["is_view_through", "cross_campaign",
 const attributionValue = (row: AttributedRow, name: keyof AttributionRow): unknown =>
   flags.has(name) && row[name] !== null ? row[name] === 1 : (row[name] ?? undefined);
 
-/** The row as the response of I1 has it; JSON omits what is undefined. */
+/** The row in the response of I1; JSON omits undefined fields. */
 export const responseRow = (row: AttributedRow): AttributionRow =>
   Object.fromEntries(attributionFields.map((name) => [name, attributionValue(row, name)])) as unknown as AttributionRow;
 
@@ -210,7 +211,7 @@ export const reportAppEvents = writeOperation({
   headers: discouraged,
   requestHeaders: {
     "X-Forwarded-For": {
-      description: "The device's address, and those of proxies behind it, separated by commas.",
+      description: "The device's address, followed by the addresses of proxies, separated by commas.",
       schema: Type.String(),
       isRequired: true,
     },
@@ -219,15 +220,17 @@ export const reportAppEvents = writeOperation({
   params: Type.Object(
     {
       event: wantedKind("what is reported"),
-      application_tracking_enabled: flag("1 unless the person switched off the app's tracking; then neither address nor user data is kept"),
-      advertiser_tracking_enabled: flag("1 if the device allows tracking for ads; 1 unless given"),
+      application_tracking_enabled: flag(
+        "0 if the person switched tracking off in the app: Plaza stores neither address nor user data; 1 by default",
+      ),
+      advertiser_tracking_enabled: flag("1 if the device allows ad tracking; 1 by default"),
       advertiser_id: Type.Optional(Type.String({ ...deviceIdWords, description: "advertising id of the device" })),
       attribution: Type.Optional(Type.String({ ...cookieWords, description: "mobile cookie: 22 alphanumerics, or a UUID" })),
       custom_events: readByIntake(eventsWords, "list of events, or its JSON text"),
       custom_events_file: readByIntake({ format: "binary" }, "the same list as a file of multipart/form-data"),
       ud: readByIntake(userDataWords, "SHA-256 hashed user data by key, or its JSON text"),
       extinfo: readByIntake(extinfoWords, "16 values as a list, its JSON text, or separated by commas; the first is a2 or i2"),
-      consider_views: Type.Optional(Type.Boolean({ description: "true: the response attributes to impressions, too" })),
+      consider_views: Type.Optional(Type.Boolean({ description: "true: the response attributes installs to impressions, too" })),
     },
     neededByKind,
   ),
@@ -244,10 +247,10 @@ export const listAttribution = listOperation({
   on: "app",
   edge: "app_attribution",
   params: Type.Object({
-    advertiser_id: Type.Optional(Type.String({ ...deviceIdWords, description: "advertising id of the device; it or attribution is needed" })),
+    advertiser_id: Type.Optional(Type.String({ ...deviceIdWords, description: "advertising id of the device; this or attribution is required" })),
     attribution: Type.Optional(Type.String({ ...cookieWords, description: "mobile cookie of the device: 22 alphanumerics, or a UUID" })),
-    event: Type.Optional(wantedKind("events of this kind alone")),
-    consider_views: Type.Optional(Type.Boolean({ description: "true: impressions count too" })),
+    event: Type.Optional(wantedKind("only events of this kind")),
+    consider_views: Type.Optional(Type.Boolean({ description: "true: installs are attributed to impressions, too" })),
   }),
   items: attributionItem,
   keyColumns: 2,

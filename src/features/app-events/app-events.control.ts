@@ -26,7 +26,7 @@ export const time = { ...worldTime, description: "Unix seconds or ISO 8601" };
 const flag = Type.Union([Type.Literal(0), Type.Literal(1)]);
 export const seconds = Type.Integer({ description: "Unix seconds" });
 const decimal = Type.String({ description: "decimal" });
-export const sums = Type.Record(Type.String(), decimal, { description: "by currency, empty for none" });
+export const sums = Type.Record(Type.String(), decimal, { description: "by currency; the key is empty for values without a currency" });
 export const event = Type.String({ description: "MOBILE_APP_INSTALL, CUSTOM_APP_EVENTS or DEFERRED_APP_LINK" });
 
 const logged = Type.Object({
@@ -56,7 +56,7 @@ const testEvent = Type.Object({
   event_name: Type.Optional(Type.String()),
   event_id: Type.Optional(Type.String()),
   verdict: Type.Union([Type.Literal("accepted"), Type.Literal("duplicate"), Type.Literal("refused")]),
-  reason: Type.Optional(Type.String({ description: "why it was refused" })),
+  reason: Type.Optional(Type.String({ description: "the error of the refused request" })),
   dropped_user_data: Type.Integer(),
 });
 
@@ -74,20 +74,20 @@ const daySum = Type.Object({
   day: Type.String({ format: "date", description: "UTC" }),
   event,
   event_name: Type.Optional(Type.String()),
-  currency: Type.String({ description: "empty for none" }),
+  currency: Type.String({ description: "empty for values without a currency" }),
   count: Type.Integer(),
   sum: Type.Optional(decimal),
 });
 
 const logFilter = {
-  name: Type.Optional(Type.String({ description: "of the event" })),
-  since: Type.Optional({ ...time, description: "arrived since: Unix seconds or ISO 8601" }),
+  name: Type.Optional(Type.String({ description: "the name of the events" })),
+  since: Type.Optional({ ...time, description: "only events that arrived at this time or later: Unix seconds or ISO 8601" }),
 };
 const logQuery = Type.Object({ ...logFilter, ...pageQuery.properties });
 const exportQuery = Type.Object(logFilter);
 export const spanQuery = Type.Object({ since: Type.Optional(time), until: Type.Optional(time) });
 
-/** The app of the path. Throws 404. */
+/** The app in the path. Throws 404. */
 export async function appOf({ world, path }: ControlRequest): Promise<NodeId> {
   const id = path.app ?? "";
   if (!isNodeId(id) || (await world.findNode(id))?.type !== "app") throw notFound(`app ${id}`);
@@ -96,7 +96,7 @@ export async function appOf({ world, path }: ControlRequest): Promise<NodeId> {
 
 const NO_DEVICE: LoggedDevice = { application_tracking_enabled: 1, advertiser_tracking_enabled: 1, dropped_user_data: 0 };
 
-/** The kind of an event by its name in the log, and the name of a custom one. */
+/** The kind of an event by its name in the log, and the name of a custom event. */
 function named(name: string): { event: string; event_name?: string } {
   const kind = eventKinds.find((one) => kindName(one) === name);
   return kind === undefined ? { event: "CUSTOM_APP_EVENTS", event_name: name } : { event: kind };
@@ -125,7 +125,7 @@ export function logEntry(row: EventRow): Static<typeof logged> {
   };
 }
 
-/** Rows read at once by an export. */
+/** Rows that an export reads at once. */
 const EXPORT_ROWS = 1_000;
 
 /** The log as JSON lines, newest first. Each chunk consists of whole lines. Events that arrive during the export are left out. */
@@ -151,7 +151,7 @@ export async function listEventNames(world: World, app: NodeId): Promise<Static<
       active: active === 1,
       count: parts.reduce((sum, { count }) => sum + count, 0),
       sums: Object.fromEntries(parts.filter(({ valued }) => valued > 0).map(({ currency, sum }) => [currency, amountText(sum)])),
-      // A name has no events when the request that added it contained only duplicates.
+      // A name has no events if the request that added it contained only duplicates.
       first_time: parts.reduce((first, { first_time }) => Math.min(first, first_time), parts[0]?.first_time ?? 0),
       last_time: parts.reduce((last, { last_time }) => Math.max(last, last_time), 0),
     };
@@ -189,7 +189,7 @@ async function exportAppEvents(request: ControlRequest<Static<typeof exportQuery
   return new Response(streamOf(exportLines(request.world, app, filterOf(request.query))), { headers: { "content-type": NDJSON } });
 }
 
-/** Reads no faster than the caller does. */
+/** A stream that reads the next piece only when the caller is ready for it. */
 function streamOf(pieces: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> {
   return new ReadableStream({
     async pull(controller) {
@@ -201,14 +201,14 @@ function streamOf(pieces: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array
   });
 }
 
-/** LIM-3: frees the name's place. Returns false when the app has no such name. */
+/** LIM-3: frees the name's place. Returns false if the app has no such name. */
 export const deactivateEventName = (world: World, app: NodeId, name: string): Promise<boolean> =>
   world.database.write(async (tx) => {
     await tx.lock("app events", app);
     return setNameActive(tx, app, name, false);
   });
 
-/** D-291: an active name takes a place. Returns false when the app has no such name; throws 409 when the app has no place left. */
+/** D-291: an active name takes a place. Returns false if the app has no such name. Throws 409 if the app has no place left. */
 export const activateEventName = (world: World, app: NodeId, name: string): Promise<boolean> =>
   world.database.write(async (tx) => {
     await tx.lock("app events", app);
@@ -261,7 +261,7 @@ async function readDaySums(request: ControlRequest<Static<typeof spanQuery>>): P
 }
 
 const retentionDays = Type.Object(
-  { days: Type.Integer({ minimum: 0, description: "that raw events are kept after they arrived; 0: for good" }) },
+  { days: Type.Integer({ minimum: 0, description: "days for which raw events are kept after their arrival; 0: forever" }) },
   { additionalProperties: false },
 );
 
@@ -272,7 +272,7 @@ async function setRetention({ world, body }: ControlRequest<unknown, Static<type
 
 export const appEventControlRoutes: readonly ControlRoute[] = [
   route(`GET ${APP}`, "listAppEvents", {
-    summary: "The log of an app's events, newest first. With a filter a page may be short and still have a next one",
+    summary: "The log of an app's events, newest first. With a filter, a page can be short and still have a next one",
     query: logQuery,
     response: listOf(logged),
     handle: listAppEvents,
@@ -291,9 +291,9 @@ export const appEventControlRoutes: readonly ControlRoute[] = [
     handle: async (request) => ({ data: await listEventNames(request.world, await appOf(request)), paging: {} }),
   }),
   nameRoute("activate", activateEventName, "Activates a deactivated event name again: it takes a place, and its events are accepted from now on"),
-  nameRoute("deactivate", deactivateEventName, "Deactivates an event name: its place is free at once, and its events are refused from now on"),
+  nameRoute("deactivate", deactivateEventName, "Deactivates an event name: its place is free, and its events are refused from now on"),
   route(`GET ${APP}/sums`, "listEventSums", {
-    summary: "Counts and exact sums of an app's events by day, name and currency; without since and until those of all days",
+    summary: "Counts and exact sums of an app's events by day, name and currency; without since and until, those of all days",
     query: spanQuery,
     response: listOf(daySum),
     handle: readDaySums,
@@ -305,12 +305,12 @@ export const appEventControlRoutes: readonly ControlRoute[] = [
     handle: readTestEvents,
   }),
   route("GET /v1/worlds/{w}/app-events-retention", "readEventRetention", {
-    summary: "How long raw events are kept; counts and sums stay for good",
+    summary: "How long raw events are kept; counts and sums are kept forever",
     response: retentionDays,
     handle: async ({ world }) => ({ days: await readRetentionDays(world) }),
   }),
   route("PUT /v1/worlds/{w}/app-events-retention", "setEventRetention", {
-    summary: "Says for this world how long raw events are kept; older ones go within a day",
+    summary: "Sets how long this world keeps raw events; older ones are deleted within a day",
     body: retentionDays,
     response: retentionDays,
     handle: setRetention,

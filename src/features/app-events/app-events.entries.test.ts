@@ -1,4 +1,4 @@
-/** An entry of the log with nothing but what every event has, and the sums of days in which devices installed the app. */
+/** A log entry of an event without optional parts, and the sums of days with installs. */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { openPlaza } from "#harness/plaza";

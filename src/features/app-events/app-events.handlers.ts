@@ -13,7 +13,7 @@ import { type ReportRequest, readDevice, readEventList } from "./intake/parse-re
 import { readUserData } from "./intake/parse-user-data.ts";
 import { testEventsOf } from "./intake/test-view.ts";
 
-/** I1-27, D-71: a duplicate gets the response of the first report. */
+/** I1-27, D-71: a duplicate is accepted like the first report. */
 export async function handleReport(request: ReportRequest): Promise<Static<typeof reportAppEvents.returns>> {
   const { world, params, node } = request;
   const intake = intakeOf(world);
@@ -57,7 +57,7 @@ function showAccepted({ world, node, params }: ReportRequest, report: Report, du
   testEventsOf(world).add({ app: node.id, received, kind: params.event, events, duplicates, refusal: undefined, dropped });
 }
 
-/** The test events view shows a refused request as far as it can be parsed. */
+/** The test events view shows the events of a refused request as far as they can be parsed. */
 export function showRefused(request: OperationRequest<Parameters>, error: unknown): void {
   const { world, node, params } = request;
   const refusal = error instanceof Error ? error.message : String(error);

@@ -1,6 +1,6 @@
 /**
- * Retention: raw events are deleted some days after they arrived; counts, sums, names and installs stay. So does a request as long
- * as an event of it may still be repeated: for 48 hours after it arrived and after the event's time (D-71).
+ * Retention: raw events are deleted some days after their arrival; counts, sums, names and devices stay. A request also stays as long as a
+ * duplicate of one of its events may arrive: for 48 hours after its arrival and after the event's time (D-71).
  */
 import { defineSetting, readSetting } from "#graph/contract/feature";
 import { findSetting, saveSetting } from "#graph/worlds/settings.store";
@@ -12,19 +12,19 @@ import type { Reader, Transaction } from "#storage/database";
 import { DAY_SECONDS, DEDUP_WINDOW_SECONDS } from "./app-events.limits.ts";
 import { deleteEventsBetween, findExpired, listAppsWithEvents } from "./log/log.store.ts";
 
-/** A world can have a number of its own. */
+/** A world can override this setting. */
 export const appEventDays = defineSetting({
   name: "app_event_days",
   value: "DAYS",
   minimum: 0,
-  // A quarter: longer than the windows of attribution look back (LIM-10, LIM-12).
+  // A quarter, which is longer than the windows of attribution (LIM-10, LIM-12).
   default: 90,
-  summary: "days that raw app events are kept, at least the 48 hours of deduplication; 0: for good. Counts and sums stay",
+  summary: "days for which raw app events are kept, at least the 48 hours of deduplication; 0: forever. Counts and sums stay",
 });
 
 const KIND = "app_event_retention";
 const KEY = "daily";
-/** Rows deleted in one write, with what the indexes have of them. It takes no longer than a batch of events. */
+/** Log rows that one write deletes, together with their index rows. Such a write takes no longer than a batch of events. */
 const ROWS_PER_WRITE = 1_000;
 
 export const retention: JobKind<World> = {
@@ -46,7 +46,7 @@ export async function ensureRetention(tx: Transaction, world: World): Promise<vo
   if ((await world.jobs.dueTimeOf(tx, KIND, KEY)) === undefined) await schedule(tx, world);
 }
 
-/** Days: the setting of the world, else the configured one; 0 keeps events forever. */
+/** Days: the world's own setting, or else the configured one; 0 keeps events forever. */
 export async function readRetentionDays(world: World, reader: Reader = world.database.reader): Promise<number> {
   const ofWorld = await findSetting(reader, appEventDays.name);
   return ofWorld === undefined ? readSetting(world, appEventDays) : Number(ofWorld);
@@ -72,7 +72,7 @@ interface Expiry {
   readonly repeatable: number;
 }
 
-/** Deals with requests after the number `after`. Returns the number of the newest one, or undefined when no expired one is left. */
+/** Deletes expired requests after the number `after`. Returns the number of the newest one, or undefined if none is left. */
 const deleteSome = (world: World, app: NodeId, after: number, { before, repeatable }: Expiry): Promise<number | undefined> =>
   world.database.write(async (tx) => {
     await tx.lock("app events", app);

@@ -7,16 +7,16 @@ export const DAY_SECONDS = 86_400;
 /** D-70. */
 export const PARAMETERS_MAX = 25;
 export const VALUE_CHARACTERS_MAX = 100;
-/** The document limits only values; names of parameters get the same limit. */
+/** The document limits only values; parameter names have the same limit. */
 export const PARAMETER_NAME_CHARACTERS_MAX = 100;
-/** D-70: entries of a list parameter. A cart has fewer; each entry's values have the limit of values. */
+/** D-70: entries of a list parameter. A cart has fewer. Each text in an entry has the limit of values. */
 export const LIST_ITEMS_MAX = 1_000;
 export const EXTINFO_VALUES = 16;
-/** The document names no limit, so device ids get that of values; advertising ids have 36 characters. */
+/** The document names no limit, so device ids have the limit of values; advertising ids have 36 characters. */
 export const DEVICE_ID_CHARACTERS_MAX = VALUE_CHARACTERS_MAX;
-/** D-290. A device gets a new cookie or advertising id now and then; more ids than these come from an id that many devices send. */
+/** D-290. A device gets a new cookie or advertising id now and then. If there are more ids, many devices send one of them. */
 export const DEVICE_IDS_MAX = 100;
-/** At 100 bytes each they fill the largest body that is accepted by default (1 MiB). */
+/** With 100 bytes for each event, they fill the largest body that is accepted by default (1 MiB). */
 export const EVENTS_PER_REQUEST_MAX = 10_000;
 /** 9999-12-31 (D-70): a larger `_logTime` is in milliseconds by mistake. */
 export const LOG_TIME_MAX = UNIX_SECONDS_MAX;
@@ -32,5 +32,5 @@ export const VIEW_WINDOW_SECONDS = DAY_SECONDS;
 export const REPORT_CLICK_WINDOW_SECONDS = 28 * DAY_SECONDS;
 export const REPORT_VIEW_WINDOW_SECONDS = DAY_SECONDS;
 
-/** D-74: rows in the response of a report, the newest; the largest page of a list (D-31). */
+/** D-74: the newest rows in the response of a report: as many as the largest page of a list (D-31). */
 export const ATTRIBUTED_AT_ONCE = 100;

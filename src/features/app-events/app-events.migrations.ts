@@ -4,7 +4,7 @@ export const appEventMigrations: readonly Migration[] = [
   {
     name: "tables",
     statements: [
-      // The log. `request` is the number of the request in its app, in the order of commits, so rows are appended and old rows are adjacent.
+      // The log. `request` numbers the requests of an app in the order of commits, so rows are appended and old rows are adjacent.
       // `device` is set in the first row of a request only; `value` is in millionths; `key` is set beside an `event_id` (`log/fingerprints.ts`).
       `CREATE TABLE app_events (
         app BIGINT NOT NULL, request BIGINT NOT NULL, position INTEGER NOT NULL, received BIGINT NOT NULL, time BIGINT NOT NULL, name TEXT NOT NULL,
@@ -12,7 +12,7 @@ export const appEventMigrations: readonly Migration[] = [
         PRIMARY KEY (app, request, position)
       ) WITHOUT ROWID`,
       "CREATE INDEX app_events_by_key ON app_events (key) WHERE key IS NOT NULL",
-      // The newest request number of an app whose log is empty after retention: no number is used twice.
+      // The newest request number of an app whose log retention has emptied, so that no number is used twice.
       "CREATE TABLE app_event_last_requests (app BIGINT PRIMARY KEY, request BIGINT NOT NULL) WITHOUT ROWID",
       "CREATE TABLE app_event_names (app BIGINT NOT NULL, name TEXT NOT NULL, active INTEGER NOT NULL, PRIMARY KEY (app, name)) WITHOUT ROWID",
       // `day` is in UTC, counted from 1970-01-01; -1 is the total of all days. The sum is high * 10^18 + low millionths.
@@ -21,7 +21,7 @@ export const appEventMigrations: readonly Migration[] = [
         sum_high BIGINT NOT NULL, sum_low BIGINT NOT NULL, first_time BIGINT NOT NULL, last_time BIGINT NOT NULL,
         PRIMARY KEY (app, day, name, currency)
       ) WITHOUT ROWID`,
-      // The ids of devices (`log/joined-ids.store.ts`). All ids with one number are one device.
+      // The ids of devices (`log/joined-ids.store.ts`). All ids with the same number are one device.
       `CREATE TABLE app_device_ids (app BIGINT NOT NULL, identity TEXT NOT NULL, device BIGINT NOT NULL, installed INTEGER NOT NULL, PRIMARY KEY (app, identity))
         WITHOUT ROWID`,
       "CREATE INDEX app_device_ids_by_device ON app_device_ids (app, device)",

@@ -9,7 +9,7 @@ interface StandardEvent {
   readonly valueToSum?: string;
 }
 
-/** How a value is written. `content ids` may be, and `content list` is, JSON in a string. */
+/** How a value is written. `content ids` can be JSON in a string, and `content list` always is. */
 type Form = "string" | "currency" | "content type" | "content ids" | "content list" | "integer" | "boolean";
 
 /** EVT-37 to EVT-51; D-76 for `pf_ad_type` and `pf_order_id`. */
@@ -61,12 +61,12 @@ export const standardEvents: Readonly<Record<string, StandardEvent>> = {
   pf_mobile_content_view: {
     clause: "EVT-20",
     parameters: ["pf_content_type", "pf_content_id", "pf_currency"],
-    valueToSum: "price of the item viewed, if it has one",
+    valueToSum: "price of the item viewed, if applicable",
   },
   pf_mobile_initiated_checkout: {
     clause: "EVT-21",
     parameters: ["pf_content_type", "pf_content_id", "pf_num_items", "pf_payment_info_available", "pf_currency"],
-    valueToSum: "total price of what is in the cart",
+    valueToSum: "total price of the cart",
   },
   pf_mobile_level_achieved: { clause: "EVT-22", parameters: ["pf_level"] },
   pf_mobile_purchase: {
@@ -87,7 +87,7 @@ export const isStandardEvent = (name: string): boolean => Object.hasOwn(standard
 
 const priced = new Set(Object.keys(standardEvents).filter((name) => standardEvents[name]?.parameters.includes("pf_currency")));
 
-/** EVT-43, D-76: `_valueToSum` is a price where the event's row lists `pf_currency`. */
+/** EVT-43, D-76: `_valueToSum` is a price if the event's row lists `pf_currency`. */
 export const isPriced = (name: string): boolean => priced.has(name);
 
 /**
@@ -105,5 +105,5 @@ const CODES = `
 
 export const currencies: ReadonlySet<string> = new Set(CODES.trim().split(/\s+/));
 
-/** As documents say it. */
+/** A word of the schema, for the contract and the documents. */
 export const currencyCode = { type: "string", enum: [...currencies], [SHAPE_OF]: "currency" } as const;

@@ -17,7 +17,7 @@ const COOKIE = "x".repeat(22);
 
 const world = {
   clock: { now: NOW, frozen: true },
-  // Each with room for two of the three names.
+  // Each app may use two of the three names.
   apps: APPS.map((id) => ({ id, name: "Shop", secret: "s", event_name_limit: 2 })),
   ads: APPS.map((app) => ({ id: `85${app}`, app, campaign_id: "9501" })),
 };
@@ -35,7 +35,7 @@ const event = fc.record({
   _valueToSum: fc.constantFrom(1, "0.5", undefined),
   _logTime: secondsAround(NOW, DAY, [NOW - 2 * DAY, NOW]),
 });
-/** What happens to one app, or to both: time passes for all. */
+/** A step for one app, or for both: time passes for all. */
 const step = fc.oneof(
   { weight: 6, arbitrary: fc.record({ kind: fc.constant("events" as const), device, events: fc.array(event, { minLength: 1, maxLength: 3 }) }) },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant("install" as const), device }) },
@@ -53,7 +53,7 @@ const buy: Step = {
 };
 const install: Step = { kind: "install", device: { advertiser_id: "a" } };
 const days = (count: number): Step => ({ kind: "days", days: count });
-/** Histories that chance rarely meets: a removed app and one that has its devices, and requests of one number that expire on other days. */
+/** Histories that are rarely drawn: a removed app whose devices another app has, and requests with one number that expire on different days. */
 const examples: [[App, Step][]][] = [
   [[...APPS.map((app): [App, Step] => [app, install]), ["1001", { kind: "remove" }], ["1002", install], ["1001", install]]],
   [

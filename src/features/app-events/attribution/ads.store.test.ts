@@ -1,4 +1,4 @@
-/** Ads and touches by row: of one ad or person where another has the same, and times that are the first and the last. */
+/** Rows of ads and touches: those of one ad or person, beside another with equal ones, and the first and last times. */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { openPlaza } from "#harness/plaza";

@@ -1,4 +1,4 @@
-/** Ads and their touches, that is clicks and impressions. */
+/** Ads and their touches: clicks and impressions. */
 import { deleteNode, insertNode } from "#graph/worlds/nodes.store";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
@@ -50,7 +50,7 @@ export async function saveAd(tx: Transaction, ad: Ad): Promise<void> {
     WHERE id = ${ad.id}`);
 }
 
-/** Removes an app that is being deleted from the apps that ads track. */
+/** Removes a deleted app from the apps that ads track. */
 export async function untrackApp(tx: Transaction, app: NodeId): Promise<void> {
   const ads = await tx.all<AdRow>(append(selectAds("1", LARGEST_ID), "AND a.tracked_apps LIKE ?", [`%"${app}"%`]));
   for (const ad of ads.map(adOf)) await saveAd(tx, { ...ad, tracked_apps: ad.tracked_apps.filter((tracked) => tracked !== app) });
@@ -118,7 +118,7 @@ export async function findTouches(reader: Reader, identities: readonly string[])
   return [...new Map(rows.map((row) => [row.touch, touchOf(row)])).values()];
 }
 
-/** Touches of one ad read at once. */
+/** Touches of one ad that are read at once. */
 const TOUCHES_PAGE = 5_000;
 
 /** The touches of one ad from `since` to `until`, for reports, in the order in which they were recorded. */
@@ -137,7 +137,7 @@ export async function* touchesOfAd(reader: Reader, ad: string, since: number, un
   }
 }
 
-/** The touches of a person, of whichever of their devices. */
+/** Deletes the touches that name one of a person's identities. Returns their number. */
 export async function deleteTouchesOf(tx: Transaction, identities: readonly string[]): Promise<number> {
   const named = sql`SELECT CAST(i.touch AS TEXT) AS touch FROM ad_touch_identities i WHERE i.identity`;
   const touches = new Set((await allInList<{ touch: string }>(tx, named, identities)).map(({ touch }) => touch));

@@ -10,7 +10,7 @@ const entry = closedMap({
   app: idOf("app"),
   /** The ad's own id by default. */
   campaign_id: Type.Optional(worldId),
-  /** `APP_INSTALLS` and `APP_ENGAGEMENT` claim the ad's own app; any other claims the tracked apps (ATTR-7). */
+  /** With `APP_INSTALLS` or `APP_ENGAGEMENT` the ad claims events of its own app, otherwise of the tracked apps (ATTR-7). */
   objective: Type.String({ minLength: 1, default: "APP_INSTALLS" }),
   tracked_apps: Type.Array(idOf("app"), { default: [] }),
 });

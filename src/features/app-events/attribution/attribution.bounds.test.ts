@@ -8,18 +8,18 @@ import { attributionControlRoutes } from "./attribution.control.ts";
 const routeOf = (operation: string) => [...appEventControlRoutes, ...attributionControlRoutes].find((route) => route.operation === operation);
 const ids = { right: ["x", undefined], wrong: [""] };
 
-test("an ad's objective is any word, and none is no word", () => {
+test("an ad's objective is any word, and must not be empty", () => {
   expectBounds(adSection.entry, { id: "8501", app: "1001" }, { objective: { right: ["X"], wrong: [""] } });
 });
 
-test("a click, an impression and a device that is asked for have an id of one character at least", () => {
+test("the ids of a click, an impression and a wanted device have at least one character", () => {
   for (const operation of ["recordClick", "recordImpression"])
     expectBounds(routeOf(operation)?.body as TSchema, { ad: "8501" }, { advertiser_id: ids, attribution: ids });
   expectBounds(routeOf("readDevice")?.query as TSchema, {}, { advertiser_id: ids, attribution: ids });
   expect(routeOf("readAttributionReport")?.body).toBeUndefined();
 });
 
-test("raw events are kept for a number of days, 0 for good", () => {
+test("raw events are kept for a number of days, or forever if it is 0", () => {
   expectBounds(routeOf("setEventRetention")?.body as TSchema, {}, { days: { right: [0, 1, 400], wrong: [-1, 0.5, undefined] } });
 });
 

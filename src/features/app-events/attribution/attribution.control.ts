@@ -1,4 +1,4 @@
-/** What ads did for an app: clicks and impressions recorded, and the report that counts them. */
+/** Control routes of attribution: they record clicks and impressions, report attributed events, and show a device. */
 import { type Static, Type } from "typebox";
 import { badRequest, unprocessable } from "#control-contract/errors";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
@@ -18,8 +18,8 @@ const reportRow = Type.Object({
   campaign_id: Type.String(),
   event,
   event_name: Type.Optional(Type.String()),
-  click_through: Type.Integer({ description: "events due to a click of the 28 days before" }),
-  view_through: Type.Integer({ description: "events due to an impression of the day before, where there was no click" }),
+  click_through: Type.Integer({ description: "events attributed to a click in the 28 days before" }),
+  view_through: Type.Integer({ description: "events attributed to an impression in the day before, because there was no such click" }),
   cross_campaign: Type.Integer(),
   cross_device: Type.Integer(),
   sums,
@@ -43,8 +43,8 @@ async function readReport(request: ControlRequest<Static<typeof spanQuery>>): Pr
 }
 
 const deviceQuery = Type.Object({
-  advertiser_id: Type.Optional(Type.String({ minLength: 1, description: "of the device" })),
-  attribution: Type.Optional(Type.String({ minLength: 1, description: "the mobile cookie of the device, in its place" })),
+  advertiser_id: Type.Optional(Type.String({ minLength: 1, description: "advertising id of the device" })),
+  attribution: Type.Optional(Type.String({ minLength: 1, description: "mobile cookie of the device, instead of advertiser_id" })),
 });
 
 const deviceTouch = Type.Object({
@@ -62,15 +62,15 @@ const deviceEvent = Type.Object({
   event,
   event_name: Type.Optional(Type.String()),
   event_time: seconds,
-  tracked: Type.Boolean({ description: "false: `advertiser_tracking_enabled` 0, so it is due to no ad" }),
-  due_to: Type.Optional(Type.String({ description: "the id of the touch; left out where there is none" })),
+  tracked: Type.Boolean({ description: "false: the event has `advertiser_tracking_enabled` 0, so it is attributed to no ad" }),
+  due_to: Type.Optional(Type.String({ description: "the id of the click or impression that the event is attributed to; absent if there is none" })),
   cross_campaign: Type.Optional(Type.Boolean()),
   cross_device: Type.Optional(Type.Boolean()),
 });
 
 async function readDevice(request: ControlRequest<Static<typeof deviceQuery>>): Promise<unknown> {
   const device = await deviceOf(request.world, await appOf(request), request.query);
-  if (device === undefined) throw badRequest("advertiser_id or attribution is needed", "advertiser_id");
+  if (device === undefined) throw badRequest("advertiser_id or attribution is required", "advertiser_id");
   return device;
 }
 
@@ -82,7 +82,7 @@ export interface TouchInput {
   readonly time: number;
 }
 
-/** The devices and persons of a touch; empty when it has no device id, no cookie and no hashed person key. */
+/** The ids and persons that a touch names; empty if it has no device id, no cookie and no hashed person key. */
 function identitiesOfTouch({ advertiser_id, attribution, ud = {} }: TouchInput): string[] {
   const hashed = Object.fromEntries(Object.entries(ud).filter(([, value]) => isHashed(value)));
   return [...deviceIdentities({ advertiser_id, attribution }), ...personsOf(readUserData(hashed).kept)];
@@ -97,16 +97,16 @@ export async function recordTouch(world: World, kind: Touch["kind"], touch: Touc
 const handleTouch =
   (kind: Touch["kind"]) =>
   async ({ world, body }: ControlRequest<unknown, Static<typeof touchInput>>): Promise<unknown> => {
-    if ((await world.findNode(body.ad))?.type !== "ad") throw unprocessable(`ad refers to ${body.ad}, which is no ad of this world`, "ad");
+    if ((await world.findNode(body.ad))?.type !== "ad") throw unprocessable(`ad refers to ${body.ad}, but this world has no such ad`, "ad");
     const touch = { ...body, time: body.time ?? unixSeconds(world.clock) };
     if (identitiesOfTouch(touch).length === 0)
-      throw badRequest("advertiser_id, attribution or a hashed em, ph or external_id in ud is needed", "advertiser_id");
+      throw badRequest("advertiser_id, attribution or a hashed em, ph or external_id in ud is required", "advertiser_id");
     return { id: await recordTouch(world, kind, touch) };
   };
 
 const touchRoute = (kind: Touch["kind"], edge: string, operation: string): ControlRoute =>
   route(`POST /v1/worlds/{w}/attribution/${edge}`, operation, {
-    summary: `Records ${kind === "click" ? "a click on" : "an impression of"} an ad; the time is now unless it is given`,
+    summary: `Records ${kind === "click" ? "a click on" : "an impression of"} an ad; without time, the current time counts`,
     body: touchInput,
     status: 201,
     response: Type.Object({ id: Type.String() }),
@@ -116,18 +116,20 @@ const touchRoute = (kind: Touch["kind"], edge: string, operation: string): Contr
 
 export const attributionControlRoutes: readonly ControlRoute[] = [
   route(`GET ${APP}/report`, "readAttributionReport", {
-    summary: "Events due to ads by the model of ads reporting: 1-day view through 28-day click",
+    summary: "Events attributed to ads in the model of ads reporting: 1-day view through 28-day click",
     query: spanQuery,
     response: Type.Object({ since: seconds, until: seconds, data: Type.Array(reportRow) }),
     handle: readReport,
   }),
   route(`GET ${APP}/device`, "readDevice", {
     summary:
-      "A device by one of its ids: clicks and impressions with their windows, its newest 200 events, and the touch that each is due to, as `app_attribution` with `consider_views` says",
+      "A device by one of its ids: its clicks and impressions with their windows, its newest 200 events, and the click or impression that each is attributed to, as in `app_attribution` with `consider_views`",
     query: deviceQuery,
     response: Type.Object({
-      ids: Type.Array(Type.String(), { description: "all that requests and touches tie together" }),
-      touches: Type.Array(deviceTouch, { description: "of the device, its persons and their other devices, the oldest first" }),
+      ids: Type.Array(Type.String(), { description: "all ids of the device" }),
+      touches: Type.Array(deviceTouch, {
+        description: "clicks and impressions of the device, its persons and their other devices, the oldest first",
+      }),
       events: Type.Array(deviceEvent, { description: "the newest first" }),
     }),
     handle: readDevice,

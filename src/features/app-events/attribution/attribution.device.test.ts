@@ -1,4 +1,4 @@
-/** A device as the operator sees it, and reports and lists of more ads and touches than are read at once. */
+/** The operator's view of a device, and reports and lists of more ads and touches than one query reads. */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { openPlaza } from "#harness/plaza";

@@ -52,7 +52,7 @@ onEachDatabase("attribution", (database) => {
     ]);
     expect(await ask(plaza, { advertiser_id: "a", event: "MOBILE_APP_INSTALL" })).toMatchObject([{ event: "MOBILE_APP_INSTALL" }]);
     expect(await ask(plaza, { advertiser_id: "b" })).toEqual([]);
-    // The id of all zeros is none.
+    // The id of all zeros counts as absent.
     for (const query of [{}, { advertiser_id: "" }, { advertiser_id: "00000000-0000-0000-0000-000000000000" }]) {
       const { status, body } = await plaza.get("/v26.0/1001/app_attribution", { bearer: "1001|s", query });
       expect({ status, body }).toMatchObject({ status: 400, body: { error: { code: 100, error_data: { parameter: "advertiser_id" } } } });
@@ -153,7 +153,7 @@ onEachDatabase("attribution", (database) => {
     expect(await ask(plaza)).toEqual([]);
     expect((await post(plaza, { event: "MOBILE_APP_INSTALL", advertiser_id: "a", consider_views: false })).body).toEqual({ success: true, data: [] });
     await click(plaza, { advertiser_id: "a" });
-    // I1-23: of the kind that is reported, though the conversion is attributed to the click as well.
+    // I1-23: only rows of the reported kind, although the conversion is attributed to the click as well.
     const again = await post(plaza, { event: "MOBILE_APP_INSTALL", advertiser_id: "a", consider_views: true });
     expect(again.body.data).toEqual([{ ...row, click_time: NOW - DAY }]);
     expect((await ask(plaza, { advertiser_id: "a", consider_views: true }))[1]).toEqual({ ...row, click_time: NOW - DAY });
@@ -199,7 +199,7 @@ onEachDatabase("attribution", (database) => {
     const plaza = await open();
     const attribution = "A".repeat(22);
     await post(plaza, { event: "MOBILE_APP_INSTALL", advertiser_id: "a", attribution, ud: { em: EM }, advertiser_tracking_enabled: 0 });
-    // A touch of that person elsewhere is none of this device's; one that names its other id is.
+    // A touch of that person on another device does not belong to this device; a touch that names its other id does.
     await click(plaza, { advertiser_id: "b", ud: { em: EM } });
     await buy(plaza, NOW);
     expect(await ask(plaza)).toEqual([]);

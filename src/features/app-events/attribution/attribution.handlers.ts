@@ -1,4 +1,4 @@
-/** Reading attribution (D-74): applies the rule to the events of devices and the touches of their persons. */
+/** Reads attribution (D-74): applies the rule to a device's events and touches. */
 import type { Static } from "typebox";
 import type { ListRequest } from "#graph/contract/operation";
 import type { World } from "#graph/worlds/world";
@@ -31,7 +31,7 @@ interface Attributed {
   readonly place: EventPlace;
 }
 
-/** One page, newest event first; events that are attributed to no ad are left out. */
+/** One page, newest event first, without events that no ad caused. */
 export async function attributionOf(world: World, app: NodeId, input: AttributionQuery, page: PageRequest): Promise<ListPage<AttributedRow>> {
   const { ids, touches } = await findDevice(world, app, deviceIdentities(input));
   const model = input.considersViews ? clicksAndViews : clicksAlone;
@@ -47,7 +47,7 @@ export async function attributionOf(world: World, app: NodeId, input: Attributio
   };
   const isBackward = page.before !== undefined;
   const key = placeOf(page.before ?? page.after);
-  // One extra row shows whether more rows follow, one on the other side whether rows precede.
+  // One row more shows whether rows follow, and one on the other side whether rows precede.
   const found = await search(isBackward, page.isInclusive === true ? including(key, isBackward) : key, page.limit + 1);
   const hasMore = found.length > page.limit;
   if (hasMore) found.length = page.limit;
@@ -76,7 +76,7 @@ function timesOf(touches: readonly Touch[], app: NodeId, { click_seconds, view_s
 
 const placeOf = (key: readonly string[] | undefined): EventPlace | undefined => key && [Number(key[0]), Number(key[1])];
 
-/** The place before this one in the direction, so that the search includes it. */
+/** The place before this one in the direction of the search, so that the search includes it. */
 const including = (place: EventPlace | undefined, isBackward: boolean): EventPlace | undefined =>
   place && [place[0], place[1] + (isBackward ? -1 : 1)];
 
@@ -97,12 +97,12 @@ function rowOf({ kind, name, time }: DeviceEvent, { touch, cross_campaign, cross
   };
 }
 
-/** As many as a person looks at. */
+/** Nobody looks at more. */
 const EVENTS_MAX = 200;
 
 /**
- * A device as the operator sees it: its touches with their windows, its newest events, and the touch that each is due to by the model of
- * `app_attribution` with `consider_views`. Undefined: no id was given.
+ * A device for the operator: its touches with their windows, its newest events, and the touch that each is attributed to, as in
+ * `app_attribution` with `consider_views`. Undefined if no id was given.
  */
 export async function deviceOf(world: World, app: NodeId, given: Partial<Pick<AttributionQuery, "advertiser_id" | "attribution">>): Promise<unknown> {
   const wanted = deviceIdentities(given);
@@ -133,9 +133,9 @@ function touchShown({ id, kind, time, ad }: Touch, app: NodeId) {
   return { id, kind, time, until, ad_id: ad.id, campaign_id: ad.campaign_id, objective: ad.objective, claims: isClaimable(ad, app) };
 }
 
-/** Ads read at once. */
+/** Ads that are read at once. */
 const ADS_PAGE = 1_000;
-/** Events read at once. */
+/** Events that are read at once. */
 const ROWS_AT_ONCE = 1_000;
 
 interface ReportRow {
@@ -197,7 +197,7 @@ function reportRow(rows: Map<string, ReportRow>, ad: Ad, { kind, name }: DeviceE
   return row;
 }
 
-/** Ids of the devices that may have an attributed event: the devices of touches, and those linked to them by persons. */
+/** Ids of all devices that may have an attributed event: those that touches name, and those that persons link to them. */
 async function touchedDevices(world: World, app: NodeId, since: number, until: number): Promise<Set<string>> {
   const touched = await touchedIdentities(world.database.reader, app, since, until);
   const ids = await wholeDevices(world, app, touched.filter(isDevice));

@@ -22,14 +22,14 @@ const world = {
   ads: APPS.map((app, at) => ({ id: `850${at + 1}`, app, campaign_id: "9501", objective: "APP_INSTALLS" })),
 };
 
-/** What a request or a click names, as sent. */
+/** The ids and the person of a request or a click, as sent. */
 const names = fc.record({
   advertiser_id: fc.constantFrom(undefined, "a", "b", "c", PHONE, PHONE.toUpperCase(), NO_ID),
   attribution: fc.constantFrom(undefined, undefined, COOKIE, COOKIE.toUpperCase(), NO_ID, "x".repeat(22), "X".repeat(22)),
   em: fc.constantFrom(undefined, undefined, sha256("p"), sha256("p").toUpperCase(), sha256("q")),
 });
 const at = secondsAround(NOW, DAY, [NOW - 40 * DAY, NOW]);
-/** Of a click, the app whose ad it is on. */
+/** The app that reports, or whose ad is clicked. */
 const app = fc.constantFrom(...APPS);
 const step = fc.oneof(
   fc.record({ kind: fc.constant("click" as const), app, names, time: at }),
@@ -61,7 +61,7 @@ function deviceOf(steps: readonly Step[], wanted: readonly string[]): string[] {
   return [...ids].sort();
 }
 
-/** Clicks on the ads of all apps tell what belongs together, but requests only for their own app. */
+/** Clicks on the ads of all apps tell which ids belong together, but requests only for their own app. */
 const stepsOf = (steps: readonly Step[], app: string): Step[] => steps.filter((one) => one.kind === "click" || one.app === app);
 
 function rowsOf(steps: readonly Step[], app: string, wanted: string, days: number, isReport: boolean): Row[] {
@@ -110,7 +110,7 @@ async function play(plaza: TestPlaza, steps: readonly Step[]): Promise<void> {
 
 type Paging = { cursors: { before: string; after: string }; next?: string; previous?: string };
 
-/** All rows, by pages; the pages on the way back are those of the way there. */
+/** All rows of all pages. Checks that the pages backwards equal the pages forwards. */
 async function readPages(plaza: TestPlaza, app: string, query: Record<string, unknown>): Promise<Row[]> {
   const page = async (cursor: object) => {
     const { body } = await plaza.get(`/v26.0/${app}/app_attribution`, { bearer: `${app}|s`, query: { ...query, ...cursor } });

@@ -15,7 +15,7 @@ import { POSITION_END, type RequestEvent, readDevicesOfRequests, readEventsOfReq
 import { findTouches, type StoredTouch } from "./ads.store.ts";
 import type { AttributableEvent } from "./rule.ts";
 
-/** The request of an event, and its position there: unique in the app, and in the order of arrival. */
+/** The number of an event's request and its position there: unique in the app, and ordered by arrival. */
 export type EventPlace = readonly [request: number, position: number];
 
 export interface DeviceEvent extends AttributableEvent {
@@ -28,7 +28,7 @@ export interface DeviceEvent extends AttributableEvent {
 
 export interface KnownDevice {
   readonly ids: readonly string[];
-  /** Those of the device, its persons, and the devices that these link. */
+  /** The touches of the device, of its persons, and of the devices that these persons link. */
   readonly touches: readonly StoredTouch[];
 }
 
@@ -58,7 +58,7 @@ export const personsOfDevices = async (world: World, app: NodeId, ids: readonly 
 export const devicesOfPersons = async (world: World, app: NodeId, persons: readonly string[]): Promise<string[]> =>
   wholeDevices(world, app, (await namedWith(world, app, persons)).filter(isDevice));
 
-/** All identities of the touches and the requests that name one of these. */
+/** All identities in the touches and requests that name one of these. */
 async function namedWith({ database: { reader } }: World, app: NodeId, wanted: readonly string[]): Promise<string[]> {
   const known = new Set(wanted);
   const named = (await findTouches(reader, wanted)).flatMap(({ identities }) => identities);
@@ -70,7 +70,7 @@ async function namedWith({ database: { reader } }: World, app: NodeId, wanted: r
   return distinct(named);
 }
 
-/** Events of a device to read. */
+/** Which events of a device to read. */
 export interface WantedEvents {
   readonly ids: readonly string[];
   /** Only events of this kind, if given. */
@@ -81,7 +81,7 @@ export interface WantedEvents {
   readonly from?: EventPlace | undefined;
   /** The first and last time of wanted events, in Unix seconds. */
   readonly times: { readonly first: number; readonly last: number };
-  /** How many are probably wanted: so many rows are read first, and more when more are asked for. */
+  /** The number of rows that the first query reads. Further queries read more. */
   readonly count: number;
 }
 
@@ -89,7 +89,7 @@ const REQUESTS_MIN = 16;
 const REQUESTS_MAX = 1_024;
 const ROWS_MAX = 1_000;
 
-/** The events of a device, in the order of the log or against it. */
+/** The events of a device, newest first, or oldest first if `isBackward`. */
 export async function* eventsOf(world: World, app: NodeId, wanted: WantedEvents): AsyncGenerator<DeviceEvent> {
   const { ids, kind, isBackward = false, times, count } = wanted;
   const known = new Set(ids);
@@ -113,7 +113,7 @@ export async function* eventsOf(world: World, app: NodeId, wanted: WantedEvents)
 
 type RequestOrder = Pick<WantedEvents, "ids" | "kind"> & { readonly isBackward: boolean };
 
-/** The numbers of the requests that may be of a device: `start`, if it is one of them, and those beyond it. */
+/** The numbers of the requests that may be of a device, from `start` on. */
 async function* requestsOf(world: World, app: NodeId, { ids, kind, isBackward }: RequestOrder, start: number): AsyncGenerator<number> {
   const name = kind === undefined || kind === "CUSTOM_APP_EVENTS" ? undefined : kindName(kind);
   let from = isBackward ? start - 1 : start + 1;

@@ -1,4 +1,4 @@
-/** D-290: histories of requests whose ids overlap, with duplicates and installs, beside a comparison of everything with everything. */
+/** D-290: histories of requests with overlapping ids, duplicates and installs, compared with a naive search. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { onEachDatabase } from "#harness/databases";
@@ -16,7 +16,7 @@ const world = {
   ads: [{ id: "8501", app: "1001" }],
 };
 
-/** Ids of devices, of all Unicode, and cookies. */
+/** Advertising ids of all Unicode. */
 const deviceId = fc.string({ unit: "grapheme", minLength: 1, maxLength: 3 }).filter((text) => text.isWellFormed() && !text.includes("\u0000"));
 const cookie = fc.constantFrom("x".repeat(22), "y".repeat(22), "z".repeat(22), "0".repeat(22), NO_ID);
 
@@ -38,7 +38,7 @@ const history = fc.uniqueArray(deviceId, { minLength: 3, maxLength: 6 }).chain((
       fc.record({
         ids: idsFrom(devices),
         app: fc.constantFrom("1001", "1001", "1001", "1002"),
-        /** The `event_id` of a custom event, few enough for duplicates. */
+        /** `install`, or the `event_id` of a custom event. There are few, so that some are duplicates. */
         event: fc.constantFrom("install", "install", "1", "2", "3", "4"),
       }),
       { minLength: 1, maxLength: 14 },

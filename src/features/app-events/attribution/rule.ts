@@ -1,10 +1,10 @@
 /**
- * The attribution of an event to an ad (D-74, ATTR clauses): a pure function of the event and the touches of its persons.
+ * The attribution of an event to an ad (D-74, ATTR clauses): a pure function of the event and the touches of its device.
  *
  * | | window | touch | ads |
  * |---|---|---|---|
- * | last click | `click_seconds` | the latest click, even if an impression is later | ads that may claim the app |
- * | view-through, without such a click | `view_seconds` | the latest impression | the same; `views` says for which events |
+ * | last click | `click_seconds` | the latest click, even if an impression is later | ads that may claim events of the app |
+ * | view-through, if there is no such click | `view_seconds` | the latest impression, for the events of `views` | the same |
  */
 import type { EventKind } from "../app-events.contract.ts";
 import { CLICK_WINDOW_SECONDS, REPORT_CLICK_WINDOW_SECONDS, REPORT_VIEW_WINDOW_SECONDS, VIEW_WINDOW_SECONDS } from "../app-events.limits.ts";
@@ -42,7 +42,7 @@ export interface Model {
   readonly view_seconds: number;
   /** The events that may be attributed to impressions. */
   readonly views: "none" | "installs" | "all";
-  /** I1-12, D-76: whether it counts events with `advertiser_tracking_enabled` 0, whose use the document restricts to reporting. */
+  /** I1-12, D-76: whether events with `advertiser_tracking_enabled` 0 count, which the document allows in reports only. */
   readonly countsUntracked: boolean;
 }
 
@@ -63,7 +63,7 @@ export interface Attribution {
   readonly cross_device: boolean;
 }
 
-/** `devices` are all ids of the event's own device; `touches` are those of its device, its persons and their linked devices. */
+/** `devices` are all ids of the event's device; `touches` those of this device, its persons and their linked devices. */
 export function attribute(
   event: AttributableEvent,
   devices: readonly string[],
@@ -91,7 +91,7 @@ export function attribute(
   };
 }
 
-/** Of touches in the same second, the one recorded later. Ids are decimals without leading zeros: the longer one is greater. */
+/** In the same second, the touch that was recorded later. Ids are decimals without leading zeros, so the longer id is greater. */
 const isLater = (one: Touch, other: Touch): boolean =>
   one.time !== other.time ? one.time > other.time : one.id.length !== other.id.length ? one.id.length > other.id.length : one.id > other.id;
 

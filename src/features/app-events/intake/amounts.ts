@@ -10,7 +10,7 @@ const FRACTION_DIGITS_MAX = 6;
 /** Includes exponents (`1e3`), which JSON allows. */
 const DECIMAL = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/;
 
-/** Returns millionths, rounded half-even where more than 6 digits follow the point (D-70), or the problem. */
+/** Returns millionths, rounded half-even if more than 6 digits follow the point (D-70), or the problem as a text. */
 export function readAmount(text: string): bigint | string {
   const plain = readPlain(text);
   if (plain !== -1) return BigInt(plain);
@@ -26,7 +26,7 @@ export function readAmount(text: string): bigint | string {
   return sign === "-" ? -scaled : scaled;
 }
 
-/** The number of the first `kept` digits, rounded half-even by the digits after them; too few digits are filled with zeros. */
+/** The first `kept` digits as a number, rounded half-even by the digits after them; zeros are added to too few digits. */
 function roundedAt(digits: string, kept: number): bigint {
   if (kept < 0) return 0n;
   const number = BigInt(digits.slice(0, kept).padEnd(kept, "0"));
@@ -35,10 +35,10 @@ function roundedAt(digits: string, kept: number): bigint {
   return isAboveHalf || (next === "5" && number % 2n === 1n) ? number + 1n : number;
 }
 
-/** A plain decimal of so many characters is a number of millionths below 2^53. */
+/** In millionths, a plain decimal with at most this many characters is below 2^53. */
 const PLAIN_CHARACTERS_MAX = 9;
 
-/** Reads the usual `21.97` or `5` without a regular expression, for speed; -1 for anything else. */
+/** Reads a usual value such as `21.97` or `5` without a regular expression, which is faster; returns -1 for anything else. */
 function readPlain(text: string): number {
   if (text.length === 0 || text.length > PLAIN_CHARACTERS_MAX) return -1;
   let digits = 0;

@@ -1,7 +1,7 @@
 /**
- * Stores a batch of an app's requests in one transaction: names, duplicates, rows and sums, all or nothing for each request (D-70 to D-72).
+ * Stores a batch of an app's requests in one transaction: names, devices, rows and sums, all or nothing for each request (D-70 to D-72).
  *
- * The transaction locks the app, also across processes, so what is checked here still holds when it is written.
+ * The transaction locks the app, also across processes, so its checks are still valid when it commits.
  */
 import { type GraphError, invalidParameter } from "#kernel/errors";
 import type { NodeId } from "#kernel/ids";
@@ -16,7 +16,7 @@ import { countActiveNames, findNames, insertNames } from "./intake.store.ts";
 import { eventPath, type Report, type ReportedEvent } from "./parse-events.ts";
 import { deviceIdentities, deviceText, identitiesOf } from "./parse-request.ts";
 
-/** The result of a request: the indexes of its duplicate events, or the error because of which nothing is stored. */
+/** The result of a request: the indexes of its duplicate events, or the error that refuses the request. */
 export type Outcome = { readonly duplicates: ReadonlySet<number> } | { readonly refusal: Error };
 
 const NO_DUPLICATES: ReadonlySet<number> = new Set();
@@ -35,7 +35,7 @@ class AppBatch {
   readonly #requests: IndexedRequest[] = [];
   /** By day, currency and name. */
   readonly #sums = new Map<string, EventSum>();
-  /** The times of events with an `event_id`, stored ones and those of this batch, by period and key. */
+  /** The times of events with an `event_id` in the log and in this batch, by period and key. */
   readonly #known = new Map<string, number[]>();
   #lastRequest = 0;
 
@@ -46,7 +46,7 @@ class AppBatch {
   }
 
   async store(reports: readonly Report[]): Promise<Outcome[]> {
-    // Side by side, so that on PostgreSQL their statements travel together.
+    // Together, so that PostgreSQL gets their statements in one round trip.
     const [quota, devices, lastRequest] = await Promise.all([
       NameQuota.open(this.#tx, this.#app, reports),
       JoinedIds.open(this.#tx, this.#app, reports.flatMap(joinedIdsOf)),
@@ -84,7 +84,7 @@ class AppBatch {
     else times.push(time);
   }
 
-  /** D-290: a request that is not refused joins its ids, also if its events are duplicates. */
+  /** D-290: a request joins its ids, even if its events are duplicates, unless it is refused. */
   #take(report: Report, quota: NameQuota, devices: JoinedIds): Outcome {
     const refusal = quota.admit(report);
     if (refusal !== undefined) return { refusal };
@@ -117,7 +117,7 @@ class AppBatch {
     return { duplicates: duplicates ?? NO_DUPLICATES };
   }
 
-  /** I1-32, D-71: the first event counts, so every event that is not a duplicate is remembered. */
+  /** I1-32, D-71: the first event counts, so an event that is not a duplicate is remembered. */
   #isDuplicate(event: ReportedEvent): boolean {
     if (event.event_id === undefined) return false;
     const key = keyText(event.name, event.event_id);
@@ -161,17 +161,17 @@ class AppBatch {
   }
 }
 
-/** The ids that a request joins or installs; a single id of another request needs no row. */
+/** The ids that a request joins, or whose device it installs. A single id of any other request needs no row. */
 function joinedIdsOf({ kind, device }: Report): string[] {
   const ids = deviceIdentities(device);
   return ids.length > 1 || kind === "MOBILE_APP_INSTALL" ? ids : [];
 }
 
-/** A BIGINT for the drivers: a number where that is exact. */
+/** A BIGINT for the drivers: a number if that is exact. */
 const rowValue = (value: bigint): number | string => (value <= MAX_SAFE && value >= -MAX_SAFE ? Number(value) : String(value));
 const MAX_SAFE = BigInt(Number.MAX_SAFE_INTEGER);
 
-/** An install or a link as an event of the log. */
+/** The log row of an install or a link. */
 const linkOf = ({ kind, device, received }: Report): ReportedEvent => ({
   name: kindName(kind),
   event_id: undefined,
@@ -182,7 +182,7 @@ const linkOf = ({ kind, device, received }: Report): ReportedEvent => ({
   advertiser_tracking_enabled: device.advertiser_tracking_enabled,
 });
 
-/** The sums of the days, followed by what they add to the totals. */
+/** The sums by day, followed by their totals. */
 function withTotals(all: readonly EventSum[]): EventSum[] {
   const totals = new Map<string, EventSum>();
   for (const sum of all) {
@@ -200,7 +200,7 @@ function withTotals(all: readonly EventSum[]): EventSum[] {
   return [...all, ...totals.values()];
 }
 
-/** The limit of event names (LIM-1, LIM-2, D-72). It is exact because the transaction that adds a name holds the app's lock. */
+/** The limit of event names (LIM-1, LIM-2, D-72). It is exact, because the transaction that adds a name holds the app's lock. */
 class NameQuota {
   readonly #tx: Transaction;
   readonly #app: NodeId;
@@ -224,7 +224,7 @@ class NameQuota {
     return new NameQuota(tx, app, states, limit, states.size === names.size ? 0 : limit - (await countActiveNames(tx, app)));
   }
 
-  /** Adds the new names of a request, or returns the error and adds none. */
+  /** Adds the new names of a request, or returns the error that refuses it. */
   admit({ events, list }: Report): Error | undefined {
     let added: Set<string> | undefined;
     for (const [at, { name }] of events.entries()) {

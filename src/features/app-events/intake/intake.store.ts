@@ -10,13 +10,13 @@ interface NameRow {
   [column: string]: string | number;
 }
 
-/** Whether each of these names is active; names that the app does not have are left out. */
+/** Which of these names the app has, and whether each is active. */
 export async function findNames(reader: Reader, app: NodeId, names: readonly string[]): Promise<Map<string, boolean>> {
   const rows = await allInList<NameRow>(reader, sql`SELECT n.name, n.active FROM app_event_names n WHERE n.app = ${app} AND n.name`, names);
   return new Map(rows.map(({ name, active }) => [name, active === 1]));
 }
 
-/** Called only when a new name appears. An app has at most a thousand active names unless configured otherwise. */
+/** Called only for a new name. An app has at most a thousand active names, unless it is configured otherwise. */
 export async function countActiveNames(reader: Reader, app: NodeId): Promise<number> {
   return (
     (await reader.get<{ count: number }>(sql`SELECT COUNT(*) AS count FROM app_event_names n WHERE n.app = ${app} AND n.active = 1`))?.count ?? 0

@@ -128,7 +128,7 @@ const report = (plaza: TestPlaza, app: string, event_id = "e") =>
   });
 const counted = async (plaza: TestPlaza, app: string) => (await listEventNames(plaza.world, nodeId(app)))[0]?.count;
 
-/** How batches of several apps share the database, and what becomes of requests whose transaction fails or is tried again. */
+/** Batches of several apps, and requests whose transaction fails or is tried again. */
 onEachDatabase("batches of several apps", (kind) => {
   const open = () => openPlaza({ database: kind, world: shops });
 

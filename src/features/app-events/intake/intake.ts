@@ -1,5 +1,5 @@
 /**
- * The queues of I1 requests, one for each app. An app runs one transaction at a time; requests that arrive meanwhile share the next one.
+ * The queues of I1 requests, one for each app. Each app has one transaction at a time; requests that arrive meanwhile share the next one.
  * On SQLite the transactions of several apps share a commit anyway.
  *
  * **Invariant:** a response is sent only after the commit that it depends on. This includes a refusal because of names in the same batch.
@@ -17,7 +17,7 @@ import { type FingerprintKey, fingerprintKeyOf, KEY_BYTES } from "../log/fingerp
 import { type Outcome, storeBatch } from "./batch.ts";
 import type { Report } from "./parse-events.ts";
 
-/** Of one transaction: at some 5 µs each it blocks SQLite's writer and the event loop for 25 ms. */
+/** Events in one transaction. At some 5 µs each, they block SQLite's writer and the event loop for 25 ms. */
 const BATCH_EVENTS_MAX = 5_000;
 /**
  * Some 50 MB. The HTTP limit on bodies in progress (`requestBytesMax` of src/http/limits.ts) is reached earlier unless events are
@@ -28,7 +28,7 @@ const RETRY_AFTER_SECONDS = 1;
 const KEY_SETTING = "app_event_fingerprint_key";
 /** Transactions at once on PostgreSQL: half of a process's connections. */
 const WRITERS_MAX = 4;
-/** Requests on PostgreSQL: while they respond, the next batch is on its way. A third more a second than with all at once. */
+/** Requests of a batch that respond at once on PostgreSQL, while the next batch is written: a third more a second than if all respond at once. */
 const RESPOND_AT_ONCE = 4;
 
 interface Waiting {
@@ -41,14 +41,14 @@ export class Intake {
   readonly #world: World;
   readonly #writersMax: number;
   readonly #respondAtOnce: number;
-  /** By app, without apps that have nothing waiting. */
+  /** By app; only apps with waiting requests have an entry. */
   readonly #waiting = new Map<NodeId, Waiting[]>();
   readonly #writing = new Set<NodeId>();
-  /** Apps that wait for their turn to write, first come, first served. */
+  /** Apps that wait for their turn to write, in the order of arrival. */
   readonly #queued = new Set<NodeId>();
   readonly #shares = new Shares({ count: Number.POSITIVE_INFINITY, size: WAITING_EVENTS_MAX });
   #isRetentionScheduled = false;
-  /** Of event keys; undefined until a batch is stored. */
+  /** The key of fingerprints of event keys; undefined until a batch is stored. */
   #key: FingerprintKey | undefined;
 
   constructor(world: World) {
@@ -67,7 +67,7 @@ export class Intake {
     return this.#shares.accountOf(app, "");
   }
 
-  /** Resolves when the request is durable or finally refused. */
+  /** Resolves when the request is durable or refused. */
   submit(report: Report): Promise<Outcome> {
     this.requireCapacity(report.app);
     return new Promise((resolve, reject) => {
@@ -91,14 +91,14 @@ export class Intake {
       this.#writing.add(app);
       void this.#write(app).finally(() => {
         this.#writing.delete(app);
-        // What came meanwhile waits behind the other apps.
+        // Requests that arrived meanwhile wait behind the other apps.
         if (this.#waiting.has(app)) this.#queued.add(app);
         this.#writeQueued();
       });
     }
   }
 
-  /** One batch of the app. Never rejects. */
+  /** Stores one batch of the app. Never rejects. */
   async #write(app: NodeId): Promise<void> {
     let batch: Waiting[] | undefined;
     try {
@@ -125,9 +125,9 @@ export class Intake {
     return storeBatch(tx, app, reports, key);
   }
 
-  /** The key is made with the world's first events, and kept as long as the world. */
+  /** The key is made with the world's first events and never changes. */
   async #readKey(tx: Transaction): Promise<FingerprintKey> {
-    // Another process may make it at the same time.
+    // Another process may make the key at the same time.
     await tx.lock("app events", KEY_SETTING);
     let secret = await findSetting(tx, KEY_SETTING);
     if (secret === undefined) {

@@ -15,13 +15,13 @@ import type { Device } from "./parse-request.ts";
 export interface ReportedEvent {
   readonly name: string;
   readonly event_id: string | undefined;
-  /** Unix seconds; the arrival of the request unless the event has a `_logTime`. */
+  /** Unix seconds: `_logTime`, or the arrival of the request. */
   readonly time: number;
   /** Millionths. */
   readonly value: bigint | undefined;
   /** Empty when absent. */
   readonly currency: string;
-  /** JSON of its parameters as sent; empty without parameters. */
+  /** The parameters as sent, as JSON; empty without parameters. */
   readonly parameters: string;
   readonly advertiser_tracking_enabled: 0 | 1;
 }
@@ -40,7 +40,7 @@ export interface Report {
   readonly received: number;
 }
 
-/** The values of the request and the app that an event's validation depends on. */
+/** The values of the request and the app that the validation of an event needs. */
 export interface EventContext {
   /** The parameter that contains the list, for errors. */
   readonly list: string;
@@ -51,7 +51,7 @@ export interface EventContext {
   readonly profile: World["profile"];
 }
 
-/** `custom_events[3]._eventName`; without a key the event itself. */
+/** For example `custom_events[3]._eventName`; without a key, `custom_events[3]`. */
 export const eventPath = (list: string, index: number, key?: string): string =>
   key === undefined ? `${list}[${index}]` : `${list}[${index}].${key}`;
 
@@ -111,7 +111,7 @@ function readEvent(input: unknown, index: number, context: EventContext): Report
 
 type Refuse = (key: string, problem: string) => Error;
 
-/** EVT-3, EVT-36: a number, or a decimal as text. Returns the problem when it is neither. */
+/** EVT-3, EVT-36: a number, or a decimal as text. Returns the problem if it is neither. */
 function readValue(input: unknown): bigint | string {
   if (typeof input === "number") return readAmount(String(input));
   if (input instanceof JsonNumber) return readAmount(input.text);
@@ -143,7 +143,7 @@ function readFlag(input: unknown, { profile }: EventContext, refuse: Refuse): 0 
 
 const lists = Object.entries(standardParameters).flatMap(([name, form]) => (form === "content list" || form === "content ids" ? [name] : []));
 
-/** D-293: writes a list that is JSON as the text that the document asks for. Long numbers keep their digits. */
+/** D-293: turns lists into the texts that the document asks for. Long numbers keep their digits. */
 function writeLists(parameters: Record<string, unknown>): void {
   for (const name of lists) if (Array.isArray(parameters[name])) parameters[name] = JSON.stringify(parameters[name]);
 }
@@ -176,12 +176,12 @@ function keepDigits(this: Record<string, unknown>, key: string, value: unknown):
   return original instanceof JsonNumber ? original.text : (value ?? undefined);
 }
 
-/** What is wrong with a value: the end of a sentence that begins with the parameter's name. */
+/** The problem of a value, as the end of a sentence that begins with the parameter's name. */
 type Problem = string | undefined;
 
 const forms: ReadonlyMap<string, ParameterForm> = new Map(Object.entries(standardParameters));
 
-/** EVT-37 to EVT-51, D-70, D-76: returns the problem of a value that is neither undefined nor null. */
+/** EVT-37 to EVT-51, D-70, D-76: the problem of a value that is neither undefined nor null. */
 function parameterProblem(name: string, value: unknown): Problem {
   const form = forms.get(name);
   if (form === undefined) return valueProblem(value);
@@ -243,7 +243,7 @@ function contentListProblem(text: string): Problem {
   return Array.isArray(list) ? listProblem(text, list, contentProblem) : "must be a JSON list of objects";
 }
 
-/** D-70: a list has a limit of its own, so its text may be longer than other values. `itemProblem` returns what `problemAt` does. */
+/** D-70: the limit of a list is its number of items, so its text may be longer than other values. `itemProblem` returns the result of `problemAt`. */
 function listProblem(text: string, list: readonly unknown[], itemProblem: (item: unknown) => Problem): Problem {
   if (list.length > LIST_ITEMS_MAX) return `must have at most ${LIST_ITEMS_MAX} items`;
   for (const [index, item] of list.entries()) {
@@ -293,7 +293,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** D-76: unknown parameters are kept: text, numbers, flags, and any JSON whose text fits the limit of a value. */
+/** D-76: unknown parameters are kept: texts, numbers, flags, and any JSON whose text is within the limit of a value. */
 function valueProblem(value: unknown): Problem {
   if (typeof value === "string") return textProblem(value);
   if (typeof value !== "object") return undefined;

@@ -1,4 +1,4 @@
-/** The parts of an I1 request that hold for all its events: device, flags, user data, and the list of events itself. */
+/** Reads the parts of an I1 request that all its events share: device, flags and user data; and finds the list of events. */
 import ipaddr from "ipaddr.js";
 import type { Static } from "typebox";
 import type { OperationRequest } from "#graph/contract/operation";
@@ -18,7 +18,7 @@ export type ReportRequest = OperationRequest<Static<typeof reportAppEvents.param
 export interface Device {
   readonly advertiser_id: string | undefined;
   readonly attribution: string | undefined;
-  /** Undefined where a client library did not send it (D-75). */
+  /** Undefined if a client library did not send it (D-75). */
   readonly ip: string | undefined;
   readonly extinfo: readonly string[] | undefined;
   readonly application_tracking_enabled: 0 | 1;
@@ -37,13 +37,13 @@ export function readDevice({ params, graphRequest, world }: ReportRequest): Devi
     advertiser_tracking_enabled: flagOf(params.advertiser_tracking_enabled),
     user_data: readUserData(objectOf(params.ud)),
   };
-  // I1-14. An install is counted once for each device (I1-30), so it needs a device id too.
+  // I1-14. An install counts once for each device (I1-30), so it needs an id, too.
   if (params.event !== "DEFERRED_APP_LINK" && device.advertiser_id === undefined && device.attribution === undefined)
     throw invalidParameter("advertiser_id", "or attribution is required");
   return device;
 }
 
-/** I1-25, I1-26, D-75: the device's address is the first of the list; proxies append theirs. */
+/** I1-25, I1-26, D-75: the first address of the list is the device's; proxies append theirs. */
 function readForwardedFor(header: string | undefined, { profile }: World): string | undefined {
   const [first = ""] = (header ?? "").split(",");
   const address = first.trim();
@@ -56,7 +56,7 @@ function readForwardedFor(header: string | undefined, { profile }: World): strin
 /** Four numbers up to 255 without leading zeros, which some parsers read as octal; ipaddr.js would also accept `1` and `0x7f.1`. */
 const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
 
-/** An empty value counts as absent, because forms send fields that were left blank. So does an id of all zeros (D-290). */
+/** An empty id counts as absent, because forms send blank fields; so does an id of all zeros (D-290). */
 const readDeviceId = (value: string | undefined): string | undefined => (value === undefined || isNoId(value) ? undefined : value);
 
 /** I1-7, I1-9, I1-11, D-76. */
@@ -176,7 +176,7 @@ export const identitiesOfText = (text: string): string[] => {
   return [...deviceIdentities(device), ...personsOf(device.ud ?? {})];
 };
 
-/** The ids of a device as the index and the touches store them: `device:…` for an advertising id, `cookie:…` for a cookie. */
+/** The ids of a device as the index and the touches store them: `device:` before an advertising id, `cookie:` before a cookie. */
 
 const UUID = /^[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$/;
 /** Devices whose owner switched the advertising id off send the UUID of all zeros. */
@@ -195,5 +195,5 @@ export function deviceIdentities({ advertiser_id, attribution }: { advertiser_id
   return identities;
 }
 
-/** Whether an identity is one of a device; the others are persons. */
+/** Whether an identity is an id of a device; otherwise it is a person. */
 export const isDevice = (identity: string): boolean => identity.startsWith("device:") || identity.startsWith("cookie:");

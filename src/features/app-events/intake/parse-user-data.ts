@@ -1,5 +1,5 @@
 /**
- * User data (`ud[…]`, UD-1): the normal forms that clients hash, and which received values are kept.
+ * User data (`ud[…]`, UD-1): the normal forms that clients hash, and the received values that are kept.
  * This file imports nothing, so that a client library can copy it unchanged.
  */
 
@@ -36,7 +36,7 @@ const normalForms: Readonly<Record<UserDataKey, (text: string) => string>> = {
  * | `em` | without spaces around it, lower case | ` Ada@Example.com ` → `ada@example.com` |
  * | `fn`, `ln` | only lower-case letters | `O'Neill` → `oneill` |
  * | `ph` | only digits; country and area code must be in it | `+49 (30) 123` → `4930123` |
- * | `external_id` | as it is | |
+ * | `external_id` | unchanged | |
  * | `ge` | `f` or `m`; anything else is blank | `Female` → `f` |
  * | `db` | only digits: year, month, day | `1990-12-31` → `19901231` |
  * | `ct` | lower case without spaces | `New York` → `newyork` |
@@ -45,7 +45,7 @@ const normalForms: Readonly<Record<UserDataKey, (text: string) => string>> = {
  */
 export const normalizeUserData = (key: UserDataKey, value: string): string => normalForms[key](value);
 
-/** In either case of the digits. */
+/** In upper or lower case. */
 const SHA256 = /^[0-9A-Fa-f]{64}$/;
 
 export const isHashed = (value: unknown): value is string => typeof value === "string" && SHA256.test(value);
@@ -53,14 +53,14 @@ export const isHashed = (value: unknown): value is string => typeof value === "s
 export interface UserData {
   /** By key, as sent (D-73). */
   readonly kept: Readonly<Partial<Record<UserDataKey, string>>>;
-  /** The number of values that were not hashed, or whose key is not in the document. */
+  /** The number of values that are not hashed or have a key that the document does not know. */
   readonly dropped: number;
 }
 
 const NO_USER_DATA: UserData = { kept: {}, dropped: 0 };
 const known: ReadonlySet<string> = new Set(userDataKeys);
 
-/** UD-3, D-73: values that are not hashed are dropped and counted, never refused. */
+/** UD-3, D-73: other values are dropped and counted, never refused. */
 export function readUserData(input: Readonly<Record<string, unknown>> | undefined): UserData {
   if (input === undefined) return NO_USER_DATA;
   const kept: Partial<Record<UserDataKey, string>> = {};

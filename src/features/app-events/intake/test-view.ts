@@ -1,5 +1,5 @@
 /**
- * I1-35: the test events view lists the latest events of the App channel, each with a verdict. It is kept in memory and can be
+ * I1-35: the test events view lists the latest events of the App channel, each with a verdict. It is in memory and can be
  * followed live. With `--workers` each process sends its events to the process that serves the control API.
  */
 import { erasureFact } from "#graph/worlds/erasure/erasure";
@@ -24,12 +24,12 @@ export interface TestEvent {
   readonly dropped_user_data: number;
 }
 
-/** A request as the view keeps it. Its `TestEvent`s are made when the view is read, because most requests are never looked at. */
+/** A request in the view. Its `TestEvent`s are made when the view is read, because nobody looks at most requests. */
 export interface SeenRequest {
   readonly app: NodeId;
   readonly received: number;
   readonly kind: string;
-  /** Valid events, or the elements of a refused list, which may be anything. */
+  /** Valid events, or the elements of a refused list, which can be any values. */
   readonly events: readonly unknown[];
   readonly duplicates: ReadonlySet<number>;
   readonly refusal: string | undefined;
@@ -38,12 +38,12 @@ export interface SeenRequest {
 
 /** Enough for trying out an integration. */
 const REQUESTS_MAX = 200;
-/** Of all kept requests. The garbage collector copies what is kept: with 10,000 events a request of 50 cost a sixth more. */
+/** Events of all requests in the view. The garbage collector copies them: with 10,000 events a request of 50 costs a sixth more. */
 const EVENTS_MAX = 500;
-/** Of one request, so that a large request does not stay in memory. */
+/** Events of one request, so that a large request does not stay in memory. */
 const EVENTS_SHOWN_MAX = 100;
 
-/** Sent to another process at a time, ten times a second. More requests than that are sampled, since nobody could read them. */
+/** Requests sent to another process at once, ten times a second. If there are more, the newest ones are sent, because nobody could read them all. */
 const SENT_REQUESTS_MAX = 20;
 
 /** The events of one request: at least one, all of one app. */
@@ -133,7 +133,7 @@ export function testEventsOf(world: World): TestEvents {
     const made = new TestEvents();
     view = made;
     views.set(world, made);
-    // D-172: what is shown may name a person who is erased.
+    // D-172: the view may name a person who is erased.
     world.database.onInvalidate((kind) => {
       if (kind === erasureFact) made.clear();
     });

@@ -8,7 +8,7 @@ import { sql } from "#storage/sql";
 import { findRequests, findTies, indexDevices } from "./devices.store.ts";
 import { deleteEventsBetween, deleteEventsOfApp, emptyRequest, insertEvents } from "./log.store.ts";
 
-/** The same requests, in either order, are in the log of each; what one app has is not found for the other. */
+/** Both apps have the same requests, in opposite orders. A search for one app must not find those of the other. */
 const APPS = [nodeId("1001"), nodeId("1002")] as const;
 const PHONE = "1b671a64-40d5-491e-99b0-da01ff1f3341";
 const INSTALL = ":MOBILE_APP_INSTALL";
@@ -57,13 +57,13 @@ async function addRequests(database: Database, app: NodeId, first: number, added
 
 const history = fc.record({
   added: fc.array(request, { minLength: 1, maxLength: 40 }),
-  /** So many of the oldest requests are deleted, */
+  /** The number of oldest requests that are deleted. */
   expired: fc.nat(40),
-  /** and some follow. */
+  /** Requests that follow. */
   later: fc.array(request, { maxLength: 10 }),
 });
 
-/** All requests that the index finds, in its order, read in pieces of `limit`. */
+/** All requests that the index finds, in its order, read in pages of `limit`. */
 async function allRequests({ reader }: Database, wanted: { ids: string[]; kind: string | undefined; isBackward: boolean; limit: number }) {
   const found: number[] = [];
   for (let from = wanted.isBackward ? 0 : Number.MAX_SAFE_INTEGER; ; ) {

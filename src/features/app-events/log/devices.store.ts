@@ -18,16 +18,16 @@ import { isDevice } from "../intake/parse-request.ts";
 import { fingerprintOf } from "./fingerprints.ts";
 import { allInList, insertRows } from "./rows.store.ts";
 
-/** A request as the index sees it. */
+/** The part of a request that is indexed. */
 export interface IndexedRequest {
   readonly request: number;
   /** The ids of its device, and the persons that it ties to the device. */
   readonly identities: readonly string[];
-  /** The name of its first event in the log: that of a kind begins with a colon. */
+  /** The name of its first event in the log. The name of a kind begins with a colon. */
   readonly name: string;
 }
 
-/** The name of an install or a link in the log; no event can have it, because D-70 allows no colon. */
+/** The name of an install or a link in the log. No event can have it, because D-70 does not allow a colon. */
 export const kindName = (kind: EventKind): string => `:${kind}`;
 const kindNames = eventKinds.map(kindName);
 
@@ -66,11 +66,11 @@ export interface RequestSpan {
   readonly last: number;
 }
 
-/** Removes what leads from these identities to requests of the span. */
+/** Removes the index rows of these identities for the requests of the span. */
 export async function forgetDevices(tx: Transaction, app: NodeId, identities: readonly string[], { first, last }: RequestSpan): Promise<void> {
   const devices = identities.filter(isDevice).flatMap((id) => ["", ...kindNames].map((kind) => deviceFingerprint(id, kind)));
   const ties = identities.map((identity) => fingerprintOf(identity));
-  // A statement for each, because PostgreSQL may read all rows of the app for a list, if the table was small when it made the plan.
+  // A statement for each identity: for a list PostgreSQL may read all rows of the app, if the table was small when it made the plan.
   await Promise.all([
     ...devices.map((one) =>
       tx.run(sql`DELETE FROM app_event_devices WHERE app = ${app} AND fingerprint = ${one} AND request BETWEEN ${first} AND ${last}`),
@@ -91,10 +91,10 @@ export interface WantedRequests {
   readonly limit: number;
 }
 
-/** Requests that may be of this device, in the order of `wanted`, each once: as many as `limit`, unless there are no more. */
+/** Requests that may be of this device, each once, in the order that `wanted` asks for. Fewer than `limit` are the last ones. */
 export async function findRequests(reader: Reader, app: NodeId, { ids, kind, isBackward, from, limit }: WantedRequests): Promise<number[]> {
   const found = new Set<number>();
-  // A statement for each id, because the primary key has only its own requests in order: it reads no entry in vain.
+  // A statement for each id: the primary key orders the requests of one id, so no entry is read in vain.
   for (const id of ids) {
     const requests = sql`SELECT d.request FROM app_event_devices d WHERE d.app = ${app} AND d.fingerprint = ${deviceFingerprint(id, kind)}`;
     const nearest = isBackward ? "AND d.request > ? ORDER BY d.request LIMIT ?" : "AND d.request < ? ORDER BY d.request DESC LIMIT ?";

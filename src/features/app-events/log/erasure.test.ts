@@ -1,4 +1,4 @@
-/** D-172: what the log of app events, the installs and the touches of ads hold of a person who is erased, in whatever form it was sent. */
+/** D-172: the log of app events, the ids of devices and the touches of ads after a person was erased, in whatever form the data were sent. */
 import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { onEachDatabase } from "#harness/databases";
@@ -38,7 +38,7 @@ const insert = (database: Database, app: string, requests: readonly (readonly Lo
 
 onEachDatabase("a person is erased from app events", (kind) => {
   const open = async () => (await openPlaza({ database: kind })).world;
-  /** The requests that have nothing left but that they were there. */
+  /** The numbers of emptied requests. */
   const emptied = async ({ reader }: Database, app = APP): Promise<number[]> =>
     (await listLoggedTexts(reader, app, 0, -1, 10_000)).filter(({ parameters }) => parameters === "{}").map(({ request }) => request);
 
@@ -80,7 +80,7 @@ onEachDatabase("a person is erased from app events", (kind) => {
       expect(events).toBe(fresh.length);
       return fresh.map((request) => names[request - 1]);
     };
-    // Of the id in lower case the texts in upper case are left to the next.
+    // Erasing the id in lower case leaves texts in upper case to the next erasure.
     expect(await erasedBy(PHONE.toLowerCase())).toEqual([
       ...["the id in upper case", "the id in lower case", "a cookie that is a UUID", "a parameter in lower case"],
     ] as string[]);
@@ -96,7 +96,7 @@ onEachDatabase("a person is erased from app events", (kind) => {
     const { database } = world;
     const others = Array.from({ length: 998 }, () => [{ device: { advertiser_id: "b" } }]);
     const theirs: Logged[] = [{ device: { advertiser_id: "a" }, event_id: "1" }, { event_id: "2" }, { parameters: '{"by":"ada-1"}' }];
-    // The first page ends within the first request of theirs, and only its last row names them.
+    // The first page ends within their first request, and only the last row of this request names them.
     await insert(database, APP, [...others, theirs, [{ device: { advertiser_id: "ada-1" } }], [{ device: { advertiser_id: "b" } }]]);
     await insert(database, OTHER, [[{ device: { advertiser_id: "b" } }], [{ device: { attribution: "ada-1" } }]]);
     expect(await erasePerson(world, ["ada-1"])).toEqual({ "app events": 5, "device ids": 0, "ad touches": 0 });

@@ -1,4 +1,4 @@
-/** Erases a person from the log of app events, the installs and the touches of ads (D-172). */
+/** Erases a person from the log of app events, the ids of devices and the touches of ads (D-172). */
 import { createHash } from "node:crypto";
 import type { Erased } from "#graph/contract/feature";
 import type { World } from "#graph/worlds/world";
@@ -11,15 +11,15 @@ import { deleteJoinedIds } from "./joined-ids.store.ts";
 import { emptyRequest, type LoggedTexts, listAppsWithEvents, listLoggedTexts } from "./log.store.ts";
 
 const ROWS_MAX = 1_000;
-/** What a device is when nothing is known of it. */
+/** The device of an emptied request. */
 const NO_DEVICE = { application_tracking_enabled: 0, advertiser_tracking_enabled: 0, dropped_user_data: 0 } as const satisfies LoggedDevice;
-/** The keys of user data that tell one person (D-74). */
+/** The keys of user data that identify one person (D-74). */
 const PERSON_KEYS = ["em", "ph", "external_id"] as const;
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
 export async function erasePerson({ database }: World, ids: readonly string[]): Promise<Erased> {
-  // The log holds an address of mail, a telephone number or an external id as its hash.
+  // The log holds e-mail addresses, telephone numbers and external ids as hashes.
   const hashes = ids.flatMap((id) => PERSON_KEYS.map((key) => ({ key, hash: sha256(normalizeUserData(key, id)) })));
   const identities = [
     ...ids.flatMap((id) => deviceIdentities({ advertiser_id: id, attribution: id })),
@@ -36,13 +36,13 @@ export async function erasePerson({ database }: World, ids: readonly string[]): 
   return { "app events": events, "device ids": device_ids, "ad touches": touches };
 }
 
-/** The log has UUIDs and hashes as they were sent, in either case of their digits. */
+/** The log has UUIDs and hashes as they were sent, in upper or lower case. */
 const isOneOf = (identities: readonly string[]) => {
   const known = new Set(identities);
   return (device: string): boolean => identitiesOfText(device).some((identity) => known.has(identity));
 };
 
-/** Returns how many events were emptied: all of each request that names the person. */
+/** Empties all events of each request that names the person. Returns their number. */
 async function eraseFromLog(database: World["database"], app: NodeId, isOf: (row: LoggedTexts) => boolean): Promise<number> {
   const noDevice = JSON.stringify(NO_DEVICE);
   let emptied = 0;

@@ -1,7 +1,7 @@
 /**
- * Texts as numbers that an index can hold.
+ * Turns texts into numbers for indexes.
  *
- * **Invariant:** a fingerprint only says where to look. Two texts may share one, so the texts are compared after a match.
+ * **Invariant:** two texts may have the same fingerprint, so readers compare the texts of the rows that they find.
  */
 import { DEDUP_WINDOW_SECONDS } from "../app-events.limits.ts";
 
@@ -54,12 +54,12 @@ export function fingerprintOf(text: string, [low, high]: FingerprintKey = NO_KEY
 
 const rotated = (word: number, bits: number): number => (word << bits) | (word >>> (32 - bits));
 
-/** Four times as long as two events can be apart and be duplicates, so that a duplicate's period is one of at most two. */
+/** Four times the time between two duplicates, so that the duplicates of an event are in at most two periods. */
 const PERIOD_SECONDS = 4 * DEDUP_WINDOW_SECONDS;
 
 /**
- * The periods of time in which an event at `time` can have a duplicate (D-71), that of `time` itself among them. Few events of a key fall
- * into a period: at most one every 48 hours.
+ * The periods in which an event at `time` can have a duplicate (D-71), including the period of `time`. A period has few events of one key:
+ * at most one in 48 hours.
  */
 export function periodsNear(time: number): number[] {
   const [first, last] = [periodOf(time - DEDUP_WINDOW_SECONDS), periodOf(time + DEDUP_WINDOW_SECONDS)];
@@ -72,7 +72,7 @@ export const periodOf = (time: number): number => Math.floor(time / PERIOD_SECON
 export const keyText = (name: string, eventId: string): string => `${name}\n${eventId}`;
 
 /**
- * What the log is searched by: a period, then 32 bits of the key's fingerprint. So new events are added to the part of the index that holds
- * the last days, which is small and in memory, however old the log is.
+ * The number by which the log is searched: a period, then 32 bits of the key's fingerprint. So new events change only the part of the index for the
+ * last days, which is small enough for memory, however old the log is.
  */
 export const keyIn = (period: number, fingerprint: number): number => period * 2 ** 32 + (fingerprint % 2 ** 32);

@@ -1,8 +1,8 @@
 /**
  * The ids that an app's accepted requests name together, which are one device (D-290), and the devices that have installed the app (I1-30).
  *
- * An id has a row once a request names it beside another id, or in an install. Retention keeps these rows: an install counts once for good.
- * Only the erasure of a person deletes some.
+ * An id gets a row when a request names it beside another id, or in an install. Retention keeps these rows, because an install counts once forever.
+ * Erasing a person deletes theirs.
  */
 import type { NodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
@@ -17,7 +17,7 @@ interface Device {
   /** The number of its ids. */
   size: number;
   isInstalled: boolean;
-  /** As it is in the table. */
+  /** The value in the table. */
   readonly wasInstalled: boolean;
   /** The device that it became a part of. */
   partOf: Device | undefined;
@@ -35,7 +35,7 @@ export class JoinedIds {
   readonly #tx: Transaction;
   readonly #app: NodeId;
   readonly #devices = new Map<string, Device>();
-  /** The devices that the table has. */
+  /** The devices in the table. */
   readonly #stored: readonly Device[];
   readonly #storedIds: ReadonlySet<string>;
 
@@ -133,7 +133,7 @@ export async function findJoinedIds(reader: Reader, app: NodeId, ids: readonly s
   return (await allInList<{ identity: string }>(reader, joined, ids)).map(({ identity }) => identity);
 }
 
-/** Forgets ids of a person's devices, for all apps. */
+/** Deletes ids of a person's devices, for all apps. Returns their number. */
 export async function deleteJoinedIds(tx: Transaction, ids: readonly string[]): Promise<number> {
   let deleted = 0;
   for (const statement of inLists(sql`DELETE FROM app_device_ids WHERE identity`, ids)) deleted += await tx.run(statement);

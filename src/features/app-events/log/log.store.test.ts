@@ -1,4 +1,4 @@
-/** The log and what is counted of it, row by row: of one app where another has the same, and at the very borders of numbers and times. */
+/** The log and its counts, row by row: those of one app, beside another app with equal ones, and the first and last numbers and times. */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { openPlaza } from "#harness/plaza";
@@ -74,7 +74,7 @@ onEachDatabase("the log of app events", (kind) => {
     expect(await left(database, OTHER)).toEqual(["3.0", "4.0"]);
   });
 
-  test("what arrived before a time is the newest of those before the first that did not, among so many rows", async () => {
+  test("the expired requests of a page end before the first one that arrived later", async () => {
     const database = await open();
     await insert(database, [
       ...[

@@ -50,7 +50,7 @@ export interface KeyedEvent extends Row {
 const KEYED = "e.name, e.event_id, e.time FROM app_events e WHERE e.app = ? AND e.key = ?";
 const KEYS_AT_ONCE = 128;
 
-/** The events that may have one of these keys (`keyIn`). A SELECT for each, because beside a list both databases read all events of the app. */
+/** The events that may have one of these keys (`keyIn`). A SELECT for each key: for a list both databases read all events of the app. */
 export async function findKeyedEvents(reader: Reader, app: NodeId, keys: readonly number[]): Promise<KeyedEvent[]> {
   const found = partsOf(keys, KEYS_AT_ONCE).map((part) => {
     const each = textOnce(`keyed ${part.length}`, () => new Array(part.length).fill(KEYED).join(" UNION ALL SELECT "));
@@ -60,7 +60,7 @@ export async function findKeyedEvents(reader: Reader, app: NodeId, keys: readonl
   return (await Promise.all(found)).flat();
 }
 
-/** An event of a request, with what attribution asks for. */
+/** The columns of an event that attribution needs. */
 export interface RequestEvent extends Row {
   position: number;
   time: number;
@@ -133,12 +133,12 @@ export async function listEvents(reader: Reader, app: NodeId, { name, since }: L
   const end = await findScanEnd(reader, app, page.after);
   const arrived = append(all, "AND e.request >= ? AND e.received >= ?", [end?.request ?? 0, since ?? 0]);
   const found = await readPage<EventRow>(reader, name === undefined ? arrived : append(arrived, "AND e.name = ?", [name]), newestFirst, page);
-  // The log is in the order of arrival, so all rows before a row that arrived before `since` did so too.
+  // The log is in the order of arrival, so all rows before a row that arrived before `since` arrived before `since`, too.
   if (end === undefined || found.hasNext || (since !== undefined && end.received < since)) return found;
   return { ...found, hasNext: true, lastKey: [String(end.request), "0"] };
 }
 
-/** At some 2 µs a row, a page without matches takes 20 ms. */
+/** At some 2 µs for a row, a page without matches takes 20 ms. */
 const SCAN_ROWS_MAX = 10_000;
 
 interface ScanEnd extends Row {
@@ -146,7 +146,7 @@ interface ScanEnd extends Row {
   received: number;
 }
 
-/** The row at which the scan of a page stops, or undefined when the log ends before it. */
+/** The row at which the scan of a page stops, or undefined if the log ends before it. */
 function findScanEnd(reader: Reader, app: NodeId, after: readonly string[] | undefined): Promise<ScanEnd | undefined> {
   const [request = String(Number.MAX_SAFE_INTEGER), position = "0"] = after ?? [];
   return reader.get<ScanEnd>(sql`
@@ -191,7 +191,7 @@ async function deleteRequests(tx: Transaction, app: NodeId, span: RequestSpan): 
   await tx.run(sql`DELETE FROM app_events WHERE app = ${app} AND request BETWEEN ${span.first} AND ${span.last}`);
 }
 
-/** Called before the requests lose their devices. */
+/** Must be called before the devices of the requests are deleted. */
 async function forgetDevicesOf(tx: Transaction, app: NodeId, span: RequestSpan): Promise<void> {
   const devices = await tx.all<{ device: string }>(
     sql`SELECT DISTINCT e.device FROM app_events e WHERE e.app = ${app} AND e.request BETWEEN ${span.first} AND ${span.last} AND e.position = 0`,
@@ -222,7 +222,7 @@ const TABLES = [
   "app_device_ids",
 ];
 
-/** Deletes everything that the feature stores of an app except its ads (`ads.store.ts`). */
+/** Deletes all that the feature stores about an app, except its ads (`ads.store.ts`). */
 export async function deleteEventsOfApp(tx: Transaction, app: NodeId): Promise<void> {
   for (const table of TABLES) await tx.run(append(sql`DELETE FROM`, `${table} WHERE app = ?`, [app]));
 }
@@ -245,7 +245,7 @@ export interface EventSum {
   last_time: number;
 }
 
-/** 10^18: two numbers below it add up within 63 bits, and `sum_high` takes the carry, so no sum overflows. */
+/** 10^18: the sum of two numbers below it fits 63 bits, and `sum_high` takes the carry, so no sum overflows. */
 const LIMB = 1_000_000_000_000_000_000n;
 
 const ADDED = `ON CONFLICT (app, day, name, currency) DO UPDATE SET
@@ -299,14 +299,14 @@ export interface LoggedTexts extends Row {
   device: string | null;
 }
 
-/** The rows of an app's log in its order, after a place. */
+/** The rows of an app's log after a place, oldest first. */
 export function listLoggedTexts(reader: Reader, app: NodeId, request: number, position: number, limit: number): Promise<LoggedTexts[]> {
   return reader.all<LoggedTexts>(sql`
     SELECT e.request, e.position, e.event_id, e.parameters, e.device FROM app_events e
     WHERE e.app = ${app} AND (e.request, e.position) > (${request}, ${position}) ORDER BY e.request, e.position LIMIT ${limit}`);
 }
 
-/** The rows stay, so that no number of a request is used twice and the counts are those of the log; nothing in them tells a person. */
+/** Deletes all personal data in the rows of a request. The rows stay, so that no request number is used twice and the counts stay those of the log. */
 export async function emptyRequest(tx: Transaction, app: NodeId, request: number, device: string): Promise<number> {
   await forgetDevicesOf(tx, app, { first: request, last: request });
   const emptied = await tx.run(sql`UPDATE app_events SET parameters = '{}', event_id = NULL, key = NULL WHERE app = ${app} AND request = ${request}`);

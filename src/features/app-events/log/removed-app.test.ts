@@ -1,4 +1,4 @@
-/** An app that is removed, where another one has the same. */
+/** An app is removed, and another app with equal rows stays. */
 import { expect, test } from "bun:test";
 import type { WorldSection } from "#graph/contract/feature";
 import { sectionsOf } from "#graph/worlds/file/import-export";
@@ -57,7 +57,7 @@ onEachDatabase("an app that is removed", (kind) => {
       const found = await database.reader.all<{ line: string }>({ query: { text: counts.join(" UNION ALL ") }, values: [] });
       return found.map(({ line }) => line).sort();
     };
-    // The device and the person are tied to each other, which is two rows.
+    // The device and the person have one row each.
     const rowsOf = (...apps: string[]) =>
       tables.flatMap((table) => apps.map((app) => `${table} ${app} ${table === "app_event_ties" ? 2 : 1}`)).sort();
     expect(await owners()).toEqual(rowsOf(APP, OTHER));

@@ -1,9 +1,9 @@
-/** Statements for many rows, in a few sizes, so that each is prepared once. This saves some 1 µs a row. */
+/** Statements for many rows, in a few sizes, so that each is prepared once. This saves some 1 µs for each row. */
 import type { Reader, Transaction } from "#storage/database";
 import { paddedSize, textOnce } from "#storage/id-lists";
 import { append, placeholders, type Row, type Sql, type SqlValue } from "#storage/sql";
 
-/** With 13 columns the largest has 1,664 values; SQLite allows 32,766. */
+/** With 13 columns the largest statement has 1,664 values; SQLite allows 32,766. */
 const SIZES = [128, 64, 32, 16, 8, 4, 2, 1] as const;
 
 /**
@@ -20,7 +20,7 @@ export async function insertRows(tx: Transaction, head: Sql, columns: number, va
   }
 }
 
-/** The list in parts of few sizes, each filled up with NULL, which equals nothing. */
+/** Splits the list into parts of a few sizes. Parts are filled up with NULL, which equals nothing. */
 export function partsOf<T>(list: readonly T[], sizeMax: number): (T | null)[][] {
   const parts: (T | null)[][] = [];
   for (let at = 0; at < list.length; at += sizeMax) {
@@ -30,7 +30,7 @@ export function partsOf<T>(list: readonly T[], sizeMax: number): (T | null)[][] 
   return parts;
 }
 
-/** PostgreSQL takes a longer list for a filter, and reads all rows with the key's first column, where the table was small when it made the plan. */
+/** For a longer list PostgreSQL reads and filters all rows with the key's first column, if the table was small when it made the plan. */
 const LIST_MAX = 32;
 
 /** `base`, which ends in a column, with `IN (…)`: once for each part of the list. */

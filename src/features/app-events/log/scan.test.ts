@@ -1,4 +1,4 @@
-/** A filtered list of a long log: each page looks through 10,000 rows at most, and the next one goes on there. */
+/** A filtered list of a long log: each page scans at most 10,000 rows, and the next page continues there. */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { openPlaza } from "#harness/plaza";
@@ -44,7 +44,7 @@ onEachDatabase("a filter over a long log", (kind) => {
     expect(await list("none", undefined, 9, ["10003", "0"])).toEqual({ requests: [], hasNext: true, lastKey: ["2", "0"] });
     // A full page ends where it is full.
     expect(await list("rare", undefined, 1)).toEqual({ requests: [10_000], hasNext: true, lastKey: ["10000", "0"] });
-    // What arrived in the same second as the last row that was seen may stand before it, what arrived earlier not.
+    // Rows of the same second as the last row that was read may precede it; earlier rows may not.
     expect(await list("rare", 4, 9)).toEqual({ requests: [10_000, 4], hasNext: true, lastKey: ["4", "0"] });
     expect(await list("rare", 5, 9)).toEqual({ requests: [10_000], hasNext: false });
     expect(await list(undefined, 10_003, 9)).toEqual({ requests: [10_004, 10_003], hasNext: false });
