@@ -24,7 +24,7 @@ export const appNode: FieldSet<AppRow> = {
       policy: ownApp,
       // VER-7e: the migrations whose window has begun, and whether each is on for the app.
       of: (row, { world, isMigrated }) => {
-        // Of the row, which an update has just written (D-33).
+        // From the row, which an update has just written (D-33).
         const app = { created_time: row.created_time, migrations: JSON.parse(row.migrations) };
         return Object.fromEntries(world.calendar.migrations.map(({ name }) => [name, isMigrated(name, app)]));
       },
@@ -47,10 +47,10 @@ export const updateApp = writeOperation({
   params: Type.Object({
     migrations: Type.Unsafe<Readonly<Record<string, boolean>>>({
       type: "object",
-      // VER-7f: true or false alone; 1 and 0 are no switches.
+      // VER-7f: only true or false, not 1 or 0.
       additionalProperties: { type: "boolean", enum: [true, false] },
       [NAMES_OF]: "migrations",
-      description: "whether each is on; those whose window is open can be switched",
+      description: "whether each migration is on; you can switch those whose window is open",
     }),
   }),
   returns: Type.Object({ success: Type.Boolean() }),

@@ -25,7 +25,7 @@ const world = {
   })),
 };
 
-/** Each value that looks sealed, whatever table it is in. */
+/** Each value that looks sealed, in any table. */
 const sealedValues = async ({ world: { database } }: TestPlaza): Promise<string[]> =>
   (await everyValue(database)).map(({ text }) => text).filter((text) => /^v\d\./.test(text));
 
@@ -56,7 +56,7 @@ onEachDatabase("D-171: the sealing key is replaced", (database) => {
     expect(sealed).toHaveLength(3 * APPS + 1);
     expect(sealed.filter((value) => !value.startsWith(plaza.world.sealer.prefix))).toEqual([]);
     expect(await cursorStatus()).toBe(200);
-    // What the current key has sealed stays as it is.
+    // Values that the current key sealed do not change.
     await plaza.world.database.write((tx) => plaza.world.ports.get("sealed_values").schedule(tx, plaza.world));
     await plaza.world.work.runDue();
     expect(new Set(await sealedValues(plaza))).toEqual(new Set(sealed));
@@ -111,7 +111,7 @@ onEachDatabase("D-171: the sealing key is replaced", (database) => {
 onEachDatabase("D-171: previous keys that stay", (database) => {
   const NOW_MS = 1_795_000_000_000;
 
-  /** In how many ms they are asked about again; undefined: never. */
+  /** After how many ms the job asks about them again; undefined: never. */
   async function askedAgainIn(...ends: readonly (number | undefined)[]): Promise<number | undefined> {
     const previous = ends.map((end, at) => ({ key: new Uint8Array(32).fill(at), untilMs: end === undefined ? undefined : NOW_MS + end }));
     const keys = { current: new Uint8Array(32).fill(9), previous, isOwn: true, rotate: () => {}, retire: () => {} };
@@ -125,7 +125,7 @@ onEachDatabase("D-171: previous keys that stay", (database) => {
   test("are asked about at the end of the first of them, and each hour where another world still needs one whose time has passed", async () => {
     expect([await askedAgainIn(5_000), await askedAgainIn(9_000, 5_000, undefined, 7_000)]).toEqual([5_000, 5_000]);
     expect([await askedAgainIn(0), await askedAgainIn(-1, 5_000), await askedAgainIn(1)]).toEqual([3_600_000, 3_600_000, 1]);
-    // Those of the configuration have no end.
+    // The keys of the configuration have no end.
     expect([await askedAgainIn(), await askedAgainIn(undefined)]).toEqual([undefined, undefined]);
   });
 });

@@ -7,9 +7,9 @@ import { SealBroken } from "#storage/sealing";
 import { countSealedOtherwise, listApps, resealSecret } from "./apps.store.ts";
 
 const KIND = "reseal_secrets";
-/** A world has one such job. */
+/** A world has only one such job. */
 const KEY = "world";
-/** Apps that one transaction seals again. */
+/** Apps whose secrets one transaction seals again. */
 const APPS_MAX = 100;
 const ASK_AGAIN_MS = 3_600_000;
 

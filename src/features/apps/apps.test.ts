@@ -107,7 +107,7 @@ onEachDatabase("apps", (database) => {
     expect(await create("page", "VIP")).toBe(200);
     await turn(true);
     expect(await create("page", "Vip")).toBe(400);
-    // The other app goes on as it did.
+    // The other app is unchanged.
     expect(await create("other-app", "viP")).toBe(200);
     await turn(false);
     expect(await create("page", "Vip")).toBe(200);

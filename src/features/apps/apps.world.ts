@@ -63,7 +63,7 @@ function recordOf(input: Entry, world: World): AppFacts {
   return { created_time: unixSeconds(world.clock), ...facts, secret_hash: hashOf(secret), sealed_secret: world.sealer.seal(secret) };
 }
 
-/** Saves the parts of an entry that are in other tables: webhooks and roles. */
+/** Saves the parts of an entry that other tables hold: webhooks and roles. */
 async function saveWebhooksAndRoles(tx: Transaction, given: Entry, world: World): Promise<void> {
   await world.ports.get("webhook_subscription_writes").saveOfApp(tx, given.id, given, world);
   for (const [index, { user, microblog_user, role }] of given.roles.entries()) {
@@ -76,13 +76,13 @@ async function saveWebhooksAndRoles(tx: Transaction, given: Entry, world: World)
 
 const callbackWithout = ({ verify_token: _, ...rest }: Callback): Callback => rest;
 
-/** A verify token belongs to its address. */
+/** A verify token belongs to its address, so a new address does not keep it. */
 function callbackKept(given: Callback | undefined, stored: Callback | undefined): Callback | undefined {
   if (given === undefined || given.verify_token !== undefined || stored?.verify_token === undefined || stored.url !== given.url) return given;
   return { ...given, verify_token: stored.verify_token };
 }
 
-/** The entry with each of its callbacks as `change` makes it; that of no object is the app's own. */
+/** The entry after `change` was applied to each of its callbacks. The app's own callback has no object. */
 function withCallbacks(input: Entry, change: (given: Callback, object?: string) => Callback | undefined): Entry {
   const changed = (given: Callback | undefined, of?: string) => {
     const made = given === undefined ? undefined : change(given, of);

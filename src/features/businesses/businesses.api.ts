@@ -1,4 +1,4 @@
-/** What other features may import of businesses: whether one exists, and who works for it. */
+/** For other features: whether a business exists, and who works for it. */
 import type { FactsOf } from "#auth/app-facts";
 import { definePolicy } from "#auth/policy";
 import type { NodeId } from "#kernel/ids";
@@ -16,7 +16,7 @@ declare module "#kernel/ports" {
   }
 }
 
-/** The fact is only ever kept as true; the store invalidates it when somebody leaves. */
+/** Only true is cached; the store invalidates it when somebody leaves. */
 export const businessPersonFact = "business_person";
 export const businessPersonKey = (business: string, user: string): string => `${business} ${user}`;
 

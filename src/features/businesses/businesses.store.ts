@@ -59,7 +59,7 @@ async function deletePerson(tx: Transaction, business: string, user: string): Pr
   tx.invalidate(businessPersonFact, businessPersonKey(business, user));
 }
 
-/** Removes a user that is being deleted from all businesses. */
+/** Removes a deleted user from all businesses. */
 export async function leaveBusinesses(tx: Transaction, user: NodeId): Promise<void> {
   const own = await tx.all<{ business: string }>(sql`SELECT CAST(p.business AS TEXT) AS business FROM business_people p WHERE p.user_id = ${user}`);
   for (const { business } of own) await deletePerson(tx, business, user);
