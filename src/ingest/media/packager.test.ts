@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import fc from "fast-check";
 import { MediaProblem } from "./bits.ts";
 import { Packager } from "./packager.ts";
 import { type AudioPacket, readAudioTag, readVideoTag, type VideoPacket } from "./packets.ts";
@@ -370,6 +371,25 @@ test.each([
   expect({ isSilent, steps: packager.clockSteps, breaks }).toEqual({ isSilent: false, steps, breaks: steps });
   expect(Math.abs(wholeMs - untilMs)).toBeLessThan(100);
   expect(packager.audioBehindMs).toBeLessThan(50);
+});
+
+const clockStep = fc.record({
+  atMs: fc.integer({ min: 1, max: 19_000 }),
+  byMs: fc.oneof(fc.integer({ min: 2_000, max: 2 ** 31 - 1 }), fc.integer({ min: -(2 ** 31), max: -2_000 }), fc.constantFrom(-12_000, 12_000)),
+  track: fc.constantFrom("both", "video", "audio"),
+});
+
+test("D-297: whatever steps the clocks of pictures and sound make, together or alone, the recording is as long as the broadcast", () => {
+  fc.assert(
+    fc.property(fc.array(clockStep, { maxLength: 4 }), (steps) => {
+      const stamp = (ms: number, track: string): number =>
+        steps.reduce((sum, step) => sum + (ms >= step.atMs && (step.track === "both" || step.track === track) ? step.byMs : 0), ms);
+      const { wholeMs, isSilent, packager } = play(20_000, stamp);
+      expect({ isSilent, isCounted: packager.clockSteps <= 2 * steps.length }).toEqual({ isSilent: false, isCounted: true });
+      // Steps at one time may add up to less than a second, which is a pause.
+      expect(Math.abs(wholeMs - 20_000)).toBeLessThan(100 + 1_000 * steps.length);
+    }),
+  );
 });
 
 test("D-297: sound that arrives is not missing, however far its time stamps are behind from the beginning, and the network may hold everything back", () => {
