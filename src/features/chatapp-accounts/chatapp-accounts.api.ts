@@ -49,28 +49,37 @@ export const chatappAccount = definePolicy({
   canSee: isSubscribed,
 });
 
-/** D-13: whose app's webhooks of the account these are: a person of the account's business, or of the app. */
-async function mayRedirect({ token, node, app, reader, ports, facts }: PolicyInput): Promise<boolean> {
+type Caller = Pick<PolicyInput, "token" | "app" | "reader" | "ports" | "facts">;
+
+async function worksForAccount(account: NodeId, { token, reader, ports, facts }: Caller): Promise<boolean> {
   if (token.user === undefined) return false;
-  const roles = await ports.get("app").rolesOf(reader, app.id, token.user);
-  if (roles.includes("administrator") || roles.includes("developer")) return true;
-  const business = await ports.get("chatapp_account").businessOf(reader, node.owner);
-  return business !== undefined && (await worksFor(business, token.user, reader, ports, facts));
+  const business = await ports.get("chatapp_account").businessOf(reader, account);
+  return business !== undefined && worksFor(business, token.user, reader, ports, facts);
 }
 
-/** H1, H3, H4, H6. */
-export const chatappRedirection = definePolicy({
+/** D-305: the token's person is administrator or developer of the app, or works for the account's business. */
+export async function mayChangeAccount(account: NodeId, caller: Caller): Promise<boolean> {
+  const { token, app, reader, ports } = caller;
+  if (token.user === undefined) return false;
+  const roles = await ports.get("app").rolesOf(reader, app.id, token.user);
+  return roles.includes("administrator") || roles.includes("developer") || worksForAccount(account, caller);
+}
+
+/** Every write on an account or a number. */
+export const chatappChange = definePolicy({
   ...chatappAccount,
-  name: "chatappRedirection",
+  name: "chatappChange",
   summary: `${chatappAccount.summary}, of a person who works for the account's business or is administrator or developer of the app`,
   deny: async (input) =>
-    (await mayRedirect(input)) ? undefined : taskMissing("a role on the account's business, or administrator or developer on the app"),
+    (await mayChangeAccount(input.node.owner, input))
+      ? undefined
+      : taskMissing("a role on the account's business, or administrator or developer on the app"),
 });
 
-/** D-13 [clients]: an app that is not subscribed may subscribe itself, so it may know of the account. */
+/** D-305 [clients]: an app that is not subscribed may subscribe itself if the token's person works for the account's business. */
 export const chatappSubscription = definePolicy({
-  ...chatappRedirection,
+  ...chatappChange,
   name: "chatappSubscription",
-  summary: `${chatappRedirection.summary}; in the clients profile the app need not be subscribed`,
-  canSee: (input) => input.profile === "clients" || isSubscribed(input),
+  summary: `${chatappChange.summary}; in the clients profile also of an app that is not subscribed, if the person works for the account's business`,
+  canSee: async (input) => (await isSubscribed(input)) || (input.profile === "clients" && worksForAccount(input.node.owner, input)),
 });

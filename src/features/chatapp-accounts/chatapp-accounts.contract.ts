@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { type Access, type Field, type FieldSet, listOperation, writeOperation } from "#graph/contract/operation";
-import { chatappAccount } from "./chatapp-accounts.api.ts";
+import { chatappAccount, chatappChange } from "./chatapp-accounts.api.ts";
 import type { AccountRow, NumberRow, SubscribedAppRow } from "./chatapp-accounts.store.ts";
 
 const access = {
@@ -86,8 +86,9 @@ export const unsubscribeAppOperation = writeOperation({
   operation: "unsubscribeApp",
   summary: "Ends the calling app's subscription to the account's webhooks and removes its overrides there (D-60).",
   clauses: [],
-  decisions: ["D-60", "D-138"],
+  decisions: ["D-60", "D-138", "D-305"],
   on: "chatapp_account",
+  policy: chatappChange,
   method: "DELETE",
   edge: "subscribed_apps",
   params: Type.Object({}),

@@ -2,7 +2,7 @@
 
 import { defineFeature, nodeType } from "#graph/contract/feature";
 import { serveList, serveWrite } from "#graph/contract/operation";
-import { chatappAccount, chatappRedirection, chatappSubscription } from "./chatapp-accounts.api.ts";
+import { chatappAccount, chatappChange, chatappSubscription } from "./chatapp-accounts.api.ts";
 import {
   accountNode,
   listNumbers,
@@ -33,7 +33,7 @@ import { chatappAccountSection, phoneNumberSection } from "./chatapp-accounts.wo
 export const chatappAccounts = defineFeature({
   name: "chatapp-accounts",
   migrations: chatappAccountMigrations,
-  policies: [chatappAccount, chatappRedirection, chatappSubscription],
+  policies: [chatappAccount, chatappChange, chatappSubscription],
   nodeTypes: [
     nodeType<AccountRow>({
       type: "chatapp_account",

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { chatappAccount } from "#features/chatapp-accounts/api";
+import { chatappChange } from "#features/chatapp-accounts/api";
 import { type Access, type Field, type FieldSet, writeOperation } from "#graph/contract/operation";
 import { PROBLEM } from "#graph/schema/schema-node";
 import { worldId } from "#graph/worlds/file/schema-words";
@@ -61,25 +61,33 @@ export const readIntent = {
 } as const satisfies Access & { operation: string };
 
 export const NO_SOLUTION = "is not a solution";
-export const NO_OTHER_ACCOUNT = "is not another account that the app is subscribed on";
+export const NO_OTHER_ACCOUNT = "is not another account to which the app is subscribed and for which you may act";
 
 export const setSolutionMigrationIntent = writeOperation({
   operation: "setSolutionMigrationIntent",
   summary: "Starts the migration of an account to a multi-partner solution, and to another account if destination_waba is sent (D-58).",
   clauses: [],
-  decisions: ["D-58", "D-121"],
+  decisions: ["D-58", "D-121", "D-305", "D-306"],
   on: "chatapp_account",
   method: "POST",
   edge: "set_solution_migration_intent",
   surfaces: ["base"],
   versions: "platform",
   scheme: "bearer",
-  policy: chatappAccount,
+  policy: chatappChange,
   errorForm: "wrapped",
   params: Type.Object({
-    solution_id: Type.Unsafe<NodeId>({ ...worldId, description: "the multi-partner solution", [PROBLEM]: NO_SOLUTION }),
+    solution_id: Type.Unsafe<NodeId>({
+      ...worldId,
+      description: "the multi-partner solution: one of the app's, or of another intent of the account",
+      [PROBLEM]: NO_SOLUTION,
+    }),
     destination_waba: Type.Optional(
-      Type.Unsafe<NodeId>({ ...worldId, description: "another account that the app is subscribed on", [PROBLEM]: NO_OTHER_ACCOUNT }),
+      Type.Unsafe<NodeId>({
+        ...worldId,
+        description: "another account to which the app is subscribed and for which you may act",
+        [PROBLEM]: NO_OTHER_ACCOUNT,
+      }),
     ),
   }),
   returns: Type.Object({ id: Type.String() }),

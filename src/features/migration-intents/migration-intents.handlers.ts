@@ -1,21 +1,26 @@
 import type { Static } from "typebox";
+import { uncachedFacts } from "#auth/app-facts";
+import { mayChangeAccount } from "#features/chatapp-accounts/api";
 import type { OperationRequest } from "#graph/contract/operation";
-import { findNode, insertMinted } from "#graph/worlds/nodes.store";
+import { insertMinted } from "#graph/worlds/nodes.store";
 import { invalidParameter } from "#kernel/errors";
+import type { NodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
 import { NO_OTHER_ACCOUNT, NO_SOLUTION, type setSolutionMigrationIntent } from "./migration-intents.contract.ts";
-import { findSolution, insertIntent } from "./migration-intents.store.ts";
+import { insertIntent, isSolutionSeen } from "./migration-intents.store.ts";
+
+/** D-305: an account that the caller may not see or act for gets the error of a missing one. */
+async function mayUseAccount({ caller, world: { ports } }: OperationRequest, tx: Transaction, account: NodeId): Promise<boolean> {
+  if (!(await ports.get("chatapp_account").isSubscribed(tx, account, caller.app.id))) return false;
+  return mayChangeAccount(account, { ...caller, reader: tx, ports, facts: uncachedFacts });
+}
 
 export async function handleSetSolutionMigrationIntent(request: OperationRequest<Static<typeof setSolutionMigrationIntent.params>>, tx: Transaction) {
   const { node, params, caller, world } = request;
   const { solution_id, destination_waba } = params;
-  if ((await findSolution(tx, solution_id)) === undefined) throw invalidParameter("solution_id", NO_SOLUTION);
-  if (destination_waba !== undefined) {
-    // An account that the app cannot see gets the error of a missing one.
-    const isAccount = (await findNode(tx, destination_waba))?.type === "chatapp_account";
-    const isSeen = isAccount && (await world.ports.get("chatapp_account").isSubscribed(tx, destination_waba, caller.app.id));
-    if (!isSeen || destination_waba === node.id) throw invalidParameter("destination_waba", NO_OTHER_ACCOUNT);
-  }
+  if (!(await isSolutionSeen(tx, solution_id, node.id, caller.app.id))) throw invalidParameter("solution_id", NO_SOLUTION);
+  if (destination_waba !== undefined && (destination_waba === node.id || !(await mayUseAccount(request, tx, destination_waba))))
+    throw invalidParameter("destination_waba", NO_OTHER_ACCOUNT);
   const intent = { waba: node.id, destination_waba: destination_waba ?? null, solution: solution_id, status: "INITIATED" as const };
   return { id: await insertMinted(world.ids, (id) => insertIntent(tx, { ...intent, id })) };
 }

@@ -71,6 +71,15 @@ const selectSolutions = sql`SELECT CAST(s.id AS TEXT) AS id, s.name, CAST(s.owne
 export const findSolution = (reader: Reader, id: string): Promise<SolutionRow | undefined> =>
   reader.get<SolutionRow>(append(selectSolutions, "WHERE s.id = ?", [id]));
 
+/** D-306: the app owns the solution, or an intent from or to the account names it. */
+export async function isSolutionSeen(reader: Reader, solution: NodeId, account: NodeId, app: NodeId): Promise<boolean> {
+  const row = await reader.get(sql`
+    SELECT 1 AS one FROM solutions s WHERE s.id = ${solution} AND (s.owner_app = ${app}
+      OR EXISTS (SELECT 1 FROM migration_intents i WHERE i.waba = ${account} AND i.solution = s.id)
+      OR EXISTS (SELECT 1 FROM migration_intents i WHERE i.destination_waba = ${account} AND i.solution = s.id))`);
+  return row !== undefined;
+}
+
 const solutionsById = ordered("ascending", "s.id");
 
 export const listSolutions = (reader: Reader, page: PageRequest): Promise<ListPage<SolutionRow>> =>

@@ -13,13 +13,24 @@ import { migrationIntentSection } from "./migration-intents.world.ts";
 const scopes = ["chatapp_business_management"];
 const world = {
   ...cafe,
-  apps: [...cafe.apps, { id: "1003", name: "Owner", secret: "own" }, { id: "1004", name: "Stranger" }],
+  apps: [
+    { ...cafe.apps[0], roles: [{ user: "3001", role: "developer" }] },
+    cafe.apps[1],
+    { id: "1003", name: "Owner", secret: "own" },
+    { id: "1004", name: "Stranger" },
+  ],
+  businesses: [{ id: "3501", people: [{ user: "3002" }] }],
   chatapp_accounts: [
-    { id: "4001", subscribed_apps: [{ app: "1001" }] },
+    { id: "4001", business: "3501", subscribed_apps: [{ app: "1001" }] },
     { id: "4002", subscribed_apps: [{ app: "1002" }] },
     { id: "4003", subscribed_apps: [{ app: "1001" }] },
+    { id: "4004", business: "3501", subscribed_apps: [{ app: "1001" }] },
   ],
-  solutions: [{ id: "4201", name: "Sol", owner_app: "1003" }],
+  solutions: [
+    { id: "4201", name: "Sol", owner_app: "1003" },
+    { id: "4202", name: "Theirs", owner_app: "1002" },
+    { id: "4203", name: "Own", owner_app: "1001" },
+  ],
   migration_intents: [
     { id: "4301", waba: "4001", destination_waba: "4002", solution: "4201" },
     { id: "4302", waba: "4001", status: "COMPLETED" },
@@ -30,6 +41,8 @@ const world = {
     { token: "destination", type: "user", app: "1002", user: "3002", scopes },
     { token: "owner", type: "user", app: "1003", user: "3002", scopes },
     { token: "stranger", type: "user", app: "1004", user: "3002", scopes },
+    { token: "of-business", type: "user", app: "1001", user: "3002", scopes },
+    { token: "roleless", type: "user", app: "1001", user: "3003", scopes },
     { token: "scopeless", type: "user", app: "1001", user: "3001", scopes: [] },
     { token: "old", type: "user", app: "1001", user: "3001", scopes, expires_at: 1_700_000_000 },
   ],
@@ -139,6 +152,41 @@ onEachDatabase("migration intents", (database) => {
     expect((await begin({ solution_id: "4201" }, "stranger")).body.error.error_subcode).toBe(33);
   });
 
+  for (const profile of ["strict", "clients"] as const) {
+    test(`D-305 [${profile}]: an intent is begun by people with a role in the app or on both accounts`, async () => {
+      const plaza = await open({ profile });
+      const begin = (bearer: string, body: object, waba = "4001") =>
+        plaza.post(`/v25.0/${waba}/set_solution_migration_intent`, { bearer, body: { solution_id: "4203", ...body } });
+      const outcome = async (...given: Parameters<typeof begin>) => {
+        const { status, body } = await begin(...given);
+        return [status, body.error?.code, body.error?.error_data?.parameter];
+      };
+      expect(await outcome("roleless", {})).toEqual([403, 200, undefined]);
+      expect(await outcome("of-business", {}, "4003")).toEqual([403, 200, undefined]);
+      expect(await outcome("of-business", { destination_waba: "4003" })).toEqual([400, 100, "destination_waba"]);
+      expect(await outcome("of-business", { destination_waba: "4004" })).toEqual([200, undefined, undefined]);
+      expect(await outcome("source", { destination_waba: "4003" })).toEqual([200, undefined, undefined]);
+    });
+  }
+
+  test("D-306: of a solution see its app, and those who set an intent of an account that has one for it; for others it is missing", async () => {
+    const plaza = await open();
+    const begin = (solution_id: string, waba = "4001") =>
+      plaza.post(`/v25.0/${waba}/set_solution_migration_intent`, { bearer: "source", body: { solution_id } });
+    const problem = async (solution_id: string, waba?: string) => {
+      const { pftrace_id: _, ...error } = (await begin(solution_id, waba)).body.error;
+      return error;
+    };
+    const missing = await problem("4299");
+    expect(missing).toMatchObject({ code: 100, error_data: { parameter: "solution_id" } });
+    expect(await problem("4202")).toEqual(missing);
+    expect(await problem("4201", "4003")).toEqual(missing);
+    // Its intent 4301 is from 4001 to 4002.
+    for (const solution of ["4201", "4203"]) expect((await begin(solution)).status).toBe(200);
+    await changeEntry(plaza, "chatapp_accounts", "4002", { subscribed_apps: [{ app: "1001" }] });
+    expect((await begin("4201", "4002")).status).toBe(200);
+  });
+
   test("D-58: the status changes only along its table", async () => {
     const plaza = await open();
     const move = (status: string) =>
@@ -189,7 +237,11 @@ onEachDatabase("migration intents", (database) => {
       database,
       world: {
         ...world,
-        solutions: [...world.solutions, { id: "4202", owner_app: "1003" }, { id: "4203", owner_app: "1002" }],
+        solutions: [
+          { id: "4201", name: "Sol", owner_app: "1003" },
+          { id: "4202", owner_app: "1003" },
+          { id: "4203", owner_app: "1002" },
+        ],
         migration_intents: [
           ...world.migration_intents,
           { id: "4303", waba: "4003", solution: "4202" },

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { chatappAccount, chatappRedirection, chatappSubscription } from "#features/chatapp-accounts/api";
+import { chatappAccount, chatappChange, chatappSubscription } from "#features/chatapp-accounts/api";
 import { type Access, type Field, noOthers, writeOperation } from "#graph/contract/operation";
 import { having } from "#graph/schema/schema-node";
 
@@ -20,7 +20,7 @@ const uri = Type.String({
   format: "callback",
   description: "the address of the alternate callback",
 });
-/** H1-6, H4-6: no maximum length except that of the body. */
+/** H1-6, H4-6, D-304: no maximum length except that of the body. */
 const tokenOf = { description: "what the callback is asked to know, before it is stored" };
 const verifyToken = Type.String({ minLength: 1, ...tokenOf });
 const removal = Type.Object({ override_callback_uri: Type.Literal(""), verify_token: Type.Optional(Type.String(tokenOf)) });
@@ -50,11 +50,11 @@ export const setAccountOverride = writeOperation({
     "ROUTE-26",
     "ROUTE-27",
   ],
-  decisions: ["D-13", "D-57", "D-61", "D-64"],
+  decisions: ["D-13", "D-57", "D-61", "D-64", "D-304", "D-305"],
   on: "chatapp_account",
   method: "POST",
   edge: "subscribed_apps",
-  // D-13 [clients]: H3 by an app that is not subscribed subscribes it.
+  // D-305 [clients]: H3 by an app that is not subscribed subscribes it.
   visibility: chatappSubscription,
   policy: chatappSubscription,
   params: Type.Object(
@@ -75,11 +75,11 @@ export const setNumberOverride = writeOperation({
   operation: "setNumberOverride",
   summary: "Sets a phone number's alternate callback for the calling app (H4), or removes it when the address is empty (H6).",
   clauses: ["H4-1", "H4-2", "H4-3", "H4-4", "H4-5", "H4-6", "H4-7", "H6-1"],
-  decisions: ["D-13", "D-57", "D-61", "D-64"],
+  decisions: ["D-13", "D-57", "D-61", "D-64", "D-304", "D-305"],
   on: "phone_number",
   method: "POST",
   edge: null,
-  policy: chatappRedirection,
+  policy: chatappChange,
   params: Type.Object({
     webhook_configuration: Type.Union([setting, removal], { description: "the alternate callback; an empty address removes it" }),
   }),

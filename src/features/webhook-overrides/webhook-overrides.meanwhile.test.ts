@@ -135,7 +135,7 @@ onEachDatabase("webhook overrides", (database) => {
     });
   }
 
-  test("D-13 [clients]: an account that is removed between the look at it and the write gets no subscription", async () => {
+  test("D-305 [clients]: an account that is removed between the look at it and the write gets no subscription", async () => {
     const plaza = await openPlaza({ database, world, profile: "clients" });
     const stored = plaza.world.database;
     const write = stored.write.bind(stored);

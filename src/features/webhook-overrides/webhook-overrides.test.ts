@@ -6,10 +6,12 @@ import { openPlaza, type TestPlaza } from "#harness/plaza";
 import { startReceiver } from "#harness/receiver";
 import { changeEntry } from "#harness/sections";
 import { cafe } from "#harness/worlds";
+import { nodeId } from "#kernel/ids";
 
 const scopes = ["chatapp_business_management"];
 const world = {
   ...cafe,
+  users: [...cafe.users, { id: "3004" }],
   apps: [
     {
       id: "1001",
@@ -34,6 +36,7 @@ const world = {
     },
     { id: "4002", name: "Theirs", subscribed_apps: [{ app: "1002" }] },
     { id: "4003", name: "Of no business", subscribed_apps: [{ app: "1001" }] },
+    { id: "4004", name: "Of no app" },
   ],
   phone_numbers: [
     { id: "4101", account: "4001", display_phone_number: "+49 30 1", verified_name: "Cafe" },
@@ -45,6 +48,7 @@ const world = {
     { token: "other-wa", type: "user", app: "1002", user: "3002", scopes },
     { token: "of-business", type: "user", app: "1001", user: "3002", scopes },
     { token: "of-analyst", type: "system_user", app: "1001", user: "3003", scopes },
+    { token: "of-nobody", type: "user", app: "1001", user: "3004", scopes },
     { token: "stranger-wa", type: "user", app: "1003", user: "3002", scopes },
     { token: "scopeless", type: "user", app: "1001", user: "3001", scopes: [] },
   ],
@@ -155,7 +159,7 @@ onEachDatabase("webhook overrides", (database) => {
     expect(await overrideInList(plaza)).toBe(uri);
   });
 
-  test("D-13: only a person of the account's business, or an administrator or developer of the app, redirects its webhooks", async () => {
+  test("D-305: only a person of the account's business, or an administrator or developer of the app, redirects its webhooks", async () => {
     const plaza = await open();
     const { url, handshakes } = startReceiver();
     const attempts = (bearer: string, account = "4001") => [
@@ -249,7 +253,7 @@ onEachDatabase("webhook overrides", (database) => {
     expect((await set(plaza, {}, "wa", "/v26.0/4002/subscribed_apps")).body.error.error_subcode).toBe(33);
   });
 
-  test("D-13 [clients]: H3 subscribes an app that is not subscribed; H1 does not", async () => {
+  test("D-305 [clients]: H3 of a person who works for the account's business subscribes an app that is not subscribed; H1 does not", async () => {
     const plaza = await open({ profile: "clients" });
     const { url, handshakes } = startReceiver();
     expect((await set(plaza, { override_callback_uri: url, verify_token: "v" }, "stranger-wa")).status).toBe(400);
@@ -257,11 +261,44 @@ onEachDatabase("webhook overrides", (database) => {
     expect((await set(plaza, {}, "stranger-wa")).body).toEqual({ success: true });
     expect((await set(plaza, { override_callback_uri: url, verify_token: "v" }, "stranger-wa")).body).toEqual({ success: true });
     expect(await overrideInList(plaza, "1003")).toBe(url);
-    // A person who works for the business of 4001 has nothing to say about 4002.
-    expect((await set(plaza, {}, "stranger-wa", "/v26.0/4002/subscribed_apps")).body.error.code).toBe(200);
   });
 
-  test("D-13: in strict an app that is not subscribed stays so; the control API and the world file subscribe it", async () => {
+  test("D-305 [clients]: for a person who does not work for the account's business, an account to which the app is not subscribed does not exist", async () => {
+    const plaza = await open({ profile: "clients" });
+    // She works for the business of 4001 only; the developer of 1001 works for neither business.
+    for (const [bearer, account] of [
+      ["stranger-wa", "4002"],
+      ["wa", "4002"],
+      ["wa", "4004"],
+      ["of-analyst", "4004"],
+    ] as const) {
+      const refused = await set(plaza, {}, bearer, `/v26.0/${account}/subscribed_apps`);
+      const missing = await set(plaza, {}, bearer, "/v26.0/4999/subscribed_apps");
+      const { pftrace_id: _, ...error } = refused.body.error;
+      expect({ bearer, account, error: JSON.stringify(error).replaceAll(account, "4999") }).toEqual({
+        ...{ bearer, account },
+        error: JSON.stringify({ ...missing.body.error, pftrace_id: undefined }),
+      });
+    }
+    expect(await plaza.world.ports.get("chatapp_account").subscribedApps(plaza.world.database.reader, nodeId("4004"))).toEqual([]);
+  });
+
+  for (const profile of ["strict", "clients"] as const) {
+    test(`D-305 [${profile}]: a person without a role in the app or on the account does not end its subscription`, async () => {
+      const plaza = await open({ profile });
+      const end = (bearer: string) => plaza.delete(onAccount, { bearer });
+      for (const bearer of ["of-analyst", "of-nobody"]) {
+        const { status, body } = await end(bearer);
+        expect({ bearer, status, code: body.error.code }).toEqual({ bearer, status: 403, code: 200 });
+      }
+      expect(await overrideInList(plaza, "1002")).toBe("https://other.example/hook");
+      expect((await end("of-business")).body).toEqual({ success: true });
+      await changeEntry(plaza, "chatapp_accounts", "4001", { subscribed_apps: [{ app: "1001" }] });
+      expect((await end("wa")).body).toEqual({ success: true });
+    });
+  }
+
+  test("D-305: in strict an app that is not subscribed stays so; the control API and the world file subscribe it", async () => {
     const plaza = await open();
     expect((await set(plaza, {}, "stranger-wa")).body.error.error_subcode).toBe(33);
     await changeEntry(plaza, "chatapp_accounts", "4001", { subscribed_apps: [{ app: "1001" }, { app: "1003" }] });

@@ -1,5 +1,6 @@
 /** Returns every reply to a request that the interface allows. The model does what the first one says. */
 import { EDGES, operations } from "./all-operations.ts";
+import { worksForAccount } from "./areas/chatapp.ts";
 import { credentialsOf, inPlaces, lacksProof, placesOf, problemsOfPlaces } from "./credentials.ts";
 import { type Failure, type Form, failure } from "./errors.ts";
 import type { Token } from "./nodes.ts";
@@ -75,9 +76,9 @@ const typeOf = (world: World, node: string) => (node === "" ? "nothing" : nodeTy
 const knowsOf = (world: World, token: Token, node: string, operation: Operation | undefined): boolean =>
   node === "" || (operation?.knows ?? mayKnowOf)(world, token, node);
 
-/** D-13 [clients]: an app that is not subscribed subscribes itself with this request, so it may know of the account. */
-const subscribesItself = ({ profile }: World, { surface }: GraphRequest, operation: Operation | undefined): boolean =>
-  profile === "clients" && surface === "base" && operation?.name === "setAccountOverride";
+/** D-305 [clients]: an app that is not subscribed subscribes itself with this request if its person works for the account's business. */
+const subscribesItself = (world: World, { surface }: GraphRequest, token: Token, node: string, operation: Operation | undefined): boolean =>
+  world.profile === "clients" && surface === "base" && operation?.name === "setAccountOverride" && worksForAccount(world, token, node);
 
 /** The fields of the responses to these callers' writes if nothing is selected. */
 const OF_WRITES: ReadonlySet<string> = new Set(["id", "name", "page_label_name", "success", "stream_url", "stream_key"]);
@@ -133,7 +134,7 @@ function repliesOf(world: World, request: GraphRequest, address: string, observe
   const missing = missingNode(world, request, path);
   if (itemsOf(world).includes(node)) world.reach("itemAddress");
   const problems = deadOnes(world, request, path, given, schemes);
-  const isStranger = !live.some((token) => knowsOf(world, token, node, operation) || subscribesItself(world, request, operation));
+  const isStranger = !live.some((token) => knowsOf(world, token, node, operation) || subscribesItself(world, request, token, node, operation));
   const marketing = operation && marketingOf(world, operation, live[0]?.app ?? "", version);
   // If node types of the edge differ in their schemes, the endpoint says which places count.
   if (problems.length > 0 && new Set(schemes).size === 1) {
@@ -226,7 +227,7 @@ function repliesToKnownCaller({
   const problems = problemsOfPlaces(world, operation.scheme, given).map((error) => fail(error));
   const tokens = given.flatMap(({ token }) => (token === undefined ? [] : [token]));
   // Of several tokens some may lack what others have: which of that is said first is not decided.
-  const stranger = tokens.some((token) => !knowsOf(world, token, node, operation) && !subscribesItself(world, request, operation))
+  const stranger = tokens.some((token) => !knowsOf(world, token, node, operation) && !subscribesItself(world, request, token, node, operation))
     ? [missing, fail("taskMissing"), fail("tokenInvalid")]
     : [];
   if (operation.isThere?.(world, node) === false) return [missing, ...problems];

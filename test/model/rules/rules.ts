@@ -169,7 +169,7 @@ export const rules = {
   overrideParameters: "D-57: an address of 200 characters at most, and a verify token",
   overrideSet: "D-57: an override is set after its handshake",
   overrideSlip: "D-57: a slip does not remove an override",
-  selfSubscription: "D-13 [clients]: an app that is not subscribed subscribes itself",
+  selfSubscription: "D-305 [clients]: an app that is not subscribed subscribes itself",
   overrideRemoved: "H3, H6: an override is removed",
   accountUnsubscribed: "D-60: an app ends its subscription to an account",
   webhookRetried: "D-62: what a callback refused comes again, with the same id and body",

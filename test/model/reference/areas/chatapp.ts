@@ -14,13 +14,16 @@ const accountOf = (world: World, node: string): ChatappAccount =>
 
 const numberOf = (world: World, node: string): PhoneNumber => world.phone_numbers.get(node) as PhoneNumber;
 
-/** D-13: the token's person works for the account's business, or is administrator or developer of the app. */
-function hasSay(world: World, { app, user }: Token, node: string): boolean {
+export function worksForAccount(world: World, { user }: Token, node: string): boolean {
   const { people = [] } = world.businesses.get(accountOf(world, node).business ?? "") ?? {};
-  const roles = world.apps.get(app)?.roles ?? [];
+  return people.some((person) => person.user === user);
+}
+
+/** D-305: the token's person works for the account's business, or is administrator or developer of the app. */
+export function mayChangeAccount(world: World, token: Token, node: string): boolean {
+  const roles = world.apps.get(token.app)?.roles ?? [];
   return (
-    people.some((person) => person.user === user) ||
-    roles.some((one) => one.user === user && (one.role === "administrator" || one.role === "developer"))
+    worksForAccount(world, token, node) || roles.some(({ user, role }) => user === token.user && (role === "administrator" || role === "developer"))
   );
 }
 
@@ -199,15 +202,23 @@ export const chatappOperations: readonly Operation[] = [
   },
   { ...common, name: "listPhoneNumbers", method: "GET", edge: "phone_numbers", on: "chatapp_account", reply: listNumbers },
   { ...common, name: "listSubscribedApps", method: "GET", edge: "subscribed_apps", on: "chatapp_account", reply: listApps },
-  { ...common, name: "unsubscribeApp", method: "DELETE", edge: "subscribed_apps", on: "chatapp_account", reply: unsubscribeApp },
+  {
+    ...common,
+    name: "unsubscribeApp",
+    method: "DELETE",
+    edge: "subscribed_apps",
+    on: "chatapp_account",
+    hasTask: mayChangeAccount,
+    reply: unsubscribeApp,
+  },
   {
     ...common,
     name: "setAccountOverride",
     method: "POST",
     edge: "subscribed_apps",
     on: "chatapp_account",
-    hasTask: hasSay,
+    hasTask: mayChangeAccount,
     reply: setAccountOverride,
   },
-  { ...common, name: "setNumberOverride", method: "POST", edge: "", on: "phone_number", hasTask: hasSay, reply: setNumberOverride },
+  { ...common, name: "setNumberOverride", method: "POST", edge: "", on: "phone_number", hasTask: mayChangeAccount, reply: setNumberOverride },
 ];

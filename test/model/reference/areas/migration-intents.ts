@@ -7,6 +7,7 @@ import type { Operation, Turn } from "../operations.ts";
 import { type Reply, success } from "../replies.ts";
 import { asText, parameter } from "../requests.ts";
 import type { Profile, World } from "../world.ts";
+import { mayChangeAccount } from "./chatapp.ts";
 
 const account: Shape = { ...objectShape("id", "name"), defaults: ["id"], always: ["id"] };
 const solution: Shape = { ...objectShape("id"), always: ["id"] };
@@ -59,11 +60,20 @@ function setIntent({ world, request, node, tokens, fail, mint }: Turn): Reply | 
   const solutionId = asText(parameter(request, "solution_id"));
   const destination = asText(parameter(request, "destination_waba"));
   const problems: Failure[] = [];
-  if (solutionId === undefined || !world.solutions.has(solutionId)) {
+  // D-306: the app's own, or that of an intent of the account.
+  const ofIntent = [...world.migration_intents.values()].some(
+    ({ waba, destination_waba, solution }) => solution === solutionId && (waba === node || destination_waba === node),
+  );
+  const found = world.solutions.get(solutionId ?? "");
+  if (solutionId === undefined || found === undefined || (found.owner_app !== tokens[0].app && !ofIntent)) {
     world.reach("intentSolution");
     problems.push(fail("invalidParameter", { parameter: "solution_id" }));
   }
-  const isOther = destination !== node && world.chatapp_accounts.get(destination ?? "")?.subscribed_apps.has(tokens[0].app) === true;
+  const isOther =
+    destination !== undefined &&
+    destination !== node &&
+    world.chatapp_accounts.get(destination)?.subscribed_apps.has(tokens[0].app) === true &&
+    mayChangeAccount(world, tokens[0], destination);
   if (destination !== undefined && !isOther) {
     world.reach("intentDestination");
     problems.push(fail("invalidParameter", { parameter: "destination_waba" }));
@@ -98,5 +108,13 @@ const common = {
 
 export const intentOperations: readonly Operation[] = [
   { ...common, name: "readMigrationIntent", method: "GET", edge: "", on: "migration_intent", versions: ["23.0", "24.0", "25.0"], reply: readIntent },
-  { ...common, name: "setSolutionMigrationIntent", method: "POST", edge: "set_solution_migration_intent", on: "chatapp_account", reply: setIntent },
+  {
+    ...common,
+    name: "setSolutionMigrationIntent",
+    method: "POST",
+    edge: "set_solution_migration_intent",
+    on: "chatapp_account",
+    hasTask: mayChangeAccount,
+    reply: setIntent,
+  },
 ];
