@@ -46,12 +46,7 @@ export class Connection implements Writing {
       connection.#opened = { resolve, reject };
     });
     const options = { hostname: address, port, socket: handlers, data: connection };
-    // An address is no server name (RFC 6066); the runtime then verifies the certificate for the address itself.
-    const secure =
-      tls === undefined
-        ? undefined
-        : { ...(tls.ca === undefined ? {} : { ca: tls.ca }), ...(tls.serverName === undefined ? {} : { serverName: tls.serverName }) };
-    Bun.connect<Connection>(secure === undefined ? options : { ...options, tls: secure }).catch((error: unknown) =>
+    Bun.connect<Connection>(tls === undefined ? options : { ...options, tls: tlsOptions(tls) }).catch((error: unknown) =>
       connection.#fail("connect", error instanceof Error ? error.message : String(error)),
     );
     await opened;
@@ -114,7 +109,8 @@ export class Connection implements Writing {
   onHandshake(isVerified: boolean, problem: string): void {
     if (isVerified) this.#ready();
     else {
-      this.#fail("tls", `the certificate is not valid: ${problem}`);
+      // OpenSSL's own errors are about the handshake, as with a server that does not speak TLS.
+      this.#fail("tls", problem.startsWith("error:") ? `there was no TLS handshake: ${problem}` : `the certificate is not valid: ${problem}`);
       this.#socket?.terminate();
     }
   }
@@ -214,6 +210,16 @@ export class Connection implements Writing {
     this.#exchange = undefined;
   }
 }
+
+/**
+ * An address is not a server name (RFC 6066): without a name the runtime verifies the certificate for the address itself. With no option at
+ * all it would not begin a handshake.
+ */
+const tlsOptions = ({ ca, serverName }: NonNullable<Endpoint["tls"]>): Bun.TLSOptions => ({
+  rejectUnauthorized: true,
+  ...(ca === undefined ? {} : { ca }),
+  ...(serverName === undefined ? {} : { serverName }),
+});
 
 const handlers: Bun.SocketHandler<Connection, "buffer"> = {
   binaryType: "buffer",
