@@ -8,6 +8,7 @@ import type { Registry } from "#graph/contract/registry";
 import { importWorld, isEmpty, sectionsOf } from "#graph/worlds/file/import-export";
 import { readYaml } from "#graph/worlds/file/yaml";
 import type { OpenWorld } from "#graph/worlds/open-world";
+import { CallbackRefused } from "#outbound/address-rules";
 import type { Log } from "#telemetry/log";
 import { webhookObjects } from "#webhooks/catalogue/field";
 import { requireExportPlace } from "./export-at-end.ts";
@@ -61,6 +62,7 @@ export async function fillWorld(world: OpenWorld, registry: Registry, config: Co
 /** To the address of `--callback`, as `plaza listen` does while it runs. */
 async function sendWebhooks(world: OpenWorld, registry: Registry, { callback: url }: Config): Promise<void> {
   if (url === undefined) return;
+  requireCallable(world, url);
   const apps = sectionsOf(registry).find(({ key }) => key === "apps") as WorldSection;
   const all = webhookObjects.map((object) => ({ object, fields: registry.webhookFields.namesOf(object) }));
   await world.database.write(async (tx) => {
@@ -71,6 +73,16 @@ async function sendWebhooks(world: OpenWorld, registry: Registry, { callback: ur
     const subscriptions = app.subscriptions as readonly unknown[];
     await apps.replace(tx, { ...app, callback: { url, verified: true }, subscriptions: subscriptions.length === 0 ? all : subscriptions }, world);
   });
+}
+
+/** What a name resolves to is checked when a webhook is sent. */
+function requireCallable({ outbound }: OpenWorld, url: string): void {
+  try {
+    outbound.check(url);
+  } catch (error) {
+    if (error instanceof CallbackRefused) throw new ConfigProblem("--callback", error.reason);
+    throw error;
+  }
 }
 
 function readWorldFile(file: string): string {

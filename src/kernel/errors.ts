@@ -241,5 +241,5 @@ export const internalError = (): GraphError => new GraphError("internalError", "
 
 export const handshakeFailed = (problem: string): GraphError => new GraphError("handshakeFailed", `(#2200) Callback verification failed: ${problem}`);
 
-export const challengeMismatch = (): GraphError =>
-  new GraphError("challengeMismatch", "(#2201) Callback verification failed: the response does not match the challenge");
+export const challengeMismatch = (expected: string, received: string): GraphError =>
+  new GraphError("challengeMismatch", `(#2201) Callback verification failed: the response must be the challenge ${expected}, and is ${received}`);

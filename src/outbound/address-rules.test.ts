@@ -17,16 +17,19 @@ const refusalOf = (url: string, rules: CallbackRules): string | undefined => {
 };
 
 /** What is said of an address, with its brackets or without, that is not public; `range`: in which range it is. */
-const notPublic = (range?: string) => (host: string) =>
-  `${host.replace(/^\[|\]$/g, "")} is not a public address${range === undefined ? "" : ` (${range})`}`;
-const innerName = (host: string) => `${host} is a name of an inner network`;
+const notPublic = (range?: string) => (host: string) => {
+  const address = host.replace(/^\[|\]$/g, "");
+  return allowing(address, `${address} is not a public address${range === undefined ? "" : ` (${range})`}`);
+};
+const allowing = (host: string, problem: string) => `${problem}; --allow-callback ${host} allows it`;
+const innerName = (host: string) => allowing(host, `${host} is a name of an inner network`);
 const otherService = (_host: string, port: string) => `port ${port} belongs to another kind of service`;
 const unusual = () => "its address is written in an unusual way";
 
 /** Each is refused outside the sandbox before any name is resolved, and for this reason: what is said of its host as it is read, and its port. */
 const hostile: readonly { readonly what: string; readonly reason: (host: string, port: string) => string; readonly hosts: readonly string[] }[] = [
   { what: "loopback", reason: notPublic("loopback"), hosts: ["127.0.0.1", "127.1.2.3", "127.255.255.254", "[::1]", "[0:0:0:0:0:0:0:1]"] },
-  { what: "this machine", reason: () => "it leads to this machine", hosts: ["localhost", "LOCALHOST", "a.localhost"] },
+  { what: "this machine", reason: (host) => allowing(host, "it leads to this machine"), hosts: ["localhost", "LOCALHOST", "a.localhost"] },
   { what: "a last dot", reason: () => "its host ends in a dot", hosts: ["localhost.", "hooks.example.com."] },
   { what: "private", reason: notPublic("private"), hosts: ["10.0.0.1", "10.255.255.255", "172.16.0.1", "172.31.255.255", "192.168.1.1"] },
   { what: "private IPv6, metadata", reason: notPublic("uniqueLocal"), hosts: ["[fc00::1]", "[fd12:3456:789a::1]", "[fd00:ec2::254]"] },
@@ -164,8 +167,8 @@ describe("D-64: how an address is read", () => {
   test("what is refused is said with its kind, and what a resolver returns that is no address is refused", () => {
     const said = (address: string) => addressRefusal(address, "hooks.example.com", sandbox);
     expect([said("10.0.0.1"), said("168.63.129.16"), said("2606:4700::1%eth0"), said("::1%lo"), said("nonsense"), said("")]).toEqual([
-      "10.0.0.1 is not a public address (private)",
-      "168.63.129.16 is not a public address",
+      notPublic("private")("10.0.0.1"),
+      notPublic()("168.63.129.16"),
       "2606:4700::1%eth0 is not an address that can be called",
       "::1%lo is not an address that can be called",
       "nonsense is not an address that can be called",
@@ -191,10 +194,10 @@ describe("D-64: callback addresses in the sandbox", () => {
   ])("%p is allowed", (url) => expect(refusalOf(url, sandbox)).toBeUndefined());
 
   test.each([
-    ["http://10.0.0.1/", "10.0.0.1 is not a public address (private)"],
-    ["http://169.254.169.254/latest/meta-data", "169.254.169.254 is not a public address (linkLocal)"],
-    ["http://[::ffff:127.0.0.1]/", "::ffff:7f00:1 is not a public address (ipv4Mapped)"],
-    ["http://0.0.0.0/", "0.0.0.0 is not a public address (unspecified)"],
+    ["http://10.0.0.1/", notPublic("private")("10.0.0.1")],
+    ["http://169.254.169.254/latest/meta-data", notPublic("linkLocal")("169.254.169.254")],
+    ["http://[::ffff:127.0.0.1]/", notPublic("ipv4Mapped")("::ffff:7f00:1")],
+    ["http://0.0.0.0/", notPublic("unspecified")("0.0.0.0")],
     ["http://2130706433/", unusual()],
     ["http://0177.0.0.1/", unusual()],
     ["http://printer/", innerName("printer")],
@@ -217,6 +220,13 @@ describe("--allow-callback", () => {
     for (const [host, range] of Object.entries(ranges)) expect(refusalOf(`https://${host}/`, rules)).toBe(notPublic(range)(host));
     expect(refusalOf("http://10.1.2.3/", rules)).toBe("it is not an https address");
     expect(refusalOf("https://10.1.2.3:6379/", rules)).toBe("port 6379 belongs to another kind of service");
+  });
+
+  test("a refusal names what would allow the address: an option with that host", () => {
+    for (const url of ["https://10.2.0.1/", "https://[fd00:2::5]/", "https://host.docker.internal/hook", "https://localhost/"]) {
+      const [, option = ""] = /--allow-callback (\S+) allows it$/.exec(refusalOf(url, allowed()) ?? "") ?? [];
+      expect({ url, refusal: refusalOf(url, allowed(option)) }).toEqual({ url, refusal: undefined });
+    }
   });
 
   test("a name allows whatever it leads to, for that name alone", () => {

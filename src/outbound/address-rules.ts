@@ -77,9 +77,9 @@ function readHost(hostname: string, written: string, rules: CallbackRules): { ho
   if (isAllowedName(hostname, rules)) return { host: hostname, isLiteral: false };
   if (isLocalName(hostname)) {
     if (rules.isSandbox) return { host: hostname, isLiteral: false };
-    throw new CallbackRefused("it leads to this machine");
+    throw new CallbackRefused(allowedBy(hostname, "it leads to this machine"));
   }
-  if (isInnerName(hostname)) throw new CallbackRefused(`${hostname} is a name of an inner network`);
+  if (isInnerName(hostname)) throw new CallbackRefused(allowedBy(hostname, `${hostname} is a name of an inner network`));
   return { host: hostname, isLiteral: false };
 }
 
@@ -107,8 +107,11 @@ export function addressRefusal(address: string, host: string, rules: CallbackRul
   if (range === "unicast" && !INNER_ADDRESSES.includes(parsed.toString())) {
     if (parsed instanceof ipaddr.IPv4 || isGlobalIpv6(parsed as ipaddr.IPv6)) return undefined;
   }
-  return `${address} is not a public address${range === "unicast" ? "" : ` (${range})`}`;
+  return allowedBy(address, `${address} is not a public address${range === "unicast" ? "" : ` (${range})`}`);
 }
+
+/** The problem with the option that allows the host or address. */
+export const allowedBy = (host: string, problem: string): string => `${problem}; --allow-callback ${host} allows it`;
 
 function isLoopback(address: string): boolean {
   return ipaddr.parse(address).range() === "loopback";

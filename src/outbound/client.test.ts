@@ -111,7 +111,7 @@ describe("D-64: names that lead to inner addresses", () => {
   ])("a name that leads to %j is refused", async (addresses) => {
     const client = clientOf({ rules: outside, resolve: async () => addresses });
     // The message does not tell how the name resolves in here.
-    const message = "hooks.example.com leads to an address that may not be called";
+    const message = "hooks.example.com leads to an address that may not be called; --allow-callback hooks.example.com allows it";
     await expect(client.request(get("https://hooks.example.com/"))).rejects.toMatchObject({ name: "CallbackRefused", message });
   });
 

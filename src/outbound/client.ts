@@ -6,7 +6,7 @@
  */
 import { lookup } from "node:dns/promises";
 import { BoundedMap } from "#kernel/bounded-map";
-import { addressRefusal, CallbackRefused, type CallbackRules, type CallbackTarget, readCallback } from "./address-rules.ts";
+import { addressRefusal, allowedBy, CallbackRefused, type CallbackRules, type CallbackTarget, readCallback } from "./address-rules.ts";
 import { type OutboundRequest, type OutboundResponse, RequestFailed } from "./request.ts";
 import { type Deadline, Deadlines } from "./transport/deadline.ts";
 import { SocketTransport } from "./transport/socket-transport.ts";
@@ -70,7 +70,7 @@ export class GuardedClient {
     const addresses = await deadline.race(this.#names.addressesOf(host));
     // The message names neither the address nor its kind: who chose the name would learn how names resolve in here.
     if (addresses.some((address) => addressRefusal(address, host, this.#options.rules) !== undefined))
-      throw new CallbackRefused(`${host} leads to an address that may not be called`);
+      throw new CallbackRefused(allowedBy(host, `${host} leads to an address that may not be called`));
     return addresses;
   }
 

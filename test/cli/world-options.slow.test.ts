@@ -152,6 +152,12 @@ describe("--callback", () => {
       code: 2,
       stderr: expect.stringContaining("is not an http or https address"),
     });
+    expect(await start(["--callback", "http://host.docker.internal:3000/hook"])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(
+        "--callback: host.docker.internal is a name of an inner network; --allow-callback host.docker.internal allows it",
+      ),
+    });
     const several = worldFile('apps: [{id: "1001"}, {id: "1002"}]');
     expect(await start([...callback, "--world", several])).toMatchObject({ code: 2, stderr: expect.stringContaining("the world has several apps") });
     const none = worldFile("pages: []");

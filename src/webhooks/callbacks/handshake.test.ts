@@ -83,6 +83,19 @@ test.each([
   expect(await codeOf(verifyCallback(sandboxClient(), serve(response), "t"))).toBe(code as number);
 });
 
+test("the error says what was expected, and what came", async () => {
+  const messageOf = (response: Parameters<typeof serve>[0]) => verifyCallback(sandboxClient(), serve(response), "t").catch(({ message }) => message);
+  const failed = "Callback verification failed: the response must";
+  expect(await messageOf(() => new Response("", { status: 404 }))).toBe(`(#2200) ${failed} have the status 200, and has 404`);
+  for (const [body, shown] of [
+    ["", "empty"],
+    ["<h1>Grüße</h1>\n", '"<h1>Grüße</h1>"'],
+    ["𝄞".repeat(101), `"${"𝄞".repeat(100)}"…`],
+  ] as const) {
+    expect(await messageOf(() => new Response(body))).toMatch(new RegExp(`^\\(#2201\\) ${failed} be the challenge \\d{10,15}, and is ${shown}$`));
+  }
+});
+
 test.each(["https://10.0.0.1/hook", "https://localhost/hook", "http://hooks.example.com/", "https://u:p@hooks.example.com/", "no address"])(
   "D-64: %p is refused with 2200 before anything is sent",
   async (url) => {
@@ -96,7 +109,8 @@ test("D-64: an error names no address that a name resolved to", async () => {
   closings.push(() => client.close());
   const error = await verifyCallback(client, "https://hooks.example.com/", "t").catch((thrown) => thrown);
   expect(error.entry.code).toBe(2200);
-  expect(error.message).toBe("(#2200) Callback verification failed: hooks.example.com leads to an address that may not be called");
+  const problem = "hooks.example.com leads to an address that may not be called; --allow-callback hooks.example.com allows it";
+  expect(error.message).toBe(`(#2200) Callback verification failed: ${problem}`);
 });
 
 test("nobody there: 2200", async () => {

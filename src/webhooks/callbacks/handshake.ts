@@ -34,7 +34,18 @@ export async function verifyCallback(client: GuardedClient, url: string, verifyT
     if (error instanceof CallbackRefused || error instanceof RequestFailed) throw handshakeFailed(error.message);
     throw error;
   }
-  if (response.status !== 200) throw handshakeFailed(`it answered with status ${response.status}`);
-  // A line end after the challenge is what many frameworks add.
-  if (response.body.toString("latin1").trim() !== challenge) throw challengeMismatch();
+  if (response.status !== 200) throw handshakeFailed(`the response must have the status 200, and has ${response.status}`);
+  // Many frameworks add a line end.
+  const received = response.body.toString("utf8").trim();
+  if (received !== challenge) throw challengeMismatch(challenge, excerptOf(received));
+}
+
+/** Enough to recognise an error page. */
+const SHOWN_CHARACTERS_MAX = 100;
+
+function excerptOf(body: string): string {
+  if (body === "") return "empty";
+  const characters = [...body];
+  const text = JSON.stringify(characters.slice(0, SHOWN_CHARACTERS_MAX).join(""));
+  return characters.length > SHOWN_CHARACTERS_MAX ? `${text}…` : text;
 }

@@ -218,7 +218,9 @@ onEachDatabase("D-62: deliveries", (kind) => {
     await fixture.emit("4001", { n: 1 });
     await fixture.loop.runDue();
     const [row] = (await listDeliveries(fixture.database.reader, {}, { limit: 1 })).rows;
-    expect(JSON.parse(row?.attempts ?? "[]")).toMatchObject([{ error: "refused: 10.0.0.1 is not a public address (private)" }]);
+    expect(JSON.parse(row?.attempts ?? "[]")).toMatchObject([
+      { error: "refused: 10.0.0.1 is not a public address (private); --allow-callback 10.0.0.1 allows it" },
+    ]);
     expect(row?.status).toBe(0);
   });
 
