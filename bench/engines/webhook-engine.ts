@@ -48,6 +48,7 @@ export async function openWebhookEngine(data: string, appOf: (account: string) =
   const messages = fields.read("chatapp_business_account", "messages");
   const webhooks = new Webhooks({
     ...{ database, clock, realNowMs, ids: new TimeOrderedIds(() => 1), ports, sealer, client, loop, jobs, fields, perSecondMax: 0 },
+    profile: () => "strict",
     faults: { isEmpty: true, matchWebhook: () => undefined },
     observer: {
       ...silentObserver,

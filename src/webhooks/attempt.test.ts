@@ -44,7 +44,7 @@ async function attempt(setup: Setup = {}) {
   const app = "app" in setup ? setup.app : APP;
   const callback = { ...CALLBACK, ...setup.callback };
   const parts = {
-    ...{ database: {}, clock: movedClock(NOW), realNowMs: () => 1_999_999, sealer },
+    ...{ database: {}, clock: movedClock(NOW), realNowMs: () => 1_999_999, sealer, profile: () => "strict" },
     fields: { carriedIn: () => "changes", isHonouringOverrides: () => true },
     facts: {
       ...{ peekApp: () => undefined, findApp: async () => app, routeOf: async () => route },

@@ -26,6 +26,8 @@ export interface WebhookDeps {
   // biome-ignore lint/suspicious/noExplicitAny: jobs are only scheduled here, so the world that they run on does not matter.
   readonly jobs: Jobs<any>;
   readonly observer: WebhookObserver;
+  /** The world's, which can change. */
+  readonly profile: () => "strict" | "clients";
   readonly faults: DeliveryFaults;
   /** Deliveries a second to each callback; 0: no limit. */
   readonly perSecondMax: number;
@@ -40,7 +42,7 @@ export interface DeliveryFaults {
 }
 
 /** With what the engine keeps of apps and callbacks. */
-export interface DeliveryDeps extends Pick<WebhookDeps, "database" | "clock" | "realNowMs" | "fields" | "client" | "sealer" | "faults"> {
+export interface DeliveryDeps extends Pick<WebhookDeps, "database" | "clock" | "realNowMs" | "fields" | "client" | "sealer" | "faults" | "profile"> {
   readonly facts: WebhookFacts;
   readonly callbacks: Callbacks;
 }

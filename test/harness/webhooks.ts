@@ -76,6 +76,7 @@ export interface WebhookFixtureOptions {
   readonly clock?: ReturnType<typeof movedClock>;
   readonly real?: ReturnType<typeof movedClock>;
   readonly perSecondMax?: number;
+  readonly profile?: "strict" | "clients";
   /** Beside those of business accounts. */
   readonly fields?: readonly WebhookField[];
   /** None unless given. */
@@ -114,6 +115,7 @@ export function openWebhooks(database: Database, options: WebhookFixtureOptions)
       callbackPaused: (callback) => pauses.push(callback),
     },
     perSecondMax: options.perSecondMax ?? 0,
+    profile: () => options.profile ?? "strict",
     faults: options.faults ?? { isEmpty: true, matchWebhook: () => undefined },
   });
   world.webhooks = webhooks;

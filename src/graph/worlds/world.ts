@@ -168,6 +168,7 @@ export class World {
     this.webhooks = new Webhooks({
       ...{ database, clock, realNowMs, observer, ids: parts.ids, ports: parts.ports, sealer: this.sealer, client: parts.outbound },
       ...{ loop: this.work, jobs: this.jobs, fields: parts.webhookFields, faults: parts.faults, perSecondMax: parts.deliveriesPerSecondMax },
+      profile: () => this.profile,
     });
   }
 

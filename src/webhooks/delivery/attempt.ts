@@ -86,7 +86,7 @@ async function send(
     events.map((event) => updateOf(deps.fields, event)),
   );
   const timestamp = Math.floor(deps.realNowMs() / 1000);
-  const headers = signatureHeaders(secrets, { webhookId: `msg_${row.id}`, timestamp, body });
+  const headers = signatureHeaders(secrets, { webhookId: `msg_${row.id}`, timestamp, body, hasSha1: deps.profile() === "clients" });
   // time: how long a receiver takes is real time.
   let startMs = performance.now();
   const attempt = { time_ms: deps.clock.nowMs(), callback: row.callback, timestamp };

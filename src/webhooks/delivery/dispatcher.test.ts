@@ -41,6 +41,19 @@ onEachDatabase("D-62: deliveries", (kind) => {
     expect(await states(fixture)).toEqual([2]);
   });
 
+  test("D-307: X-Hub-Signature with SHA-1 is sent in the profile clients only", async () => {
+    for (const profile of ["strict", "clients"] as const) {
+      const receiver = startReceiver();
+      const database = await (await newWorkStore(kind, fixtureMigrations)).open();
+      const fixture = openWebhooks(database, { features: newFeatures(receiver.url), profile });
+      await fixture.emit("4001", { n: 1 });
+      await fixture.loop.runDue();
+      const { body, headers } = postAt(receiver, 0);
+      const sha1 = `sha1=${createHmac("sha1", "s3cret").update(body).digest("hex")}`;
+      expect({ profile, signature: headers["x-hub-signature"] }).toEqual({ profile, signature: profile === "clients" ? sha1 : undefined } as never);
+    }
+  });
+
   test("an event whose cause is rolled back never was", async () => {
     const { fixture, receiver } = await open();
     const { dispatcher } = fixture.webhooks;

@@ -27,6 +27,16 @@ describe("signatures", () => {
     expect(headers["webhook-timestamp"]).toBe("1700000000");
   });
 
+  test("D-307: X-Hub-Signature is the same with SHA-1, for receivers that know only this one", () => {
+    const parts = { webhookId: "msg_1", timestamp: 1_700_000_000, body: '{"a":1}' };
+    // Computed with `printf '{"a":1}' | openssl dgst -sha1 -hmac s3cret`.
+    expect(signatureHeaders(["s3cret", "old"], { ...parts, hasSha1: true })).toEqual({
+      ...signatureHeaders(["s3cret", "old"], parts),
+      "X-Hub-Signature": "sha1=79999786a1bff10cd4d7dd0b0752574af76be0b5",
+    });
+    expect(signatureHeaders(["s3cret"], parts)).not.toHaveProperty("X-Hub-Signature");
+  });
+
   test("Standard Webhooks: valid for its secret, and for nothing that differs in a byte", () => {
     const secret = fc.string({ unit: "grapheme", minLength: 1 });
     fc.assert(

@@ -80,7 +80,7 @@ export async function contentOf(
 }
 
 /** The signatures of attempts that were made, for people who compare them with what their receiver computes. */
-export type SigningDeps = Pick<DeliveryDeps, "database" | "facts" | "sealer" | "realNowMs">;
+export type SigningDeps = Pick<DeliveryDeps, "database" | "facts" | "sealer" | "realNowMs" | "profile">;
 
 /**
  * For each attempt the headers that signed it: made again, with the app's secret as it is now, because what an attempt has sent is not kept.
@@ -94,6 +94,8 @@ export async function signaturesOf(
   const of = await deps.facts.findApp(deps.database.reader, nodeId(row.app));
   const webhookId = webhookIdOf(row);
   return attemptsOf(row).map(({ timestamp }) =>
-    of === undefined || timestamp === undefined ? undefined : signatureHeaders(secretsOf(deps, of), { webhookId, timestamp, body }),
+    of === undefined || timestamp === undefined
+      ? undefined
+      : signatureHeaders(secretsOf(deps, of), { webhookId, timestamp, body, hasSha1: deps.profile() === "clients" }),
   );
 }
