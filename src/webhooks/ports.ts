@@ -19,9 +19,11 @@ export interface EventFacts {
   readonly phone: NodeId | undefined;
 }
 
-/** Of an event as its row has it. */
+/** The facts of a stored event. */
 export const eventFactsOf = (row: Readonly<Record<"object" | "field" | "entity", string>> & { readonly phone: string | null }): EventFacts => ({
-  ...{ object: row.object as WebhookObject, field: row.field, entity: nodeId(row.entity) },
+  object: row.object as WebhookObject,
+  field: row.field,
+  entity: nodeId(row.entity),
   phone: row.phone === null ? undefined : nodeId(row.phone),
 });
 

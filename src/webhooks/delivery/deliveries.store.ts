@@ -115,6 +115,11 @@ const claimedRows = sql`
     d.first_attempt_ms, d.tries, d.attempts, e.object, e.field, CAST(e.entity AS TEXT) AS entity, CAST(e.phone AS TEXT) AS phone, e.time_ms, e.payload
   FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event`;
 
+/** Events with the ids of their deliveries. */
+const eventRows = sql`
+  SELECT CAST(d.id AS TEXT) AS id, e.object, e.field, CAST(e.entity AS TEXT) AS entity, CAST(e.phone AS TEXT) AS phone, e.time_ms, e.payload
+  FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event`;
+
 const claimedFirsts = append(
   claimedRows,
   `WHERE d.first_callback IS NOT NULL AND NOT EXISTS (
@@ -156,11 +161,9 @@ export async function giveBackClaimed(tx: Transaction, ids: readonly string[], f
  * The app's deliveries behind `head` in the order of its entity. The queue of what leads nowhere holds those of many apps, and one
  * app's events must never travel in another app's POST. The last ones may be under way, where another process saw them first.
  */
-export function findFollowers(tx: Reader, head: ClaimedRow, limit: number): Promise<EventRow[]> {
-  return tx.all<EventRow>(sql`
-    SELECT CAST(d.id AS TEXT) AS id, e.object, e.field, CAST(e.entity AS TEXT) AS entity, CAST(e.phone AS TEXT) AS phone, e.time_ms, e.payload
-    FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event
-    WHERE d.callback = ${head.callback} AND d.queue_entity = ${head.entity} AND d.id > ${head.id} AND d.app = ${head.app} ORDER BY d.id LIMIT ${limit}`);
+export function findFollowers(tx: Reader, { id, callback, entity, app }: ClaimedRow, limit: number): Promise<EventRow[]> {
+  const behind = "WHERE d.callback = ? AND d.queue_entity = ? AND d.id > ? AND d.app = ? ORDER BY d.id LIMIT ?";
+  return tx.all<EventRow>(append(eventRows, behind, [callback, entity, id, app, limit]));
 }
 
 /** Those of `ids` that wait, have a body of one event that was not sent, and that no other process is claiming. */
@@ -178,11 +181,8 @@ export async function joinMembers(tx: Transaction, head: string, ids: readonly s
 }
 
 /** The events of the deliveries that joined `head`, in the order of their body. */
-export function findMembers(reader: Reader, head: string): Promise<EventRow[]> {
-  return reader.all<EventRow>(sql`
-    SELECT CAST(d.id AS TEXT) AS id, e.object, e.field, CAST(e.entity AS TEXT) AS entity, CAST(e.phone AS TEXT) AS phone, e.time_ms, e.payload
-    FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event WHERE d.head = ${head} ORDER BY d.id`);
-}
+export const findMembers = (reader: Reader, head: string): Promise<EventRow[]> =>
+  reader.all<EventRow>(append(eventRows, "WHERE d.head = ? ORDER BY d.id", [head]));
 
 /** How an attempt ended; one of `due_ms` and `ended_ms` is null. */
 export interface ResultRow {

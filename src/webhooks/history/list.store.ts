@@ -24,11 +24,14 @@ export interface DeliveryRow extends Row {
 
 const newestFirst = { columns: ["d.id"], direction: "descending", keyOf: (row: DeliveryRow) => [row.id] } as const;
 
-const deliveries = sql`
+const columns = sql`
   SELECT CAST(d.id AS TEXT) AS id, CAST(d.app AS TEXT) AS app, CAST(d.callback AS TEXT) AS callback, c.url, d.status, d.members, d.retry_due_ms, d.attempts,
-    d.ended_ms, c.paused_ms, e.object, e.field, CAST(e.entity AS TEXT) AS entity, CAST(e.phone AS TEXT) AS phone, e.time_ms
-  FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event LEFT JOIN webhook_callbacks c ON c.id = d.callback
-  WHERE d.head IS NULL`;
+    d.ended_ms, c.paused_ms, e.object, e.field, CAST(e.entity AS TEXT) AS entity, CAST(e.phone AS TEXT) AS phone, e.time_ms`;
+const deliveries = append(
+  columns,
+  `FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event LEFT JOIN webhook_callbacks c ON c.id = d.callback
+  WHERE d.head IS NULL`,
+);
 
 export interface DeliveryFilter {
   readonly statuses?: readonly number[] | undefined;
@@ -86,13 +89,11 @@ export interface EventRow extends DeliveryRow {
 
 /** The newest events with their deliveries, one for each app that gets them. An event that travels in another one's POST has that one's delivery. */
 export function listNewestEvents(reader: Reader, limit: number): Promise<EventRow[]> {
-  return reader.all<EventRow>(sql`
-    SELECT CAST(d.id AS TEXT) AS id, CAST(d.app AS TEXT) AS app, CAST(d.callback AS TEXT) AS callback, c.url, d.status, d.members, d.retry_due_ms, d.attempts,
-      d.ended_ms, c.paused_ms, e.object, e.field, CAST(e.entity AS TEXT) AS entity, CAST(e.phone AS TEXT) AS phone, e.time_ms,
-      CAST(e.id AS TEXT) AS event, e.payload
+  const newest = `, CAST(e.id AS TEXT) AS event, e.payload
     FROM webhook_deliveries m JOIN webhook_deliveries d ON d.id = COALESCE(m.head, m.id) JOIN webhook_events e ON e.id = m.event
       LEFT JOIN webhook_callbacks c ON c.id = d.callback
-    ORDER BY m.id DESC LIMIT ${limit}`);
+    ORDER BY m.id DESC LIMIT ?`;
+  return reader.all<EventRow>(append(columns, newest, [limit]));
 }
 
 export interface ReplayableRow extends Row {
