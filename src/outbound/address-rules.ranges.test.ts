@@ -1,4 +1,4 @@
-/** Where ranges of addresses begin and end. */
+/** The first and last addresses of each range. */
 import { describe, expect, test } from "bun:test";
 import { addressRefusal, type CallbackRules } from "./address-rules.ts";
 

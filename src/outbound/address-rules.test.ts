@@ -16,7 +16,7 @@ const refusalOf = (url: string, rules: CallbackRules): string | undefined => {
   }
 };
 
-/** What is said of an address, with its brackets or without, that is not public; `range`: in which range it is. */
+/** The refusal of an address that is not public, given with or without brackets; `range` is its range. */
 const notPublic = (range?: string) => (host: string) => {
   const address = host.replace(/^\[|\]$/g, "");
   return allowing(address, `${address} is not a public address${range === undefined ? "" : ` (${range})`}`);

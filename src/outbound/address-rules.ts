@@ -1,7 +1,7 @@
 /**
- * D-64: which addresses may be called: none that is private, local, reserved or otherwise not public, however it is written. The
- * sandbox adds loopback and http, `--allow-callback` adds what the operator names. Everything here is pure: `client.ts` resolves
- * names and asks `addressRefusal` about every address of a name.
+ * D-64: which addresses Plaza may call. It refuses private, local, reserved and otherwise not public ones, however they are written. The
+ * sandbox allows loopback and http, and `--allow-callback` allows more. Everything here is pure: `client.ts` resolves names and asks
+ * `addressRefusal` about every address of a name.
  */
 import ipaddr from "ipaddr.js";
 
@@ -17,7 +17,7 @@ export interface CallbackTarget {
   readonly host: string;
   readonly isLiteral: boolean;
   readonly port: number;
-  /** What the `Host` header says. */
+  /** The value of the `Host` header. */
   readonly authority: string;
   /** Path and query. */
   readonly path: string;
@@ -35,10 +35,10 @@ export class CallbackRefused extends Error {
 const URL_CHARACTERS_MAX = 4_096;
 const DEFAULT_PORTS = { http: 80, https: 443 } as const;
 
-/** Throws `CallbackRefused`. A name's addresses are still to be asked about. */
+/** Throws `CallbackRefused`. The addresses of a name are checked later. */
 export function readCallback(url: string, rules: CallbackRules): CallbackTarget {
   if (url.length > URL_CHARACTERS_MAX) throw new CallbackRefused(`it is longer than ${URL_CHARACTERS_MAX} characters`);
-  // What parsers drop or turn into something else (tab, newline, space, backslash) has no honest use in an address.
+  // Parsers drop these characters or turn them into others (tab, newline, space, backslash). No honest address has one.
   // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what is looked for.
   if (/[\u0000-\u0020\u007f\\]/.test(url)) throw new CallbackRefused("it holds a character that no address has");
   const written = /^(https?):\/\/([^/?#]*)/i.exec(url);
@@ -138,7 +138,7 @@ function isInAllowedRange(address: string, { allowed }: CallbackRules): boolean 
 /**
  * Ports of services that do not speak HTTP, or speak it without asking who is there. A POST to them may do harm that a
  * callback never does: the list that browsers keep for the same reason (Fetch standard, "bad port"), and stores, queues and
- * control planes that stand in inner networks.
+ * control planes of inner networks.
  */
 const BROWSERS: readonly number[] = [
   1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109, 110, 111, 113, 115, 117, 119, 123,

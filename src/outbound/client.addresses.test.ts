@@ -5,7 +5,7 @@ import { clientOf, get } from "#harness/outbound";
 
 const rules = { isSandbox: true, allowed: [] };
 
-/** Serves on these addresses of this machine alone, on one port, and returns it with what was asked for. */
+/** Serves only on these addresses of this machine, on one port. Returns the port and the requested paths. */
 function serveAt(addresses: readonly string[], respond: (request: Request) => Response = () => new Response("ok")) {
   const asked: string[] = [];
   let port = 0;

@@ -37,7 +37,7 @@ export class GuardedClient {
     this.#names = new Names(options.resolve ?? systemNames);
   }
 
-  /** What the URL itself says of the address; throws `CallbackRefused`. Names are resolved by `request`. */
+  /** Checks the URL itself; throws `CallbackRefused`. `request` resolves names and checks their addresses. */
   check(url: string): CallbackTarget {
     const known = this.#targets.get(url);
     if (known !== undefined) return known;
@@ -68,20 +68,20 @@ export class GuardedClient {
   /** Every address must be allowed: a name with a public and a private address is a trap. */
   async #addressesOf({ host }: CallbackTarget, deadline: Deadline): Promise<readonly string[]> {
     const addresses = await deadline.race(this.#names.addressesOf(host));
-    // The message names neither the address nor its kind: who chose the name would learn how names resolve in here.
+    // The message does not name the address or its kind, because whoever chose the name would learn how names resolve in this network.
     if (addresses.some((address) => addressRefusal(address, host, this.#options.rules) !== undefined))
       throw new CallbackRefused(allowedBy(host, `${host} leads to an address that may not be called`));
     return addresses;
   }
 
-  /** The next address is tried only where the one before took no connection, so nothing is sent twice. */
+  /** Tries the next address only if the one before accepted no connection, so nothing is sent twice. */
   async #sendToOneOf(
     addresses: readonly string[],
     { host, port, isTls, isLiteral }: CallbackTarget,
     request: TransportRequest,
     deadline: Deadline,
   ): Promise<OutboundResponse> {
-    // An address is no server name (RFC 6066): the certificate is then verified for the address.
+    // An address is not a server name (RFC 6066): without a name, the certificate is verified for the address.
     const tls = isTls ? { serverName: isLiteral ? undefined : host, ca: this.#options.ca } : undefined;
     const count = Math.min(addresses.length, ADDRESSES_TRIED_MAX);
     for (let at = 0; at < count; at++) {

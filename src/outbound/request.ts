@@ -12,7 +12,7 @@ export interface OutboundRequest {
   readonly deadlineMs: number;
   /** For a connection to each of its addresses, where that is less than what the whole may take. Real time. */
   readonly connectionMs?: number;
-  /** How long the other side may be silent at a time, from the connection on; while the taker of a body is busy it does not count. Real time. */
+  /** How long the other side may be silent, once it is connected. The time in which `takeBody` is busy does not count. Real time. */
   readonly silenceMs?: number;
   /** A longer response is cut there. */
   readonly responseBytesMax: number;
@@ -27,7 +27,7 @@ export interface OutboundRequest {
   readonly isStatusEnough?: true;
 }
 
-/** It owns the bytes. What it throws ends the request. */
+/** It owns the bytes. If it throws, the request ends with that error. */
 export type TakeBody = (part: Buffer) => Promise<void>;
 
 export interface OutboundResponse {

@@ -1,4 +1,4 @@
-/** What a connection to another server does where that server does not keep to the order of things. */
+/** How a connection behaves if the other server breaks the order of requests and responses. */
 import { expect, test } from "bun:test";
 import { createServer, type Socket } from "node:net";
 import { afterThisTest } from "#harness/cleanup";

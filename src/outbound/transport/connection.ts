@@ -12,7 +12,7 @@ interface Exchange {
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
   readonly silenceMs: number | undefined;
-  /** Does not run while what came is being taken. */
+  /** Does not run while `takeBody` is busy. */
   silence?: NodeJS.Timeout;
 }
 
@@ -21,7 +21,7 @@ type Socket = Bun.Socket<Connection>;
 export class Connection implements Writing {
   #socket: Socket | undefined;
   #exchange: Exchange | undefined;
-  /** What did not fit into the system's buffer. */
+  /** The rest of the request, which did not fit into the system's buffer. */
   #unwritten: Buffer | undefined;
   #opened: { readonly resolve: () => void; readonly reject: (error: RequestFailed) => void } | undefined;
   readonly #isTls: boolean;
@@ -53,7 +53,7 @@ export class Connection implements Writing {
     return connection;
   }
 
-  /** Rejects with `RequestFailed`, where nothing comes for `silenceMs`, too. `request` is the whole request, all ASCII. */
+  /** Rejects with `RequestFailed`, also if nothing arrives for `silenceMs`. `request` is the whole request, all ASCII. */
   exchange(request: string, reader: ResponseReader, silenceMs?: number): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const exchange: Exchange = { request, reader, silenceMs, resolve, reject };
@@ -65,7 +65,7 @@ export class Connection implements Writing {
     return promise.finally(() => clearTimeout(exchange.silence));
   }
 
-  /** From now on the other side may be silent for so long. */
+  /** Starts the time limit of the other side's silence again. */
   #listen(exchange: Exchange): void {
     const { silenceMs } = exchange;
     if (silenceMs === undefined || this.#exchange !== exchange) return;
@@ -92,7 +92,7 @@ export class Connection implements Writing {
     this.#socket?.terminate();
   }
 
-  /** Nothing was connected, so it is no problem of TLS. */
+  /** There was no connection, so the problem is not one of TLS. */
   onConnectError({ message, code = message }: Error & { code?: string }): void {
     this.#fail("connect", code === "ECONNREFUSED" ? "the connection was refused" : `there was no connection: ${code}`);
   }
@@ -134,7 +134,7 @@ export class Connection implements Writing {
     else this.#listen(exchange);
   }
 
-  /** Until the taker has what came; what the system has read already may still arrive. */
+  /** Stops reading until `takeBody` is done. Bytes that the system has read already may still arrive. */
   #pause(exchange: Exchange, taking: Promise<void>): void {
     this.#socket?.pause();
     clearTimeout(exchange.silence);

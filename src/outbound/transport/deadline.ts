@@ -3,7 +3,7 @@ import { type FailureKind, RequestFailed } from "../request.ts";
 
 /** All requests of a client share one timer, which waits for the first deadline: most requests have ended by then. */
 export class Deadlines {
-  /** A ring of all deadlines that run, beginning and ending here: a set would be built anew every few hundred requests. */
+  /** A ring of all running deadlines, which begins and ends here. The runtime would rebuild a set every few hundred requests. */
   readonly #ring = new Deadline(Number.POSITIVE_INFINITY);
   #timer: ReturnType<typeof setTimeout> | undefined;
   #timerAtMs = Number.POSITIVE_INFINITY;
@@ -15,7 +15,7 @@ export class Deadlines {
     return deadline;
   }
 
-  /** What is still out has no deadline any more. */
+  /** Running requests have no deadline any more. */
   close(): void {
     clearTimeout(this.#timer);
     this.#timerAtMs = Number.POSITIVE_INFINITY;
@@ -44,7 +44,7 @@ export class Deadlines {
   }
 }
 
-/** What carries a request, and can be ended at once. */
+/** A connection that can be ended at once. */
 interface Closable {
   close(problem?: FailureKind): void;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { MalformedResponse, ResponseReader } from "./response.ts";
 
-/** What a reader has read, given the texts one after the other. */
+/** The result of a reader that gets the texts one after the other. */
 function read(texts: readonly string[], { max = 100, ends = false } = {}) {
   const reader = new ResponseReader(max);
   for (const text of texts) reader.feed(Buffer.from(text, "latin1"));

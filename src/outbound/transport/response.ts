@@ -6,7 +6,7 @@
 import { ChunkedDecoder } from "#kernel/chunked-decoder";
 import type { TakeBody } from "../request.ts";
 
-/** A status line and headers above this are no response to a webhook. */
+/** No receiver of webhooks needs a longer status line and headers. */
 const HEAD_BYTES_MAX = 32 * 1024;
 /** 1xx responses before the final one. */
 const INTERIM_MAX = 8;
@@ -51,12 +51,12 @@ export class ResponseReader {
     this.#takeBody = takeBody;
   }
 
-  /** What came so far is being taken; no more should be fed until then. It rejects with what the taker threw. */
+  /** Pending while `takeBody` is busy; feed nothing until then. Rejects if `takeBody` throws. */
   get taking(): Promise<void> | undefined {
     return this.#taking;
   }
 
-  /** What of the body was kept. */
+  /** The kept part of the body. */
   body(): Buffer {
     return this.#body.length === 1 ? (this.#body[0] as Buffer) : Buffer.concat(this.#body);
   }
@@ -141,13 +141,13 @@ export class ResponseReader {
   }
 
   #take(bytes: Buffer, from: number, to: number): void {
-    const feature = this.#bodyBytesMax - this.#bodyBytes;
-    if (to - from > feature) {
+    const space = this.#bodyBytesMax - this.#bodyBytes;
+    if (to - from > space) {
       this.isCut = true;
       this.isDone = true;
       this.isReusable = false;
     }
-    const length = Math.min(to - from, feature);
+    const length = Math.min(to - from, space);
     if (length === 0) return;
     // A copy: the runtime uses the memory of a chunk again.
     const own = Buffer.allocUnsafe(length);
