@@ -1,4 +1,4 @@
-/** What the engine reads of its queues, by rows: their order, what belongs to other queues, and times that are due exactly now. */
+/** The queries of queues, over given rows: their order, rows of other queues, and times that are due exactly now. */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { type DeliveryRow, fixtureMigrations, insertDeliveries } from "#harness/webhooks";

@@ -1,4 +1,4 @@
-/** What the webhook engine of a world is made from. */
+/** The parts of the webhook engine of a world. */
 import type { Jobs } from "#jobs/jobs";
 import type { WorkLoop } from "#jobs/work-loop";
 import type { Clock } from "#kernel/clock";
@@ -33,15 +33,15 @@ export interface WebhookDeps {
   readonly perSecondMax: number;
 }
 
-/** What goes wrong on purpose (D-150). */
+/** Faults on purpose (D-150). */
 export interface DeliveryFaults {
-  /** Asked before every attempt, and nearly always true. */
+  /** Read before every attempt, and nearly always true. */
   readonly isEmpty: boolean;
-  /** What happens to a POST that is about to be sent, with the fields of what travels in it; `canReorder`: it is the first attempt. */
+  /** The fault that applies to a POST with these fields, which is about to be sent; `canReorder`: it is the first attempt. */
   matchWebhook(fields: readonly string[], entity: string, canReorder: boolean): "lose" | "repeat" | "reorder" | undefined;
 }
 
-/** With what the engine keeps of apps and callbacks. */
+/** With the cached facts of apps and callbacks. */
 export interface DeliveryDeps extends Pick<WebhookDeps, "database" | "clock" | "realNowMs" | "fields" | "client" | "sealer" | "faults" | "profile"> {
   readonly facts: WebhookFacts;
   readonly callbacks: Callbacks;

@@ -1,4 +1,4 @@
-/** What the dispatcher does besides sending: mistakes of the program, work that an ended process left, looks at a shared database, and its report. */
+/** The dispatcher besides sending: mistakes of the program, work that an ended process left, looks at a shared database, and its report. */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { startReceiver, valuesAt } from "#harness/receiver";

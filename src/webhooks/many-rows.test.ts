@@ -1,4 +1,4 @@
-/** What is done with many deliveries takes them some at a time: the last of them is reached as well, whatever their number. */
+/** Work on many deliveries is done in parts: it reaches the last delivery, whatever their number. */
 import { expect, test } from "bun:test";
 import { type DeliveryRow, fixtureMigrations, insertDeliveries, newFeatures, openWebhooks, pauseCallback } from "#harness/webhooks";
 import { newWorkStore } from "#harness/work-database";

@@ -1,4 +1,4 @@
-/** What the webhook engine reports: to the log and to metrics, which main.ts connects. */
+/** The reports of the webhook engine, which main.ts connects to the log and the metrics. */
 import type { CallbackRow } from "./callbacks/callbacks.store.ts";
 import type { PayloadProblem } from "./catalogue/field.ts";
 import type { Attempt } from "./delivery/attempts.ts";
@@ -66,7 +66,7 @@ type UnsentOutcome =
   | { readonly kind: "moved"; readonly url: string | undefined }
   /** The app would not get its events any more (D-138). */
   | { readonly kind: "unsubscribed"; readonly endedMs: number }
-  /** It waits again where it was. */
+  /** It waits again in its queue. */
   | { readonly kind: "back" };
 
 export type Outcome = AttemptedOutcome | UnsentOutcome;

@@ -1,6 +1,6 @@
 /**
- * What the webhook engine asks of features: which apps get an event, an app's callback and secrets, its overrides. The features
- * register these ports by name (`kernel/ports.ts`).
+ * The ports by which the webhook engine asks features which apps get an event, and for an app's callback, secrets and overrides. The features
+ * register them by name (`kernel/ports.ts`).
  */
 import { appFact } from "#auth/tokens";
 import { type NodeId, nodeId } from "#kernel/ids";

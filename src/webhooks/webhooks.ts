@@ -27,13 +27,13 @@ export class Webhooks {
   readonly deps: WebhookDeps;
   readonly fields: FieldCatalogue;
   readonly dispatcher: DeliveryDispatcher;
-  /** What this process has sent since its start. */
+  /** The attempts of this process since its start. */
   readonly metrics = new DeliveryMetrics();
   readonly #outbox: Outbox;
   readonly #rerouting: RerouteDeps & { readonly observer: WebhookObserver };
   readonly #replaying: ReplayDeps;
   readonly #signing: SigningDeps;
-  /** Of transactions that somebody looks at: the deliveries that they made. */
+  /** The deliveries of transactions that `followed` was called for. */
   readonly #followed = new WeakMap<Transaction, string[]>();
 
   constructor(deps: WebhookDeps) {
@@ -75,8 +75,8 @@ export class Webhooks {
   }
 
   /**
-   * The apps that get an event of this transaction, nearly always none. Who asks before `emit` would spares a round trip to PostgreSQL, on
-   * which others wait where the transaction holds a lock.
+   * The apps that get an event of this transaction, nearly always none. If the caller asks before `emit` does, a transaction that holds a lock on
+   * PostgreSQL has one round trip less.
    */
   subscribersOf(tx: Transaction, { object, field }: WebhookField, entity: NodeId): Promise<readonly NodeId[]> {
     const { facts, clock } = this.#outbox;
@@ -105,7 +105,7 @@ export class Webhooks {
     return deliveries;
   }
 
-  /** The app's URL was set or verified anew: what failed there before no longer counts, and what waits for it goes out. */
+  /** The app's URL was set or verified anew: earlier failures no longer count, and waiting deliveries are sent. */
   async resumeUrl(tx: Transaction, app: string, url: string): Promise<void> {
     const id = await findCallbackId(tx, app, url);
     if (id !== undefined) await this.resumeCallback(tx, id);
@@ -132,7 +132,7 @@ export class Webhooks {
     this.dispatcher.lookAgain();
   }
 
-  /** The app lost a subscription, or may have: what waits for it in vain ends as `unsubscribed` (D-138). */
+  /** The app may have lost a subscription: waiting deliveries that it would not get any more end as `unsubscribed` (D-138). */
   async subscriptionsChanged(tx: Transaction, app: string): Promise<void> {
     await this.deps.jobs.schedule(tx, { kind: unsubscribeJob, key: app, dueMs: this.deps.clock.nowMs() });
   }
@@ -140,7 +140,7 @@ export class Webhooks {
   /** The job that `subscriptionsChanged` schedules. */
   async endUnsubscribed(app: string): Promise<void> {
     await endUnsubscribed(this.#rerouting, app);
-    // What was behind an ended delivery of its entity.
+    // Deliveries that waited behind an ended one of their entity can be sent.
     this.dispatcher.lookAgain();
   }
 

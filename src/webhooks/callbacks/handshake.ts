@@ -8,9 +8,9 @@ import { RequestFailed } from "#outbound/request";
 
 /** D-61. */
 const HANDSHAKE_MS_MAX = 10_000;
-/** The challenge is ten digits; a page of HTML in its place is no response. */
+/** The challenge has 10 to 15 digits; an error page needs no more to be recognised. */
 const RESPONSE_BYTES_MAX = 1_024;
-/** Ten digits that nobody guesses who did not see them. */
+/** Nobody can guess a number below this. */
 const CHALLENGE_MAX = 2 ** 47;
 
 /**

@@ -34,7 +34,7 @@ export const PROBE_EVERY_MS = HOUR_MS;
 
 export const alertJob = "webhook_callback_alert";
 
-/** What one attempt says. */
+/** The result of one attempt. */
 export interface Sign {
   readonly says: "delivered" | "failed" | "gone";
   /** World time at which it began. */

@@ -7,7 +7,7 @@ import { EXAMPLE_ID, type WebhookField, type WebhookObject, webhookObjects } fro
 type Document = Record<string, unknown>;
 
 const ABOUT =
-  "What Plaza sends to the callback of an app. Deliveries are at least once: webhook-id is the same in all attempts. A receiver answers with any 2xx within " +
+  "The webhooks that Plaza sends to the callback of an app. Deliveries are at least once: webhook-id is the same in all attempts. A receiver responds with any 2xx within " +
   "15 seconds and checks a signature over the bytes of the body, with the app's secret as key.";
 
 const SIGNATURES = {

@@ -49,7 +49,7 @@ test("what a schema does not allow, emit does not take, and no example may be", 
   const wrong = (webhooks: Webhooks, tx: Transaction) => {
     const entity = nodeId("2001");
     webhooks.emit(tx, note, { entity, payload: { id: "1", text: "right" } });
-    // @ts-expect-error: a number is no text.
+    // @ts-expect-error: a number is not a text.
     webhooks.emit(tx, note, { entity, payload: { id: "1", text: 1 } });
     // @ts-expect-error: the text is missing.
     webhooks.emit(tx, note, { entity, payload: { id: "1" } });

@@ -52,9 +52,9 @@ export const payloadId = Type.String({ pattern: "^[1-9][0-9]*$" });
 export const EXAMPLE_ID = "1000000000000001";
 
 export interface PayloadProblem {
-  /** Where in the payload, e.g. `message.text`; empty for all of it. */
+  /** The place in the payload, e.g. `message.text`; empty for all of it. */
   readonly path: string;
-  /** Says nothing of the payload's values, which may be personal. */
+  /** Does not contain values of the payload, which may be personal. */
   readonly problem: string;
 }
 

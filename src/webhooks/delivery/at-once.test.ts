@@ -32,7 +32,7 @@ onEachDatabase("events that are sent at once", (kind) => {
     await fixture.loop.runDue();
     return { receiver, store, database, fixture };
   }
-  // Where another process could take the session over meanwhile, all events are claimed.
+  // If another process could take the session over meanwhile, all events are claimed.
   const AT_ONCE = kind === "sqlite" ? SENDING : WAITING;
 
   test("what nothing is before is claimed where it is stored; the next of its entity waits for its end", async () => {

@@ -62,12 +62,12 @@ async function sendFaulty(deps: DeliveryDeps, claimed: Claimed, events: readonly
   // As after a first attempt that failed, later events of its entity go first.
   if (effect === "reorder") return failure(deps, claimed, { time_ms: nowMs, error: "fault: reordered" }, false);
   const outcome = await attempt();
-  // What becomes of the repetition changes nothing: the receiver has the delivery.
+  // The result of the repetition changes nothing: the receiver has the delivery.
   if (effect === "repeat" && outcome.kind === "delivered") await attempt();
   return outcome;
 }
 
-/** What is left to be sent; most deliveries have one event. */
+/** The events that are not erased; most deliveries have one event. */
 function eventsOf({ row, members }: Claimed): readonly EventRow[] {
   const events = members.length === 0 ? [row] : [row, ...members];
   return events.some(({ payload }) => payload === ERASED) ? events.filter(({ payload }) => payload !== ERASED) : events;

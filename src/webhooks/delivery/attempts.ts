@@ -1,12 +1,12 @@
-/** What is stored of each attempt at a delivery, as JSON in its row. */
+/** An attempt at a delivery, as its row stores it in JSON. */
 export interface Attempt {
   /** World time. */
   readonly time_ms: number;
-  /** The callback's id; left out where no request was made to one. */
+  /** The callback's id; left out if no request was made. */
   readonly callback?: string;
-  /** Unix seconds, real time: what its signatures were made with (D-62). Left out where no request was made. */
+  /** The time of its signatures (D-62), Unix seconds, real time. Left out if no request was made. */
   readonly timestamp?: number;
-  /** Left out where no response came. */
+  /** Left out if no response came. */
   readonly status?: number;
   /** Real time. */
   readonly latency_ms?: number;

@@ -1,4 +1,4 @@
-/** Claiming: which deliveries go out next, and what travels together. One transaction, run again when it was undone. */
+/** Claiming: which deliveries are sent next, and which travel together. One transaction, which runs again if it was rolled back. */
 import type { Transaction } from "#storage/database";
 import { takeProbe } from "../callbacks/callbacks.store.ts";
 import { PROBE_EVERY_MS } from "../callbacks/health.ts";
@@ -24,7 +24,7 @@ import {
   type WaitingRow,
 } from "./deliveries.store.ts";
 
-/** What a queue may claim in this turn. */
+/** How much a queue may claim in this turn. */
 export interface ClaimRequest {
   /** The callback's id. */
   readonly queue: string;
@@ -32,7 +32,7 @@ export interface ClaimRequest {
   readonly retries: number;
   /** Entities whose first attempts this process holds: later ones of theirs wait. It changes while the claim runs. */
   readonly busy: ReadonlySet<string>;
-  /** Where the last search among the entities ended. */
+  /** The entity at which the last search ended. */
   readonly fromEntity: string;
   /** The callback is paused: one delivery, if no other process has taken this hour's (D-137). */
   readonly isProbe: boolean;
@@ -51,8 +51,8 @@ export interface Claimed {
 }
 
 /**
- * What a claim saw of a queue; it holds once the transaction has committed. Whatever waits for its first attempt afterwards was
- * left for one of two reasons, so that something makes the queue look for it again:
+ * The state of a queue as a claim saw it; it holds once the transaction has committed. A delivery that still waits for its first attempt was
+ * left for one of two reasons, and each makes the queue look for it again:
  *
  * | left because | looked for again |
  * | --- | --- |
@@ -73,7 +73,7 @@ export interface Claims {
   readonly views: readonly ClaimView[];
 }
 
-/** Where a search among the entities begins. */
+/** A search among the entities begins after this one. */
 export const FIRST_ENTITY = "0";
 
 /** D-62: updates in a POST. */
@@ -142,7 +142,7 @@ export async function claim(tx: Transaction, requests: readonly ClaimRequest[], 
   return { claimed: [...firsts.map(claimedAs(false)), ...retries.map(claimedAs(true))], views: viewsOf(found, idsOf(firsts), joined) };
 }
 
-/** What was claimed under `fence` and is not `held`, as after a commit whose connection broke. */
+/** Gives back deliveries that are claimed under `fence` and not `held`, as after a commit whose connection broke. */
 export async function giveBackUnknown(
   tx: Transaction,
   { fence, nowMs, held }: { readonly fence: number; readonly nowMs: number; readonly held: ReadonlySet<string> },
@@ -195,7 +195,7 @@ async function lookForProbe(tx: Transaction, request: ClaimRequest, nowMs: numbe
     heads: isTaken ? found.heads : [],
     followed: isTaken ? found.followed : new Set(),
     dueRetries: isTaken && !hasHead ? retries : [],
-    // What is left is looked for when the next one is due.
+    // The others are searched for when the next attempt is due.
     view: { ...found.view, hasMore: found.view.hasMore || (hasHead && !isTaken), nextRetryMs: retries.length > 0 ? nowMs : undefined },
   };
 }

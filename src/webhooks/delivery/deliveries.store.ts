@@ -1,4 +1,4 @@
-/** What the engine writes and claims. What people read of it is in `history/list.store.ts`. */
+/** The statements by which deliveries are stored and claimed. Those for people are in `history/list.store.ts`. */
 import type { Reader, Transaction } from "#storage/database";
 import { paddedSize, textOnce, withIds } from "#storage/id-lists";
 import { append, placeholders, type Row, type SqlValue, sql } from "#storage/sql";
@@ -11,7 +11,7 @@ export const FAILED = 3;
 /** 4: it travels in another delivery's POST. */
 export const UNSUBSCRIBED = 5;
 
-/** The queue of deliveries that lead nowhere yet. */
+/** The queue of deliveries that have no callback yet. */
 export const NO_CALLBACK = "0";
 
 export interface EventRow extends Row {
@@ -158,8 +158,8 @@ export async function giveBackClaimed(tx: Transaction, ids: readonly string[], f
 }
 
 /**
- * The app's deliveries behind `head` in the order of its entity. The queue of what leads nowhere holds those of many apps, and one
- * app's events must never travel in another app's POST. The last ones may be under way, where another process saw them first.
+ * The app's deliveries behind `head` in the order of its entity. The queue of deliveries without a callback holds those of many
+ * apps, and one app's events must never travel in another app's POST. Another process may already be sending the last ones.
  */
 export function findFollowers(tx: Reader, { id, callback, entity, app }: ClaimedRow, limit: number): Promise<EventRow[]> {
   const behind = "WHERE d.callback = ? AND d.queue_entity = ? AND d.id > ? AND d.app = ? ORDER BY d.id LIMIT ?";
@@ -239,7 +239,7 @@ export async function saveMove(
       queue_entity = ${isFirst ? entity : null}, retry_due_ms = ${isFirst ? null : nowMs}, attempts = ${attempts} WHERE id = ${id} AND fence = ${fence}`);
 }
 
-/** What an ended session was sending. */
+/** The deliveries that an ended session was sending. */
 export function findSending(tx: Reader, fence: number): Promise<{ id: string; attempts: string }[]> {
   return tx.all<{ id: string; attempts: string }>(
     sql`SELECT CAST(d.id AS TEXT) AS id, d.attempts FROM webhook_deliveries d WHERE d.fence = ${fence} AND d.fence > 0 ORDER BY d.id`,

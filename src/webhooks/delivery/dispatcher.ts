@@ -37,7 +37,7 @@ export class DeliveryDispatcher implements WorkSource {
   #hasStored = false;
   /** Claimed, and their result not stored: ids. */
   readonly #held = new Set<string>();
-  /** A claim failed, perhaps after it was stored: its connection broke at the commit. */
+  /** A claim failed. It may have been stored, if the connection broke at the commit. */
   #mayHoldMore = false;
   /** Deliveries that are claimed and whose attempt has not ended. */
   #unended = 0;
@@ -107,7 +107,7 @@ export class DeliveryDispatcher implements WorkSource {
     return this.#unended > 0 || !this.#results.isEmpty || this.#mustFlush || this.#mustLook || this.#mayHoldMore || this.#queues.hasDue(nowMs);
   }
 
-  /** What an ended session was sending may have arrived or not: it is sent again, at once. */
+  /** Deliveries that an ended session was sending may have arrived or not: they are sent again at once. */
   async release(tx: Transaction, fence: number): Promise<void> {
     const nowMs = this.#options.clock.nowMs();
     const sending = await findSending(tx, fence);
@@ -196,7 +196,7 @@ export class DeliveryDispatcher implements WorkSource {
     return claims.claimed.length;
   }
 
-  /** What the session holds in the database and not here. Nobody else would give it back while the session lives. */
+  /** Gives back deliveries that the session owns in the database and this process does not hold. No other process does so while the session lives. */
   async #giveBackUnknown(session: WorkSession, nowMs: number): Promise<void> {
     await this.#options.database.write(async (tx) => giveBackUnknown(tx, { fence: await session.fenceFor(tx), nowMs, held: this.#held }));
     this.#mayHoldMore = false;
@@ -233,7 +233,7 @@ export class DeliveryDispatcher implements WorkSource {
       const attempt = { time_ms: nowMs, error: `internal: ${error instanceof Error ? error.message : String(error)}` };
       return { kind: "retry", attempt, dueMs: nowMs + AGAIN_MS, isTimeout: false };
     }
-    // Where no request was made, there is no receiver whose health counts.
+    // Without a request there is no receiver whose health counts.
     if (!isAttempted(outcome) || outcome.attempt.callback === undefined) return outcome;
     // time: as above.
     const endMs = performance.now();
@@ -283,7 +283,7 @@ export class DeliveryDispatcher implements WorkSource {
   }
 
   #sendNext(queue: EndpointQueue): void {
-    // A receiver that has begun to fail gets nothing of what was claimed ahead.
+    // A receiver that has begun to fail gets none of the deliveries that were claimed ahead.
     if (queue.isSpared || this.#options.loop.isStopped) this.#giveBack(queue);
     for (let next = queue.takeSendable(); next !== undefined; next = queue.takeSendable()) void this.#send(next);
   }

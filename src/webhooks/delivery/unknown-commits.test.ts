@@ -119,7 +119,7 @@ onEachDatabase("a commit that was undone", (kind) => {
         expect(ends).toEqual(rows.map(() => ({ status: 2, attempts: 1 })));
         expect(rows.length).toBeGreaterThan(0);
         expect(valuesAt(receiver)).toHaveLength(events);
-        // What is stored with the first of a kind is stored with the first that lasts.
+        // The retention job and the session are stored with the first commit that lasts.
         expect(await fixture.webhooks.deps.jobs.dueTimeOf(database.reader, retentionJob, "world")).toBeNumber();
         expect(await sessionsIn(database)).toBe(1);
       }),

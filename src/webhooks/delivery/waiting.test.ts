@@ -165,7 +165,7 @@ interface Step {
   perform(fixture: WebhookFixture): Promise<unknown>;
 }
 
-/** What happens to deliveries: more events, other routes, pauses, replays, time. */
+/** Steps that change deliveries: more events, other routes, pauses, replays, time. */
 function anyStep(...urls: string[]): fc.Arbitrary<Step> {
   let n = 0;
   const events = fc.array(

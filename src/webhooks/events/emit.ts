@@ -31,7 +31,7 @@ interface SentAtOnce {
   readonly fence: number;
 }
 
-/** What was stored of an event. */
+/** The deliveries that were stored for an event. */
 export interface Stored {
   readonly deliveries: readonly string[];
   /** To be sent after the commit. */
@@ -93,10 +93,10 @@ function report({ observer }: Outbox, tx: Transaction, { object, field }: Webhoo
   tx.afterCommit(() => observer.payloadBroken({ object, field, entity, path, problem }));
 }
 
-/** False: the event cannot be sent, since nothing says where it stands in an entry. */
+/** False: the event cannot be sent, because nothing says where it belongs in an entry. */
 function isKnown(outbox: Outbox, tx: Transaction, field: WebhookField, { entity, payload }: WebhookEvent): boolean {
   if (!outbox.fields.has(field)) {
-    report(outbox, tx, field, entity, { path: "", problem: "is not sent: its field is none of the catalogue" });
+    report(outbox, tx, field, entity, { path: "", problem: "is not sent: its field is not in the catalogue" });
     return false;
   }
   const broken = findPayloadProblem(field, payload);
@@ -109,7 +109,7 @@ function payloadText(outbox: Outbox, tx: Transaction, field: WebhookField, { ent
   try {
     return asciiJson(payload);
   } catch {
-    report(outbox, tx, field, entity, { path: "", problem: "is not sent: it is no JSON" });
+    report(outbox, tx, field, entity, { path: "", problem: "is not sent: it is not JSON" });
     return undefined;
   }
 }

@@ -1,4 +1,4 @@
-/** The body of a delivery. It is made again from what is stored at each attempt, and its bytes never change (D-62). */
+/** The body of a delivery. Each attempt makes it again from the stored payloads, and its bytes never change (D-62). */
 
 export interface Update {
   /** `entry[].id`: the account or page. */

@@ -1,7 +1,7 @@
 /**
- * Moves deliveries after an app's callback or override has changed. The route is decided at each attempt (D-63), so only those
- * have to be moved that no attempt is made for: deliveries to a callback that is paused, and those without a callback. D-138: a delivery
- * that waits for an app ends where the app would not get its events any more.
+ * Moves deliveries after an app's callback or override has changed. The route is decided at each attempt (D-63), so only deliveries
+ * without attempts have to be moved: those to a paused callback, and those without a callback. D-138: a waiting delivery ends if its app
+ * would not get the event any more.
  */
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";

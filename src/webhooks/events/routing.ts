@@ -1,5 +1,5 @@
 /**
- * Where an event goes for one app (ROUTE-1 to ROUTE-3, ROUTE-17, D-63):
+ * The route of an event for one app (ROUTE-1 to ROUTE-3, ROUTE-17, D-63):
  *
  * | field | phone override | account override | app callback | goes to |
  * | --- | --- | --- | --- | --- |

@@ -1,4 +1,4 @@
-/** What is found when routes and subscriptions change, by rows: of this queue and this app alone, in the order of ids. */
+/** The queries for changed routes and subscriptions, over given rows: only of this queue and this app, in the order of ids. */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { type DeliveryRow, fixtureMigrations, insertDeliveries } from "#harness/webhooks";

@@ -1,4 +1,4 @@
-/** What people read of deliveries, and what goes in time: by rows, with what belongs to others, and times that are exactly the border. */
+/** The queries for people, and the removal of old deliveries, over given rows: also rows of others, and times exactly at the border. */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { type DeliveryRow, fixtureMigrations, insertDeliveries } from "#harness/webhooks";

@@ -1,4 +1,4 @@
-/** What people read of deliveries, and replay. A delivery that travels in another one's POST is part of that one. */
+/** Deliveries as people read and replay them. A delivery that travels in another one's POST is part of that one. */
 import type { Reader, Transaction } from "#storage/database";
 import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
 import { append, type Row, type SqlValue, sql } from "#storage/sql";
@@ -7,7 +7,7 @@ export interface DeliveryRow extends Row {
   id: string;
   app: string;
   callback: string;
-  /** Null where it leads nowhere. */
+  /** Null if there is no callback. */
   url: string | null;
   status: number;
   members: number;
@@ -74,7 +74,7 @@ export interface SentEventRow extends Row {
   payload: string;
 }
 
-/** What the POST of a delivery holds, in its order. */
+/** The events in the POST of a delivery, in their order. */
 export function listEventsOf(reader: Reader, delivery: string): Promise<SentEventRow[]> {
   return reader.all<SentEventRow>(sql`
     SELECT CAST(e.id AS TEXT) AS id, CAST(d.id AS TEXT) AS delivery, e.field, e.time_ms, e.payload FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event

@@ -79,7 +79,7 @@ export async function contentOf(
   return { body: envelopeOf(row.object, updates), events: shown };
 }
 
-/** The signatures of attempts that were made, for people who compare them with what their receiver computes. */
+/** For people who compare the signatures of attempts with those that their receiver computes. */
 export type SigningDeps = Pick<DeliveryDeps, "database" | "facts" | "sealer" | "realNowMs" | "profile">;
 
 /**

@@ -10,13 +10,13 @@ const SIZE_START = 4;
 const SIZE_MAX_MIN = 16;
 const SIZE_MAX_MAX = 128;
 const SIZE_PER_MS = 4;
-/** Where POSTs hold many events: no further POST while so many events are in doubt. */
+/** No further POST while this number of events is in doubt; it matters when POSTs hold many events. */
 const UPDATES_IN_DOUBT_MAX = 256;
 /** The next deliveries of a receiver that responds in this time are claimed before the current ones have ended. */
 const QUICK_MS = 50;
 /** They cover the time of a commit, */
 const CLAIMED_AHEAD = 256;
-/** and are claimed so many at a time, since each claim also looks at what it does not take. */
+/** The least number that such a claim takes, because each claim also looks at deliveries that it does not take. */
 const CLAIMED_AT_ONCE_MIN = 64;
 /** Of the average latency each new one counts for a fifth. */
 const LATENCY_SHARE = 0.2;
@@ -31,7 +31,7 @@ export class ConcurrencyWindow {
   #latencyMs: number | undefined;
   #isSlow = false;
 
-  /** The last request timed out: such receivers share a small part of what the process can hold. */
+  /** The last request timed out. Such receivers share a small part of the capacity of the process. */
   get isSlow(): boolean {
     return this.#isSlow;
   }

@@ -1,4 +1,4 @@
-/** What a queue keeps account of: what waits, what is held and for whom, and what a claim has changed of it. */
+/** The counts of a queue: waiting and held deliveries, their entities, and how a claim changes these. */
 import { expect, test } from "bun:test";
 import { type Claimed, type ClaimRequest, FIRST_ENTITY } from "../claims.ts";
 import { EndpointQueue } from "./endpoint-queue.ts";
@@ -114,7 +114,7 @@ test("an end brings the next of its entity only where one was seen behind it, or
   queue.hold(claimed(), false);
   storedIn(queue);
   expect(counts(queue)).toEqual([0, 0]);
-  // What ended before the claim began was seen by it.
+  // The claim saw what ended before it began.
   queue.claimBegins(asked(1, 0));
   queue.claimEnded({ ...seen(1, 0), hasBlocked: true });
   expect(counts(queue)).toEqual([0, 0]);

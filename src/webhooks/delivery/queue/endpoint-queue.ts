@@ -7,13 +7,13 @@
 import { type Claimed, type ClaimRequest, type ClaimView, FIRST_ENTITY } from "../claims.ts";
 import { ConcurrencyWindow } from "./concurrency-window.ts";
 
-/** What one queue may claim in a turn. */
+/** The limits of a claim of one queue in a turn. */
 export interface Capacity {
   readonly nowMs: number;
   readonly monotonicMs: number;
   /** The receiver is not spared: somebody waits for all that is due. */
   readonly isHurried: boolean;
-  /** What the server can hold. */
+  /** How many more deliveries the process can hold. */
   readonly deliveries: number;
   readonly retries: number;
 }
@@ -31,7 +31,7 @@ export class EndpointQueue {
   #hasBlocked = false;
   /** A first attempt ended after the claim began. */
   #hasFreed = false;
-  /** Where the last search among the entities ended. */
+  /** The entity at which the last search ended. */
   #nextEntity = FIRST_ENTITY;
   /** World time; undefined: no retry waits, as far as is known. */
   #nextRetryMs: number | undefined;
@@ -117,7 +117,7 @@ export class EndpointQueue {
     return (isRetry ? this.#capacityForRetries(capacity, 0) : this.#capacityForFirsts(capacity)) > 0;
   }
 
-  /** What waits is forgotten when the claim begins, so that what arrives while it runs is remembered. */
+  /** The queue forgets waiting deliveries when the claim begins, so that it remembers those that arrive while it runs. */
   claimBegins({ firsts, retries }: ClaimRequest): void {
     if (firsts > 0) {
       this.#hasFirsts = false;

@@ -1,4 +1,4 @@
-/** What the queues of a process may claim together, at the very borders of what it holds. */
+/** How much the queues of a process may claim together, exactly at the limits of the process. */
 import { expect, test } from "bun:test";
 import { fixtureMigrations } from "#harness/webhooks";
 import { newWorkStore } from "#harness/work-database";
@@ -124,7 +124,7 @@ test("D-137: a paused callback is tried once, from the very millisecond that it 
   expect(await claims()).toEqual([{ queue: "7", firsts: 1, retries: 1, isProbe: true }]);
   expect(await Promise.all(["7", "10"].map((callback) => queues.hasCapacity(callback, true)))).toEqual([false, true]);
   expect(["7", "8", "9", "10", "11"].map((callback) => queues.promise(callback))).toEqual([false, false, false, true, false]);
-  // What waits for a paused callback waits for its time, be it due or not.
+  // Deliveries to a paused callback wait for its time, due or not.
   expect(queues.hasDue(NOW + 4)).toBe(false);
   expect(queues.nextDueMs(NOW - 1)).toBe(NOW);
   expect(queues.nextDueMs(NOW)).toBe(NOW + 1);

@@ -21,7 +21,7 @@ export interface EndpointQueuesOptions {
   readonly callbacks: Callbacks;
   /** Deliveries a second to each callback; 0: no limit. */
   readonly perSecondMax: number;
-  /** Asks for another turn in so many ms of real time. */
+  /** Requests another turn after `ms` of real time. */
   wakeIn(ms: number): void;
 }
 
@@ -84,7 +84,7 @@ export class EndpointQueues {
     this.get(claimed.row.callback).stored(claimed, wasSent);
   }
 
-  /** What each queue may claim now; another queue comes first each time. */
+  /** How much each queue may claim now; another queue comes first each time. */
   async requestClaims(nowMs: number, isHurried: boolean): Promise<ClaimRequest[]> {
     // time: the limits of queues are real time.
     const monotonicMs = performance.now();
@@ -127,7 +127,7 @@ export class EndpointQueues {
     return queue.hasCapacity(isRetry, capacity);
   }
 
-  /** Something waits for capacity, for the rate or for the breaker, which are real time. What waits for a paused callback waits for its time. */
+  /** Something waits for capacity, for the rate or for the breaker, which are real time. Deliveries to a paused callback wait for its time. */
   hasDue(nowMs: number): boolean {
     for (const queue of this.#queues.values()) if (queue.hasDue(nowMs) && !this.#isKnownAsPaused(queue.id)) return true;
     return false;
