@@ -1,4 +1,4 @@
-/** What other features may import of business messaging accounts. */
+/** The part of chatapp-accounts that other features may import. */
 import type { FactsOf } from "#auth/app-facts";
 import { definePolicy, type PolicyInput } from "#auth/policy";
 import { worksFor } from "#features/businesses/api";

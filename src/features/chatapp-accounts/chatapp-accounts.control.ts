@@ -1,4 +1,4 @@
-/** What happens to a business messaging account, or to one of its numbers: it yields the webhook (operating.md: in-app). */
+/** Causes an event of a business messaging account or of one of its numbers, with its webhook (operating.md: in-app). */
 import { type Static, Type } from "typebox";
 import { unprocessable } from "#control-contract/errors";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
@@ -23,7 +23,7 @@ async function emitEvent(tx: Transaction, world: World, { account, phone_number,
   if ((await findNode(tx, account))?.type !== "chatapp_account") throw unprocessable(`there is no business messaging account ${account}`, "account");
   const number = phone_number === undefined ? undefined : await findNode(tx, phone_number);
   if (phone_number !== undefined && (number?.type !== "phone_number" || number.owner !== account)) {
-    throw unprocessable(`${phone_number} is no phone number of the account ${account}`, "phone_number");
+    throw unprocessable(`${phone_number} is not a phone number of the account ${account}`, "phone_number");
   }
   await world.webhooks.emit(tx, world.webhooks.fields.read("chatapp_business_account", field), {
     entity: account,
@@ -38,7 +38,7 @@ async function handleEvent({ world, body }: ControlRequest<unknown, ChatappEvent
 
 export const chatappControlRoutes: readonly ControlRoute[] = [
   route("POST /v1/worlds/{w}/in-app/chatapp", "emitChatappEvent", {
-    summary: "Something happens to a business messaging account, or to one of its numbers: any field of the catalogue, with any value",
+    summary: "Causes an event of a business messaging account, or of one of its numbers: any field of the catalogue, with any value",
     body: chatappEvent,
     errors: [422],
     handle: handleEvent,

@@ -1,4 +1,4 @@
-/** What a changed entry of a business messaging account, or of a number, does to the webhooks that wait for it. */
+/** Waiting webhooks of an account or a number after its entry has changed. */
 import { expect, test } from "bun:test";
 import { onEachDatabase } from "#harness/databases";
 import { openPlaza } from "#harness/plaza";

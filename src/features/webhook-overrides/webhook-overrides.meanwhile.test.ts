@@ -1,4 +1,4 @@
-/** What ends while an override is being set, most of all during its handshake. */
+/** Rights, subscriptions and nodes that end while an override is being set, most of all during its handshake. */
 import { expect, test } from "bun:test";
 import { hashOf } from "#auth/tokens";
 import { openControl } from "#harness/control";

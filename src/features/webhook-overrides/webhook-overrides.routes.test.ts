@@ -1,4 +1,4 @@
-/** Where events go that waited while an override was set or removed, and which overrides an app or an account takes along. */
+/** Routes of events that waited while an override was set or removed, and overrides that are deleted with their app or account. */
 import { expect, test } from "bun:test";
 import { openControl } from "#harness/control";
 import { onEachDatabase } from "#harness/databases";

@@ -132,7 +132,7 @@ onEachDatabase("webhook overrides", (database) => {
         ["", { body: { "": "" } }],
         ["😀", { body: { "😀": 1 } }],
         ["override_callback_uris", { query: { override_callback_uris: uri } }],
-        // They select from a list or a node, and here is none.
+        // They select from a list or a node, and this request returns neither.
         ...["limit", "after", "before", "fields", "ids"].map((name): (typeof wrong)[number] => [name, { query: { [name]: "1" } }]),
         ["limit", { body: { limit: 1 } }],
         ["subscribed_fields", { query: { subscribed_fields: "messages" }, body: { debug: "all" } }],
