@@ -54,9 +54,9 @@ import { watchWorld } from "./watch-world.ts";
 
 export const buildRegistry = (): Registry => new Registry(features);
 
-/** Requests that still run after this time are ended with the program (docs/operating.md: Start). */
+/** Requests that still run after this time end with the program (docs/operating/start.md). */
 const STOP_WITHIN_MS = 10_000;
-/** Common on systems that do not say how many files a process may have open. */
+/** A common limit, for systems that do not report how many files a process may have open. */
 const FILES_MAX_UNKNOWN = 10_240;
 
 export interface RunningPlaza {
@@ -73,8 +73,8 @@ export interface RunningPlaza {
   /** Resolves when the control API is asked to end the server. */
   readonly stopAsked: Promise<string>;
   /**
-   * Accepts no new requests; resolves when the running ones have ended, after 10 s at most. The export of the world includes the
-   * changes that `others` make until they resolve.
+   * Accepts no new requests; resolves when the running ones have ended, after 10 s at most. The export at the end contains the changes that `others` make
+   * until they resolve.
    */
   stop(others?: Promise<void>): Promise<void>;
 }
@@ -85,7 +85,7 @@ export interface StartOptions {
    * the world.
    */
   readonly part: "all" | "control" | "graph";
-  /** For a process that serves no graph requests itself. */
+  /** For a process that does not serve the graph itself. */
   readonly readMetrics?: () => MetricsReport;
 }
 
@@ -159,7 +159,7 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
   }
 }
 
-/** Of a process that loads no world. */
+/** For a process that loads no world. */
 const noBeginning: Beginning = { demo: undefined, file: undefined };
 
 function listenGraph(
@@ -221,7 +221,7 @@ async function openWorlds(
 ): Promise<Worlds> {
   const rateLimits = { app_calls_per_hour: config.app_calls_per_hour, page_calls_per_hour: config.page_calls_per_hour };
   const faults = { sleepMs, randomFraction };
-  // Ports are shared by all worlds, and hold nothing of one.
+  // Worlds share these values, which contain no data of a world.
   const ports = registry.openPorts();
   const outbound = new GuardedClient({ rules: { isSandbox: config.sandbox, allowed: config.allow_callback } });
   const keys = sharedKeys(keyRingOf(config, randomKey), async () => (await worlds).hasMore());
@@ -232,7 +232,7 @@ async function openWorlds(
     removeFiles: (name) => (recordings === undefined ? Promise.resolve() : removeRecordings(recordings, name)),
     fillFirst: (world) => fillWorld(world, registry, config),
     ...{ realNowMs, randomSecret, collectGarbage },
-    onError: (error) => log.error(errorFields(error), "a world could not rest, or not be woken"),
+    onError: (error) => log.error(errorFields(error), "an idle world could not be closed, or not be opened again"),
     async openWorld(name, database, memory) {
       const world = await openWorld({
         ...{ name, database, memory, registry, ports, outbound, keys, rateLimits, faults, recordings, realNowMs, randomSecret, collectGarbage },
@@ -270,7 +270,7 @@ function controlOf(
       servesGraph: config.workers === 1,
       describeServer: (hostname) => describeServer(config, hostname, graphPort, worlds.default.streaming),
       mintTokenValue: tokenValue,
-      onTokenCopied: (token, copy) => log.info({ token, copy }, "a token was copied for a short time"),
+      onTokenCopied: (token, copy) => log.info({ token, copy }, "a short-lived copy of a token was created"),
       onTimeMoved: [(moved) => moved.work.runDue()],
       realTime: { nowMs: realNowMs, monotonicMs, sleepMs },
       onKeyReplaced: (oldHash, replacing) => keepReplacedKey(config, (kept) => hashOf(kept) === oldHash, replacing),

@@ -1,9 +1,9 @@
-/** The certificate of the listeners, from the files of `--tls-cert` and `--tls-key`, which are read again when they are renewed. */
+/** The certificate of the listeners, from the files of `--tls-cert` and `--tls-key`. Renewed files are read again. */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { ConfigProblem } from "./config.ts";
 
-/** How late a renewed file is seen. Certificates are renewed days ahead, and two small files cost nothing to read. */
+/** A renewed file is noticed after this time at most. Certificates are renewed days ahead, and two small files cost nothing to read. */
 const CHECK_EVERY_MS = 5_000;
 
 /** PEM. `cert` may be followed by the certificates of its authorities. */
@@ -15,7 +15,7 @@ export interface CertificateAndKey {
 export interface CertificateObserver {
   /** `validTo` is the day until which the new certificate is valid. */
   renewed(validTo: string): void;
-  /** What the files hold cannot be used; the certificate that was read before is served on. Called once for the same problem. */
+  /** The files cannot be used, so the certificate before them stays. Called once for the same problem. */
   unusable(problem: string): void;
 }
 
@@ -44,15 +44,12 @@ export class Certificate {
   }
 
   follow(observer: CertificateObserver): void {
-    // A timer because nothing else says on every file system, also through links, that a file was replaced.
+    // A timer, because nothing else notices on every file system, also through links, that a file was replaced.
     this.#timer = setInterval(() => this.check(observer), CHECK_EVERY_MS);
     this.#timer.unref();
   }
 
-  /**
-   * Reads the files again. Between the writing of one file and the other they do not belong together; then the next check takes
-   * them.
-   */
+  /** Reads the files again. While only one of them is written they do not belong together; the next check reads them again. */
   check(observer: CertificateObserver): void {
     try {
       const pair = read(this.#certFile, this.#keyFile);
@@ -76,8 +73,8 @@ export class Certificate {
 function read(certFile: string, keyFile: string): CertificateAndKey {
   const cert = textOf("--tls-cert", certFile);
   const key = textOf("--tls-key", keyFile);
-  const certificate = parsed("--tls-cert", `${certFile} holds no certificate in PEM`, () => new X509Certificate(cert));
-  const privateKey = parsed("--tls-key", `${keyFile} holds no private key in PEM without a passphrase`, () => createPrivateKey(key));
+  const certificate = parsed("--tls-cert", `${certFile} contains no certificate in PEM`, () => new X509Certificate(cert));
+  const privateKey = parsed("--tls-key", `${keyFile} contains no private key in PEM without a passphrase`, () => createPrivateKey(key));
   if (!certificate.checkPrivateKey(privateKey)) throw new ConfigProblem("--tls-key", `${keyFile} is not the key of the certificate in ${certFile}`);
   return { cert, key };
 }

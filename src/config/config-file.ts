@@ -8,10 +8,7 @@ import { type ConfigFile, optionsOfFile } from "./read-config.ts";
 
 const CONFIG_FILE = "plaza.config.yaml";
 
-/**
- * The config file that `--config` or PLAZA_CONFIG names, else that of the working folder, where it may be missing. Throws
- * `ConfigProblem`.
- */
+/** The config file that `--config` or PLAZA_CONFIG names, else the one in the working folder, if there is one. Throws `ConfigProblem`. */
 export async function findConfigFile({ config }: Readonly<Record<string, unknown>> = {}): Promise<ConfigFile | undefined> {
   const named = config ?? (environment().PLAZA_CONFIG || undefined);
   const path = String(named ?? CONFIG_FILE);
@@ -21,7 +18,7 @@ export async function findConfigFile({ config }: Readonly<Record<string, unknown
     throw new ConfigProblem(path, error.message);
   });
   if (values === null || values === undefined) return undefined;
-  if (typeof values !== "object" || Array.isArray(values)) throw new ConfigProblem(path, "must hold a map of options");
+  if (typeof values !== "object" || Array.isArray(values)) throw new ConfigProblem(path, "must contain a map of options");
   return { path, values: values as Record<string, unknown> };
 }
 
@@ -41,7 +38,7 @@ export function configFileSchema(settings: readonly Setting[]): Record<string, u
     const shown = otherwise === undefined || typeof otherwise === "object" ? {} : { default: otherwise };
     return [name, { description: summary, ...read.schema, ...shown }] as const;
   });
-  // A key may be written like its flag as well.
+  // A key may also be written like its flag.
   const likeFlags = schemas.filter(([name]) => name.includes("_")).map(([name, schema]) => [`^${name.replaceAll("_", "-")}$`, schema]);
   return {
     $schema: "http://json-schema.org/draft-07/schema#",

@@ -3,9 +3,9 @@ import type { own } from "./options.ts";
 
 type Own = typeof own;
 
-/** By the names of the options: what the reader of each returns, or its default. */
+/** The value of each option by its name: the result of its reader, or its default. */
 export type Config = { readonly [Name in keyof Own]: ReturnType<Own[Name]["read"]> | Own[Name]["default"] } & {
-  /** Of features, by name: each is an option as the others are. */
+  /** Settings of features, by name. Each is an ordinary option. */
   readonly settings: Readonly<Record<string, number>>;
 };
 

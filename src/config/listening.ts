@@ -1,4 +1,4 @@
-/** Where a listener is, and why it cannot have the address that an option names. */
+/** The addresses of listeners, and the errors of options that name one. */
 import { hostnameOf, PageGuard } from "#kernel/page-guard";
 import { type Config, ConfigProblem } from "./config.ts";
 import { hosts, origins, port, publicUrl } from "./option-readers.ts";
@@ -26,7 +26,7 @@ export function pagesOf({ host = "localhost", allow_origin = [], allow_host = []
   });
 }
 
-/** Throws `ConfigProblem` if the listener cannot have the address. */
+/** Throws `ConfigProblem` if it cannot listen at the address. */
 export async function listening<Listener>(option: string, host: string, port: number, listen: () => Listener | Promise<Listener>): Promise<Listener> {
   try {
     return await listen();
@@ -50,7 +50,7 @@ export function addressOf(host: string): string {
   return host.includes(":") ? `[${host}]` : host;
 }
 
-/** Undefined: all pages. */
+/** Undefined if all pages are allowed. */
 export function pageGuardOf({ sandbox, allow_origin, allow_host, host, control_host, public_url, surface_hosts }: Config): PageGuard | undefined {
   if (!sandbox) return undefined;
   const configured = [

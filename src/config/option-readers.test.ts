@@ -1,4 +1,4 @@
-/** Each reader at the edges of what it takes: the last value that is right, the first one that is wrong, and how they are named. */
+/** Each reader at the limits of its values: the last value that is right, the first one that is wrong, and how they are named. */
 import { describe, expect, test } from "bun:test";
 import * as read from "./option-readers.ts";
 
@@ -191,7 +191,7 @@ test("a secret key is 32 bytes, neither fewer nor more, in hex or base64; a furt
   for (const length of [31, 33])
     for (const form of ["hex", "base64"] as const)
       expect(problemOf(read.secretKey, Buffer.alloc(length, 7).toString(form))).toBe("must be 32 bytes in hex or base64");
-  // Node reads over what is no base64.
+  // Node skips characters that are not base64.
   for (const wrong of [`${base64.slice(0, 10)} ${base64.slice(10)}`, `${base64}!`, "", 5, null])
     expect(problemOf(read.secretKey, wrong)).toBe("must be 32 bytes in hex or base64");
   expect(read.secretKeys(`${hex},${base64}`)).toEqual([bytes, bytes]);

@@ -1,6 +1,6 @@
 /**
- * Readers of option values, given as text (flag, environment) or as a YAML value. Each throws a `ValueProblem`, and has the JSON
- * Schema of the values that an editor should offer in a config file; those are all read, and text in place of a number as well.
+ * Readers of option values, given as text (flag, environment) or as a YAML value. Each throws a `ValueProblem`, and has the JSON Schema of the values that an
+ * editor offers in a config file. It also reads a number as text.
  */
 import { isIP } from "node:net";
 import type { SurfaceName } from "#graph/pipeline/request";
@@ -99,7 +99,7 @@ const words = (isRight: (word: string) => boolean, expected: string) => all((wor
 export const cidrs = words(isCidr, "an address range such as 10.0.0.0/8");
 export const cidrsOrHosts = words((word) => isCidr(word) || HOST.test(word), "an address range such as 10.0.0.0/8, or a host name");
 
-/** An IPv6 address may stand without brackets. */
+/** The brackets of an IPv6 address may be left out. */
 function hostOf(word: string): string | undefined {
   const host = isIP(word) === 6 ? `[${word}]` : word;
   return /:\d*$/.test(host) ? undefined : hostnameOf(host);
@@ -138,7 +138,7 @@ export const publicUrl = reader(TEXT, (value) => {
   return `${url.origin}${trimmedEnd(url.pathname, "/")}`;
 });
 
-/** As an app would give it for its own callback. */
+/** The callback of an app. */
 export const callback = reader(TEXT, (value) => {
   const url = typeof value === "string" ? URL.parse(value) : null;
   if (url === null || !/^https?:$/.test(url.protocol)) throw wrong(value, "an http or https address such as http://localhost:3000/hook");

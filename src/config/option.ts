@@ -1,4 +1,4 @@
-/** What an option is, and what it is called. */
+/** An option and its names. */
 import type { ReadValue } from "./option-readers.ts";
 
 export interface Option {
@@ -10,7 +10,7 @@ export interface Option {
   readonly isRepeatable?: true;
   /** A secret has no flag, because everybody on the machine can read its command lines. */
   readonly isSecret?: true;
-  /** It says which config file counts, so it cannot be in one. */
+  /** The option names the config file, so it cannot be in one. */
   readonly isLeftOutOfFile?: true;
   readonly read: ReadValue<unknown>;
   readonly default: unknown;

@@ -1,4 +1,4 @@
-/** Every option with what it is unless somebody says else, and the bounds of its numbers: who relies on them learns of a change here. */
+/** Every option with its default and the bounds of its numbers, so that a change of one is noticed. */
 import { expect, test } from "bun:test";
 import { optionsWith } from "./options.ts";
 

@@ -7,9 +7,9 @@ import type { Option } from "./option.ts";
 import type { ReadValue } from "./option-readers.ts";
 import * as read from "./option-readers.ts";
 
-/** Far above any machine's cores. */
+/** More than any machine has cores. */
 const WORKERS_MAX = 256;
-/** Far above what one process can record. */
+/** More than one process can record. */
 const STREAMS_LIMIT = 10_000;
 
 const BODY_BYTES_LIMIT = 1024 * 1024 * 1024;
@@ -23,7 +23,7 @@ const logLevels = ["silent", "error", "warn", "info", "debug"] as const;
 const one = <T>(value: string, reads: ReadValue<T>, otherwise: NoInfer<T>) => ({ value, read: reads, default: otherwise });
 const maybe = <T>(value: string, reads: ReadValue<T>) => ({ value, read: reads, default: undefined });
 const several = <T>(value: string, reads: ReadValue<readonly T[]>) => ({ ...one(value, reads, []), isRepeatable: true as const });
-/** A switch. */
+/** An option without a value. */
 const off = { read: read.flag, default: false };
 
 /** The server's own options, by name. */
@@ -87,7 +87,7 @@ export const own = {
   // Without a slash at its end.
   rtmp_url: {
     ...maybe("URL", read.rtmpUrl),
-    summary: "address of an operator's own media server, which takes the streams in place of Plaza; stream keys are added to it",
+    summary: "address of an operator's own media server, which takes the streams instead of Plaza; stream keys are appended to it",
   },
   recordings: {
     ...maybe("FOLDER", read.text),
@@ -102,11 +102,11 @@ export const own = {
     summary: "disk space that recordings leave free; a broadcast that would need it ends",
   },
   streams_max: { ...one("N", read.integer(1, STREAMS_LIMIT), 200), summary: "encoders that send at the same time" },
-  stream_bits_per_second_max: { ...one("N", read.integer(1), 20_000_000), summary: "largest bit rate of a live stream; one with more is ended" },
+  stream_bits_per_second_max: { ...one("N", read.integer(1), 20_000_000), summary: "largest bit rate of a live stream; a stream above it is ended" },
   json: { ...off, summary: "print one line of JSON on stdout when ready, and nothing else" },
   pretty: { ...off, summary: "write logs as text instead of JSON lines" },
   log_level: { ...one("LEVEL", read.oneOf(logLevels), "info"), summary: `one of ${logLevels.join(", ")}` },
-  quiet: { ...off, summary: "log no line for each request" },
+  quiet: { ...off, summary: "do not log each request" },
   // D-01.
   surface_hosts: {
     ...one("SURFACE=HOST", read.surfaceHosts, {}),
@@ -121,7 +121,7 @@ export const own = {
   // In lower case.
   country_header: {
     ...maybe("NAME", read.headerName),
-    summary: "header in which a proxy of --trusted-proxies names the viewer's country, for live videos that are not for every country",
+    summary: "header in which a proxy of --trusted-proxies names the viewer's country, for live videos that are limited to some countries",
   },
   // D-01; without a slash at its end.
   public_url: {
@@ -152,18 +152,19 @@ export const own = {
   calls_max: {
     ...one("N", read.integer(1), 1_024),
     summary:
-      "graph requests that run at the same time; once so many run, only callers with less than an equal share get more, and others 503 and Retry-After",
+      "graph requests that run at the same time; at this number, only callers with less than an equal share may send more, and others get 503 and Retry-After",
   },
   connections_max: {
     ...one("N", read.integer(1), 8_192),
-    summary: "connections of clients of the graph, fewer where the system allows few open files; of more, the one that waited longest is closed",
+    summary:
+      "connections of clients of the graph; fewer if the system allows few open files. Above it, the connection that has waited longest is closed",
   },
   control_key: {
     isSecret: true,
     read: read.controlKey,
     default: undefined,
     summary:
-      "key of the control API; the sandbox creates a random one and keeps it in control.key in the data folder, --no-sandbox requires one of 16 characters or more",
+      "key of the control API; the sandbox creates a random one and stores it in control.key in the data folder, --no-sandbox requires one of 16 characters or more",
   },
   secret_key: {
     isSecret: true,
@@ -172,16 +173,16 @@ export const own = {
     summary:
       "32 bytes in hex or base64 that seal stored secrets; by default a data folder gets a key file of its own, and a PostgreSQL sandbox uses a fixed key",
   },
-  // D-171: they seal nothing.
+  // D-171: they do not seal.
   further_secret_keys: {
     isSecret: true,
     read: read.secretKeys,
     default: [],
-    summary: "former or future secret keys, separated by commas: they open what they have sealed while the secret key is being replaced",
+    summary: "former or future secret keys, separated by commas: they open their sealed values while the secret key is being replaced",
   },
 } satisfies Readonly<Record<string, Omit<Option, "name">>>;
 
-/** A feature's setting is an option like any other. */
+/** A setting of a feature as an option. */
 const optionOf = ({ name, value, minimum, default: otherwise, summary }: Setting): Option => ({
   ...{ name, value, summary, default: otherwise },
   read: read.integer(minimum),

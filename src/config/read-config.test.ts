@@ -256,7 +256,7 @@ describe("the master key", () => {
     ]);
     ring.retire(Number.MAX_SAFE_INTEGER);
     expect(ring.previous).toHaveLength(2);
-    expect(() => ring.rotate(1)).toThrow("the operator's to replace");
+    expect(() => ring.rotate(1)).toThrow("can be replaced only in the configuration");
     expect(problemOf({}, { PLAZA_FURTHER_SECRET_KEYS: "zz" })).toStartWith("PLAZA_FURTHER_SECRET_KEYS: must be 32 bytes");
   });
 

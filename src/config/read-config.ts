@@ -13,9 +13,7 @@ export interface ConfigFile {
   readonly values: Values;
 }
 
-/**
- * `flags` holds the flags of the command line by option name, `settings` the settings of the features. Throws `ConfigProblem`.
- */
+/** `flags`: the flags of the command line by option name; `settings`: the settings of the features. Throws `ConfigProblem`. */
 export function readConfig(flags: Values, environment: Values, file: ConfigFile | undefined, settings: readonly Setting[]): Config {
   const options = optionsWith(settings);
   const fromFile = file === undefined ? {} : fileValues(file, options);
@@ -34,23 +32,23 @@ export function readConfig(flags: Values, environment: Values, file: ConfigFile 
   return checkTogether({ ...config, settings: ofFeatures } as unknown as Config);
 }
 
-/** Where a server is, for commands and for tests below `plaza exec`; they are no options of a server. */
+/** Variables that name a server, for commands and for tests of `plaza exec`. They are not options of a server. */
 const OF_CLIENTS = ["control_url", "base_url", "app_base_url", "microblog_base_url", "ads_base_url", "social_login_host"].map(variableOf);
 
-/** Variables that nothing reads, e.g. `PLAZA_PROT`. No error: programs around Plaza may have variables of their own. */
+/** Variables that nothing reads, e.g. `PLAZA_PROT`. Not an error, because programs around Plaza may have variables of their own. */
 export function variableWarnings(environment: Values, settings: readonly Setting[]): string[] {
   const known = [...optionsWith(settings).map(({ name }) => variableOf(name)), ...OF_CLIENTS];
   const unknown = Object.keys(environment).filter((name) => name.startsWith("PLAZA_") && !known.includes(name));
   return unknown.slice(0, WARNINGS_MAX).map((name) => `nothing reads the variable ${name}${suggestion(name, known)}`);
 }
 
-/** Of commands that ask a server, which know nothing of the settings of features: what is nearly the name of a variable of theirs. */
+/** For commands that ask a server and do not load the settings of features: variables whose names are close to one of the command's. */
 export const commandWarnings = (environment: Values): string[] =>
   variableWarnings(environment, []).filter((text) => OF_COMMANDS.some((name) => text.endsWith(`did you mean ${name}?`)));
 
 const OF_COMMANDS = ["control_url", "control_key", "data"].map(variableOf);
 
-/** As many as a person reads. */
+/** A person does not read more. */
 const WARNINGS_MAX = 20;
 
 /** `where`: as the operator wrote it. Throws `ConfigProblem`. */
@@ -63,7 +61,7 @@ export function readFrom<T>({ read }: { read(value: unknown): T }, value: unknow
   }
 }
 
-/** Those that a config file can have. */
+/** The options that a config file can have. */
 export const optionsOfFile = (options: readonly Option[]): Option[] => options.filter(({ isLeftOutOfFile }) => isLeftOutOfFile !== true);
 
 /** Keys are written like flags (`control-port`) or like variables (`control_port`). */

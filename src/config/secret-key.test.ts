@@ -71,7 +71,7 @@ test("a file is refused where its key has another length, or one of the previous
   }
   expect(problemOf("")).toContain("must contain a key of 32 bytes in base64");
   for (const without of [textOf(random(32)), `${textOf(random(32))} until then`])
-    expect(problemOf(key, previous, without)).toContain("must say until when each previous key is kept");
+    expect(problemOf(key, previous, without)).toContain("must have the end of each previous key");
 });
 
 test("a previous key goes at the end of its time, and the file with it; where none goes the file stays as it is", async () => {
@@ -119,7 +119,7 @@ test("keys of the configuration are replaced in the configuration alone", () => 
   const ring = keyRingOf(readConfig({ data: temporaryFolder() }, { PLAZA_SECRET_KEY: secret_key }, undefined, settings), random);
   expect(textOf(ring.current)).toBe(secret_key);
   expect(ring.isOwn).toBe(false);
-  expect(() => ring.rotate(1)).toThrow("the operator's to replace");
+  expect(() => ring.rotate(1)).toThrow("can be replaced only in the configuration");
   ring.retire(Number.MAX_SAFE_INTEGER);
   expect(textOf(ring.current)).toBe(secret_key);
 });

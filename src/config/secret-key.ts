@@ -35,13 +35,13 @@ const configured = (keys: Keys): KeyRing => ({
   ...keys,
   isOwn: false,
   rotate() {
-    throw new Error("configured keys are the operator's to replace");
+    throw new Error("configured keys can be replaced only in the configuration");
   },
-  // The operator takes them out of the configuration.
+  // The operator removes them from the configuration.
   retire() {},
 });
 
-/** Keys that Plaza has made. `save` makes them durable, before they are used. */
+/** Keys that Plaza created. `save` stores them durably before they are used. */
 class OwnKeys implements KeyRing {
   readonly isOwn = true;
   readonly #randomKey: RandomKey;
@@ -79,9 +79,9 @@ class OwnKeys implements KeyRing {
   }
 }
 
-// The file: the current key in base64; below it, on a line each, the previous ones and when they end.
+// The file has the current key in base64, and below it a line for each previous key with its end.
 
-/** Keys of the configuration have no end, and are not the file's. */
+/** Keys of the configuration have no end and are not in the file. */
 const textOf = ({ current, previous }: Keys): string =>
   [
     base64(current),
@@ -98,8 +98,7 @@ function keysIn(file: string): Keys {
     const [encoded = "", end = ""] = line.split(" until ");
     return { key: keyIn(encoded, file), untilMs: Date.parse(end) };
   });
-  if (previous.some(({ untilMs }) => Number.isNaN(untilMs)))
-    throw new ConfigProblem("--data", `${file} must say until when each previous key is kept`);
+  if (previous.some(({ untilMs }) => Number.isNaN(untilMs))) throw new ConfigProblem("--data", `${file} must have the end of each previous key`);
   return { current: keyIn(first, file), previous };
 }
 

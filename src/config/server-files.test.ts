@@ -1,4 +1,4 @@
-/** What a server leaves in its data folder, and who may read it. */
+/** The files of a server in its data folder, and who may read them. */
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -68,7 +68,7 @@ test("a file that holds no key is named, and what it holds is not", () => {
   writeFileSync(join(data, "control.key"), "half a key");
   for (const read of [() => findServer(data), () => controlKeyOf(sandbox(data), randomSecret)]) {
     expect(read).toThrow(ConfigProblem);
-    expect(read).toThrow(`${join(data, "control.key")} holds no control key`);
+    expect(read).toThrow(`${join(data, "control.key")} contains no control key`);
     expect(read).not.toThrow("half a key");
   }
 });

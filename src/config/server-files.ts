@@ -1,6 +1,6 @@
 /**
- * What a running server leaves in its data folder, so that the commands find it: its addresses, and the control key of a sandbox.
- * Data in memory and PostgreSQL have no folder; there options or variables name the server to the commands.
+ * The files by which commands find a running server: its addresses and the control key of a sandbox, in its data folder. Without a data folder (in memory,
+ * PostgreSQL), commands need options or variables that name the server.
  */
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -23,8 +23,8 @@ export const isFolder = (data: string): boolean => data !== ":memory:" && !data.
 const folderOf = (data: string): string | undefined => (isFolder(data) ? data : undefined);
 
 /**
- * The key of the control API. A sandbox keeps it in its folder, so that it stays the same from start to start; a key that the
- * operator gives replaces it there. Without the sandbox, the given key is stored nowhere. The folder has to be locked.
+ * The key of the control API. A sandbox stores it in its folder, so that it is the same after a restart; a key of the operator replaces it there. Without the
+ * sandbox, the key is stored nowhere. The folder must be locked.
  */
 export function controlKeyOf(config: Pick<Config, "control_key" | "data" | "sandbox">, randomSecret: (byteCount: number) => string): string {
   const folder = folderOf(config.data);
@@ -36,7 +36,7 @@ export function controlKeyOf(config: Pick<Config, "control_key" | "data" | "sand
   return key;
 }
 
-/** The key that the folder keeps was replaced by this one. Any other key is none of the folder's. */
+/** Replaces the key in the folder if it is the replaced one. */
 export function keepReplacedKey(config: Pick<Config, "data" | "sandbox">, isReplaced: (key: string) => boolean, key: string): void {
   const folder = folderOf(config.data);
   if (folder === undefined || !config.sandbox) return;
@@ -51,18 +51,18 @@ function readKey(file: string): string | undefined {
   try {
     return controlKey(key) as string;
   } catch (error) {
-    throw new ConfigProblem("--data", `${file} holds no control key: it ${(error as Error).message}; delete it, and the next start makes one`);
+    throw new ConfigProblem("--data", `${file} contains no control key: it ${(error as Error).message}; delete it, and the next start creates one`);
   }
 }
 
-/** A command never sees half a file. */
+/** Replaces the file in one step, so that a command never reads half of it. */
 function writeWhole(file: string, text: string): void {
   const whole = `${file}.${process.pid}`;
   writeFileSync(whole, text, { mode: 0o600 });
   renameSync(whole, file);
 }
 
-/** Says where the server is. Returns a function that takes it back. */
+/** Writes the addresses of the server. Returns a function that deletes the file. */
 export function announceServer(config: Pick<Config, "data">, info: ServerInfo): () => void {
   const folder = folderOf(config.data);
   if (folder === undefined) return () => {};
@@ -71,14 +71,14 @@ export function announceServer(config: Pick<Config, "data">, info: ServerInfo): 
   return () => rmSync(file, { force: true });
 }
 
-/** The server that runs on the data, or seems to, and the key if it is kept there. */
+/** The server that runs on the data according to its file, and the stored key. */
 export function findServer(data: string): { readonly info: ServerInfo | undefined; readonly controlKey: string | undefined } {
   const folder = folderOf(data);
   if (folder === undefined) return { info: undefined, controlKey: undefined };
   return { info: readInfo(join(folder, SERVER_FILE)), controlKey: readKey(join(folder, KEY_FILE)) };
 }
 
-/** A server that was killed leaves its file behind. */
+/** A killed server leaves its file behind. */
 function readInfo(file: string): ServerInfo | undefined {
   try {
     const info = JSON.parse(readFileSync(file, "utf8")) as ServerInfo;

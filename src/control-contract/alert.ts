@@ -1,30 +1,28 @@
-/** What needs somebody's attention, of the server's own parts and of features (D-279). */
+/** Problems of a world that need attention, from the server's own parts and from features (D-279). */
 import type { World } from "#graph/worlds/world";
 
-/**
- * `error`: something is broken or lost by now; `warning`: it will be, or comes late; `notice`: somebody has asked for it, and others may wonder.
- */
+/** `error`: something is broken or lost; `warning`: something is late or will break; `notice`: it is intended, but may surprise others. */
 export const alertLevels = ["error", "warning", "notice"] as const;
 
 export interface Alert {
   /** E.g. `callback_paused`. */
   readonly kind: string;
   readonly level: (typeof alertLevels)[number];
-  /** What it is about: an id, by which a caller finds it. */
+  /** The id of the node that it is about. */
   readonly of: string;
-  /** What is wrong, why, and what ends it: sentences for people. */
+  /** Sentences for people: the problem, its cause, and how it ends. */
   readonly text: string;
-  /** World time in Unix seconds: since when, or when it comes. */
+  /** World time in Unix seconds: when it began, or when it will happen. */
   readonly time?: number;
 }
 
-/** As many as a person can see to. */
+/** A person cannot deal with more. */
 export const ALERTS_MAX = 100;
 
-// Features stand above this layer and their type below it, so the type learns of alerts from here.
+// This layer imports no features, and their type is in a lower one, so this declaration adds alerts to the type.
 declare module "#graph/contract/feature" {
   interface Feature {
-    /** What of the feature's own nodes needs attention now. It is asked every few seconds while somebody looks, so it reads little. */
+    /** Current problems of the feature's nodes. It is called every few seconds while somebody reads alerts, so it must read little. */
     alerts?(world: World): Promise<readonly Alert[]>;
   }
 }

@@ -1,4 +1,4 @@
-/** What a failure below the control API means to its caller. */
+/** The control API's errors for failures of other layers. */
 import { expect, test } from "bun:test";
 import { TakenProblem, WorldProblem } from "#graph/worlds/file/schema-words";
 import { WorldFileProblem } from "#graph/worlds/file/text";

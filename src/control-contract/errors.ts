@@ -1,4 +1,4 @@
-/** Errors of the control API (operating.md: Control API): `{error: {code, message, parameter?}}`. */
+/** Errors of the control API (docs/operating/control-api.md): `{error: {code, message, parameter?}}`. */
 
 import { TakenProblem, WorldProblem } from "#graph/worlds/file/schema-words";
 import { WorldFileProblem } from "#graph/worlds/file/text";
@@ -25,7 +25,7 @@ export class ControlError extends Error {
     message: string,
     /** The parameter, or the place in the body, e.g. `users[0]`. */
     readonly parameter?: string | undefined,
-    /** Stands beside `error` in the response. */
+    /** Further keys of the response, beside `error`. */
     readonly beside: Readonly<Record<string, unknown>> = {},
   ) {
     super(message);
@@ -39,7 +39,7 @@ export const conflict = (message: string, parameter?: string): ControlError => n
 export const unprocessable = (message: string, parameter?: string, beside: Readonly<Record<string, unknown>> = {}): ControlError =>
   new ControlError("unprocessable", message, parameter, beside);
 
-/** What an error from below means to the caller; undefined for an unexpected one. */
+/** The control API's error for an error of another layer; undefined for an unexpected one. */
 export function controlErrorOf(error: unknown): ControlError | undefined {
   if (error instanceof ControlError) return error;
   if (error instanceof WorldFileProblem) return unprocessable(error.message, error.path === "" ? undefined : error.path);

@@ -76,7 +76,7 @@ test("an event may have an id, and one before the first event", async () => {
   await reader.cancel();
 });
 
-/** A stream of what `look` sees, as fast as timers go. */
+/** A stream of the values of `look`, with the shortest interval. */
 function watch(look: () => Promise<unknown>, ending?: AbortSignal) {
   const response = watchStream(requestOf(ending), { event: "state", everyMs: 1, look });
   const reader = (response.body as ReadableStream<Uint8Array>).getReader();

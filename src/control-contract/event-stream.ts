@@ -3,21 +3,21 @@ import type { ControlRequest } from "./route.ts";
 
 export const EVENT_STREAM = "text/event-stream";
 
-/** Shorter than the 60 s after which common proxies close an idle connection. */
+/** Common proxies close an idle connection after 60 s. */
 const HEARTBEAT_MS = 25_000;
-/** A reader that is so far behind has stopped reading: its stream ends, so that memory stays bounded. A thousand small pieces, or some large ones. */
+/** If a reader is this far behind, its stream ends, so that memory stays bounded. This is a thousand small events, or a few large ones. */
 const BEHIND_BYTES_MAX = 1_024_000;
-/** What a piece costs beside its bytes, and more. */
+/** An upper limit of the memory of an event besides its bytes. */
 const PIECE_BYTES_MIN = 1_024;
 
 export const wantsEvents = (request: ControlRequest): boolean => request.header("accept")?.includes(EVENT_STREAM) === true;
 
-/** `id`: what a reader that comes back says it has (`Last-Event-ID`). */
+/** `id`: a reader that connects again sends it as `Last-Event-ID`. */
 export type SendEvent = (event: string, value: unknown, id?: number) => void;
 
 /**
- * `begin` is given how to send and how to end, and returns what ends its own work. The stream ends with its reader, with one that stopped
- * reading, and with the server. `id`: where the reader is before the first event.
+ * `begin` gets functions to send and to end, and returns a function that stops its work. The stream ends when its reader leaves or stops reading, and when
+ * the server ends. `id`: the position of the reader before the first event.
  */
 export function eventStream({ deps }: ControlRequest, begin: (send: SendEvent, end: () => void) => () => void, id?: number): Response {
   const encoder = new TextEncoder();
@@ -35,7 +35,7 @@ export function eventStream({ deps }: ControlRequest, begin: (send: SendEvent, e
       if ((controller.desiredSize ?? 0) < -BEHIND_BYTES_MAX) end();
       else controller.enqueue(encoder.encode(text));
     };
-    // A timer because only bytes on the connection show a proxy, and this server, that it is still in use.
+    // A timer, because only bytes show a proxy and this server that the connection is in use.
     const heartbeat = setInterval(() => write(": still here\n\n"), HEARTBEAT_MS);
     stop = () => {
       isOver = true;
@@ -56,7 +56,7 @@ export function eventStream({ deps }: ControlRequest, begin: (send: SendEvent, e
   return new Response(body, { headers: { "content-type": EVENT_STREAM, "cache-control": "no-store" } });
 }
 
-/** How a piece of work goes on, and at last how it ended; it goes on without a reader, too. */
+/** The progress of some work, and its result at the end. The work goes on if the reader leaves. */
 export const progressStream = (
   request: ControlRequest,
   work: (onProgress: (done: number, total: number) => void) => Promise<{ readonly event: "result" | "error"; readonly value: unknown }>,
@@ -69,7 +69,7 @@ export const progressStream = (
     return () => {};
   });
 
-/** Reads such a stream: the event's name, and its data, which is JSON. */
+/** Reads such a stream: the names of events and their data, which is JSON. */
 export async function* readEvents<Value>(response: Response): AsyncGenerator<{ readonly event: string; readonly value: Value }> {
   let text = "";
   const decoder = new TextDecoder();
@@ -89,15 +89,15 @@ const lineOfId = (id: number | undefined): string => (id === undefined ? "" : `i
 export interface Watched {
   /** The name of its events. */
   readonly event: string;
-  /** It is looked at so often, one look at a time. */
+  /** The pause between two looks. */
   readonly everyMs: number;
-  /** What there is now; undefined: nothing any more, and the stream ends. */
+  /** Reads the current value. Undefined ends the stream. */
   look(): Promise<unknown>;
 }
 
 /**
- * Looks at once and then so often, one look at a time; `tell` hears of what has changed. A look that fails, or finds nothing any more, is the end for
- * `fail`, which may let it go on. Returns what ends it.
+ * Reads the value at once and then at intervals, one read at a time. `tell` gets each changed value. `fail` is called after a read that failed or returned
+ * undefined, and may let it go on. Returns a function that ends it.
  */
 export function lookRepeatedly({ everyMs, look }: Omit<Watched, "event">, tell: (seen: unknown) => void, fail: () => void): () => void {
   let last = "";
@@ -118,11 +118,11 @@ export function lookRepeatedly({ everyMs, look }: Omit<Watched, "event">, tell: 
     }
   };
   void lookAgain();
-  // A timer because what is looked at may change in another process.
+  // A timer, because another process may change the value.
   const timer = setInterval(() => void lookAgain(), everyMs);
   return () => clearInterval(timer);
 }
 
-/** What is looked at, as events. A look that fails ends the stream: the reader connects again. */
+/** Sends a value as an event whenever it changes. A read that fails ends the stream, and the reader connects again. */
 export const watchStream = (request: ControlRequest, { event, ...watched }: Watched): Response =>
   eventStream(request, (send, end) => lookRepeatedly(watched, (seen) => send(event, seen), end));

@@ -19,7 +19,7 @@ export const listOf = (item: TSchema): TSchema =>
 
 type PageQuery = { readonly limit?: number | undefined; readonly after?: string | undefined };
 
-/** `list` names the list: a cursor of one list is refused by another. */
+/** `list` is the name of the list: a cursor of another list is refused. */
 export async function respondWithList<T>(
   request: ControlRequest<PageQuery>,
   list: string,
@@ -31,7 +31,7 @@ export async function respondWithList<T>(
   const found = await read(query.after === undefined ? { limit } : { limit, after: keyOf(world, list, query.after) }, world);
   const paging: { next?: string } = {};
   if (found.hasNext && found.lastKey !== undefined) {
-    // One column, however many the list is ordered by: a reader need not know the length of the key.
+    // All columns of the key in one, so that a reader need not know how many there are.
     const after = world.cursors.sign(`control ${list}`, [JSON.stringify(found.lastKey)]);
     const filters = Object.entries(query).filter(([name, value]) => name !== "limit" && name !== "after" && value !== undefined);
     const kept = new URLSearchParams(filters.map(([name, value]): [string, string] => [name, String(value)]));
@@ -46,8 +46,8 @@ function keyOf(world: OpenWorld, list: string, cursor: string): readonly string[
   return JSON.parse(key) as string[];
 }
 
-/** What was done, but is probably not what was meant. */
-export const warnings = Type.Optional(Type.Array(Type.String(), { description: "what may not be what you meant, e.g. a misspelt scope" }));
+/** Warnings: the request was carried out, but probably differs from the caller's intention. */
+export const warnings = Type.Optional(Type.Array(Type.String(), { description: "possible mistakes of the request, e.g. a misspelt scope" }));
 
-/** The key of a response; absent where there are none. */
+/** The key of a response. It is absent without warnings. */
 export const warningsOf = (found: readonly string[]): { warnings?: readonly string[] } => (found.length === 0 ? {} : { warnings: found });

@@ -41,7 +41,7 @@ test.each([1, 7, 1_000])("in pieces of %d bytes, the first part with a file name
 test("what is wrong with the body is a bad request that says it; the end of a file that has its delimiter is not looked at", async () => {
   const whole = `${field("a", "1")}${file("f", "12")}--b`;
   for (const size of [1, 1_000]) {
-    for (const body of [`${field("a", "1")}--b--`, "--b--"]) expect(await problemOf(body, size)).toBe("the multipart body holds no file");
+    for (const body of [`${field("a", "1")}--b--`, "--b--"]) expect(await problemOf(body, size)).toBe("the multipart body has no file");
     expect(await problemOf(whole.slice(0, -5), size)).toBe("the multipart body ends within a part");
     expect(await fileOf(whole, size)).toEqual({ file_name: "f", content: "12" });
   }
@@ -54,7 +54,7 @@ test("no further part is looked at behind 65,536 bytes, heads and contents toget
   const headBytes = '\r\nContent-Disposition: form-data; name="a"'.length;
   const fields = (bytes: number) => `${field("a", "x".repeat(bytes - 2 * headBytes))}${field("b", "")}`;
   expect(await fileOf(`${fields(65_536)}${file("f", "1")}--b--`, 999)).toEqual({ file_name: "f", content: "1" });
-  expect(await problemOf(`${fields(65_537)}${file("f", "1")}--b--`, 999)).toBe("the multipart body holds no file");
+  expect(await problemOf(`${fields(65_537)}${file("f", "1")}--b--`, 999)).toBe("the multipart body has no file");
 });
 
 /** A body in parts, of which it notes how many were asked for. */
@@ -93,6 +93,6 @@ test("of a larger one nothing is read where its length says so, and else no more
   expect(await refused(["123456"], "6")).toBe(0);
   expect(await refused(["123456"])).toBe(1);
   expect(await refused(["123", "456", "789"])).toBe(2);
-  // What the length says is not believed.
+  // The Content-Length is not trusted.
   expect(await refused(["123", "456"], "1")).toBe(2);
 });

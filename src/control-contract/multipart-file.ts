@@ -1,17 +1,17 @@
-/** The file of a multipart/form-data body (RFC 7578), as it comes: a feed file may be larger than memory. */
+/** Streams the file of a multipart/form-data body (RFC 7578): a feed file may be larger than memory. */
 import { MultipartParser, MultipartProblem, type Piece } from "#kernel/http-text/multipart";
 import { badRequest, ControlError } from "./errors.ts";
 
 interface MultipartFile {
   readonly file_name: string;
-  /** To be read once, to its end. Throws a `ControlError` when the body ends before the file does. */
+  /** Can be read once, to its end. Throws a `ControlError` when the body ends before the file does. */
   readonly bytes: AsyncIterable<Uint8Array>;
 }
 
-/** What may stand before the file: fields of a form. */
+/** The size of form fields before the file. */
 const BEFORE_FILE_BYTES_MAX = 65_536;
 
-/** The first part that has a file name; parts behind it are not looked at. Throws a `ControlError` where there is none. */
+/** Finds the first part with a file name and ignores the parts after it. Throws a `ControlError` if there is none. */
 export async function multipartFile(contentType: string, body: AsyncIterable<Uint8Array>): Promise<MultipartFile> {
   const pieces = piecesOf(contentType, body);
   let before = 0;
@@ -23,7 +23,7 @@ export async function multipartFile(contentType: string, body: AsyncIterable<Uin
       before += piece.byteCount;
     }
   }
-  throw badRequest("the multipart body holds no file");
+  throw badRequest("the multipart body has no file");
 }
 
 async function* piecesOf(contentType: string, body: AsyncIterable<Uint8Array>): AsyncGenerator<Piece> {
@@ -40,7 +40,7 @@ async function* contentOf(pieces: AsyncIterator<Piece>): AsyncGenerator<Uint8Arr
   for (let next = await pieces.next(); next.done !== true && next.value instanceof Uint8Array; next = await pieces.next()) yield next.value;
 }
 
-/** The bytes of a body that has to be held as a whole, read no farther than they may go. */
+/** Reads a whole body into memory. Throws as soon as it exceeds the limit. */
 export async function bodyBytes(request: Request, bytesMax: number): Promise<Uint8Array> {
   const tooLarge = () => new ControlError("body_too_large", `the body is larger than ${bytesMax} bytes`);
   if (Number(request.headers.get("content-length") ?? 0) > bytesMax) throw tooLarge();

@@ -1,4 +1,4 @@
-/** The contract of the control API: a route is data, and its OpenAPI document is made from it. */
+/** The contract of the control API: a route is data, from which the OpenAPI document is made. */
 import { type Static, type TObject, type TSchema, Type } from "typebox";
 import type { ControlKeyRow } from "#auth/control-keys.store";
 import type { Registry } from "#graph/contract/registry";
@@ -6,7 +6,7 @@ import type { Worlds } from "#graph/worlds/hosting/worlds";
 import type { OpenWorld } from "#graph/worlds/open-world";
 import type { NodeId } from "#kernel/ids";
 
-/** Where the graph is, by surface. */
+/** The addresses of the graph, by surface. */
 export interface ServerDescription {
   readonly sandbox: boolean;
   readonly base_url: string;
@@ -14,27 +14,27 @@ export interface ServerDescription {
   readonly microblog_base_url: string;
   readonly ads_base_url: string;
   readonly social_login_host: string;
-  /** Left out: encoders cannot connect. */
+  /** Undefined if encoders cannot connect. */
   readonly rtmp_url?: string;
 }
 
-/** What the control API steers. */
+/** The parts of the server that the control API uses. */
 export interface ControlDeps {
   readonly registry: Registry;
   readonly worlds: Omit<Worlds, "start" | "closeUnused" | "hasMore" | "enter" | "close">;
-  /** False: other processes serve the graph (`--workers`), and what this one has in memory does not reach them. */
+  /** False if other processes serve the graph (`--workers`). State in this process's memory does not reach them. */
   readonly servesGraph: boolean;
   /** For a caller who reaches this server by `hostname`. */
   describeServer(hostname: string): ServerDescription;
   /** The value of a new token, for its world's seed and the token's id. */
   mintTokenValue(seed: number | undefined, id: NodeId): string;
-  /** Run after a world's time was moved, in this order, before the response is sent. */
+  /** Called in this order after a world's time was moved, before the response is sent. */
   readonly onTimeMoved: readonly ((world: OpenWorld) => Promise<unknown>)[];
-  /** The machine's own time, for requests that wait and for keys: a world's clock may stand still. */
+  /** Real time, for requests that wait and for keys: a world's clock may be stopped. */
   readonly realTime: { nowMs(): number; monotonicMs(): number; sleepMs(ms: number): Promise<void> };
-  /** Called when the console or another caller took a short-lived copy of a token. */
+  /** Called when a caller created a short-lived copy of a token. */
   onTokenCopied?(token: NodeId, copy: NodeId): void;
-  /** Called with the hash of a key that was replaced and the value of the new one, where the old one may be kept in a file. */
+  /** Called with the hash of a replaced key and the value of the new one, because a file may hold the old one. */
   onKeyReplaced?(oldHash: string, key: string): void;
   /** The server that serves this API. */
   readonly server: ServedBy;
@@ -51,25 +51,25 @@ export interface ServedBy {
   readonly base_url: string;
   readonly data: "sqlite" | "memory" | "postgres";
   readonly sandbox: boolean;
-  /** That serve the graph. */
+  /** Processes that serve the graph. */
   readonly processes: number;
-  /** As a signal would: no new requests, running ones end. */
+  /** Ends the server as a signal does: it takes no new requests and finishes running ones. */
   stop(): void;
 }
 
-/** The key that a request was made with. */
+/** The key of the request. */
 export interface CallerKey {
   readonly hash: string;
-  /** `read`: GET, and nothing else. */
+  /** `read`: only GET and HEAD. */
   readonly access: "full" | "read";
-  /** undefined: it is the configured one. */
+  /** Undefined for the configured key. */
   readonly stored: ControlKeyRow | undefined;
 }
 
 export interface ControlRequest<Q = unknown, B = unknown> {
   readonly deps: ControlDeps;
   readonly key: CallerKey;
-  /** The world that the path names; the first one where it names none, or where the route is about the world as a whole. */
+  /** The world of the path; the first world if the path has none or if the route is about the world as a whole. */
   readonly world: OpenWorld;
   /** Segments of the path by name, e.g. `{id}`. */
   readonly path: Readonly<Record<string, string>>;
@@ -79,71 +79,74 @@ export interface ControlRequest<Q = unknown, B = unknown> {
   readonly url: string;
   /** Lower-case name; undefined when it was not sent. */
   header(name: string): string | undefined;
-  /** Of a route that `reportsProgress`: to be called now and then. */
+  /** A route that `reportsProgress` calls it now and then. */
   readonly onProgress?: (done: number, total: number) => void;
 }
 
 export interface ControlRoute {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** With `{w}` for a world's name. */
+  /** `{w}` is the name of a world. */
   readonly path: string;
   readonly operation: string;
   readonly summary: string;
   readonly query?: TObject;
-  /** A JSON body by its schema; `text`: the body as it is (a world file); `entry`: a node's entry, checked by its section; `file`: the request itself, whose body the handler reads as a stream; `form`: the text of a small form, or of JSON whose keys are somebody else's. */
+  /**
+   * The schema of a JSON body. `text`: the body is text (a world file); `entry`: a node's entry, which its section checks; `file`: the handler gets the
+   * request and reads its body as a stream; `form`: the text of a small form, or of JSON with other keys.
+   */
   readonly body?: TSchema | "text" | "entry" | "file" | "form";
-  /** What a `file` or a `form` looks like, by media type. */
+  /** The schema of a `file` or a `form`, by media type. */
   readonly content?: Readonly<Record<string, TSchema>>;
   readonly status?: 200 | 201;
-  /** When its response has the status 202, with the same content. The handler then returns the `Response` itself. */
+  /** When the response has the status 202, with the same content. The handler then returns a `Response`. */
   readonly unfinished?: string;
-  /** The request brings a secret of its own, so it needs no control key, and its handler is given none. */
+  /** The request contains a secret of its own, so it needs no control key, and its handler gets none. */
   readonly needsNoKey?: true;
-  /** `entry` and `entries`: what the section of `{key}` says of its nodes; `file`: a world file. */
+  /** `entry` and `entries`: nodes of `{key}`, whose schema is in their section; `file`: a world file. */
   readonly response: TSchema | "entry" | "entries" | "file";
-  /** Media types of responses that are streams: the handler then returns the `Response` itself. */
+  /** Media types of responses that are streams. The handler then returns a `Response`. */
   readonly streams?: readonly string[];
   /**
-   * It may take long. With `Accept: text/event-stream` its response is a stream of the events `progress` (`{done, total}`; it may begin anew), and at its end
-   * `result` or `error` with what the response would have held.
+   * The request may take long. With `Accept: text/event-stream` the response is a stream of events: `progress` (`{done, total}`; it may begin again), and at
+   * the end `result` or `error` with the content of the ordinary response.
    */
   readonly reportsProgress?: true;
-  /** It returns no JSON but its streams, and `response` is what one event or line of them holds. */
+  /** It returns only streams, and `response` is the schema of one event or line. */
   readonly isStreamAlone?: true;
-  /** Beside those that follow from the route: 400 and 413 of a query or a body, 401, 403, 404 of an address with names. */
+  /** Further statuses. These follow from the route: 400 and 413 of a query or a body, 401, 403, and 404 of an address with names. */
   readonly errors?: readonly (400 | 409 | 422)[];
-  /** What stands beside the `error` of a 422. */
+  /** Keys of a 422 response beside `error`. */
   readonly unmet?: TSchema;
-  /** It is about the world as a whole, which need not be open; `path.w` names it. */
+  /** The route is about the world as a whole, which need not be open. `path.w` is its name. */
   readonly isAboutWorld?: boolean;
-  /** Its stream is of what the process remembers beside the world, and goes on when the world is reset or restored. */
+  /** Its stream goes on when the world is reset or restored, because it shows state of the process, not of the world. */
   readonly outlivesReset?: boolean;
   handle(request: ControlRequest): Promise<unknown>;
 }
 
-// Features stand above this layer and their type below it, so the type learns of the routes from here.
+// This layer imports no features, and their type is in a lower one, so this declaration adds routes to the type.
 declare module "#graph/contract/feature" {
   interface Feature {
-    /** Routes of the control API that steer what the feature owns. */
+    /** The feature's routes of the control API. */
     readonly controlRoutes?: readonly ControlRoute[];
   }
 }
 
-/** A body without a schema of its own says what it is by a word. */
+/** A body without a schema of its own is a word. */
 type BodyWord = Extract<ControlRoute["body"], string>;
 type WithTypes = "method" | "path" | "operation" | "query" | "body" | "response" | "handle";
 
 interface RouteInput<Q extends TObject, B extends TSchema | BodyWord> extends Omit<ControlRoute, WithTypes> {
   readonly query?: Q;
   readonly body?: B;
-  /** Left out: that it has succeeded, and the handler returns nothing. */
+  /** Without it the handler returns nothing, and the response only reports success. */
   readonly response?: ControlRoute["response"];
   handle(request: ControlRequest<Static<Q>, B extends TSchema ? Static<B> : unknown>): Promise<unknown>;
 }
 
 const succeeded = Type.Object({ success: Type.Boolean() });
 
-/** `address`: method and path, e.g. `GET /v1/worlds/{w}/clock`. Keeps the types of query and body inside the route. */
+/** `address`: method and path, e.g. `GET /v1/worlds/{w}/clock`. The types of query and body are checked inside the route. */
 export function route<Q extends TObject = TObject, B extends TSchema | BodyWord = TSchema>(
   address: `${ControlRoute["method"]} /${string}`,
   operation: string,

@@ -41,12 +41,14 @@ test("D-240: a sandbox takes no request of another site's page, with the key or 
   >[]) {
     expect(await ask("/v1/worlds/default/clock", foreign)).toMatchObject({ status: 403, body: { error: { code: "forbidden" } } });
     expect((await ask("/healthz", foreign)).status).toBe(200);
+    expect((await app.request("/metrics", { headers: foreign })).status).toBe(403);
   }
   for (const own of [{}, { origin: "http://localhost:3000" }, { origin: "https://app.example.com" }, { host: "plaza:4001" }] as Record<
     string,
     string
   >[]) {
     expect((await ask("/v1/worlds/default/clock", own)).status).toBe(200);
+    expect((await app.request("/metrics", { headers: own })).status).toBe(200);
   }
 });
 
@@ -87,7 +89,7 @@ describe("the API's own document", () => {
     const served = app.routes
       .filter(({ method, path }) => method !== "ALL" && path.startsWith("/v1/") && path !== "/v1/openapi.json")
       .flatMap(({ method, path }) => {
-        // Records have no id to address one by.
+        // Records have no id.
         const named = path.endsWith(":key/:id") ? keys.filter((key) => paths[`/v1/worlds/{w}/nodes/${key}/{id}`] !== undefined) : keys;
         return path.includes(":key") ? named.map((key) => form(method, path.replace(":key", key))) : [form(method, path)];
       });

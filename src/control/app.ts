@@ -1,4 +1,4 @@
-/** The control API as a Hono application: key, body, query, handler, response (operating.md: Control API). */
+/** The control API as a Hono application: key, body, query, handler, response (docs/operating/control-api.md). */
 import { timingSafeEqual } from "node:crypto";
 import { type Context, Hono } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
@@ -28,7 +28,7 @@ import { controlRoutes } from "./routes.ts";
 
 /** A node with its longest list: a page with 10,000 people is some 600 kB. */
 const JSON_BYTES_MAX = 16 * 1024 * 1024;
-/** Forms come without a control key, too. */
+/** Forms may come without a control key. */
 const FORM_BYTES_MAX = 16_384;
 /** A world file of some millions of labels. */
 const WORLD_FILE_BYTES_MAX = 256 * 1024 * 1024;
@@ -36,7 +36,7 @@ const WORLD_FILE_BYTES_MAX = 256 * 1024 * 1024;
 export interface ControlAppOptions {
   readonly deps: ControlDeps;
   readonly key: string;
-  /** D-240. Left out: every web page may send requests. */
+  /** D-240. Undefined: every web page may send requests. */
   readonly pages?: PageGuard | undefined;
   /** Metrics of the graph's requests, in all processes. */
   readMetrics(): MetricsReport;
@@ -45,8 +45,8 @@ export interface ControlAppOptions {
 
 type WithKey = { Variables: { key: CallerKey } };
 
-const KEY_NEEDED = "the control key is needed: Authorization: Bearer {control_key}";
-const KEY_WRONG = "the control key is not that of this server, or was replaced: send the one that plaza start prints";
+const KEY_NEEDED = "send the control key: Authorization: Bearer {control_key}";
+const KEY_WRONG = "the control key is wrong or was replaced: send the one that plaza start prints";
 
 export function controlApp(options: ControlAppOptions): Hono<WithKey> {
   const { deps } = options;
@@ -59,18 +59,20 @@ export function controlApp(options: ControlAppOptions): Hono<WithKey> {
   app.on("GET", ["/docs", "/docs/"], (c) => referencePage(deps.describeServer(new URL(c.req.url).hostname)));
   app.get("/healthz", (c) => json(c, { status: "ok" }));
   app.get("/readyz", (c) => ready(c, deps));
-  app.get("/metrics", async () => wholeResponse(await metricsText(options.readMetrics(), deps.worlds.open()), { "content-type": METRICS_TYPE }));
   app.get("/v1/openapi.json", (c) => json(c, openapiOf(routes, sectionsOf(deps.registry), new URL(c.req.url).origin)));
+  for (const path of ["/metrics", "/v1/*"]) {
+    app.use(path, async (c, next) => {
+      // HTTP/1.0 may leave it out, but browsers always send it.
+      const host = c.req.header("host") ?? "localhost";
+      const problem = options.pages?.refusalOf({ method: c.req.method, host, header: (name) => c.req.header(name) });
+      if (problem !== undefined) throw new ControlError("forbidden", problem);
+      return next();
+    });
+  }
+  app.get("/metrics", async () => wholeResponse(await metricsText(options.readMetrics(), deps.worlds.open()), { "content-type": METRICS_TYPE }));
 
-  app.use("/v1/*", async (c, next) => {
-    // HTTP/1.0 may leave it out, and no browser does.
-    const host = c.req.header("host") ?? "localhost";
-    const problem = options.pages?.refusalOf({ method: c.req.method, host, header: (name) => c.req.header(name) });
-    if (problem !== undefined) throw new ControlError("forbidden", problem);
-    return next();
-  });
   const refusalOf: RefusalOf = (thrown, operation) => {
-    const error = controlErrorOf(thrown) ?? new ControlError("internal_error", "an unexpected error; the log says more");
+    const error = controlErrorOf(thrown) ?? new ControlError("internal_error", "an unexpected error; see the log of the server");
     if (error.code === "internal_error") options.onUnexpected(thrown, operation);
     return error;
   };
@@ -97,7 +99,7 @@ export function controlApp(options: ControlAppOptions): Hono<WithKey> {
     return next();
   });
   serve(false);
-  // Each view of the console has an address of its own.
+  // Each view of the console has its own path.
   app.get("*", async (c, next) => {
     if (!isBrowser(c) || c.req.path.startsWith("/v1/")) return next();
     return (await consolePage(deps.describeServer(new URL(c.req.url).hostname))) ?? home();
@@ -116,7 +118,7 @@ function json(c: Context, value: unknown, status: ContentfulStatusCode = 200): R
   return c.body(text, status, { "content-type": "application/json", "content-length": String(Buffer.byteLength(text)) });
 }
 
-/** Of the address with the most words of its own: `/requests/expect` is no `/requests/{trace_id}`. */
+/** The methods of the address with the fewest placeholders: `/requests/expect` goes before `/requests/{trace_id}`. */
 function methodsAt(path: string, routes: readonly ControlRoute[]): string {
   const given = path.split("/");
   const values = (route: ControlRoute): number => route.path.split("{").length;
@@ -127,7 +129,7 @@ function methodsAt(path: string, routes: readonly ControlRoute[]): string {
   return found.flatMap((route) => (values(route) === fewest ? route.method : [])).join(", ");
 }
 
-/** The database can be reached: a load balancer may send requests. */
+/** Ready if the database can be reached, so that a load balancer may send requests. */
 async function ready(c: Context, { worlds }: ControlDeps): Promise<Response> {
   try {
     await worlds.default.database.ping();
@@ -137,7 +139,7 @@ async function ready(c: Context, { worlds }: ControlDeps): Promise<Response> {
   }
 }
 
-/** What an error means to the caller; an unexpected one is logged as one of `operation`. */
+/** The error for the caller. An unexpected one is logged with `operation`. */
 type RefusalOf = (thrown: unknown, operation: string) => ControlError;
 
 function handlerOf(route: ControlRoute, deps: ControlDeps, refusalOf: RefusalOf): (c: Context<WithKey>) => Promise<Response> {
@@ -146,12 +148,12 @@ function handlerOf(route: ControlRoute, deps: ControlDeps, refusalOf: RefusalOf)
   return async (c) => {
     const path = c.req.param() as Record<string, string>;
     const { origin, pathname } = new URL(c.req.url);
-    // Nothing has such a name, and PostgreSQL refuses a query with it.
+    // No stored name has these characters, and PostgreSQL refuses a query with them.
     if (!Object.values(path).every(isStorableText)) throw notFound(`${c.req.method} ${pathname}`);
     const held = await deps.worlds.hold(route.isAboutWorld === true ? DEFAULT_WORLD : (path.w ?? DEFAULT_WORLD));
     if (held === undefined) throw notFound(`world ${path.w}`);
     held.world.workBegins(operation);
-    /** A stream holds its world, and so does work that reports to one. */
+    /** A stream, and work that reports progress to one, keeps its world open. */
     let isHeld = false;
     try {
       const request: ControlRequest = {
@@ -180,7 +182,7 @@ function handlerOf(route: ControlRoute, deps: ControlDeps, refusalOf: RefusalOf)
       const response = await route.handle(request);
       if (!(response instanceof Response)) return json(c, response, route.status ?? 200);
       if (response.headers.get("content-type") !== "text/event-stream") return response;
-      // Nobody would read it.
+      // HEAD has no body.
       if (c.req.raw.method === "HEAD") await response.body?.cancel();
       else isHeld = true;
       return isHeld ? leavingAtItsEnd(response, held, route) : response;
@@ -191,15 +193,15 @@ function handlerOf(route: ControlRoute, deps: ControlDeps, refusalOf: RefusalOf)
 }
 
 /**
- * Its world rests no sooner than somebody has read the stream to its end, or left it. It ends with a world that is deleted, and with one that
- * begins anew: who connects again follows that one.
+ * The world stays open until the reader has read the stream to its end or left. The stream ends if the world is deleted or begins again; a reader that
+ * connects again gets the new one.
  */
 function leavingAtItsEnd(response: Response, held: HeldWorld, { outlivesReset = false }: ControlRoute): Response {
   const reader = (response.body as ReadableStream<Uint8Array>).getReader();
   const forget = held.onReplaced((isDeleted) => {
     if (isDeleted || !outlivesReset) void reader.cancel();
   });
-  // A reader that leaves cancels a read that is under way, which then ends as well.
+  // If the reader leaves, a pending read is cancelled and ends as well.
   let isLeft = false;
   const leave = (): void => {
     if (isLeft) return;
@@ -229,7 +231,7 @@ function leavingAtItsEnd(response: Response, held: HeldWorld, { outlivesReset = 
   return new Response(body, response);
 }
 
-/** Values of a query are text, which the graph's own reader takes as what the schema says. */
+/** Values of a query are text. The graph's reader converts them by their schema. */
 function queryOf(read: (source: Record<string, unknown>) => unknown, source: Record<string, string>): unknown {
   try {
     return read(source);
@@ -263,7 +265,7 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-/** Whether a request's key is one of the control API's, and what it may do: the configured key, or one that is stored (D-170). */
+/** Finds the key of a request and its access: the configured key, or a stored one (D-170). */
 class ControlKeys {
   readonly #configured: string;
   readonly #reader: () => Reader;
@@ -275,11 +277,11 @@ class ControlKeys {
     this.#realNowMs = realNowMs;
   }
 
-  /** undefined for what is no key, or none any more. Rejects when the database cannot be reached. */
+  /** Undefined for an unknown or expired key. Rejects if the database cannot be reached. */
   async find(value: string): Promise<CallerKey | undefined> {
     const hash = hashOf(value);
     const stored = await findControlKey(this.#reader(), hash);
-    // A configured key that was replaced is stored as well, with its end.
+    // A replaced configured key is stored as well, with its end.
     if (stored !== undefined) return this.#isValid(stored) ? { hash, access: stored.access as CallerKey["access"], stored } : undefined;
     return timingSafeEqual(Buffer.from(hash), Buffer.from(this.#configured)) ? { hash, access: "full", stored: undefined } : undefined;
   }

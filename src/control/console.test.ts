@@ -1,4 +1,4 @@
-/** The pages of the control API: what a browser gets, with which rules, and what stands in place of a page that was not built. */
+/** The pages of the control API with their headers, and the page that replaces one that was not built. */
 import { describe, expect, spyOn, test } from "bun:test";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -95,7 +95,7 @@ describe("a page that is built", () => {
   });
 });
 
-/** In place of what a build would have written. */
+/** Replaces the files of a build. */
 function built(files: PackedPage, html: ((nonce: string) => string) | undefined): void {
   const spy = spyOn(files, "page").mockImplementation(async (nonce) => (html === undefined ? undefined : { html: html(nonce), type: "text/html" }));
   afterThisTest(() => spy.mockRestore());

@@ -1,6 +1,6 @@
 /**
- * Two pages, each from one file that the build has written (`tools/console/`). They need no key and show nothing of the worlds: the console,
- * which asks this API with the key that its user gives, and the API reference, which asks for the documents of the server (D-275).
+ * Two pages, each from one file that the build has written (`tools/console/`). They need no key and contain no data of worlds. The console asks this API with
+ * the key of its user; the API reference shows the documents of the server (D-275).
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { wholeResponse } from "#http/web";
 import { randomSecret } from "#system";
 import { plainPage } from "./home.ts";
 
-/** Static files of a page, in one file that the build has written: beside the sources and `build/`, in a package, and in the executable. */
+/** The files of a page, in one file of the build: in the source tree, in the package, or in the executable. */
 interface PackedFile {
   readonly type: string;
   /** Gzip, base64. */
@@ -20,7 +20,7 @@ interface PackedFile {
 type Pack = Readonly<Record<string, PackedFile>>;
 
 const PAGE = "index.html";
-/** In the page, in place of a nonce. */
+/** The place of the nonce in the page. */
 const NONCE_MARK = "%NONCE%";
 
 const PAGE_HEADERS = {
@@ -35,12 +35,12 @@ export class PackedPage {
   readonly #name: string;
   #loading: Promise<Pack | undefined> | undefined;
 
-  /** `name`: of the file, without its ending. */
+  /** `name`: the file's name without its ending. */
   constructor(name: string) {
     this.#name = name;
   }
 
-  /** Its files' names hold a hash of what is in them, or a version. */
+  /** The names of its files contain a hash of their content, or a version. */
   async file(c: Context): Promise<Response> {
     const file = (await this.#pack())?.[c.req.path.slice(1)];
     if (file === undefined) return c.notFound();
@@ -50,7 +50,7 @@ export class PackedPage {
     return isPacked ? wholeResponse(bytes, { ...headers, "content-encoding": "gzip" }) : wholeResponse(Bun.gunzipSync(bytes), headers);
   }
 
-  /** The page itself, with the nonce in its place. Undefined: it was not built. */
+  /** The page with the nonce. Undefined if it was not built. */
   async page(nonce: string): Promise<BuiltPage | undefined> {
     const page = (await this.#pack())?.[PAGE];
     if (page === undefined) return undefined;
@@ -58,7 +58,7 @@ export class PackedPage {
     return { html: html.replaceAll(NONCE_MARK, nonce), type: page.type };
   }
 
-  /** Read when a page is asked for: a start has no need of it. One that is not there yet may be built meanwhile. */
+  /** Read at the first request for a page, so that the start need not wait. A missing page may be built later. */
   async #pack(): Promise<Pack | undefined> {
     this.#loading ??= this.#read();
     const found = await this.#loading;
@@ -88,7 +88,7 @@ export async function consolePage(server: ServerDescription): Promise<Response |
   if (page === undefined) return undefined;
   const { base_url, app_base_url, microblog_base_url, ads_base_url, social_login_host } = server;
   const graph = [...new Set([base_url, app_base_url, microblog_base_url, ads_base_url, social_login_host].map((address) => new URL(address).origin))];
-  // The nonce is for the style sheets that the editor makes. Only the graph's addresses are asked, and only its player is framed.
+  // The nonce is for style sheets of the editor. The page may connect only to the graph's addresses, and frame only its player.
   return pageResponse(page, nonce, ["font-src 'self'", `connect-src 'self' ${graph.join(" ")}`, `frame-src ${new URL(base_url).origin}`]);
 }
 
@@ -97,7 +97,7 @@ interface BuiltPage {
   readonly type: string;
 }
 
-/** `rules`: of its content security policy, beside those of both pages. */
+/** `rules`: rules of its content security policy, besides those of both pages. */
 const pageResponse = ({ html, type }: BuiltPage, nonce: string, rules: readonly string[]): Response =>
   wholeResponse(html, {
     ...PAGE_HEADERS,
@@ -111,7 +111,7 @@ const pageResponse = ({ html, type }: BuiltPage, nonce: string, rules: readonly 
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
   });
 
-/** In the page, in place of the graph's address. */
+/** The place of the graph's address in the page. */
 const GRAPH_MARK = "%GRAPH%";
 
 export const referenceFiles = new PackedPage("reference");
@@ -123,9 +123,9 @@ export async function referencePage({ base_url }: ServerDescription): Promise<Re
     return plainPage(
       "API reference",
       `<p>The API reference is not built. <code>npm start</code>, or <code>node tools/console/reference.mjs</code>, builds it.
-<p>What it would show: <a href="/v1/openapi.json">v1/openapi.json</a>, and <code>/openapi.json</code> and <code>/asyncapi.json</code> of the graph.`,
+<p>It shows these documents: <a href="/v1/openapi.json">v1/openapi.json</a>, and <code>/openapi.json</code> and <code>/asyncapi.json</code> of the graph.`,
     );
   const html = page.html.replaceAll(GRAPH_MARK, Bun.escapeHTML(base_url));
-  // D-275: the library sets attributes of style, which no nonce can stand for. It may ask for the documents, and for nothing of the world's.
+  // D-275: the library sets style attributes, for which there is no nonce. It may read the documents, and no data of a world.
   return pageResponse({ ...page, html }, nonce, ["style-src-attr 'unsafe-inline'", `connect-src 'self' ${new URL(base_url).origin}`]);
 }

@@ -1,4 +1,7 @@
-/** A request holds its world as long as it needs it: one that is never left rests no more, and one that is left too soon rests under its reader. */
+/**
+ * A request keeps its world open as long as it needs it. If it kept it too long, the world would never be closed; if too short, it would be closed under its
+ * reader.
+ */
 import { describe, expect, test } from "bun:test";
 import { KEY, openControl } from "#harness/control";
 import { controlApp } from "./app.ts";
@@ -99,7 +102,7 @@ describe("a stream", () => {
 
   test.each([
     ["requests", true, true],
-    // Who reads them goes on with the world that has taken its place.
+    // Their reader goes on with the world that replaced it.
     ["requests", false, false],
     ["alerts", true, true],
     ["alerts", false, true],

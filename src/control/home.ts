@@ -1,16 +1,16 @@
-/** In place of a page that was not built: where a person with a browser is, and where to go on. It shows nothing of the worlds. */
+/** The page for a browser if the console was not built. It says what this port is, and contains no data of worlds. */
 import type { Context } from "hono";
 import { wholeResponse } from "#http/web";
 
-const HOME = `<p>This port fills, moves and inspects a running Plaza. Requests below <code>/v1</code> need the control key:
+const HOME = `<p>This is the control API of a running Plaza. Requests below <code>/v1</code> need the control key:
 <code>Authorization: Bearer {control_key}</code>. <code>plaza start</code> prints it, and a sandbox keeps it in <code>control.key</code> in its data folder.
-<p>Here would be the console, which is not built. <code>npm start</code>, or <code>node tools/console/build.mjs</code>, builds it.
+<p>The console is not built. <code>npm start</code>, or <code>node tools/console/build.mjs</code>, builds it.
 <ul>
 <li><a href="/docs">docs</a> is the API reference, and <a href="/v1/openapi.json">v1/openapi.json</a> what it is made from.
 <li><a href="/healthz">healthz</a>, <a href="/readyz">readyz</a> and <a href="/metrics">metrics</a> need no key.
 </ul>`;
 
-/** Others get the error for an unknown path. */
+/** Other clients get the error for an unknown path. */
 export const isBrowser = (c: Context): boolean => c.req.header("accept")?.includes("text/html") === true;
 
 export const home = (): Response => plainPage("control API", HOME);

@@ -1,4 +1,4 @@
-/** How the listener of the control API begins and ends, and how many clients it has room for. */
+/** The listener of the control API: its start, its end, and its limit of clients. */
 import { expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";

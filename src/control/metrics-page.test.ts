@@ -1,4 +1,4 @@
-/** What `/metrics` says line by line, which alerts and dashboards are made of. */
+/** The lines of `/metrics`, which alerts and dashboards use. */
 import { describe, expect, test } from "bun:test";
 import type { OpenWorld } from "#graph/worlds/open-world";
 import type { HoldsOfWork } from "#telemetry/loop-watch";
@@ -191,7 +191,7 @@ test("the process says its memory in bytes, its CPU time and its age in seconds"
   expect({
     cpu: isBetween(numberOf("process_cpu_seconds_total"), secondsOf(before.cpu), secondsOf(after.cpu)),
     uptime: isBetween(numberOf("process_uptime_seconds"), before.uptime, after.uptime),
-    // What passed while the page was made is more than either.
+    // More time passed while the page was made.
     lag: isBetween(numberOf("plaza_event_loop_lag_seconds"), 0, after.uptime - before.uptime),
     ping: isBetween(numberOf("plaza_database_ping_seconds"), 0, after.uptime - before.uptime),
     memory: numberOf("process_resident_memory_bytes") > 1_000_000 && numberOf("process_heap_bytes") > 100_000,

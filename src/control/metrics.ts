@@ -1,7 +1,6 @@
 /**
- * `/metrics` in the Prometheus text format (prometheus.io/docs/instrumenting/exposition_formats). The metrics of requests are
- * kept by the listener in buckets already, so this only writes them down: a metrics library would want to observe each request
- * itself, and costs 45 ms and 14 MB when it is first loaded.
+ * `/metrics` in the Prometheus text format (prometheus.io/docs/instrumenting/exposition_formats). The listener already counts requests in buckets, so this
+ * only formats them. A metrics library would have to observe each request, and costs 45 ms and 14 MB when it is loaded.
  */
 import type { OpenWorld } from "#graph/worlds/open-world";
 import { monotonicMs, sleepMs } from "#system";
@@ -82,7 +81,7 @@ function writeRequests(page: Page, metrics: MetricsReport): void {
   page.sample("plaza_connections_evicted_total", {}, metrics.connections.evicted);
 }
 
-/** D-62: what this process sent since its start, by callback and field. */
+/** D-62: webhooks that this process sent since its start, by callback and field. */
 function writeWebhooks(page: Page, worlds: readonly OpenWorld[]): void {
   const sent = worlds.flatMap(({ name: world, webhooks }) =>
     [...webhooks.metrics.entries()].map((metrics) => {

@@ -1,4 +1,4 @@
-/** How small and how large each parameter of the control API's own routes may be: what stands at a bound is taken, and the next value is refused. */
+/** The bounds of each parameter of the control API's own routes: a value at the bound is accepted, and the next one is refused. */
 import { expect, test } from "bun:test";
 import type { TObject } from "typebox";
 import { Registry } from "#graph/contract/registry";
@@ -12,7 +12,7 @@ const status = within(100, 599);
 const status_class = within(1, 5);
 const id: Bounds = { right: ["1", "9".repeat(19)], wrong: ["", "0", "01", "1".repeat(20), "1x"] };
 
-/** By the operation: what its other parameters need, and those with bounds. The bounds of faults stand beside their meaning (faults.test.ts). */
+/** By operation: its other required parameters, and those with bounds. Faults are tested in faults.test.ts. */
 const ROUTES: Readonly<Record<string, readonly [rest: object, bounds: Readonly<Record<string, Bounds>>]>> = {
   createWorld: [{}, { name: { right: ["a", "0", "a-_b", "a".repeat(57)], wrong: ["", "-a", "a-", "A", "a.b", "a".repeat(58)] } }],
   takeSnapshot: [{}, { name: { right: ["a", "Z_-", "0".repeat(64)], wrong: ["", "-a", "_a", "a b", "a".repeat(65)] } }],

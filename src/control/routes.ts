@@ -1,4 +1,4 @@
-/** All routes of the control API: those that belong to no feature, then each feature's own. */
+/** All routes of the control API: the server's, then those of the features. */
 import type { ControlRoute } from "#control-contract/route";
 import type { Registry } from "#graph/contract/registry";
 import { alertRoutes } from "./routes/alerts/alerts.ts";
@@ -19,7 +19,7 @@ import { webhookRoutes } from "./routes/webhooks/webhooks.ts";
 import { snapshotRoutes } from "./routes/worlds/snapshots.ts";
 import { worldRoutes } from "./routes/worlds/worlds.ts";
 
-/** Throws where two routes have the same address, or operations of the same name. */
+/** Throws if two routes have the same address or the same operation name. */
 export function controlRoutes({ features, webhookFields }: Registry): readonly ControlRoute[] {
   const routes = [
     ...serverRoutes,
@@ -46,7 +46,7 @@ export function controlRoutes({ features, webhookFields }: Registry): readonly C
   return routes;
 }
 
-/** Segments that stand for a value match whatever their names are. */
+/** Placeholders match each other, whatever their names are. */
 const addressOf = ({ method, path }: ControlRoute): string => `the address ${method} ${path.replaceAll(/\{\w+\}/g, "{}")}`;
 
 function requireDistinct(names: readonly string[]): void {

@@ -14,16 +14,16 @@ export interface ControlServerOptions extends ControlAppOptions {
   readonly host: string;
   /** 0 picks a free one. */
   readonly port: number;
-  /** Plain HTTP where it is left out. */
+  /** Undefined for plain HTTP. */
   readonly certificate?: Certificate | undefined;
-  /** Of all clients together. */
+  /** The limit of all clients together. */
   readonly connectionsMax?: number;
 }
 
 /** Scripts, dashboards and streams of one operator. */
 const CONNECTIONS_MAX = 256;
 
-/** Throws when the address cannot be listened on. */
+/** Throws if it cannot listen at the address. */
 export function serveControl(options: ControlServerOptions): Listener {
   const { host, port, certificate, connectionsMax = CONNECTIONS_MAX, onUnexpected } = options;
   const app = controlApp(options);
@@ -55,7 +55,7 @@ export function serveControl(options: ControlServerOptions): Listener {
   return listener;
 }
 
-/** Undefined where there is none, or a GET has one, which nobody reads. */
+/** Undefined without a body, and for the body of a GET, which is ignored. */
 function bodyStream({ method, framing }: RequestHead, connection: Connection): ReadableStream<Uint8Array> | undefined {
   if (framing === 0 || method === "GET" || method === "HEAD") return undefined;
   const pieces = connection.bodyPieces();
@@ -74,12 +74,12 @@ function errorOf(problem: ProtocolProblem | "gone"): ControlError {
     case "malformed-head":
       return badRequest(`the request is not valid HTTP: ${problem.detail}`);
     case "malformed-chunks":
-      return badRequest("the body is not in valid chunks");
+      return badRequest("the chunks of the body are not valid");
     case "head-too-large":
       return badRequest("the address and the headers are too large");
     case "head-too-slow":
     case "body-too-slow":
-      return badRequest(`the request did not go on for ${problem.msMax} ms`);
+      return badRequest(`the request stopped for ${problem.msMax} ms`);
     case "body-too-large":
     case "no-capacity":
       return new ControlError("body_too_large", "the body is too large");

@@ -18,7 +18,7 @@ export interface LogOptions {
 
 const ORDER: readonly Level[] = ["error", "warn", "info", "debug"];
 const COLORS = { error: "red", warn: "yellow", info: "green", debug: "blue" } as const;
-/** Of one field. A stack has some 2,000. */
+/** The length of a field. A stack has some 2,000 characters. */
 const FIELD_CHARACTERS_MAX = 8_192;
 
 export class Log {
@@ -33,7 +33,7 @@ export class Log {
     this.#shown = options.level === "silent" ? -1 : ORDER.indexOf(options.level);
   }
 
-  /** Checked first if the fields are expensive to make. */
+  /** To be asked before making expensive fields. */
   shows(level: Level): boolean {
     return ORDER.indexOf(level) <= this.#shown;
   }
@@ -43,14 +43,14 @@ export class Log {
   info = (fields: LogFields, message: string): void => this.#add("info", fields, message);
   debug = (fields: LogFields, message: string): void => this.#add("debug", fields, message);
 
-  /** As `info`, but cheap and written a moment later, for lines that are as many as requests. `fields` are those of a JSON object. */
+  /** As `info`, but cheap, and written a moment later: for a line of each request. `fields` is the inside of a JSON object. */
   line(fields: string, message: string): void {
     if (!this.shows("info")) return;
     if (this.#options.isPretty) this.info(JSON.parse(`{${fields}}`) as LogFields, message);
     else this.#stderr.add(`{"level":"info","time":"${this.#time()}",${fields},"msg":"${message}"}\n`);
   }
 
-  /** Many lines have the same. */
+  /** Many lines have the same time. */
   #time(): string {
     // The machine's clock, as in every line of the log.
     const nowMs = Date.now();
@@ -61,7 +61,7 @@ export class Log {
     return this.#timeText;
   }
 
-  /** Resolves when every line so far is written, or nobody reads them. */
+  /** Resolves when every line so far is written, or when nobody reads them. */
   flush(): Promise<void> {
     return this.#stderr.flush();
   }
@@ -87,7 +87,7 @@ function linesForPeople(level: Level, time: string, fields: LogFields, message: 
   ].join("\n");
 }
 
-/** As they are written: texts redacted and cut, and objects as such texts. */
+/** Redacts and cuts texts, and writes objects as such texts. */
 export function shownFields(fields: LogFields): LogFields {
   const shown: Record<string, unknown> = {};
   for (const name in fields) {
@@ -107,7 +107,7 @@ export function errorFields(error: unknown): LogFields {
   return { error: error.message, error_name: error.name, ...cause, stack: framesOf(error) };
 }
 
-/** Without the message, which stands in a field of its own. */
+/** Without the message, which is a field of its own. */
 const framesOf = ({ stack = "" }: Error): string =>
   stack
     .split("\n")

@@ -1,4 +1,4 @@
-/** What the log says of a request, and what it does not. */
+/** The lines of the log for requests, and for background work. */
 import { expect, test } from "bun:test";
 import type { RequestEntry } from "#graph/worlds/request-log";
 import type { WorkObserver } from "#graph/worlds/world";
@@ -55,7 +55,7 @@ test("a refusal says why, in either form of errors; what was served does not", (
   }
 });
 
-/** What is logged when the observer hears of something. */
+/** The line of the log after a call of the observer. */
 function logged(tell: (observer: WorkObserver) => void, world = "default", shown = true) {
   const lines: { level: string; fields: Record<string, unknown>; message: string }[] = [];
   const add = (level: string) => (fields: Record<string, unknown>, message: string) => lines.push({ level, fields, message });
@@ -112,7 +112,7 @@ test.each<[name: string, tell: (observer: WorkObserver) => void, level: string, 
     (on) => on.callbackPaused(of(callback)),
     "error",
     { callback: "5", app: "7", url: "https://receiver/hook" },
-    /five days .* one is tried each hour/,
+    /five days .* one is sent each hour/,
   ],
   [
     "a callback that asked for no more",

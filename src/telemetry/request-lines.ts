@@ -1,11 +1,11 @@
-/** A line of the log for each request of the graph: cheap, because it is made for every request. */
+/** A line of the log for each request of the graph. It has to be cheap. */
 import { DEFAULT_WORLD } from "#graph/worlds/hosting/worlds.store";
 import type { RequestEntry } from "#graph/worlds/request-log";
 import type { WorkObserver } from "#graph/worlds/world";
 import { redact } from "#kernel/redaction/redaction";
 import { errorFields, type Log } from "./log.ts";
 
-/** What a line quotes of a request has a limit. */
+/** The length of a quoted text of a request. */
 const CHARACTERS_MAX = 300;
 
 const excerpt = (text: string): string => (text.length > CHARACTERS_MAX ? `${text.slice(0, CHARACTERS_MAX)}…` : text);
@@ -25,7 +25,7 @@ export const requestLines =
     );
   };
 
-/** Why it was refused, from either form of errors, as further fields. */
+/** The cause of a refusal as further fields, from either form of errors. */
 function reasonOf(body: string): string {
   try {
     const found = JSON.parse(body) as { error?: unknown };
@@ -39,7 +39,7 @@ function reasonOf(body: string): string {
   }
 }
 
-/** `world`: lines of a world other than the first name it. */
+/** `world`: its lines name it, except for the first world. */
 export function workLog(log: Log, world: string, workBegins: WorkObserver["workBegins"]): WorkObserver {
   const about = world === DEFAULT_WORLD ? {} : { world };
   return {
@@ -65,7 +65,7 @@ export function workLog(log: Log, world: string, workBegins: WorkObserver["workB
         { ...about, callback: callback.id, app: callback.app, url: withoutQuery(callback.url) },
         callback.probe_due_ms === null
           ? "a callback returned 410 and is paused until somebody resumes it; its events are kept"
-          : "a callback has failed for five days and is paused; its events are kept, and one is tried each hour",
+          : "a callback has failed for five days and is paused; its events are kept, and one is sent each hour as a test",
       ),
     jobFailed: (kind, key, error) => log.error({ ...about, kind, key, ...errorFields(error) }, "a job failed and will run again"),
     workFailed: (error) => log.error({ ...about, ...errorFields(error) }, "background work failed and will be tried again"),

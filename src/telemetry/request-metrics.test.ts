@@ -1,4 +1,4 @@
-/** What is counted of requests, at the edges of the durations and at the limit of apps. */
+/** The counters of requests, at the edges of the durations and at the limit of apps. */
 import { expect, test } from "bun:test";
 import { DURATION_EDGES_MS, RequestMetrics } from "./request-metrics.ts";
 

@@ -1,7 +1,7 @@
-/** Counts and durations of requests by operation, cheap enough to count every request. `/metrics` reads them. */
+/** Counts and durations of requests by operation. Counting is cheap enough for every request. `/metrics` reads them. */
 import { type LoopReport, UNWATCHED } from "./loop-watch.ts";
 
-/** Upper edges in ms: a read takes under 1, a durable write 2 to 5, a handshake up to 10,000 (D-61). */
+/** Upper edges in ms: a read takes less than 1 ms, a durable write 2 to 5, a handshake up to 10,000 (D-61). */
 export const DURATION_EDGES_MS: readonly number[] = [0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000];
 
 export interface OperationMetrics {
@@ -15,13 +15,13 @@ export interface OperationMetrics {
 }
 
 /**
- * Why a request is turned away (D-97): too many run, by number or by the bytes of their bodies; too many of its app wait for other
- * servers; the bodies that are arriving hold too much memory; the server stops.
+ * Why a request is turned away (D-97): too many run, by number or by the bytes of their bodies; too many of its app wait for other servers; arriving bodies
+ * use too much memory; the server stops.
  */
 export type TurnAwayReason = "requests" | "bytes" | "waiting" | "arriving" | "stopping";
 
 export interface TurnedAway {
-  /** Of the live token that the request brought; undefined: it counted against its address. */
+  /** The app of the request's live token; undefined if the request counted against its address. */
   readonly app: string | undefined;
   readonly reason: TurnAwayReason;
   readonly count: number;
@@ -30,7 +30,7 @@ export interface TurnedAway {
 /** Connections of clients. */
 export interface ConnectionMetrics {
   open: number;
-  /** Closed, while they waited for their client, because there were too many or they held too much memory. */
+  /** Connections that were closed while they waited for their client, because there were too many or they used too much memory. */
   evicted: number;
 }
 
@@ -44,7 +44,7 @@ export interface MetricsReport {
   readonly loop: LoopReport;
 }
 
-/** A flood by many apps must not grow the memory; those beyond count as `others`. */
+/** Limits the memory during a flood by many apps. Further apps count as `others`. */
 const APPS_MAX = 1_000;
 const OTHER_APPS = "others";
 
@@ -57,7 +57,7 @@ export class RequestMetrics {
   readonly #turnedAway = new Map<string, { app: string | undefined; reason: TurnAwayReason; count: number }>();
   readonly #operations = new Map<string, OperationMetrics>();
 
-  /** `app`: that of the live token which the request brought, if it brought one. */
+  /** `app`: the app of the request's live token, if it has one. */
   turnAway(app: string | undefined, reason: TurnAwayReason): void {
     const known = this.#turnedAway.get(`${reason} ${app}`);
     if (known !== undefined) known.count++;
@@ -65,7 +65,7 @@ export class RequestMetrics {
     else this.#turnedAway.set(`${reason} ${app}`, { app, reason, count: 1 });
   }
 
-  /** Requests that were turned away. */
+  /** The number of requests that were turned away. */
   get turnedAway(): number {
     return this.turnedAwayByApp().reduce((sum, { count }) => sum + count, 0);
   }
@@ -89,7 +89,7 @@ export class RequestMetrics {
     (metrics.durations[edge] as number)++;
   }
 
-  /** By operation; `unknown` counts requests without an operation. */
+  /** By operation; `unknown` has requests without an operation. */
   operations(): ReadonlyMap<string, Readonly<OperationMetrics>> {
     return this.#operations;
   }

@@ -1,4 +1,4 @@
-/** What a process with a log writes to stderr, seen from outside. */
+/** The stderr of a process with a log, seen from outside. */
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { afterThisTest } from "#harness/cleanup";
@@ -127,7 +127,7 @@ describe("lines", () => {
     expect(first).toBe(`${"x".repeat(1_023)}\n`.repeat(kept));
     expect(JSON.parse(leftOut as string)).toEqual({
       ...{ level: "warn", time: expect.stringMatching(/Z$/), lines: 1_100 - kept },
-      msg: "lines of the log were left out, because nobody read it",
+      msg: "lines of the log were left out, because nobody read them",
     });
     expect(rest).toEqual(["y", ""]);
   });

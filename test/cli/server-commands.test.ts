@@ -55,7 +55,7 @@ test("a wrong key, a server that is not there, and a variable that is nearly one
   const cwd = newFolder();
   const { ready } = await startPlaza([], { cwd });
   const status = async (env: Record<string, string>) => (await runPlaza(["status"], { cwd, env })).stderr;
-  expect(await status({ PLAZA_CONTROL_KEY: "replaced" })).toStartWith("plaza: the control key is not that of this server");
+  expect(await status({ PLAZA_CONTROL_KEY: "replaced" })).toStartWith("plaza: the control key is wrong or was replaced");
   expect(await status({ PLAZA_CONTROL_URL: "http://127.0.0.1:1" })).toBe("plaza: --control-url: no server listens at http://127.0.0.1:1\n");
   expect(await status({ PLAZA_CONTROL_KYE: "replaced" })).toBe(
     "plaza: nothing reads the variable PLAZA_CONTROL_KYE; did you mean PLAZA_CONTROL_KEY?\n",
@@ -66,7 +66,7 @@ test("a wrong key, a server that is not there, and a variable that is nearly one
   expect((await runPlaza(["token", "list"], { cwd, env: own })).stderr).toContain("did you mean PLAZA_CONTROL_KEY?");
   expect(await runPlaza(["logs"], { cwd })).toEqual({ code: 0, stdout: "", stderr: "no requests\n" });
   const nobody = await runPlaza(["trigger", "messages"], { cwd });
-  expect(nobody).toMatchObject({ code: 1, stderr: expect.stringContaining("none is subscribed, or none may see it; plaza listen subscribes one") });
+  expect(nobody).toMatchObject({ code: 1, stderr: expect.stringContaining("no app is subscribed, or none may see it; plaza listen subscribes one") });
 });
 
 test("plaza logs shows the last requests, follows further ones, and does not keep a server from ending", async () => {

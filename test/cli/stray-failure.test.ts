@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 
-test("a failure that nobody waited for is logged, and the program goes on", () => {
+test("a rejected promise that nothing awaited is logged, and the program goes on", () => {
   const { exitCode, stdout, stderr } = Bun.spawnSync([process.execPath, join(import.meta.dir, "stray-failure.ts")]);
   expect({ exitCode, stdout: stdout.toString() }).toEqual({ exitCode: 0, stdout: "still here\n" });
-  expect(JSON.parse(stderr.toString())).toMatchObject({ level: "error", msg: "a failure that nobody waited for" });
+  expect(JSON.parse(stderr.toString())).toMatchObject({ level: "error", msg: "a rejected promise that nothing awaited" });
   expect(stderr.toString()).toContain("nobody waits for me");
 });

@@ -124,7 +124,7 @@ test("files that cannot be used are named, with exit code 2", async () => {
     [["--tls-cert", files.cert], "--tls-cert: requires --tls-key FILE"],
     [["--tls-key", files.key], "--tls-key: requires --tls-cert FILE"],
     [["--tls-cert", files.cert, "--tls-key", files.key], `--tls-key: ${files.key} is not the key of the certificate in ${files.cert}`],
-    [["--tls-cert", files.key, "--tls-key", files.key], `--tls-cert: ${files.key} holds no certificate in PEM`],
+    [["--tls-cert", files.key, "--tls-key", files.key], `--tls-cert: ${files.key} contains no certificate in PEM`],
     [["--tls-cert", "/no/such/file", "--tls-key", files.key], "--tls-cert: ENOENT"],
   ] as const) {
     const ended = await start(args);

@@ -91,7 +91,7 @@ describe("plaza token", () => {
     expect(await keyOf()).toBe("chosen");
     writeFileSync(join(data, "control.key"), "not a key\n");
     const refused = await runPlaza(["start", "--data", data]);
-    expect(refused).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("control.key holds no control key") });
+    expect(refused).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("control.key contains no control key") });
   });
 
   test("without the sandbox the key is stored nowhere", async () => {

@@ -189,7 +189,7 @@ describe("--config", () => {
       stderr: expect.stringMatching(/^plaza: --config: none.yaml cannot be read: /),
     });
     writeFileSync(join(cwd, "list.yaml"), "- 1\n");
-    expect(await start("--config", "list.yaml")).toMatchObject({ code: 2, stderr: "plaza: list.yaml: must hold a map of options\n" });
+    expect(await start("--config", "list.yaml")).toMatchObject({ code: 2, stderr: "plaza: list.yaml: must contain a map of options\n" });
     writeFileSync(join(cwd, "own.yaml"), "config: other.yaml\n");
     expect(await start("--config", "own.yaml")).toMatchObject({
       code: 2,

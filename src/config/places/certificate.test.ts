@@ -16,7 +16,7 @@ function files(cert = receiverCertificate, key = receiverKey) {
   return { certFile, keyFile };
 }
 
-/** What the observer hears, and each certificate that is taken into use. */
+/** The calls of the observer, and each certificate that comes into use. */
 function followed(certificate: Certificate) {
   const heard: string[] = [];
   certificate.onRenewed(({ cert }) => heard.push(cert === renewedCertificate ? "the renewed one is used" : "another one is used"));
@@ -41,8 +41,8 @@ test("a certificate needs both files, in PEM, and the key that belongs to it", (
   };
   expect(problemOf(`${certFile}.none`, keyFile)).toMatch(/^--tls-cert: ENOENT/);
   expect(problemOf(certFile, `${keyFile}.none`)).toMatch(/^--tls-key: ENOENT/);
-  expect(problemOf(keyFile, keyFile)).toBe(`--tls-cert: ${keyFile} holds no certificate in PEM`);
-  expect(problemOf(certFile, certFile)).toBe(`--tls-key: ${certFile} holds no private key in PEM without a passphrase`);
+  expect(problemOf(keyFile, keyFile)).toBe(`--tls-cert: ${keyFile} contains no certificate in PEM`);
+  expect(problemOf(certFile, certFile)).toBe(`--tls-key: ${certFile} contains no private key in PEM without a passphrase`);
   const other = files(receiverCertificate, renewedKey);
   expect(problemOf(other.certFile, other.keyFile)).toBe(`--tls-key: ${other.keyFile} is not the key of the certificate in ${other.certFile}`);
 });

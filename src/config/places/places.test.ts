@@ -1,4 +1,4 @@
-/** Where a listener may be and why not, what the config file says, and which web pages may use a sandbox. */
+/** Errors of listeners, the config file, and the web pages that may use a sandbox. */
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -67,7 +67,7 @@ describe("the config file", () => {
     expect((await findConfigFile({ config: other }))?.path).toBe(other);
     for (const empty of ["", "# nothing\n", "null\n"]) expect(await findConfigFile({ config: fileOf(empty) })).toBeUndefined();
     for (const none of ["- port\n", "text\n", "5\n"])
-      await expect(findConfigFile({ config: fileOf(none) })).rejects.toThrow("must hold a map of options");
+      await expect(findConfigFile({ config: fileOf(none) })).rejects.toThrow("must contain a map of options");
     const broken = fileOf("a: [1\nb: 2\n");
     const problem = await findConfigFile({ config: broken }).catch((error: Error) => error);
     expect(problem).toBeInstanceOf(ConfigProblem);

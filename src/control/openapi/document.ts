@@ -10,7 +10,7 @@ import { entryName, errorResponses, errorSchema, responsesOf, schemaRef } from "
 export function openapiOf(routes: readonly ControlRoute[], sections: readonly WorldSection[], serverUrl: string): Record<string, unknown> {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const route of routes) {
-    // Records have no id to address one by.
+    // Records have no id.
     const addressed = route.path.includes("{id}") ? sections.filter(hasIdentity) : sections;
     for (const section of route.path.includes("{key}") ? addressed : [undefined]) {
       const path = section === undefined ? route.path : route.path.replace("{key}", section.key);
@@ -25,21 +25,21 @@ export function openapiOf(routes: readonly ControlRoute[], sections: readonly Wo
       version: "1",
       contact: { name: "Plaza's developers" },
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
-      description: "Steers a running Plaza: its worlds, nodes, tokens and time. Times are Unix seconds.",
+      description: "Controls a running Plaza: its worlds, nodes, tokens and time. Times are Unix seconds.",
     },
     servers: [{ url: serverUrl }],
     security: [{ controlKey: [] }],
     tags: [...new Set(Object.keys(paths).map(tagOf))].map((name) => ({ name, description: `Routes of ${name}.` })),
     paths,
     components: {
-      securitySchemes: { controlKey: { type: "http", scheme: "bearer", description: "The control key, or one that was made with it." } },
+      securitySchemes: { controlKey: { type: "http", scheme: "bearer", description: "The control key, or a key that was created with it." } },
       responses: errorResponses,
       schemas: { Error: errorSchema, world_file: worldFileSchema(sections), ...worldSchemas, ...entrySchemas(sections) },
     },
   };
 }
 
-/** Of each kind of node, as it is returned, and as a world file has it. */
+/** The schemas of each kind of node: as it is returned, and in a world file. */
 const entrySchemas = (sections: readonly WorldSection[]): Record<string, PlainSchema> =>
   Object.fromEntries(
     sections.flatMap(({ key, entry }) => [
@@ -51,21 +51,21 @@ const entrySchemas = (sections: readonly WorldSection[]): Record<string, PlainSc
 const orNull = (schema: PlainSchema): PlainSchema =>
   schema.type === "object" ? { ...schema, type: ["object", "null"] } : { anyOf: [schema, { type: "null" }] };
 
-/** The keys of a world file that are about the world itself. */
+/** The keys of a world file about the world itself. */
 const worldSchemas: Record<string, PlainSchema> = Object.fromEntries(
   Object.entries(ownSchemas).map(([key, schema]) => [key, orNull(sentSchema(schema))]),
 );
 
-/** What an import reads: the world's own keys, and a list for each kind of entry. */
+/** The content of an import: the world's own keys, and a list for each kind of entry. */
 function worldFileSchema(sections: readonly WorldSection[]): PlainSchema {
   const own = Object.keys(worldSchemas).map((key) => [key, schemaRef(key)]);
   const lists = sections.map(({ key }) => [key, listOrNull(schemaRef(entryName(key)))]);
-  const $schema = { description: "where an editor finds the schema of the file; Plaza does not read it" };
+  const $schema = { description: "the schema of the file for an editor; Plaza does not read it" };
   const properties = { $schema, ...Object.fromEntries([...own, ...lists]), tokens: listOrNull(sentSchema(tokenEntry)) };
   return { type: "object", properties, additionalProperties: false };
 }
 
-/** A key with nothing after it is an empty list. */
+/** A key without a value is an empty list. */
 const listOrNull = (items: PlainSchema): PlainSchema => ({ type: ["array", "null"], items });
 
 function operationOf(route: ControlRoute, section: WorldSection | undefined, path: string): Record<string, unknown> {
@@ -82,7 +82,7 @@ function operationOf(route: ControlRoute, section: WorldSection | undefined, pat
   };
 }
 
-/** What a path is about: the segment after the world's name, or the first one. */
+/** The group of a path: the segment after the world's name, or the first one. */
 function tagOf(path: string): string {
   const segments = path.split("/").filter((segment) => segment !== "" && segment !== "v1" && !segment.startsWith("{"));
   return (segments[0] === "worlds" ? segments[1] : segments[0]) ?? "worlds";
@@ -94,7 +94,7 @@ const pathParameters = (path: string) =>
     in: "path",
     required: true,
     schema: { type: "string" },
-    ...(name === "w" ? { description: "a world's name; `default` is the first" } : {}),
+    ...(name === "w" ? { description: "the name of a world; `default` is the first" } : {}),
   }));
 
 const queryParameters = ({ query }: ControlRoute) =>
@@ -105,15 +105,15 @@ const queryParameters = ({ query }: ControlRoute) =>
     schema: sentSchema(schema),
   }));
 
-/** What a request of the control API brings, by media type. */
+/** The body of a request, by media type. */
 type Content = Readonly<Record<string, { readonly schema: PlainSchema }>>;
 
 const json = (schema: PlainSchema): Content => ({ "application/json": { schema } });
 
-/** A file of nothing but comments is null in YAML. */
+/** A YAML file with only comments is null. */
 const worldFile: PlainSchema = { anyOf: [schemaRef("world_file"), { type: "null" }] };
 
-/** Undefined where a request has none. */
+/** Undefined for a request without a body. */
 function bodyOf({ body, content = {}, method }: ControlRoute, section: WorldSection | undefined): Content | undefined {
   if (body === undefined) return undefined;
   if (body === "text") return { "application/yaml": { schema: worldFile }, ...json(worldFile) };
@@ -122,11 +122,11 @@ function bodyOf({ body, content = {}, method }: ControlRoute, section: WorldSect
   if (body !== "entry") return json(sentSchema(body));
   const { key, entry, identity } = section as WorldSection;
   if (method === "PATCH") return json(withoutNeeds(sentSchema(entry), () => true));
-  // An id is minted where none is given.
+  // Without an id, the node gets a new one.
   return json(identity === undefined ? withoutNeeds(sentSchema(entry), (name) => name === "id") : schemaRef(entryName(key)));
 }
 
-/** Some of the keys that it needs may be left out. */
+/** A change may leave out required keys. */
 function withoutNeeds({ required = [], ...schema }: PlainSchema, isFree: (name: string) => boolean): PlainSchema {
   const needed = (required as string[]).filter((name) => !isFree(name));
   return needed.length === 0 ? schema : { ...schema, required: needed };

@@ -1,4 +1,4 @@
-/** The responses of the control API's document: what a request returns, and its errors by status. */
+/** The responses in the document of the control API: results, and errors by status. */
 import type { TSchema } from "typebox";
 import { type ControlCode, controlCodes } from "#control-contract/errors";
 import { listOf } from "#control-contract/lists";
@@ -9,10 +9,10 @@ import { type PlainSchema, returnedSchema } from "#graph/schema/public-schema";
 /** Names of the document's components. */
 export const schemaRef = (name: string): PlainSchema => ({ $ref: `#/components/schemas/${name}` });
 
-/** An entry as it is sent; as it is returned it has the key's own name. */
+/** The name of an entry in a request; in a response it has the name of the key. */
 export const entryName = (key: string): string => `${key}_entry`;
 
-/** Why it is returned, and by which routes; without `isOf` by those that name the status. */
+/** The cause of an error, and the routes that return it; without `isOf`, the routes that declare the status. */
 interface Refusal {
   readonly why: string;
   readonly headers?: PlainSchema;
@@ -21,7 +21,7 @@ interface Refusal {
 
 const always = (): boolean => true;
 
-/** 405 is no operation's: the operations of an address are its methods. */
+/** 405 belongs to no operation, because the operations of an address are its methods. */
 const refusals: Readonly<Record<Exclude<ControlCode, "method_not_allowed">, Refusal>> = {
   bad_request: { why: "A malformed body, parameter or entry.", isOf: ({ query, body }) => query !== undefined || body !== undefined },
   unauthorized: {
@@ -30,16 +30,16 @@ const refusals: Readonly<Record<Exclude<ControlCode, "method_not_allowed">, Refu
     isOf: ({ needsNoKey }) => needsNoKey !== true,
   },
   forbidden: {
-    why: "The key may only read, or a sandbox was asked by a web page of another site or under a host name that it does not serve.",
+    why: "The key may only read; or a sandbox got a request of another site's page, or for a host name that it does not serve.",
     isOf: always,
   },
   not_found: { why: "No such world, node, token or kind of node.", isOf: ({ path }) => path.includes("{") },
-  conflict: { why: "The id, name or token is taken, or what it is about is in another state." },
+  conflict: { why: "The id, name or token is taken, or the node is in another state." },
   body_too_large: { why: "The body is larger than allowed.", isOf: ({ body }) => body !== undefined },
   unprocessable: {
     why: "Well formed, but refused: a reference to a node that does not exist, a world file that cannot be loaded, an expectation that was not met.",
   },
-  internal_error: { why: "An unexpected error; the log says more.", isOf: always },
+  internal_error: { why: "An unexpected error; see the log of the server.", isOf: always },
   unavailable: { why: "The database cannot be reached.", isOf: always },
 };
 const known = Object.entries(refusals) as [keyof typeof refusals, Refusal][];
@@ -92,7 +92,7 @@ function resultOf({ response }: ControlRoute, section: WorldSection | undefined)
   return returnedSchema(response === "entries" ? listOf(schemaRef(section?.key ?? "") as unknown as TSchema) : response);
 }
 
-/** What stands beside the error. */
+/** Keys beside the error. */
 const withError = ({ required = [], properties, ...schema }: PlainSchema): PlainSchema => ({
   ...schema,
   required: ["error", ...(required as string[])],

@@ -1,4 +1,4 @@
-/** A world's time: read, set, frozen, moved. */
+/** The time of a world: reading, setting, stopping, moving it. */
 import { type Static, Type } from "typebox";
 import { unprocessable } from "#control-contract/errors";
 import { listOf } from "#control-contract/lists";
@@ -13,7 +13,7 @@ import { listNextRetries } from "#webhooks/callbacks/callbacks.store";
 
 const withinMs = {
   within_ms: Type.Optional(
-    Type.Integer({ minimum: 1, description: "real time after which the move ends at its next stop; without it the move goes to its end" }),
+    Type.Integer({ minimum: 1, description: "real time after which the move ends at its next stop; without it the move goes to its target" }),
   ),
 };
 const clockState = Type.Object({ now: Type.Integer({ description: "Unix seconds" }), frozen: Type.Boolean() });
@@ -27,7 +27,7 @@ const advance = Type.Object({ seconds: Type.Number({ minimum: 0, maximum: ADVANC
 
 const stateOf = ({ clock }: OpenWorld): Static<typeof clockState> => ({ now: unixSeconds(clock), frozen: clock.isFrozen });
 
-/** Moves of one world run one after another, so two advances at once add up. */
+/** Moves of one world run one after another, so two simultaneous advances add up. */
 const turns = new WeakMap<OpenWorld, Promise<unknown>>();
 
 function inTurn<T>(world: OpenWorld, move: () => Promise<T>): Promise<T> {
@@ -39,13 +39,13 @@ function inTurn<T>(world: OpenWorld, move: () => Promise<T>): Promise<T> {
   return turn;
 }
 
-/** D-266: what falls due has happened up to the time that is returned; with 202 if `within_ms` ended the move before its target. */
+/** D-266: everything that is due by the returned time has happened. The status is 202 if `within_ms` ended the move early. */
 async function moveTo({ deps, world, body }: ControlRequest<unknown, Move>, ms: number, isFrozen = world.clock.isFrozen) {
   const { clock } = world;
   if (ms > UNIX_SECONDS_MAX * 1_000) throw unprocessable("the clock goes to the end of the year 9999", "seconds");
   const endMs = deps.realTime.monotonicMs() + (body.within_ms ?? Number.POSITIVE_INFINITY);
   const set = (atMs: number) => clock.set(atMs, isFrozen);
-  // Forward, time stops at everything that falls due on the way: a retry, and the next one after it.
+  // A move forward stops at everything that falls due on the way: a retry, and then the next one.
   if (ms > clock.nowMs()) await moveUntil(world.work, ms, set, () => deps.realTime.monotonicMs() >= endMs);
   else await set(ms);
   for (const settle of deps.onTimeMoved) await settle(world);
@@ -64,17 +64,17 @@ const advanceClock = (request: ControlRequest<unknown, Static<typeof advance>>) 
   inTurn(request.world, () => moveTo(request, request.world.clock.nowMs() + Math.round(request.body.seconds * 1_000)));
 
 const UNFINISHED =
-  "`within_ms` ended the move: the time that was reached. The same request again goes on (`advance`: with the seconds that are left).";
+  "`within_ms` ended the move early: the time that was reached. Send the same request again to go on (`advance`: with the seconds that are left).";
 
 const CLOCK = "/v1/worlds/{w}/clock";
 
-/** As many as a person reads. */
+/** A person does not read more. */
 const DEADLINES_MAX = 100;
 
 const deadline = Type.Object({
   time: Type.Number({ description: "world time in Unix seconds, with milliseconds as its fraction" }),
-  kind: Type.String({ description: "what happens: the kind of a background job, or webhook_retry" }),
-  of: Type.String({ description: "what it happens to: an id or a key of that kind, or the URL of a callback" }),
+  kind: Type.String({ description: "the kind of a background job, or webhook_retry" }),
+  of: Type.String({ description: "the id or key of the job, or the URL of a callback" }),
 });
 
 /** The earliest first. */
@@ -96,7 +96,7 @@ export const clockRoutes: readonly ControlRoute[] = [
   }),
   route(`PUT ${CLOCK}`, "setClock", {
     summary:
-      "Sets the time, stops it or lets it run; what is not given stays as it is. Everything that falls due has happened when the response is sent",
+      "Sets the time, stops it or lets it run; a key that is left out stays the same. Everything that falls due has happened when the response is sent",
     body: clockChange,
     response: clockState,
     unfinished: UNFINISHED,
@@ -111,7 +111,7 @@ export const clockRoutes: readonly ControlRoute[] = [
     handle: advanceClock,
   }),
   route("GET /v1/worlds/{w}/clock/deadlines", "listDeadlines", {
-    summary: "What happens by itself next, the earliest first: background jobs, and the next retry of each callback; a hundred at most",
+    summary: "Coming background jobs and the next retry of each callback, the earliest first; at most a hundred",
     response: listOf(deadline),
     handle: async ({ world }) => ({ data: await deadlinesOf(world), paging: {} }),
   }),

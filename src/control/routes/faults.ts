@@ -4,40 +4,40 @@ import { badRequest, conflict } from "#control-contract/errors";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import { FAULTS_MAX, type Fault, type RequestFaultInput, type WebhookFaultInput } from "#graph/worlds/fault-injection";
 
-/** Longer than any client waits. */
+/** No client waits longer. */
 const LATENCY_MS_MAX = 300_000;
-/** An error page of a proxy; a hundred of them are still little memory. */
+/** Enough for the error page of a proxy; a hundred of them still use little memory. */
 const BODY_CHARACTERS_MAX = 65_536;
 
 const limits = {
-  times: Type.Optional(Type.Integer({ minimum: 1, description: "how many it affects; without it, all until the faults are deleted" })),
-  probability: Type.Optional(Type.Number({ minimum: 0, maximum: 1, description: "which share of those that match it affects" })),
+  times: Type.Optional(Type.Integer({ minimum: 1, description: "how many requests or webhooks it affects; without it, all until it is deleted" })),
+  probability: Type.Optional(Type.Number({ minimum: 0, maximum: 1, description: "the share of matching requests or webhooks that it affects" })),
 };
 const node = Type.Optional(
   Type.String({ minLength: 1, description: "the id of the node that a request addresses, or of the page or account that a webhook is about" }),
 );
 const requestEffects = {
-  status: Type.Optional(Type.Integer({ minimum: 400, maximum: 599, description: "of an error, in place of the operation" })),
+  status: Type.Optional(Type.Integer({ minimum: 400, maximum: 599, description: "the status of an error that replaces the operation" })),
   rate_limit: Type.Optional(
-    Type.Union([Type.Literal("app"), Type.Literal("page")], { description: "the error of a rate that is used up, in place of the operation" }),
+    Type.Union([Type.Literal("app"), Type.Literal("page")], { description: "a rate limit whose error replaces the operation" }),
   ),
-  latency_ms: Type.Optional(Type.Integer({ minimum: 0, maximum: LATENCY_MS_MAX, description: "passes before the operation runs" })),
-  body: Type.Optional(Type.String({ maxLength: BODY_CHARACTERS_MAX, description: "in place of the response's own" })),
-  reset: Type.Optional(Type.Literal(true, { description: "the connection is reset in place of a response; the operation has run" })),
-  cut_body_at: Type.Optional(Type.Integer({ minimum: 0, description: "the connection ends after so many bytes of the body" })),
+  latency_ms: Type.Optional(Type.Integer({ minimum: 0, maximum: LATENCY_MS_MAX, description: "a delay before the operation runs" })),
+  body: Type.Optional(Type.String({ maxLength: BODY_CHARACTERS_MAX, description: "replaces the body of the response" })),
+  reset: Type.Optional(Type.Literal(true, { description: "the connection is reset instead of a response, after the operation has run" })),
+  cut_body_at: Type.Optional(Type.Integer({ minimum: 0, description: "the connection ends after this number of bytes of the body" })),
   body_bytes_per_second: Type.Optional(Type.Integer({ minimum: 1, description: "the whole body takes 300 s at most" })),
 };
 const fields = {
   operation: Type.Optional(Type.String({ minLength: 1, description: "an operation's name, or * for all" })),
-  webhook: Type.Optional(Type.String({ minLength: 1, description: "a webhook field, or * for all, in place of an operation" })),
+  webhook: Type.Optional(Type.String({ minLength: 1, description: "a webhook field, or * for all, instead of an operation" })),
   node,
   query: Type.Optional(
     Type.Record(Type.String(), Type.String(), { description: "parameters with their values, in the query or the body; structured ones as JSON" }),
   ),
   token: Type.Optional(Type.String({ minLength: 1, description: "the value of one of the request's tokens; the fault shows its id" })),
   ...requestEffects,
-  code: Type.Optional(Type.Integer({ description: "of the error with that status; 2 where it is left out" })),
-  retry_after_seconds: Type.Optional(Type.Integer({ minimum: 0, description: "of rate_limit; 60 where it is left out" })),
+  code: Type.Optional(Type.Integer({ description: "the code of the error; 2 if it is left out" })),
+  retry_after_seconds: Type.Optional(Type.Integer({ minimum: 0, description: "for rate_limit; 60 if it is left out" })),
   content_type: Type.Optional(Type.String({ pattern: "^[!-~]([ -~]{0,200}[!-~])?$", description: "of body" })),
   effect: Type.Optional(
     Type.Union([Type.Literal("lose"), Type.Literal("repeat"), Type.Literal("reorder")], {
@@ -57,12 +57,12 @@ const FAULTS = "/v1/worlds/{w}/faults";
 
 const ofWebhooks = new Set<string>(["webhook", "node", "effect", ...Object.keys(limits)]);
 const ofRequests = new Set<string>(Object.keys(fields).filter((name) => name !== "webhook" && name !== "effect"));
-/** What a key needs beside it. */
+/** Keys that another key requires. */
 const partners: Readonly<Record<string, string>> = { code: "status", retry_after_seconds: "rate_limit", content_type: "body" };
 
 async function createFault(request: ControlRequest<unknown, FaultBody>): Promise<Fault> {
   const { deps, world, body } = request;
-  if (!deps.servesGraph) throw conflict("faults do not reach the processes of --workers; start one process");
+  if (!deps.servesGraph) throw conflict("faults have no effect with --workers; start one process");
   if ((body.operation === undefined) === (body.webhook === undefined)) throw badRequest("a fault has an operation or a webhook", "operation");
   if (world.faults.list().length >= FAULTS_MAX) throw conflict(`there are ${FAULTS_MAX} faults; delete them first`);
   return world.faults.add(body.webhook === undefined ? await requestFaultOf(request) : webhookFaultOf(request));
@@ -103,7 +103,7 @@ function requireOnly(body: FaultBody, known: ReadonlySet<string>, of: string): v
 export const faultRoutes: readonly ControlRoute[] = [
   route(`POST ${FAULTS}`, "createFault", {
     summary:
-      "Makes requests fail, come late, or come damaged, and webhooks get lost, repeated or reordered: the first fault that matches applies, a number of times or with a probability",
+      "Creates a fault: requests fail, are delayed or damaged; webhooks are lost, repeated or reordered. The first fault that matches applies, a number of times or with a probability",
     body: faultBody,
     status: 201,
     response: fault,
@@ -111,7 +111,7 @@ export const faultRoutes: readonly ControlRoute[] = [
     handle: createFault,
   }),
   route(`GET ${FAULTS}`, "listFaults", {
-    summary: "The faults that are still in effect",
+    summary: "Lists the faults that are still in effect",
     response: Type.Object({ data: Type.Array(fault), paging: Type.Object({}) }),
     handle: async ({ world }) => ({ data: world.faults.list(), paging: {} }),
   }),

@@ -1,4 +1,4 @@
-/** Keys of the control API: further ones, read-only ones, and the replacement of a key (D-170). Times are real, not the world's. */
+/** Control keys: further ones, read-only ones, and the replacement of a key (D-170). Their times are real time. */
 import { Type } from "typebox";
 import { type ControlKeyRow, endControlKey, listControlKeys, saveControlKey } from "#auth/control-keys.store";
 import { hashOf } from "#auth/tokens";
@@ -12,17 +12,17 @@ import type { Transaction } from "#storage/database";
 /** 192 bits. */
 const KEY_BYTES = 24;
 const NAME_CHARACTERS_MAX = 200;
-/** A day, as for an app's secret (D-132): time to give the new key to all that use it. */
+/** A day, as for an app's secret (D-132), in which every program can get the new key. */
 const OVERLAP_SECONDS = 86_400;
 const OVERLAP_SECONDS_MAX = 30 * 86_400;
 
-const access = Type.Union([Type.Literal("full"), Type.Literal("read")], { description: "`read`: may GET, and nothing else" });
+const access = Type.Union([Type.Literal("full"), Type.Literal("read")], { description: "`read`: only GET and HEAD" });
 const keyInList = Type.Object({
   id: Type.String(),
   name: Type.String(),
   access,
   created_at: Type.Integer({ description: "Unix seconds of real time" }),
-  expires_at: Type.Integer({ description: "from then on it is refused; 0: never" }),
+  expires_at: Type.Integer({ description: "the key is refused after this time; 0: never" }),
 });
 const newKey = Type.Object({
   ...keyInList.properties,
@@ -61,7 +61,7 @@ async function replaceKey(request: ControlRequest, overlapSeconds: number): Prom
 
 async function endKey({ deps, world, path, key }: ControlRequest): Promise<void> {
   const id = path.id as string;
-  if (key.stored?.id === id) throw conflict("a key cannot revoke itself: use another one, so that one is left", "id");
+  if (key.stored?.id === id) throw conflict("a key cannot revoke itself, so that one is left: use another key", "id");
   const isEnded = isNodeId(id) && (await world.database.write((tx) => endControlKey(tx, id, deps.realTime.nowMs())));
   if (!isEnded) throw notFound(`control key ${id} that is still valid`);
 }
@@ -70,11 +70,11 @@ const KEYS = "/v1/control-keys";
 
 export const keyRoutes: readonly ControlRoute[] = [
   route(`POST ${KEYS}`, "createControlKey", {
-    summary: "Makes a key of this API, e.g. a read-only one. Plaza stores its hash; the response shows the value, once",
+    summary: "Creates a control key, e.g. a read-only one. Plaza stores its hash; the response shows the value, once",
     body: Type.Object(
       {
         access,
-        name: Type.Optional(Type.String({ maxLength: NAME_CHARACTERS_MAX, description: "what it is for" })),
+        name: Type.Optional(Type.String({ maxLength: NAME_CHARACTERS_MAX, description: "the purpose of the key" })),
         expires_at: Type.Optional(Type.Integer({ minimum: 0, maximum: UNIX_SECONDS_MAX, description: "Unix seconds; 0 or left out: never" })),
       },
       { additionalProperties: false },
@@ -89,21 +89,21 @@ export const keyRoutes: readonly ControlRoute[] = [
     },
   }),
   route(`GET ${KEYS}`, "listControlKeys", {
-    summary: "Lists the keys that were made here or replaced, also those that have ended, the newest first and without their values",
+    summary: "Lists the keys that were created or replaced, also expired ones, the newest first and without their values",
     query: pageQuery,
     response: listOf(keyInList),
     handle: (request) => respondWithList(request, "control keys", (page, world) => listControlKeys(world.database.reader, page), shown),
   }),
   route(`POST ${KEYS}/rotate`, "rotateControlKey", {
     summary:
-      "Replaces the key that the request is made with, the configured one or another. The old key stays valid for the overlap, and is refused afterwards, also after a restart",
+      "Replaces the key of the request, the configured one or another. The old key stays valid for the overlap, and is refused afterwards, also after a restart",
     body: Type.Object(
       {
         overlap_seconds: Type.Integer({
           minimum: 0,
           maximum: OVERLAP_SECONDS_MAX,
           default: OVERLAP_SECONDS,
-          description: "how long both keys are valid; 0: the old one ends at once",
+          description: "how long both keys are valid; 0: the old key ends at once",
         }),
       },
       { additionalProperties: false },
@@ -113,7 +113,7 @@ export const keyRoutes: readonly ControlRoute[] = [
     handle: (request) => replaceKey(request, request.body.overlap_seconds),
   }),
   route(`DELETE ${KEYS}/{id}`, "revokeControlKey", {
-    summary: "Ends a key at once, in all processes",
+    summary: "Revokes a key at once, in all processes",
     errors: [409],
     handle: endKey,
   }),

@@ -1,4 +1,4 @@
-/** Any key of the world file, one node at a time. */
+/** Routes for single nodes of each key of the world file. */
 import { Type } from "typebox";
 import { badRequest, conflict, notFound, unprocessable } from "#control-contract/errors";
 import { pageQuery, respondWithList } from "#control-contract/lists";
@@ -32,7 +32,7 @@ async function requireReferences(tx: Transaction, section: WorldSection, entry: 
   }
 }
 
-/** A world file can have brought along ids that are still to be minted. */
+/** A world file may have used ids that would come next. */
 async function mintFreeId(tx: Transaction, section: WorldSection, world: OpenWorld): Promise<string> {
   if (section.mintId !== undefined) return section.mintId(tx, world);
   for (;;) {
@@ -44,7 +44,7 @@ async function mintFreeId(tx: Transaction, section: WorldSection, world: OpenWor
 async function createNode(request: ControlRequest): Promise<unknown> {
   const section = sectionOf(request);
   const { world, body } = request;
-  if (!isMap(body)) throw badRequest("the body is one entry, a JSON object");
+  if (!isMap(body)) throw badRequest("the body must be one entry, a JSON object");
   const isMinted = section.identity === undefined && body.id === undefined;
   return world.database.write(async (tx) => {
     const given = isMinted ? { ...body, id: await mintFreeId(tx, section, world) } : body;
@@ -63,7 +63,7 @@ async function readNode(request: ControlRequest): Promise<unknown> {
   return found;
 }
 
-/** What is no id at all is not asked of a database, which would refuse to compare it. */
+/** The database would refuse to compare text that is not an id, so it is not asked. */
 function idOf(request: ControlRequest): string {
   const id = request.path.id as string;
   const section = sectionOf(request);
@@ -73,12 +73,12 @@ function idOf(request: ControlRequest): string {
 
 const missing = ({ path }: ControlRequest) => notFound(`node ${path.id} among ${path.key}`);
 
-/** Keys that the body names are laid over the stored entry; null takes one back to what it is when not given. */
+/** The keys of the body replace those of the stored entry; null restores the default of a key. */
 function updateNode(request: ControlRequest): Promise<unknown> {
   const section = sectionOf(request);
   const { world, body } = request;
   const id = idOf(request);
-  if (!isMap(body)) throw badRequest("the body is a JSON object with the keys to change");
+  if (!isMap(body)) throw badRequest("the body must be a JSON object with the keys to change");
   return world.database.write(async (tx) => {
     const stored = await section.find(tx, id, world);
     if (stored === undefined) throw missing(request);
@@ -96,7 +96,7 @@ async function deleteNode(request: ControlRequest): Promise<unknown> {
   const id = idOf(request);
   return world.database.write(async (tx) => {
     if (!(await removeNode(tx, request.deps.registry, world, section, id))) throw missing(request);
-    // D-172: of a person nothing is left, wherever it is kept.
+    // D-172: everything about a person is erased, wherever it is stored.
     return section.key === "users" ? { success: true, erasure: await beginErasure(tx, world, [id], { users: 1 }) } : { success: true };
   });
 }
@@ -127,19 +127,19 @@ export const nodeRoutes: readonly ControlRoute[] = [
     },
   }),
   route(`GET ${NODES}/{id}`, "readNode", {
-    summary: "One node, as a world file would say it",
+    summary: "Reads a node as an entry of a world file",
     response: "entry",
     handle: readNode,
   }),
   route(`PATCH ${NODES}/{id}`, "updateNode", {
-    summary: "Changes the keys that the body names; null takes a key back to what it is when not given",
+    summary: "Changes the keys in the body; null restores the default of a key",
     body: "entry",
     response: "entry",
     errors: [409, 422],
     handle: updateNode,
   }),
   route(`DELETE ${NODES}/{id}`, "deleteNode", {
-    summary: "Deletes a node, and what hangs on it. A user is erased as well, as `DELETE /v1/worlds/{w}/people/{id}` erases a person",
+    summary: "Deletes a node and everything below it. A user is erased as well, as `DELETE /v1/worlds/{w}/people/{id}` erases a person",
     response: Type.Object({ success: Type.Boolean(), erasure: Type.Optional(Type.String({ description: "of a user: the id of the erasure" })) }),
     handle: deleteNode,
   }),

@@ -31,7 +31,7 @@ test("an operation says how it is asked for: by its address with a version where
   expect(versions.slice(-2)).toEqual(["v25.0", "v26.0"]);
   const needed = data.flatMap(({ parameters }) => parameters as { required: boolean }[]).map(({ required }) => required);
   expect(new Set(needed)).toEqual(new Set([true, false]));
-  // Who reads this knows nothing of the clauses that a summary is about.
+  // Its readers do not know the clauses of a summary.
   for (const { summary } of data) expect(String(summary)).not.toMatch(/\b[A-Z]{2,}-\d/);
   expect(data).toHaveLength(plaza.registry.endpoints.length);
 });

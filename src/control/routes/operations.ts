@@ -1,4 +1,4 @@
-/** The operations of the graph, as somebody has to ask for them: for forms, and for tools that make requests. */
+/** The operations of the graph with their parameters, for forms and for tools that make requests. */
 import { Type } from "typebox";
 import { schemes } from "#auth/schemes";
 import { listOf } from "#control-contract/lists";
@@ -18,23 +18,23 @@ const parameter = Type.Object({
 const operation = Type.Object({
   operation: Type.String({ description: "e.g. createPersona" }),
   summary: Type.String(),
-  node_type: Type.Optional(Type.String({ description: "of the node that it hangs on; left out where the address has no id" })),
+  node_type: Type.Optional(Type.String({ description: "the node type of the id in the address; left out if the address has no id" })),
   method: Type.String(),
   surface: Type.String(),
   path: Type.String({ description: "below the surface's address, with `{version}` and `{id}`" }),
-  versions: Type.Array(Type.String(), { description: "that serve it now, oldest first" }),
+  versions: Type.Array(Type.String(), { description: "versions that serve it now, the oldest first" }),
   token_places: Type.Array(Type.String(), { description: "access_token, oauth_token (query), bearer or body" }),
-  all_places: Type.Boolean({ description: "the token must stand in all of the places, not in any of them" }),
-  kinds: Type.Array(Type.String(), { description: "of tokens that may" }),
+  all_places: Type.Boolean({ description: "the token must be in all of the places, not in one of them" }),
+  kinds: Type.Array(Type.String(), { description: "token types that may" }),
   scopes: Type.Array(Type.String()),
   policy: Type.String(),
   parameters: Type.Array(parameter),
   takes_fields: Type.Boolean({ description: "`fields` selects from its response" }),
-  is_list: Type.Boolean({ description: "it has pages: limit, before, after" }),
+  is_list: Type.Boolean({ description: "it is a list with pages: limit, before, after" }),
 });
 
 async function listOperations({ deps: { registry }, world }: ControlRequest): Promise<unknown> {
-  // Loaded when it is asked for, as the graph's own document is.
+  // Loaded at the first request, like the graph's own document.
   const { servedAddresses, versionsOf } = await import("#graph/contract/openapi/addresses");
   const { paramsIn, takesFields } = await import("#graph/contract/openapi/parameters");
   const { requestSchema, withoutShapes } = await import("#graph/schema/public-schema");

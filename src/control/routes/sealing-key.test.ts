@@ -1,4 +1,4 @@
-/** D-171: what the API says of the keys that seal secrets, and for how long a replaced one opens them. */
+/** D-171: the API's report of the sealing keys, and how long a replaced key still opens secrets. */
 import { expect, test } from "bun:test";
 import type { Config } from "#config/config";
 import { keyRingOf } from "#config/secret-key";

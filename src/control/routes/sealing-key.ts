@@ -1,4 +1,4 @@
-/** The key that seals stored secrets: what it is waiting for, and its replacement (D-171). */
+/** The key that seals stored secrets: its state and its replacement (D-171). */
 import { Type } from "typebox";
 import { conflict } from "#control-contract/errors";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
@@ -6,20 +6,20 @@ import { masterKeyId } from "#storage/sealing";
 
 /** A week, in which a backup of the data can still be opened with the key file that Plaza writes now. */
 const OVERLAP_SECONDS = 7 * 86_400;
-/** A write that has begun with the old key is stored by then. */
+/** A write that began with the old key is stored by then. */
 const OVERLAP_SECONDS_MIN = 60;
 const OVERLAP_SECONDS_MAX = 30 * 86_400;
 
 const state = Type.Object({
-  key_id: Type.String({ description: "tells keys apart, and nothing else of them" }),
+  key_id: Type.String({ description: "distinguishes keys and reveals nothing else about them" }),
   previous: Type.Array(
     Type.Object({
       key_id: Type.String(),
-      valid_until: Type.Integer({ description: "Unix seconds of real time; 0: until it is taken out of PLAZA_FURTHER_SECRET_KEYS" }),
+      valid_until: Type.Integer({ description: "Unix seconds of real time; 0: until the key is removed from PLAZA_FURTHER_SECRET_KEYS" }),
     }),
-    { description: "they still open what they have sealed, and cursors that they have signed" },
+    { description: "older keys, which still open their sealed values and signed cursors" },
   ),
-  waiting: Type.Integer({ description: "values that the current key has not sealed yet, in worlds that are open" }),
+  waiting: Type.Integer({ description: "values in open worlds that are still sealed with an older key" }),
 });
 
 async function stateOf({ deps, world }: ControlRequest): Promise<unknown> {
@@ -37,11 +37,11 @@ async function rotate(request: ControlRequest, overlapSeconds: number): Promise<
   const { deps, world } = request;
   if (!world.keys.isOwn) {
     throw conflict(
-      "the key stands in the configuration: start with a new PLAZA_SECRET_KEY and the present one in PLAZA_FURTHER_SECRET_KEYS, until nothing is waiting",
+      "the key is part of the configuration: start with a new PLAZA_SECRET_KEY and the present one in PLAZA_FURTHER_SECRET_KEYS, until nothing is waiting",
     );
   }
   world.keys.rotate(deps.realTime.nowMs() + overlapSeconds * 1_000);
-  // Those that rest do so when they open.
+  // Idle worlds do so when they open.
   for (const open of deps.worlds.open()) {
     open.useKeys();
     await open.database.write((tx) => open.ports.get("sealed_values").schedule(tx, open));
@@ -53,7 +53,7 @@ const SEALING_KEY = "/v1/sealing-key";
 
 export const sealingKeyRoutes: readonly ControlRoute[] = [
   route(`GET ${SEALING_KEY}`, "readSealingKey", {
-    summary: "The keys that seal stored secrets, by their ids, and how many secrets the current one has still to seal",
+    summary: "The ids of the keys that seal stored secrets, and how many secrets are still sealed with an older key",
     response: state,
     handle: stateOf,
   }),

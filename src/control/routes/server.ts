@@ -1,4 +1,4 @@
-/** The running server itself: what it is, its end, and the errors that its graph returns. */
+/** The running server: its description, its end, and the errors of its graph. */
 import { Type } from "typebox";
 import { listOf } from "#control-contract/lists";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
@@ -22,15 +22,15 @@ const serverFacts = Type.Object({
   microblog_base_url: address,
   ads_base_url: address,
   social_login_host: address,
-  rtmp_url: Type.Optional(Type.String({ description: "where encoders connect; left out where they cannot" })),
+  rtmp_url: Type.Optional(Type.String({ description: "the address for encoders; left out if they cannot connect" })),
 });
 
 const graphError = Type.Object({
   name: Type.String(),
   status: Type.Integer(),
-  flat_status: Type.Optional(Type.Integer({ description: "of page messaging, where it differs" })),
+  flat_status: Type.Optional(Type.Integer({ description: "of page messaging, if it differs" })),
   code: Type.Integer(),
-  flat_code: Type.Optional(Type.Integer({ description: "of page messaging, where it differs" })),
+  flat_code: Type.Optional(Type.Integer({ description: "of page messaging, if it differs" })),
   subcode: Type.Optional(Type.Integer()),
   type: Type.String(),
   is_transient: Type.Boolean({ description: "the same request may succeed later" }),
@@ -59,16 +59,16 @@ const listErrors = async ({ deps }: ControlRequest): Promise<unknown> => ({
 
 export const serverRoutes: readonly ControlRoute[] = [
   route("GET /v1/server", "readServer", {
-    summary: "What this server is, the addresses of the graph as this caller reaches them, and its newest version",
+    summary: "Describes this server: the addresses of the graph for this caller, and its newest version",
     response: serverFacts,
     handle: readServer,
   }),
   route("POST /v1/server/stop", "stopServer", {
-    summary: "Ends the server as SIGTERM does: no new requests, and running ones end, within 10 s at most",
+    summary: "Ends the server as SIGTERM does: it takes no new requests, and running ones have 10 s to end",
     handle: async ({ deps }) => deps.server.stop(),
   }),
   route("GET /v1/errors", "listErrors", {
-    summary: "Every error that the graph returns, with its cause",
+    summary: "Lists every error of the graph, with its cause",
     response: listOf(graphError),
     handle: listErrors,
   }),

@@ -1,4 +1,4 @@
-/** Tokens: minted (the value is shown once), listed, revoked (D-11). */
+/** Tokens: creating (the value is shown once), listing and revoking them (D-11). */
 import { Type } from "typebox";
 import { revocationTime, type Token } from "#auth/token";
 import { hashOf, tokenFact } from "#auth/tokens";
@@ -67,7 +67,7 @@ async function revokeToken({ world, path }: ControlRequest): Promise<void> {
   if (!isKnown) throw notFound(`token ${id}`);
 }
 
-/** Long enough to try something out by hand. */
+/** Enough to try something out by hand. */
 const COPY_SECONDS = 600;
 
 /** D-270. */
@@ -95,7 +95,7 @@ const TOKENS = "/v1/worlds/{w}/tokens";
 
 export const tokenRoutes: readonly ControlRoute[] = [
   route(`POST ${TOKENS}`, "mintToken", {
-    summary: "Makes a token, of a random value or the one given. The response shows the value, once",
+    summary: "Creates a token with a random value or the given one. The response shows the value, once",
     body: tokenEntry,
     status: 201,
     response: mintedToken,
@@ -110,14 +110,14 @@ export const tokenRoutes: readonly ControlRoute[] = [
   }),
   route(`POST ${TOKENS}/{id}/copy`, "copyToken", {
     summary:
-      "Makes a token for the same principal that lives ten minutes at most and dies with the one it is a copy of. The response shows the value, once",
+      "Creates a copy of a token for the same principal. The copy is valid for ten minutes at most, and ends with its original. The response shows the value, once",
     status: 201,
     response: mintedToken,
     errors: [409],
     handle: copyToken,
   }),
   route(`DELETE ${TOKENS}/{id}`, "revokeToken", {
-    summary: "Revokes a token: refused at once by this process, within a second by the others",
+    summary: "Revokes a token. This process refuses it at once, and others within a second",
     handle: revokeToken,
   }),
 ];

@@ -1,4 +1,4 @@
-/** Which versions the last requests of each app asked for. */
+/** The versions of the last requests of each app. */
 import type { Registry } from "#graph/contract/registry";
 import { segmentsOf } from "#graph/pipeline/address";
 import { servedVersion } from "#graph/versions/resolve";
@@ -11,14 +11,14 @@ import { formatVersion, parseVersion } from "#kernel/versions";
 export interface UsedVersion {
   readonly app: string;
   readonly operation: string;
-  /** Undefined: the path named none. */
+  /** Undefined if the path had none. */
   readonly asked: string | undefined;
   readonly entries: readonly RequestEntry[];
-  /** What serves the same requests at a moment in Unix seconds, or why they are refused then. */
+  /** The version that serves the same requests at a time in Unix seconds, or why they would be refused. */
   servedAt(moment: number): string | GraphError;
 }
 
-/** Requests that name the same app, operation and version are one entry. */
+/** Requests of the same app, operation and version are one entry. */
 export async function usedVersions(
   { tokens, calendar }: World,
   { endpoints }: Registry,

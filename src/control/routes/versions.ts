@@ -1,4 +1,4 @@
-/** The world's version calendar, and what a date would do to the requests that apps make. */
+/** The version calendar of a world, and its effect on the apps' requests at a date. */
 import { type Static, Type } from "typebox";
 import { listOf } from "#control-contract/lists";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
@@ -15,7 +15,7 @@ const calendarView = Type.Object({
     Type.Object({
       version: Type.String(),
       released: seconds,
-      until: Type.Optional({ ...seconds, description: "Unix seconds at which it stops working; left out while that is not announced" }),
+      until: Type.Optional({ ...seconds, description: "Unix seconds at which it stops working; left out until that is announced" }),
       affects: Type.Array(Type.String(), { description: "operations, edges and endpoints that this version changed" }),
     }),
   ),
@@ -25,14 +25,14 @@ const calendarView = Type.Object({
 const usedVersion = Type.Object({
   app: Type.String(),
   operation: Type.String(),
-  asked: Type.Optional(Type.String({ description: "left out where the path named none" })),
+  asked: Type.Optional(Type.String({ description: "left out if the path has no version" })),
   count: Type.Integer({ description: "of the last requests" }),
-  served_now: Type.Optional(Type.String({ description: "left out where it is refused" })),
-  served_then: Type.Optional(Type.String({ description: "left out where it would be refused" })),
-  refusal: Type.Optional(Type.String({ description: "why it would be" })),
+  served_now: Type.Optional(Type.String({ description: "left out if it is refused" })),
+  served_then: Type.Optional(Type.String({ description: "left out if it would be refused" })),
+  refusal: Type.Optional(Type.String({ description: "why it would be refused" })),
 });
 
-const outlookQuery = Type.Object({ at: Type.Optional({ ...worldTime, description: "Unix seconds or ISO 8601; now when left out" }) });
+const outlookQuery = Type.Object({ at: Type.Optional({ ...worldTime, description: "Unix seconds or ISO 8601; default: now" }) });
 
 const readCalendar = async ({ world: { calendar } }: ControlRequest): Promise<unknown> => ({
   platform: calendar.platform.map(({ version, released }) => ({ version: formatVersion(version), released })),
@@ -62,12 +62,12 @@ function outlookOf({ app, operation, asked, entries, servedAt }: UsedVersion, no
 
 export const versionRoutes: readonly ControlRoute[] = [
   route("GET /v1/worlds/{w}/versions", "readVersions", {
-    summary: "The calendar of versions: when each came and when it stops working, and the migrations",
+    summary: "The calendar of versions: when each was released and when it stops working, and the migrations",
     response: calendarView,
     handle: readCalendar,
   }),
   route("GET /v1/worlds/{w}/versions/outlook", "readVersionOutlook", {
-    summary: "Which versions the last requests of each app asked for, and what would serve the same requests at a later moment",
+    summary: "The versions of the last requests of each app, and the versions that would serve the same requests at a later time",
     query: outlookQuery,
     response: listOf(usedVersion),
     handle: readOutlook,

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { configsOf } from "./server.ts";
 import { rowTypes } from "./values.ts";
 
-const addresses = (url: string) => configsOf(url).map(({ connectionString }) => connectionString);
+const addresses = (url: string) => configsOf(url).map(({ connectionString = "" }) => connectionString);
 
 test("an address keeps its user, password, database and parameters", () => {
   for (const url of ["postgres://h/d", "postgres://u:p@h:5433/d?options=-c+x&sslrootcert=%2Fca.pem", "postgresql://u@h"])

@@ -1,4 +1,4 @@
-/** D-279: what alerts of callbacks and of a stopped clock say, word by word. When they come is tested beside. */
+/** D-279: the exact texts of alerts about callbacks and a stopped clock. `alerts.test.ts` tests when they come. */
 import { expect, spyOn, test } from "bun:test";
 import type { Alert } from "#control-contract/alert";
 import type { OpenWorld } from "#graph/worlds/open-world";
@@ -23,7 +23,7 @@ async function alertsOf(troubled: object[], counts: { app: string; count: number
 }
 
 test("a callback is paused by a person, by its own response, or because nothing arrived for five days, and each says what ends it", async () => {
-  const waits = "What is made for it waits until it is resumed";
+  const waits = "New webhooks wait until you resume it";
   const name = "The callback http://r/ of app 1001";
   const paused_ms = NOW * 1_000 + 500;
   const failing = { failing_since_ms: NOW * 1_000, last_failure_ms: NOW * 1_000, alerted_ms: NOW * 1_000 };
@@ -36,7 +36,7 @@ test("a callback is paused by a person, by its own response, or because nothing 
 });
 
 test("one that fails is a warning, and after an hour an error, since the first of its failures", async () => {
-  const text = "The callback http://r/ of app 1001 fails. What is made for it is tried again, and is paused after five days.";
+  const text = "The callback http://r/ of app 1001 fails. Its webhooks are sent again; after five days it is paused.";
   const failing_since_ms = NOW * 1_000 + 250;
   expect(await alertsOf([{ failing_since_ms }, { failing_since_ms, alerted_ms: 1 }])).toEqual([
     { kind: "callback_failing", level: "warning", of: "1", text, time: NOW + 0.25 },
@@ -51,7 +51,7 @@ test("webhooks that wait for a callback are counted up to a thousand", async () 
       [1, 2, 999, 1_000].map((count) => ({ app: "1001", count })),
     )
   ).map(({ text }) => text);
-  const end = "for a callback of app 1001: it has none that is verified.";
+  const end = "for a callback of app 1001: the app has no verified callback.";
   expect(texts).toEqual(["1 webhook waits", "2 webhooks wait", "999 webhooks wait", "1000 webhooks and more wait"].map((start) => `${start} ${end}`));
 });
 
@@ -64,7 +64,7 @@ test("a stopped clock is an alert where something is missed because of it: the f
     return found;
   };
   const retry = { time: NOW + 0.5, kind: "webhook_retry", of: "http://r/" };
-  // What only tidies up is missed by nobody.
+  // Nobody misses a job that only cleans up.
   const tidying = { time: NOW, kind: "webhook_retention", of: "" };
   const alert = (others: string) => ({
     ...{ kind: "clock_stopped", level: "notice", of: "orders", time: NOW + 0.5 },

@@ -88,7 +88,7 @@ onEachDatabase("D-279: alerts", (database) => {
       kind: "no_callback",
       level: "warning",
       of: "1001",
-      text: "2 webhooks wait for a callback of app 1001: it has none that is verified.",
+      text: "2 webhooks wait for a callback of app 1001: the app has no verified callback.",
     };
     expect(await alerts()).toEqual([waiting]);
   });
@@ -120,7 +120,7 @@ test("D-279: requests that failed or met a limit are alerts for five minutes of 
   expect(await alerts()).toEqual([]);
 });
 
-test("D-279: an alert of requests counts those of the last five minutes alone, and one of a fault says what it is for and what ends it", async () => {
+test("D-279: an alert of requests counts those of the last five minutes alone, and one of a fault says the purpose of the key and what ends it", async () => {
   const { request, plaza } = await openControl();
   await request("PUT", "clock", { now: NOW, frozen: true });
   const texts = async () => (await request("GET", "alerts")).body.data.map(({ text }: { text: string }) => text);
@@ -132,7 +132,7 @@ test("D-279: an alert of requests counts those of the last five minutes alone, a
   expect(await texts()).toEqual(["1 request failed in the last five minutes; the newest is readPage with 500."]);
   for (const seconds of [-299, 0]) add(seconds, { status: 429, app: undefined });
   expect((await texts()).slice(1)).toEqual([
-    "2 requests of callers without an app met a rate limit in the last five minutes. It passes as the limit fills again.",
+    "2 requests of callers without an app met a rate limit in the last five minutes. It ends when the limit is filled up again.",
   ]);
   expect((await request("GET", "alerts")).body.data.map(({ time }: { time: number }) => time)).toEqual([NOW - 299, NOW]);
   await request("PUT", "clock", { now: NOW + 600, frozen: true });
@@ -143,7 +143,7 @@ test("D-279: an alert of requests counts those of the last five minutes alone, a
     { webhook: "live_videos", effect: "lose" },
   ])
     await request("POST", "faults", fault);
-  const end = "It is on purpose and ends when it is deleted";
+  const end = "It is intended, and ends when you delete it";
   expect(await texts()).toEqual([
     `Fault 1 is in effect for any requests; 0 met it. ${end}.`,
     `Fault 2 is in effect for requests of listLabels; 0 met it. ${end} or used up.`,

@@ -1,4 +1,4 @@
-/** What needs somebody's attention in a world (D-279). Nothing is kept for it: it is read from what there is when somebody asks. */
+/** Problems of a world that need attention (D-279). They are not stored, but computed when a caller asks. */
 import { Type } from "typebox";
 import { ALERTS_MAX, type Alert, alertLevels } from "#control-contract/alert";
 import { EVENT_STREAM, wantsEvents, watchStream } from "#control-contract/event-stream";
@@ -18,7 +18,7 @@ import { countUnrouted, UNROUTED_MAX } from "#webhooks/history/retention.store";
 import { deadlinesOf } from "../clock.ts";
 import { type UsedVersion, usedVersions } from "../used-versions.ts";
 
-/** Soon enough for people, and rare enough for the database. */
+/** Often enough for people, and seldom enough for the database. */
 export const ALERTS_EVERY_MS = 2_000;
 
 const alert = Type.Object({
@@ -28,11 +28,11 @@ const alert = Type.Object({
   }),
   level: Type.Unsafe<Alert["level"]>({
     enum: [...alertLevels],
-    description: "error: something is broken by now; warning: it will be, or comes late; notice: somebody has asked for it, and others may wonder",
+    description: "error: something is broken; warning: something is late or will break; notice: it is intended, but may surprise others",
   }),
-  of: Type.String({ description: "what it is about: the id of a callback, an app, a fault, a live video or a feed, or the trace id of a request" }),
-  text: Type.String({ description: "what is wrong, why, and what ends it" }),
-  time: Type.Optional(Type.Number({ description: "world time in Unix seconds: since when, or of version_ends when it comes" })),
+  of: Type.String({ description: "the id of the callback, app, fault, live video or feed, or the trace id of the request" }),
+  text: Type.String({ description: "the problem, its cause, and how it ends" }),
+  time: Type.Optional(Type.Number({ description: "world time in Unix seconds: when it began, or for version_ends when the version ends" })),
 });
 
 /** The worst first. */
@@ -51,7 +51,7 @@ export async function readAlerts({ deps: { registry }, world }: ControlRequest):
 
 export const alertRoutes: readonly ControlRoute[] = [
   route("GET /v1/worlds/{w}/alerts", "listAlerts", {
-    summary: `What needs somebody's attention: callbacks that are paused or fail, webhooks without a callback, versions that are used and end soon, requests that failed, live videos that are interrupted, faults, a clock that is stopped before something is due. The worst first, ${ALERTS_MAX} at most; with Accept: text/event-stream, again whenever they change`,
+    summary: `Problems that need attention: callbacks that are paused or fail, webhooks without a callback, versions that are used and end soon, requests that failed, live videos that are interrupted, faults, a clock that is stopped before something is due. The worst first, ${ALERTS_MAX} at most; with Accept: text/event-stream, again whenever they change`,
     response: listOf(alert),
     streams: [EVENT_STREAM],
     handle: async (request) =>
@@ -61,14 +61,14 @@ export const alertRoutes: readonly ControlRoute[] = [
   }),
 ];
 
-/** World time. What is longer ago is history, which the log of requests shows. */
+/** World time. Older requests are in the log of requests. */
 const RECENT_MS = 300_000;
 const RATE_LIMITED = 429;
 const FAILED_FROM = 500;
 
 const countText = (count: number, what: string): string => (count === 1 ? `1 request ${what}` : `${count} requests ${what}`);
 
-/** Of the last ones, the newest first. */
+/** The last requests, the newest first. */
 function requestAlerts({ clock }: World, requests: readonly RequestEntry[]): readonly Alert[] {
   const now = clock.nowMs();
   const recent = requests.filter(({ time, status }) => status >= RATE_LIMITED && time > now - RECENT_MS && time <= now);
@@ -92,7 +92,7 @@ function requestAlerts({ clock }: World, requests: readonly RequestEntry[]): rea
       const time = (entries[0]?.time ?? now) / 1000;
       return {
         ...{ kind: "rate_limited", level: "warning", of: app, time },
-        text: `${countText(entries.length, `of ${of}`)} met a rate limit in the last five minutes. It passes as the limit fills again.`,
+        text: `${countText(entries.length, `of ${of}`)} met a rate limit in the last five minutes. It ends when the limit is filled up again.`,
       };
     }),
   ];
@@ -107,10 +107,10 @@ const targetOf = (fault: Fault): string => {
 const faultAlerts = ({ faults }: World): readonly Alert[] =>
   faults.list().map((fault) => ({
     ...{ kind: "fault", level: "notice", of: fault.id },
-    text: `Fault ${fault.id} is in effect for ${targetOf(fault)}; ${fault.met} met it. It is on purpose and ends when it is deleted${fault.times === undefined ? "" : " or used up"}.`,
+    text: `Fault ${fault.id} is in effect for ${targetOf(fault)}; ${fault.met} met it. It is intended, and ends when you delete it${fault.times === undefined ? "" : " or used up"}.`,
   }));
 
-/** As long as the interface announces the end of a version before (LIM-14). */
+/** The interface announces the end of a version this long before (LIM-14). */
 const SOON_SECONDS = 90 * 86_400;
 
 const dayOf = (seconds: number): string => new Date(seconds * 1000).toISOString().slice(0, 10);
@@ -118,7 +118,7 @@ const dayOf = (seconds: number): string => new Date(seconds * 1000).toISOString(
 async function versionAlerts(world: World, registry: Registry, requests: readonly RequestEntry[]): Promise<readonly Alert[]> {
   const now = unixSeconds(world.clock);
   const ending = world.calendar.marketing.filter(({ until }) => until !== undefined && until > now && until <= now + SOON_SECONDS);
-  // Mostly there are none, and then no request has to be looked at.
+  // Usually no version ends soon, and then no request need be checked.
   if (ending.length === 0) return [];
   const used = await usedVersions(world, registry, requests);
   return ending.flatMap((version) => {
@@ -134,13 +134,13 @@ function versionAlert({ version }: MarketingVersion, at: number, app: string, us
   const operations = uses.map(({ operation }) => operation).join(", ");
   const becomes = refusal === undefined ? `${later[0]} serves them` : "they are refused";
   return {
-    // An upgrade may go unnoticed, a refusal does not.
+    // A refusal is worse than an upgrade, which may go unnoticed.
     ...{ kind: "version_ends", level: refusal === undefined ? "notice" : "warning", of: app, time: at },
     text: `App ${app} asks for ${formatVersion(version)} in ${operations}. That version ends on ${dayOf(at)}; then ${becomes}.`,
   };
 }
 
-/** What only tidies up is missed by nobody. */
+/** Nobody misses a job that only cleans up. */
 const isMissed = ({ kind }: { readonly kind: string }): boolean => !kind.endsWith("_retention");
 
 export async function clockAlerts(world: OpenWorld): Promise<readonly Alert[]> {
@@ -157,8 +157,8 @@ export async function clockAlerts(world: OpenWorld): Promise<readonly Alert[]> {
   ];
 }
 
-/** Webhooks that do not arrive. */
-const WAITS = "What is made for it waits until it is resumed";
+/** Alerts about webhooks that do not arrive. */
+const WAITS = "New webhooks wait until you resume it";
 
 function callbackAlert(callback: CallbackRow): Alert {
   const { id, url, app, failing_since_ms, alerted_ms, paused_ms } = callback;
@@ -181,7 +181,7 @@ function callbackAlert(callback: CallbackRow): Alert {
     kind: "callback_failing",
     level,
     of: id,
-    text: `${name} fails. What is made for it is tried again, and is paused after five days.`,
+    text: `${name} fails. Its webhooks are sent again; after five days it is paused.`,
     time: since,
   };
 }
@@ -197,7 +197,7 @@ export async function webhookAlerts({ database: { reader } }: World): Promise<re
     ...unrouted.map(
       ({ app, count }): Alert => ({
         ...{ kind: "no_callback", level: "warning", of: app },
-        text: `${waitText(count)} for a callback of app ${app}: it has none that is verified.`,
+        text: `${waitText(count)} for a callback of app ${app}: the app has no verified callback.`,
       }),
     ),
   ];

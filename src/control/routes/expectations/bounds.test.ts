@@ -1,4 +1,4 @@
-/** How long an expectation may wait, how often it looks, and how much it says of what it saw. */
+/** The limits of an expectation: its time, its interval, and the size of its response. */
 import { expect, test } from "bun:test";
 import { openControl } from "#harness/control";
 import { catchTimers } from "#harness/time/stopped-time";

@@ -1,37 +1,37 @@
-/** An assertion over the entries of a list that grows: it waits until enough of them are as expected. */
+/** An expectation about the entries of a growing list: it waits until enough of them match. */
 import { type TSchema, Type } from "typebox";
 import { type ControlError, unprocessable } from "#control-contract/errors";
 import type { ControlDeps } from "#control-contract/route";
 import { within } from "#kernel/turns";
 
-/** Long enough for any test; a request does not hold a connection for longer. */
+/** Enough for any test, and a limit for a waiting connection. */
 const WITHIN_MS_MAX = 60_000;
 
-/** `what` is in the plural. */
+/** `what` is a plural noun. */
 export const countedWithin = (what: string, countMax?: number) => ({
   count: Type.Integer({
     minimum: 0,
     ...(countMax === undefined ? {} : { maximum: countMax }),
     default: 1,
-    description: `at least this many ${what}; 0: none at all, for the whole time`,
+    description: `at least this many ${what}; 0: none during the whole time`,
   }),
   within_ms: Type.Integer({ minimum: 0, maximum: WITHIN_MS_MAX, default: 0, description: "how long to wait for them, in real time" }),
 });
 
-/** The response where it was met: what was as expected. */
+/** The response if it was met: the matching entries. */
 export const met = (entry: TSchema) => Type.Object({ count: Type.Integer(), data: Type.Array(entry) });
 
 const difference = Type.Object({
   at: Type.String({ description: "what differs, e.g. `status` or `request_body.users[0]`" }),
   expected: Type.Unknown(),
-  actual: Type.Optional(Type.Unknown({ description: "left out where there is nothing in this place" })),
+  actual: Type.Optional(Type.Unknown({ description: "left out if there is no value in this place" })),
 });
 
-/** Beside the error where it was not: what was seen instead. `what` is in the singular. */
+/** Keys beside the error if it was not met: the entries that were seen. `what` is a singular noun. */
 export const unmet = (what: string, entry: TSchema) =>
   Type.Object({
-    count: Type.Integer({ description: "how many were as expected" }),
-    data: Type.Array(entry, { description: `each ${what} of the kind that was expected, the newest first` }),
+    count: Type.Integer({ description: "how many matched" }),
+    data: Type.Array(entry, { description: `each ${what} of the expected kind, the newest first` }),
     nearest: Type.Optional(Type.Object({ [what]: entry, differences: Type.Array(difference) })),
   });
 
@@ -39,11 +39,11 @@ export const unmet = (what: string, entry: TSchema) =>
 const READ_EVERY_MS = 20;
 
 interface Entries<Entry extends object> {
-  /** In the singular: `request`. The nearest miss has this name in an error. */
+  /** A singular noun, e.g. `request`. In an error it is the key of the nearest entry. */
   readonly what: string;
   /** The newest first. */
   read(): Promise<readonly Entry[]>;
-  /** Resolves with the next one. Without it, they are read again and again. */
+  /** Resolves with the next entry. Without it the entries are read at intervals. */
   next?(): Promise<void>;
   show(entry: Entry): unknown;
 }
@@ -61,7 +61,7 @@ export async function expectEntries<Entry extends object>(
 ): Promise<{ count: number; data: unknown[] }> {
   const until = monotonicMs() + within_ms;
   for (;;) {
-    // Before they are read: one that comes meanwhile is not missed.
+    // Before the entries are read, so that one that comes meanwhile is not missed.
     const next = entries.next?.();
     const all = await entries.read();
     const found = all.filter((entry) => isExpected(entry, expected));
@@ -73,7 +73,7 @@ export async function expectEntries<Entry extends object>(
   }
 }
 
-/** What was seen instead: enough to find the mistake. */
+/** The entries that were seen: enough to find the mistake. */
 const SEEN_MAX = 50;
 
 function refusalOf<Entry extends object>(
@@ -84,7 +84,7 @@ function refusalOf<Entry extends object>(
   count: number,
 ): ControlError {
   const data = all.filter((entry) => isOfKind(entry, expected)).slice(0, SEEN_MAX);
-  // Where none was expected, those that came are no misses.
+  // If no entry was expected, there is no nearest one.
   const nearest = count === 0 ? undefined : nearestOf(all, expected);
   const wanted = count === 0 ? `no ${what}` : `${count} ${what}${count === 1 ? "" : "s"}`;
   const inWords = nearest === undefined ? "" : `; the nearest differs in ${nearest.differences.map(({ at }) => at).join(", ")}`;
@@ -95,20 +95,20 @@ function refusalOf<Entry extends object>(
   });
 }
 
-/** Whether an entry (a request, a webhook) is one that was expected, and in what it differs where it is not. */
+/** Compares an entry (a request, a webhook) with the expected one, and lists the differences. */
 
 export interface Expected {
-  /** Keys that say what kind of entry it is, with their values, such as the operation of a request. */
+  /** Keys of the kind of entry, such as the operation of a request, with their values. */
   readonly kind: Readonly<Record<string, unknown>>;
   /** Further keys of an entry with their values. */
   readonly match: Readonly<Record<string, unknown>>;
 }
 
 interface Difference {
-  /** What differs, e.g. `status` or `request_body.users[0]`. */
+  /** The place, e.g. `status` or `request_body.users[0]`. */
   readonly at: string;
   readonly expected: unknown;
-  /** Undefined: there is nothing in this place. */
+  /** Undefined if there is no value in this place. */
   readonly actual: unknown;
 }
 
@@ -118,17 +118,14 @@ interface NearMiss<Entry extends object> {
   readonly differences: readonly Difference[];
 }
 
-/** Enough to find the mistake; a long list that is shifted by one differs everywhere. */
+/** A long list that is shifted by one differs everywhere, and a few differences show the mistake. */
 const DIFFERENCES_MAX = 20;
 
 export const isExpected = (entry: object, expected: Expected): boolean => differencesOf(entry, expected).length === 0;
 
 export const isOfKind = (entry: object, { kind }: Expected): boolean => isExpected(entry, { kind, match: {} });
 
-/**
- * The entry with the fewest differences, of several the first: the newest. One of the expected kind goes before any other. Undefined:
- * there is none that is not as expected.
- */
+/** The entry with the fewest differences, and of these the newest. Entries of the expected kind go before others. Undefined if all entries match. */
 export function nearestOf<Entry extends object>(entries: readonly Entry[], expected: Expected): NearMiss<Entry> | undefined {
   let nearest: NearMiss<Entry> | undefined;
   for (const entry of entries) {
@@ -163,7 +160,7 @@ function decoded(text: string): unknown {
   }
 }
 
-/** Maps are compared key by key, lists item by item, numbers also as text (a form has only text). */
+/** Maps are compared by key, lists by item, and numbers also with text, because a form has only text. */
 function compare(actual: unknown, expected: unknown, at: string, found: Difference[]): void {
   if (typeof expected !== "object" || expected === null) {
     if (actual !== expected && !(typeof actual === "string" && actual === String(expected))) found.push({ at, expected, actual });

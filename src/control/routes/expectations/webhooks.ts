@@ -1,4 +1,4 @@
-/** An assertion over the webhooks that were sent. */
+/** An expectation about webhooks. */
 import { type Static, Type } from "typebox";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import { worldId } from "#graph/worlds/file/schema-words";
@@ -7,7 +7,7 @@ import { type DeliveryStatus, deliveryStatuses, viewOf } from "#webhooks/history
 import { delivery } from "../webhooks/webhooks.ts";
 import { countedWithin, expectEntries, met, unmet } from "./expectation.ts";
 
-/** More than a test makes. Each is read with its payload, again and again while an expectation waits. */
+/** More than a test makes. All are read with their payloads at each look of a waiting expectation. */
 const EVENTS_MAX = 200;
 
 const ANY_STATUS = "any";
@@ -20,7 +20,7 @@ const expectation = Type.Object(
     status: Type.Unsafe<DeliveryStatus | typeof ANY_STATUS>({ enum: [...Object.keys(deliveryStatuses), ANY_STATUS], default: "delivered" }),
     match: Type.Record(Type.String(), Type.Unknown(), {
       default: {},
-      description: "what an entry must hold: a key of the entry with its value; maps, such as `value`, are compared key by key",
+      description: "keys of the entry with their expected values; maps, such as `value`, are compared by key",
     }),
     ...countedWithin("webhooks", EVENTS_MAX),
   },
@@ -31,7 +31,7 @@ const sentEvent = Type.Object({
   ...delivery.properties,
   field: Type.String(),
   event: Type.String({ description: "its id; one event is sent to several apps" }),
-  value: Type.Unknown({ description: "what the event carries" }),
+  value: Type.Unknown({ description: "the payload of the event" }),
 });
 
 const entryOf = (row: EventRow) => ({ ...viewOf(row), event: row.event, value: JSON.parse(row.payload) as unknown });
@@ -50,7 +50,7 @@ async function expectWebhooks({ deps, world, body }: ControlRequest<unknown, Sta
 
 export const webhookExpectationRoutes: readonly ControlRoute[] = [
   route("POST /v1/worlds/{w}/deliveries/expect", "expectWebhooks", {
-    summary: `Waits until the last ${EVENTS_MAX} webhooks hold what is expected; 422 has those that were seen instead, and beside them the nearest with its differences`,
+    summary: `Waits until the last ${EVENTS_MAX} webhooks contain the expected ones; 422 has the webhooks that were seen, and the nearest one with its differences`,
     body: expectation,
     response: met(sentEvent),
     errors: [422],

@@ -1,4 +1,4 @@
-/** D-172: what the API takes as a person, and what it says of their erasure. What is erased is tested beside the erasure itself. */
+/** D-172: the ids of people that the API accepts, and its report of an erasure. The erased records are tested beside the erasure itself. */
 import { expect, test } from "bun:test";
 import { openControl } from "#harness/control";
 import { onEachDatabase } from "#harness/databases";
@@ -44,7 +44,7 @@ onEachDatabase("D-172: people", (database) => {
     }
     expect(await erase("2001")).toMatchObject({
       status: 409,
-      body: { error: { parameter: "id", message: "2001 is a node of type page, which is no person" } },
+      body: { error: { parameter: "id", message: "2001 is a node of type page, which is not a person" } },
     });
     expect((await request("GET", "nodes/pages/2001")).status).toBe(200);
     expect((await request("GET", "erasures")).body.data).toHaveLength(4);

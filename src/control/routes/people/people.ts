@@ -1,4 +1,4 @@
-/** Erasing people: everything that is kept about them, by a job, and what it has erased (D-172). */
+/** Erasing people: a job deletes everything that is stored about them and reports it (D-172). */
 import { Type } from "typebox";
 import { badRequest, conflict, notFound } from "#control-contract/errors";
 import { listOf, pageQuery, respondWithList } from "#control-contract/lists";
@@ -12,11 +12,11 @@ import { removeNode } from "#graph/worlds/open-world";
 import { isNodeId } from "#kernel/ids";
 import { certain, type Transaction } from "#storage/database";
 
-/** Shorter texts stand in too much that is about somebody else. */
+/** Shorter texts are in too many records about others. */
 const ID_CHARACTERS_MIN = 4;
 const ID_CHARACTERS_MAX = 500;
 
-/** Nodes that are people, and their keys of a world file. */
+/** Node types that are people, with their keys in a world file. */
 const peopleKeys: Readonly<Record<string, string>> = { user: "users", social_account: "social_accounts", microblog_user: "microblog_users" };
 
 const erasure = Type.Object({
@@ -24,7 +24,7 @@ const erasure = Type.Object({
   status: Type.Union([Type.Literal("running"), Type.Literal("done")]),
   started_at: Type.Integer({ description: "Unix seconds of the world" }),
   ended_at: Type.Optional(Type.Integer()),
-  erased: Type.Record(Type.String(), Type.Integer(), { description: "how many records were deleted or emptied, by what they are" }),
+  erased: Type.Record(Type.String(), Type.Integer(), { description: "how many records were deleted or emptied, by kind" }),
 });
 
 const shown = ({ id, started_ms, ended_ms, erased }: ErasureRow) => ({
@@ -45,14 +45,14 @@ async function erasePerson(request: ControlRequest): Promise<unknown> {
   return shown(begun as ErasureRow);
 }
 
-/** The node that the person is, if they are one; an account has a second id, under which pages know it. */
+/** The person's node, if there is one. An account has a second id, which pages use. */
 async function removeNodeOf(request: ControlRequest, tx: Transaction, id: string): Promise<{ ids: readonly string[]; erased: Erased }> {
   const node = isNodeId(id) ? await findNode(tx, id) : undefined;
-  // A person of a page is the page's to erase.
+  // A person of a page has no node of their own; the page's entry is changed.
   if (node === undefined || node.type === "page_person") return { ids: [id], erased: {} };
   const key = peopleKeys[node.type];
   const section = sectionsOf(request.deps.registry).find((known) => known.key === key);
-  if (section === undefined) throw conflict(`${id} is a node of type ${node.type}, which is no person`, "id");
+  if (section === undefined) throw conflict(`${id} is a node of type ${node.type}, which is not a person`, "id");
   const { social_scoped_id } = (await section.find(tx, id, request.world)) ?? {};
   await certain(removeNode(tx, request.deps.registry, request.world, section, id), "remove the person's node");
   return { ids: typeof social_scoped_id === "string" ? [id, social_scoped_id] : [id], erased: { [section.key.replaceAll("_", " ")]: 1 } };
@@ -63,13 +63,13 @@ const WORLD = "/v1/worlds/{w}";
 export const peopleRoutes: readonly ControlRoute[] = [
   route(`DELETE ${WORLD}/people/{id}`, "erasePerson", {
     summary:
-      "Erases what is kept about a person, in the background: nodes, roles, labels, comments, app events, and webhooks with the bodies that were delivered. The id is any that they are known by: a user, an account, a PSID, a device, a telephone number. Call it once for each",
+      "Erases everything about a person in the background: nodes, roles, labels, comments, app events, and webhooks with the bodies that were delivered. The id may be any of theirs: a user, an account, a PSID, a device, a telephone number. Call it once for each",
     response: erasure,
     errors: [400, 409],
     handle: erasePerson,
   }),
   route(`GET ${WORLD}/erasures/{id}`, "readErasure", {
-    summary: "What an erasure has erased, by kind and number. It does not say who the person was",
+    summary: "The erased records of an erasure, counted by kind. The report does not name the person",
     response: erasure,
     async handle({ world, path }) {
       const id = path.id as string;

@@ -1,4 +1,4 @@
-/** Each thing that somebody may ask of the last requests, with one that has it and one that has not. */
+/** Each filter of the last requests, with a request that matches and one that does not. */
 import { expect, test } from "bun:test";
 import type { RequestEntry } from "#graph/worlds/request-log";
 import { isAsked, type RequestFilter, sinceMsOf } from "./request-schemas.ts";

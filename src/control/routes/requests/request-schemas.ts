@@ -1,4 +1,4 @@
-/** A request as the control API shows it. */
+/** Requests of the graph in responses of the control API. */
 import { type Static, Type } from "typebox";
 import { secondsOf, worldTime } from "#graph/worlds/file/schema-words";
 import type { RequestEntry } from "#graph/worlds/request-log";
@@ -11,29 +11,29 @@ export const seenRequest = Type.Object({
   method: Type.String(),
   surface: Type.String(),
   path: Type.String({ description: "its first 4,096 characters" }),
-  query: Type.String({ description: "as sent, its first 4,096 characters, without the values of secrets" }),
+  query: Type.String({ description: "as sent, the first 4,096 characters, without the values of secrets" }),
   status: Type.Integer(),
   time: Type.Number({ description: "world time in Unix seconds, with milliseconds as its fraction" }),
   duration_ms: Type.Number(),
   app: text,
-  request_body: Type.String({ description: "its first 4,096 characters, without the values of secrets" }),
-  response_body: Type.String({ description: "its first 4,096 characters, without the values of secrets" }),
+  request_body: Type.String({ description: "the first 4,096 characters, without the values of secrets" }),
+  response_body: Type.String({ description: "the first 4,096 characters, without the values of secrets" }),
 });
 
-/** What a line of a list says. */
+/** An entry of the list. */
 export const requestLine = Type.Pick(seenRequest, ["trace_id", "operation", "method", "surface", "path", "status", "time", "duration_ms", "app"]);
 
 const story = Type.Object({
   steps: Type.Array(Type.Object({ name: Type.Unsafe<string>({ enum: ["understand", "check", "handle", "respond"] }), duration_ms: Type.Number() }), {
-    description: "where the time went; a request that was refused ends with the step that refused it",
+    description: "the steps and their durations; a refused request ends with the step that refused it",
   }),
   credentials: Type.Array(
     Type.Object({
       place: Type.Unsafe<string>({ enum: ["access_token", "oauth_token", "bearer", "body"] }),
       type: text,
-      token: Type.Optional(Type.String({ description: "its id, as the list of tokens has it" })),
+      token: Type.Optional(Type.String({ description: "its id in the list of tokens" })),
       app: text,
-      refusal: Type.Optional(Type.String({ description: "why it does not count" })),
+      refusal: Type.Optional(Type.String({ description: "why the token is not valid" })),
     }),
   ),
   node: Type.Optional(Type.Object({ id: Type.String(), type: Type.String() })),
@@ -41,13 +41,13 @@ const story = Type.Object({
   policy: Type.Optional(
     Type.Object({ name: Type.String(), summary: Type.String(), kinds: Type.Array(Type.String()), scopes: Type.Array(Type.String()) }),
   ),
-  is_concealed: Type.Optional(Type.Boolean({ description: "the node is there, but the caller may not know it" })),
+  is_concealed: Type.Optional(Type.Boolean({ description: "the node exists, but the caller may not know that" })),
   parameters: Type.Optional(
-    Type.String({ description: "JSON of what the contract understood, its first 4,096 characters, without the values of secrets" }),
+    Type.String({ description: "the parameters as they were read, as JSON: the first 4,096 characters, without the values of secrets" }),
   ),
   error: Type.Optional(Type.String({ description: "its name in the list of errors" })),
-  fault: Type.Optional(Type.String({ description: "JSON of the fault that it met, which was asked for: its id and what it does" })),
-  deliveries: Type.Array(Type.String(), { description: "the webhooks that were stored with what it wrote" }),
+  fault: Type.Optional(Type.String({ description: "JSON of the fault that affected the request: its id and effect" })),
+  deliveries: Type.Array(Type.String(), { description: "the webhooks that the request caused" }),
 });
 
 export const storiedRequest = Type.Object({ ...seenRequest.properties, story: Type.Optional(story) });
@@ -63,7 +63,7 @@ export const lineShown = ({ trace_id, operation, method, surface, path, status, 
   ...(app === undefined ? {} : { app }),
 });
 
-/** Which of the last requests somebody wants to see. */
+/** Filters for the last requests. */
 export const requestFilter = Type.Object({
   operation: Type.Optional(Type.String({ description: "e.g. createPersona" })),
   status: Type.Optional(Type.Integer({ minimum: 100, maximum: 599 })),
@@ -76,7 +76,7 @@ export const requestFilter = Type.Object({
 });
 export type RequestFilter = Static<typeof requestFilter>;
 
-/** World time, Unix ms. Throws 400 for what is no time. */
+/** World time, Unix ms. Throws 400 for text that is not a time. */
 export const sinceMsOf = ({ since }: RequestFilter): number => (since === undefined ? 0 : secondsOf(since, "since") * 1000);
 
 export function isAsked(entry: RequestEntry, filter: RequestFilter, sinceMs: number): boolean {

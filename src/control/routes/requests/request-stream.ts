@@ -1,4 +1,4 @@
-/** The requests of a world as server-sent events (WHATWG HTML, 9.2). Nothing runs for it while nobody reads. */
+/** The requests of a world as server-sent events (WHATWG HTML, 9.2). Nothing runs while nobody reads. */
 import { type Static, Type } from "typebox";
 import { eventStream, lookRepeatedly, type SendEvent } from "#control-contract/event-stream";
 import type { ControlRequest } from "#control-contract/route";
@@ -6,29 +6,28 @@ import type { RequestEntry } from "#graph/worlds/request-log";
 import { ALERTS_EVERY_MS, readAlerts } from "../alerts/alerts.ts";
 import { isAsked, lineShown, type RequestFilter, requestLine, sinceMsOf } from "./request-schemas.ts";
 
-/** Faster than that nobody sees a difference. */
+/** Nobody would notice shorter intervals. */
 const EVENT_EVERY_MS = 100;
-/** 200 lines a second: more than eyes can follow. */
+/** 200 lines a second, more than anybody can read. */
 const LINES_MAX = 20;
 
 export const requestsEvent = Type.Object(
   {
     data: Type.Array(requestLine, { description: "the oldest first" }),
-    seen: Type.Integer({ description: "requests since the event before, whatever the filter" }),
-    refused: Type.Integer({ description: "of those seen that are still kept, with a status of 400 to 499" }),
-    failed: Type.Integer({ description: "of those seen that are still kept, with a status of 500 or more" }),
-    skipped: Type.Integer({ description: "that match the filter and are left out, since they are too many to follow or no longer kept" }),
+    seen: Type.Integer({ description: "requests since the last event, whatever the filter" }),
+    refused: Type.Integer({ description: "how many of those that are still stored have a status from 400 to 499" }),
+    failed: Type.Integer({ description: "how many of those that are still stored have a status of 500 or more" }),
+    skipped: Type.Integer({ description: "matching requests that are left out, because there are too many or they are no longer stored" }),
   },
   {
-    description:
-      "the data of an event `requests`; that of an event `alerts`, which comes where it is asked for, is what `/v1/worlds/{w}/alerts` returns",
+    description: "the data of an event `requests`; an event `alerts`, if requested, has the response of `/v1/worlds/{w}/alerts`",
   },
 );
 
 const countOf = (entries: readonly RequestEntry[], statusClass: number): number =>
   entries.filter(({ status }) => Math.floor(status / 100) === statusClass).length;
 
-/** Of the world as it is by then: this stream goes on when the world is reset or restored. Undefined: it was deleted. */
+/** Reads the current world, because the stream goes on when the world is reset or restored. Undefined if the world was deleted. */
 async function alertsNow(request: ControlRequest): Promise<object | undefined> {
   const held = await request.deps.worlds.hold(request.path.w ?? request.world.name);
   if (held === undefined) return undefined;
@@ -50,7 +49,7 @@ interface Following {
 export function followRequests(request: ControlRequest, filter: RequestFilter, { after, hasAlerts = false }: Following = {}): Response {
   const log = request.world.requests;
   const sinceMs = sinceMsOf(filter);
-  // An id beyond the end is that of a server before this one.
+  // An id beyond the end is from an earlier server.
   let next = after === undefined || after > log.count ? log.count : after;
   const linesSince = (): Static<typeof requestsEvent> => {
     const entries = log.from(next);
@@ -67,14 +66,14 @@ export function followRequests(request: ControlRequest, filter: RequestFilter, {
   };
   const begin = (send: SendEvent): (() => void) => {
     const unwatch = log.watch();
-    // A timer, because what comes in between comes in one event.
+    // A timer, so that requests of one interval are one event.
     const timer = setInterval(() => {
       if (log.count === next) return;
       const lines = linesSince();
       send("requests", lines, next);
     }, EVENT_EVERY_MS);
     const look = () => alertsNow(request);
-    // A look that failed is made again: requests come all the same.
+    // A failed look at alerts is tried again, and requests are still sent.
     const endAlerts = hasAlerts
       ? lookRepeatedly(
           { everyMs: ALERTS_EVERY_MS, look },

@@ -1,4 +1,4 @@
-/** The last requests, one of them with its story, all of them as they come, and an assertion over them that waits. */
+/** The last requests: the list, one request with its trace, a stream, and an expectation that waits. */
 import { type Static, Type } from "typebox";
 import { notFound } from "#control-contract/errors";
 import { EVENT_STREAM, eventStream, wantsEvents } from "#control-contract/event-stream";
@@ -11,14 +11,14 @@ import { followRequests, requestsEvent } from "./request-stream.ts";
 
 const listQuery = Type.Object({
   ...requestFilter.properties,
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, description: "of those, the newest" })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, description: "only the newest of them" })),
 });
 
 const streamQuery = Type.Object({
   ...requestFilter.properties,
-  after: Type.Optional(Type.Integer({ minimum: 0, description: "the id of the last event that was received; left out: from now on" })),
+  after: Type.Optional(Type.Integer({ minimum: 0, description: "the id of the last event that the reader received; left out: from now on" })),
   alerts: Type.Optional(
-    Type.Boolean({ description: "whether the world's alerts come as well, as events `alerts`: at once, and whenever they change" }),
+    Type.Boolean({ description: "whether to send the world's alerts too, as events `alerts`: at once, and whenever they change" }),
   ),
 });
 
@@ -28,7 +28,7 @@ const expectation = Type.Object(
     match: Type.Record(Type.String(), Type.Unknown(), {
       default: {},
       description:
-        "what an entry must hold: a key of the entry with its value. For query, request_body and response_body a map is compared with the decoded form or JSON, key by key; a text must be part of it",
+        "keys of the entry with their expected values. For query, request_body and response_body, a map is compared with the decoded form or JSON by key; a text must be part of it",
     }),
     ...countedWithin("requests"),
   },
@@ -45,7 +45,7 @@ async function listRequests(request: ControlRequest<Static<typeof listQuery>>): 
   return { data: world.requests.entries().filter(isWanted).slice(0, query.limit).map(shown), paging: {} };
 }
 
-/** Calls `see` for each further request, in their order, until the returned function is called. */
+/** Calls `see` for each further request in order, until the returned function is called. */
 function follow(requests: RequestLog, see: (entry: RequestEntry) => void): () => void {
   let known = requests.count;
   let isOver = false;
@@ -92,7 +92,8 @@ async function expectRequests({ deps, world, body }: ControlRequest<unknown, Exp
 
 export const requestRoutes: readonly ControlRoute[] = [
   route("GET /v1/worlds/{w}/requests", "listRequests", {
-    summary: "The last 1,000 requests, or as many as 8 MB hold, the newest first; with Accept: text/event-stream, each further one as it is served",
+    summary:
+      "The last 1,000 requests, or as many as fit in 8 MB, the newest first; with Accept: text/event-stream, each further request as it is served",
     query: listQuery,
     response: listOf(seenRequest),
     streams: [EVENT_STREAM],
@@ -101,7 +102,7 @@ export const requestRoutes: readonly ControlRoute[] = [
   }),
   route("GET /v1/worlds/{w}/requests/stream", "streamRequests", {
     summary:
-      "Requests as they come, as server-sent events with a cursor, ten a second at most; each is recorded with its story meanwhile. What is more than an eye can follow is counted alone",
+      "Requests as they come, as server-sent events with a cursor, ten a second at most; each is recorded with its story meanwhile. If there are too many to follow, some are only counted",
     query: streamQuery,
     response: requestsEvent,
     streams: [EVENT_STREAM],
@@ -115,8 +116,7 @@ export const requestRoutes: readonly ControlRoute[] = [
     handle: readRequest,
   }),
   route("POST /v1/worlds/{w}/requests/expect", "expectRequests", {
-    summary:
-      "Waits until the last requests hold what is expected; 422 has the requests that were seen instead, and beside them the nearest with its differences",
+    summary: "Waits until the last requests contain the expected ones; 422 has the requests that were seen, and the nearest one with its differences",
     body: expectation,
     response: met(seenRequest),
     errors: [422],

@@ -1,4 +1,4 @@
-/** The webhook fields, and examples of webhooks, for trying a receiver out. */
+/** The webhook fields, and example webhooks for trying out a receiver. */
 import { type Static, Type } from "typebox";
 import { notFound, unprocessable } from "#control-contract/errors";
 import { listOf } from "#control-contract/lists";
@@ -15,14 +15,14 @@ const triggerBody = (fields: FieldCatalogue) =>
     {
       object: Type.Unsafe<WebhookObject>({ enum: [...webhookObjects] }),
       field: Type.Unsafe<string>({ enum: [...new Set(fields.all.map(({ field }) => field))] }),
-      entity: { ...worldId, description: "the account, page or catalog that the event is of" },
+      entity: { ...worldId, description: "the account, page or catalog of the event" },
       phone_number: Type.Optional({ ...worldId, description: "one of the account's, if the event belongs to a number" }),
-      value: Type.Optional(Type.Object({}, { additionalProperties: true, description: "what it carries; an example when left out" })),
+      value: Type.Optional(Type.Object({}, { additionalProperties: true, description: "its payload; an example if left out" })),
     },
     { additionalProperties: false },
   );
 
-/** Throws 422 where a caller's value breaks the contract of its field; the error names the place in the value. */
+/** Throws 422 for a value that breaks the contract of its field; the error names the place in the value. */
 function requireValue(field: WebhookField, value: unknown): void {
   const broken = findPayloadProblem(field, value);
   if (broken === undefined) return;
@@ -48,7 +48,7 @@ async function triggerEvent({ world, body }: Trigger): Promise<unknown> {
     return webhooks.make(tx, field, { entity, phone, payload });
   });
   if (deliveries.length === 0)
-    throw unprocessable(`no app gets ${body.field} of ${entity}: none is subscribed, or none may see it; plaza listen subscribes one`);
+    throw unprocessable(`no app gets ${body.field} of ${entity}: no app is subscribed, or none may see it; plaza listen subscribes one`);
   return { deliveries };
 }
 
@@ -59,7 +59,7 @@ async function exampleOf({ clock, database, ports }: World, field: WebhookField,
 
 const idText = Type.Unsafe<string>({ type: "string", pattern: "^[1-9][0-9]{0,18}$" });
 const exampleQuery = Type.Object({
-  entity: { ...idText, description: "the account or page that the event is of" },
+  entity: { ...idText, description: "the account or page of the event" },
   phone_number: Type.Optional(idText),
 });
 
@@ -77,8 +77,8 @@ const fieldInList = Type.Object({
   object: Type.Unsafe<WebhookObject>({ enum: [...webhookObjects] }),
   field: Type.String(),
   summary: Type.String(),
-  example: Type.Object({}, { additionalProperties: true, description: "a value that its contract allows, of the entity 1000000000000001" }),
-  follows_overrides: Type.Boolean({ description: "it goes to the callback of the account or number, where that has one of its own" }),
+  example: Type.Object({}, { additionalProperties: true, description: "an example payload of the entity 1000000000000001" }),
+  follows_overrides: Type.Boolean({ description: "it goes to the callback of the account or number, if that has one" }),
 });
 
 const listFields = async ({ world }: ControlRequest): Promise<unknown> => ({
@@ -93,19 +93,19 @@ const listFields = async ({ world }: ControlRequest): Promise<unknown> => ({
 
 export const triggerRoutes = (fields: FieldCatalogue): readonly ControlRoute[] => [
   route("POST /v1/worlds/{w}/deliveries/trigger", "triggerWebhook", {
-    summary: "Makes an event as if it had happened, with an example unless a value is given, for the apps that are subscribed",
+    summary: "Triggers an event for the subscribed apps, with the given value or an example",
     body: triggerBody(fields),
     response: Type.Object({ deliveries: Type.Array(Type.String()) }),
     errors: [422],
     handle: triggerEvent,
   }),
   route(`GET ${FIELDS}`, "listWebhookFields", {
-    summary: "The fields to which an app can subscribe, each with an example of its value",
+    summary: "Lists the fields to which an app can subscribe, each with an example",
     response: listOf(fieldInList),
     handle: listFields,
   }),
   route(`GET ${FIELDS}/{object}/{field}/example`, "readWebhookExample", {
-    summary: "What a triggered event of the field carries when no value is given",
+    summary: "The example payload of a field",
     query: exampleQuery,
     response: Type.Object({ value: Type.Object({}, { additionalProperties: true }) }),
     handle: readExample,

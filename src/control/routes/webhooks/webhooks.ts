@@ -1,4 +1,4 @@
-/** Webhooks as the operator sees them: what was sent, each attempt, again; callbacks. */
+/** Webhooks for the operator: deliveries with their attempts, sending again, and callbacks. */
 import { type Static, Type } from "typebox";
 import { badRequest, notFound } from "#control-contract/errors";
 import { EVENT_STREAM, watchStream } from "#control-contract/event-stream";
@@ -20,18 +20,18 @@ const statusName = Type.Unsafe<DeliveryStatus>({ enum: statusNames });
 
 const attempt = Type.Object({
   time,
-  callback_id: Type.Optional(Type.String({ description: "where it went; left out where it led nowhere" })),
-  status: Type.Optional(Type.Integer({ description: "left out where no response came" })),
+  callback_id: Type.Optional(Type.String({ description: "the callback; left out if there was none" })),
+  status: Type.Optional(Type.Integer({ description: "left out if there was no response" })),
   latency_ms: Type.Optional(Type.Number()),
   answer: Type.Optional(Type.String({ description: "its first 256 bytes" })),
-  error: Type.Optional(Type.String({ description: "why no response came" })),
+  error: Type.Optional(Type.String({ description: "why there was no response" })),
 });
 
 export const delivery = Type.Object({
   id: Type.String(),
-  webhook_id: Type.String({ description: "the header of its POSTs" }),
+  webhook_id: Type.String({ description: "the header of its requests" }),
   app: Type.String(),
-  callback: Type.Optional(Type.String({ description: "left out where it leads nowhere" })),
+  callback: Type.Optional(Type.String({ description: "left out if there is none" })),
   callback_id: Type.Optional(Type.String()),
   object: Type.String(),
   field: Type.String({ description: "of its first event" }),
@@ -50,7 +50,7 @@ const signed = Type.Object({
   ...attempt.properties,
   signatures: Type.Optional(
     Type.Record(Type.String(), Type.String(), {
-      description: "the headers that signed it, made again with the app's secret as it is now; left out where nothing was sent",
+      description: "its signature headers, computed again with the app's current secret; left out if nothing was sent",
     }),
   ),
 });
@@ -58,11 +58,11 @@ const signed = Type.Object({
 const content = Type.Object({
   ...delivery.properties,
   attempts: Type.Array(signed),
-  body: Type.String({ description: "the exact body of its POSTs" }),
+  body: Type.String({ description: "the exact body of its requests" }),
   events: Type.Array(
     Type.Object({
       id: Type.String(),
-      delivery: Type.String({ description: "the id that its delivery was made with, as `trigger` returned it" }),
+      delivery: Type.String({ description: "the id of its delivery, as `trigger` returned it" }),
       field: Type.String(),
       time,
     }),
@@ -80,10 +80,10 @@ const callback = Type.Object({
   reason: Type.Optional(
     Type.Unsafe<string>({
       enum: ["failed", "gone", "held"],
-      description: "why it is paused: every attempt failed for five days, it returned 410, or a person paused it",
+      description: "why it is paused: every attempt failed for five days, it returned 410, or somebody paused it",
     }),
   ),
-  next_attempt_time: Type.Optional({ ...time, description: "when a paused callback that failed is tried again, if anything waits for it" }),
+  next_attempt_time: Type.Optional({ ...time, description: "when a failed callback is tried again, if webhooks wait for it" }),
 });
 
 const deliveriesQuery = Type.Object({
@@ -121,7 +121,7 @@ const list = (request: ControlRequest<Static<typeof deliveriesQuery>>) => {
   return respondWithList(request, "deliveries", (page, { database }) => listDeliveries(database.reader, filter, page), viewOf);
 };
 
-/** As many as a person sees at a glance. */
+/** A person does not see more at a glance. */
 const NEWEST = 20;
 const LOOK_EVERY_MS = 500;
 
@@ -156,8 +156,8 @@ async function replay(request: ControlRequest): Promise<void> {
 
 const span = Type.Object(
   {
-    since: { ...worldTime, description: "events of this world time or later: Unix seconds or ISO 8601" },
-    callback: Type.Optional(Type.String({ description: "its id or its URL; all callbacks when left out" })),
+    since: { ...worldTime, description: "only events since this world time: Unix seconds or ISO 8601" },
+    callback: Type.Optional(Type.String({ description: "its id or URL; all callbacks if left out" })),
   },
   closed,
 );
@@ -179,7 +179,7 @@ const CALLBACKS = "/v1/worlds/{w}/callbacks";
 
 export const webhookRoutes: readonly ControlRoute[] = [
   route(`GET ${DELIVERIES}`, "listDeliveries", {
-    summary: "Webhooks that were made, the newest first, with each attempt",
+    summary: "Lists webhooks, the newest first, with each attempt",
     query: deliveriesQuery,
     response: listOf(delivery),
     handle: list,
@@ -192,32 +192,32 @@ export const webhookRoutes: readonly ControlRoute[] = [
     handle: async (request) => watchStream(request, { event: "deliveries", everyMs: LOOK_EVERY_MS, look: () => readNewest(request) }),
   }),
   route(`GET ${DELIVERIES}/{id}`, "readDelivery", {
-    summary: "One webhook with its body; if its event travels in the POST of another one, that one",
+    summary: "Reads a webhook with its body; if its event was sent in the request of another webhook, reads that one",
     response: content,
     handle: read,
   }),
   route(`POST ${DELIVERIES}/replay`, "replayDeliveries", {
-    summary: "Sends again what was made since a moment, to one callback or all, with the same ids and bodies; a paused callback is resumed",
+    summary: "Sends the webhooks since a time again, to one callback or all, with the same ids and bodies, and resumes a paused callback",
     body: span,
     response: Type.Object({ replayed: Type.Integer() }),
     handle: replaySpan,
   }),
   route(`POST ${DELIVERIES}/{id}/replay`, "replayDelivery", {
-    summary: "Sends one again, with the same id and body, or the one in whose POST its event travels; a paused callback is resumed",
+    summary: "Sends a webhook again, with the same id and body, or the one that carried its event, and resumes a paused callback",
     handle: replay,
   }),
   route(`GET ${CALLBACKS}`, "listCallbacks", {
-    summary: "Every callback that something was made for, and whether it works",
+    summary: "Lists every callback that has had a webhook, and whether it works",
     query: pageQuery,
     response: listOf(callback),
     handle: (request) => respondWithList(request, "callbacks", (page, { database }) => listCallbacks(database.reader, page), shownCallback),
   }),
   route(`POST ${CALLBACKS}/{id}/resume`, "resumeCallback", {
-    summary: "Ends a pause: what was kept goes out",
+    summary: "Resumes a paused callback and sends its waiting webhooks",
     handle: changeCallback((webhooks, tx, id) => webhooks.resumeCallback(tx, id)),
   }),
   route(`POST ${CALLBACKS}/{id}/pause`, "pauseCallback", {
-    summary: "Pauses a callback: what is made for it waits until it is resumed",
+    summary: "Pauses a callback: its webhooks wait until it is resumed",
     handle: changeCallback((webhooks, tx, id) => webhooks.holdCallback(tx, id)),
   }),
 ];

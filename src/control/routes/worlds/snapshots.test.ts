@@ -1,4 +1,4 @@
-/** What the API says of snapshots and resets. What they do with a world is tested where worlds are. */
+/** The responses of the API for snapshots and resets. Their effect on a world is tested in `src/graph/worlds`. */
 import { expect, test } from "bun:test";
 import type { ControlDeps } from "#control-contract/route";
 import { openControl } from "#harness/control";
@@ -77,6 +77,6 @@ test("a snapshot of another version is a conflict, which says what to do", async
   const { ask } = await open();
   expect(await ask("POST", "orders/snapshots/old/restore")).toMatchObject({
     status: 409,
-    body: { error: { parameter: "name", message: "another version of Plaza has taken the snapshot: take it again" } },
+    body: { error: { parameter: "name", message: "another version of Plaza took the snapshot: take it again" } },
   });
 });

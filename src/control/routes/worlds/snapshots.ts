@@ -1,4 +1,4 @@
-/** A world's snapshots, and its reset: the world as it was. */
+/** Snapshots of a world, and its reset. */
 import { type Static, Type } from "typebox";
 import { conflict, notFound } from "#control-contract/errors";
 import { listOf } from "#control-contract/lists";
@@ -14,7 +14,7 @@ const snapshotInList = Type.Object({ name: Type.String(), taken_at: Type.Integer
 
 const worldOf = ({ path }: ControlRequest): string => path.w as string;
 
-/** What the directory says of a world that does not exist. */
+/** The world directory returns this for a world that does not exist. */
 function found<T>(result: T | undefined, request: ControlRequest): T {
   if (result === undefined) throw notFound(`world ${worldOf(request)}`);
   return result;
@@ -41,7 +41,7 @@ async function restoreSnapshot(request: ControlRequest): Promise<void> {
   try {
     if (!found(await request.deps.worlds.restoreSnapshot(worldOf(request), name), request)) throw notFound(`snapshot ${name}`);
   } catch (error) {
-    if (error instanceof StateOutdated) throw conflict("another version of Plaza has taken the snapshot: take it again", "name");
+    if (error instanceof StateOutdated) throw conflict("another version of Plaza took the snapshot: take it again", "name");
     throw error;
   }
 }
@@ -55,7 +55,7 @@ const isAboutWorld = true;
 
 export const snapshotRoutes: readonly ControlRoute[] = [
   route(`POST ${SNAPSHOTS}`, "takeSnapshot", {
-    summary: "Keeps the world as it is under a name, in place of what was kept under it; recordings of live video are no part of it",
+    summary: "Saves the state of the world under a name, and replaces an older snapshot of that name; recordings of live video are not included",
     body: newSnapshot,
     status: 201,
     response: Type.Object({ name: Type.String() }),
@@ -74,15 +74,14 @@ export const snapshotRoutes: readonly ControlRoute[] = [
     handle: deleteSnapshot,
   }),
   route(`POST ${SNAPSHOTS}/{name}/restore`, "restoreSnapshot", {
-    summary:
-      "The world is again as it was when the snapshot was taken, its time included. What runs meanwhile ends; faults and the request log begin anew",
+    summary: "Restores the state of the world from a snapshot, including its time. Running requests end; faults and the request log are cleared",
     errors: [409],
     isAboutWorld,
     handle: restoreSnapshot,
   }),
   route("POST /v1/worlds/{w}/reset", "resetWorld", {
     summary:
-      "The world is again as it was made; the first one as the server began it: with the file of `--world`, the demo world of a sandbox, or empty. Snapshots stay",
+      "Resets the world to its state when it was created. The first world gets the file of `--world`, the demo world of a sandbox, or is empty. Snapshots stay",
     isAboutWorld,
     handle: resetWorld,
   }),

@@ -1,4 +1,4 @@
-/** Worlds as a whole: made, listed, deleted, exported, imported. */
+/** Worlds as a whole: creating, listing, deleting, exporting and importing them. */
 import { type Static, Type } from "typebox";
 import { badRequest, conflict, notFound, unprocessable } from "#control-contract/errors";
 import { EVENT_STREAM } from "#control-contract/event-stream";
@@ -9,14 +9,14 @@ import { DEFAULT_WORLD, WORLD_NAME } from "#graph/worlds/hosting/worlds.store";
 
 const name = Type.String({
   pattern: WORLD_NAME,
-  description: "lower-case letters, digits, - and _, 57 at most: it stands in addresses, `/w/{world}/…` and `{world}.localhost`",
+  description: "lower-case letters, digits, - and _, 57 at most: it is part of addresses, `/w/{world}/…` and `{world}.localhost`",
 });
 
 const worldInList = Type.Object({
   name: Type.String(),
-  open: Type.Boolean({ description: "this process has it open; one that is not opens when it is used" }),
+  open: Type.Boolean({ description: "whether this process has it open; a closed world opens when it is used" }),
   profile: Type.Optional(Type.Union([Type.Literal("strict"), Type.Literal("clients")], { description: "of a world that is open" })),
-  empty: Type.Optional(Type.Boolean({ description: "of a world that is open: it holds neither nodes nor tokens" })),
+  empty: Type.Optional(Type.Boolean({ description: "for an open world: it has neither nodes nor tokens" })),
 });
 
 const newWorld = Type.Object(
@@ -24,7 +24,7 @@ const newWorld = Type.Object(
     name,
     file: Type.Optional(
       Type.Union([Type.String(), Type.Object({}, { additionalProperties: true })], {
-        description: "the world file to begin with: YAML or JSON as text, or the object itself",
+        description: "the world file to load: YAML or JSON as text, or an object",
       }),
     ),
   },
@@ -34,7 +34,7 @@ const newWorld = Type.Object(
 const exportQuery = Type.Object({
   secrets: Type.Optional(
     Type.Boolean({
-      description: "true: with the apps' secrets and verify tokens in clear text. Left out, a new app that is imported gets a new secret",
+      description: "true: include the apps' secrets and verify tokens in clear text. Without them, an imported app that is new gets a new secret",
     }),
   ),
 });
@@ -61,7 +61,7 @@ async function makeWorld({ deps, body }: ControlRequest<unknown, Static<typeof n
   const { registry, worlds } = deps;
   const { file } = body;
   const text = typeof file === "object" ? JSON.stringify(file) : file;
-  if (text?.trim() === "") throw unprocessable("file is empty: send a world file, or leave it out", "file");
+  if (text?.trim() === "") throw unprocessable("file is empty: send a world file, or leave out file", "file");
   let found: readonly string[] = [];
   const fill = async (world: Parameters<typeof importWorld>[0]): Promise<void> => {
     found = await importWorld(world, registry, text ?? "", { isMerge: false });
@@ -72,7 +72,7 @@ async function makeWorld({ deps, body }: ControlRequest<unknown, Static<typeof n
 
 async function deleteWorld({ deps, path }: ControlRequest): Promise<void> {
   const { w = "" } = path;
-  if (w === DEFAULT_WORLD) throw conflict("the first world cannot be deleted: the server keeps its own records in it", "w");
+  if (w === DEFAULT_WORLD) throw conflict("the first world cannot be deleted: the server stores its own records in it", "w");
   if (!(await deps.worlds.delete(w))) throw notFound(`world ${w}`);
 }
 
@@ -84,7 +84,7 @@ export const worldRoutes: readonly ControlRoute[] = [
     handle: listWorlds,
   }),
   route("POST /v1/worlds", "createWorld", {
-    summary: "Makes a world: with a world file, loaded whole or not at all, or empty. Requests reach it at once, below `/w/{world}`",
+    summary: "Creates a world, empty or from a world file, which is loaded completely or not at all. Its address is `/w/{world}`",
     body: newWorld,
     status: 201,
     response: Type.Object({ name: Type.String(), warnings }),
@@ -92,14 +92,14 @@ export const worldRoutes: readonly ControlRoute[] = [
     handle: makeWorld,
   }),
   route("DELETE /v1/worlds/{w}", "deleteWorld", {
-    summary: "Deletes a world with all that belongs to it, its recordings and snapshots included",
+    summary: "Deletes a world with everything in it, including recordings and snapshots",
     errors: [409],
     isAboutWorld: true,
     handle: deleteWorld,
   }),
   route("POST /v1/worlds/{w}/import", "importWorld", {
     summary:
-      "Loads a world file, YAML or JSON, whole or not at all. An entry whose id is there already replaces what is stored, but for secrets that it does not name; records without an id (activity, followers) add up. With Accept: text/event-stream, the events progress ({done, total}) as its entries are stored, and at the end result or error with what the response would hold",
+      "Loads a world file, YAML or JSON, completely or not at all. An entry with an existing id replaces the stored one, except for secrets that it does not contain; records without an id (activity, followers) are added. With Accept: text/event-stream, the response has the events progress ({done, total}), and at the end result or error with the content of the ordinary response",
     body: "text",
     response: Type.Object({ success: Type.Boolean(), warnings }),
     errors: [422],
@@ -113,7 +113,7 @@ export const worldRoutes: readonly ControlRoute[] = [
   }),
   route("GET /v1/worlds/{w}/export", "exportWorld", {
     summary:
-      "The world's state in the form of a world file. Of each token it holds the SHA-256, so that the token goes on working where it is imported; the secrets of apps only if they are asked for",
+      "The state of the world as a world file. It contains the SHA-256 of each token, so that the token is valid wherever the file is imported; it contains the secrets of apps only on request",
     query: exportQuery,
     response: "file",
     handle: ({ deps, world, query }) => exportWorld(world, deps.registry, query),
