@@ -6,7 +6,7 @@ import { type FailureKind, RequestFailed } from "../request.ts";
 import { MalformedResponse, type ResponseReader } from "./response.ts";
 import type { Endpoint, RequestBurst, Writing } from "./transport.ts";
 
-interface Exchange {
+interface RunningRequest {
   readonly request: string;
   readonly reader: ResponseReader;
   readonly resolve: () => void;
@@ -20,7 +20,7 @@ type Socket = Bun.Socket<Connection>;
 
 export class Connection implements Writing {
   #socket: Socket | undefined;
-  #exchange: Exchange | undefined;
+  #running: RunningRequest | undefined;
   /** The rest of the request, which did not fit into the system's buffer. */
   #unwritten: Buffer | undefined;
   #opened: { readonly resolve: () => void; readonly reject: (error: RequestFailed) => void } | undefined;
@@ -54,30 +54,30 @@ export class Connection implements Writing {
   }
 
   /** Rejects with `RequestFailed`, also if nothing arrives for `silenceMs`. `request` is the whole request, all ASCII. */
-  exchange(request: string, reader: ResponseReader, silenceMs?: number): Promise<void> {
+  send(request: string, reader: ResponseReader, silenceMs?: number): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const exchange: Exchange = { request, reader, silenceMs, resolve, reject };
-    this.#exchange = exchange;
+    const running: RunningRequest = { request, reader, silenceMs, resolve, reject };
+    this.#running = running;
     this.hasSent = false;
     this.#burst.add(this);
     if (silenceMs === undefined) return promise;
-    this.#listen(exchange);
-    return promise.finally(() => clearTimeout(exchange.silence));
+    this.#listen(running);
+    return promise.finally(() => clearTimeout(running.silence));
   }
 
   /** Starts the time limit of the other side's silence again. */
-  #listen(exchange: Exchange): void {
-    const { silenceMs } = exchange;
-    if (silenceMs === undefined || this.#exchange !== exchange) return;
-    clearTimeout(exchange.silence);
-    exchange.silence = setTimeout(() => {
+  #listen(running: RunningRequest): void {
+    const { silenceMs } = running;
+    if (silenceMs === undefined || this.#running !== running) return;
+    clearTimeout(running.silence);
+    running.silence = setTimeout(() => {
       this.#fail("timeout", `nothing came for ${silenceMs} ms`);
       this.#socket?.terminate();
     }, silenceMs);
   }
 
   write(): void {
-    const request = this.#exchange?.request;
+    const request = this.#running?.request;
     // The request was given up meanwhile.
     if (request === undefined) return;
     const written = this.isOpen && this.#socket !== undefined ? this.#socket.write(request) : -1;
@@ -116,38 +116,38 @@ export class Connection implements Writing {
   }
 
   onData(bytes: Buffer): void {
-    const exchange = this.#exchange;
-    if (exchange === undefined) {
+    const running = this.#running;
+    if (running === undefined) {
       // Nothing was requested: these bytes would be taken for the response to the next request.
       this.isOpen = false;
       this.#socket?.terminate();
       return;
     }
     try {
-      exchange.reader.feed(bytes);
+      running.reader.feed(bytes);
     } catch (error) {
       this.#malformed(error);
       return;
     }
-    if (exchange.reader.taking !== undefined) this.#pause(exchange, exchange.reader.taking);
-    else if (exchange.reader.isDone) this.#done(exchange);
-    else this.#listen(exchange);
+    if (running.reader.taking !== undefined) this.#pause(running, running.reader.taking);
+    else if (running.reader.isDone) this.#done(running);
+    else this.#listen(running);
   }
 
   /** Stops reading until `takeBody` is done. Bytes that the system has read already may still arrive. */
-  #pause(exchange: Exchange, taking: Promise<void>): void {
+  #pause(running: RunningRequest, taking: Promise<void>): void {
     this.#socket?.pause();
-    clearTimeout(exchange.silence);
+    clearTimeout(running.silence);
     const goOn = () => {
-      if (exchange.reader.taking !== undefined) return;
-      this.#listen(exchange);
+      if (running.reader.taking !== undefined) return;
+      this.#listen(running);
       this.#socket?.resume();
-      if (exchange.reader.isDone && this.#exchange === exchange) this.#done(exchange);
+      if (running.reader.isDone && this.#running === running) this.#done(running);
     };
     const giveUp = (error: unknown) => {
-      if (this.#exchange === exchange) this.#exchange = undefined;
+      if (this.#running === running) this.#running = undefined;
       this.isOpen = false;
-      exchange.reject(error);
+      running.reject(error);
       this.#socket?.terminate();
     };
     taking.then(goOn, giveUp);
@@ -163,15 +163,15 @@ export class Connection implements Writing {
 
   onEnd(): void {
     this.isOpen = false;
-    const exchange = this.#exchange;
-    if (exchange?.reader.hasBegun === true) {
+    const running = this.#running;
+    if (running?.reader.hasBegun === true) {
       try {
-        exchange.reader.end();
-        const { taking } = exchange.reader;
-        if (taking === undefined) this.#done(exchange);
+        running.reader.end();
+        const { taking } = running.reader;
+        if (taking === undefined) this.#done(running);
         else {
-          this.#exchange = undefined;
-          taking.then(exchange.resolve, exchange.reject);
+          this.#running = undefined;
+          taking.then(running.resolve, running.reject);
         }
       } catch (error) {
         this.#malformed(error);
@@ -186,14 +186,14 @@ export class Connection implements Writing {
     this.#opened = undefined;
   }
 
-  #done(exchange: Exchange): void {
-    this.#exchange = undefined;
+  #done(running: RunningRequest): void {
+    this.#running = undefined;
     this.wasUsed = true;
-    if (!exchange.reader.isReusable || this.#unwritten !== undefined) {
+    if (!running.reader.isReusable || this.#unwritten !== undefined) {
       this.isOpen = false;
       this.#socket?.end();
     }
-    exchange.resolve();
+    running.resolve();
   }
 
   #malformed(error: unknown): void {
@@ -206,8 +206,8 @@ export class Connection implements Writing {
     const error = new RequestFailed(kind, problem);
     this.#opened?.reject(error);
     this.#opened = undefined;
-    this.#exchange?.reject(error);
-    this.#exchange = undefined;
+    this.#running?.reject(error);
+    this.#running = undefined;
   }
 }
 

@@ -20,7 +20,7 @@ export class SocketTransport implements Transport {
       const reader = new ResponseReader(request.responseBytesMax, request.takeBody);
       deadline.connection = connection;
       try {
-        await connection.exchange(text, reader, request.silenceMs);
+        await connection.send(text, reader, request.silenceMs);
       } catch (error) {
         // The other side may close a connection that waits. If not a single byte has come back, the request is sent anew.
         if (error instanceof RequestFailed && error.kind === "closed" && connection.wasUsed && !reader.hasBegun) {
