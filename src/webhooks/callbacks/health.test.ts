@@ -2,13 +2,13 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Health } from "./callbacks.store.ts";
-import { healthAfter, isGone, isHeld, type Sign } from "./health.ts";
+import { type AttemptResult, healthAfter, isGone, isHeld } from "./health.ts";
 
 const HOUR_MS = 3_600_000;
 const working: Health = { failing_since_ms: null, last_failure_ms: null, alerted_ms: null, paused_ms: null, probe_due_ms: null };
 
-const after = (health: Health, ...attempts: (readonly [Sign["says"], number])[]): Health =>
-  attempts.reduce((known, [says, hours]) => healthAfter(known, { says, atMs: hours * HOUR_MS }), health);
+const after = (health: Health, ...attempts: (readonly [AttemptResult["result"], number])[]): Health =>
+  attempts.reduce((known, [result, hours]) => healthAfter(known, { result, atMs: hours * HOUR_MS }), health);
 
 describe("the health of a callback", () => {
   test("a success leaves one that works as it is, and ends what failed", () => {
@@ -28,7 +28,7 @@ describe("the health of a callback", () => {
   });
 
   test("a failure pauses it from the very end of five days on, and sets the time of the next attempt; an alert stays as it was", () => {
-    const since = Array.from({ length: 10 }, (_, at): [Sign["says"], number] => ["failed", at * 13]);
+    const since = Array.from({ length: 10 }, (_, at): [AttemptResult["result"], number] => ["failed", at * 13]);
     const failing = { ...after(working, ...since), alerted_ms: HOUR_MS };
     expect(after(failing, ["failed", 119.999])).toEqual({ ...failing, last_failure_ms: 119.999 * HOUR_MS });
     expect(after(failing, ["failed", 120])).toEqual({
@@ -59,14 +59,14 @@ describe("the health of a callback", () => {
       [false, true],
       [false, false],
     ]);
-    for (const says of ["delivered", "failed", "gone"] as const) expect(after(held, [says, 3])).toBe(held);
+    for (const result of ["delivered", "failed", "gone"] as const) expect(after(held, [result, 3])).toBe(held);
   });
 
   test("410 pauses at once, and no later attempt resumes it", () => {
     const gone = after(working, ["gone", 2]);
     expect(gone).toMatchObject({ paused_ms: 2 * HOUR_MS, alerted_ms: 2 * HOUR_MS, probe_due_ms: null });
     expect(isGone(gone)).toBe(true);
-    for (const says of ["delivered", "failed", "gone"] as const) expect(after(gone, [says, 3])).toBe(gone);
+    for (const result of ["delivered", "failed", "gone"] as const) expect(after(gone, [result, 3])).toBe(gone);
   });
 
   test("an attempt at one that is paused: a failure changes nothing, a success resumes it, 410 ends the attempts", () => {

@@ -35,8 +35,8 @@ export const PROBE_EVERY_MS = HOUR_MS;
 export const alertJob = "webhook_callback_alert";
 
 /** The result of one attempt. */
-export interface Sign {
-  readonly says: "delivered" | "failed" | "gone";
+export interface AttemptResult {
+  readonly result: "delivered" | "failed" | "gone";
   /** World time at which it began. */
   readonly atMs: number;
 }
@@ -55,11 +55,11 @@ export const isGone = (health: Health): boolean => isClosed(health) && health.fa
 export const isHeld = (health: Health): boolean => isClosed(health) && health.failing_since_ms === null;
 
 /** Returns `before` itself where nothing changes. */
-export function healthAfter(before: Health, { says, atMs }: Sign): Health {
+export function healthAfter(before: Health, { result, atMs }: AttemptResult): Health {
   if (isClosed(before)) return before;
   const { failing_since_ms, last_failure_ms, alerted_ms, paused_ms } = before;
-  if (says === "delivered") return isWorking(before) ? before : WORKING;
-  if (says === "gone") {
+  if (result === "delivered") return isWorking(before) ? before : WORKING;
+  if (result === "gone") {
     return {
       failing_since_ms: failing_since_ms ?? atMs,
       last_failure_ms: atMs,
@@ -87,15 +87,15 @@ export async function recordAttempts(
   tx: Transaction,
   { callbacks, jobs }: HealthDeps,
   id: string,
-  signs: readonly Sign[],
+  attemptResults: readonly AttemptResult[],
 ): Promise<CallbackRow | undefined> {
   const known = callbacks.peek(id);
   // Most callbacks work, and nothing is stored about them.
-  if (known !== undefined && isWorking(known) && signs.every(({ says }) => says === "delivered")) return undefined;
+  if (known !== undefined && isWorking(known) && attemptResults.every(({ result }) => result === "delivered")) return undefined;
   await tx.lock("webhook_callback", id);
   const before = await findCallback(tx, id);
   if (before === undefined) return undefined;
-  const after = signs.reduce<Health>(healthAfter, before);
+  const after = attemptResults.reduce<Health>(healthAfter, before);
   if (after === before) return undefined;
   await saveHealth(tx, id, after);
   await setAlert(tx, jobs, id, before, after);

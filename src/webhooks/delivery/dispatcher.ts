@@ -64,12 +64,12 @@ export class DeliveryDispatcher implements WorkSource {
     const fence = loop.session.soleFence;
     // Before the first look nobody knows what waits.
     if (fence === undefined || !loop.isStarted || this.#mustLook) return undefined;
-    return this.#queues.promise(queue) ? fence : undefined;
+    return this.#queues.reserve(queue) ? fence : undefined;
   }
 
   /** After the commit of an event. */
   arrived({ atOnce, queues }: Stored): void {
-    this.#queues.forgetPromises();
+    this.#queues.releaseReservations();
     const { loop } = this.#options;
     for (const id of queues) this.#queues.get(id).firstWaits();
     if (queues.length > 0) loop.wake(this);
@@ -284,7 +284,7 @@ export class DeliveryDispatcher implements WorkSource {
 
   #sendNext(queue: EndpointQueue): void {
     // A receiver that has begun to fail gets none of the deliveries that were claimed ahead.
-    if (queue.isSpared || this.#options.loop.isStopped) this.#giveBack(queue);
+    if (queue.isBreakerOpen || this.#options.loop.isStopped) this.#giveBack(queue);
     for (let next = queue.takeSendable(); next !== undefined; next = queue.takeSendable()) void this.#send(next);
   }
 }

@@ -5,7 +5,7 @@
 import type { Transaction } from "#storage/database";
 import type { CallbackRow } from "../callbacks/callbacks.store.ts";
 import type { Callbacks } from "../callbacks/callbacks.ts";
-import { recordAttempts, recordDeparture, type Sign } from "../callbacks/health.ts";
+import { type AttemptResult, recordAttempts, recordDeparture } from "../callbacks/health.ts";
 import { beginRetention } from "../callbacks/health-jobs.ts";
 import type { DeliveryDeps, WebhookDeps } from "../deps.ts";
 import { type AttemptedOutcome, isAttempted, type Outcome } from "../observer.ts";
@@ -96,7 +96,7 @@ export class ResultWriter {
     const { callbacks } = this.#options;
     await saveResults(tx, results.flatMap(rowOf));
     const stored: StoredResult[] = [];
-    const signs = new Map<string, Sign[]>();
+    const attemptResults = new Map<string, AttemptResult[]>();
     const left = new Set<string>();
     for (const result of results) {
       const { claimed, outcome } = result;
@@ -107,22 +107,22 @@ export class ResultWriter {
       stored.push({ ...result, waitsIn });
       // An attempt without a callback made no request.
       if (isAttempted(outcome) && outcome.attempt.callback !== undefined) {
-        const known = signs.get(callback);
-        if (known === undefined) signs.set(callback, [signOf(outcome)]);
-        else known.push(signOf(outcome));
+        const known = attemptResults.get(callback);
+        if (known === undefined) attemptResults.set(callback, [attemptResultOf(outcome)]);
+        else known.push(attemptResultOf(outcome));
       }
       // One that was erased has failed without a request (D-172).
       const hasLeft =
         outcome.kind === "moved" || outcome.kind === "unsubscribed" || (outcome.kind === "failed" && outcome.attempt.callback === undefined);
       if (hasLeft && callback !== NO_CALLBACK) left.add(callback);
     }
-    await this.#storeHealth(tx, signs, left);
+    await this.#storeHealth(tx, attemptResults, left);
     return stored;
   }
 
   /** By id, since two processes that lock the same callbacks must do it in one order. */
-  async #storeHealth(tx: Transaction, signs: ReadonlyMap<string, readonly Sign[]>, left: ReadonlySet<string>): Promise<void> {
-    for (const [id, attempts] of [...signs].sort(byKey)) {
+  async #storeHealth(tx: Transaction, attemptResults: ReadonlyMap<string, readonly AttemptResult[]>, left: ReadonlySet<string>): Promise<void> {
+    for (const [id, attempts] of [...attemptResults].sort(byKey)) {
       const paused = await recordAttempts(tx, this.#options, id, attempts);
       if (paused !== undefined) tx.afterCommit(() => this.#options.onPaused(paused));
     }
@@ -132,8 +132,8 @@ export class ResultWriter {
 
 const byKey = ([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number => (one < other ? -1 : 1);
 
-const signOf = ({ kind, attempt }: AttemptedOutcome): Sign => ({
-  says: kind === "delivered" ? "delivered" : isGone(attempt) ? "gone" : "failed",
+const attemptResultOf = ({ kind, attempt }: AttemptedOutcome): AttemptResult => ({
+  result: kind === "delivered" ? "delivered" : isGone(attempt) ? "gone" : "failed",
   atMs: attempt.time_ms,
 });
 

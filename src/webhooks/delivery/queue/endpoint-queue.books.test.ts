@@ -40,7 +40,7 @@ test("a claim names the queue and the entities that are under way, and a probe i
   expect(queue.requestProbe()).toBeUndefined();
 });
 
-test("what is held is counted, of both kinds, and a queue with a promise and something held is not forgotten", () => {
+test("what is held is counted, of both kinds, and a queue with a reservation and something held is not forgotten", () => {
   const queue = newQueue();
   const both = [claimed(), claimed({ isRetry: true })];
   expect(both.map((one) => queue.hold(one, false))).toEqual([true, true]);
@@ -50,13 +50,13 @@ test("what is held is counted, of both kinds, and a queue with a promise and som
     expect(queue.held).toBe(1 - at);
   }
   expect(queue.isForgettable).toBe(true);
-  queue.promise(0);
+  queue.reserve(0);
   queue.hold(claimed(), false);
   expect(queue.isForgettable).toBe(false);
   const forgotten = newQueue();
   for (let round = 0; round < 2; round++) {
-    expect(Array.from({ length: 5 }, () => forgotten.promise(0))).toEqual([true, true, true, true, false]);
-    forgotten.forgetPromises();
+    expect(Array.from({ length: 5 }, () => forgotten.reserve(0))).toEqual([true, true, true, true, false]);
+    forgotten.releaseReservations();
   }
   expect(forgotten.isForgettable).toBe(true);
 });

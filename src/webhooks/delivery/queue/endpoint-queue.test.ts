@@ -68,7 +68,7 @@ test("what the server can hold is the limit for both together", () => {
 test("a receiver that is spared gets one request when its time is over, unless somebody waits for all that is due", () => {
   const queue = waitingQueue();
   for (let n = 0; n < 22; n++) queue.failed(false, 100, 0);
-  expect({ isSpared: queue.isSpared, waitMs: queue.waitMs(0) }).toEqual({ isSpared: true, waitMs: 1_000 });
+  expect({ isBreakerOpen: queue.isBreakerOpen, waitMs: queue.waitMs(0) }).toEqual({ isBreakerOpen: true, waitMs: 1_000 });
   expect(wanted(queue)).toEqual(NOTHING);
   expect(wanted(queue, { isHurried: true })).toEqual({ firsts: 4, retries: 2 });
   expect(wanted(queue, { monotonicMs: 1_000 })).toEqual({ firsts: 1, retries: 0 });
@@ -140,20 +140,20 @@ test("what waits behind a delivery of its entity is looked for when that one end
 });
 
 test("an event is sent at once only where nothing waits before it, and within the window and the rate", () => {
-  const promises = (queue: EndpointQueue, count: number): boolean[] => Array.from({ length: count }, () => queue.promise(0));
-  expect(promises(new EndpointQueue("7", 0), 6)).toEqual([true, true, true, true, false, false]);
-  expect(promises(new EndpointQueue("7", 2), 3)).toEqual([true, true, false]);
-  expect(promises(waitingQueue(), 1)).toEqual([false]);
+  const reservations = (queue: EndpointQueue, count: number): boolean[] => Array.from({ length: count }, () => queue.reserve(0));
+  expect(reservations(new EndpointQueue("7", 0), 6)).toEqual([true, true, true, true, false, false]);
+  expect(reservations(new EndpointQueue("7", 2), 3)).toEqual([true, true, false]);
+  expect(reservations(waitingQueue(), 1)).toEqual([false]);
   const slow = new EndpointQueue("7", 0);
   slow.failed(true, 15_000, 0);
-  expect(promises(slow, 1)).toEqual([false]);
+  expect(reservations(slow, 1)).toEqual([false]);
   const spared = new EndpointQueue("7", 0);
   for (let n = 0; n < 22; n++) spared.failed(false, 1, 0);
-  expect(promises(spared, 1)).toEqual([false]);
+  expect(reservations(spared, 1)).toEqual([false]);
   const queue = new EndpointQueue("7", 0);
-  promises(queue, 6);
-  queue.forgetPromises();
-  expect(queue.promise(0)).toBe(true);
+  reservations(queue, 6);
+  queue.releaseReservations();
+  expect(queue.reserve(0)).toBe(true);
 });
 
 test("a queue is forgotten only when a new one would behave the same", () => {
@@ -166,7 +166,7 @@ test("a queue is forgotten only when a new one would behave the same", () => {
   expect(isForgettable((queue) => queue.firstWaits())).toBe(false);
   expect(isForgettable((queue) => queue.retryWaits(1))).toBe(false);
   expect(isForgettable((queue) => queue.hold(claimed(), false))).toBe(false);
-  expect(isForgettable((queue) => queue.promise(0))).toBe(false);
+  expect(isForgettable((queue) => queue.reserve(0))).toBe(false);
   expect(isForgettable((queue) => Array.from({ length: 22 }, () => queue.failed(false, 1, 0)))).toBe(false);
 });
 

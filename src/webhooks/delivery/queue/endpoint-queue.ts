@@ -43,7 +43,7 @@ export class EndpointQueue {
   #firsts = 0;
   #retries = 0;
   /** Events that are being stored and may be sent after their commit. */
-  #promised = 0;
+  #reserved = 0;
 
   constructor(id: string, perSecondMax: number) {
     this.id = id;
@@ -56,7 +56,7 @@ export class EndpointQueue {
   }
 
   /** The receiver fails nearly every request. */
-  get isSpared(): boolean {
+  get isBreakerOpen(): boolean {
     return !this.#breaker.isClosed;
   }
 
@@ -67,7 +67,7 @@ export class EndpointQueue {
 
   /** A new queue would behave the same. */
   get isForgettable(): boolean {
-    return this.held + this.#promised === 0 && !this.#hasFirsts && this.#nextRetryMs === undefined && !this.isSpared;
+    return this.held + this.#reserved === 0 && !this.#hasFirsts && this.#nextRetryMs === undefined && !this.isBreakerOpen;
   }
 
   /** A delivery waits for its first attempt. */
@@ -142,16 +142,16 @@ export class EndpointQueue {
   }
 
   /** Whether an event that is being stored may be sent without waiting: only where nothing waits before it. */
-  promise(monotonicMs: number): boolean {
-    if (this.#hasFirsts || this.isSlow || this.isSpared) return false;
-    if (this.#firsts + this.#promised >= this.#window.heldMax || this.#promised >= this.#rate.available(monotonicMs)) return false;
-    this.#promised++;
+  reserve(monotonicMs: number): boolean {
+    if (this.#hasFirsts || this.isSlow || this.isBreakerOpen) return false;
+    if (this.#firsts + this.#reserved >= this.#window.heldMax || this.#reserved >= this.#rate.available(monotonicMs)) return false;
+    this.#reserved++;
     return true;
   }
 
-  /** The promised events are held by now, or were rolled back. */
-  forgetPromises(): void {
-    this.#promised = 0;
+  /** The events of the reservations are held by now, or were rolled back. */
+  releaseReservations(): void {
+    this.#reserved = 0;
   }
 
   /** Returns whether the delivery is to be sent now; otherwise `takeSendable` returns it when a slot is free. */
@@ -224,7 +224,7 @@ export class EndpointQueue {
 
   /** While the receiver is spared, one request at a time finds out whether it works. */
   #probesLeft(monotonicMs: number): number {
-    if (!this.isSpared) return Number.POSITIVE_INFINITY;
+    if (!this.isBreakerOpen) return Number.POSITIVE_INFINITY;
     return this.#breaker.waitMs(monotonicMs) > 0 ? 0 : 1 - this.held;
   }
 }

@@ -113,7 +113,7 @@ test("receivers that timed out share 256 of them", async () => {
   expect(await queues.hasCapacity("7", false)).toBe(true);
 });
 
-test("D-137: a paused callback is tried once, from the very millisecond that it is due, and promised nothing", async () => {
+test("D-137: a paused callback is tried once, from the very millisecond that it is due, and nothing is reserved for it", async () => {
   const { queues, claims } = await openQueues({
     "7": PAUSED,
     "8": { ...PAUSED, probe_due_ms: NOW + 1 },
@@ -123,7 +123,7 @@ test("D-137: a paused callback is tried once, from the very millisecond that it 
   for (const callback of ["7", "8", "9", "10"]) queues.get(callback).retryWaits(NOW + 5);
   expect(await claims()).toEqual([{ queue: "7", firsts: 1, retries: 1, isProbe: true }]);
   expect(await Promise.all(["7", "10"].map((callback) => queues.hasCapacity(callback, true)))).toEqual([false, true]);
-  expect(["7", "8", "9", "10", "11"].map((callback) => queues.promise(callback))).toEqual([false, false, false, true, false]);
+  expect(["7", "8", "9", "10", "11"].map((callback) => queues.reserve(callback))).toEqual([false, false, false, true, false]);
   // Deliveries to a paused callback wait for its time, due or not.
   expect(queues.hasDue(NOW + 4)).toBe(false);
   expect(queues.nextDueMs(NOW - 1)).toBe(NOW);
@@ -146,13 +146,13 @@ test("a spared receiver is claimed for only in a hurry, and the turn comes back 
   expect(wakes).toHaveLength(1);
 });
 
-test("an event is promised a place while the process holds fewer than 2,048, with those that are promised", async () => {
+test("a place is reserved for an event while the process holds fewer than 2,048, with those that are reserved", async () => {
   const { queues, hold } = await openQueues({ "7": WELL, "9": WELL });
   hold("8", HELD_MAX - 2);
-  expect(["7", "9", "7"].map((callback) => queues.promise(callback))).toEqual([true, true, false]);
-  queues.forgetPromises();
+  expect(["7", "9", "7"].map((callback) => queues.reserve(callback))).toEqual([true, true, false]);
+  queues.releaseReservations();
   // Those of every queue are forgotten.
-  expect(["9", "9", "9"].map((callback) => queues.promise(callback))).toEqual([true, true, false]);
+  expect(["9", "9", "9"].map((callback) => queues.reserve(callback))).toEqual([true, true, false]);
 });
 
 test("ten thousand queues are remembered; then those that a new one equals are forgotten, and no others", async () => {

@@ -28,8 +28,8 @@ export interface EndpointQueuesOptions {
 export class EndpointQueues {
   readonly #options: EndpointQueuesOptions;
   readonly #queues = new Map<string, EndpointQueue>();
-  /** The queue of each promise. */
-  readonly #promised: EndpointQueue[] = [];
+  /** The queue of each reservation. */
+  readonly #reserved: EndpointQueue[] = [];
   #held = 0;
   #heldRetries = 0;
   /** Which queue comes first in the next turn. */
@@ -50,24 +50,24 @@ export class EndpointQueues {
   }
 
   /**
-   * Whether an event that is being stored may be sent without waiting in its queue. The promise counts until
-   * `forgetPromises`, since its transaction may still be rolled back.
+   * Whether an event that is being stored may be sent without waiting in its queue. The reservation counts until
+   * `releaseReservations`, because its transaction may still be rolled back.
    */
-  promise(id: string): boolean {
-    if (this.#held + this.#promised.length >= HELD_MAX) return false;
+  reserve(id: string): boolean {
+    if (this.#held + this.#reserved.length >= HELD_MAX) return false;
     const callback = this.#options.callbacks.peek(id);
     if (callback === undefined || callback.paused_ms !== null) return false;
     const queue = this.get(id);
     // time: the limits of queues are real time.
-    if (!queue.promise(performance.now())) return false;
-    this.#promised.push(queue);
+    if (!queue.reserve(performance.now())) return false;
+    this.#reserved.push(queue);
     return true;
   }
 
   /** After a commit: what was stored is held by now, and a transaction that was rolled back stores nothing later. */
-  forgetPromises(): void {
-    for (const queue of this.#promised) queue.forgetPromises();
-    this.#promised.length = 0;
+  releaseReservations(): void {
+    for (const queue of this.#reserved) queue.releaseReservations();
+    this.#reserved.length = 0;
   }
 
   /** Returns whether the delivery is to be sent now. */
