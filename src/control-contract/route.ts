@@ -22,7 +22,7 @@ export interface ServerDescription {
 export interface ControlDeps {
   readonly registry: Registry;
   readonly worlds: Omit<Worlds, "start" | "closeUnused" | "hasMore" | "enter" | "close">;
-  /** False if other processes serve the graph (`--workers`). State in this process's memory does not reach them. */
+  /** False: other processes serve the graph (`--workers`), and what this one has in memory does not reach them. */
   readonly servesGraph: boolean;
   /** For a caller who reaches this server by `hostname`. */
   describeServer(hostname: string): ServerDescription;
