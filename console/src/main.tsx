@@ -31,7 +31,7 @@ function Console() {
   return isSignedIn ? <RouterProvider router={router} /> : <SignIn onSignedIn={() => setSignedIn(true)} />;
 }
 
-// Where the library of dialogs looks for it, for a style sheet that it makes.
+// The library of dialogs looks for the nonce here, for its style sheet.
 Object.assign(globalThis, { __webpack_nonce__: document.querySelector<HTMLMetaElement>("meta[property=csp-nonce]")?.content });
 takeKeyFromAddress();
 applyTheme();

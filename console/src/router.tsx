@@ -2,7 +2,7 @@ import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirec
 import { Shell } from "./shell/shell.tsx";
 import { Overview } from "./views/overview/overview.tsx";
 
-/** Of an address's search, as text; what is empty is left out. */
+/** A value of the address's search, as text; an empty one is left out. */
 const textsOf = <K extends string>(search: Record<string, unknown>, ...names: readonly K[]): { [name in K]?: string | undefined } =>
   Object.fromEntries(
     names.flatMap((name) => {

@@ -22,7 +22,7 @@ test("a device's clicks and views, with their windows, and what is due to each, 
   await page.click("Show its attribution");
   await page.shows("No click, no view, and no event of this device is known");
   await send({ event: "MOBILE_APP_INSTALL", advertiser_tracking_enabled: "0" });
-  await page.shows("no ad: its tracking is off");
+  await page.shows("no ad, because its tracking is off");
   await later(3_600);
   await page.click("Record a view now");
   await page.shows("view of ad 8501");

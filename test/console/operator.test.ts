@@ -8,7 +8,7 @@ test("a person makes an operation fail once, and it works again", async () => {
   const server = await startServer([]);
   const page = await openConsole(server, "/faults");
   await page.shows("Nothing fails on purpose", "listPersonas");
-  await page.fill("A request of", "listPersonas");
+  await page.fill("Operation", "listPersonas");
   await page.press("button", "Make");
   await page.shows("returns 503 with code 2", "once");
   expect(await page.violations()).toEqual([]);
@@ -39,7 +39,7 @@ test("a world is kept, broken and restored; another is made and deleted", async 
   expect(await page.violations()).toEqual([]);
   await page.screenshot("worlds");
   await page.click("Delete: Delete orders");
-  await page.click("Delete orders with all that belongs to it");
+  await page.click("Delete orders with everything in it");
   await page.shows("orders is gone");
   expect(page.page.problems).toEqual([]);
 });
@@ -48,7 +48,7 @@ test("settings: a read-only key is made, shown once and ended; the theme is chos
   const server = await startServer([]);
   const page = await openConsole(server, "/settings");
   await page.shows("Addresses", server.base_url, "Control keys");
-  await page.fill("What the key is for", "dashboard");
+  await page.fill("Purpose of the key", "dashboard");
   await page.press("button", "Make a key");
   await page.shows("Its value is shown once", "dashboard, read");
   const value = await page.evaluate<string>("document.querySelector('[aria-label=\"Value of the key\"]').innerText");

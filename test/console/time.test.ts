@@ -19,7 +19,7 @@ test("the clock is stopped and jumps to the next deadline, which then has happen
   expect((await fetch(`${server.control_url}/v1/worlds/default/deliveries/trigger`, { method: "POST", headers, body })).status).toBe(200);
   while (receiver.posts.length < 1) await Bun.sleep(20);
   const page = await openConsole(server, "/time");
-  await page.shows("standing still", "a webhook is tried again at", receiver.url);
+  await page.shows("standing still", "a webhook is sent again to", receiver.url);
   expect(await page.violations()).toEqual([]);
   await page.screenshot("time");
   const rows = "[...document.querySelectorAll('tbody tr')]";

@@ -6,7 +6,7 @@ import { startServer } from "#harness/server";
 /** Each of them with two streams. */
 const OTHERS = 3;
 const LIVE = "● live";
-const WAITS = "○ waits: other windows are live";
+const WAITS = "○ paused: other windows are live";
 
 test(
   "with four windows everything comes, those that a person came to last are live, and the others once there is room",

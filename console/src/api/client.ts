@@ -5,7 +5,7 @@ import { currentKey, dropKey } from "../session/key.ts";
 
 export type Schemas = components["schemas"];
 
-/** What a 401 does: the key was replaced or has ended. */
+/** Called after a 401: the key was replaced or has expired. */
 let signedOut = (): void => {};
 export const onSignedOut = (listener: () => void): void => {
   signedOut = listener;
@@ -46,7 +46,7 @@ interface ErrorBody {
   readonly error?: { readonly message?: string; readonly parameter?: string | undefined };
 }
 
-/** The data of a response: JSON, where a stream of events could be asked for instead. Throws `ApiProblem` with what the server says is wrong. */
+/** The JSON of a response whose route can also stream events. Throws `ApiProblem` with the server's message. */
 export async function dataOf<T>(request: Promise<{ data?: T; error?: unknown; response: Response }>): Promise<Exclude<T, string>> {
   const { data, error, response } = await request;
   if (data !== undefined && response.ok) return data as Exclude<T, string>;
@@ -54,7 +54,7 @@ export async function dataOf<T>(request: Promise<{ data?: T; error?: unknown; re
   throw new ApiProblem(message ?? `the server responded with ${response.status}`, parameter);
 }
 
-/** Throws where the server cannot be reached. */
+/** Throws if the server cannot be reached. */
 export async function isKeyValid(key: string): Promise<boolean> {
   // A header takes no other characters, and no key has them.
   if (!/^[\x21-\x7e]+$/.test(key)) return false;

@@ -8,7 +8,7 @@ export interface ServerEvent {
   readonly data: string;
 }
 
-/** The events of one connection. Rejects with what ends it. */
+/** The events of one connection. Rejects with the error that ends it. */
 export async function* serverEvents(address: string, signal: AbortSignal): AsyncGenerator<ServerEvent> {
   const response = await fetch(address, { headers: { ...authorization(), accept: "text/event-stream" }, signal });
   if (!response.ok || response.body === null) {
@@ -44,7 +44,7 @@ function eventOf(block: string): ServerEvent {
 const RETRY_MS_MIN = 500;
 const RETRY_MS_MAX = 10_000;
 
-/** `waiting`: other windows of the console are connected in its place. */
+/** `waiting`: other windows of the console use the connections. */
 export type StreamState = "live" | "waiting" | "lost";
 
 export interface StreamListener {
@@ -53,11 +53,11 @@ export interface StreamListener {
   /** Called with events that hold data alone. */
   take(event: ServerEvent): void;
   state(now: StreamState): void;
-  /** Called when it is connected for the first time: what came between the reading of a list and now is read with it once more. */
+  /** Called at the first connection, to read the list again: events may have come since it was read. */
   connected?(): void;
 }
 
-/** Stays connected while the tab shows, and goes on where it was. Returns what ends it. */
+/** Stays connected while the tab is visible, and goes on after the last event. Returns a function that ends it. */
 export function follow({ address, take, state, connected }: StreamListener): () => void {
   let last: string | undefined;
   let connection: AbortController | undefined;
@@ -77,12 +77,12 @@ export function follow({ address, take, state, connected }: StreamListener): () 
   const open = async (insists: boolean): Promise<void> => {
     const own = new AbortController();
     connection = own;
-    // Whatever ends it, it is tried again.
+    // It connects again after any error.
     const work = (signal: AbortSignal): Promise<void> => read(signal).catch(() => {});
     await inPlace({ signal: own.signal, insists, waits: () => state("waiting"), work });
     if (own.signal.aborted) return;
     state("lost");
-    // Windows that took places back from each other would do so for ever.
+    // Otherwise windows would take places from each other for ever.
     retry = setTimeout(() => void open(false), retryMs);
     retryMs = Math.min(2 * retryMs, RETRY_MS_MAX);
   };

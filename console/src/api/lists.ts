@@ -11,7 +11,7 @@ export interface List<T> {
   readonly rows: readonly T[];
   readonly isLoaded: boolean;
   readonly error: Error | null;
-  /** Reads the next page, where there is one. */
+  /** Reads the next page, if there is one. */
   readonly more: () => void;
 }
 

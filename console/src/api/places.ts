@@ -21,11 +21,11 @@ const own = new Set<string>();
 interface Wish {
   /** Ends the waiting and the work. */
   readonly signal: AbortSignal;
-  /** Whether a place is taken from another window where none is free. */
+  /** Whether to take a place from another window if none is free. */
   readonly insists: boolean;
-  /** Called where none is free. */
+  /** Called if no place is free. */
   waits(): void;
-  /** Ends with its signal: there is no need of it any more, or another window has taken its place. */
+  /** Ends when its signal is aborted: it is no longer needed, or another window has taken its place. */
   work(signal: AbortSignal): Promise<void>;
 }
 
@@ -54,13 +54,13 @@ export async function inPlace({ signal, insists, waits, work }: Wish): Promise<v
         resolve(isHere);
         if (isHere) await begin(name);
       });
-      // It is no longer waited for, or another window took it.
+      // Nobody waits for it any more, or another window took it.
       request.catch(() => (isHere ? working.abort() : resolve(false)));
     });
   const take = async (): Promise<void> => {
     const name = running === undefined ? nextToTake() : undefined;
     if (name === undefined) return;
-    // What else of this window asks at the same moment takes another one.
+    // Another stream of this window takes another place.
     own.add(name);
     if (!(await enter(name, { steal: true }))) own.delete(name);
   };

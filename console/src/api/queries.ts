@@ -1,4 +1,4 @@
-/** What several views ask of the server. */
+/** Queries of several views. */
 
 import { QueryClient, queryOptions, useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
@@ -7,7 +7,7 @@ import { api, dataOf } from "./client.ts";
 const A_MINUTE_MS = 60_000;
 
 export const queryClient = new QueryClient({
-  // Nothing polls: what changes comes by a stream, or with the tab's focus.
+  // Nothing polls. Changes come by a stream, or when the tab gets the focus.
   defaultOptions: { queries: { retry: false, staleTime: 2_000 } },
 });
 
@@ -50,7 +50,7 @@ export const operationsQuery = (w: string) =>
     staleTime: A_MINUTE_MS,
   });
 
-/** The server, with the addresses of one world: all but the first stand below `/w/{world}`. */
+/** The server with the addresses of one world. All but the first world are below `/w/{world}`. */
 export function useServer(w: string) {
   const server = useQuery(serverQuery).data;
   return useMemo(() => (server === undefined || w === "default" ? server : inWorld(server, w)), [server, w]);

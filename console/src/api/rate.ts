@@ -1,13 +1,12 @@
 /**
- * How many requests a second there were in the last ten minutes, and how many of them were refused or failed: what the stream of requests said while
- * this page was connected, and before that what the log still knew. What nobody saw is unknown, and not none. All times are this machine's: the
- * world's clock may stand still.
+ * Requests per second in the last ten minutes, and how many of them were refused or failed: from the stream of requests while this page was connected, and
+ * from the log before. Times without data are unknown, not zero. All times are this machine's, because the world's clock may be stopped.
  */
 const STEP_MS = 5_000;
 const SPAN_MS = 600_000;
 const STEPS = SPAN_MS / STEP_MS;
 const NOW_MS = 3_000;
-/** The first event of a connection that came back holds what was missed. */
+/** The first event after a reconnection includes the missed requests. */
 const CATCHING_UP_MS = 500;
 
 export interface Counts {
@@ -65,7 +64,7 @@ export class Rates {
     this.#recent.push({ atMs: nowMs, count: counts.seen });
   }
 
-  /** What the log has of the time before. */
+  /** Requests of the log from the time before. */
   addEarlier(entries: readonly { readonly atMs: number; readonly status: number }[]): void {
     const [first] = this.#connected;
     if (first === undefined) return;

@@ -23,11 +23,11 @@ export interface Tail {
   readonly lines: readonly RequestLine[];
   readonly state: StreamState;
   readonly isLoaded: boolean;
-  /** Came while the list was held. */
+  /** Requests that came while the list was held. */
   readonly held: number;
-  /** Match, but were too many to follow. */
+  /** Matching requests that were too many to show. */
   readonly skipped: number;
-  /** Were refused or failed while it was followed, whether they match or not. */
+  /** Requests that were refused or failed meanwhile, whether they match or not. */
   readonly errors: number;
 }
 
@@ -115,7 +115,7 @@ export function endTail(): void {
   tail = NOTHING;
 }
 
-/** Somebody else has moved the world's clock: so far from what was known of it. */
+/** Somebody else has moved the world's clock by more than this. */
 const CLOCK_SECONDS_OFF_MAX = 5;
 
 function noteTime(w: string, time: number): void {
@@ -152,7 +152,7 @@ function takeLines(w: string, { data, seen, refused, failed, skipped }: Requests
   } else change({ lines: [...newest, ...tail.lines].slice(0, LINES_MAX), ...counts });
 }
 
-/** Held, the list stays as it is for somebody who reads it. */
+/** A held list does not change, for somebody who reads it. */
 export function holdTail(isOn: boolean): void {
   if (isHeld === isOn) return;
   isHeld = isOn;
@@ -171,7 +171,7 @@ export const useTail = (): Tail => useSyncExternalStore(subscribe, () => tail);
 
 const A_SECOND_MS = 1_000;
 
-/** The same once a second at most, for what is made of many of them. */
+/** The same, at most once a second, for views that use many requests. */
 export function useTailBySecond(): Tail {
   const [shown, show] = useState(tail);
   useEffect(() => {

@@ -1,4 +1,4 @@
-/** What needs somebody's attention, each with the way to its cause. */
+/** Alerts, each with a link to its cause. */
 import { Link, linkOptions } from "@tanstack/react-router";
 import type { Alert } from "../api/alerts.ts";
 import { useWorldNow } from "../shell/clock.tsx";
@@ -14,16 +14,16 @@ export const LEVELS: Readonly<Record<Alert["level"], readonly [className: string
 const DAY = 86_400;
 const dayAfter = (seconds: number): string => new Date(Math.ceil(seconds / DAY) * DAY * 1000).toISOString().slice(0, 10);
 
-/** Where its cause is seen and ended. */
+/** The view that shows the cause and can end it. */
 function causeOf({ kind, of, time = 0 }: Alert) {
   switch (kind) {
     case "callback_paused":
     case "callback_failing":
-      return { link: linkOptions({ to: "/webhooks", search: { callback: of, open: "callback" } }), name: "Its callback" };
+      return { link: linkOptions({ to: "/webhooks", search: { callback: of, open: "callback" } }), name: "Callback" };
     case "no_callback":
-      return { link: linkOptions({ to: "/webhooks", search: { status: "waiting" } }), name: "What waits" };
+      return { link: linkOptions({ to: "/webhooks", search: { status: "waiting" } }), name: "Waiting webhooks" };
     case "version_ends":
-      return { link: linkOptions({ to: "/versions", search: { at: dayAfter(time) } }), name: "What the day does" };
+      return { link: linkOptions({ to: "/versions", search: { at: dayAfter(time) } }), name: "Effect" };
     case "requests_failed":
       return { link: linkOptions({ to: "/requests", search: { status: "5", request: of } }), name: "The newest" };
     case "rate_limited":

@@ -1,4 +1,4 @@
-/** A small chart over time. Beside it stands the same in words, for those who do not see it. */
+/** A small chart over time. A text beside it says the same, for people who cannot see it. */
 import { useEffect, useMemo, useRef, useState } from "react";
 import uPlot from "uplot";
 
@@ -16,7 +16,7 @@ interface ChartProps {
   readonly times: readonly number[];
   readonly series: readonly Series[];
   readonly unit: string;
-  /** What stands under the pointer, in words below it. */
+  /** A text about the point under the pointer. */
   readonly hasLegend?: boolean;
   readonly isAgo?: boolean;
 }
@@ -26,7 +26,7 @@ const MINUTE = 60;
 /** Around a single moment. */
 const MARGIN_SECONDS = MINUTE;
 
-/** Changes with the theme, whose colours a canvas has to be painted with anew. */
+/** Changes with the theme, because a canvas has to be painted again with its colours. */
 function useThemeCount(): number {
   const [count, setCount] = useState(0);
   useEffect(() => {

@@ -1,10 +1,10 @@
-/** A table of any length: only the rows that show are in the page. Arrows walk through it, Enter opens. */
+/** A table of any length. Only visible rows are in the page. Arrows walk through it, Enter opens. */
 import { type ColumnDef, tableFeatures, useTable } from "@tanstack/react-table";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type CSSProperties, type KeyboardEvent, type ReactNode, useEffect, useId, useMemo, useRef } from "react";
 
 const ROW_HEIGHT = 28;
-/** Beyond what shows, so that scrolling finds rows there. */
+/** Further rows, so that scrolling finds them ready. */
 const OVERSCAN = 12;
 
 export interface Column<T> {
@@ -23,7 +23,7 @@ interface DataTableProps<T> {
   readonly idOf: (row: T) => string;
   readonly chosen: string | undefined;
   readonly onChoose: (id: string) => void;
-  /** Called when the last rows show. */
+  /** Called when the last rows become visible. */
   readonly onEnd?: (() => void) | undefined;
   readonly onScrolled?: ((isAtTop: boolean) => void) | undefined;
 }
@@ -100,7 +100,7 @@ export function DataTable<T>({ label, columns, rows, idOf, chosen, onChoose, onE
   );
 }
 
-/** Where the detail opens below the list, it would hide the row that it is of. */
+/** On a narrow screen the detail opens below the list and would hide its row. */
 function useInSight(at: number, scrollTo: (index: number) => void): void {
   const hasChosen = at !== -1;
   // biome-ignore lint/correctness/useExhaustiveDependencies: only when something is opened, since a list that grows stays where its reader is.
@@ -123,7 +123,7 @@ function Head<T>({ columns }: { readonly columns: readonly Column<T>[] }) {
   );
 }
 
-/** Where a key leads in a list of so many rows; undefined: nowhere. */
+/** The row to which a key leads in a list of `count` rows; undefined if none. */
 function placeAfter({ key, ctrlKey, metaKey, altKey }: KeyboardEvent, at: number, page: number, count: number): number | undefined {
   if (ctrlKey || metaKey || altKey) return undefined;
   const steps: Readonly<Record<string, number>> = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1, PageDown: page, PageUp: -page, Home: -count, End: count };

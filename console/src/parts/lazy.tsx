@@ -1,4 +1,4 @@
-/** What is large and not in the first view. */
+/** Large parts that the first view does not need. */
 import { lazy, Suspense } from "react";
 
 const LazyEditor = lazy(() => import("./json-editor.tsx").then(({ JsonEditor: component }) => ({ default: component })));

@@ -1,4 +1,4 @@
-/** What an action came to, said in a corner and to screen readers. */
+/** Results of actions, shown in a corner and read by screen readers. */
 import { useSyncExternalStore } from "react";
 import { problemOf } from "./texts.tsx";
 
@@ -31,7 +31,7 @@ export function say(text: string, isBad = false): void {
 
 export const sayProblem = (error: unknown): void => say(problemOf(error), true);
 
-/** Does something, and says what came of it. */
+/** Runs an action and shows its result. */
 export async function act(done: string, action: () => Promise<unknown>): Promise<void> {
   try {
     await action();

@@ -2,14 +2,14 @@ import { type ReactNode, useEffect } from "react";
 
 interface SplitProps {
   readonly children: ReactNode;
-  /** What stands beside the list; undefined: the list stands alone. */
+  /** The detail beside the list; undefined if nothing is open. */
   readonly detail: ReactNode | undefined;
   readonly title: ReactNode;
   readonly onClose: () => void;
   readonly actions?: ReactNode;
 }
 
-/** A list, and what was opened of it, side by side. Escape closes it. */
+/** A list and its open detail, side by side. Escape closes the detail. */
 export function Split({ children, detail, title, onClose, actions }: SplitProps) {
   const isOpen = detail !== undefined;
   useEffect(() => {

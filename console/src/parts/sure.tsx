@@ -2,16 +2,16 @@ import { useState } from "react";
 
 interface SureProps {
   readonly text: string;
-  /** What would happen, as the button that does it says. */
+  /** The text of the button that does it. */
   readonly sure: string;
   readonly onSure: () => void;
 }
 
 const focus = (element: HTMLElement | null): void => element?.focus();
 
-/** Asks again before something that nothing undoes. Keys go on where they were: first to what does nothing. */
+/** Asks for confirmation before an action that cannot be undone. The focus goes to the button that cancels. */
 export function Sure({ text, sure, onSure }: SureProps) {
-  /** Undefined: it was never asked. */
+  /** Undefined if it was never asked. */
   const [isAsked, ask] = useState<boolean>();
   if (isAsked !== true)
     return (

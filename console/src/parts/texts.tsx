@@ -1,7 +1,7 @@
 /** Small things to read: states, times, code, facts. */
 import { type ReactNode, useState } from "react";
 
-/** Colour never stands alone: the sign says the same. */
+/** A sign says the same as the colour. */
 export function HttpStatus({ status }: { readonly status: number }) {
   const [className, sign] = status < 400 ? ["good", "✓"] : status < 500 ? ["warn", "!"] : ["bad", "✕"];
   return (
@@ -11,7 +11,7 @@ export function HttpStatus({ status }: { readonly status: number }) {
   );
 }
 
-/** World time, with one's own behind it. */
+/** World time, followed by local time. */
 export function WorldTime({ seconds, isLong = false }: { readonly seconds: number; readonly isLong?: boolean }) {
   const date = new Date(seconds * 1000);
   const iso = date.toISOString();
@@ -29,7 +29,7 @@ export const rateText = (perSecond: number): string => `${perSecond < 10 ? perSe
 
 export const countOf = (count: number, one: string, many = `${one}s`): string => `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 
-/** JSON in lines where the text is JSON, and the text where not. */
+/** Formats JSON; other text is unchanged. */
 export function pretty(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text), undefined, 2);
@@ -82,7 +82,7 @@ export function Facts({ facts }: { readonly facts: readonly (readonly [string, R
 interface BlockProps {
   readonly title: string;
   readonly children: ReactNode;
-  /** It stands in the view itself, not in a detail that has a title. */
+  /** It is in the view itself, not in a detail with a title. */
   readonly isOwn?: boolean;
 }
 
@@ -95,7 +95,7 @@ export function Block({ title, children, isOwn = false }: BlockProps) {
   );
 }
 
-/** An empty list says what would fill it. */
+/** An empty list explains how to fill it. */
 export function Empty({ title, children }: { readonly title: string; readonly children?: ReactNode }) {
   return (
     <div className="empty">

@@ -1,8 +1,8 @@
-/** The control key of this tab. It is never sent but in a header, and never kept where another tab or a later day could find it (D-271). */
+/** The control key of this tab. It is sent only in a header, and never stored where another tab or a later session could find it (D-271). */
 const NAME = "plaza.control-key";
 const IN_FRAGMENT = /^#key=([^&]+)$/;
 
-/** Takes the key out of the address that `plaza start` printed, so that it is in no link that is copied from there. */
+/** Removes the key from the address that `plaza start` printed, so that a copied link does not contain it. */
 export function takeKeyFromAddress(): void {
   const found = IN_FRAGMENT.exec(location.hash)?.[1];
   if (found === undefined) return;

@@ -2,7 +2,7 @@ import { type FormEvent, useState } from "react";
 import { isKeyValid } from "../api/client.ts";
 import { keepKey } from "./key.ts";
 
-/** Nothing of the server shows before its key is given. */
+/** Nothing of the server is shown before its key is given. */
 export function SignIn({ onSignedIn }: { readonly onSignedIn: () => void }) {
   const [problem, setProblem] = useState<string>();
   const signIn = async (event: FormEvent<HTMLFormElement>): Promise<void> => {

@@ -1,4 +1,4 @@
-/** How many things need attention, in the header of every view; a click names them. */
+/** The number of alerts in the header of every view; a click shows the list. */
 import { useRef } from "react";
 import { useAlerts } from "../api/alerts.ts";
 import { AlertList, LEVELS } from "../parts/alert-list.tsx";
@@ -11,7 +11,7 @@ export const ALERTS_ID = "alerts";
 export function Alerts() {
   const alerts = useAlerts(useWorld());
   const list = useRef<HTMLDivElement>(null);
-  // The worst come first.
+  // The worst ones come first.
   const [className, sign] = alerts?.[0] === undefined ? ["quiet", "✓"] : LEVELS[alerts[0].level];
   return (
     <>
@@ -19,7 +19,7 @@ export function Alerts() {
         <span aria-hidden="true">{sign}</span> <span aria-live="polite">{alerts === undefined ? "… alerts" : countOf(alerts.length, "alert")}</span>
       </button>
       <section popover="auto" id={ALERTS_ID} ref={list} className="alert-window" aria-label="Alerts">
-        <h2>What needs attention</h2>
+        <h2>Needs attention</h2>
         {alerts === undefined || alerts.length === 0 ? (
           <p className="quiet">
             Nothing. Callbacks that fail or are paused, webhooks that lead nowhere, requests that failed, versions that end soon, faults and

@@ -1,4 +1,4 @@
-/** The world's time, stopped, moved or let go; from the header and from the palette. */
+/** Actions that stop, start or move the world's clock, for the header and the palette. */
 import { api, dataOf } from "../api/client.ts";
 import { forgetCopies } from "../api/graph/identities.ts";
 import { clockQuery, queryClient } from "../api/queries.ts";
@@ -11,29 +11,29 @@ async function show(w: string, moved: Promise<Clock>): Promise<void> {
   const clock = await moved;
   queryClient.setQueryData(clockQuery(w).queryKey, { ...clock, readAtMs: Date.now() });
   forgetCopies();
-  // What fell due has happened.
+  // Everything that was due has happened.
   await queryClient.invalidateQueries();
 }
 
 export const freeze = (w: string, frozen: boolean): Promise<void> =>
-  act(frozen ? "The clock stands still" : "The clock runs", () =>
+  act(frozen ? "The clock is stopped" : "The clock runs", () =>
     show(w, dataOf(api.PUT("/v1/worlds/{w}/clock", { params: { path: { w } }, body: { frozen } }))),
   );
 
 export const advance = (w: string, seconds: number): Promise<void> =>
-  act("The clock was moved, and what fell due has happened", () =>
+  act("The clock was moved, and everything that was due has happened", () =>
     show(w, dataOf(api.POST("/v1/worlds/{w}/clock/advance", { params: { path: { w } }, body: { seconds } }))),
   );
 
 export const setClock = (w: string, now: number): Promise<void> =>
   act("The clock was set", () => show(w, dataOf(api.PUT("/v1/worlds/{w}/clock", { params: { path: { w } }, body: { now } }))));
 
-/** What happens by itself next, happens. */
+/** Runs the next scheduled work. */
 export const jumpToNext = (w: string): Promise<void> =>
-  act("What was due next has happened", async () => {
+  act("The next scheduled work has happened", async () => {
     const { now } = await read(w);
     const { data } = await dataOf(api.GET("/v1/worlds/{w}/clock/deadlines", { params: { path: { w } } }));
     const next = data.find(({ time }) => time > now);
-    if (next === undefined) throw new Error("Nothing is due: nothing in this world waits for a time");
+    if (next === undefined) throw new Error("Nothing is scheduled in this world");
     await show(w, dataOf(api.PUT("/v1/worlds/{w}/clock", { params: { path: { w } }, body: { now: Math.ceil(next.time) } })));
   });

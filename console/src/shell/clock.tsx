@@ -17,7 +17,7 @@ export function useNowMs(isOn = true): number {
   return nowMs;
 }
 
-/** The world's time in Unix seconds, going on by itself between two looks at the server. */
+/** The world's time in Unix seconds. It goes on between two requests to the server. */
 export function useWorldNow(w: string): { readonly now: number; readonly isFrozen: boolean } | undefined {
   const { data } = useQuery(clockQuery(w));
   const nowMs = useNowMs(data?.frozen === false);
@@ -25,7 +25,7 @@ export function useWorldNow(w: string): { readonly now: number; readonly isFroze
   return { now: data.frozen ? data.now : data.now + Math.max(0, nowMs - data.readAtMs) / 1000, isFrozen: data.frozen };
 }
 
-/** The world's clock, with one's own beside it where they differ. */
+/** The world's clock, with local time if they differ. */
 export function WorldClock() {
   const world = useWorld();
   const clock = useWorldNow(world);

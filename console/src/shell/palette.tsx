@@ -43,7 +43,7 @@ function useCommands(): readonly Command[] {
   ];
 }
 
-/** Each word that was typed is somewhere in the name. */
+/** Each typed word is somewhere in the name. */
 function isFound(name: string, typed: string): boolean {
   const words = typed.toLowerCase().split(/\s+/);
   return words.every((word) => name.toLowerCase().includes(word));
@@ -96,7 +96,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
               </div>
             ))}
           </div>
-          {found.length === 0 && <p className="block quiet">No view and no command has these words.</p>}
+          {found.length === 0 && <p className="block quiet">No view or command has these words.</p>}
         </Dialog.Content>
       </Dialog.Portal>
     </Dialog.Root>
@@ -106,6 +106,6 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
 function signOut(): void {
   dropKey();
   endTail();
-  // The server refuses what comes without a key, and that shows the sign-in.
+  // The server refuses requests without a key, which shows the sign-in.
   void queryClient.fetchQuery({ ...serverQuery, staleTime: 0 }).catch(() => {});
 }

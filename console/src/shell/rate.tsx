@@ -2,7 +2,7 @@ import { rates, useTail } from "../api/tail.ts";
 import { rateText } from "../parts/texts.tsx";
 import { useNowMs } from "./clock.tsx";
 
-const TEXTS = { live: "● live", waiting: "○ waits: other windows are live", lost: "○ not connected" } as const;
+const TEXTS = { live: "● live", waiting: "○ paused: other windows are live", lost: "○ not connected" } as const;
 
 export function Rate() {
   const { state } = useTail();

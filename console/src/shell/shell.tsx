@@ -9,7 +9,7 @@ import { views } from "./views.ts";
 import { useWorld } from "./world.ts";
 import { WorldSwitcher } from "./world-switcher.tsx";
 
-/** Loaded when it is opened: the first view does without it. */
+/** Loaded when it is opened, because the first view does not need it. */
 const Palette = lazy(() => import("./palette.tsx").then(({ Palette: component }) => ({ default: component })));
 
 export function Shell() {
@@ -18,7 +18,7 @@ export function Shell() {
   const pathname = useLocation({ select: (location) => location.pathname });
   const isFiltered = pathname === "/requests";
   useEffect(() => {
-    // That view reads them by its own filter.
+    // That view has its own filter.
     if (!isFiltered) readTail(world, {});
   }, [world, isFiltered]);
   useEffect(() => {

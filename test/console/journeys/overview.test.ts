@@ -15,7 +15,7 @@ test(
     const labels = `${server.base_url}/v26.0/2001/custom_labels?${query}`;
     const make = (name: string) => fetch(labels, { method: "POST", headers, body: new URLSearchParams({ page_label_name: name }) });
     const person = await personAt(server, { path: "/" });
-    await person.shows("● live", "No request yet", /curl .*custom_labels/, "Nothing is live.", "✓ Nothing does.", "0 alerts");
+    await person.shows("● live", "No request yet", /curl .*custom_labels/, "Nothing is live.", "✓ Nothing needs attention.", "0 alerts");
     expect(new URL(person.page.url()).pathname).toBe("/overview");
     await person.look("overview-empty");
 
@@ -28,7 +28,7 @@ test(
     for (let count = 0; count < 2; count++) await make("gold");
     // The requests, the errors with their reasons, the callers, and the webhooks.
     await person.shows(/3 requests in the last ten minutes; refused 67 %, failed none\./, "2 times", "1001 Demo shop", "v26.0");
-    await person.shows(/custom_labels/, "waiting, retries later", /in \d+ \w+: a webhook is tried again at/);
+    await person.shows(/custom_labels/, "waiting, retries later", /in \d+ \w+: a webhook is sent again to/);
     await person.shows("1 alert");
     const chart = person.page.getByRole("img", { name: /Requests a second in the last ten minutes/ });
     await chart.locator("canvas").waitFor();
@@ -42,7 +42,7 @@ test(
     await alerts.getByText(`The callback ${receiver.url} of app 1001 fails.`).waitFor();
     expect(await person.violations()).toEqual([]);
     await person.look("alerts");
-    await alerts.getByRole("link", { name: "Its callback" }).press("Enter");
+    await alerts.getByRole("link", { name: "Callback" }).press("Enter");
     await alerts.waitFor({ state: "hidden" });
     await person.shows("Fails since");
     await person.press("❚❚ Pause");

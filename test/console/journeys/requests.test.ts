@@ -32,8 +32,8 @@ test(
     const server = await startServer([]);
     const person = await personAt(server, { theme: "dark" });
     await person.open("Faults");
-    await person.shows("Nothing fails on purpose.");
-    await person.choose("A request of", "listPersonas");
+    await person.shows("No fault is in effect.");
+    await person.choose("Operation", "listPersonas");
     await person.fill("Status, 400 to 599", "503");
     await person.press("Make");
     await person.shows("returns 503 with code 2", "once");
@@ -46,7 +46,7 @@ test(
     expect(await person.page.getByText("In the catalogue").count()).toBe(0);
     await person.look("journey-2-found");
     await person.follow("Faults in effect");
-    await person.shows("Nothing fails on purpose.");
+    await person.shows("No fault is in effect.");
     expect(await ask()).toBe(200);
     expect(await person.violations()).toEqual([]);
   },
@@ -76,7 +76,7 @@ test(
     await person.page.keyboard.press("Control+k");
     await person.page.getByRole("combobox", { name: "Search or command" }).fill("move 1 day");
     await person.page.keyboard.press("Enter");
-    await person.shows("The clock was moved, and what fell due has happened");
+    await person.shows("The clock was moved, and everything that was due has happened");
     await person.page.locator("option:checked", { hasText: "page 2001 · app 1001 · expired" }).waitFor({ state: "attached" });
     await person.press("Send");
     await person.shows("! 403", /the session has expired/);

@@ -37,13 +37,13 @@ test(
     // The day itself: the same request is refused.
     await person.open("Time");
     await person.press("+ 30 days");
-    await person.shows("The clock was moved, and what fell due has happened");
+    await person.shows("The clock was moved, and everything that was due has happened");
     await person.press("+ 1 day");
     const late = await fetch(`${server.base_url}/v24.0/8001?access_token=page-token`, { headers: { authorization: "Bearer page-token" } });
     expect(late.status).toBe(400);
     await person.open("Requests");
     await person.row("400");
-    await person.shows("Asked for v24.0, came to none");
+    await person.shows("Asked for v24.0, no version served it");
     await person.look("journey-6-refused");
   },
   JOURNEY_MS,
@@ -61,9 +61,9 @@ test(
     await person.open("Graph");
     await person.choose("Kind", "labels");
     await person.row("vip");
-    await person.press("Delete: Delete it, and what hangs on it");
-    await person.press("Delete it, and what hangs on it");
-    await person.shows("Deleted, with what hangs on it", "No labels yet");
+    await person.press("Delete: Delete it and everything below it");
+    await person.press("Delete it and everything below it");
+    await person.shows("Deleted, with everything below it", "No labels yet");
     await person.look("journey-7-broken");
     await person.open("Worlds");
     await person.press("Restore: Bring default back to before");

@@ -6,7 +6,7 @@ interface Copy {
   readonly untilMs: number;
 }
 
-/** Of the ten minutes that a copy lives. */
+/** A copy is valid for ten minutes. */
 const USED_MS = 480_000;
 const copies = new Map<string, Copy>();
 
@@ -20,7 +20,7 @@ export async function mintCopy(w: string, id: string): Promise<string> {
     copies.set(key, { value: token, untilMs: Date.now() + USED_MS });
     return token;
   } catch (error) {
-    // The token has ended, and the copy with it: the graph itself says what that means for an app.
+    // The token has ended, and the copy with it. The response of the graph shows that.
     if (known !== undefined) return known.value;
     throw error;
   }

@@ -1,4 +1,4 @@
-/** A request of the log, made anew: for curl, and to send it again. */
+/** A request of the log as a new request: for curl, and to send it again. */
 import { forgetCopies } from "./identities.ts";
 
 export interface Sendable {
@@ -34,21 +34,18 @@ export const addressOf = (server: Addresses, surface: string): string =>
     social_login: server.social_login_host,
   })[surface] ?? server.base_url;
 
-/** Stands in the log for a secret, and at the end of what was cut. */
+/** The mark of a secret in the log, and of the end of a cut text. */
 const HIDDEN = "…";
 const IN_QUERY = /(^|&)(access_token|oauth_token)=…/g;
 const IN_JSON = /"access_token"\s*:\s*"…"/g;
 
-/**
- * With `token` in each place where the request had one. Throws where the log holds too little of it: it was cut, or holds a secret that is no
- * token.
- */
+/** With `token` in each place of a token. Throws if the log does not have the whole request: it was cut, or has a secret that is not a token. */
 export function requestAnew({ method, surface, path, query, request_body, story }: Logged, server: Addresses, token: string): Sendable {
   const value = encodeURIComponent(token);
   const anew = (text: string): string => text.replace(IN_QUERY, `$1$2=${value}`).replace(IN_JSON, `"access_token":${JSON.stringify(token)}`);
   const [newQuery, newBody] = [anew(query), anew(request_body)];
   if (path.includes(HIDDEN) || newQuery.includes(HIDDEN) || newBody.includes(HIDDEN))
-    throw new Error("the log holds too little of this request: it is long, or has a secret that is no token");
+    throw new Error("the log does not have the whole request: it is too long, or has a secret that is not a token");
   const isJson = /^\s*[[{]/.test(newBody);
   const hadBearer = story === undefined || story.credentials.some(({ place }) => place === "bearer");
   return {
@@ -69,10 +66,10 @@ export interface Sent {
   readonly body: string;
 }
 
-/** Throws where the server cannot be reached. */
+/** Throws if the server cannot be reached. */
 export async function send({ method, url, headers, body }: Sendable): Promise<Sent> {
   const response = await fetch(url, { method, headers: { ...headers }, ...(body === undefined ? {} : { body }), referrerPolicy: "no-referrer" });
-  // The copy of the token may have ended with a move of the world's clock.
+  // The copy of the token may have expired with a move of the world's clock.
   if (response.status === 401 || response.status === 403) forgetCopies();
   const trace = response.headers.get("x-pf-trace-id") ?? undefined;
   return { status: response.status, trace, headers: [...response.headers], body: await response.text() };

@@ -3,7 +3,7 @@ import { api, dataOf } from "../../api/client.ts";
 import { Block } from "../../parts/texts.tsx";
 import { useWorld } from "../../shell/world.ts";
 
-/** What is due to ads, by the model of ads reporting. `seen` events: with each it is read anew. */
+/** Events that are attributed to ads, by the model of ads reporting. It is read again when `seen`, the number of events, changes. */
 export function AdReport({ app, seen }: { readonly app: string; readonly seen: number }) {
   const w = useWorld();
   const rows = useQuery({
@@ -13,7 +13,7 @@ export function AdReport({ app, seen }: { readonly app: string; readonly seen: n
   }).data?.data;
   if (rows === undefined || rows.length === 0) return null;
   return (
-    <Block isOwn title="Due to ads">
+    <Block isOwn title="Attributed to ads">
       <table className="plain-table">
         <thead>
           <tr>

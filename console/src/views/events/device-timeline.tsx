@@ -1,8 +1,8 @@
-/** A line of time for each touch, with its window, and on it the events that are due to it. Beside each stands the same in words. */
+/** A line for each touch with its window and the events that are attributed to it. A text beside each line says the same. */
 import { WorldTime } from "../../parts/texts.tsx";
 import { type DeviceEvent, type DeviceView, eventText, type Touch, touchText } from "./devices.ts";
 
-/** The newest: more lines than that nobody reads. */
+/** The newest ones; nobody reads more lines. */
 const TOUCHES_MAX = 20;
 /** On both sides. */
 const MARGIN = 0.04;
@@ -30,7 +30,7 @@ export function DeviceTimeline({ device, now }: { readonly device: DeviceView; r
         <TouchLine key={touch.id} touch={touch} events={due.get(touch.id) ?? []} span={span} now={now} />
       ))}
       <li>
-        <span>due to no ad</span>
+        <span>not attributed</span>
         <Line events={due.get(undefined) ?? []} span={span} now={now} />
         <span className="quiet">{counted(due.get(undefined) ?? [])}</span>
       </li>

@@ -1,4 +1,4 @@
-/** A device: what ads did, what its person did, and which of the one is due to which of the other. */
+/** A device: touches of ads, events of its person, and the attribution. */
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { api, dataOf } from "../../api/client.ts";
@@ -39,7 +39,7 @@ export function FindDevice({ device, onFind }: FindDeviceProps) {
 interface DeviceProps {
   readonly app: string;
   readonly device: string;
-  /** Events seen: with each it is read anew. */
+  /** The number of events; it is read again when this changes. */
   readonly seen: number;
 }
 
@@ -72,7 +72,7 @@ export function Device({ app, device, seen }: DeviceProps) {
         </Block>
       )}
       {data.ids.length > 1 && (
-        <Block isOwn title="Its ids">
+        <Block isOwn title="Ids">
           <p>One request or touch named them together: {data.ids.map((id) => id.replace(":", " ")).join(", ")}.</p>
         </Block>
       )}
@@ -88,8 +88,8 @@ function Events({ device: { events, touches } }: { readonly device: DeviceView }
         <tr>
           <th scope="col">Time</th>
           <th scope="col">Event</th>
-          <th scope="col">Due to</th>
-          <th scope="col">Beside</th>
+          <th scope="col">Attributed to</th>
+          <th scope="col">Details</th>
         </tr>
       </thead>
       <tbody>
@@ -103,7 +103,7 @@ function Events({ device: { events, touches } }: { readonly device: DeviceView }
               <td>{eventText(event)}</td>
               <td>
                 {touch === undefined ? (
-                  <span className="quiet">{event.tracked ? "no ad" : "no ad: its tracking is off"}</span>
+                  <span className="quiet">{event.tracked ? "no ad" : "no ad, because its tracking is off"}</span>
                 ) : (
                   <span className="good">
                     ✓ {touchText(touch)}, campaign {touch.campaign_id}
@@ -130,7 +130,7 @@ function RecordTouch({ device }: { readonly device: string }) {
   const ads = useQuery({ queryKey: ["nodes", w, "ads", "device"], queryFn: () => listNodes(w, "ads", undefined) }).data?.data ?? [];
   const [chosen, choose] = useState<string>();
   const ad = chosen ?? (ads[0] === undefined ? undefined : String(ads[0].id));
-  if (ad === undefined) return <p className="quiet">There is no ad. Make one in the graph to record clicks and views.</p>;
+  if (ad === undefined) return <p className="quiet">There is no ad. Create one in the graph to record clicks and views.</p>;
   const record = (done: string, edge: "clicks" | "impressions") =>
     act(done, async () => {
       await dataOf(api.POST(`/v1/worlds/{w}/attribution/${edge}`, { params: { path: { w } }, body: { ad, advertiser_id: device } }));

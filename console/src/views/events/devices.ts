@@ -1,4 +1,4 @@
-/** A device of the control API, in types and words. */
+/** Types and texts of a device of the control API. */
 import type { paths } from "../../../generated/control-api.d.ts";
 import { api, dataOf } from "../../api/client.ts";
 

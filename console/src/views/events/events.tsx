@@ -18,7 +18,7 @@ const route = getRouteApi("/events");
 const KEPT = 1_000;
 
 const PATH = "/v1/worlds/{w}/app-events/{app}/test-events";
-/** The same address also streams, in text; without being asked it does not. */
+/** The address can also stream; without the Accept header it returns JSON. */
 type Read = paths[typeof PATH]["get"]["responses"][200]["content"]["application/json"];
 const readTestEvents = (w: string, app: string) => dataOf(api.GET(PATH, { params: { path: { w, app } } })) as Promise<Read>;
 type TestEvent = Read["data"][number] & { readonly key: string };
@@ -53,7 +53,7 @@ function withoutThose(events: readonly TestEvent[], listed: readonly object[]): 
   return events.filter(({ key: _, ...one }) => !known.has(JSON.stringify(one)));
 }
 
-/** The latest events, and each one as it comes with its verdict. */
+/** The latest events, and each new one with its verdict. */
 function useTestEvents(w: string, app: string | undefined): readonly TestEvent[] {
   const [events, setEvents] = useState<readonly TestEvent[]>([]);
   useEffect(() => {
@@ -89,7 +89,7 @@ export function Events() {
   if (app === undefined)
     return (
       <Empty title="No app yet">
-        <p>Events come from an app. Make one in the graph.</p>
+        <p>Events come from an app. Create one in the graph.</p>
       </Empty>
     );
   return (
@@ -110,7 +110,7 @@ export function Events() {
           device={search.device}
           onFind={(device) => void navigate({ search: (before) => ({ ...before, device }), replace: true })}
         />
-        <span className="quiet">Events show here as they come, each with its verdict.</span>
+        <span className="quiet">Events appear here as they arrive, each with its verdict.</span>
         <span className="space" />
         <ExportLog app={app} />
       </div>
@@ -141,7 +141,7 @@ export function Events() {
   );
 }
 
-/** `seen` events: with each the counts are read anew. */
+/** The counts are read again when `seen`, the number of events, changes. */
 function Sums({ app, seen }: { readonly app: string; readonly seen: number }) {
   const w = useWorld();
   const params = { path: { w, app } };

@@ -10,7 +10,7 @@ interface NameStateProps {
   readonly isActive: boolean;
 }
 
-/** An app has a limited number of names; one that is no longer used gives its place to another. */
+/** An app has a limited number of names. A deactivated name makes room for another. */
 export function NameState({ app, name, isActive }: NameStateProps) {
   const w = useWorld();
   const client = useQueryClient();

@@ -14,9 +14,9 @@ const route = getRouteApi("/explorer");
 const columns: readonly Column<Operation>[] = [
   { id: "method", title: "Method", width: "64px", cell: ({ method }) => <span className="mono">{method}</span> },
   { id: "operation", title: "Operation", width: "minmax(180px, 1fr)", cell: ({ operation }) => operation },
-  { id: "on", title: "On", width: "minmax(110px, 0.6fr)", cell: ({ node_type }) => node_type ?? "" },
+  { id: "on", title: "Node type", width: "minmax(110px, 0.6fr)", cell: ({ node_type }) => node_type ?? "" },
   { id: "path", title: "Path", width: "minmax(180px, 1fr)", cell: ({ path }) => <span className="mono">{path}</span> },
-  { id: "summary", title: "Does", width: "minmax(240px, 2fr)", cell: ({ summary }) => summary },
+  { id: "summary", title: "Summary", width: "minmax(240px, 2fr)", cell: ({ summary }) => summary },
 ];
 const fewer = columns.slice(0, 3);
 const idOf = ({ operation }: Operation): string => operation;

@@ -15,7 +15,7 @@ import { ParameterField } from "./parameter-field.tsx";
 
 const route = getRouteApi("/explorer");
 
-/** Stands for the token in code that is shown; what is copied has a copy of the chosen one. */
+/** The placeholder of the token in shown code; copied code has a copy of the chosen token. */
 const TOKEN = "TOKEN";
 
 export function OperationForm({ operation }: { readonly operation: Operation }) {
@@ -39,7 +39,7 @@ export function OperationForm({ operation }: { readonly operation: Operation }) 
     return requestOf(operation, { id: id === "" ? (own ?? "me") : id, version, values }, server, token);
   };
   const withToken = async (): Promise<Sendable> => {
-    if (identity === undefined) throw new Error("the world has no token that is valid");
+    if (identity === undefined) throw new Error("the world has no valid token");
     return requestWith(await mintCopy(w, identity.id));
   };
   const submit = async (event: FormEvent): Promise<void> => {
@@ -59,8 +59,8 @@ export function OperationForm({ operation }: { readonly operation: Operation }) 
           {operation.scopes.length > 0 && `, with ${operation.scopes.join(", ")}`}.
         </p>
         <div className="field">
-          <span>As</span>
-          <Identity label="As" tokens={tokens} now={now} chosen={identity?.id} onChoose={choose} />
+          <span>Token</span>
+          <Identity label="Token" tokens={tokens} now={now} chosen={identity?.id} onChoose={choose} />
         </div>
         <VersionField versions={operation.versions} chosen={version} onChoose={setVersion} />
         {hasId && (
@@ -116,7 +116,7 @@ interface AsCodeProps {
 function AsCode({ requestWith, withToken }: AsCodeProps) {
   const [language, setLanguage] = useState<Language>("curl");
   return (
-    <Block title="As code">
+    <Block title="Code">
       <div className="actions">
         {(Object.keys(snippets) as Language[]).map((name) => (
           <button type="button" key={name} aria-pressed={language === name} onClick={() => setLanguage(name)}>
@@ -139,11 +139,11 @@ interface Token {
   readonly microblog_user?: string | undefined;
 }
 
-/** The node of that type which a token stands for. */
+/** The id of the token's node, if it has that type. */
 const principalOf = ({ app, page, user, social_account, microblog_user }: Token, nodeType = ""): string | undefined =>
   ({ app, page, user, social_account, microblog_user })[nodeType];
 
-/** One that may, and best of all stands for such a node itself. */
+/** A token that may use the operation, preferably of such a node. */
 function fittingToken<T extends Token>(tokens: readonly T[], { kinds, node_type }: Operation): T | undefined {
   const able = tokens.filter(({ type }) => kinds.includes(type));
   return able.find((token) => token.type !== "app" && principalOf(token, node_type) !== undefined) ?? able[0] ?? tokens[0];

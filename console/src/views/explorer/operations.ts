@@ -1,4 +1,4 @@
-/** Operations of the graph, and requests made of what a person filled in. */
+/** Operations of the graph, and requests from a filled-in form. */
 
 import { api, dataOf } from "../../api/client.ts";
 import { type Addresses, addressOf, type Sendable } from "../../api/graph/request-anew.ts";
@@ -12,11 +12,11 @@ export interface Filled {
   readonly id: string;
   /** Empty: none in the address. */
   readonly version: string;
-  /** What was typed, by the parameter's name. */
+  /** Typed values by the name of the parameter. */
   readonly values: Readonly<Record<string, string>>;
 }
 
-/** The parameters that lists and selections take beside their own. */
+/** The parameters that all lists and selections have. */
 export const generalParameters = ({ takes_fields, is_list }: Operation): Parameter[] => [
   ...(takes_fields ? [general("fields", "string")] : []),
   ...(is_list ? [general("limit", "integer"), general("after", "string")] : []),
@@ -43,7 +43,7 @@ export function shapeOf(schema: Readonly<Record<string, unknown>>): Shape {
   return { kind: schema.type === "integer" || schema.type === "number" ? "number" : "text", choices };
 }
 
-/** Throws where a value is not of its shape. */
+/** Throws for a value that does not have its type. */
 function typedValue({ name, schema }: Parameter, text: string): unknown {
   switch (shapeOf(schema).kind) {
     case "json":
@@ -63,7 +63,7 @@ function typedValue({ name, schema }: Parameter, text: string): unknown {
   }
 }
 
-/** `token` in each place where the operation wants one. */
+/** `token` goes in each place that the operation requires. */
 export function requestOf(operation: Operation, { id, version, values }: Filled, server: Addresses, token: string): Sendable {
   const { method, surface, path, token_places, all_places, parameters } = operation;
   const places = all_places ? token_places : [token_places.includes("bearer") ? "bearer" : (token_places[0] ?? "bearer")];

@@ -8,7 +8,7 @@ interface ParameterFieldProps {
 
 const HINTS: Readonly<Record<string, string>> = { list: "values with commas", json: "JSON" };
 
-/** One parameter, typed in as its schema wants it. Whether it is right is the server's to say: trying wrong values is what people come for. */
+/** A field for a parameter by its schema. Only the server checks the value, because people want to try wrong ones. */
 export function ParameterField({ parameter, value, onChange }: ParameterFieldProps) {
   const { name, required, schema } = parameter;
   const { kind, choices } = shapeOf(schema);
@@ -17,12 +17,12 @@ export function ParameterField({ parameter, value, onChange }: ParameterFieldPro
   return (
     <label className="field">
       <span>
-        <span className="mono">{name}</span> {required && <span className="warn">needed</span>}{" "}
+        <span className="mono">{name}</span> {required && <span className="warn">required</span>}{" "}
         {description !== undefined && <span className="quiet">{description}</span>}
       </span>
       {options.length > 0 ? (
         <select value={value} onChange={({ target }) => onChange(target.value)}>
-          <option value="">left out</option>
+          <option value="">not sent</option>
           {options.map((one) => (
             <option key={one}>{one}</option>
           ))}

@@ -1,4 +1,4 @@
-/** What a fault does, and to what, in words. */
+/** Texts about faults: their effect and what they apply to. */
 export interface FaultWords {
   readonly operation?: string | undefined;
   readonly webhook?: string | undefined;
@@ -22,7 +22,7 @@ export interface FaultWords {
 
 const OF_WEBHOOKS = { lose: "is lost", repeat: "is sent twice", reorder: "is sent after later ones" } as const;
 
-/** What it hits. */
+/** The requests or webhooks that it affects. */
 export function targetOf({ operation, webhook, node, query = {}, token }: FaultWords): string {
   const name = operation ?? webhook ?? "*";
   const what = operation === undefined ? (name === "*" ? "any webhook" : `webhooks of ${name}`) : name === "*" ? "any request" : name;
@@ -35,7 +35,7 @@ export function targetOf({ operation, webhook, node, query = {}, token }: FaultW
   ].join(" ");
 }
 
-/** What becomes of it. */
+/** The effect on a request or webhook. */
 export function effectOf(fault: FaultWords): string {
   const { status, code = 2, rate_limit, retry_after_seconds = 60, latency_ms, body, content_type, reset, cut_body_at, effect } = fault;
   const { body_bytes_per_second: slow } = fault;

@@ -9,36 +9,36 @@ import { NewFault } from "./new-fault.tsx";
 export function Faults() {
   const w = useWorld();
   const client = useQueryClient();
-  // What has met one, and which are used up, changes with every request.
+  // The counters of faults change with every request.
   const { data } = useQuery({
     queryKey: ["faults", w],
     queryFn: () => dataOf(api.GET("/v1/worlds/{w}/faults", { params: { path: { w } } })),
     staleTime: 0,
   });
   const clear = () =>
-    act("Nothing fails on purpose any more", async () => {
+    act("All faults are deleted", async () => {
       await dataOf(api.DELETE("/v1/worlds/{w}/faults", { params: { path: { w } } }));
       await client.invalidateQueries({ queryKey: ["faults", w] });
     });
   const faults = data?.data ?? [];
   return (
     <div className="scroll">
-      <Block isOwn title="Make something fail">
+      <Block isOwn title="Create a fault">
         <NewFault />
       </Block>
       <Block isOwn title="In effect">
         {faults.length === 0 ? (
-          <p className="quiet">Nothing fails on purpose.</p>
+          <p className="quiet">No fault is in effect.</p>
         ) : (
           <>
             <table className="plain-table">
               <thead>
                 <tr>
                   <th scope="col">Fault</th>
-                  <th scope="col">Of</th>
-                  <th scope="col">What becomes of it</th>
+                  <th scope="col">Applies to</th>
+                  <th scope="col">Effect</th>
                   <th scope="col">How often</th>
-                  <th scope="col">Has met</th>
+                  <th scope="col">Affected</th>
                 </tr>
               </thead>
               <tbody>

@@ -22,34 +22,34 @@ interface Effect {
   readonly values?: readonly Value[];
 }
 
-/** What a fault does, and what has to be said of it. */
+/** The effects of faults, with the fields of each. */
 const EFFECTS: Readonly<Record<string, Effect>> = {
   status: {
     name: "returns an error",
     of: "request",
     values: [
       { name: "status", label: "Status, 400 to 599", given: "503", kind: "number", isNeeded: true },
-      { name: "code", label: "Code of the error, 2 when empty", kind: "number" },
+      { name: "code", label: "Error code (default: 2)", kind: "number" },
     ],
   },
-  late: { name: "comes late", of: "request", values: [{ name: "latency_ms", label: "Milliseconds", given: "500", kind: "number", isNeeded: true }] },
-  rate_app: { name: "says that the app's requests are used up", of: "request", is: { rate_limit: "app" }, values: [retryAfter()] },
-  rate_page: { name: "says that the page's requests are used up", of: "request", is: { rate_limit: "page" }, values: [retryAfter()] },
+  late: { name: "is delayed", of: "request", values: [{ name: "latency_ms", label: "Milliseconds", given: "500", kind: "number", isNeeded: true }] },
+  rate_app: { name: "reports that the app's rate limit is reached", of: "request", is: { rate_limit: "app" }, values: [retryAfter()] },
+  rate_page: { name: "reports that the page's rate limit is reached", of: "request", is: { rate_limit: "page" }, values: [retryAfter()] },
   body: {
     name: "has another body",
     of: "request",
     values: [
       { name: "body", label: "Body", given: "<html>502 Bad Gateway</html>", kind: "long", isNeeded: true },
-      { name: "content_type", label: "Content type, unchanged when empty", kind: "text" },
+      { name: "content_type", label: "Content type (default: unchanged)", kind: "text" },
     ],
   },
   cut: {
     name: "breaks off",
     of: "request",
-    values: [{ name: "cut_body_at", label: "After how many bytes", given: "20", kind: "number", isNeeded: true }],
+    values: [{ name: "cut_body_at", label: "Bytes before the end", given: "20", kind: "number", isNeeded: true }],
   },
   slow: {
-    name: "drips",
+    name: "is sent slowly",
     of: "request",
     values: [{ name: "body_bytes_per_second", label: "Bytes a second", given: "100", kind: "number", isNeeded: true }],
   },
@@ -60,13 +60,13 @@ const EFFECTS: Readonly<Record<string, Effect>> = {
 };
 
 function retryAfter(): Value {
-  return { name: "retry_after_seconds", label: "Until how many seconds from now, 60 when empty", kind: "number" };
+  return { name: "retry_after_seconds", label: "Seconds (default: 60)", kind: "number" };
 }
 
 /** `limit=1&after=x`, as in an address. */
 const queryIn = (text: string): Record<string, string> => Object.fromEntries(new URLSearchParams(text));
 
-/** What was filled in; what is empty is left out. */
+/** The filled-in fields; empty ones are left out. */
 function bodyOf({ of, is = {}, values = [] }: Effect, given: FormData): object {
   const text = (name: string): string => String(given.get(name) ?? "").trim();
   const optional = (name: string, value: unknown = text(name)): object => (text(name) === "" ? {} : { [name]: value });
@@ -96,7 +96,7 @@ export function NewFault() {
     try {
       await dataOf(api.POST("/v1/worlds/{w}/faults", { params: { path: { w } }, body }));
       setProblem(undefined);
-      say("Made: what matches first meets it");
+      say("Created: it affects the first match");
       await client.invalidateQueries({ queryKey: ["faults", w] });
     } catch (error) {
       setProblem(problemOf(error));
@@ -144,11 +144,11 @@ export function NewFault() {
   );
 }
 
-/** Which of them meet it. */
+/** The requests or webhooks that it affects. */
 function Narrowed({ of }: Pick<Effect, "of">) {
   return (
     <details>
-      <summary>Only some of them</summary>
+      <summary>Conditions</summary>
       <div className="columns">
         <Narrow name="node" label={of === "request" ? "Id of the node" : "Id of the page or account"} />
         {of === "request" && (
@@ -158,7 +158,7 @@ function Narrowed({ of }: Pick<Effect, "of">) {
           </>
         )}
         <label className="field">
-          Share of those that match, in %
+          Share of matching ones, in %
           <input name="share" type="number" min={0} max={100} />
         </label>
       </div>
@@ -187,10 +187,10 @@ const Choice = ({ label, all, names }: { readonly label: string; readonly all: R
 
 function OfRequests() {
   const operations = useQuery(operationsQuery(useWorld())).data?.data ?? [];
-  return <Choice label="A request of" all="any operation" names={operations.map(({ operation }) => operation)} />;
+  return <Choice label="Operation" all="any operation" names={operations.map(({ operation }) => operation)} />;
 }
 
 function OfWebhooks() {
   const fields = useFields(useWorld()) ?? [];
-  return <Choice label="A webhook of" all="any field" names={[...new Set(fields.map(({ field }) => field))].sort()} />;
+  return <Choice label="Webhook field" all="any field" names={[...new Set(fields.map(({ field }) => field))].sort()} />;
 }

@@ -22,11 +22,11 @@ const columns: readonly Column<Upload>[] = [
   { id: "items", title: "Items", width: "72px", isNumber: true, cell: ({ items }) => items },
   { id: "bad", title: "Bad rows", width: "72px", isNumber: true, cell: ({ bad_rows }) => bad_rows },
 ];
-/** Beside a detail there is less room. */
+/** Beside a detail there is less space. */
 const fewer = columns.filter(({ id }) => id !== "rows" && id !== "bad");
 const idOf = ({ n }: Upload): string => String(n);
 
-/** Product feeds: their items, and each file that they were filled with. */
+/** Product feeds: their items and uploads. */
 export function Feeds() {
   const w = useWorld();
   const navigate = route.useNavigate();
@@ -43,7 +43,7 @@ export function Feeds() {
   if (feed === undefined)
     return (
       <Empty title="No product feed yet">
-        <p>A feed fills a catalog with items. Make a catalog and a feed in the graph.</p>
+        <p>A feed fills a catalog with items. Create a catalog and a feed in the graph.</p>
       </Empty>
     );
   const chosen = feeds.find(({ id }) => String(id) === feed);
@@ -101,7 +101,7 @@ function Uploads({ feed, chosen, onChoose, onClose }: UploadsProps) {
       {error !== null && <Problem error={error} />}
       {rows.length === 0 && isLoaded ? (
         <Empty title="No upload yet">
-          <p>Upload a file of items, as CSV, TSV, XML or JSON lines: each row that is no item is shown with its reason.</p>
+          <p>Upload a file of items, as CSV, TSV, XML or JSON lines: each row that is not an item is shown with the reason.</p>
         </Empty>
       ) : (
         <DataTable

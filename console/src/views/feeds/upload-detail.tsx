@@ -18,7 +18,7 @@ export function UploadStatus({ status }: { readonly status: string }) {
   );
 }
 
-/** What became of each row of a file. */
+/** The report of an upload, row by row. */
 export function UploadDetail({ feed, n }: { readonly feed: string; readonly n: number }) {
   const w = useWorld();
   const client = useQueryClient();
@@ -43,7 +43,7 @@ export function UploadDetail({ feed, n }: { readonly feed: string; readonly n: n
             ["Began", <WorldTime key="time" seconds={data.created_time} isLong />],
             ["Format", format],
             ["Size", `${bytes.toLocaleString("en")} bytes`],
-            ["Only adds", data.update_only === true ? "yes: what the file has not stays" : undefined],
+            ["Only adds items", data.update_only === true ? "yes: items that are not in the file stay" : undefined],
             ["Rows", rows],
             ["Items", `${items}: ${items_added} new, ${items_replaced} replaced, ${items_removed} removed`],
             ["Bad rows", bad_rows],
@@ -51,7 +51,7 @@ export function UploadDetail({ feed, n }: { readonly feed: string; readonly n: n
           ]}
         />
       </Block>
-      <Block title="Rows to look at">
+      <Block title="Reported rows">
         {errors.length === 0 ? (
           <p className="good">✓ None.</p>
         ) : (

@@ -38,7 +38,7 @@ function formOf(file: File): FormData {
   return form;
 }
 
-/** A file as a form, which keeps its name, or the address where the server finds it. */
+/** A file as a form with its name, or the address of the file. */
 export const startUpload = (w: string, feed: string, { file, url, isUpdate }: Chosen) =>
   dataOf(
     api.POST("/v1/worlds/{w}/feeds/{id}/uploads", {

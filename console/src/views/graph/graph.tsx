@@ -73,7 +73,7 @@ export function Graph() {
   );
 }
 
-/** What a list says of its nodes; where it is empty, what it would say. */
+/** The columns of a list of nodes, also of an empty one. */
 const columnsOf = (keys: readonly string[], rows: readonly Entry[]): Column<Entry>[] => [
   { id: "id", title: "id", width: "160px", cell: ({ id }) => <span className="mono">{String(id)}</span> },
   ...keys

@@ -11,7 +11,7 @@ import { createNode, deleteNode, type Entry, kindNamedBy, kindsQuery, nodeQuery,
 
 interface NodeDetailProps {
   readonly kind: { readonly name: string; readonly required: readonly string[] };
-  /** Undefined: a new one is made. */
+  /** Undefined for a new node. */
   readonly id: string | undefined;
   readonly onOpen: (node: { readonly id: string | undefined }) => void;
 }
@@ -32,7 +32,7 @@ export function NodeDetail({ kind, id, onOpen }: NodeDetailProps) {
   const change = async (done: string, action: () => Promise<string | undefined>): Promise<void> => {
     try {
       const next = await action();
-      // One that is gone is not asked for again.
+      // A deleted node is not read again.
       await client.invalidateQueries({ queryKey: ["nodes", w], predicate: ({ queryKey }) => next !== undefined || queryKey[4] !== id });
       say(done);
       setProblem(undefined);
@@ -48,14 +48,14 @@ export function NodeDetail({ kind, id, onOpen }: NodeDetailProps) {
       return String(saved.id);
     });
   const remove = () =>
-    change("Deleted, with what hangs on it", async () => {
+    change("Deleted, with everything below it", async () => {
       await deleteNode(w, kind.name, id ?? "");
       return undefined;
     });
   return (
     <>
       <div className="form">
-        <JsonEditor label={`The ${kind.name}, as a world file has it`} value={text} onChange={setText} />
+        <JsonEditor label={`The ${kind.name}, as in a world file`} value={text} onChange={setText} />
         {problem !== undefined && (
           <p role="alert" className="bad">
             ✕ {problem}
@@ -65,7 +65,7 @@ export function NodeDetail({ kind, id, onOpen }: NodeDetailProps) {
           <button type="button" className="primary" onClick={() => void save()}>
             {id === undefined ? "Make" : "Save"}
           </button>
-          {id !== undefined && <Sure text="Delete" sure="Delete it, and what hangs on it" onSure={() => void remove()} />}
+          {id !== undefined && <Sure text="Delete" sure="Delete it and everything below it" onSure={() => void remove()} />}
         </div>
       </div>
       {entry !== undefined && <Neighbours kind={kind.name} entry={entry} />}
@@ -78,7 +78,7 @@ interface NeighboursProps {
   readonly entry: Entry;
 }
 
-/** The nodes that it names, and the operations that hang on it. */
+/** The nodes that it refers to, and its operations. */
 function Neighbours({ kind, entry }: NeighboursProps) {
   const w = useWorld();
   const kinds = (useQuery(kindsQuery).data ?? []).map(({ name }) => name);
@@ -89,7 +89,7 @@ function Neighbours({ kind, entry }: NeighboursProps) {
   });
   const edges = operations.filter(({ node_type }) => node_type !== undefined && kindNamedBy(node_type, kinds) === kind);
   return (
-    <Block title="From here">
+    <Block title="Related">
       <ul>
         {named.map(({ key, of, id }) => (
           <li key={key}>

@@ -4,7 +4,7 @@ import { api, dataOf } from "../../api/client.ts";
 
 export type Entry = Readonly<Record<string, unknown>>;
 
-/** Every kind has the same requests, so that one of them stands for all in the types. */
+/** All kinds have the same requests, so the types use one of them. */
 const LIST = "/v1/worlds/{w}/nodes/labels";
 const ONE = "/v1/worlds/{w}/nodes/labels/{id}";
 const listPath = (kind: string) => `/v1/worlds/{w}/nodes/${kind}` as typeof LIST;
@@ -50,7 +50,7 @@ export const nodeQuery = (w: string, kind: string, id: string) =>
 export const createNode = (w: string, kind: string, body: Entry) =>
   dataOf(api.POST(listPath(kind), { params: { path: { w } }, body: body as never })) as unknown as Promise<Entry>;
 
-/** What is no longer there is taken back. */
+/** Removed keys are set to null, which restores their defaults. */
 export const updateNode = (w: string, kind: string, id: string, before: Entry, body: Entry) => {
   const gone = Object.keys(before).filter((key) => !Object.hasOwn(body, key));
   const change = Object.fromEntries(Object.entries(body).filter(([key, value]) => JSON.stringify(value) !== JSON.stringify(before[key])));

@@ -1,4 +1,4 @@
-/** What an encoder sends: warnings in words, and each metric over the last minutes. */
+/** The health of an encoder's stream: warnings, and metrics of the last minutes. */
 import { useMemo } from "react";
 import { Chart } from "../../parts/lazy.tsx";
 import { Block } from "../../parts/texts.tsx";
@@ -17,8 +17,8 @@ const metrics: readonly Metric[] = [
   { title: "Frame rate", unit: "fps", of: ({ frames_per_second }) => frames_per_second },
   { title: "Key-frame distance", unit: "ms", of: ({ key_frame_ms }) => key_frame_ms },
   { title: "Sound", unit: "kbit/s", of: ({ audio_bits_per_second }) => audio_bits_per_second / 1_000 },
-  { title: "Sound behind the picture", unit: "ms", of: ({ audio_behind_ms }) => audio_behind_ms },
-  { title: "Drops: times that pictures were missing", unit: "", of: ({ gaps }) => gaps },
+  { title: "Delay of the sound", unit: "ms", of: ({ audio_behind_ms }) => audio_behind_ms },
+  { title: "Gaps in the picture", unit: "", of: ({ gaps }) => gaps },
 ];
 
 export function FeedHealth({ health, samples }: { readonly health: LiveState["health"]; readonly samples: readonly Sample[] }) {

@@ -1,4 +1,4 @@
-/** One live video: what viewers see, what its encoder sends, how it came to its state, and what can be done about it. */
+/** One live video: its player, its stream, its history, and actions. */
 import { useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { api, dataOf } from "../../api/client.ts";
@@ -23,10 +23,10 @@ export function LiveDetail({ video }: { readonly video: LiveVideo }) {
         <Facts
           facts={[
             ["State", <LiveStatus key="state" state={state.state} />],
-            ["Shown as", <code key="status">{state.status}</code>],
+            ["Status", <code key="status">{state.status}</code>],
             ["Id", <code key="id">{video.id}</code>],
             ["Page", page],
-            ["Encoder", feed.is_sending ? (isTest ? "sends a test clip" : "sends") : feed.session === 0 ? "has not come yet" : "does not send"],
+            ["Encoder", feed.is_sending ? (isTest ? "sends a test clip" : "sends") : feed.session === 0 ? "has not connected yet" : "does not send"],
             [
               "Refused",
               refused === undefined ? undefined : (
@@ -52,7 +52,7 @@ export function LiveDetail({ video }: { readonly video: LiveVideo }) {
       </Block>
       <Preview video={video} state={state} />
       <FeedHealth health={state.health} samples={samples} />
-      <Block title="How it came to its state">
+      <Block title="History">
         <Moves history={state.history} now={now} />
       </Block>
     </>
@@ -63,7 +63,7 @@ const RUNS: readonly string[] = ["live", "reconnecting", "key_replaced", "key_de
 const SHOWN: readonly string[] = [...RUNS, "stopped", "processing", "vod"];
 const BEFORE: readonly string[] = ["unpublished", "scheduled_unpublished", "scheduled_live"];
 
-/** An encoder may begin, or come back. */
+/** An encoder may connect, or connect again. */
 const TAKES: readonly string[] = [...BEFORE, "live", "reconnecting", "key_replaced"];
 
 type Move = "publish" | "test-encoder" | "end" | "takedown" | "restore-notice" | "restore";
@@ -81,8 +81,8 @@ function Actions({ state: { id, state, feed, test_encoder: isTest } }: { readonl
       dataOf(api.DELETE("/v1/worlds/{w}/live-videos/{id}/test-encoder", { params: { path: { w, id } } })),
     );
   const possible: readonly (readonly [isPossible: boolean, text: string, done: string, what: Move])[] = [
-    [BEFORE.includes(state), "Publish", "Published: the broadcast has begun", "publish"],
-    [TAKES.includes(state) && !feed.is_sending, "Send a test clip", "The server's own encoder sends a test clip", "test-encoder"],
+    [BEFORE.includes(state), "Publish", "Published: the broadcast began", "publish"],
+    [TAKES.includes(state) && !feed.is_sending, "Send a test clip", "The server's encoder sends a test clip", "test-encoder"],
     [RUNS.includes(state), "■ End the broadcast", "The broadcast has ended", "end"],
     [SHOWN.includes(state), "Take down", "Taken down, and its page has a restore notice", "takedown"],
     [state === "taken_down", "Send the restore notice again", "The restore notice was sent again", "restore-notice"],
@@ -109,7 +109,7 @@ function Actions({ state: { id, state, feed, test_encoder: isTest } }: { readonl
   );
 }
 
-/** What viewers see: the server's own player, in the only frame that this page may have. */
+/** The server's own player, in the only frame that this page may have. */
 function Preview({ video: { id, isEmbeddable, title }, state: { state } }: { readonly video: LiveVideo; readonly state: LiveState }) {
   const w = useWorld();
   const client = useQueryClient();
@@ -121,14 +121,14 @@ function Preview({ video: { id, isEmbeddable, title }, state: { state } }: { rea
       await client.invalidateQueries({ queryKey: ["nodes", w, "live_videos"] });
     });
   return (
-    <Block title="What viewers see">
+    <Block title="Player">
       {!SHOWN.includes(state) ? (
-        <p className="quiet">Nothing: it is not published, or no longer shown.</p>
+        <p className="quiet">The video is not published, or no longer visible.</p>
       ) : isEmbeddable ? (
         <iframe className="player" title={`Player of ${title ?? id}`} src={`${server.base_url}/player/${id}`} allow="autoplay; fullscreen" />
       ) : (
         <>
-          <p className="quiet">Its player is closed to other pages, this one too, until it is embeddable.</p>
+          <p className="quiet">Other pages, such as this one, cannot show the player until the video is embeddable.</p>
           <div className="actions">
             <button type="button" onClick={() => void embed()}>
               Make it embeddable

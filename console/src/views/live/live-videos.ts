@@ -1,4 +1,4 @@
-/** Live videos: all of a world, those that run as they change, and one with what its encoder sends. */
+/** Live videos: the list, running ones as they change, and one with the health of its stream. */
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useMemo, useState } from "react";
 import type { paths } from "../../../generated/control-api.d.ts";
@@ -56,7 +56,7 @@ export function useRunning(w: string): ReadonlyMap<string, LiveState> | undefine
   return running;
 }
 
-/** The broadcasts that run before the others, the newest first. */
+/** Running broadcasts before the others, the newest first. */
 export function useLiveVideos(w: string) {
   const list = useList(["nodes", w, "live_videos", "live"], (after) => listNodes(w, "live_videos", after));
   const running = useRunning(w) ?? NOTHING;
@@ -73,7 +73,7 @@ export function useLiveVideos(w: string) {
 }
 
 export interface Sample {
-  /** Unix seconds, this machine's: the world's clock may stand still. */
+  /** Unix seconds of this machine, because the world's clock may be stopped. */
   readonly at: number;
   readonly health: LiveState["health"];
 }

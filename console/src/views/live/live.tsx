@@ -19,7 +19,7 @@ const columns: readonly Column<LiveVideo>[] = [
   { id: "warnings", title: "Warnings", width: "72px", isNumber: true, cell: ({ running }) => <Warnings count={running?.health?.warnings.length} /> },
 ];
 
-/** Beside a detail there is less room. */
+/** Beside a detail there is less space. */
 const fewer = columns.filter(({ id }) => id === "state" || id === "title" || id === "warnings");
 
 const bitRate = (bits: number | undefined): string => (bits === undefined ? "" : `${Math.round(bits / 1_000)} kbit/s`);
@@ -43,7 +43,7 @@ export function Live() {
   return (
     <>
       <div className="bar">
-        <span className="quiet">Those that run stand first, and change by themselves.</span>
+        <span className="quiet">Running broadcasts come first and are updated.</span>
       </div>
       <Split title="Live video" detail={detail} onClose={close}>
         {error !== null && <Problem error={error} />}
@@ -56,7 +56,7 @@ export function Live() {
           </Empty>
         ) : (
           <DataTable
-            label="Live videos, those that run first"
+            label="Live videos, running ones first"
             columns={detail === undefined ? columns : fewer}
             rows={rows}
             idOf={idOf}

@@ -32,16 +32,16 @@ export function LiveStatus({ state }: { readonly state: string }) {
 export const stateText = (state: string): string => LOOKS[state]?.[2] ?? state;
 
 const EVENTS: Readonly<Record<string, string>> = {
-  feed_started: "an encoder began to send",
+  feed_started: "an encoder connected",
   feed_refused: "an encoder was refused",
-  feed_lost: "the encoder broke off, or stopped",
-  feed_missed: "no encoder came in time",
+  feed_lost: "the encoder disconnected",
+  feed_missed: "no encoder connected in time",
   audio_missing: "no sound came",
   storage_missing: "the recording could not be stored",
   key_regenerated: "it got a new stream key",
   key_replaced: "it got a new stream key while its encoder sent",
   reconnect_window_closed: "the encoder did not come back in time",
-  new_key_window_closed: "nobody made a new stream key in time",
+  new_key_window_closed: "nobody created a new stream key in time",
   end_signalled: "the broadcast was ended",
   sealing_failed: "sealing the recording failed",
   sealed: "the recording was sealed",
@@ -57,7 +57,7 @@ export const eventText = (event: string): string => EVENTS[event] ?? event.repla
 
 /** How long each state lasted, as a bar, and each move in words. `now`: Unix seconds of the world. */
 export function Moves({ history, now }: { readonly history: LiveState["history"]; readonly now: number }) {
-  if (history.length === 0) return <p className="quiet">Nothing has happened to it since it was made.</p>;
+  if (history.length === 0) return <p className="quiet">Its state has not changed since it was created.</p>;
   const from = history[0]?.time ?? now;
   const whole = Math.max(1, now - from);
   return (

@@ -1,4 +1,4 @@
-/** Who uses the platform, in which versions, and which of those are about to end. */
+/** The apps that send requests, with their versions and the versions' ends. */
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useMemo } from "react";
@@ -12,7 +12,7 @@ import { Panel } from "./panel.tsx";
 
 const SHOWN = 10;
 const DAY = 86_400;
-/** As long as the end of a version is known before. */
+/** The end of a version is announced this long before. */
 const SOON_DAYS = 90;
 
 interface Caller {
@@ -39,7 +39,7 @@ const callersOf = (lines: readonly RequestLine[]): readonly Caller[] =>
     .sort((one, other) => other.count - one.count)
     .slice(0, SHOWN);
 
-/** The versions that each app asks for and that do something else on that day, as `app version`. */
+/** The versions of apps that change on that day, as `app version`. */
 function useChanges(w: string, day: string | undefined, uses: string): ReadonlySet<string> {
   const { data } = useQuery({
     queryKey: ["outlook", w, day, uses],
@@ -63,8 +63,8 @@ export function Callers({ tail: { lines } }: { readonly tail: Tail }) {
   const apps = useQuery({ queryKey: ["nodes", w, "apps", "names"], queryFn: () => listNodes(w, "apps", undefined) }).data?.data;
   const nameOf = (id: string): string => String(apps?.find((one) => one.id === id)?.name ?? "");
   return (
-    <Panel title="Who uses it" more={<Link to="/versions">Versions</Link>}>
-      {callers.length === 0 && <p className="quiet">Nobody yet. Apps show here with what they ask for, and in which version.</p>}
+    <Panel title="Apps" more={<Link to="/versions">Versions</Link>}>
+      {callers.length === 0 && <p className="quiet">No app has sent a request yet. Apps appear here with their versions.</p>}
       {callers.length > 0 && (
         <table className="plain-table">
           <thead>

@@ -8,7 +8,7 @@ import { Panel } from "./panel.tsx";
 
 const SHOWN = 4;
 
-/** What happens by itself, by the world's clock. */
+/** Scheduled work of the world's clock. */
 export function DueNext() {
   const w = useWorld();
   const clock = useWorldNow(w);
@@ -17,7 +17,7 @@ export function DueNext() {
   return (
     <Panel title="Due next" more={<Link to="/time">{next !== undefined && next.length > SHOWN ? `All ${next.length}` : "The clock"}</Link>}>
       {next?.length === 0 && (
-        <p className="quiet">Nothing. Retries of webhooks, deadlines of live videos and other work that waits for a time show here.</p>
+        <p className="quiet">Nothing is due. Retries of webhooks, deadlines of live videos and other scheduled work appear here.</p>
       )}
       {next !== undefined && next.length > 0 && (
         <>
@@ -33,7 +33,7 @@ export function DueNext() {
             <button type="button" onClick={() => void jumpToNext(w)}>
               Jump to the next
             </button>
-            {clock?.isFrozen === true && <span className="warn">! The clock is stopped: none of it comes by itself.</span>}
+            {clock?.isFrozen === true && <span className="warn">! The clock is stopped, so nothing of this happens.</span>}
           </div>
         </>
       )}

@@ -1,4 +1,4 @@
-/** The last requests that did not succeed, the same ones together, each with what it means. */
+/** The last requests that did not succeed, grouped, each with its explanation. */
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useEffect } from "react";
@@ -71,7 +71,7 @@ export function LatestErrors({ tail: { errors } }: { readonly tail: Tail }) {
 
 type Catalogue = Parameters<typeof entriesOf<{ name: string; code: number; status: number; when: string }>>[0];
 
-/** What the response says, and when such an error happens, where the catalogue has one alone. */
+/** The message of the response, and the cause in the catalogue if there is exactly one. */
 function Meaning({ request, catalogue }: { readonly request: Refused; readonly catalogue: Catalogue }) {
   const said = errorIn(request.response_body);
   const [entry, another] = entriesOf(catalogue, { status: request.status, said });

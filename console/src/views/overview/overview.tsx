@@ -1,4 +1,4 @@
-/** What the platform just did, why, and what to do next: the first thing that a person sees. */
+/** The first view: recent activity, problems, and scheduled work. */
 import { Link } from "@tanstack/react-router";
 import { useAlerts } from "../../api/alerts.ts";
 import { useTailBySecond } from "../../api/tail.ts";
@@ -38,9 +38,9 @@ function Attention({ world }: { readonly world: string }) {
   const alerts = useAlerts(world);
   return (
     <Panel title="Needs attention">
-      {alerts?.length === 0 && <p className="good">✓ Nothing does.</p>}
+      {alerts?.length === 0 && <p className="good">✓ Nothing needs attention.</p>}
       {alerts?.length === 0 && (
-        <p className="quiet">Callbacks that fail, requests that failed, versions that end soon, faults and interrupted broadcasts show here.</p>
+        <p className="quiet">Failing callbacks, failed requests, versions that end soon, faults and interrupted broadcasts appear here.</p>
       )}
       {alerts !== undefined && alerts.length > 0 && <AlertList alerts={alerts} />}
     </Panel>

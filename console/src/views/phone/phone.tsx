@@ -12,7 +12,7 @@ import { Thread } from "./thread.tsx";
 const route = getRouteApi("/phone");
 const ALL = {};
 
-/** The person in the app, and beside it what goes out because of what they do. */
+/** A person in the app, and beside it the webhooks that they cause. */
 export function Phone() {
   const w = useWorld();
   const { account } = route.useSearch();
@@ -27,8 +27,8 @@ export function Phone() {
   if (accounts === undefined) return null;
   if (chosen === undefined || id === undefined)
     return (
-      <Empty title="Nobody holds the phone">
-        <p>A person in the app is a social account. Make one in the graph, with a username, a social-scoped id and a page.</p>
+      <Empty title="No account in the app">
+        <p>A person in the app is a social account. Create one in the graph, with a username, a social-scoped id and a page.</p>
       </Empty>
     );
   return (
@@ -51,7 +51,7 @@ export function Phone() {
           <Comments key={`comments ${w} ${id}`} account={id} />
         </div>
         <section className="scroll" aria-label="Webhooks of this account" tabIndex={0}>
-          <h2 className="block">Webhooks that go out</h2>
+          <h2 className="block">Webhooks</h2>
           {caused.length === 0 && (
             <p className="block quiet">
               None yet. An app gets them if it is subscribed to messages and comments, connected to the account, and holds a token of it.

@@ -20,7 +20,7 @@ interface ThreadProps {
   readonly scoped: string | undefined;
 }
 
-/** What the person wrote here, and what apps have sent as far as the log of requests knows it. */
+/** The person's messages, and the apps' messages in the log of requests. */
 export function Thread({ account, scoped }: ThreadProps) {
   const w = useWorld();
   const [own, setOwn] = useState<readonly Message[]>([]);
@@ -76,7 +76,7 @@ interface PressProps {
   readonly onPressed: (title: string, mid: string) => void;
 }
 
-/** Messages to oneself bring no buttons, so a person says what stands on the one that they press. */
+/** Messages to oneself have no buttons, so a person types the title of the one that they press. */
 function Press({ account, mid, onPressed }: PressProps) {
   const w = useWorld();
   const press = async (event: FormEvent<HTMLFormElement>): Promise<void> => {

@@ -21,15 +21,15 @@ export function Again({ request, onSent }: { readonly request: StoriedRequest; r
   const [chosen, choose] = useState<string>();
   const alive = tokens.filter(({ revoked_at }) => revoked_at === 0);
   const had = request.story?.credentials.find(({ token }) => token !== undefined);
-  // The token itself; or where that was a copy or is no longer valid, one of its kind; or one of the app.
+  // The token itself; if it was a copy or is no longer valid, another one of its kind, or one of the app.
   const found = alive.find(({ id }) => id === had?.token) ?? alive.find(({ type, app }) => type === had?.type && app === had.app);
   const own = alive.filter(({ app }) => app === request.app);
-  // Without its story: one of what the path names, such as a page.
+  // Without a recorded trace: a token of a node in the path, such as a page.
   const named = own.find((token) => ownerOf(token) !== "" && request.path.split("/").includes(ownerOf(token)));
   const identity = chosen ?? (found ?? named ?? own[0] ?? alive[0])?.id;
   const anew = async (): Promise<Sendable> => {
     if (server === undefined) throw new Error("the server's addresses are not known yet");
-    if (identity === undefined) throw new Error("the world has no token that is valid");
+    if (identity === undefined) throw new Error("the world has no valid token");
     return requestAnew(request, server, await mintCopy(world, identity));
   };
   const sendAgain = async (): Promise<void> => {

@@ -4,12 +4,12 @@ import { deliveryQuery } from "../../api/queries.ts";
 import { Block, HttpStatus } from "../../parts/texts.tsx";
 import { useWorld } from "../../shell/world.ts";
 
-/** The webhooks that were stored with what a request wrote. */
+/** The webhooks that a request caused. */
 export function Caused({ ids }: { readonly ids: readonly string[] }) {
   const world = useWorld();
   const deliveries = useQueries({ queries: ids.map((id) => deliveryQuery(world, id)) });
   return (
-    <Block title="Caused">
+    <Block title="Caused webhooks">
       {ids.length === 0 && <p className="quiet">No webhook.</p>}
       <ul>
         {deliveries.map(({ data }, at) => (

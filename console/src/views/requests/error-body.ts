@@ -1,4 +1,4 @@
-/** What a response says is wrong, and the entries of the catalogue that it may be. */
+/** Reads the error of a response, and finds its entries in the catalogue. */
 
 interface GraphErrorBody {
   readonly message?: string;
@@ -34,7 +34,7 @@ interface Refused {
 }
 
 export function entriesOf<T extends CatalogueEntry>(catalogue: readonly T[] | undefined, { status, said, story }: Refused): readonly T[] {
-  // An error that was asked for by its status has no cause that the catalogue knows.
+  // The error of a fault has no cause in the catalogue.
   if (catalogue === undefined || (story?.fault !== undefined && story.error === "internalError")) return [];
   if (story?.error !== undefined) return catalogue.filter(({ name }) => name === story.error);
   return catalogue.filter(

@@ -4,7 +4,7 @@ import { tokensQuery, useServer } from "../../api/queries.ts";
 import { Code, CopyButton, Empty } from "../../parts/texts.tsx";
 import { useWorld } from "../../shell/world.ts";
 
-/** What would fill the list, ready to paste. */
+/** A first request to paste, for an empty list. */
 export function FirstRequest({ isFiltered }: { readonly isFiltered: boolean }) {
   const world = useWorld();
   const server = useServer(world);
@@ -14,7 +14,7 @@ export function FirstRequest({ isFiltered }: { readonly isFiltered: boolean }) {
   if (server === undefined || token === undefined)
     return (
       <Empty title="No request yet">
-        <p>Requests show here as they come. To make some, load a world file or make an app and a token with the control API.</p>
+        <p>Requests appear here as they arrive. To send some, load a world file or create an app and a token with the control API.</p>
       </Empty>
     );
   const node = token.page ?? token.user ?? token.social_account ?? token.app;

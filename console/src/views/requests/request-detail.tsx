@@ -16,7 +16,7 @@ interface RequestDetailProps {
 export type StoriedRequest = NonNullable<ReturnType<typeof useRequest>["data"]>;
 const useRequest = (w: string, trace: string) => useQuery(requestQuery(w, trace));
 
-/** The story of one request: asked, who, which version, may, did, answered, caused. */
+/** One request with its trace: caller, version, permission, steps, response, webhooks. */
 export function RequestDetail({ trace, onOpen }: RequestDetailProps) {
   const world = useWorld();
   const { data: request, error } = useRequest(world, trace);
@@ -50,19 +50,19 @@ export function RequestDetail({ trace, onOpen }: RequestDetailProps) {
       </Block>
       {story?.fault !== undefined && <MetFault text={story.fault} />}
       {status >= 400 && <ErrorExplained request={request} />}
-      <Block title="Asked">
+      <Block title="Request">
         {query !== "" && <Code label="Query" text={decodedQuery(query)} />}
         {request_body !== "" && <Code label="Body of the request" text={pretty(request_body)} />}
         {query === "" && request_body === "" && <p className="quiet">No parameters.</p>}
         {story?.parameters !== undefined && story.parameters !== "{}" && (
           <>
-            <p className="quiet">As the contract understood it:</p>
-            <Code label="Parameters as understood" text={pretty(story.parameters)} />
+            <p className="quiet">As Plaza read them:</p>
+            <Code label="Parameters as read" text={pretty(story.parameters)} />
           </>
         )}
       </Block>
       {story === undefined ? <NoStory app={request.app} /> : <Story request={request} story={story} />}
-      <Block title="Answered">
+      <Block title="Response">
         {response_body === "" ? <p className="quiet">No body.</p> : <Code label="Body of the response" text={pretty(response_body)} />}
       </Block>
       {story !== undefined && <Caused ids={story.deliveries} />}
@@ -70,13 +70,13 @@ export function RequestDetail({ trace, onOpen }: RequestDetailProps) {
   );
 }
 
-/** What happened to it was asked for, and its cause is no mistake of the caller. */
+/** The request was affected by a fault, so its error is not the caller's mistake. */
 function MetFault({ text }: { readonly text: string }) {
   const { id, operation: _, ...fault } = JSON.parse(text) as FaultWords & { readonly id: string };
   return (
     <Block title="Fault">
       <p className="warn">
-        ! It met fault {id}, made on purpose: it {effectOf(fault)}.
+        ! Affected by fault {id}: it {effectOf(fault)}.
       </p>
       <Link to="/faults" search={({ world }) => ({ world })}>
         Faults in effect
@@ -99,9 +99,9 @@ const decodedQuery = (query: string): string =>
 
 function NoStory({ app }: { readonly app: string | undefined }) {
   return (
-    <Block title="Who, and by which policy">
+    <Block title="Caller and policy">
       {app !== undefined && <p>App {app}.</p>}
-      <p className="quiet">The rest was not recorded: nobody watched. Send it again, or with debug=all.</p>
+      <p className="quiet">The rest was not recorded, because nobody watched. Send the request again, or with debug=all.</p>
     </Block>
   );
 }
@@ -118,8 +118,8 @@ function Story({ request, story }: { readonly request: StoriedRequest; readonly 
   const total = steps.reduce((sum, { duration_ms }) => sum + duration_ms, 0);
   return (
     <>
-      <Block title="Who">
-        {credentials.length === 0 && <p className="quiet">No token that is valid.</p>}
+      <Block title="Caller">
+        {credentials.length === 0 && <p className="quiet">No valid token.</p>}
         <ul>
           {credentials.map(({ place, type, token, app, refusal }) => (
             <li key={place}>
@@ -136,19 +136,19 @@ function Story({ request, story }: { readonly request: StoriedRequest; readonly 
       </Block>
       <Block title="Version">
         <p>
-          Asked for {version.asked ?? "none"}, {version.served === undefined ? "came to none" : `served by ${version.served}`}
+          Asked for {version.asked ?? "none"}, {version.served === undefined ? "no version served it" : `served by ${version.served}`}
           {version.upgraded_from === undefined ? "" : `, upgraded from ${version.upgraded_from}`}.
         </p>
       </Block>
-      <Block title="May">
+      <Block title="Permission">
         {node !== undefined && (
           <p>
             On the {node.type} {node.id}
-            {is_concealed === true && <span className="warn">, which the caller may not know of: the response is that of a missing one</span>}.
+            {is_concealed === true && <span className="warn">, which the caller may not see: the response is the same as for a missing node</span>}.
           </p>
         )}
         {policy === undefined ? (
-          <p className="quiet">It was refused before a policy decided.</p>
+          <p className="quiet">The request was refused before a policy was checked.</p>
         ) : (
           <p>
             Policy <strong>{policy.name}</strong>: {policy.summary}. Tokens: {policy.kinds.join(", ") || "none"}
@@ -156,7 +156,7 @@ function Story({ request, story }: { readonly request: StoriedRequest; readonly 
           </p>
         )}
       </Block>
-      <Block title="Did">
+      <Block title="Steps">
         <div className="steps" aria-hidden="true">
           {steps.map(({ name, duration_ms }) => (
             <span key={name} style={{ flexGrow: duration_ms / (total || 1) }} />

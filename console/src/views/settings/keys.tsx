@@ -9,7 +9,7 @@ import { keepKey } from "../../session/key.ts";
 /** A key's times are the machine's own, in seconds that are rounded up. */
 const isValid = ({ expires_at }: { readonly expires_at: number }): boolean => expires_at === 0 || expires_at - 1 > Date.now() / 1000;
 
-/** Time to give the new key to all that use the old one. */
+/** In this time every program can get the new key. */
 const OVERLAP_SECONDS = 86_400;
 
 export function Keys() {
@@ -57,13 +57,13 @@ export function Keys() {
         ))}
       </ul>
       <form className="actions" onSubmit={(event) => void make(event)}>
-        <input name="name" aria-label="What the key is for" placeholder="What it is for" required />
+        <input name="name" aria-label="Purpose of the key" placeholder="Purpose" required />
         <select name="access" aria-label="Access">
           <option value="read">may read</option>
           <option value="full">may do everything</option>
         </select>
-        <button type="submit">Make a key</button>
-        <Sure text="Replace the key of this tab" sure="Replace it: the old one ends in a day" onSure={() => void replace()} />
+        <button type="submit">Create a key</button>
+        <Sure text="Replace the key of this tab" sure="Replace it; the old key is valid for another day" onSure={() => void replace()} />
       </form>
       {value !== undefined && (
         <>

@@ -1,4 +1,4 @@
-/** The server as a process: the key that seals its secrets, and its end. */
+/** The server as a process: its sealing key, and its end. */
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { api, dataOf } from "../../api/client.ts";
 import { serverQuery } from "../../api/queries.ts";
@@ -14,7 +14,7 @@ export function SealingKey() {
   const key = ["sealing-key"];
   const { data } = useQuery({ queryKey: key, queryFn: () => dataOf(api.GET("/v1/sealing-key")) });
   const rotate = () =>
-    act("Replaced: stored secrets are sealed anew in the background", async () => {
+    act("Replaced: stored secrets are sealed with the new key in the background", async () => {
       await dataOf(api.POST("/v1/sealing-key/rotate", { body: { overlap_seconds: OVERLAP_SECONDS } }));
       await client.invalidateQueries({ queryKey: key });
     });
@@ -22,15 +22,15 @@ export function SealingKey() {
   const { key_id, previous, waiting } = data;
   return (
     <Block isOwn title="Sealing key">
-      <p className="quiet">It seals the secrets that are stored, such as those of apps.</p>
+      <p className="quiet">The key seals stored secrets, such as those of apps.</p>
       <Facts
         facts={[
           ["Key", key_id],
-          ["Before it", previous.map((one) => one.key_id).join(", ")],
-          ["Still to seal", waiting === 0 ? "nothing" : `${waiting} secrets`],
+          ["Older keys", previous.map((one) => one.key_id).join(", ")],
+          ["Secrets to seal again", waiting === 0 ? "nothing" : `${waiting} secrets`],
         ]}
       />
-      <Sure text="Replace it" sure="Replace the sealing key; copy its file to your backup afterwards" onSure={() => void rotate()} />
+      <Sure text="Replace it" sure="Replace the sealing key; then copy its file to your backup" onSure={() => void rotate()} />
     </Block>
   );
 }
@@ -50,7 +50,7 @@ export function Server() {
           ["Data", data],
         ]}
       />
-      <Sure text="Stop it" sure="Stop the server; what runs has 10 s to end" onSure={() => void stop()} />
+      <Sure text="Stop it" sure="Stop the server; running requests have 10 s to end" onSure={() => void stop()} />
     </Block>
   );
 }

@@ -16,7 +16,7 @@ export function Settings() {
   return (
     <div className="scroll">
       <Addresses />
-      <Block isOwn title="Look">
+      <Block isOwn title="Theme">
         <div className="actions">
           {themes.map((name) => (
             <button

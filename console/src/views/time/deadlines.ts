@@ -1,19 +1,19 @@
-/** What happens by itself next. */
+/** The next scheduled work. */
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { api, dataOf } from "../../api/client.ts";
 
-/** What each kind of deadline does, for people. */
+/** A text for each kind of scheduled work. */
 const KINDS: Readonly<Record<string, string>> = {
-  webhook_retry: "a webhook is tried again at",
+  webhook_retry: "a webhook is sent again to",
   webhook_retention: "webhooks that are old enough are deleted:",
   webhook_callback_alert: "a callback that still fails becomes an alert:",
   webhook_reroute: "webhooks that wait are given to another callback:",
   webhook_unsubscribe: "webhooks of an app that unsubscribed end:",
   live_video_deadline: "a deadline of the live video",
-  live_recording_removal: "the recording is removed of the deleted live video",
-  feed_fetch: "the file is fetched of the feed",
-  feed_ingestion: "the file is read of the upload",
+  live_recording_removal: "the recording of a deleted live video is removed:",
+  feed_fetch: "the file of a feed is fetched:",
+  feed_ingestion: "the file of an upload is read:",
   app_event_retention: "raw app events that are old enough are deleted:",
 };
 

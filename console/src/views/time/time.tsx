@@ -15,7 +15,7 @@ const steps = [
   ["30 days", 2_592_000],
 ] as const;
 
-/** Read anew with each webhook that is tried. */
+/** Read again after each attempt of a webhook. */
 function useDeadlinesLive(w: string, now: number) {
   const client = useQueryClient();
   useEffect(() => {
@@ -61,7 +61,7 @@ export function Time() {
           <button type="submit">Set</button>
         </form>
       </Block>
-      <Block isOwn title="What happens by itself next">
+      <Block isOwn title="Scheduled">
         {next.length > 0 && (
           <div className="actions">
             <button type="button" className="primary" onClick={() => void jumpToNext(w)}>
@@ -83,14 +83,14 @@ interface DeadlinesProps {
 
 function Deadlines({ deadlines, now, onJump }: DeadlinesProps) {
   if (deadlines.length === 0)
-    return <p className="quiet">Nothing is due. Retries of webhooks, deadlines of live videos and other work that waits for a time show here.</p>;
+    return <p className="quiet">Nothing is due. Retries of webhooks, deadlines of live videos and other scheduled work appear here.</p>;
   return (
     <table className="plain-table">
       <thead>
         <tr>
           <th scope="col">When</th>
           <th scope="col">In</th>
-          <th scope="col">What</th>
+          <th scope="col">Event</th>
           <th scope="col">
             <span className="hidden">Go there</span>
           </th>

@@ -32,7 +32,7 @@ function Life({ token: { revoked_at, expires_at }, now }: { readonly token: Toke
 
 const columnsAt = (now: number): Column<Token>[] => [
   { id: "type", title: "Type", width: "120px", cell: ({ type }) => type },
-  { id: "of", title: "Of", width: "120px", cell: ownerOf },
+  { id: "of", title: "Owner", width: "120px", cell: ownerOf },
   { id: "app", title: "App", width: "96px", cell: ({ app }) => app },
   { id: "life", title: "State", width: "96px", cell: (token) => <Life token={token} now={now} /> },
   { id: "scopes", title: "Scopes", width: "minmax(160px, 1fr)", cell: ({ scopes }) => scopes.join(", ") },
@@ -51,7 +51,7 @@ export function Tokens() {
   return (
     <>
       <div className="bar">
-        <span className="quiet">A token's value is stored nowhere: it is shown once, when it is made.</span>
+        <span className="quiet">The value of a token is stored nowhere. It is shown once, when the token is created.</span>
         <span className="space" />
         <button type="button" className="primary" onClick={() => choose(NEW)}>
           Make a token
@@ -61,7 +61,7 @@ export function Tokens() {
       <Split title={chosen === NEW ? "New token" : "Token"} detail={detail} onClose={close}>
         {rows.length === 0 && isLoaded ? (
           <Empty title="No token yet">
-            <p>A token lets an app act as a page, a person or an account. Make an app and a page first, then a token for them.</p>
+            <p>A token lets an app act as a page, a person or an account. Create an app and a page first, then a token for them.</p>
           </Empty>
         ) : (
           <DataTable
@@ -112,7 +112,7 @@ function TokenDetail({ token, now }: { readonly token: Token; readonly now: numb
         <Link to="/explorer" search={({ world }) => ({ world, as: id })}>
           Use it in the explorer
         </Link>
-        <CopyButton label="Copy the value of a ten-minute copy" text={() => mintCopy(w, id)} />
+        <CopyButton label="Copy a ten-minute token" text={() => mintCopy(w, id)} />
         {revoked_at === 0 && <Sure text="Revoke" sure="Revoke it, and its copies" onSure={() => void revoke()} />}
       </div>
     </Block>

@@ -1,4 +1,4 @@
-/** How long each version lives, as bars over time, with the dates as text. */
+/** The lifetimes of versions as bars, with the dates as text. */
 interface Version {
   readonly version: string;
   readonly released: number;

@@ -12,7 +12,7 @@ const DAY = 86_400;
 
 const isoDay = (seconds: number): string => new Date(seconds * 1000).toISOString().slice(0, 10);
 
-/** Which versions live when, and what a later date would do to the requests that were made. */
+/** The lifetimes of versions, and the effect of a later date on the last requests. */
 export function Versions() {
   const w = useWorld();
   const navigate = route.useNavigate();
@@ -34,7 +34,7 @@ export function Versions() {
   const changed = used.filter(({ served_now, served_then }) => served_now !== served_then);
   return (
     <div className="scroll">
-      <Block isOwn title="What a date does to the requests of apps">
+      <Block isOwn title="Requests of apps at a date">
         <div className="actions">
           <label>
             On <input type="date" value={day} onChange={({ target }) => look(target.value)} />
@@ -48,10 +48,8 @@ export function Versions() {
             Move the world's clock there
           </button>
         </div>
-        {used.length === 0 && <p className="quiet">No app has made a request yet. The last 1,000 requests are looked at.</p>}
-        {used.length > 0 && changed.length === 0 && (
-          <p className="good">✓ Every request that was made would be served by the same version on that day.</p>
-        )}
+        {used.length === 0 && <p className="quiet">No app has sent a request yet. The last 1,000 requests count.</p>}
+        {used.length > 0 && changed.length === 0 && <p className="good">✓ On that day every request would be served by the same version.</p>}
         {used.length > 0 && <Outlook used={used} day={day} />}
       </Block>
       <Block isOwn title="Versions of marketing operations">
@@ -82,13 +80,13 @@ interface Calendar {
   readonly migrations: readonly { readonly name: string; readonly end: number }[];
 }
 
-/** What changes for apps after now: the first whole day after each. */
+/** Coming changes for apps: the first whole day after each. */
 function turnsOf({ marketing, platform, migrations }: Calendar, now: number): readonly { readonly on: string; readonly text: string }[] {
   const turns = [
     ...marketing.flatMap(({ version, until }) => (until === undefined ? [] : [{ at: until, what: `marketing ${version} ends` }])),
     ...marketing.map(({ version, released }) => ({ at: released, what: `marketing ${version} comes` })),
     ...platform.map(({ version, released }) => ({ at: released, what: `${version} comes` })),
-    ...migrations.map(({ name, end }) => ({ at: end, what: `${name} is on for all` })),
+    ...migrations.map(({ name, end }) => ({ at: end, what: `${name} is on for all apps` })),
   ];
   return turns
     .filter(({ at }) => at > now)
@@ -96,13 +94,13 @@ function turnsOf({ marketing, platform, migrations }: Calendar, now: number): re
     .map(({ at, what }) => ({ on: isoDay(Math.ceil(at / DAY) * DAY), text: `${isoDay(at)} ${what}` }));
 }
 
-/** What each version changed. */
+/** The changes of each version. */
 function Changes({ versions }: { readonly versions: readonly { readonly version: string; readonly affects: readonly string[] }[] }) {
   const changed = versions.filter(({ affects }) => affects.length > 0);
   if (changed.length === 0) return null;
   return (
     <details>
-      <summary>What each version changed</summary>
+      <summary>Changes by version</summary>
       <ul>
         {changed.map(({ version, affects }) => (
           <li key={version}>
@@ -134,7 +132,7 @@ function Outlook({ used, day }: OutlookProps) {
         <tr>
           <th scope="col">App</th>
           <th scope="col">Operation</th>
-          <th scope="col">Asked for</th>
+          <th scope="col">Requested</th>
           <th scope="col">Requests</th>
           <th scope="col">Served now</th>
           <th scope="col">On {day}</th>

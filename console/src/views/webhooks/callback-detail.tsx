@@ -12,7 +12,7 @@ import { CallbackStatus } from "./statuses.tsx";
 
 const CHARTED = 200;
 
-/** A callback's health at a glance: how long it took and what failed, and what to do about it. */
+/** A callback: its latency, its failures, and actions. */
 export function CallbackDetail({ callback }: { readonly callback: Callback }) {
   const w = useWorld();
   const client = useQueryClient();
@@ -41,11 +41,11 @@ export function CallbackDetail({ callback }: { readonly callback: Callback }) {
         />
         <div className="actions">
           {status === "paused" ? (
-            <button type="button" onClick={() => void change("Resumed: what waited goes out", "/v1/worlds/{w}/callbacks/{id}/resume")}>
+            <button type="button" onClick={() => void change("Resumed: waiting webhooks are sent", "/v1/worlds/{w}/callbacks/{id}/resume")}>
               ▶ Resume
             </button>
           ) : (
-            <button type="button" onClick={() => void change("Paused: what is made for it waits", "/v1/worlds/{w}/callbacks/{id}/pause")}>
+            <button type="button" onClick={() => void change("Paused: new webhooks wait", "/v1/worlds/{w}/callbacks/{id}/pause")}>
               ❚❚ Pause
             </button>
           )}

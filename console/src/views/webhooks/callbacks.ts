@@ -1,7 +1,7 @@
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import { api, dataOf } from "../../api/client.ts";
 
-/** As many as one page of the API holds. */
+/** One page of the API has this many. */
 const LIMIT = 1_000;
 
 const callbacksQuery = (w: string) =>

@@ -13,16 +13,16 @@ interface DeliveryDetailProps {
 }
 
 const WAITS: Readonly<Record<string, string>> = {
-  queued: "It is in the queue of its callback and goes out next.",
+  queued: "It is in the queue of its callback and will be sent next.",
   retry: "The last attempt failed; it is tried again at the time below.",
-  callback_paused: "Its callback is paused. Resume it, or send this one again.",
-  no_callback: "The app has no callback. Give it one, and this goes out.",
-  callback_not_verified: "The callback was never verified. Verify it, and this goes out.",
-  gone: "The callback returned 410: it wants no more.",
+  callback_paused: "Its callback is paused. Resume the callback, or send this webhook again.",
+  no_callback: "The app has no callback. It is sent when the app has one.",
+  callback_not_verified: "The callback was never verified. It is sent when the callback is verified.",
+  gone: "The callback returned 410 and is not called any more.",
   gave_up: "Every attempt of its retry table failed.",
 };
 
-/** One webhook: why it is where it is, each attempt, and what it carries. */
+/** One webhook: its status and the reason, its attempts, and its body. */
 export function DeliveryDetail({ id, onCallback }: DeliveryDetailProps) {
   const w = useWorld();
   const client = useQueryClient();
@@ -44,8 +44,8 @@ export function DeliveryDetail({ id, onCallback }: DeliveryDetailProps) {
             ["Status", <DeliveryStatus key="status" status={status} reason={reason} />],
             ["Why", reason === undefined ? undefined : WAITS[reason]],
             ["Next attempt", next_attempt_time === undefined ? undefined : <WorldTime key="next" seconds={next_attempt_time} isLong />],
-            ["Made", <WorldTime key="time" seconds={time} isLong />],
-            ["Of", entity],
+            ["Created", <WorldTime key="time" seconds={time} isLong />],
+            ["Entity", entity],
             ["App", app],
             [
               "Callback",
@@ -57,7 +57,7 @@ export function DeliveryDetail({ id, onCallback }: DeliveryDetailProps) {
                 </span>
               ),
             ],
-            ["Events in it", updates],
+            ["Events", updates],
             [
               "webhook-id",
               <span key="id" className="mono">
@@ -78,7 +78,7 @@ export function DeliveryDetail({ id, onCallback }: DeliveryDetailProps) {
           <CopyButton label="Copy body" text={body} />
         </div>
       </Block>
-      <Block title="Made by">
+      <Block title="Caused by">
         <Maker delivery={id} />
       </Block>
       <Attempts attempts={attempts} />
@@ -111,7 +111,7 @@ function Attempts({ attempts }: { readonly attempts: readonly SignedAttempt[] })
             {signatures !== undefined && (
               <details>
                 <summary>Signatures</summary>
-                <p className="quiet">Made with the app's secret over the body below, byte for byte.</p>
+                <p className="quiet">HMAC of the body below, byte for byte, with the app's secret.</p>
                 <Code
                   label="Headers that sign the attempt"
                   text={Object.entries(signatures)

@@ -4,7 +4,7 @@ import { api, dataOf } from "../../api/client.ts";
 import { HttpStatus } from "../../parts/texts.tsx";
 import { useWorld } from "../../shell/world.ts";
 
-/** The request that a webhook comes from, as far as the log of requests knows it. */
+/** The request that caused a webhook, if the log of requests has it. */
 export function Maker({ delivery }: { readonly delivery: string }) {
   const w = useWorld();
   const { data } = useQuery({
@@ -13,10 +13,7 @@ export function Maker({ delivery }: { readonly delivery: string }) {
   });
   const request = data?.data[0];
   if (data === undefined) return null;
-  if (request === undefined)
-    return (
-      <p className="quiet">No request among the last ones that were recorded with their stories: an event by itself, by a trigger, or before.</p>
-    );
+  if (request === undefined) return <p className="quiet">None of the last recorded requests: a trigger, background work, or an older request.</p>;
   return (
     <p>
       <Link to="/requests" search={({ world }) => ({ world, request: request.trace_id })}>

@@ -13,7 +13,7 @@ const spans = [
 ] as const;
 const OWN = "own";
 
-/** What was made since a moment of the world goes out again, to one callback or to all. */
+/** Sends the webhooks since a world time again, to one callback or to all. */
 export function ReplaySpan({ callback }: { readonly callback?: string | undefined }) {
   const w = useWorld();
   const client = useQueryClient();
@@ -43,10 +43,10 @@ export function ReplaySpan({ callback }: { readonly callback?: string | undefine
               {name}
             </option>
           ))}
-          <option value={OWN}>a moment</option>
+          <option value={OWN}>a time</option>
         </select>
       </label>
-      {chosen === OWN && <input name="moment" type="datetime-local" step={1} required aria-label="Moment in the world's time, UTC" />}
+      {chosen === OWN && <input name="moment" type="datetime-local" step={1} required aria-label="World time, UTC" />}
       <button type="submit">Replay</button>
     </form>
   );

@@ -10,7 +10,7 @@ import { useFields } from "./fields.ts";
 const ID = /^[1-9][0-9]{0,18}$/;
 const NAMES: Readonly<Record<string, string>> = { page: "page", catalog: "catalog" };
 
-/** The kind of node that each object is about. */
+/** The kind of node of each object. */
 const SECTIONS: Readonly<Record<string, "pages" | "social_accounts" | "chatapp_accounts" | "catalogs">> = {
   page: "pages",
   social: "social_accounts",
@@ -88,7 +88,7 @@ interface Of {
   readonly phone: string;
 }
 
-/** What the event would carry, of this entity; of a made-up one while none is chosen. */
+/** The example payload for this entity, or for an invented one until one is chosen. */
 function useExample(
   w: string,
   field: { readonly object: string; readonly field: string; readonly example: object } | undefined,
@@ -107,7 +107,7 @@ function useExample(
         }),
       ),
     enabled: field !== undefined && isChosen,
-    // What a person edits is not taken from under them.
+    // A new example does not replace edited text.
     staleTime: Number.POSITIVE_INFINITY,
   });
   return isChosen ? data?.value : field?.example;
@@ -120,7 +120,7 @@ interface SubjectProps {
   readonly onChange: (of: Of) => void;
 }
 
-/** What the event is of. */
+/** The entity of the event. */
 function Subject({ w, object, of, onChange }: SubjectProps) {
   const entities = useQuery({ queryKey: ["entities", w, object], queryFn: () => entitiesOf(w, object) }).data;
   const first = entities?.[0]?.id ?? "";

@@ -19,13 +19,13 @@ const columns: readonly Column<Delivery>[] = [
   { id: "time", title: "Time", width: "72px", cell: ({ time }) => <WorldTime seconds={time} /> },
   { id: "status", title: "Status", width: "168px", cell: (delivery) => <DeliveryStatus {...delivery} /> },
   { id: "field", title: "Field", width: "minmax(140px, 1fr)", cell: ({ object, field }) => `${object} ${field}` },
-  { id: "entity", title: "Of", width: "88px", cell: ({ entity }) => entity },
+  { id: "entity", title: "Entity", width: "88px", cell: ({ entity }) => entity },
   { id: "app", title: "App", width: "72px", cell: ({ app }) => app },
   { id: "callback", title: "Callback", width: "minmax(160px, 2fr)", cell: ({ callback }) => <span className="mono">{callback ?? "none"}</span> },
   { id: "attempts", title: "Attempts", width: "64px", isNumber: true, cell: ({ attempts }) => attempts.length },
 ];
 
-/** Beside a detail there is less room. */
+/** Beside a detail there is less space. */
 const fewer = columns.filter(({ id }) => id !== "app" && id !== "callback" && id !== "attempts");
 
 const idOf = ({ id }: Delivery): string => id;
@@ -55,8 +55,10 @@ export function Webhooks() {
     open === "trigger" ? (
       <Trigger onMade={(id) => set({ open: undefined, delivery: id })} />
     ) : open === "replay" ? (
-      <Block title="To every callback">
-        <p className="quiet">With the same ids and bodies. A paused callback is resumed. For one callback, choose it above.</p>
+      <Block title="Resend to every callback">
+        <p className="quiet">
+          Sends webhooks again with the same ids and bodies, and resumes paused callbacks. To resend to one callback, choose it above.
+        </p>
         <ReplaySpan />
       </Block>
     ) : delivery !== undefined ? (

@@ -2,7 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { forgetCopies } from "../../api/graph/identities.ts";
 import { act } from "../../parts/notices.tsx";
 
-/** Everything that was read of a world may be another now. */
+/** All data that was read from a world may be out of date. */
 export function useChange() {
   const client = useQueryClient();
   return (done: string, action: () => Promise<unknown>) =>

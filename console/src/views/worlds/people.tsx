@@ -6,7 +6,7 @@ import { Sure } from "../../parts/sure.tsx";
 import { Block, WorldTime } from "../../parts/texts.tsx";
 import { useWorld } from "../../shell/world.ts";
 
-/** Everything that is kept about a person goes; what went is counted. */
+/** Erases everything about a person, and shows the report. */
 export function People() {
   const w = useWorld();
   const client = useQueryClient();
@@ -17,17 +17,17 @@ export function People() {
     queryFn: () => dataOf(api.GET("/v1/worlds/{w}/erasures", { params: { path: { w }, query: {} } })),
   }).data?.data;
   const erase = () =>
-    act("It has begun, in the background", async () => {
+    act("The erasure runs in the background", async () => {
       await dataOf(api.DELETE("/v1/worlds/{w}/people/{id}", { params: { path: { w, id: id.trim() } } }));
       setId("");
       await client.invalidateQueries();
     });
   return (
     <Block isOwn title="Erase a person">
-      <p className="quiet">By any id that they are known by: a user, an account, a PSID, a device, a telephone number. Once for each.</p>
+      <p className="quiet">By any of their ids: a user, an account, a PSID, a device, a telephone number. Erase each id.</p>
       <div className="actions">
         <input aria-label="Id of a person" placeholder="Id of a person" value={id} onChange={({ target }) => setId(target.value)} />
-        {id.trim().length > 3 && <Sure text="Erase" sure={`Erase all that is kept about ${id.trim()}`} onSure={() => void erase()} />}
+        {id.trim().length > 3 && <Sure text="Erase" sure={`Erase everything about ${id.trim()}`} onSure={() => void erase()} />}
       </div>
       {erasures !== undefined && erasures.length > 0 && (
         <ul>
@@ -40,7 +40,7 @@ export function People() {
   );
 }
 
-/** How often one that runs is looked at: there is no stream of erasures. */
+/** How often a running erasure is read, because erasures have no stream. */
 const LOOK_MS = 1_000;
 
 function Erasure({ id, isRunning }: { readonly id: string; readonly isRunning: boolean }) {

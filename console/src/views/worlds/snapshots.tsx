@@ -33,9 +33,7 @@ export function Snapshots() {
               text="Restore"
               sure={`Bring ${w} back to ${name}`}
               onSure={() =>
-                void change(`${w} is again as it was`, () =>
-                  dataOf(api.POST("/v1/worlds/{w}/snapshots/{name}/restore", { params: { path: { w, name } } })),
-                )
+                void change(`${w} is restored`, () => dataOf(api.POST("/v1/worlds/{w}/snapshots/{name}/restore", { params: { path: { w, name } } })))
               }
             />{" "}
             <Sure
@@ -45,16 +43,16 @@ export function Snapshots() {
             />
           </li>
         ))}
-        {snapshots?.length === 0 && <li className="quiet">None yet. Keep one before you break something.</li>}
+        {snapshots?.length === 0 && <li className="quiet">No snapshot yet. Create one before you break something.</li>}
       </ul>
       <form className="actions" onSubmit={keep}>
         <input name="name" aria-label="Name of a snapshot" placeholder="Name of a snapshot" required pattern="[A-Za-z0-9][A-Za-z0-9_\-]{0,63}" />
-        <button type="submit">Keep the world as it is</button>
+        <button type="submit">Create a snapshot</button>
       </form>
       <Sure
         text="Reset"
-        sure={`Bring ${w} back to its beginning`}
-        onSure={() => void change(`${w} is again as it was made`, () => dataOf(api.POST("/v1/worlds/{w}/reset", { params: { path } })))}
+        sure={`Bring ${w} to its first state`}
+        onSure={() => void change(`${w} is reset`, () => dataOf(api.POST("/v1/worlds/{w}/reset", { params: { path } })))}
       />
     </Block>
   );

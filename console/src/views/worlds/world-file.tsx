@@ -5,10 +5,10 @@ import { Block } from "../../parts/texts.tsx";
 import { useWorld } from "../../shell/world.ts";
 import { useChange } from "./change.ts";
 
-/** Empty where none was chosen. */
+/** Empty if none was chosen. */
 export const textOfFile = async (file: FormDataEntryValue | null): Promise<string> => (file instanceof File ? await file.text() : "");
 
-/** The whole world as a file, and files of worlds into it. */
+/** Export of the world as a file, and import of world files. */
 export function WorldFile() {
   const w = useWorld();
   const change = useChange();
@@ -54,7 +54,7 @@ export function WorldFile() {
           Load a world file into it <input name="file" type="file" accept=".yaml,.yml,.json" required />
         </label>
         <button type="submit">Load</button>
-        <span className="quiet">An entry whose id is there already replaces it. All of the file is loaded, or nothing.</span>
+        <span className="quiet">An entry with an existing id replaces the stored one. The file is loaded completely or not at all.</span>
       </form>
     </Block>
   );

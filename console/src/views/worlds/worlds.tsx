@@ -41,7 +41,7 @@ export function Worlds() {
               {name !== FIRST && (
                 <Sure
                   text="Delete"
-                  sure={`Delete ${name} with all that belongs to it`}
+                  sure={`Delete ${name} with everything in it`}
                   onSure={() => void change(`${name} is gone`, () => dataOf(api.DELETE("/v1/worlds/{w}", { params: { path: { w: name } } })))}
                 />
               )}
@@ -59,7 +59,7 @@ export function Worlds() {
           <label>
             from a world file, or empty <input name="file" type="file" accept=".yaml,.yml,.json" />
           </label>
-          <button type="submit">Make a world</button>
+          <button type="submit">Create a world</button>
         </form>
       </Block>
       <Snapshots key={w} />
