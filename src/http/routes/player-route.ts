@@ -3,7 +3,7 @@ import { findSegment, openPlayer, type PlaybackRefusal, readPlaylist, type Viewe
 import type { RequestDeps } from "#graph/pipeline/handle-request";
 import { countryOf } from "#graph/schema/formats";
 import { unknownPath } from "#kernel/errors";
-import { randomSecret } from "#system";
+import { randomSecret, sleepMs } from "#system";
 import { refusal } from "../refusals.ts";
 import type { RouteDestination, RouteHandler } from "./extra-routes.ts";
 
@@ -51,7 +51,7 @@ export function playerRoute(deps: RequestDeps, options: PlayerOptions): RouteHan
     }
     const name = rest.join("/");
     if (name === PLAYLIST) {
-      const found = await readPlaylist(world, id, ticket, viewer);
+      const found = await readPlaylist(world, id, ticket, viewer, sleepMs);
       if (typeof found === "string") return refused(deps, destination, found);
       return new Response(found.playlist, { headers: { ...HEADERS, "content-type": "application/vnd.apple.mpegurl" } });
     }

@@ -36,7 +36,7 @@ async function open(hasRecordings = true) {
     appendFileSync(join(folder, "index"), line);
   };
   const playlist = async (id: string, ticket: string, viewer = anybody) => {
-    const found = await readPlaylist(world, id, ticket, viewer);
+    const found = await readPlaylist(world, id, ticket, viewer, Bun.sleep);
     return typeof found === "string" ? found : found.playlist.includes("#EXT-X-ENDLIST") ? "whole" : "growing";
   };
   return { world, time, recordings, ticketOf, record, playlist };
@@ -92,7 +92,7 @@ test("D-296: the playlist of a broadcast that is over has its end at once, also 
   expect(await playlist("1", ticket)).toBe("whole");
   // The last segment comes while a player waits for it.
   record("1", `2000 9 ${time.realMs - 1_000}\n`);
-  const waiting = readPlaylist(world, "1", ticket, anybody);
+  const waiting = readPlaylist(world, "1", ticket, anybody, Bun.sleep);
   record("1", `1000 9 ${time.realMs + 1_000}\nend\n`);
   const found = await waiting;
   expect(typeof found === "string" ? found : found.playlist.split("\n").slice(-4)).toEqual(["#EXTINF:1.000,", "1/2.ts", "#EXT-X-ENDLIST", ""]);
@@ -114,7 +114,7 @@ test("D-115: what an encoder sent before the video was published is not played",
   record("3", `2000 9 ${time.realMs}\n`);
   time.realMs += 10_000;
   const ticket = await ticketOf("3");
-  const found = await readPlaylist(world, "3", ticket, anybody);
+  const found = await readPlaylist(world, "3", ticket, anybody, Bun.sleep);
   expect(typeof found === "string" ? found : found.playlist.match(/^\d.*ts$/gm)).toEqual(["1/1.ts"]);
 });
 

@@ -9,7 +9,6 @@ import type { World } from "#graph/worlds/world";
 import { isNodeId, nodeId } from "#kernel/ids";
 import { sessionFolder } from "#recordings/recording-space";
 import { SealBroken } from "#storage/sealing";
-import { sleepMs } from "#system";
 import { isLive } from "../lifecycle/states.ts";
 import { findVideoById, type LiveVideoRow } from "../live-videos.store.ts";
 import { type RefusalToWatch, refusalToWatch, type Viewer } from "../viewing/watching.ts";
@@ -49,13 +48,19 @@ export async function openPlayer(world: World, id: string, viewer: Viewer): Prom
 }
 
 /** `starting`: the video starts soon, or nothing is recorded yet. */
-export async function readPlaylist(world: World, id: string, sealed: string, viewer: Viewer): Promise<{ playlist: string } | PlaybackRefusal> {
+export async function readPlaylist(
+  world: World,
+  id: string,
+  sealed: string,
+  viewer: Viewer,
+  sleepMs: (ms: number) => Promise<void>,
+): Promise<{ playlist: string } | PlaybackRefusal> {
   const row = await findWithTicket(world, id, sealed, viewer);
   if (typeof row === "string") return row;
   if (world.recordings === undefined) return "starting";
   const read = () => readKeptPlaylist(world, world.recordings as string, id, row.published_real_ms);
   let kept = await read();
-  if (!isLive(row.state)) kept = await whenWritten(world, kept, read);
+  if (!isLive(row.state)) kept = await whenWritten(world, kept, read, sleepMs);
   if (kept.playlist === undefined) return "starting";
   return { playlist: isLive(row.state) ? kept.playlist : withEnd(kept.playlist) };
 }
@@ -64,7 +69,12 @@ export async function readPlaylist(world: World, id: string, sealed: string, vie
  * Waits for the last segment of a broadcast that is over, because its playlist always has its end (D-296). The ingest process writes that segment a moment
  * after the end. After a kill it is never written; requests stop waiting for it once the recording is old.
  */
-async function whenWritten(world: World, first: KeptPlaylist, read: () => Promise<KeptPlaylist>): Promise<KeptPlaylist> {
+async function whenWritten(
+  world: World,
+  first: KeptPlaylist,
+  read: () => Promise<KeptPlaylist>,
+  sleepMs: (ms: number) => Promise<void>,
+): Promise<KeptPlaylist> {
   let kept = first;
   const isWritten = (): boolean => kept.openUntilRealMs === undefined || kept.openUntilRealMs + WRITTEN_WITHIN_MS < world.realNowMs();
   for (let looks = 0; looks < LOOKS_MAX && !isWritten(); looks++) {
