@@ -6,20 +6,11 @@ import type { ChildProcess } from "node:child_process";
 import { startChild } from "#jobs/child-process";
 import { within } from "#kernel/turns";
 import { monotonicMs, sleepMs } from "#system";
-import type { Admission, ConnectionCounts, FeedEnding, FeedHealth, FeedName, IngestConfig, ToIngest, ToServer, VideoName } from "./channel.ts";
+import type { Admission, ConnectionCounts, IngestConfig, ToIngest, ToServer } from "./channel.ts";
+import type { WorldFeeds } from "./world-feeds.ts";
 
 /** The part of the server that answers the ingest process. */
-interface FeedRegistry {
-  /** Whether an encoder may publish with the key; nothing changes. */
-  check(key: string): Promise<Admission | undefined>;
-  start(key: string, size: { readonly width: number; readonly height: number }): Promise<Admission | undefined>;
-  end(feed: FeedName, ending: FeedEnding): Promise<void>;
-  refused(video: VideoName, reason: string): Promise<void>;
-  /** Returns the feeds that have to end. */
-  report(feeds: readonly FeedHealth[]): Promise<readonly FeedName[]>;
-  /** The process has died, and its feeds are lost. */
-  lost(): Promise<void>;
-}
+type FeedRegistry = Pick<WorldFeeds, "check" | "start" | "end" | "refused" | "report" | "lost">;
 
 export interface IngestObserver {
   /** The process ended by itself; it is started again. */

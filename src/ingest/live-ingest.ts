@@ -23,28 +23,15 @@ const LOOK_EVERY_MS = 5_000;
 /** A process starts in a tenth of a second. If it cannot listen, the log says so, and requests stop waiting for it. */
 const LISTENING_WITHIN_MS = 5_000;
 
-export interface LiveIngest {
-  /** The folder of the recordings. Undefined: this server has no recordings. */
-  readonly recordings: string | undefined;
-  /** The addresses for encoders. Undefined: encoders cannot connect. Throws if a port that the operator chose is taken. */
-  open(): Streaming | undefined;
-  /** Starts the process, which checks keys in these worlds. */
-  serve(worlds: Worlds): void;
-  /** A world was opened: feeds of dead processes are lost. */
-  opened(world: World): Promise<void>;
-  /** Finishes the recordings and disconnects the encoders. */
-  stop(): Promise<void>;
-}
-
 /** Starts nothing yet. `isOwner`: this process of the server runs the ingest process; the others only know its address. */
 export function openLiveIngest(config: Config, log: Log, isOwner: boolean): LiveIngest {
   const { rtmp_url: rtmpUrl, rtmp_port: port } = config;
   const isTaken = rtmpUrl === undefined && port !== "off";
   const recordings = isTaken || config.data !== ":memory:" ? recordingsOf(config, log) : undefined;
-  if (!isTaken || !isOwner || recordings === undefined) return new Ingest(config, log, recordings, undefined);
+  if (!isTaken || !isOwner || recordings === undefined) return new LiveIngest(config, log, recordings, undefined);
   // Without the folder the ingest process would fail later.
   makeFolder(recordings.folder);
-  return new Ingest(config, log, recordings, (ports, counted) =>
+  return new LiveIngest(config, log, recordings, (ports, counted) =>
     startIngest(
       {
         ...ports,
@@ -79,7 +66,7 @@ interface Recordings {
 
 type MakeProcess = (ports: Pick<IngestConfig, "port" | "secure">, counted: IngestObserver["counted"]) => IngestProcess;
 
-class Ingest implements LiveIngest {
+class LiveIngest {
   readonly #config: Config;
   readonly #log: Log;
   readonly #recordings: Recordings | undefined;
@@ -96,10 +83,12 @@ class Ingest implements LiveIngest {
     this.#makeProcess = makeProcess;
   }
 
+  /** The folder of the recordings. Undefined: this server has no recordings. */
   get recordings(): string | undefined {
     return this.#recordings?.folder;
   }
 
+  /** The addresses for encoders. Undefined: encoders cannot connect. Throws if a port that the operator chose is taken. */
   open(): Streaming | undefined {
     const { rtmp_url: rtmpUrl, rtmp_port, rtmps_port, host } = this.#config;
     if (rtmpUrl !== undefined) return { rtmpUrl, rtmpPort: undefined, rtmpsPort: undefined };
@@ -126,6 +115,7 @@ class Ingest implements LiveIngest {
     return streaming;
   }
 
+  /** Starts the process, which checks keys in these worlds. */
   serve(worlds: Worlds): void {
     const feeds = new WorldFeeds(worlds);
     this.#feeds = feeds;
@@ -134,6 +124,7 @@ class Ingest implements LiveIngest {
     if (this.#config.rtmp_url !== undefined) this.#looking = setInterval(() => this.#loseSilent(feeds), LOOK_EVERY_MS);
   }
 
+  /** A world was opened: feeds of dead processes are lost. */
   async opened(world: World): Promise<void> {
     await this.#feeds?.opened(world);
   }
@@ -142,6 +133,7 @@ class Ingest implements LiveIngest {
     feeds.loseSilent().catch((error: unknown) => this.#log.error(errorFields(error), "silent media servers could not be looked for"));
   }
 
+  /** Finishes the recordings and disconnects the encoders. */
   async stop(): Promise<void> {
     clearInterval(this.#looking);
     await this.#process?.stop();
