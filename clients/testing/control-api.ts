@@ -1,4 +1,4 @@
-/** What the control API takes and returns, by names: of the keys of a world file, and of operations. */
+/** The types of the control API: nodes by the keys of a world file, and operations. */
 import type { components, operations } from "./generated/control-api.ts";
 
 type Schemas = components["schemas"];
@@ -16,7 +16,7 @@ type Json<Content> = Content extends { content: { "application/json": infer Valu
 type Query<Operation> = Operation extends { parameters: { query?: infer Value } } ? NonNullable<Value> : never;
 type Response<Operation> = Operation extends { responses: infer All } ? Json<All[keyof All & (200 | 201)]> : never;
 
-/** What a request of the control API takes and returns, by its operation. */
+/** Body, query and response of each operation of the control API. */
 export type Operations = {
   [Name in keyof operations]: {
     query: Query<operations[Name]>;

@@ -1,4 +1,4 @@
-/** What the control API refuses, in words for the person who reads a failed test. */
+/** Errors of the control API, with messages for the reader of a failed test. */
 import type { Operations } from "./control-api.ts";
 
 /** The control API refused a request; the message says why, and names the parameter. */
@@ -19,10 +19,10 @@ export type SeenRequest = Operations["expectRequests"]["response"]["data"][numbe
 export type SeenWebhook = Operations["expectWebhooks"]["response"]["data"][number];
 
 export interface Difference {
-  /** What differs, e.g. `status` or `request_body.users[0]`. */
+  /** The place, e.g. `status` or `request_body.users[0]`. */
   readonly at: string;
   readonly expected: unknown;
-  /** Absent: there is nothing in this place. */
+  /** Absent if there is no value in this place. */
   readonly actual?: unknown;
 }
 
@@ -34,14 +34,14 @@ export interface NearMiss {
 
 export interface UnmetResponse {
   readonly error: { readonly code: string; readonly message: string; readonly parameter?: string };
-  /** How many were as expected. */
+  /** How many matched. */
   readonly count: number;
-  /** What was seen instead, the newest first. */
+  /** The entries that were seen, the newest first. */
   readonly data: readonly (SeenRequest | SeenWebhook)[];
   readonly nearest?: NearMiss;
 }
 
-/** An expectation was not met. The message has the nearest miss with its differences, and what else was seen. */
+/** An expectation was not met. The message has the nearest entry with its differences, and the other entries that were seen. */
 export class UnmetExpectation extends Error {
   override readonly name = "UnmetExpectation";
   readonly seen: UnmetResponse["data"];
@@ -54,7 +54,7 @@ export class UnmetExpectation extends Error {
   }
 }
 
-/** As many as fit on a screen. */
+/** More would not fit on a screen. */
 const SEEN_MAX = 10;
 const VALUE_CHARACTERS_MAX = 500;
 
@@ -86,7 +86,7 @@ function valueText(value: unknown): string {
   return text.length > VALUE_CHARACTERS_MAX ? `${text.slice(0, VALUE_CHARACTERS_MAX)}…` : text;
 }
 
-/** Shows the failure where the test asked, not where the kit got its response. `asked` was made there. */
+/** Gives the failure the stack of the test's call, from `asked`. */
 export function failAt(error: unknown, asked: Error): never {
   if (error instanceof Error) error.stack = `${error.name}: ${error.message}\n${framesOf(asked)}`;
   throw error;

@@ -8,7 +8,7 @@ import { findBun } from "#bin/find-bun";
 /** Two folders above this file, in the sources as well as in the package. */
 const root = join(dirname(fileURLToPath(import.meta.url)), "../..");
 
-/** Somebody who works on the sources means them. */
+/** In the source tree, the sources are used. */
 const hasSources = existsSync(join(root, "src/cli/plaza.ts"));
 
 /** A command that runs Plaza, without the command line of the project that the tests belong to. */

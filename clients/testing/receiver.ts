@@ -1,4 +1,4 @@
-/** A receiver of webhooks in the process of the test: it answers the handshake, checks signatures, and keeps what came. */
+/** A receiver of webhooks in the process of the test: it answers the handshake, checks signatures, and stores the webhooks. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type Headers, signatureProblem } from "./signatures.ts";
@@ -9,7 +9,7 @@ export interface WebhookEvent {
   readonly entity: string;
   /** Unix seconds of the world. */
   readonly time: number;
-  /** `messages` for what is carried in `messaging`. */
+  /** `messages` for the updates in `messaging`. */
   readonly field: string;
   readonly value: unknown;
 }
@@ -22,26 +22,26 @@ export interface ReceivedWebhook {
   readonly path: string;
   /** Lower-case names. */
   readonly headers: Headers;
-  /** Exactly as it came. */
+  /** The exact text. */
   readonly body: string;
 }
 
 export interface ReceiverOptions {
   /** The secret of the app. */
   readonly secret: string;
-  /** What the handshake must bring; anything is taken without it. */
+  /** The verify token that the handshake must have; any token without it. */
   readonly verifyToken?: string | undefined;
-  /** A free port without it. */
+  /** Default: a free port. */
   readonly port?: number | undefined;
 }
 
 export interface Receiver {
   readonly url: string;
-  /** What was signed correctly, in the order in which it came, repeats included. */
+  /** Correctly signed webhooks in the order of their arrival, including repeated ones. */
   readonly webhooks: ReceivedWebhook[];
-  /** What was not, each with what is wrong. */
+  /** Other requests, each with its problem. */
   readonly refused: { readonly problem: string; readonly headers: Headers; readonly body: string }[];
-  /** The status that the sender gets: 200 unless a test says otherwise. `count` is how many have come with this one. */
+  /** The status that the sender gets: 200 unless a test says otherwise. `count` includes this one. */
   respond: (webhook: ReceivedWebhook, count: number) => number | Promise<number>;
   /** Change it when the app's secret changes. */
   secret: string;
@@ -101,7 +101,7 @@ const end = (response: ServerResponse, status: number, text: string): void => {
   response.writeHead(status, { "content-type": "text/plain" }).end(text);
 };
 
-/** Undefined: it is too large. It is read to its end all the same, because a response before that may not arrive. */
+/** Undefined: it is too large. It is still read to its end, because an earlier response may not arrive. */
 async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
   const parts: Buffer[] = [];
   let length = 0;

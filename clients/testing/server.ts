@@ -1,4 +1,4 @@
-/** The server that tests use: one that the environment names, or one that is started here and shared by everything in this process. */
+/** The server of the tests: the one that the environment names, or one that is started here and shared by the whole process. */
 import { spawn } from "node:child_process";
 import { devNull } from "node:os";
 import { pathToFileURL } from "node:url";
@@ -9,7 +9,7 @@ import type { GraphAddresses } from "./world.ts";
 export interface Server {
   readonly addresses: GraphAddresses;
   readonly connection: Connection;
-  /** A server that was not started here goes on. */
+  /** Does not end a server that was not started here. */
   stop(): Promise<void>;
 }
 
@@ -39,7 +39,7 @@ const serverAt = (ready: Ready, key: string, stop: Server["stop"]): Server => ({
   stop,
 });
 
-/** The server that the environment names; undefined where it names none. */
+/** The server that the environment names, or undefined. */
 function serverOfEnvironment(): Server | undefined {
   const { PLAZA_BASE_URL: base_url, PLAZA_CONTROL_URL: control_url, PLAZA_CONTROL_KEY: key } = process.env;
   if (base_url === undefined || control_url === undefined || key === undefined) return undefined;
@@ -68,7 +68,7 @@ const SHARED: unique symbol = Symbol.for("plaza-graph/testing: server") as never
 /** Kept beside all modules: a runner may load this one once for each test file. */
 const kept = globalThis as { [SHARED]?: Shared | undefined };
 
-/** The one that is there, or a new one. */
+/** The running server, or a new one. */
 export function sharedServer(): Promise<Server> {
   const found = serverOfEnvironment();
   if (found !== undefined) return Promise.resolve(found);
@@ -88,7 +88,7 @@ export async function stopServer(): Promise<void> {
   await (await started?.server)?.stop();
 }
 
-/** Returns what to do when the world is closed: a child without worlds ends, since nobody knows whether another world comes. */
+/** Returns the function for the end of the world. A child process without worlds ends, because nobody knows whether another world comes. */
 export function countWorld(): () => Promise<void> {
   const at = kept[SHARED];
   if (at === undefined) return async () => {};
@@ -99,7 +99,7 @@ export function countWorld(): () => Promise<void> {
   };
 }
 
-/** In this process where it runs on Plaza's own runtime, which takes a fraction of the time; as a child otherwise. */
+/** In this process if it runs on Plaza's own runtime, which takes a fraction of the time; else as a child process. */
 const startServer = (): Promise<Server> => (isOwnBun() ? startInside() : startBeside());
 
 async function startInside(): Promise<Server> {
@@ -115,7 +115,7 @@ async function startBeside(): Promise<Server> {
   const { program, args, folder } = plazaProgram();
   const options = ["--port", "0", "--control-port", "0", "--data", ":memory:", "--rtmp-port", "off", "--log-level", "error"];
   const child = spawn(program, [`--config=${devNull}`, "--no-env-file", "--no-install", ...args, "start", "--json", ...options], {
-    // Away from the project: its plaza.config.yaml and its variables are for its own server.
+    // Outside the project, because its plaza.config.yaml and its variables are for its own server.
     cwd: folder,
     env: Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("PLAZA_"))),
     stdio: ["ignore", "pipe", "inherit", "ipc"],

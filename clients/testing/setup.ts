@@ -4,7 +4,7 @@
  */
 import { sharedServer, stopServer, variablesOf } from "./server.ts";
 
-/** Resolves with what ends the server, for Vitest, which asks for it; the server also ends with this process. */
+/** Resolves with a function that ends the server, for Vitest; the server also ends with this process. */
 // biome-ignore lint/style/noDefaultExport: this is where the runners look for it.
 export default async function setup(): Promise<() => Promise<void>> {
   const added = Object.entries(variablesOf(await sharedServer())).filter(([name]) => process.env[name] === undefined);

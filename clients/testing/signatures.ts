@@ -1,12 +1,12 @@
-/** Whether a webhook was signed with the app's secret: `X-Hub-Signature-256`, and the headers of Standard Webhooks. */
+/** Checks the signatures of a webhook: `X-Hub-Signature-256`, and the headers of Standard Webhooks. */
 import { createHmac, timingSafeEqual } from "node:crypto";
 
 export type Headers = Readonly<Record<string, string | undefined>>;
 
-/** How far the clocks of sender and receiver may be apart, as Standard Webhooks recommends. */
+/** The largest difference between the clocks of sender and receiver that Standard Webhooks recommends. */
 const TOLERANCE_SECONDS = 300;
 
-/** What is wrong, or undefined. `body` is exactly what came. */
+/** The problem, or undefined. `body` is the exact body. */
 export function signatureProblem(secret: string, headers: Headers, body: string): string | undefined {
   const hub = headers["x-hub-signature-256"];
   if (hub === undefined) return "X-Hub-Signature-256 is missing";
@@ -14,7 +14,7 @@ export function signatureProblem(secret: string, headers: Headers, body: string)
   const { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": signatures } = headers;
   if (id === undefined || timestamp === undefined || signatures === undefined) return "webhook-id, webhook-timestamp or webhook-signature is missing";
   if (!(Math.abs(Date.now() / 1000 - Number(timestamp)) <= TOLERANCE_SECONDS))
-    return `webhook-timestamp ${timestamp} is not that of the present time`;
+    return `webhook-timestamp ${timestamp} is too far from the present time`;
   const expected = `v1,${createHmac("sha256", secret).update(`${id}.${timestamp}.${body}`).digest("base64")}`;
   return signatures.split(" ").some((signature) => isSame(signature, expected)) ? undefined : "webhook-signature is not that of the app's secret";
 }

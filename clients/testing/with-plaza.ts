@@ -1,4 +1,4 @@
-/** A world for a test file, on a server that is there or is started. */
+/** A world for a test file, on a running server or a new one. */
 import { randomUUID } from "node:crypto";
 import type { WorldFile } from "./control-api.ts";
 import { countWorld, type Server, sharedServer } from "./server.ts";
@@ -6,14 +6,14 @@ import { type GraphAddresses, World } from "./world.ts";
 
 export interface WorldOptions {
   /**
-   * What the world begins with: a world file as an object or as YAML. When left out, a copy of the server's first world, which is the demo
-   * world or that of `plaza exec --world`. `{}` is an empty world.
+   * The first content of the world: a world file as an object or as YAML. Default: a copy of the server's first world, which is the demo world or that of
+   * `plaza exec --world`. `{}` is an empty world.
    */
   readonly world?: WorldFile | string | undefined;
 }
 
 export interface PlazaOptions extends WorldOptions {
-  /** The runner's function for what is done after the tests of a file, `afterAll` or `after`: the world is then deleted. */
+  /** The runner's function `afterAll` or `after`, so that the world is deleted after the tests of the file. */
   readonly after?: ((done: () => Promise<void>) => unknown) | undefined;
 }
 
@@ -29,7 +29,7 @@ export class Plaza extends World {
     this.#onClosed = onClosed;
   }
 
-  /** Another world on the same server, e.g. for a test alone. */
+  /** Another world on the same server, e.g. for a single test. */
   newWorld(options: WorldOptions = {}): Promise<Plaza> {
     return openWorld(this.#server, options);
   }
@@ -47,7 +47,7 @@ export class Plaza extends World {
   }
 }
 
-/** A world of its own for a test file. Starts a server where the environment names none. */
+/** Creates a world for a test file. Starts a server if the environment names none. */
 export async function withPlaza({ after, ...options }: PlazaOptions = {}): Promise<Plaza> {
   const plaza = await openWorld(await sharedServer(), options);
   after?.(() => plaza.close());
@@ -63,7 +63,7 @@ async function openWorld(server: Server, { world }: WorldOptions): Promise<Plaza
 
 const firstWorlds = new WeakMap<Server, WorldFile>();
 
-/** As it is when the first test asks; with its secrets, since the tests and the code under test know them. */
+/** As it is at the first test, with its secrets, because the tests and the code under test know them. */
 async function firstWorldOf(server: Server): Promise<WorldFile> {
   const known = firstWorlds.get(server);
   if (known !== undefined) return known;

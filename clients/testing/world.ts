@@ -1,4 +1,4 @@
-/** A world of a server, as a test steers it. Bodies and responses are those of the control API (docs/reference/control-api.md). */
+/** A world of a server, for a test. Bodies and responses are those of the control API (docs/reference/control-api.md). */
 import type { Connection } from "./connection.ts";
 import type { Entries, Nodes, Operations, WorldFile } from "./control-api.ts";
 import { failAt, type SeenRequest, type SeenWebhook } from "./failures.ts";
@@ -9,7 +9,7 @@ type Body<Operation extends keyof Operations> = Operations[Operation]["body"];
 type Result<Operation extends keyof Operations> = Operations[Operation]["response"];
 type Query<Operation extends keyof Operations> = Operations[Operation]["query"];
 
-/** Where the surfaces of the graph are, without a slash at their ends. */
+/** The addresses of the graph's surfaces, without a slash at their ends. */
 export interface GraphAddresses {
   readonly baseUrl: string;
   readonly appBaseUrl: string;
@@ -26,12 +26,12 @@ export interface Met<Entry> {
 
 /** The nodes of one key of a world file. */
 export interface NodesOf<Key extends keyof Entries> {
-  /** An id is minted where none is given. */
+  /** Without an id, the node gets a new one. */
   create(entry: Omit<Entries[Key], "id"> & { readonly id?: string }): Promise<Nodes[Key]>;
   read(id: string): Promise<Nodes[Key]>;
   /** All of them. */
   list(): Promise<Nodes[Key][]>;
-  /** null takes a key back to what it is when not given. */
+  /** null restores the default of a key. */
   update(id: string, changes: { readonly [Name in keyof Entries[Key]]?: Entries[Key][Name] | null }): Promise<Nodes[Key]>;
   delete(id: string): Promise<void>;
 }
@@ -39,12 +39,12 @@ export interface NodesOf<Key extends keyof Entries> {
 export interface WebhookReceiverOptions {
   /** The app whose callback the receiver becomes. */
   readonly app: string;
-  /** What the app is subscribed to; what it was subscribed to before, or everything, when left out. */
+  /** The subscriptions of the app. Default: those that it has, or everything. */
   readonly subscriptions?: Entries["apps"]["subscriptions"];
 }
 
 export interface WebhookReceiver extends Receiver {
-  /** As `webhooks.expect`, of those that this receiver accepted. */
+  /** As `webhooks.expect`, for webhooks that this receiver accepted. */
   expect(expectation: Body<"expectWebhooks">): Promise<Met<SeenWebhook>>;
 }
 
@@ -72,7 +72,7 @@ export class World {
   readonly clock = {
     read: () => this.control<Result<"readClock">>("GET", "clock"),
     set: (body: Body<"setClock">) => this.control<Result<"setClock">>("PUT", "clock", body),
-    /** Whatever falls due on the way has happened when this resolves. */
+    /** Everything that is due has happened when this resolves. */
     advance: (seconds: number) => this.control<Result<"advanceClock">>("POST", "clock/advance", { seconds }),
   };
 
@@ -102,7 +102,7 @@ export class World {
     clear: () => this.control<Result<"deleteFaults">>("DELETE", "faults"),
   };
 
-  /** What people do in the app. */
+  /** Actions of people in the app. */
   readonly inApp = {
     selfMessage: (body: Body<"sendInApp">) => this.control<Result<"sendInApp">>("POST", "in-app/self-message", body),
     postback: (body: Body<"pressInApp">) => this.control<Result<"pressInApp">>("POST", "in-app/postback", body),
@@ -135,27 +135,27 @@ export class World {
     await this.control("POST", "import", file);
   }
 
-  /** A world file; with `secrets`, those of apps are in it. */
+  /** A world file; with `secrets` it includes those of apps. */
   export(query: Query<"exportWorld"> = {}): Promise<WorldFile> {
     return this.control("GET", `export${queryText(query)}`);
   }
 
-  /** As it was made. Faults and the log of requests begin anew. */
+  /** Resets the world. Faults and the log of requests are cleared. */
   async reset(): Promise<void> {
     await this.control("POST", "reset");
   }
 
-  /** Keeps the world as it is under a name. */
+  /** Saves the world under a name. */
   async snapshot(name: string): Promise<void> {
     await this.control("POST", "snapshots", { name });
   }
 
-  /** As it was when the snapshot was taken, its time included. */
+  /** Restores a snapshot, including its time. */
   async restore(name: string): Promise<void> {
     await this.control("POST", `snapshots/${encodeURIComponent(name)}/restore`);
   }
 
-  /** Closes the receivers that were made for it. */
+  /** Closes its receivers. */
   async close(): Promise<void> {
     await Promise.all(this.#receivers.splice(0).map((receiver) => receiver.close()));
   }

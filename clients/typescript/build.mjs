@@ -1,6 +1,5 @@
 /**
- * `node build.mjs [folder]`: writes what the client package holds, one module without imports and its types, into
- * `dist` or the folder.
+ * `node build.mjs [folder]`: writes the client package, one module without imports and its types, into `dist` or the folder.
  */
 import { spawnSync } from "node:child_process";
 import { rmSync } from "node:fs";

@@ -10,7 +10,7 @@ from urllib.request import ProxyHandler, Request, build_opener
 # A server on this machine is reached directly, whatever proxy the environment names.
 _opener = build_opener(ProxyHandler({}))
 
-# As many as fit on a screen.
+# More would not fit on a screen.
 _SEEN_MAX = 10
 _VALUE_CHARACTERS_MAX = 500
 
@@ -26,7 +26,7 @@ class ControlRefusal(Exception):
 
 
 class UnmetExpectation(AssertionError):
-    """An expectation was not met. The message has the nearest miss with its differences, and what else was seen."""
+    """An expectation was not met. The message has the nearest entry with its differences, and the other entries that were seen."""
 
     def __init__(self, response: dict[str, Any]) -> None:
         super().__init__(_report(response))

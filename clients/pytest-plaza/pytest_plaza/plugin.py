@@ -34,7 +34,7 @@ def plaza_server(request: pytest.FixtureRequest) -> Iterator[Server]:
 
 @pytest.fixture(scope=_scope)
 def plaza_world() -> Any:
-    """What a world begins with: a world file as a dict or as YAML. Override it in conftest.py or in a test file. None: a copy of the
+    """The first content of a world: a world file as a dict or as YAML. Override it in conftest.py or in a test file. None: a copy of the
     server's first world, which is the demo world or that of `plaza exec --world`."""
     return None
 

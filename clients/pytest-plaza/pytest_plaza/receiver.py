@@ -1,4 +1,4 @@
-"""A receiver of webhooks in the process of the test: it answers the handshake, checks signatures, and keeps what came."""
+"""A receiver of webhooks in the process of the test: it answers the handshake, checks signatures, and stores the webhooks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-# How far the clocks of sender and receiver may be apart, as Standard Webhooks recommends.
+# The largest difference between the clocks of sender and receiver that Standard Webhooks recommends.
 _TOLERANCE_SECONDS = 300
 # A thousand updates of some kilobytes.
 _BODY_BYTES_MAX = 16 * 1024 * 1024
@@ -29,7 +29,7 @@ class ReceivedWebhook:
 
 
 def signature_problem(secret: str, headers: Mapping[str, str], body: bytes) -> str | None:
-    """What is wrong, or None."""
+    """The problem, or None."""
     key = secret.encode()
     expected = f"sha256={hmac.new(key, body, hashlib.sha256).hexdigest()}"
     if not hmac.compare_digest(headers.get("x-hub-signature-256", "").encode(), expected.encode()):
@@ -44,7 +44,7 @@ def signature_problem(secret: str, headers: Mapping[str, str], body: bytes) -> s
 
 
 class Receiver:
-    """`status` is what the sender gets, 200 unless a test says otherwise."""
+    """The sender gets `status`, 200 unless a test changes it."""
 
     def __init__(self, secret: str) -> None:
         self.secret = secret
@@ -88,7 +88,7 @@ def _handler_of(receiver: Receiver) -> type[BaseHTTPRequestHandler]:
             self._end(*receiver._take(headers, self.rfile.read(length)))
 
         def log_message(self, format: str, *args: Any) -> None:
-            """A test shows what it looks at."""
+            """No log: a test shows its own output."""
 
         def _end(self, status: int, text: str) -> None:
             body = text.encode()

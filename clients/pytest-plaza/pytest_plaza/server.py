@@ -1,4 +1,4 @@
-"""The server that tests use: one that the environment names, or one that starts for this run."""
+"""The server of the tests: the one that the environment names, or one that starts for this run."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Server:
 
     @cached_property
     def first_world(self) -> Any:
-        """As it is when the first test asks; with its secrets, since the tests and the code under test know them."""
+        """As it is at the first test, with its secrets, because the tests and the code under test know them."""
         return self.connection.send("GET", "worlds/default/export?secrets=true")
 
     def _start(self) -> dict[str, str]:

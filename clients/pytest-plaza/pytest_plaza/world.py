@@ -1,4 +1,4 @@
-"""A world of a server, as a test steers it. Bodies and responses are those of the control API (docs/reference/control-api.md)."""
+"""A world of a server, for a test. Bodies and responses are those of the control API (docs/reference/control-api.md)."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ class World:
         return self.control("PUT", "clock", body)
 
     def reset(self) -> None:
-        """As it was made. Faults and the log of requests begin anew."""
+        """Resets the world. Faults and the log of requests are cleared."""
         self.control("POST", "reset")
 
     def snapshot(self, name: str) -> None:
-        """Keeps the world as it is under a name."""
+        """Saves the world under a name."""
         self.control("POST", "snapshots", {"name": name})
 
     def restore(self, name: str) -> None:
-        """As it was when the snapshot was taken, its time included."""
+        """Restores a snapshot, including its time."""
         self.control("POST", f"snapshots/{quote(name, safe='')}/restore")
 
     def create(self, key: str, **entry: Any) -> dict[str, Any]:

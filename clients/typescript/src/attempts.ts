@@ -1,4 +1,4 @@
-/** One request until it has its answer: retries with growing waits. */
+/** Sends a request until it has a response: retries with growing waits. */
 import { ConnectionError, GraphError } from "./errors.ts";
 import type { HttpRequest } from "./request.ts";
 
@@ -16,7 +16,7 @@ export interface Attempts {
 }
 
 const FIRST_WAIT_MS = 500;
-/** A proxy that has no server behind it says so with these. */
+/** The statuses of a proxy without a server behind it. */
 const WITHOUT_SERVER: ReadonlySet<number> = new Set([502, 504]);
 
 /** The JSON of a 2xx. Throws GraphError or ConnectionError, or what `signal` was aborted with. */
@@ -75,13 +75,13 @@ function retryAfterOf(headers: Headers): number | undefined {
   return Number.isNaN(ms) ? undefined : Math.max(0, ms);
 }
 
-/** A write without a response may have happened, so only the server's own word repeats it. */
+/** A write without a response may have happened, so it is repeated only if the server says so. */
 function isWorthRetrying(error: GraphError | ConnectionError, method: string): boolean {
   if (error instanceof GraphError && error.isTransient) return true;
   return method === "GET" && (error instanceof ConnectionError || WITHOUT_SERVER.has(error.status));
 }
 
-/** Doubled each time, of which a random half, so that clients that failed together do not return together. */
+/** Doubled each time, half of it at random, so that clients that failed together do not return together. */
 function waitOf(error: GraphError | ConnectionError, retry: number): number {
   const own = FIRST_WAIT_MS * 2 ** retry * (0.5 + Math.random() / 2);
   return error instanceof GraphError ? Math.max(error.retryAfterMs ?? 0, own) : own;

@@ -18,7 +18,7 @@ import {
   surfaceOf,
 } from "./request.ts";
 
-/** Where the server is, which token and versions to use, and how often to try. */
+/** The address of the server, the token and versions to use, and how often to try. */
 export interface ClientOptions extends Settings, Attempts {}
 
 type Returns<N extends OperationName> = Operations[N]["returns"];
@@ -30,7 +30,7 @@ export type Result<N extends OperationName> = Operations[N]["kind"] extends "one
     ? List<Returns<N>>
     : never;
 
-/** What became of one request of a batch. `null`: others needed only its result, or one that it needs failed. */
+/** The result of one request of a batch. `null` if only other requests needed its result, or if a request that it needs failed. */
 export type Outcome<N extends OperationName> = { readonly value: Returns<N> } | { readonly error: GraphError } | null;
 
 type Outcomes<Requests extends readonly GraphRequest[]> = {
@@ -101,7 +101,7 @@ async function batch(requests: readonly GraphRequest[], options: RequestOptions,
   return responses.map((response, at) => outcomeOf(requests[at]?.operation ?? "batch", response));
 }
 
-/** What would be left out of a batch in silence. */
+/** Refuses requests that a batch would silently change. */
 function expectBatchable({ operation, options, params }: GraphRequest): void {
   if (options.accessToken !== undefined) throw new TypeError(`a batch has one token, of its own options: ${operation} names another`);
   if (Object.values(params).some((value) => value instanceof Blob)) throw new TypeError(`a batch takes no files: send ${operation} alone`);

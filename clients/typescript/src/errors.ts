@@ -1,8 +1,8 @@
 import type { ErrorCode } from "./generated/operations.ts";
 
 /**
- * What a program can do about an error: ask for another token (`token`), for a permission (`permission`), wait (`rate_limit`,
- * `temporary`), correct the request (`parameter`, `version`), give up on the object (`not_found`), or report it (`server`).
+ * The reaction of a program to an error: ask for another token (`token`), for a permission (`permission`), wait (`rate_limit`, `temporary`), correct the
+ * request (`parameter`, `version`), give up on the object (`not_found`), or report it (`server`).
  */
 export type ErrorKind = "token" | "permission" | "rate_limit" | "temporary" | "parameter" | "version" | "not_found" | "server";
 
@@ -23,7 +23,7 @@ const kinds: Readonly<Partial<Record<ErrorCode, ErrorKind>>> = {
 /** "No such object, or none that the caller may see", or a method that it does not have. */
 const UNAVAILABLE_SUBCODE = 33;
 
-/** What the server does not know of a path is the version alone. */
+/** Only the version of the path is unknown. */
 const UNKNOWN_VERSION = /: \/v\d+\.\d+$/;
 
 interface ErrorBody {
@@ -43,7 +43,7 @@ export class GraphError extends Error {
   override readonly name = "GraphError";
   /** The HTTP status. */
   readonly status: number;
-  /** 0: the response was no error of the interface, e.g. a proxy's. */
+  /** 0 if the response was not an error of the interface, e.g. a proxy's. */
   readonly code: ErrorCode | 0;
   readonly subcode: number | undefined;
   readonly type: string | undefined;

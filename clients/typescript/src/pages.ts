@@ -40,7 +40,7 @@ export function listOf<P extends ListPage<unknown>>(read: (further: Readonly<Rec
   };
 }
 
-/** An empty or short page is no end; a page without `next` is. The link is asked at the client's own address, with its own token. */
+/** An empty or short page is not the end; a page without `next` is. The link is asked at the client's own address, with its own token. */
 function linkOf({ paging }: ListPage<unknown>): Record<string, string> | undefined {
   if (paging?.next === undefined) return undefined;
   return Object.fromEntries([...new URL(paging.next).searchParams].filter(([name]) => !CREDENTIALS.has(name)));

@@ -36,7 +36,7 @@ export type UserData = { readonly [Key in UserDataKey]?: string };
 /** The normalized form of one value; empty if nothing of it can be used. */
 export const normalizeUserData = (key: UserDataKey, value: string): string => normalize[key](value);
 
-/** The SHA-256 of each value in its normalized form, in hex: `ud` of `reportAppEvents`. What is empty then is left out. */
+/** The SHA-256 of each value in its normalized form, in hex: `ud` of `reportAppEvents`. Empty values are left out. */
 export async function hashUserData(data: UserData): Promise<UserData> {
   const normalized = Object.entries(data).map(([key, value]) => [key, normalizeUserData(key as UserDataKey, value)] as const);
   const hashed = normalized.filter(([, value]) => value !== "").map(async ([key, value]) => [key, await sha256(value)] as const);

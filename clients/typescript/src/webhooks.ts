@@ -13,7 +13,7 @@ export interface Received {
   readonly toleranceSeconds?: number;
 }
 
-/** Who it is about, when it happened, and what: `field` says which `value` it is. */
+/** An update: its account or page, its time, and its `value`, whose type `field` tells. */
 export type Update = FieldUpdate & {
   /** The account or page. */
   readonly entity: string;
@@ -34,8 +34,8 @@ export class SignatureError extends Error {
 }
 
 /**
- * The challenge to answer a verification with, as text and with status 200. `url` may be the path and query alone, as Node's `request.url`
- * is. Undefined: the request is no verification, or has another verify token, and deserves a 403.
+ * The challenge to answer a verification with, as text and with status 200. `url` may be the path and query alone, as Node's `request.url` is. Undefined if
+ * the request is not a verification or has another verify token. Answer it with 403.
  */
 export function challengeOf(url: string | URL, verifyToken: string): string | undefined {
   const { searchParams } = new URL(url, "http://callback");
@@ -104,7 +104,7 @@ interface Envelope {
 const updatesOf = ({ object, entry }: Envelope): Update[] =>
   entry.flatMap(({ id, time, changes = [], messaging = [] }) =>
     [...changes, ...messaging.map((value) => ({ field: messagingFields[object], value }))].map(
-      // The signature says who wrote it, and the contract what they write.
+      // The signature proves the sender, and the contract gives the type.
       ({ field, value }) => ({ object, field, value, entity: id, time }) as Update,
     ),
   );
