@@ -153,7 +153,7 @@ describe("TLS", () => {
     expect(nameOn(await open(graph.port))).toBe(commonNames.before);
     expect(problems.map((problem) => problem.replace(/\S*(cert|key)\.pem/g, "$1.pem"))).toEqual([
       "--tls-key: key.pem is not the key of the certificate in cert.pem",
-      "--tls-cert: cert.pem holds no certificate in PEM",
+      "--tls-cert: cert.pem contains no certificate in PEM",
     ]);
     renew(renewedCertificate, renewedKey);
     expect(nameOn(await open(graph.port))).toBe(commonNames.after);
