@@ -106,7 +106,7 @@ function exchangeStep(raw: Raw, defaults: Raw, end: StepEnd, where: string): Exc
   };
 }
 
-/** The short forms of the control API's requests (operating.md: Control API). */
+/** The short forms of the control API's requests (docs/operating/control-api.md). */
 function controlStep(raw: Raw, end: StepEnd, where: string): ExchangeStep | undefined {
   const verb = CONTROL_VERBS.find((name) => raw[name] !== undefined);
   if (verb === undefined) return undefined;

@@ -22,7 +22,7 @@ const FAILED_MS = 1_000;
 const PASSES_MAX = 10_000;
 /** While new events keep arriving, work is always due. After this time callers no longer wait, and the loop continues. */
 const RUN_DUE_MS_MAX = 60_000;
-/** Requests to receivers take 15 s at most (D-62), and the program ends within 10 s (docs/operating.md: Start). */
+/** Requests to receivers take 15 s at most (D-62), and the program ends within 10 s (docs/operating/start.md). */
 const STOP_MS_MAX = 8_000;
 /** A receiver on the same machine responds sooner. */
 const ABANDON_MS_MAX = 100;

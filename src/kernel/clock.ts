@@ -1,4 +1,4 @@
-/** A world's time. All code reads the time here (docs/operating.md: Control API). */
+/** A world's time. All code reads the time here (docs/operating/control-api.md). */
 export interface Clock {
   /** Milliseconds since 1970-01-01T00:00:00Z. */
   nowMs(): number;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Database, Databases, FeatureMigrations } from "./database.ts";
 
 export interface DatabaseOptions {
-  /** A folder, `:memory:`, or `postgres://…` (docs/operating.md: Start). */
+  /** A folder, `:memory:`, or `postgres://…` (docs/operating/start.md). */
   readonly data: string;
   /** The world's name: a file `<folder>/<world>.sqlite`, or the schema `plaza_<world>`. */
   readonly world: string;

@@ -32,7 +32,7 @@ export interface EntrySecrets {
   kept(entry: WorldEntry, stored: WorldEntry): WorldEntry;
 }
 
-/** One kind of node, as a world file and the control API describe it (operating.md: World file). */
+/** One kind of node, as a world file and the control API describe it (docs/operating/worlds.md). */
 export interface WorldSection {
   /** The key in the world file, e.g. `labels`. */
   readonly key: string;

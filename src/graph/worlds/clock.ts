@@ -1,4 +1,4 @@
-/** A world's clock. It shows real time, unless the control API moves or freezes it. Its state is stored with the world (operating.md: Control API). */
+/** A world's clock: real time, or moved, or frozen by the control API; kept with the world (docs/operating/control-api.md). */
 import type { WorkLoop } from "#jobs/work-loop";
 import { type Clock, type ClockState, worldTimeMs } from "#kernel/clock";
 import type { Database, Reader, Transaction } from "#storage/database";

@@ -1,4 +1,4 @@
-/** Tokens of world files and the control API (operating.md: World file; D-11). */
+/** A token as a world file or the control API writes it (docs/operating/worlds.md; D-11). */
 import { type Static, Type } from "typebox";
 import { type Token, type TokenKind, tokenKinds } from "#auth/token";
 import { hashOf } from "#auth/tokens";

@@ -1,4 +1,4 @@
-/** AsyncAPI 3 of the webhooks, made from the definitions of their fields (operating.md: Also on the graph's own address). */
+/** AsyncAPI 3 of the webhooks, made from the definitions of their fields (docs/interface/README.md). */
 
 import { nodeId } from "#kernel/ids";
 import type { FieldCatalogue } from "./catalogue.ts";

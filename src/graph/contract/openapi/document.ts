@@ -1,5 +1,5 @@
 /**
- * OpenAPI 3.1 of the surfaces, made from the contracts (operating.md: Also on the graph's own address).
+ * OpenAPI 3.1 of the surfaces, made from the contracts (docs/interface/README.md).
  *
  * An address such as `/{id}` serves many node types: it is one path whose schemas are an `anyOf`, each with `x-plaza-type`.
  * With `type` or `surface` a document has the operations of one node type or one surface alone, for generators and fuzzers.

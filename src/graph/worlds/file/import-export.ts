@@ -1,5 +1,5 @@
 /**
- * Imports and exports world files (operating.md: World file).
+ * World files (docs/operating/worlds.md): the state that a world begins with or is merged with, and that an export writes.
  *
  * **Invariant:** a file is loaded completely or not at all, in one transaction, and loading sends no webhooks.
  */

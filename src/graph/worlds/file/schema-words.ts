@@ -1,6 +1,6 @@
 /**
- * Schemas with which a feature describes its entries of a world file (operating.md: World file). A section gets its entries after reading: ids
- * are strings, times are Unix seconds, `default`s are filled in, and there are no unknown keys.
+ * The schemas with which a feature describes its entries of a world file (docs/operating/worlds.md). A section is given its entries
+ * read: ids as strings, times as Unix seconds, `default`s of the schema filled in, no unknown keys.
  *
  *     const entry = closedMap({ id: worldId, page: idOf("page"), name: Type.String(), roles: Type.Array(idOf("user"), { default: [] }) });
  */
