@@ -5,7 +5,7 @@ import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
 import { allWithIds } from "#storage/id-lists";
 import { type ListPage, ordered, type PageRequest, readPage } from "#storage/keyset";
-import { append, type Row, sql } from "#storage/sql";
+import { append, placeholders, type Row, sql } from "#storage/sql";
 
 export interface RoleRow extends Row {
   person: string;
@@ -31,13 +31,23 @@ export interface AppRow extends Row {
   migrations: string;
 }
 
-const flag = (value: boolean): number => (value ? 1 : 0);
+/** The columns beside the id. Those of the second list hold 0 or 1. */
+const columns = [
+  "name",
+  "secret_hash",
+  "sealed_secret",
+  "mode",
+  "created_time",
+  "marketing_first_used_time",
+  "access_level",
+  "event_name_limit",
+] as const;
+const flags = ["auto_upgrade", "require_appsecret_proof", "allow_tokenless_events", "automatic_event_logging", "messaging_access"] as const;
+const all = [...columns, ...flags, "migrations"];
 
-const select = sql`
-  SELECT CAST(a.id AS TEXT) AS id, a.name, a.secret_hash, a.sealed_secret, a.mode, a.created_time, a.marketing_first_used_time, a.auto_upgrade,
-    a.require_appsecret_proof, a.allow_tokenless_events, a.automatic_event_logging, a.access_level, a.messaging_access, a.event_name_limit,
-    a.migrations
-  FROM apps a`;
+const select = append(sql`SELECT CAST(a.id AS TEXT) AS id,`, `${all.map((column) => `a.${column}`).join(", ")} FROM apps a`);
+const saved = `(id, ${all.join(", ")}) VALUES ${placeholders(all.length + 1)}
+  ON CONFLICT (id) DO UPDATE SET ${all.map((column) => `${column} = excluded.${column}`).join(", ")}`;
 
 export async function findApp(reader: Reader, id: string): Promise<AppFacts | undefined> {
   const row = await findAppRow(reader, id);
@@ -48,7 +58,7 @@ export const findAppRow = (reader: Reader, id: string): Promise<AppRow | undefin
 
 const appNames = sql`SELECT CAST(a.id AS TEXT) AS id, a.name FROM apps a WHERE a.id > 0`;
 
-/** By id, of those that exist. */
+/** The names of those that exist, by id. */
 export async function findAppNames(reader: Reader, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const rows = await allWithIds<Pick<AppRow, "id" | "name">>(reader, appNames, "a.id", ids);
   return new Map(rows.map(({ id, name }) => [id, name]));
@@ -68,28 +78,18 @@ export async function insertApp(tx: Transaction, app: AppFacts): Promise<boolean
 }
 
 export async function saveApp(tx: Transaction, app: AppFacts): Promise<void> {
-  await tx.runOne(sql`
-    INSERT INTO apps (id, name, secret_hash, sealed_secret, mode, created_time, marketing_first_used_time, auto_upgrade, require_appsecret_proof,
-      allow_tokenless_events, automatic_event_logging, access_level, messaging_access, event_name_limit, migrations)
-    VALUES (${app.id}, ${app.name}, ${app.secret_hash}, ${app.sealed_secret}, ${app.mode}, ${app.created_time}, ${app.marketing_first_used_time},
-      ${flag(app.auto_upgrade)}, ${flag(app.require_appsecret_proof)}, ${flag(app.allow_tokenless_events)}, ${flag(app.automatic_event_logging)},
-      ${app.access_level}, ${flag(app.messaging_access)}, ${app.event_name_limit}, ${JSON.stringify(app.migrations)})
-    ON CONFLICT (id) DO UPDATE SET name = excluded.name, secret_hash = excluded.secret_hash, sealed_secret = excluded.sealed_secret,
-      mode = excluded.mode, created_time = excluded.created_time, marketing_first_used_time = excluded.marketing_first_used_time,
-      auto_upgrade = excluded.auto_upgrade, require_appsecret_proof = excluded.require_appsecret_proof,
-      allow_tokenless_events = excluded.allow_tokenless_events, automatic_event_logging = excluded.automatic_event_logging,
-      access_level = excluded.access_level, messaging_access = excluded.messaging_access, event_name_limit = excluded.event_name_limit,
-      migrations = excluded.migrations`);
+  const values = [app.id, ...columns.map((column) => app[column]), ...flags.map((column) => (app[column] ? 1 : 0)), JSON.stringify(app.migrations)];
+  await tx.runOne(append(sql`INSERT INTO apps`, saved, values));
   tx.invalidate(appFact, app.id);
 }
 
-/** The same secret, sealed anew, unless it was replaced in between. */
+/** Saves the secret sealed anew, unless somebody replaced it meanwhile. */
 export async function resealSecret(tx: Transaction, { id, sealed_secret }: AppFacts, sealed: string): Promise<void> {
   await tx.run(sql`UPDATE apps SET sealed_secret = ${sealed} WHERE id = ${id} AND sealed_secret = ${sealed_secret}`);
   tx.invalidate(appFact, id);
 }
 
-/** How many secrets are sealed in another way. `prefix` has no character that LIKE knows. */
+/** How many sealed secrets do not begin with `prefix`, which contains no wildcard of LIKE. */
 export async function countSealedOtherwise(reader: Reader, prefix: string): Promise<number> {
   const row = await reader.get<{ n: number }>(sql`SELECT COUNT(*) AS n FROM apps a WHERE a.sealed_secret NOT LIKE ${`${prefix}%`}`);
   return row?.n ?? 0;
@@ -123,7 +123,7 @@ export async function deleteRoles(tx: Transaction, app: NodeId): Promise<void> {
   await tx.run(sql`DELETE FROM app_roles WHERE app = ${app}`);
 }
 
-/** Deletes the roles of a user or a microblog user that is being removed. */
+/** Deletes the roles of a removed user or microblog user. */
 export async function deleteRolesOfPerson(tx: Transaction, person: NodeId): Promise<void> {
   await tx.run(sql`DELETE FROM app_roles WHERE person = ${person}`);
 }
