@@ -104,7 +104,7 @@ function named(name: string): { event: string; event_name?: string } {
 
 /** EVT-2. */
 export function logEntry(row: EventRow): Static<typeof logged> {
-  const { advertiser_id, attribution, ip, extinfo, ud = {}, ...device } = row.device === null ? NO_DEVICE : readLoggedDevice(row.device);
+  const { ud = {}, ...device } = row.device === null ? NO_DEVICE : readLoggedDevice(row.device);
   return {
     id: `${row.request}-${row.position}`,
     ...named(row.name),
@@ -113,15 +113,10 @@ export function logEntry(row: EventRow): Static<typeof logged> {
     received_time: row.received,
     ...(row.value === null ? {} : { value_to_sum: amountText(BigInt(row.value)) }),
     parameters: row.parameters === "" ? {} : JSON.parse(row.parameters),
-    ...(advertiser_id === undefined ? {} : { advertiser_id }),
-    ...(attribution === undefined ? {} : { attribution }),
-    ...(ip === undefined ? {} : { ip }),
-    ...(extinfo === undefined ? {} : { extinfo }),
-    application_tracking_enabled: device.application_tracking_enabled,
+    ...device,
     // The event's own value overrides the request's (D-76).
     advertiser_tracking_enabled: row.tracking === 1 ? 1 : 0,
     ud: ud as Record<string, string>,
-    dropped_user_data: device.dropped_user_data,
   };
 }
 

@@ -184,20 +184,24 @@ const forms: ReadonlyMap<string, ParameterForm> = new Map(Object.entries(standar
 /** EVT-37 to EVT-51, D-70, D-76: the problem of a value that is neither undefined nor null. */
 function parameterProblem(name: string, value: unknown): Problem {
   const form = forms.get(name);
-  if (form === undefined) return valueProblem(value);
-  switch (form) {
-    case "integer":
-      return integerProblem(value);
-    case "boolean":
-      // EVT-48, EVT-51.
-      return FLAGS.has(typeof value === "string" ? value.toLowerCase() : value) ? undefined : "must be 1 or 0";
-    default:
-      return typeof value === "string" ? formProblem(form, value) : "must be a string";
-  }
+  return form === undefined ? valueProblem(value) : formProblems[form](value);
 }
+
+const ofText = (problem: (text: string) => Problem) => (value: unknown) => (typeof value === "string" ? problem(value) : "must be a string");
 
 /** D-70: also JSON's booleans, and their names in any case. */
 const FLAGS: ReadonlySet<unknown> = new Set([1, 0, "1", "0", true, false, "true", "false"]);
+
+const formProblems: Readonly<Record<ParameterForm, (value: unknown) => Problem>> = {
+  string: ofText(textProblem),
+  currency: ofText((text) => (currencies.has(text) ? undefined : "must be an ISO 4217 code such as EUR")),
+  "content type": ofText((text) => ((contentTypes as readonly string[]).includes(text) ? undefined : `must be one of ${contentTypes.join(", ")}`)),
+  "content ids": ofText(contentIdsProblem),
+  "content list": ofText(contentListProblem),
+  integer: integerProblem,
+  // EVT-48, EVT-51.
+  boolean: (value) => (FLAGS.has(typeof value === "string" ? value.toLowerCase() : value) ? undefined : "must be 1 or 0"),
+};
 
 function textProblem(text: string): Problem {
   // A text has at most as many code points as UTF-16 units, so most texts need no count.
@@ -212,21 +216,6 @@ function integerProblem(value: unknown): Problem {
   const number = typeof value === "string" && /^-?\d{1,15}$/.test(value) ? Number(value) : value;
   if (typeof number === "number" && number < 0) return "must not be negative";
   return typeof number === "number" && Number.isSafeInteger(number) ? undefined : "must be an integer";
-}
-
-function formProblem(form: Exclude<ParameterForm, "integer" | "boolean">, text: string): Problem {
-  switch (form) {
-    case "string":
-      return textProblem(text);
-    case "currency":
-      return currencies.has(text) ? undefined : "must be an ISO 4217 code such as EUR";
-    case "content type":
-      return (contentTypes as readonly string[]).includes(text) ? undefined : `must be one of ${contentTypes.join(", ")}`;
-    case "content ids":
-      return contentIdsProblem(text);
-    case "content list":
-      return contentListProblem(text);
-  }
 }
 
 /** EVT-38: one id, or several ids as a JSON list of strings. */
