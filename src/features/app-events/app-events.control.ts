@@ -204,7 +204,7 @@ export const deactivateEventName = (world: World, app: NodeId, name: string): Pr
   });
 
 /** D-291: an active name takes a place. Returns false if the app has no such name. Throws 409 if the app has no place left. */
-export const activateEventName = (world: World, app: NodeId, name: string): Promise<boolean> =>
+const activateEventName = (world: World, app: NodeId, name: string): Promise<boolean> =>
   world.database.write(async (tx) => {
     await tx.lock("app events", app);
     if ((await findNames(tx, app, [name])).get(name) !== false) return setNameActive(tx, app, name, true);
