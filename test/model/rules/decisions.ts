@@ -37,10 +37,17 @@ export const withoutRule: Readonly<Record<string, string>> = {
   "D-292": "counts and sums of every day",
   "D-315": "general parameters, which every operation takes",
   "D-261": "cursors and ids of one world mean nothing in another",
+  "D-303": "the overrides of all apps in the list of an account",
+  "D-306": "solutions that an app may name in an intent",
 };
 
 /** No history draws what these are about. */
 export const notDrawn: Readonly<Record<string, string>> = {
+  "D-300": "rights that end during a handshake",
+  "D-301": "kept connections that a receiver closes",
+  "D-302": "a receiver that hangs, beside other addresses of an account",
+  "D-304": "verify tokens of more than some characters",
+  "D-307": "signatures of webhooks",
   "D-01": "surfaces by their mounts alone, not by Host, proxies or a public address; client libraries do not send malformed heads",
   "D-05": "the page for browsers at the root",
   "D-22": "a sandbox has no rates",
