@@ -113,7 +113,7 @@ function headerOf({ name, value }: Fields, at: number): readonly [string, string
   return [name, text];
 }
 
-const BASE64 = /^[A-Za-z0-9+/\s]*={0,2}\s*$/;
+const BASE64 = /^[A-Za-z0-9+/\r\n]*={0,2}$/;
 
 /** Browsers and proxies write `encoding`, and `plaza record` writes `_encoding`. */
 function decoded({ text, encoding, _encoding }: Fields): Buffer {
