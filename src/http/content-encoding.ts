@@ -34,29 +34,28 @@ export function unpackedAtOnce(packed: Uint8Array, bytesMax: number): Uint8Array
   try {
     return gunzipSync(packed, { maxOutputLength: bytesMax });
   } catch (error) {
-    return problemOf(error, () => malformedRequest("The gzip data of the request body hold more than they say at their end"));
+    return problemOf(error);
   }
 }
 
 const gunzipInThread = promisify(gunzip) as (packed: Uint8Array, given: { maxOutputLength: number }) => Promise<Uint8Array>;
 
-/** In another thread. */
+/** In another thread. A body that states too much is refused before it is unpacked, and one that holds more than it states while it is. */
 export async function unpacked(packed: Uint8Array, bytesMax: number): Promise<Uint8Array | GraphError> {
-  const ratioBytesMax = Math.max(FREE_BYTES_MAX, RATIO_MAX * packed.length);
+  const stated = statedBytes(packed);
+  if (stated > bytesMax) return bodyTooLarge(bytesMax);
+  if (stated > Math.max(FREE_BYTES_MAX, RATIO_MAX * packed.length))
+    return malformedRequest(`The request body unpacks to more than ${RATIO_MAX} times its size; send it without compression`);
   try {
-    return await gunzipInThread(packed, { maxOutputLength: Math.min(bytesMax, ratioBytesMax) });
+    return await gunzipInThread(packed, { maxOutputLength: Math.max(1, stated) });
   } catch (error) {
-    return problemOf(error, () =>
-      ratioBytesMax < bytesMax
-        ? malformedRequest(`The request body unpacks to more than ${RATIO_MAX} times its size; send it without compression`)
-        : bodyTooLarge(bytesMax),
-    );
+    return problemOf(error);
   }
 }
 
-function problemOf(error: unknown, tooLong: () => GraphError): GraphError {
+function problemOf(error: unknown): GraphError {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  if (code === "ERR_BUFFER_TOO_LARGE") return tooLong();
+  if (code === "ERR_BUFFER_TOO_LARGE") return malformedRequest("The gzip data of the request body hold more than they state at their end");
   if (code.startsWith("Z_")) return malformedRequest("The gzip data of the request body are damaged or not complete");
   throw error;
 }
