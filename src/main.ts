@@ -17,9 +17,9 @@ import { migrationsOf, newWorldMemory, openWorld } from "#graph/worlds/open-worl
 import { followSettings } from "#graph/worlds/settings";
 import type { Streaming, WorkObserver } from "#graph/worlds/world";
 import { connectionsWithin, limitsOf, multipartLimits } from "#http/limits";
+import { certificateOf } from "#http/listeners/served-certificate";
 import { describeServer, type ReadyInfo, readyInfo, servedBy, surfaceAddresses } from "#http/ready-info";
 import { ownRoutes } from "#http/routes/own-routes";
-import { certificateOf } from "#http/served-certificate";
 import { type GraphServer, serveGraph } from "#http/server";
 import { openLiveIngest } from "#ingest/live-ingest";
 import { unixSeconds } from "#kernel/clock";

@@ -8,7 +8,7 @@ import type { Config } from "#config/config";
 import { listening } from "#config/listening";
 import { testEventsOf } from "#features/app-events";
 import type { Worlds } from "#graph/worlds/hosting/worlds";
-import { reservePort } from "#http/reserved-port";
+import { reservePort } from "#http/listeners/reserved-port";
 import { within } from "#kernel/turns";
 import { type RunningPlaza, startPlaza } from "#main";
 import { monotonicMs, sleepMs } from "#system";

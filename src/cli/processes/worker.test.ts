@@ -7,7 +7,7 @@ import { readConfig } from "#config/read-config";
 import { settings } from "#features";
 import { afterThisTest } from "#harness/cleanup";
 import { written } from "#harness/cli/printed";
-import { reservePort } from "#http/reserved-port";
+import { reservePort } from "#http/listeners/reserved-port";
 import { nextTurn } from "#kernel/turns";
 import * as main from "#main";
 import { Log } from "#telemetry/log";

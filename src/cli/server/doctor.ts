@@ -8,7 +8,7 @@ import { environment } from "#config/option";
 import { readConfig, variableWarnings } from "#config/read-config";
 import { settings } from "#features";
 import { connectionsWithin } from "#http/limits";
-import { reservePort } from "#http/reserved-port";
+import { reservePort } from "#http/listeners/reserved-port";
 import { version } from "#package.json";
 import { openFilesMax } from "#system";
 import { controlRequests, findServerAddress, type Given } from "../control-client.ts";
