@@ -75,7 +75,7 @@ async function sendWebhooks(world: OpenWorld, registry: Registry, { callback: ur
   });
 }
 
-/** What a name resolves to is checked when a webhook is sent. */
+/** The addresses of a name are checked when a webhook is sent. */
 function requireCallable({ outbound }: OpenWorld, url: string): void {
   try {
     outbound.check(url);

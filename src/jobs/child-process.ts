@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { extname, join } from "node:path";
 
-/** Where the single executable keeps the program; it starts itself without naming it. */
+/** The folder of the program inside the single executable, which starts itself without naming it. */
 const INSIDE_EXECUTABLE = "/$bunfs/";
 
 /** A bundle is one folder. */

@@ -26,7 +26,7 @@ export interface HoldsOfWork {
   readonly longestMs: number;
 }
 
-/** What `/metrics` shows of the event loop, as JSON. */
+/** The metrics of the event loop, as JSON. */
 export interface LoopReport {
   /** Milliseconds that 99 of 100 timers of the last five minutes were late at most. */
   readonly lagP99Ms: number;

@@ -1,4 +1,4 @@
-/** What other features may import of microblog accounts. */
+/** The part of microblog accounts that other features may import. */
 import { definePolicy } from "#auth/policy";
 
 export const microblogAccount = definePolicy({

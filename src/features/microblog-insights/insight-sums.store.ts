@@ -38,7 +38,7 @@ export function stretchesOf(since: number, until: number): Stretch[] {
   return [...stretches, { span: LONGEST_SPAN, from, to }];
 }
 
-/** What is counted: a metric, or the followers that a breakdown divides. */
+/** A metric, or the followers that a breakdown divides. */
 export type Counted = MediaMetric | UserMetric | RecordedMetric | Breakdown;
 
 export interface SumRow extends Row {
@@ -76,7 +76,7 @@ const summed = (selects: readonly string[]): SqlText => ({
 
 const inRange = summed(stretchesOf(0, 1).map(({ span }) => stretch("s.value", span)));
 
-/** What was counted in [since, until), by label; a label without a count is not there (D-54). */
+/** The counts in [since, until), by label. A label without a count is left out (D-54). */
 export function sumRange(reader: Reader, target: NodeId, metric: Counted, since: number, until: number): Promise<Sum[]> {
   const values = stretchesOf(since, until).flatMap(({ from, to }): SqlValue[] => [target, metric, from, to]);
   return reader.all({ query: inRange, values });
@@ -84,7 +84,7 @@ export function sumRange(reader: Reader, target: NodeId, metric: Counted, since:
 
 const untilMoment = summed([stretch("s.value", LONGEST_SPAN), ...stretchesOf(0, 1).map(({ span }) => stretch("-s.value", span))]);
 
-/** What was counted before `until`, by label: everything less what comes later, of which there is mostly nothing. */
+/** The counts before `until`, by label: the sum of all less the later ones, because there are hardly any later ones. */
 export function sumUntil(reader: Reader, target: NodeId, metric: Counted, until: number): Promise<Sum[]> {
   const later = stretchesOf(until, END_OF_TIME).flatMap(({ from, to }): SqlValue[] => [target, metric, from, to]);
   return reader.all({ query: untilMoment, values: [target, metric, 0, END_OF_TIME, ...later] });
@@ -105,7 +105,7 @@ const sumOrder = {
   keyOf: ({ target, metric, start, label }: SumRow) => [target, metric, "1", String(start), label],
 } as const;
 
-/** What was recorded in `activity`, by second. */
+/** The recorded `activity`, by second. */
 export function listRecorded(reader: Reader, page: PageRequest): Promise<ListPage<SumRow>> {
   return readPage<SumRow>(
     reader,

@@ -16,7 +16,7 @@ const insight = <Shape extends object>(node: NodeId, metric: MediaMetric | UserM
   id: `${node}/insights/${metric}/${period}`,
 });
 
-/** What counts at most: a second that has begun. Nothing of the future does. */
+/** The end of the range: the second that has begun. Nothing of the future counts. */
 const endOf = (world: OperationRequest["world"]): number => unixSeconds(world.clock) + 1;
 
 const totalOf = (sums: readonly Sum[]): number => sums.reduce((total, { value }) => total + value, 0);

@@ -1,4 +1,4 @@
-/** What other features may import of pages. */
+/** The part of pages that other features may import. */
 
 import { Type } from "typebox";
 import { onPage } from "#auth/page-policies";

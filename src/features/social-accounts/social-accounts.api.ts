@@ -1,4 +1,4 @@
-/** What other features may import of professional social accounts. */
+/** The part of professional social accounts that other features may import. */
 import type { FactsOf } from "#auth/app-facts";
 import { type PageRole, pageTasksOf } from "#auth/page-policies";
 import { definePolicy, type PolicyInput } from "#auth/policy";

@@ -6,7 +6,7 @@ import { type ListPage, ordered, type PageRequest, readPage } from "#storage/key
 import { append, type Row, sql } from "#storage/sql";
 import { type SocialAccountFacts, socialAccountFact } from "./social-accounts.api.ts";
 
-/** What is shown of an account. */
+/** The fields of an account that are shown. */
 export interface ShownAccount extends Row {
   id: string;
   username: string;

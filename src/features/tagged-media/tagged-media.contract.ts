@@ -47,7 +47,7 @@ const count = plain(Type.Integer());
 /** ISO 8601 in UTC with a numeric offset, `2026-11-18T00:00:00+0000`. */
 const timestampText = (seconds: number): string => `${new Date(seconds * 1000).toISOString().slice(0, 19)}+0000`;
 
-/** For a field with the name of an account, whose id stands in the column. */
+/** For a field with the name of an account. The column has the id of the account. */
 const usernameOf =
   (column: "id" | "owner"): NonNullable<Field["load"]> =>
   async ({ world }, reader, rows) => {
