@@ -1,13 +1,13 @@
 /**
- * Who may import whom. The server in one line (ARCHITECTURE.md):
+ * The parts of the server and their allowed imports. The server in one line (ARCHITECTURE.md):
  *
  *   kernel ◀ storage, recordings ◀ auth, jobs, outbound ◀ webhooks ◀ graph ◀ control-contract ◀ features/* ◀ surfaces ◀ http, ingest ◀ control ◀ main ◀ cli
  *
- * Run by `npm run check -- dependencies`, which also makes sure that the modules were really seen. What is not an import
- * (globals such as `Bun` and `fetch`, the environment, time, SQL) is held by tools/tidy.
+ * Run by `npm run check -- dependencies`, which also makes sure that the modules were really seen. tools/tidy checks
+ * things that are not imports (globals such as `Bun` and `fetch`, the environment, time, SQL).
  */
 
-/** What takes requests or streams from outside. */
+/** Parts that take requests or streams from outside. */
 const listener = [
   "surfaces",
   "features",
@@ -24,7 +24,7 @@ const listener = [
   "config",
 ];
 
-/** What stands below each floor, nearest first. A floor may import all that stands below it, and itself. */
+/** The floors below each floor, nearest first. A floor may import all of them, and itself. */
 const below = {
   kernel: [],
   storage: ["kernel"],
@@ -62,7 +62,7 @@ const below = {
 
 const TEST = "\\.test\\.ts$";
 
-/** One rule for each floor: from it, nothing of src but what stands below. Tests of a floor are free. */
+/** One rule for each floor: it imports nothing of src but the floors below. Tests of a floor are free. */
 const floors = Object.entries(below).map(([floor, lower]) => ({
   name: `floor-${floor}`,
   comment: `${floor} may import only ${lower.length === 0 ? "itself" : [floor, ...lower].join(", ")}; ask by name, or move what is needed down`,
@@ -84,7 +84,7 @@ const rules = [
   },
   {
     name: "http1-knows-the-protocol-alone",
-    comment: "bytes in; heads, bodies and protocol problems out. What the interface makes of them stands above, in src/http",
+    comment: "bytes in; heads, bodies and protocol problems out. src/http, above it, knows the interface",
     from: { path: "^src/http/http1/", pathNot: TEST },
     to: { pathNot: "^src/http/http1/|^src/kernel/" },
   },
@@ -140,18 +140,18 @@ const rules = [
       pathNot: [
         "^src/kernel/",
         "^src/graph/(contract/operation|pipeline/request)\\.ts$",
-        // What documents say of a schema, and the fields that can be subscribed to.
+        // The documentation of a schema, and the fields of subscriptions.
         "^src/(graph/schema/schema-node|graph/worlds/file/schema-words|webhooks/catalogue/field)\\.ts$",
         "^src/auth/(policy|page-policies|schemes)\\.ts$",
         "^node_modules/typebox/",
-        // Its own feature's data: policies, limits, states, metrics. The next two rules say which files of it are none.
+        // Its own feature's data: policies, limits, states, metrics. The next two rules name the files that are not data.
         "^(src/features/[^/]+|tools/feature-template)/.+\\.ts$",
       ],
     },
   },
   {
     name: "contracts-do-not-act",
-    comment: "what acts stands beside a contract and imports it, never the other way round",
+    comment: "handlers and other code import a contract, never the other way round",
     from: { path: "\\.contract\\.ts$" },
     to: { path: "\\.(handlers|world|migrations|changes)\\.ts$|/index\\.ts$" },
   },

@@ -8,7 +8,7 @@ import { markers, switchedOffTests, tracesOfMachines } from "./tidy/leftovers.ts
 import { names, standardFiles } from "./tidy/names.ts";
 import { outcomes } from "./tidy/outcomes.ts";
 import { importsByName, placesOfThings } from "./tidy/places.ts";
-import { prose } from "./tidy/prose.ts";
+import { prose, proseProblems, proseWithout } from "./tidy/prose.ts";
 import type { RepositoryFile } from "./tidy/repository.ts";
 import { sizes } from "./tidy/sizes.ts";
 
@@ -20,7 +20,7 @@ describe("sizes", () => {
     expect(found(sizes(none), { "src/a.ts": lines(500), "src/b.ts": lines(501) })).toEqual(["src/b.ts:1"]);
   });
 
-  test("a function of 70 lines passes, one of 71 does not, and a group of tests is none", () => {
+  test("a function of 70 lines passes, one of 71 does not, and a group of tests does not count", () => {
     const body = (count: number) => `{\n${lines(count - 2)}}\n`;
     const files = {
       "src/a.ts": `function a() ${body(70)}`,
@@ -79,7 +79,7 @@ describe("names", () => {
     expect(found(names, files)).toEqual(["src/graph/utils.ts:1", "src/helpers/a.ts:1", "src/graph/x.types.ts:1"]);
   });
 
-  test("a feature without public API, README, test or contract is found, and a file that is none of the standard ones", () => {
+  test("a feature without public API, README, test or contract is found, and a file that is not one of the standard ones", () => {
     const whole = ["index.ts", "README.md", "a.test.ts", "a.contract.ts", "a.handlers.ts"];
     expect(found(standardFiles, Object.fromEntries(whole.map((name) => [`src/features/a/${name}`, ""])))).toEqual([]);
     expect(found(standardFiles, { "src/features/a/a.handlers.ts": "" })).toHaveLength(4);
@@ -158,7 +158,7 @@ describe("leftovers", () => {
     });
   }
 
-  test("paths of the project, of every system and of URLs are no traces", () => {
+  test("paths of the project, of every system and of URLs are not traces", () => {
     const text = "src/work/a.ts /etc/hosts ./home/a https://plaza.example/home/a `plaza.registry.features` npm ci";
     expect(found(tracesOfMachines, { "docs/a.md": text })).toEqual([]);
   });
@@ -186,7 +186,7 @@ describe("citations", () => {
     expect(found(paths, { "docs/b.md": page })).toEqual(["docs/b.md:1"]);
   });
 
-  test("patterns of names and addresses are no paths", () => {
+  test("patterns of names and addresses are not paths", () => {
     expect(found(paths, { "README.md": "`x.store.ts` `GET /{id}` `a[b]=c` `http://a/b` `src/*.ts`\n", "src/a.ts": "" })).toEqual([]);
   });
 
@@ -267,6 +267,16 @@ describe("prose", () => {
     "```text\nWhat was written\n```",
     "Written by `npm run docs` from a contract.\n\nWhat was written is lost.",
   ])("others are not: %s", (text) => {
-    expect(found(prose, { "docs/a.md": `${text}\n`, "src/a.ts": "// What was written is lost.\n" })).toEqual([]);
+    expect(found(prose, { "docs/a.md": `${text}\n` })).toEqual([]);
+  });
+
+  test("comments and messages of source files are read too, but not titles of tests, nor folders that are left out", () => {
+    const lost = "What was written is lost.";
+    const source = `// ${lost}\n\n/** A process goes on.\n * ${lost} */\nexport const message = "The name is no number, so it is refused";\n`;
+    const read = proseWithout(["src/b"]);
+    expect(found(read, { "src/a.ts": source })).toEqual(["src/a.ts:1", "src/a.ts:4", "src/a.ts:5"]);
+    const ofTest = proseProblems({ path: "src/a.test.ts", text: `// ${lost}\ntest("${lost}", () => {});\n` });
+    expect(ofTest.map(({ line }) => line)).toEqual([1]);
+    expect(found(read, { "src/b/a.ts": source, "src/b/a.md": `${lost}\n`, "src/bc.ts": source })).toHaveLength(4);
   });
 });

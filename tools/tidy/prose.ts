@@ -1,4 +1,4 @@
-/** The commonest sentences that nobody would say aloud (STYLE.md, Prose), in the documents that people write. */
+/** The commonest sentences that nobody would say aloud (STYLE.md, Prose), in documents, and in comments and messages of source files. */
 import { type Check, isDocument, type Problem, type RepositoryFile } from "./repository.ts";
 import { sentencesOf } from "./sentences.ts";
 
@@ -23,7 +23,18 @@ const PATTERNS: readonly Pattern[] = [
   { pattern: /\bstands? (?:there|at|beside|above|below|in (?:the|its|their))\b/i, what: 'says "stands" for "is"', fix: 'say "is"' },
 ];
 
-export const prose: Check = (files) => files.filter(isDocument).flatMap(proseProblems);
+/** Folders whose comments and messages still have such sentences. Documents have none anywhere. */
+const NOT_YET: readonly string[] = [
+  ...["clients", "console", "src/storage", "test/cli"],
+  ...["src/features/microblog-insights", "src/features/product-catalogs", "src/features/product-feeds"],
+];
+
+export const proseWithout =
+  (folders: readonly string[]): Check =>
+  (files) =>
+    files.filter((file) => isDocument(file) || !folders.some((folder) => file.path.startsWith(`${folder}/`))).flatMap(proseProblems);
+
+export const prose: Check = proseWithout(NOT_YET);
 
 /** The patterns that the sentences of a file have: a document's, or the comments and messages of a source file. */
 export const proseProblems = (file: RepositoryFile): Problem[] =>
