@@ -61,7 +61,9 @@ function showAccepted({ world, node, params }: ReportRequest, report: Report, du
 export function showRefused(request: OperationRequest<Parameters>, error: unknown): void {
   const { world, node, params } = request;
   const refusal = error instanceof Error ? error.message : String(error);
-  const kind = String(params.event);
+  const event: unknown = params.event;
+  // `event[a]=x` is an object without a text of its own.
+  const kind = typeof event === "object" ? JSON.stringify(event) : String(event);
   testEventsOf(world).add({
     app: node.id,
     received: unixSeconds(world.clock),
