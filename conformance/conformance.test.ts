@@ -101,8 +101,6 @@ const READS_ALL: readonly (readonly [statement: string, why: string])[] = [
   ["d.members, e.object, e.field, CAST(e.entity AS TEXT) AS entity", "a claim sorts the few rows whose ids it names"],
   // Lists beside the first column of a key: where few rows share it, PostgreSQL reads those and filters. ANALYZE corrects what has grown.
   ["SELECT DISTINCT e.device", "the rows of an app in the requests that are named"],
-  ["FROM app_device_ids i WHERE i.app", "the ids of an app's devices"],
-  ["SELECT o.identity FROM app_device_ids i", "the ids of an app's devices"],
 ];
 
 /** Prepared as well, since they travel with others. */
