@@ -2,8 +2,8 @@ import { deleteNode, insertNode } from "#graph/worlds/nodes.store";
 import type { World } from "#graph/worlds/world";
 import { type NodeId, nodeId } from "#kernel/ids";
 import type { Reader, Transaction } from "#storage/database";
-import { type ListPage, type PageRequest, readPage } from "#storage/keyset";
-import { type Row, type Sql, sql } from "#storage/sql";
+import { type ListPage, ordered, type PageRequest, readPage } from "#storage/keyset";
+import { append, type Row, sql } from "#storage/sql";
 import type { UploadRow } from "./ingestion/upload.ts";
 
 export interface FeedRow extends Row {
@@ -19,36 +19,25 @@ export interface FeedRow extends Row {
   update_schedule: string | null;
 }
 
-const LARGEST_ID = "9223372036854775807";
+const select = sql`
+  SELECT CAST(f.id AS TEXT) AS id, CAST(f.catalog AS TEXT) AS catalog, f.name, f.generation, f.item_count, f.schedule, f.update_schedule
+  FROM product_feeds f`;
 
-function selectFeeds(least: string, most: string): Sql {
-  return sql`
-    SELECT CAST(f.id AS TEXT) AS id, CAST(f.catalog AS TEXT) AS catalog, f.name, f.generation, f.item_count, f.schedule, f.update_schedule
-    FROM product_feeds f WHERE f.id BETWEEN ${least} AND ${most}`;
-}
+export const findFeed = (reader: Reader, id: string): Promise<FeedRow | undefined> => reader.get<FeedRow>(append(select, "WHERE f.id = ?", [id]));
 
-export const findFeed = (reader: Reader, id: string): Promise<FeedRow | undefined> => reader.get<FeedRow>(selectFeeds(id, id));
-
-const byId = { columns: ["f.id"], direction: "ascending", keyOf: (row: FeedRow) => [row.id] } as const;
+const oldestFirst = ordered("ascending", "f.id");
 
 /** For the control API. */
 export const listAllFeeds = (reader: Reader, page: PageRequest): Promise<ListPage<FeedRow>> =>
-  readPage<FeedRow>(reader, selectFeeds("1", LARGEST_ID), byId, page);
+  readPage<FeedRow>(reader, append(select, "WHERE f.id > 0"), oldestFirst, page);
 
 /** D-96: newest first. */
-const newestFirst = { columns: ["f.id"], direction: "descending", keyOf: (row: FeedRow) => [row.id] } as const;
+const newestFirst = ordered("descending", "f.id");
 
 export const pageFeedsOfCatalog = (reader: Reader, catalog: NodeId, page: PageRequest): Promise<ListPage<FeedRow>> =>
-  readPage<FeedRow>(
-    reader,
-    sql`
-      SELECT CAST(f.id AS TEXT) AS id, CAST(f.catalog AS TEXT) AS catalog, f.name, f.generation, f.item_count, f.schedule, f.update_schedule
-      FROM product_feeds f WHERE f.catalog = ${catalog}`,
-    newestFirst,
-    page,
-  );
+  readPage<FeedRow>(reader, append(select, "WHERE f.catalog = ?", [catalog]), newestFirst, page);
 
-/** What a caller sets of a feed. */
+/** The settings of a feed that a caller can change. */
 export interface FeedSettings {
   readonly name: string;
   /** JSON. */
@@ -74,9 +63,9 @@ export async function countFeedsOfCatalog(reader: Reader, catalog: NodeId): Prom
   return Number(row?.count ?? 0);
 }
 
-/** As many rows count the generations, so that feeds rarely wait for each other; the remainder of a number says which one did. */
+/** 64 counters number the generations, so that feeds rarely wait for each other. The remainder of a number identifies its counter. */
 const GENERATION_SLOTS = 64;
-/** The last digits alone are those of a sequence, often 0; the sum spreads ids of one moment as well. */
+/** A sum over all digits, because the last digits of ids are often equal. */
 const slotOf = (feed: string): number => [...feed].reduce((sum, digit) => (sum * 7 + Number(digit)) % GENERATION_SLOTS, 0);
 
 /** Creates a generation of the feed and returns its number, which no other generation of the world has had. */
@@ -110,7 +99,7 @@ export async function showGeneration(tx: Transaction, feed: string, generation: 
   await tx.runOne(sql`UPDATE product_feeds SET generation = ${generation}, item_count = ${itemCount} WHERE id = ${feed}`);
 }
 
-/** Deletes the feed. The caller must schedule its job, which deletes items and uploads in small writes. Returns false if there is none. */
+/** Deletes the feed. The caller must schedule its job, which deletes items and uploads in small writes. Returns false if it does not exist. */
 export async function deleteFeed(tx: Transaction, id: NodeId): Promise<boolean> {
   if ((await tx.run(sql`DELETE FROM product_feeds WHERE id = ${id}`)) === 0) return false;
   await deleteNode(tx, id);
@@ -128,9 +117,9 @@ interface FeedWritesPort {
   deleteFeedsOfCatalog(tx: Transaction, catalog: NodeId, world: World): Promise<void>;
 }
 
-/** For the feature's own contract, which reads nothing itself. */
+/** For the feature's own contract, because a contract does not read. */
 interface FeedPort {
-  /** Of each feed, in their order. */
+  /** In the order of the feeds. */
   findLatestUploads(reader: Reader, feeds: readonly { readonly id: string }[]): Promise<readonly (UploadRow | undefined)[]>;
 }
 
