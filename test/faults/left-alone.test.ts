@@ -5,7 +5,7 @@ import { join } from "node:path";
 
 const ROOT = join(import.meta.dir, "../..");
 
-test.each(["ingest", "worker"])("%s ends when its server is gone, however early", async (command) => {
+test.each(["ingest", "worker", "read-feed"])("%s ends when its server is gone, however early", async (command) => {
   for (const waitMs of [0, 20, 150]) {
     const child = spawn(process.execPath, [join(ROOT, "src/cli/plaza.ts"), command], { stdio: ["ignore", "ignore", "ignore", "ipc"] });
     const ended = new Promise<number | null>((resolve) => child.once("exit", resolve));

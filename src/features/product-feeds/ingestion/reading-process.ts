@@ -1,15 +1,12 @@
 /**
- * The process that reads a feed file (D-314). A file that a stranger sent may take any time and memory, so that it is not read in the process
- * that serves requests. Parent and child take turns: the child asks for a part of the file or hands over what it read.
+ * The process that reads a feed file (D-314). A file that a stranger sent may take any time and memory, so the process that serves requests
+ * does not read it. Parent and child take turns: the child asks for a part of the file or hands over what it read.
  */
 import type { ChildProcess } from "node:child_process";
 import { startChild } from "#jobs/child-process";
 import type { Bytes } from "../formats/bytes.ts";
 import { FeedFileProblem, type FeedFormat } from "../formats/rows.ts";
 import type { Piece } from "./feed-reading.ts";
-
-/** The command of the program that reads a file (`src/cli/read-feed.ts`). */
-export const READ_FEED = "read-feed";
 
 export type ToReader =
   | { readonly kind: "begin"; readonly format: FeedFormat | undefined }
@@ -22,10 +19,10 @@ export type FromReader = { readonly kind: "part" } | { readonly kind: "piece"; r
 /** The process ended by itself. Another one may be luckier. */
 export class ReaderDied extends Error {}
 
-/** A part of a file takes 50 ms (measured), and what it unpacks to at most some seconds. */
+/** Most turns take milliseconds. A part that unpacks to millions of bad rows takes 3 s (measured). */
 const TURN_MS_MAX = 30_000;
 
-export interface ReaderOptions {
+interface ReaderOptions {
   readonly turnMsMax?: number;
   readonly program?: string;
 }
@@ -57,7 +54,7 @@ class ReaderProcess {
 
   constructor({ turnMsMax = TURN_MS_MAX, program }: ReaderOptions) {
     this.#turnMsMax = turnMsMax;
-    this.#child = startChild(READ_FEED, program);
+    this.#child = startChild("read-feed", program);
     this.#child.on("message", (message: FromReader) => {
       this.#answers.push(message);
       this.#wake();
