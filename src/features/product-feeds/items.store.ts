@@ -130,13 +130,13 @@ export async function overwriteItem(tx: Transaction, generation: number, { retai
 
 export interface CopiedItems {
   readonly count: number;
-  /** Undefined: there is none left to copy. */
+  /** Undefined: all items are copied. */
   readonly lastId: string | undefined;
 }
 
 /**
- * Copies items from one generation to another, of the next `limit` items behind `after` those whose retailer_id the other one does not
- * have. Each item is looked up by a subquery, for the reason that `lookUps` gives.
+ * Looks at the next `limit` items of a generation after the id `after`, and copies to the other generation those with a retailer_id that it
+ * does not have. Each item is looked up by a subquery, for the reason at `lookUps`.
  */
 export async function copyMissingItems(tx: Transaction, from: number, to: number, after: string, limit: number): Promise<CopiedItems> {
   const last = await tx.get<{ id: string | null }>(sql`

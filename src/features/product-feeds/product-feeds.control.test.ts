@@ -49,7 +49,7 @@ onEachDatabase("feed uploads", (database) => {
         level: "warning",
         of: "8101",
         time: 1_795_000_000,
-        text: expect.stringMatching(/^Upload 1 of feed 8101 failed: .+ The feed holds what it held before\.$/),
+        text: expect.stringMatching(/^Upload 1 of feed 8101 failed: .+ The feed is unchanged\.$/),
       },
     ]);
     await upload(csv(row("a")));

@@ -22,7 +22,7 @@ const format = Type.Unsafe<(typeof feedFormats)[number]>({ enum: [...feedFormats
 const rowCount = (description: string) => Type.Integer({ minimum: 0, description });
 
 const rowError = Type.Object({
-  severity: Type.Optional(Type.Literal("warning", { description: "the row counts, in spite of it" })),
+  severity: Type.Optional(Type.Literal("warning", { description: "the item of the row is kept" })),
   line: Type.Integer({ description: "of the file, unpacked; the first is 1" }),
   retailer_id: Type.Optional(Type.String()),
   field: Type.Optional(Type.String()),
@@ -32,7 +32,7 @@ const rowError = Type.Object({
 const upload = Type.Object({
   feed: Type.String(),
   n: Type.Integer({ description: "counts the uploads of the feed from 1" }),
-  status: Type.Unsafe<string>({ enum: [...uploadStatuses], description: "done: the feed holds these items alone; failed: it is as it was" }),
+  status: Type.Unsafe<string>({ enum: [...uploadStatuses], description: "done: the feed has exactly these items; failed: the feed is unchanged" }),
   source: Type.Unsafe<string>({ enum: ["file", "url"] }),
   url: Type.Optional(Type.String()),
   file_name: Type.Optional(Type.String()),
@@ -43,14 +43,14 @@ const upload = Type.Object({
   started_time: Type.Optional(Type.Integer({ description: "Unix seconds" })),
   ended_time: Type.Optional(Type.Integer({ description: "Unix seconds" })),
   rows: rowCount("all rows so far, good and bad"),
-  items: rowCount("items that came of them"),
-  items_added: rowCount("whose retailer_id is new to the feed"),
-  items_replaced: rowCount("whose retailer_id the feed had"),
-  items_removed: rowCount("that the feed had and the file has not"),
-  bad_rows: rowCount("rows that are no items"),
+  items: rowCount("items that were read from them"),
+  items_added: rowCount("items with a retailer_id that is new to the feed"),
+  items_replaced: rowCount("items with a retailer_id that the feed had"),
+  items_removed: rowCount("items of the feed that are not in the file"),
+  bad_rows: rowCount("rows that are not valid items"),
   duplicates: rowCount("rows that replaced an earlier row of the file"),
-  problem: Type.Optional(Type.String({ description: "why the file as a whole was refused" })),
-  errors: Type.Array(rowError, { description: "bad rows, duplicates and values that were left out, the first hundred" }),
+  problem: Type.Optional(Type.String({ description: "why the file cannot be used" })),
+  errors: Type.Array(rowError, { description: "the first hundred bad rows, duplicates, repeated columns and omitted values" }),
 });
 
 type Upload = Static<typeof upload>;
@@ -88,12 +88,12 @@ const byUrl = Type.Object(
 const bytes = Type.String({ format: "binary" });
 
 const uploadQuery = Type.Object({
-  format: Type.Optional({ ...format, description: "found from the beginning of the file unless it is given" }),
+  format: Type.Optional({ ...format, description: "detected from the beginning of the file by default" }),
   update_only: Type.Optional(Type.Boolean({ description: "true: items that the file does not have stay in the feed" })),
 });
 type UploadQuery = Static<typeof uploadQuery>;
 
-/** Long enough for a file of a million rows; a request does not hold a connection for longer. */
+/** Enough for a file of a million rows. A longer wait would occupy a connection. */
 const WITHIN_MS_MAX = 60_000;
 const LOOK_MS = 25;
 const readQuery = Type.Object({
@@ -101,7 +101,7 @@ const readQuery = Type.Object({
     Type.Integer({
       minimum: 0,
       maximum: WITHIN_MS_MAX,
-      description: "how long to wait for the upload's end, in real time; not at all unless it is given",
+      description: "how long to wait for the end of the upload, in real time (default: 0)",
     }),
   ),
 });
@@ -132,7 +132,7 @@ async function receive(
 ): Promise<UploadKey | undefined> {
   const contentType = request.headers.get("content-type") ?? "";
   const { body } = request;
-  if (body === null) throw badRequest("the body is a feed file, or JSON that holds its url");
+  if (body === null) throw badRequest("send a feed file, or JSON with the url of one");
   if (Number(request.headers.get("content-length") ?? 0) > readSetting(world, feedFileBytesMax)) throw tooLarge(world);
   if (/^application\/json\b/i.test(contentType)) {
     const { url, format: named = asked, update_only: isUpdate = update_only } = entryReader(byUrl)(await jsonOf(request)) as Static<typeof byUrl>;
@@ -148,7 +148,7 @@ async function receive(
   }
 }
 
-const tooLarge = (world: World) => new ControlError("body_too_large", `a feed file may have ${readSetting(world, feedFileBytesMax)} bytes`);
+const tooLarge = (world: World) => new ControlError("body_too_large", `a feed file may have at most ${readSetting(world, feedFileBytesMax)} bytes`);
 
 function checkUrl(world: ControlRequest["world"], url: string): void {
   const problem = addressProblem(world, url);
@@ -183,7 +183,7 @@ const UPLOADS = "/v1/worlds/{w}/feeds/{id}/uploads";
 export const feedControlRoutes: readonly ControlRoute[] = [
   route(`POST ${UPLOADS}`, "uploadFeed", {
     summary:
-      "Takes a feed file (CSV, TSV, RSS or Atom XML, JSON lines; gzip of each), sent or by its address, and reads it in the background. The feed's items become those of the file, all at once",
+      "Takes a feed file (CSV, TSV, RSS or Atom XML, JSON lines; optionally compressed with gzip), or the address of one, and reads it in the background. Then all items of the file replace those of the feed at once",
     query: uploadQuery,
     body: "file",
     content: { "application/octet-stream": bytes, "multipart/form-data": Type.Object({ file: bytes }), "application/json": byUrl },
@@ -209,9 +209,9 @@ export const feedControlRoutes: readonly ControlRoute[] = [
   }),
 ];
 
-/** Feeds whose last file could not be read. */
+/** Feeds with a failed last upload. */
 export const feedAlerts = async ({ database: { reader } }: World): Promise<readonly Alert[]> =>
   (await listFailedFeeds(reader, ALERTS_MAX)).map(({ feed, n, problem, ended_time }) => ({
     ...{ kind: "feed", level: "warning", of: feed, time: ended_time },
-    text: `Upload ${n} of feed ${feed} failed: ${problem ?? "it was not read to its end"}. The feed holds what it held before.`,
+    text: `Upload ${n} of feed ${feed} failed: ${problem ?? "it was not read completely"}. The feed is unchanged.`,
   }));

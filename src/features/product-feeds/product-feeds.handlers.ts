@@ -38,8 +38,7 @@ export async function handleCreateFeed(request: OperationRequest<Static<typeof c
   const settings = { name: params.name, ...storedSchedules(params, world, noSchedules) };
   await lockCatalog(tx, node.id);
   if ((await world.ports.get("product_catalog").findCatalog(tx, node.id)) === undefined) throw notFoundNode(request);
-  if ((await countFeedsOfCatalog(tx, node.id)) >= FEEDS_MAX)
-    throw invalidParameter("name", `is of one feed too many: a catalog has at most ${FEEDS_MAX}`);
+  if ((await countFeedsOfCatalog(tx, node.id)) >= FEEDS_MAX) throw invalidParameter("name", `is refused: the catalog already has ${FEEDS_MAX} feeds`);
   const id = await insertMinted(world.ids, (minted) => insertFeed(tx, minted, node.id, settings));
   await planFetches(tx, world, id, settings);
   return { id };
@@ -52,7 +51,7 @@ export async function handleUpdateFeed(request: OperationRequest<Static<typeof u
   if (feed === undefined) throw notFoundNode(request);
   const schedules = storedSchedules(params, world, feed);
   await saveSettings(tx, node.id, { name: params.name ?? feed.name, ...schedules });
-  // A schedule that is not named goes on as it was planned.
+  // A schedule that is not named keeps the time of its next fetch.
   const named = (kind: ScheduleKind) => (params[kind] === undefined ? undefined : schedules[kind]);
   await planFetches(tx, world, node.id, { schedule: named("schedule"), update_schedule: named("update_schedule") });
   return { success: true };
@@ -66,11 +65,11 @@ export async function handleDeleteFeed(request: OperationRequest, tx: Transactio
 type StoredSchedules = Pick<FeedRow, ScheduleKind>;
 const noSchedules: StoredSchedules = { schedule: null, update_schedule: null };
 
-/** As they are to be stored; one that is not given is that of `before`. */
+/** Returns the schedules to store. A schedule that is not given stays as it is in `before`. */
 function storedSchedules(params: { readonly [kind in ScheduleKind]?: unknown }, world: World, before: StoredSchedules): StoredSchedules {
   const stored = (kind: ScheduleKind): string | null => {
     const given = params[kind] as GivenSchedule | null | "" | undefined;
-    return given === undefined ? before[kind] : storedSchedule(given, world, (place, problem) => invalidParameter(`${kind}.${place}`, problem));
+    return given === undefined ? before[kind] : storedSchedule(given, world, (key, problem) => invalidParameter(`${kind}.${key}`, problem));
   };
   return { schedule: stored("schedule"), update_schedule: stored("update_schedule") };
 }
@@ -123,12 +122,12 @@ export async function handleListUploadErrors({ node, page }: ListRequest, reader
   return pageOf(upload === undefined ? [] : errorsOf(upload), page);
 }
 
-/** A page of a list that is in memory as a whole; the key of a row is its place. */
+/** A page of a list that is in memory; the key of a row is its index. */
 function pageOf<R>(rows: readonly R[], { limit, after, before, isInclusive }: PageRequest): ListPage<R> {
-  const placeOf = (key: readonly string[] | undefined): number | undefined => (key === undefined ? undefined : Number(key[0]));
+  const indexOf = (key: readonly string[] | undefined): number | undefined => (key === undefined ? undefined : Number(key[0]));
   const own = isInclusive === true ? 0 : 1;
-  const end = Math.min(rows.length, before === undefined ? rows.length : (placeOf(before) as number) + 1 - own);
-  const start = before === undefined ? Math.min(rows.length, after === undefined ? 0 : (placeOf(after) as number) + own) : Math.max(0, end - limit);
+  const end = Math.min(rows.length, before === undefined ? rows.length : (indexOf(before) as number) + 1 - own);
+  const start = before === undefined ? Math.min(rows.length, after === undefined ? 0 : (indexOf(after) as number) + own) : Math.max(0, end - limit);
   const found = rows.slice(start, before === undefined ? start + limit : end);
   const page = { rows: found, hasPrevious: start > 0, hasNext: start + found.length < rows.length };
   return found.length === 0 ? page : { ...page, firstKey: [String(start)], lastKey: [String(start + found.length - 1)] };

@@ -1,6 +1,6 @@
 /** Limits of feed files: everything whose size a file determines has one. */
 
-/** Of one row, most of which may be columns that no item has: a whole page of HTML fits several times. A reader holds one row in memory. */
+/** Of one row. Most of it may be in columns that items do not have, such as pages of HTML. A reader has one row in memory. */
 export const ROW_CHARACTERS_MAX = 1_048_576;
 /** Of one value that a reader keeps: more than any field accepts, so that a longer one is refused by the field's own rule. */
 export const VALUE_CHARACTERS_MAX = 65_536;
@@ -11,7 +11,7 @@ export const VALUE_CHARACTERS_MAX = 65_536;
 export const RESCANNED_CHARACTERS_MAX = 16 * 1_048_576;
 /** Some 1.7 GB in the database. A larger shop must split its feed. */
 export const ROWS_MAX = 5_000_000;
-/** Of the file as sent: five million rows of usual length, or far more when compressed. */
+/** Of the file as it is sent: five million ordinary rows, or many more if it is compressed. */
 export const FILE_BYTES_MAX = 4 * 1024 * 1024 * 1024;
 /** Of the unpacked file. gzip compresses text to about a tenth. */
 export const UNPACKED_BYTES_MAX = 16 * 1024 * 1024 * 1024;
@@ -24,17 +24,17 @@ export const READERS_MAX = 3;
 /** D-141: bad rows that a report contains. All are counted; a systematic error shows in the first hundred. */
 export const BAD_ROWS_KEPT_MAX = 100;
 
-/** Text passed to a parser at once: some 150 rows, which block the event loop for about a millisecond. */
+/** Text passed to a parser at once: some 150 rows. */
 export const PIECE_CHARACTERS = 32_768;
 /** Rows of one write. It blocks other writes for some 8 ms, and the cost of the commit is negligible. */
 export const ROWS_PER_WRITE = 2_000;
 /** Size of the parts in which a file is stored. Each is one durable write, so a file has few of them. */
 export const PART_BYTES = 1024 * 1024;
-/** Of the address of a file: some signed addresses have more than a thousand. */
+/** Of the address of a file. Some signed addresses have more than a thousand characters. */
 export const FETCHED_URL_CHARACTERS_MAX = 2_048;
-/** D-147: of a file that is sent in a request of the graph, which is in memory as a whole; others come by their address or the control API. */
+/** D-147: of a file in a request of the graph, which is in memory. Larger files come by their address or through the control API. */
 export const REQUEST_BYTES_MAX = 8 * 1024 * 1024;
-/** D-147: of one feed, uploads that are not read yet; a file is stored until then. The control API is the operator's and has no such limit. */
+/** D-147: uploads of one feed that are not read yet, because their files are stored until then. The control API has no such limit. */
 export const UPLOADS_WAITING_MAX = 20;
 /** D-146: of one catalog, which is deleted with all its feeds in one transaction. */
 export const FEEDS_MAX = 1_000;

@@ -12,8 +12,8 @@ export const productFeedMigrations: readonly Migration[] = [
       ) WITHOUT ROWID`,
       "CREATE INDEX product_feeds_by_catalog ON product_feeds (catalog, id)",
       "CREATE TABLE feed_generations (feed BIGINT NOT NULL, generation BIGINT NOT NULL, PRIMARY KEY (feed, generation)) WITHOUT ROWID",
-      // No number is used twice, so that a run that was replaced writes a generation that no feed shows. Each row's numbers leave its own
-      // remainder.
+      // No number is used twice, so that no feed shows the generation of a run that was replaced. The remainder of a number is the slot that
+      // counted it.
       "CREATE TABLE feed_generation_slots (slot INTEGER PRIMARY KEY, generation BIGINT NOT NULL) WITHOUT ROWID",
       // `item` is a JSON list of values without names (product-feeds.items.ts), which is a third smaller than an object.
       `CREATE TABLE feed_items (

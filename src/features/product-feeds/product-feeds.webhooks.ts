@@ -1,4 +1,4 @@
-/** D-149: the webhook field `product_feed` of catalogs. The document has no webhooks of catalogs; platforms of this kind have. */
+/** D-149: the webhook field `product_feed` of catalogs. The document has no webhooks of catalogs; platforms of this kind have this one. */
 import { type Static, Type } from "typebox";
 import { defineWebhookField, EXAMPLE_ID, payloadId } from "#webhooks/catalogue/field";
 
@@ -10,5 +10,5 @@ export const feedWebhook = defineWebhookField({
   field: "product_feed",
   payload: feedEvent,
   example: ({ entity }): FeedEvent => ({ catalog_id: entity, product_feed_id: EXAMPLE_ID, status: "Finished" }),
-  summary: "a file of a product feed was read to its end and is what the feed shows, or it failed and the feed is unchanged",
+  summary: "a file of a product feed was read and the feed shows its items, or the file failed and the feed is unchanged",
 });

@@ -47,8 +47,7 @@ const entryOf = async ({ id, catalog, name, schedule, update_schedule, generatio
 
 /** Throws `WorldProblem`. */
 function settingsOf(entry: Entry, world: World): FeedSettings {
-  const stored = (kind: ScheduleKind) =>
-    storedSchedule(entry[kind] ?? null, world, (place, problem) => new WorldProblem(`${kind}.${place}`, problem));
+  const stored = (kind: ScheduleKind) => storedSchedule(entry[kind] ?? null, world, (key, problem) => new WorldProblem(`${kind}.${key}`, problem));
   return { name: entry.name, schedule: stored("schedule"), update_schedule: stored("update_schedule") };
 }
 
@@ -117,7 +116,7 @@ export const feedSection = section({
   remove: (tx, id, world) => removeFeed(tx, world, id),
 });
 
-/** A schedule that stays goes on as it was planned. */
+/** An unchanged schedule keeps the time of its next fetch. */
 const changedOf = (before: Pick<FeedRow, ScheduleKind>, after: FeedSettings) => ({
   schedule: before.schedule === after.schedule ? undefined : after.schedule,
   update_schedule: before.update_schedule === after.update_schedule ? undefined : after.update_schedule,

@@ -1,13 +1,13 @@
 /**
- * The rows of CSV and TSV (RFC 4180, with any one character between values). The text may be cut anywhere: a row is passed on when its end
- * is there. `\n` ends a row, with or without `\r` before it. Blanks after a closing quote are left out.
+ * The rows of CSV and TSV (RFC 4180, with any one character between values). The text may be cut anywhere: the sink gets a
+ * row when the end of the row has arrived. `\n` ends a row, with or without `\r` before it. Blanks after a closing quote are left out.
  *
  * After a row with wrong quotes reading continues on the row's second line, because an unclosed quote would otherwise include the rest of
  * the file.
  */
 import { RESCANNED_CHARACTERS_MAX, ROW_CHARACTERS_MAX } from "../product-feeds.limits.ts";
 
-export interface CsvRowSink {
+interface CsvRowSink {
   /** `line` is the first line of the row, from 1. */
   values(line: number, values: readonly string[]): void;
   bad(line: number, reason: string): void;
@@ -32,10 +32,10 @@ export class CsvRows {
   readonly #delimiter: string;
   readonly #sink: CsvRowSink;
   #text = "";
-  /** Where the next row begins in the text, and its line. */
+  /** The start of the next row in the text, and its line. */
   #start = 0;
   #line = 1;
-  /** The rest of a line is skipped first. */
+  /** The text begins with the rest of a line that is skipped. */
   #isSkipping = false;
   /** An incomplete row is read again when the text has doubled, so that it is not read for each piece. */
   #enoughCharacters = 0;
@@ -62,7 +62,7 @@ export class CsvRows {
     while (this.#next(true));
   }
 
-  /** Passes a row on, or skips the rest of a line. Returns false when the text does not have its end. */
+  /** Passes a row on, or skips the rest of a line. Returns false if the end has not arrived. */
   #next(isLast: boolean): boolean {
     const text = this.#text;
     const start = this.#start;
@@ -148,7 +148,7 @@ function closingQuote(text: string, open: number): number {
 
 const isBlank = (character: string | undefined): boolean => character === " " || character === "\t" || character === "\r";
 
-/** Of the values, and of what separates them. */
+/** The length of the values and of the delimiters between them. */
 const lengthOf = (values: readonly string[]): number => values.reduce((length, value) => length + value.length, values.length - 1);
 
 /** The index of the next newline; the length of the text if there is none. */

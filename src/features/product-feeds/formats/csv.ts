@@ -7,9 +7,9 @@ import { FeedFileProblem, type RowReader, type RowSink } from "./rows.ts";
 export const delimiters = [",", "\t", ";", "|"] as const;
 
 interface Header {
-  /** Of all columns. */
+  /** The number of all columns. */
   readonly width: number;
-  /** Those that an item has. */
+  /** The columns with a field of items. */
   readonly columns: readonly { readonly field: ItemField; readonly at: number }[];
 }
 
@@ -85,7 +85,7 @@ function headerOf(names: readonly string[], warnRepeated: (field: ItemField) => 
   return { width: names.length, columns: [...best].map(([field, { at }]) => ({ field, at })) };
 }
 
-/** The delimiter by which the header of a file names most fields; that of a `sep=` line has precedence. `start`: the beginning of the file. */
+/** The delimiter of a `sep=` line, or the one with which the header names most fields. `start`: the beginning of the file. */
 export function delimiterOf(start: string, candidates: readonly string[]): string {
   const [, stated] = /^\s*"?sep=([^\r\n"])/i.exec(start) ?? [];
   if (stated !== undefined) return stated;

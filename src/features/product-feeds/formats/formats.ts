@@ -7,7 +7,7 @@ import { CsvReader, delimiterOf, delimiters } from "./csv.ts";
 import { FeedFileProblem, type FeedFormat, type RowReader, type RowSink, type Warning } from "./rows.ts";
 import { XmlReader } from "./xml.ts";
 
-/** Contains the header of a file with hundreds of columns, and what may be above it. */
+/** Enough for comments and a header of hundreds of columns. */
 const START_CHARACTERS = 16_384;
 
 /** Reads a file of any format. */
@@ -41,7 +41,7 @@ export class FeedTextReader implements RowReader {
     const text = this.#start;
     this.#start = "";
     if (text.trim() === "") throw new FeedFileProblem("the file is empty");
-    // Always the same characters, however the text arrives; a carriage return at their end may belong to a newline.
+    // The same characters for any cut of the text. A carriage return at their end may belong to a newline.
     const start = trimmedEnd(text.slice(0, START_CHARACTERS), "\r");
     // Old Macs end lines with a carriage return only.
     const hasOldLines = start.includes("\r") && !start.includes("\n");

@@ -4,18 +4,18 @@ import type { ItemField, RawItem } from "../product-feeds.items.ts";
 export const feedFormats = ["csv", "tsv", "xml", "jsonl"] as const;
 export type FeedFormat = (typeof feedFormats)[number];
 
-/** A value that costs only itself: the item is kept without it (D-141). */
+/** A wrong value; the item is kept without it (D-141). */
 export interface Warning {
   readonly field: ItemField;
   readonly reason: string;
 }
 
 export interface RowSink {
-  /** `line` counts from 1. The reader reuses `raw` for the next row. `warnings` are of values that the reader left out. */
+  /** `line` counts from 1. The reader reuses `raw` for the next row. `warnings`: values that the reader left out. */
   row(line: number, raw: RawItem, warnings?: readonly Warning[]): void;
   /** A row that the reader cannot parse. */
   bad(line: number, reason: string): void;
-  /** Something of the file that concerns a field, and costs no item. */
+  /** A problem with a field in the whole file. It changes no item. */
   warn(line: number, field: ItemField, reason: string): void;
 }
 

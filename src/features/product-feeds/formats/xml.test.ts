@@ -1,4 +1,4 @@
-/** What an item of RSS or an entry of Atom becomes, element by element, and how long its texts may be. */
+/** How items of RSS and entries of Atom are read, element by element, and how long their texts may be. */
 import { expect, test } from "bun:test";
 import type { RawItem } from "../product-feeds.items.ts";
 import { ROW_CHARACTERS_MAX } from "../product-feeds.limits.ts";
@@ -50,7 +50,7 @@ test("the address is that of the page, and not of the feed, of comments or of an
   expect(itemOf('<link rel="alternate" href="v"/>')).toEqual({ url: "v" });
   expect(itemOf("<link>plain</link>")).toEqual({ url: "plain" });
   expect(itemOf('<link href="u"/><link>plain</link>')).toEqual({ url: "u" });
-  // What stands in a link that is passed over is no value, of the link or of what came before it.
+  // The text of an ignored link is not a value, neither of the link nor of the element before it.
   expect(itemOf('<title>T</title><link rel="self" href="s">x</link>')).toEqual({ name: "T" });
 });
 

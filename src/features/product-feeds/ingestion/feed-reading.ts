@@ -9,7 +9,7 @@ import { BAD_ROWS_KEPT_MAX, ROWS_MAX, ROWS_PER_WRITE } from "../product-feeds.li
 import type { RowError } from "./upload.ts";
 
 /** A valid item. */
-export interface ReadItem {
+interface ReadItem {
   readonly line: number;
   /** Unique in a file: the row's line, or the row's number in formats with several rows on a line. */
   readonly position: number;
@@ -18,9 +18,9 @@ export interface ReadItem {
   readonly item: string;
 }
 
-/** What was read since the piece before. */
+/** The rows that were read since the previous piece. */
 export interface Piece {
-  /** Those of one write. */
+  /** At most as many as one write stores. */
   readonly items: readonly ReadItem[];
   /** Of the whole file so far, good and bad. */
   readonly rows: number;

@@ -50,7 +50,7 @@ test("a file may have as many bytes as the operator says, and not one more", asy
   await expect(stored(2_001, [1_000], 2_000)).rejects.toThrow("the file is larger than 2000 bytes");
 });
 
-/** What becomes of a file that is fetched, by what its address returns. */
+/** How a fetched file ends, by how its address returns. */
 const MINUTE_MS = 60_000;
 const UPLOAD = { feed: "8101", n: 1, generation: 1 };
 const ADDRESS = "https://a.example/feed.csv";

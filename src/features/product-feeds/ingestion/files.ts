@@ -67,15 +67,15 @@ const DEADLINE_MS = 30 * 60_000;
 /** More parts than any file has. */
 const PARTS_MAX = 1_000_000;
 
-/** For the connection to one of its addresses; the system itself would try for two minutes. */
+/** For each address that the name resolves to. The operating system would try for two minutes. */
 const CONNECTION_MS = 10_000;
 
-/** How long the other side may be silent at a time: some servers make the file when they are asked for it. */
+/** The longest silence of the server: some servers create the file on request. */
 const SILENCE_MS = 120_000;
 
 /**
- * By a move of the clock, the servers that gave no response in it, each with the reason. In one move months of fetches fall due within seconds: to wait
- * for each of them would take hours, and the server is the same.
+ * For each move of the clock, the servers that did not respond during it, with the reasons. In one move the fetches of months become due within seconds,
+ * and waiting for the same server each time would take hours.
  */
 const unreachable = new WeakMap<object, Map<string, string>>();
 
@@ -87,10 +87,10 @@ function unreachableIn(move: object): Map<string, string> {
 
 /**
  * Fetches a file through `world.outbound`, which guards the internal network (D-64), and stores it like one that was sent. Returns the reason why
- * it could not be fetched, or undefined when it is stored.
+ * it could not be fetched; undefined if it is stored.
  */
 export async function fetchFile(world: World, { feed, n }: RunningUpload, url: string): Promise<string | undefined> {
-  // What is no address at all is refused below, with its reason.
+  // An invalid address is refused below, with a reason.
   const origin = URL.parse(url)?.origin ?? url;
   const move = moveOf(world.work);
   const silent = move === undefined ? undefined : unreachableIn(move);
@@ -119,7 +119,7 @@ export async function fetchFile(world: World, { feed, n }: RunningUpload, url: s
     throw error;
   }
   const bytes = await parts.end();
-  // Of an upload that was deleted meanwhile no count can be saved, which ends the run.
+  // If the upload was deleted meanwhile, the run ends when it saves its counts.
   await world.database.write((tx) => completeUpload(tx, feed, n, bytes, "running", "running"));
   return undefined;
 }

@@ -272,7 +272,7 @@ onEachDatabase("D-149: the end of an ingestion", (database) => {
   });
 });
 
-/** What becomes of a file whose feed is deleted while it comes. */
+/** How an upload ends if its feed is deleted while the file arrives. */
 onEachDatabase("a file that is received", (database) => {
   test("is refused when its feed was deleted meanwhile, and nothing of it stays", async () => {
     const { world } = await openPlaza({ database, world: feedWorld });

@@ -29,7 +29,7 @@ interface NewItemOfLine extends NewItem {
   readonly line: number;
 }
 
-/** What the feed shows during the run, and of whose it is. */
+/** The items that the feed shows during the run, and its catalog. */
 export interface ShownItems {
   readonly catalog: string;
   readonly generation: number;

@@ -20,14 +20,14 @@ import { claimUpload, deleteOldUploads, deleteParts, findPart, findSparePart, fi
 
 const KIND = "feed_ingestion";
 
-/** After this time a file that is still being received is given up: its sender or its process has stopped. */
+/** An upload that is still being received after this time is deleted: its sender or its process has stopped. */
 const RECEIVING_SECONDS_MAX = 86_400;
 /** Parts deleted in one write: 8 MB. */
 const PARTS_PER_WRITE = 8;
 
 /**
- * D-147: callers cause this work, a file may take minutes and an address half an hour. Half of what jobs may use stays for others, and of that three
- * quarters for other catalogs.
+ * D-147: callers cause this work; a file may take minutes and an address half an hour. Half of the capacity of jobs is left for other kinds, and three
+ * quarters of the other half for other catalogs.
  */
 const AT_ONCE_MAX = { running: 4, waiting: 32, ofShare: 8 };
 
@@ -95,7 +95,7 @@ async function ingest(world: World, claimed: ClaimedUpload, job: RunningJob, rea
     const problem = await job.whileWaiting(() => fetchFile(world, claimed, upload.url ?? ""));
     if (problem !== undefined) return ingestion.fail(problem);
   }
-  // D-314: the file that ends them is not read for ever.
+  // D-314: a file that ends its readers is not read again and again.
   if (readersDied >= READERS_MAX) return ingestion.fail(`the file cannot be read: ${READERS_MAX} processes ended while they read it`);
   return ingestion.run(readInChild(partsOf(world, feed, n), (upload.format ?? undefined) as FeedFormat | undefined));
 }

@@ -1,4 +1,4 @@
-/** An upload of a feed file, as it is stored: its status, its counts, and what is wrong with its file. */
+/** An upload of a feed file, as it is stored: its status, its counts, and the problems of its file. */
 import type { Row } from "#storage/sql";
 import type { ItemField } from "../product-feeds.items.ts";
 
@@ -56,7 +56,7 @@ export interface UploadRow extends Row {
 
 /** A bad or repeated row in the report, or a value that was left out. */
 export interface RowError {
-  /** The row counts, in spite of it. */
+  /** The item of the row is kept. */
   readonly severity?: "warning";
   readonly line: number;
   readonly retailer_id?: string;
@@ -64,7 +64,7 @@ export interface RowError {
   readonly reason: string;
 }
 
-/** What is wrong with the file of an upload, as the graph lists it. */
+/** A problem of an upload's file, as the graph lists it. */
 export interface UploadErrorRow extends Row {
   severity: "fatal" | "warning";
   summary: string;
@@ -73,7 +73,7 @@ export interface UploadErrorRow extends Row {
   field?: string;
 }
 
-/** First what is wrong with the file as a whole. */
+/** The problem of the whole file comes first. */
 export function errorsOf({ problem, errors }: UploadRow): UploadErrorRow[] {
   const whole: UploadErrorRow[] = problem === null ? [] : [{ severity: "fatal", summary: problem }];
   const ofRows = (JSON.parse(errors) as readonly RowError[]).map(

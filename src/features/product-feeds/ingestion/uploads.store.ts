@@ -25,21 +25,21 @@ export async function findUploadNode(reader: Reader, id: string): Promise<Upload
   return row === undefined ? undefined : findUpload(reader, row.feed, row.n);
 }
 
-/** Of each feed the newest. */
+/** The newest upload of each feed. */
 export const findLatestUploads = (reader: Reader, feeds: readonly { readonly id: string }[]): Promise<(UploadRow | undefined)[]> =>
   Promise.all(feeds.map(({ id }) => reader.get<UploadRow>(append(selectUploads(id), "ORDER BY u.n DESC LIMIT 1"))));
 
-/** While somebody looks at alerts this is read every two seconds: 0.2 ms, where all of 100,000 feeds take 10 (measured on SQLite). */
+/** The page of alerts reads this every two seconds: 0.2 ms; reading all of 100,000 feeds takes 10 ms (measured on SQLite). */
 const FEEDS_MAX = 1_000;
 
-/** Of the newest feeds, the last upload of each whose last one failed. */
+/** The failed last uploads of the newest feeds. */
 export const listFailedFeeds = (reader: Reader, limit: number): Promise<Pick<UploadRow, "feed" | "n" | "problem" | "ended_time">[]> =>
   reader.all(sql`
     SELECT CAST(u.feed AS TEXT) AS feed, u.n, u.problem, u.ended_time
     FROM (SELECT p.id, p.next_upload FROM product_feeds p ORDER BY p.id DESC LIMIT ${FEEDS_MAX}) f
     JOIN feed_uploads u ON u.feed = f.id AND u.n = f.next_upload - 1 WHERE u.status = 'failed' ORDER BY f.id LIMIT ${limit}`);
 
-/** How many are not read yet. */
+/** Counts the uploads that are not read yet. */
 export async function countWaitingUploads(reader: Reader, feed: string): Promise<number> {
   const row = await reader.get<{ count: number }>(
     sql`SELECT COUNT(*) AS count FROM feed_uploads u WHERE u.feed = ${feed} AND u.status IN ('receiving', 'pending', 'running')`,
@@ -61,7 +61,7 @@ export interface NewUpload {
   readonly isUpdate: boolean;
 }
 
-/** How an upload is found: by its number among those of its feed, and by its id in the graph. */
+/** The number of an upload among those of its feed, and its id in the graph. */
 export interface UploadKey {
   readonly n: number;
   readonly id: NodeId;

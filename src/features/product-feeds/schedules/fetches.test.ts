@@ -99,7 +99,7 @@ onEachDatabase("D-146: schedules of feeds", (database) => {
       schedule: { interval: "MONTHLY", day_of_month: 28, url: `${address}/all` },
       update_schedule: JSON.stringify({ interval: "DAILY", url: `${address}/changes` }),
     });
-    // The world's clock stands at 18 November 2026, 11:06:40.
+    // The world's clock shows 18 November 2026, 11:06:40.
     await pass(11 * 24 * HOUR_S);
     await pass(24 * HOUR_S);
     expect((await itemsOf("retailer_id,brand")).map(({ id: _, ...item }) => item)).toEqual([

@@ -1,4 +1,4 @@
-/** The job that fetches a feed's file by one of its schedules (D-146). What it fetches is an upload like any other. */
+/** The job that fetches a feed's file by one of its schedules (D-146). The fetched file becomes an ordinary upload. */
 import type { World } from "#graph/worlds/world";
 import type { JobKind } from "#jobs/job-kind";
 import { certain, type Transaction } from "#storage/database";
@@ -12,7 +12,7 @@ const KIND = "feed_fetch";
 
 const keyOf = (feed: string, kind: ScheduleKind): string => `${feed} ${kind}`;
 
-/** Must be called after the feed was stored or deleted. Undefined: the schedule is left as it is; null: there is none. */
+/** Must be called after the feed was stored or deleted. Undefined: the schedule is unchanged; null: it is removed. */
 export async function planFetches(
   tx: Transaction,
   world: World,
@@ -35,10 +35,10 @@ export const feedFetches: JobKind<World> = {
     await world.database.write(async (tx) => {
       const schedule = readSchedule((await findFeed(tx, feed))?.[kind] ?? null);
       if (schedule === undefined) return job.settle(tx);
-      // An address that responds slowly is asked again when the files before are read.
+      // While earlier files of the feed wait, no further one is fetched.
       const isBusy = (await countWaitingUploads(tx, feed)) >= UPLOADS_WAITING_MAX;
       const input = { isUpdate: kind === "update_schedule" };
-      if (!isBusy) await certain(receiveUrl(tx, world, feed, schedule.url, input), "begin an upload of a feed that is there");
+      if (!isBusy) await certain(receiveUrl(tx, world, feed, schedule.url, input), "begin an upload of an existing feed");
       await job.settle(tx);
       await world.jobs.schedule(tx, { kind: KIND, key, dueMs: nextFetchMs(schedule, world.clock.nowMs(), job.dueMs) });
     });

@@ -9,7 +9,7 @@ export const scheduleKinds = ["schedule", "update_schedule"] as const;
 export type ScheduleKind = (typeof scheduleKinds)[number];
 
 const intervals = ["HOURLY", "DAILY", "WEEKLY", "MONTHLY"] as const;
-/** In the order of the days since the Monday before. */
+/** In the order of the week. */
 const weekdays = ["MONDAY", "TUESDAY", "WEDNESDAY", "THURSDAY", "FRIDAY", "SATURDAY", "SUNDAY"] as const;
 /** A year of days. */
 const INTERVAL_COUNT_MAX = 366;
@@ -18,10 +18,15 @@ const TIMEZONE_CHARACTERS_MAX = 64;
 
 const oneOf = <Value extends string>(values: readonly Value[], words: object = {}) => Type.Unsafe<Value>({ enum: [...values], ...words });
 
-/** What a caller sends. What an interval does not use is kept and has no effect. */
+/** The parameters of a schedule. Those that its interval does not use are stored and have no effect. */
 export const scheduleWords = {
   interval: oneOf(intervals),
-  interval_count: Type.Integer({ minimum: 1, maximum: INTERVAL_COUNT_MAX, default: 1, description: "every so many hours, days, weeks or months" }),
+  interval_count: Type.Integer({
+    minimum: 1,
+    maximum: INTERVAL_COUNT_MAX,
+    default: 1,
+    description: "the number of hours, days, weeks or months from one fetch to the next",
+  }),
   url: Type.String({ minLength: 1, maxLength: FETCHED_URL_CHARACTERS_MAX, format: "web-address", description: "the address of the file" }),
   hour: Type.Integer({ minimum: 0, maximum: 23, default: 0 }),
   minute: Type.Integer({ minimum: 0, maximum: 59, default: 0 }),
@@ -40,7 +45,7 @@ export type Schedule = Static<typeof words>;
 
 export const readSchedule = (text: string | null): Schedule | undefined => (text === null ? undefined : JSON.parse(text));
 
-/** D-147: what Plaza refuses, and does not leave out, since a fetch without them would fail for no reason that the caller could see. */
+/** D-147: refused and not ignored, because a fetch without them would fail for a reason that the caller cannot see. */
 const refused = Type.Optional(
   Type.Null({
     description: "not supported: files are fetched without credentials",
@@ -60,10 +65,10 @@ export interface GivenSchedule extends Schedule {
   readonly password?: unknown;
 }
 
-/** Says why something cannot be fetched, and where in the schedule that stands. */
-export type Refuse = (place: string, problem: string) => Error;
+/** Makes the error for a wrong key of a schedule. */
+export type Refuse = (key: string, problem: string) => Error;
 
-/** The stored form: JSON, or null for none. Throws what `refuse` makes. */
+/** Returns JSON, or null without a schedule. Throws the error of `refuse`. */
 export function storedSchedule(given: GivenSchedule | null | "", world: World, refuse: Refuse): string | null {
   if (given === null || given === "") return null;
   const { username: _, password: __, ...schedule } = given;
@@ -76,7 +81,7 @@ export function refuseAddress(url: string, world: World, refuse: Refuse): void {
   if (problem !== undefined) throw refuse("url", `cannot be fetched: ${problem}`);
 }
 
-/** D-64: what the address itself is refused for; what its name resolves to is checked when it is fetched. */
+/** D-64: why the address itself is refused. The addresses that its name resolves to are checked when the file is fetched. */
 export function addressProblem({ outbound }: World, url: string): string | undefined {
   try {
     outbound.check(url);
@@ -99,7 +104,7 @@ export function nextFetchMs(schedule: Schedule, nowMs: number, lastMs?: number):
   const current = intervalAt(schedule, localMs(nowMs, timezone));
   const start = lastMs === undefined ? current : intervalAt(schedule, localMs(lastMs, timezone));
   const step = lastMs === undefined ? 1 : interval_count;
-  // At most two more: the moment of the current interval may be over, and clocks that are put back may repeat one.
+  // At most two steps more: the moment of the current interval may be over, and a moment may repeat when clocks are put back.
   for (let at = start + step * Math.max(lastMs === undefined ? 0 : 1, Math.floor((current - start) / step)); ; at += step) {
     const dueMs = utcMs(momentOf(schedule, at), timezone);
     if (dueMs > nowMs) return dueMs;
@@ -109,7 +114,7 @@ export function nextFetchMs(schedule: Schedule, nowMs: number, lastMs?: number):
 /** Wall clock time, counted as if it were UTC. */
 const localMs = (utc: number, timezone: string): number => utc + offsetMs(utc, timezone);
 
-/** Where clocks skip the time, it is the one as far behind the gap. */
+/** If clocks skip the time, the result is later by the length of the gap. */
 function utcMs(local: number, timezone: string): number {
   const guess = local - offsetMs(local, timezone);
   return local - offsetMs(guess, timezone);
@@ -125,7 +130,7 @@ function offsetMs(utc: number, timezone: string): number {
 /** 1970-01-01 was a Thursday. */
 const DAYS_FROM_MONDAY = 3;
 
-/** Which hour, day, week or month it is, counted from 1970. */
+/** The number of the hour, day, week or month, counted from 1970. */
 function intervalAt({ interval }: Schedule, local: number): number {
   const day = Math.floor(local / DAY_MS);
   switch (interval) {
