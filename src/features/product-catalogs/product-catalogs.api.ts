@@ -1,4 +1,4 @@
-/** What other features may import of catalogs: whose a catalog is, and who may do what with it (G1). */
+/** For other features: the owners of a catalog, and the policies of catalogs (G1). */
 import type { FactsOf } from "#auth/app-facts";
 import { type PageTask, pageTasksOf } from "#auth/page-policies";
 import { definePolicy, type PolicyInput } from "#auth/policy";
@@ -37,7 +37,7 @@ declare module "#kernel/ports" {
   }
 }
 
-/** Held by what deletes a catalog and what creates something in it, so that nothing is created in a catalog that is gone. */
+/** Taken before a catalog is deleted or something is created in it, so that nothing is created in a deleted catalog. */
 export const lockCatalog = (tx: Transaction, catalog: string): Promise<void> => tx.lock("product_catalog", catalog);
 
 /** The fact's key is the catalog's id; the store invalidates it when the catalog changes. */
@@ -47,22 +47,22 @@ function catalogOf(catalog: NodeId, reader: Reader, ports: PortRegistry, facts: 
   return facts<CatalogFacts>(catalogFact).get(catalog, () => ports.get("product_catalog").findCatalog(reader, catalog));
 }
 
-/** What gives a person rights on a catalog, beside working for the business that it is linked to (D-13). */
+/** The tasks that give a person rights on a catalog. People of the linked business have these rights without a task (D-13). */
 interface Ways {
   /** Any of these tasks on the catalog's page. */
   readonly tasks: readonly PageTask[];
-  /** Working for an agency that the catalog is shared with for any of these. */
+  /** People of an agency that has one of these tasks on the catalog. */
   readonly sharedFor: readonly CatalogTask[];
 }
 
 const toAccess: Ways = { tasks: ["MANAGE", "ADVERTISE", "CREATE_CONTENT"], sharedFor: catalogTasks };
-/** D-146: those who only advertise with a catalog do not change what it holds. */
+/** D-146: people who only advertise with a catalog do not change its feeds. */
 const toFill: Ways = { tasks: ["MANAGE", "CREATE_CONTENT"], sharedFor: [MANAGE_CATALOG_TASK] };
-/** D-146: a catalog is deleted by those to whom it belongs. */
+/** D-146: only the owners of a catalog delete it. */
 const toDelete: Ways = { tasks: ["MANAGE"], sharedFor: [] };
 
 async function isAllowed({ token, node, reader, ports, facts }: PolicyInput, { tasks, sharedFor }: Ways): Promise<boolean> {
-  // A feed's owner is its catalog, and a catalog's is itself.
+  // The owner of a feed is its catalog; a catalog is its own owner.
   const catalog = await catalogOf(node.owner, reader, ports, facts);
   if (catalog === undefined) return false;
   if (token.type === "page") return token.page === catalog.page;
@@ -76,7 +76,7 @@ async function isAllowed({ token, node, reader, ports, facts }: PolicyInput, { t
   return false;
 }
 
-/** Of a catalog, and of what belongs to it. */
+/** For a catalog and its feeds. */
 export const catalogAccess = definePolicy({
   name: "catalogAccess",
   summary:
@@ -89,7 +89,7 @@ export const catalogAccess = definePolicy({
 /** D-145: reading a catalog. */
 export const catalogReading = definePolicy({ ...catalogAccess, name: "catalogReading", scopes: ["catalog_management"] });
 
-/** D-146: of what a catalog holds. */
+/** D-146: for the feeds of a catalog. */
 export const catalogFilling = definePolicy({
   ...catalogReading,
   name: "catalogFilling",

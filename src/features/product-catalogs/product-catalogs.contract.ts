@@ -16,7 +16,7 @@ export const EXTERNAL_BUSINESS_ID_CHARACTERS_MAX = 255;
 /** The task ids of G1-20 and G1-21. */
 const permittedTask = Type.Unsafe<"240588526848665" | "2015469438531460">({ enum: ["240588526848665", "2015469438531460"] });
 
-/** An id of none gets the problem of a business that does not exist (D-56). */
+/** A value that is not an id gets the same problem as an unknown business (D-56). */
 export const NO_BUSINESS = "is not a business";
 const business = (description: string) => Type.Unsafe<NodeId>({ ...worldId, description, [PROBLEM]: NO_BUSINESS });
 
@@ -80,8 +80,8 @@ export const createCatalog = writeOperation({
   alsoUnder: "pages",
   params: Type.Object({
     name: Type.String({ ...filledText(CATALOG_NAME_CHARACTERS_MAX), description: "the catalog's name" }),
-    vertical: Type.Optional(Type.Unsafe<string>({ enum: [CATALOG_VERTICAL], description: "what the catalog holds" })),
-    business_id: Type.Optional(business("the business that owns it, which the caller belongs to")),
+    vertical: Type.Optional(Type.Unsafe<string>({ enum: [CATALOG_VERTICAL], description: "the kind of items in the catalog" })),
+    business_id: Type.Optional(business("the business that owns the catalog; the caller must belong to it")),
     business_metadata: Type.Optional(
       Type.Object(
         {

@@ -44,7 +44,7 @@ async function readShare(request: CreateCatalog, tx: Transaction): Promise<Agenc
   return { business, permitted_tasks: [...new Set(agency.permitted_tasks)] };
 }
 
-/** D-56: to others a business looks like one that does not exist, so that nobody links a catalog to what is not theirs. */
+/** D-56: a business of other people is refused like an unknown one, so that nobody links a catalog to it. */
 async function readOwnBusiness(request: CreateCatalog, tx: Transaction, id: NodeId): Promise<NodeId> {
   const business = await readBusiness(request, tx, id, "business_id");
   const { user } = request.caller.token;
@@ -58,7 +58,7 @@ async function readBusiness({ world }: CreateCatalog, tx: Transaction, id: NodeI
   return id;
 }
 
-/** D-149: the apps that are subscribed to the field for themselves, and on the catalog's page, to whatever fields. */
+/** D-149: the apps that are subscribed to the field, and to any field of the catalog's page. */
 export async function subscribersOfCatalog(reader: Reader, ports: PortRegistry, { object, field, entity }: EventFacts): Promise<NodeId[]> {
   const catalog = await findCatalog(reader, entity);
   if (catalog === undefined) return [];

@@ -11,7 +11,7 @@ export interface Catalog extends CatalogFacts {
   readonly external_business_id: string | undefined;
 }
 
-/** What is shown of a catalog. */
+/** The fields of a catalog. */
 export interface ShownCatalog extends Row {
   id: string;
   name: string;

@@ -239,10 +239,10 @@ onEachDatabase("product catalogs", (database) => {
       [undefined, undefined, 104, 104],
       [live, live, 200, 200],
       [draft, draft, 200, 200],
-      // What is no place of a token is not looked at, whatever stands there.
+      // Only the places of a token are read.
       [live, dead, 200, 190],
       [dead, live, 190, 200],
-      // Two places that count say the same.
+      // Two tokens in such places must be equal.
       [draft, dead, 100, 190],
       [dead, draft, 100, 200],
     ] as const) {
