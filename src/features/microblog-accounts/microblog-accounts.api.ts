@@ -1,4 +1,4 @@
-/** The part of microblog accounts that other features may import. */
+/** For other features: the policy of microblog accounts. */
 import { definePolicy } from "#auth/policy";
 
 export const microblogAccount = definePolicy({
