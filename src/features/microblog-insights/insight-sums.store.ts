@@ -1,5 +1,5 @@
 /**
- * The sums that insights are made of (D-54). Every count is kept by second, minute, hour, day, 32 days and 1,024 days. A range to the second
+ * The sums from which insights are computed (D-54). Every count is kept by second, minute, hour, day, 32 days and 1,024 days. A range to the second
  * has at each end at most 59 seconds, 59 minutes, 23 hours, 31 days and 31 times 32 days, and between them the spans of 1,024 days, of which
  * a century has 36. So it reads about 400 sums at most, however many activities there were.
  */
@@ -14,17 +14,17 @@ import { type Breakdown, DAY_SECONDS, type MediaMetric, type RecordedMetric, typ
 const SPANS = [1, 60, 3_600, DAY_SECONDS, 32 * DAY_SECONDS, 1_024 * DAY_SECONDS] as const;
 export const LONGEST_SPAN = SPANS[SPANS.length - 1] as number;
 
-/** After every moment that a world file can name. */
+/** After each time that a world file can have. */
 export const END_OF_TIME = Number.MAX_SAFE_INTEGER;
 
-/** The sums of one span that start from `from` on and before `to`; there may be none. */
+/** The sums of one span with a start in [`from`, `to`), which may be empty. */
 export interface Stretch {
   readonly span: number;
   readonly from: number;
   readonly to: number;
 }
 
-/** The sums that together are [since, until): two stretches of each span, and one of the longest. */
+/** The sums that make up [since, until): two ranges of each span, and one of the longest. */
 export function stretchesOf(since: number, until: number): Stretch[] {
   const stretches: Stretch[] = [];
   let [from, to] = [since, Math.max(since, until)];
@@ -38,7 +38,7 @@ export function stretchesOf(since: number, until: number): Stretch[] {
   return [...stretches, { span: LONGEST_SPAN, from, to }];
 }
 
-/** A metric, or the followers that a breakdown divides. */
+/** A metric, or the followers by a breakdown. */
 export type Counted = MediaMetric | UserMetric | RecordedMetric | Breakdown;
 
 export interface SumRow extends Row {
@@ -76,7 +76,7 @@ const summed = (selects: readonly string[]): SqlText => ({
 
 const inRange = summed(stretchesOf(0, 1).map(({ span }) => stretch("s.value", span)));
 
-/** The counts in [since, until), by label. A label without a count is left out (D-54). */
+/** The counts in [since, until), by label. Labels without a count are left out (D-54). */
 export function sumRange(reader: Reader, target: NodeId, metric: Counted, since: number, until: number): Promise<Sum[]> {
   const values = stretchesOf(since, until).flatMap(({ from, to }): SqlValue[] => [target, metric, from, to]);
   return reader.all({ query: inRange, values });
@@ -84,7 +84,7 @@ export function sumRange(reader: Reader, target: NodeId, metric: Counted, since:
 
 const untilMoment = summed([stretch("s.value", LONGEST_SPAN), ...stretchesOf(0, 1).map(({ span }) => stretch("-s.value", span))]);
 
-/** The counts before `until`, by label: the sum of all less the later ones, because there are hardly any later ones. */
+/** The counts before `until`, by label: the total less later counts, which are usually zero. */
 export function sumUntil(reader: Reader, target: NodeId, metric: Counted, until: number): Promise<Sum[]> {
   const later = stretchesOf(until, END_OF_TIME).flatMap(({ from, to }): SqlValue[] => [target, metric, from, to]);
   return reader.all({ query: untilMoment, values: [target, metric, 0, END_OF_TIME, ...later] });
@@ -98,14 +98,14 @@ export function listDays(reader: Reader, target: NodeId, metric: Counted, since:
     ORDER BY s.start`);
 }
 
-// The span is part of the order, and `span < 2` stands for `span = 1`, so that the primary key serves the order on SQLite.
+// The span is part of the order, and `span < 2` means `span = 1`, so that the primary key serves the order on SQLite.
 const sumOrder = {
   columns: ["s.target", "s.metric", "s.span", "s.start", "s.label"],
   direction: "ascending",
   keyOf: ({ target, metric, start, label }: SumRow) => [target, metric, "1", String(start), label],
 } as const;
 
-/** The recorded `activity`, by second. */
+/** The activity by second. */
 export function listRecorded(reader: Reader, page: PageRequest): Promise<ListPage<SumRow>> {
   return readPage<SumRow>(
     reader,

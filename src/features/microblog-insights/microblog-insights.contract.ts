@@ -65,12 +65,12 @@ export const readUserInsights = readOperation({
   edge: "microblog_insights",
   params: Type.Object({
     metric: listOf<UserMetric>(userMetrics),
-    since: moment("Unix seconds: what counts begins there, before `until`"),
-    until: moment("Unix seconds: what counts ends before it"),
+    since: moment("Unix seconds: the beginning of the range, before `until`"),
+    until: moment("Unix seconds: the end of the range, which does not include it"),
     breakdown: Type.Optional(
       Type.Unsafe<Breakdown>({
         ...oneOf<Breakdown>(breakdowns),
-        description: "by what `follower_demographics` is divided; without it, by each in turn",
+        description: "by which attribute `follower_demographics` is divided; by default by each in turn",
       }),
     ),
   }),

@@ -16,7 +16,7 @@ const insight = <Shape extends object>(node: NodeId, metric: MediaMetric | UserM
   id: `${node}/insights/${metric}/${period}`,
 });
 
-/** The end of the range: the second that has begun. Nothing of the future counts. */
+/** The latest second that counts is the current one, because activity in the future does not count. */
 const endOf = (world: OperationRequest["world"]): number => unixSeconds(world.clock) + 1;
 
 const totalOf = (sums: readonly Sum[]): number => sums.reduce((total, { value }) => total + value, 0);
@@ -74,7 +74,7 @@ async function userInsight(request: UserRequest, reader: Reader, metric: UserMet
       return insight(node.id, metric, "day", { link_total_values: links.map(({ label, value }) => ({ link_url: label, value })) });
     }
     case "followers_count":
-      // A level, not a count: the one at the end of the range.
+      // The number of followers at the end of the range.
       return insight(node.id, metric, "day", { total_value: { value: totalOf(await sumUntil(reader, node.id, metric, until)) } });
     case "follower_demographics":
       return insight(node.id, metric, "lifetime", { total_value: { breakdowns: await demographics(request, reader) } });
@@ -98,7 +98,7 @@ async function series(user: NodeId, reader: Reader, metric: UserMetric, { since,
 /** D-54 [clients]: groups of fewer followers could identify a person. */
 const FOLLOWERS_MIN = 100;
 
-/** Of one breakdown, or of all four: the largest group first. */
+/** The groups of one breakdown, or of all four, with the largest group first. */
 async function demographics({ node, params, world }: UserRequest, reader: Reader) {
   const end = endOf(world);
   if (world.profile === "clients" && totalOf(await sumUntil(reader, node.id, "followers_count", end)) < FOLLOWERS_MIN) {
@@ -107,7 +107,7 @@ async function demographics({ node, params, world }: UserRequest, reader: Reader
   const found = [];
   for (const breakdown of params.breakdown === undefined ? breakdowns : [params.breakdown]) {
     const groups = await sumUntil(reader, node.id, breakdown, end);
-    // The groups come by label, and sorting keeps that order among equal ones.
+    // The groups are ordered by label, and sorting keeps this order among equal ones.
     groups.sort((a, b) => b.value - a.value);
     found.push({ dimension_keys: [breakdown], results: groups.map(({ label, value }) => ({ dimension_values: [label], value })) });
   }

@@ -31,7 +31,7 @@ export const microblogMediaSection = ownedSection({
 /** Of one entry, so that sums stay far below 2^53. */
 const VALUE_MAX = 1_000_000_000;
 
-/** Activities are stored only as sums, of each second at the finest, so that none can be read, updated or removed by itself. */
+/** Activities are stored only as sums, at the finest by second, so a single one cannot be read, updated or removed. */
 const recordsOnly = {
   identity: [],
   find: async () => undefined,
