@@ -1,4 +1,4 @@
-/** The part of pages that other features may import. */
+/** For other features. */
 
 import { Type } from "typebox";
 import { onPage } from "#auth/page-policies";
@@ -9,9 +9,9 @@ import type { Reader } from "#storage/database";
 
 interface PagePort {
   findName(reader: Reader, page: NodeId): Promise<string | undefined>;
-  /** By id, of those ids that are pages. */
+  /** By id; other ids than those of pages are left out. */
   findNames(reader: Reader, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
-  /** Whether the page knows a person by that page-scoped id. */
+  /** Whether a person with this page-scoped id has written to the page. */
   hasPerson(reader: Reader, page: NodeId, psid: NodeId): Promise<boolean>;
 }
 

@@ -42,7 +42,7 @@ export const findPage = (reader: Reader, id: string): Promise<PageRow | undefine
 
 const selectAll = append(select, "WHERE p.id > 0");
 
-/** By id, of those ids that are pages. */
+/** By id; other ids than those of pages are left out. */
 export async function findPageNames(reader: Reader, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const rows = await allWithIds<PageRow>(reader, selectAll, "p.id", ids);
   return new Map(rows.map(({ id, name }) => [id, name]));
