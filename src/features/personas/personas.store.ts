@@ -45,7 +45,7 @@ export async function updatePersona(tx: Transaction, page: NodeId, id: string, p
     UPDATE personas SET name = ${persona.name}, profile_picture_url = ${persona.profile_picture_url} WHERE page = ${page} AND id = ${id}`);
 }
 
-/** Returns false when there was none. */
+/** Returns false if it does not exist. */
 export async function deletePersona(tx: Transaction, page: NodeId, id: string): Promise<boolean> {
   if ((await tx.run(sql`DELETE FROM personas WHERE page = ${page} AND id = ${id}`)) === 0) return false;
   await deleteNode(tx, nodeId(id));
