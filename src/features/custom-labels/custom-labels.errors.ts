@@ -12,7 +12,7 @@ export const unknownUserError = defineError({
 export const unknownUser = (parameter: string): GraphError =>
   new GraphError(unknownUserError, "(#100) No matching user found", { data: { parameter } });
 
-/** D-40: a second label of that name on the page; the existing one is named. */
+/** D-40: the error names the existing label. */
 export const duplicateLabelName = (existing: string): GraphError =>
   invalidParameter("page_label_name", `is already used by the label ${existing} of this page`, { label_id: existing });
 

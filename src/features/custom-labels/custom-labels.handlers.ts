@@ -42,9 +42,9 @@ export async function handleCreateLabel(request: CreateLabel, tx: Transaction) {
   const { page_label_name: name } = params;
   await tx.lock("labels", node.id);
   const most = readSetting(world, labelsPerPageMax);
-  // D-82: with the migration on, names are compared without case.
+  // D-82: if the migration is on, names are compared without case.
   const ignoresCase = request.isMigrated("label_names_case_insensitive");
-  // Side by side, so that on PostgreSQL they travel together while others wait for the page; a refusal undoes them.
+  // Together, because on PostgreSQL they then take one round trip, and other writes wait for the lock. A refusal rolls them back.
   const [hasPlace, subscribers, id] = await Promise.all([
     reservePlace(tx, node.id, name, { most, ignoresCase }),
     world.webhooks.subscribersOf(tx, labelWebhook, node.id),

@@ -62,9 +62,9 @@ export const countLabel = (tx: Transaction, page: NodeId): Promise<void> =>
   tx.runOne(sql`
     INSERT INTO label_counts (page, labels) VALUES (${page}, 1) ON CONFLICT (page) DO UPDATE SET labels = label_counts.labels + 1`);
 
-/** The same for a new name. Returns false and writes nothing when the page already has `most`, or a label of that name. */
+/** Does the same for a new name. Returns false and writes nothing if the page already has `most` labels, or a label of that name. */
 export async function reservePlace(tx: Transaction, page: NodeId, name: string, { most, ignoresCase }: NameRules): Promise<boolean> {
-  // One statement, because PostgreSQL answers it while others wait for the page.
+  // One statement and one round trip, because other writes wait for the lock of the page.
   const changed = await tx.run(sql`
     INSERT INTO label_counts (page, labels)
     SELECT CAST(${page} AS BIGINT), 1 WHERE NOT EXISTS (
@@ -80,7 +80,7 @@ interface NameRules {
   readonly ignoresCase: boolean;
 }
 
-/** The page counts it as well, by `reservePlace` or `countLabel`. Returns whether the id was free. */
+/** The caller also counts the label, with `reservePlace` or `countLabel`. Returns whether the id was free. */
 export async function insertLabel(tx: Transaction, page: NodeId, id: NodeId, name: string): Promise<boolean> {
   if (!(await insertNode(tx, { id, type: "label", owner: page }))) return false;
   await tx.runOne(sql`INSERT INTO labels (page, id, name) VALUES (${page}, ${id}, ${name})`);
@@ -91,7 +91,7 @@ export async function insertLabel(tx: Transaction, page: NodeId, id: NodeId, nam
 const insertName = (tx: Transaction, page: NodeId, id: string, name: string): Promise<void> =>
   tx.runOne(sql`INSERT INTO label_names (page, name_folded, label, name) VALUES (${page}, ${foldCase(name)}, ${id}, ${name})`);
 
-/** Deletes the label's row in `label_names`. Returns false when there was none. */
+/** Deletes the label's row in `label_names`. Returns false if it does not exist. */
 async function deleteName(tx: Transaction, page: NodeId, id: string): Promise<boolean> {
   const label = await findLabel(tx, page, id);
   if (label === undefined) return false;
@@ -107,7 +107,7 @@ export async function renameLabel(tx: Transaction, page: NodeId, id: string, nam
   return true;
 }
 
-/** Also detaches the label from all people (D-40). Returns false when there was none. */
+/** Also detaches the label from all people (D-40). Returns false if it does not exist. */
 export async function deleteLabel(tx: Transaction, page: NodeId, id: string): Promise<boolean> {
   // Of two concurrent deletions, only one finds the row.
   if (!(await deleteName(tx, page, id))) return false;
