@@ -1,4 +1,4 @@
-/** The part of professional social accounts that other features may import. */
+/** For other features: professional social accounts and their policy. */
 import type { FactsOf } from "#auth/app-facts";
 import { type PageRole, pageTasksOf } from "#auth/page-policies";
 import { definePolicy, type PolicyInput } from "#auth/policy";
@@ -22,9 +22,9 @@ export interface SocialAccountFacts {
 
 interface SocialAccountPort {
   findAccount(reader: Reader, account: NodeId): Promise<SocialAccountFacts | undefined>;
-  /** Those that belong to the page, by id. */
+  /** The accounts of the page, ordered by id. */
   accountsOfPage(reader: Reader, page: NodeId): Promise<readonly SocialAccountFacts[]>;
-  /** By id, of those that exist. */
+  /** By id; ids of missing accounts are left out. */
   findUsernames(reader: Reader, accounts: readonly string[]): Promise<ReadonlyMap<string, string>>;
 }
 

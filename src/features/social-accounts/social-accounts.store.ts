@@ -6,7 +6,7 @@ import { type ListPage, ordered, type PageRequest, readPage } from "#storage/key
 import { append, type Row, sql } from "#storage/sql";
 import { type SocialAccountFacts, socialAccountFact } from "./social-accounts.api.ts";
 
-/** The fields of an account that are shown. */
+/** The fields of an account. */
 export interface ShownAccount extends Row {
   id: string;
   username: string;
@@ -34,7 +34,7 @@ export async function findSocialAccount(reader: Reader, id: string): Promise<Soc
 
 const usernames = sql`SELECT CAST(a.id AS TEXT) AS id, a.username FROM social_accounts a WHERE a.id > 0`;
 
-/** By id, of those that exist. */
+/** By id; ids of missing accounts are left out. */
 export async function findUsernames(reader: Reader, accounts: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const rows = await allWithIds<{ id: string; username: string }>(reader, usernames, "a.id", accounts);
   return new Map(rows.map(({ id, username }) => [id, username]));
