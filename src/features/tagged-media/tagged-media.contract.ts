@@ -10,7 +10,7 @@ const TASKS = ["MANAGE", "CREATE_CONTENT", "MODERATE"];
 /** AUTH-13: either one, when the role came through the business management tool. */
 export const BUSINESS_SCOPES = ["ads_management", "ads_read"];
 
-/** E1-6, D-53: an account that is not professional is for E1 one that does not exist. */
+/** E1-6, D-53: E1 treats an account that is not professional like a missing one. */
 async function canSeeProfessional(input: PolicyInput): Promise<boolean> {
   const account = await socialAccountOf(input.node.owner, input.reader, input.ports, input.facts);
   return account?.professional === true && (await canSeeAccount(input));
@@ -28,7 +28,7 @@ export const professionalAccount = definePolicy({
 export const taggedMediaPolicy = definePolicy({
   name: "taggedMedia",
   summary:
-    "a user token with a task MANAGE, CREATE_CONTENT or MODERATE on the account's page; ads_management or ads_read besides, if the role is via business",
+    "a user token with a task MANAGE, CREATE_CONTENT or MODERATE on the account's page; and ads_management or ads_read if the role is via business",
   kinds: ["user"],
   scopes: ["social_basic", "social_manage_comments", "pages_read_engagement"],
   canSee: canSeeProfessional,
@@ -47,7 +47,7 @@ const count = plain(Type.Integer());
 /** ISO 8601 in UTC with a numeric offset, `2026-11-18T00:00:00+0000`. */
 const timestampText = (seconds: number): string => `${new Date(seconds * 1000).toISOString().slice(0, 19)}+0000`;
 
-/** For a field with the name of an account. The column has the id of the account. */
+/** For a field that names an account; the column has the account's id. */
 const usernameOf =
   (column: "id" | "owner"): NonNullable<Field["load"]> =>
   async ({ world }, reader, rows) => {
@@ -56,7 +56,7 @@ const usernameOf =
     return accounts.map((id) => usernames.get(id));
   };
 
-/** The account behind a medium. It may be anybody's, so no more is shown than the medium itself shows of it. */
+/** The account behind a medium. The account may be anybody's, so only the fields that are part of the medium are returned. */
 const ownerSet: FieldSet = {
   fields: {
     id: text,
@@ -65,7 +65,7 @@ const ownerSet: FieldSet = {
   defaults: ["id"],
 };
 
-/** D-53, D-38: of media wherever they stand. An album holds no albums, so only media of the list have `children`. */
+/** D-53, D-38: the fields of all media. An album contains no albums, so only media of the list have `children`. */
 const mediaFields = {
   id: text,
   caption: text,

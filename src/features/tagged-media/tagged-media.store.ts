@@ -7,7 +7,7 @@ import { append, type Row, sql } from "#storage/sql";
 
 interface MediaPort {
   find(reader: Reader, owner: NodeId, media: NodeId): Promise<{ readonly media_product_type: string } | undefined>;
-  /** For each of the albums the children that are public and not deleted, in their order. The owner of an album owns its children. */
+  /** The public children of each album that are not deleted, in their order. The owner of an album owns its children. */
   publicChildren(reader: Reader, albums: readonly Row[]): Promise<(readonly Row[])[]>;
 }
 
@@ -113,7 +113,7 @@ export async function listTaggedAccounts(reader: Reader, owner: string, media: s
   return rows.map(({ account }) => account);
 }
 
-/** Its owner's albums lose it. Returns false when there was none. */
+/** Also removes it from its owner's albums. Returns false if it does not exist. */
 export async function deleteMedia(tx: Transaction, owner: NodeId, id: string): Promise<boolean> {
   if (!(await deleteAlone(tx, owner, id))) return false;
   const albums = await tx.all<{ id: string; children: string }>(
