@@ -137,8 +137,8 @@ test("D-93: in the clients profile a token may stand anywhere, and where an app 
   expect(named("createLabel", { profile: "clients" }).security).toEqual(anywhere);
   expect(named("reportAppEvents", { profile: "clients" }).security).toEqual([...anywhere, {}]);
   const notes = (id: string, profile: "strict" | "clients") => named(id, { profile }).description.split("\n\n").slice(1);
-  expect(notes("createLabel", "strict")).toEqual(["The same token, or tokens of the same app, must stand in all three places."]);
-  expect(notes("createLabel", "clients")).toEqual(["A token may also stand in the body, as `access_token`."]);
+  expect(notes("createLabel", "strict")).toEqual(["All three places must have the same token, or tokens of the same app."]);
+  expect(notes("createLabel", "clients")).toEqual(["A token may also be in the body, as `access_token`."]);
   expect(notes("createCatalog", "strict")).toEqual(["The query's `access_token` serves while the app is in development mode."]);
 });
 

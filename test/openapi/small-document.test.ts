@@ -59,7 +59,7 @@ test("a write has its parameters in the body or where they belong, and takes no 
   const form = { ...body, encoding: { tags: { contentType: "application/json" } } };
   expect(withoutResponses(operation("post /{version}/{id}/notes"))).toEqual({
     ...{ operationId: "createNote", summary: "Creates a note.", tags: ["page"], "x-plaza-operations": ["createNote"], "x-plaza-clauses": ["A1-1"] },
-    description: "Creates a note.\n\nA token may also stand in the body, as `access_token`.",
+    description: "Creates a note.\n\nA token may also be in the body, as `access_token`.",
     security: [{ bearer: [] }, { access_token: [] }],
     parameters: [
       ...[platform, principal, { name: "at", in: "query", description: "The parameter `at`.", schema: text, required: false }],
@@ -124,7 +124,7 @@ test("an address that node types share has a schema for each of them", () => {
     ...{ "x-plaza-clauses": ["A1-1", "A1-2", "A1-3"] },
     description: [
       ...["Reads a blue_note: its declared fields.", "Reads a page: its declared fields."],
-      ...["The same token, or tokens of the same app, must stand in all three places.", "A token may also stand in the body, as `access_token`."],
+      ...["All three places must have the same token, or tokens of the same app.", "A token may also be in the body, as `access_token`."],
     ].join("\n\n"),
     security: [{ access_token: [], oauth_token: [], bearer: [] }, { bearer: [] }, { access_token: [] }],
     parameters: [platform, principal, ...shared("fields", "appsecret_proof", "if_none_match")],
@@ -156,7 +156,7 @@ test("a read without a node names its headers, and by `clients` it may come with
   const ways = [{ bearer: [] }, { access_token: [] }, { oauth_token: [] }];
   expect(operation("get /lookup", clients)).toMatchObject({
     security: [...ways, {}],
-    description: "Looks up.\n\nA token may also stand in the body, as `access_token`.",
+    description: "Looks up.\n\nA token may also be in the body, as `access_token`.",
   });
   expect(operation("delete /{version}/{id}", clients).security).toEqual(ways);
   // D-55: there it is on more surfaces.

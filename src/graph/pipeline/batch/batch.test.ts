@@ -35,7 +35,7 @@ onEachDatabase("the requests of a batch", (database) => {
     // A request refers to earlier ones, not to itself.
     const { error_data, message } = await send([good, { ...good, name: "b", depends_on: ["b"] }]);
     expect(error_data.parameter).toBe("batch[1]");
-    expect(message).toContain("refers to b, which is no earlier request");
+    expect(message).toContain("refers to b, which is not an earlier request");
     expect(await send(Array(50).fill(good))).toHaveLength(50);
   });
 
