@@ -3,6 +3,9 @@
  * that it accepted before, and the document must change. A word that only documents read fails here.
  */
 import { describe, expect, test } from "bun:test";
+import type { TObject } from "typebox";
+import { controlRoutes } from "#control/routes";
+import { parametersReader } from "#graph/pipeline/parameters";
 import { requestSchema } from "#graph/schema/public-schema";
 import { NAMES_OF, ONLY_IN, PROBLEM, READ_AS, REFERS_TO, SHAPE_OF, TRIMMED } from "#graph/schema/schema-node";
 import { entryReader } from "#graph/worlds/file/entry-reader";
@@ -240,36 +243,95 @@ describe("each word of a contract that limits a value", () => {
   }
 });
 
+/** Makes each limiting word of a schema stricter that a value can show. Returns for each whether the reader then refuses. */
+function enforcedOf(schema: unknown, values: readonly Json[], place: string, read: (schema: TObject, value: Json) => boolean): Map<string, boolean> {
+  const isRefused = new Map<string, boolean>();
+  const limiting = new Set(wordsOf(schema, place));
+  for (const one of values) {
+    expect({ place, one, isTaken: read(schema as TObject, one) }).toEqual({ place, one, isTaken: true });
+    for (const change of changesOf(schema as Record<string, unknown>, one, place, (value) => value as Json)) {
+      const name = `${change.place} ${change.word}`;
+      if (!limiting.has(name)) continue;
+      const before = change.node[change.word];
+      change.node[change.word] = change.stricter;
+      isRefused.set(name, isRefused.get(name) === true || !read(schema as TObject, change.params));
+      change.node[change.word] = before;
+    }
+  }
+  return isRefused;
+}
+
+const isTakenBy = (makeReader: (schema: TObject) => (value: Json) => unknown) => (schema: TObject, value: Json) => {
+  try {
+    // A reader is kept with its schema.
+    makeReader(structuredClone(schema))(value);
+    return true;
+  } catch {
+    return false;
+  }
+};
+const isTakenAsEntry = isTakenBy(entryReader);
+const isTakenAsQuery = isTakenBy(parametersReader);
+
+const unenforced = (found: Map<string, boolean>): string[] => [...found].filter(([, isRefused]) => !isRefused).map(([name]) => name);
+
 test("each word of a section of a world file is enforced where the example has a value", () => {
-  const unenforced: string[] = [];
+  const missing: string[] = [];
   let seen = 0;
   for (const { key, entry } of registry.features.flatMap(({ worldSections = [] }) => worldSections)) {
-    const entries = (busyWorld as unknown as Record<string, readonly Json[]>)[key] ?? [];
-    const read = (value: Json): boolean => {
-      try {
-        // A reader is kept with its schema.
-        entryReader(structuredClone(entry))(value);
-        return true;
-      } catch {
-        return false;
-      }
-    };
-    const isRefused = new Map<string, boolean>();
-    const limiting = new Set(wordsOf(entry, key));
-    for (const one of entries) {
-      expect({ key, one, isTaken: read(one) }).toEqual({ key, one, isTaken: true });
-      for (const change of changesOf(entry as unknown as Record<string, unknown>, one, key, (value) => value as Json)) {
-        const name = `${change.place} ${change.word}`;
-        if (!limiting.has(name)) continue;
-        const before = change.node[change.word];
-        change.node[change.word] = change.stricter;
-        isRefused.set(name, isRefused.get(name) === true || !read(change.params));
-        change.node[change.word] = before;
-      }
-    }
-    seen += isRefused.size;
-    unenforced.push(...[...isRefused].filter(([, is]) => !is).map(([name]) => name));
+    const found = enforcedOf(entry, (busyWorld as unknown as Record<string, readonly Json[]>)[key] ?? [], key, isTakenAsEntry);
+    seen += found.size;
+    missing.push(...unenforced(found));
   }
-  expect(unenforced).toEqual([]);
+  expect(missing).toEqual([]);
+  expect(seen).toBeGreaterThan(100);
+});
+
+/** Texts for patterns of the control API. */
+const texts = ["x", "1001", "default", "full", "2026-11-18", "0".repeat(64), "http://127.0.0.1:1/", "page", "abcdefghijklmnopqrstuvwxyz012345"];
+
+/** A value that fits the schema, with all optional keys. Undefined: none of the texts does. */
+function sampleOf(node: Record<string, unknown>): unknown {
+  const { type, pattern, minLength = 1, minimum = 1, maximum = 1, items = {}, properties = {}, additionalProperties } = node as Json;
+  if (node[READ_AS] !== undefined) return node[READ_AS] === "id" ? "1001" : 1_795_000_000;
+  if (node.const !== undefined || node.enum !== undefined) return node.const ?? (node.enum as unknown[])[0];
+  if (node.anyOf !== undefined && type !== "object") return sampleOf((node.anyOf as Json[])[0] as Json);
+  if (type === "boolean") return true;
+  if (type === "integer" || type === "number") return Math.max(minimum as number, Math.min(maximum as number, 1));
+  if (type === "array") return [sampleOf(items as Json)];
+  if (type === "object") {
+    const own = Object.entries(properties as Record<string, Json>).map(([name, one]) => [name, sampleOf(one)]);
+    const more = isObject(additionalProperties) ? [["more", sampleOf(additionalProperties)]] : [];
+    return Object.fromEntries([...own, ...more].filter(([, value]) => value !== undefined));
+  }
+  if (type !== "string") return undefined;
+  const formats: Json = {
+    id: "1001",
+    country: "DE",
+    "time-zone": "Europe/Berlin",
+    "web-address": "http://127.0.0.1:1/",
+    callback: "http://127.0.0.1:1/",
+  };
+  if (typeof node.format === "string") return formats[node.format];
+  return pattern === undefined ? "x".repeat(minLength as number) : texts.find((text) => new RegExp(pattern as string, "u").test(text));
+}
+
+test("each word of a query or body of the control API is enforced where a made-up value shows it", () => {
+  const missing: string[] = [];
+  let seen = 0;
+  for (const { operation, query, body } of controlRoutes(registry)) {
+    for (const [place, schema, isTaken] of [
+      [`${operation} query`, query, isTakenAsQuery],
+      [`${operation} body`, typeof body === "string" ? undefined : body, isTakenAsEntry],
+    ] as const) {
+      const sample = schema === undefined ? undefined : (sampleOf(schema as unknown as Json) as Json);
+      // Keys that exclude each other have tests of their own.
+      if (schema === undefined || sample === undefined || !isTaken(schema as TObject, sample)) continue;
+      const found = enforcedOf(schema, [sample], place, isTaken);
+      seen += found.size;
+      missing.push(...unenforced(found));
+    }
+  }
+  expect(missing).toEqual([]);
   expect(seen).toBeGreaterThan(100);
 });
