@@ -6,11 +6,12 @@ export const appEventMigrations: readonly Migration[] = [
     statements: [
       // The log. `request` numbers the requests of an app in the order of commits, so rows are appended and old rows are adjacent.
       // `device` is set in the first row of a request only; `value` is in millionths; `key` is set beside an `event_id` (`log/fingerprints.ts`).
+      // With row ids, because entries of `app_events_by_key` would else hold the whole primary key, and new keys change entries all over it.
       `CREATE TABLE app_events (
         app BIGINT NOT NULL, request BIGINT NOT NULL, position INTEGER NOT NULL, received BIGINT NOT NULL, time BIGINT NOT NULL, name TEXT NOT NULL,
         event_id TEXT, key BIGINT, value BIGINT, currency TEXT NOT NULL, parameters TEXT NOT NULL, tracking INTEGER NOT NULL, device TEXT,
         PRIMARY KEY (app, request, position)
-      ) WITHOUT ROWID`,
+      )`,
       "CREATE INDEX app_events_by_key ON app_events (key) WHERE key IS NOT NULL",
       // The newest request number of an app whose log retention has emptied, so that no number is used twice.
       "CREATE TABLE app_event_last_requests (app BIGINT PRIMARY KEY, request BIGINT NOT NULL) WITHOUT ROWID",

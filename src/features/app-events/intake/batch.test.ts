@@ -190,7 +190,7 @@ onEachDatabase("a batch of app events", (kind) => {
       expect(outcomes).toEqual([{ duplicates: new Set(report.events.keys()) }]);
       // One row more is the name.
       expect(rows).toBe(count + 1);
-      expect(statements).toBeLessThan(count / 10);
+      expect(statements).toBeLessThan(count / 5);
     }
   });
 

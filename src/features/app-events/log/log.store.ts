@@ -48,7 +48,8 @@ export interface KeyedEvent extends Row {
 }
 
 const KEYED = "e.name, e.event_id, e.time FROM app_events e WHERE e.app = ? AND e.key = ?";
-const KEYS_AT_ONCE = 128;
+/** A look-up in a statement of 16 costs half as much as in one of 128 (measured on SQLite). */
+const KEYS_AT_ONCE = 16;
 
 /** The events that may have one of these keys (`keyIn`). A SELECT for each key: for a list both databases read all events of the app. */
 export async function findKeyedEvents(reader: Reader, app: NodeId, keys: readonly number[]): Promise<KeyedEvent[]> {
