@@ -2,7 +2,7 @@
 import type { Client, QueryResult } from "pg";
 import { databaseUnreachable } from "#kernel/errors";
 import type { Row, Sql, SqlText } from "../sql.ts";
-import { Flight, type Known, type Passenger, type Result, type Statement } from "./flight.ts";
+import { type Known, PipelinedQueries, type PipelinedQuery, type Result, type Statement } from "./pipelined-queries.ts";
 import { chooseSchema, type Server } from "./server.ts";
 import { numbered } from "./values.ts";
 
@@ -32,7 +32,7 @@ export class PoolConnection {
   readonly #client: Client;
   readonly #known: Known = new Map();
   /** To be sent at the end of this turn of the event loop. */
-  #waiting: Passenger[] = [];
+  #waiting: PipelinedQuery[] = [];
   /** Whose tables it sees. */
   #schema: string;
   /** It served an earlier request, so it may have died since. */
@@ -83,15 +83,15 @@ export class PoolConnection {
 
   #add<R extends Row>({ query, values }: Sql): Promise<Result<R>> {
     return new Promise<Result<R>>((resolve, reject) => {
-      this.#waiting.push({ statement: statementOf(query), values, resolve: resolve as Passenger["resolve"], reject });
+      this.#waiting.push({ statement: statementOf(query), values, resolve: resolve as PipelinedQuery["resolve"], reject });
     });
   }
 
   readonly #flush = (): void => {
     if (this.#waiting.length === 0) return;
-    const passengers = this.#waiting;
+    const queries = this.#waiting;
     this.#waiting = [];
-    this.#client.query(new Flight(passengers, this.#known));
+    this.#client.query(new PipelinedQueries(queries, this.#known));
   };
 
   async end(): Promise<void> {

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { NotOneRow, type Transaction } from "../database.ts";
 import { type Row, type Sql, sql } from "../sql.ts";
-import type { Result } from "./flight.ts";
+import type { Result } from "./pipelined-queries.ts";
 import type { PoolConnection } from "./pool.ts";
 
 /** Statements that are on their way at once, some 100 kB. */

@@ -1,6 +1,6 @@
 /** A PostgreSQL without a socket: the test decides which session begins, and how each one responds. */
 import { EventEmitter } from "node:events";
-import type { Flight } from "#storage/postgres/flight";
+import type { PipelinedQueries } from "#storage/postgres/pipelined-queries";
 import type { Server } from "#storage/postgres/server";
 
 type Rows = readonly Readonly<Record<string, unknown>>[];
@@ -16,19 +16,19 @@ export type Completion = string | Error;
 
 /** A session that notes what is sent to it. */
 export class LoneSession extends EventEmitter {
-  /** Program text, and the texts of each flight together. */
+  /** Program text, and the texts sent in each pipeline together. */
   readonly sent: (string | readonly string[])[] = [];
   /** Statements as they were prepared, in their order. */
   readonly prepared: Sent[] = [];
   hasEnded = false;
   /** Of program text. */
   respond: (text: string) => Promise<Rows> = async () => [];
-  /** Of each statement of a flight, a turn after it was sent; left out: the test says when it ends, with `complete`. */
+  /** Of each statement of a pipeline, a turn after it was sent; left out: the test says when it ends, with `complete`. */
   completionOf: ((text: string) => Completion) | undefined;
   readonly #texts = new Map<string, string>();
-  readonly #flights: { readonly flight: Flight; readonly texts: readonly string[] }[] = [];
+  readonly #pipelines: { readonly queries: PipelinedQueries; readonly texts: readonly string[] }[] = [];
 
-  query(what: string | Flight): Promise<{ rows: Rows }> | Flight {
+  query(what: string | PipelinedQueries): Promise<{ rows: Rows }> | PipelinedQueries {
     if (typeof what === "string") {
       this.sent.push(what);
       return this.respond(what).then((rows) => ({ rows }));
@@ -45,7 +45,7 @@ export class LoneSession extends EventEmitter {
     };
     what.submit(wire as never);
     this.sent.push(texts);
-    this.#flights.push({ flight: what, texts });
+    this.#pipelines.push({ queries: what, texts });
     const { completionOf } = this;
     if (completionOf !== undefined) setImmediate(() => this.complete(completionOf));
     return what;
@@ -53,19 +53,19 @@ export class LoneSession extends EventEmitter {
 
   /** Ends every statement that is under way. */
   complete(completionOf: (text: string) => Completion = () => "UPDATE 0"): void {
-    for (const { flight, texts } of this.#flights.splice(0)) {
+    for (const { queries, texts } of this.#pipelines.splice(0)) {
       for (const text of texts) {
         const completion = completionOf(text);
         if (typeof completion !== "string") {
-          flight.handleError(completion);
+          queries.handleError(completion);
           break;
         }
         const rows = Number(/^SELECT (\d+)/.exec(completion)?.[1] ?? 0);
-        flight.handleRowDescription({ fields: [] });
-        for (let row = 0; row < rows; row++) flight.handleDataRow({ fields: [] });
-        flight.handleCommandComplete({ text: completion });
+        queries.handleRowDescription({ fields: [] });
+        for (let row = 0; row < rows; row++) queries.handleDataRow({ fields: [] });
+        queries.handleCommandComplete({ text: completion });
       }
-      flight.handleReadyForQuery();
+      queries.handleReadyForQuery();
     }
   }
 

@@ -3,7 +3,7 @@ import { afterEach, expect, test } from "bun:test";
 import { Client } from "pg";
 import { afterThisTest } from "#harness/cleanup";
 import { sharedPostgres } from "#harness/postgres-cluster";
-import { Flight, type Known, type Result, type Statement } from "#storage/postgres/flight";
+import { type Known, PipelinedQueries, type Result, type Statement } from "#storage/postgres/pipelined-queries";
 import type { SqlValue } from "#storage/sql";
 import { cleanUp } from "../stores.ts";
 
@@ -24,12 +24,12 @@ async function connect(limitMs?: number) {
   /** The rows, or the message of the error, of each. */
   return (...all: readonly Sent[]) => {
     const results: Promise<Result>[] = [];
-    const passengers = all.map(([statement, ...values]) => {
+    const queries = all.map(([statement, ...values]) => {
       const { promise, resolve, reject } = Promise.withResolvers<Result>();
       results.push(promise);
       return { statement, values, resolve, reject };
     });
-    client.query(new Flight(passengers, known));
+    client.query(new PipelinedQueries(queries, known));
     return Promise.all(results.map((result) => result.then(({ rows }) => rows as unknown[], String)));
   };
 }

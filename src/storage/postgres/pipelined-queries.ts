@@ -19,7 +19,7 @@ export interface Result<R extends Row = Row> {
   readonly command: string;
 }
 
-export interface Passenger {
+export interface PipelinedQuery {
   readonly statement: Statement;
   readonly values: readonly SqlValue[];
   resolve(result: Result): void;
@@ -48,25 +48,25 @@ interface CommandComplete {
 }
 
 /** One query as the driver's client sees it, which calls the methods `handle…` with what comes back. */
-export class Flight extends Query {
+export class PipelinedQueries extends Query {
   /** Set by the client: ends the time limit. */
   declare callback: ((error?: unknown) => void) | undefined;
-  readonly #passengers: readonly Passenger[];
+  readonly #queries: readonly PipelinedQuery[];
   readonly #known: Known;
   #at = 0;
   #columns: Columns | undefined;
   #rows: Row[] = [];
   #wrongValue: unknown;
 
-  constructor(passengers: readonly Passenger[], known: Known) {
+  constructor(queries: readonly PipelinedQuery[], known: Known) {
     super("");
-    this.#passengers = passengers;
+    this.#queries = queries;
     this.#known = known;
   }
 
   override submit = (connection: Connection): void => {
     connection.stream.cork();
-    for (const { statement, values } of this.#passengers) {
+    for (const { statement, values } of this.#queries) {
       const { name = "", text } = statement;
       const isKnown = this.#known.has(statement);
       if (!isKnown) {
@@ -88,12 +88,12 @@ export class Flight extends Query {
       names: fields.map(({ name }) => name),
       parsers: fields.map(({ dataTypeID }) => rowTypes.getTypeParser(dataTypeID)),
     };
-    const { statement } = this.#passengers[this.#at] as Passenger;
+    const { statement } = this.#queries[this.#at] as PipelinedQuery;
     if (statement.name !== undefined) this.#known.set(statement, this.#columns);
   }
 
   handleDataRow({ fields }: DataRow): void {
-    const columns = this.#columns ?? (this.#known.get((this.#passengers[this.#at] as Passenger).statement) as Columns);
+    const columns = this.#columns ?? (this.#known.get((this.#queries[this.#at] as PipelinedQuery).statement) as Columns);
     const row: Record<string, unknown> = {};
     try {
       for (let i = 0; i < fields.length; i++) {
@@ -108,14 +108,14 @@ export class Flight extends Query {
 
   /** `INSERT 0 1`, `SELECT 5`, `COMMIT` */
   handleCommandComplete({ text }: CommandComplete): void {
-    const passenger = this.#passengers[this.#at++] as Passenger;
+    const query = this.#queries[this.#at++] as PipelinedQuery;
     const [rows, wrongValue] = [this.#rows, this.#wrongValue];
     this.#rows = [];
     this.#columns = undefined;
     this.#wrongValue = undefined;
     const [command = "", ...counts] = text.split(" ");
-    if (wrongValue === undefined) passenger.resolve({ rows, rowCount: Number(counts.at(-1) ?? 0), command });
-    else passenger.reject(wrongValue);
+    if (wrongValue === undefined) query.resolve({ rows, rowCount: Number(counts.at(-1) ?? 0), command });
+    else query.reject(wrongValue);
   }
 
   handleReadyForQuery(): void {
@@ -125,8 +125,8 @@ export class Flight extends Query {
   /** Of the statement that is under way, of the connection, or of the time limit; it can come twice. */
   handleError(error: unknown): void {
     this.callback?.(error);
-    for (; this.#at < this.#passengers.length; this.#at++) {
-      const { statement, reject } = this.#passengers[this.#at] as Passenger;
+    for (; this.#at < this.#queries.length; this.#at++) {
+      const { statement, reject } = this.#queries[this.#at] as PipelinedQuery;
       this.#known.delete(statement);
       reject(error);
     }
