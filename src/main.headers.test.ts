@@ -144,8 +144,8 @@ describe("what a server hands out", () => {
     "/docs/": [["GET /docs/", "200 OK", REFERENCE]],
     "/healthz": [["GET /healthz", "200 OK", JSON_ALONE]],
     "/readyz": [["GET /readyz", "200 OK", JSON_ALONE]],
-    "/metrics": [["GET /metrics", "200 OK", [DATE, LENGTH, "content-type: text/plain; version=0.0.4; charset=utf-8"]]],
     "/v1/openapi.json": [["GET /v1/openapi.json", "200 OK", JSON_ALONE]],
+    "/metrics": [["GET /metrics", "200 OK", [DATE, LENGTH, "content-type: text/plain; version=0.0.4; charset=utf-8"]]],
     "/v1/*": [
       ["GET /v1/worlds", "401 Unauthorized", [...JSON_ALONE, "www-authenticate: Bearer"]],
       ["DELETE /healthz", "404 Not Found", JSON_ALONE],

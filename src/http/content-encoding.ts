@@ -25,9 +25,14 @@ const FREE_BYTES_MAX = 262_144;
 /** gzip compresses ordinary JSON to about a tenth, repeated events to a fiftieth, and one repeated letter to a thousandth (measured). */
 const RATIO_MAX = 100;
 
-/** The last four bytes of gzip data (RFC 1952) state the length without compression. The sender can write any number there. */
+/**
+ * The last four bytes of gzip data (RFC 1952) state the length without compression. The sender can write any number there. Data that do not begin
+ * as gzip are refused later, and state nothing.
+ */
 export const statedBytes = (packed: Uint8Array): number =>
-  packed.length < 4 ? 0 : new DataView(packed.buffer, packed.byteOffset + packed.length - 4, 4).getUint32(0, true);
+  packed.length < 4 || packed[0] !== 0x1f || packed[1] !== 0x8b
+    ? 0
+    : new DataView(packed.buffer, packed.byteOffset + packed.length - 4, 4).getUint32(0, true);
 
 /** For a small body, whose token must be checked in this turn of the event loop. */
 export function unpackedAtOnce(packed: Uint8Array, bytesMax: number): Uint8Array | GraphError {

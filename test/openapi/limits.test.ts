@@ -15,6 +15,7 @@ import { type Json, variantsOf } from "./variants.ts";
 /** Messages of refusals by rules that no schema has: about stored data, the time, or several parameters. */
 const refusedBeyond: readonly { readonly because: string; readonly said: RegExp }[] = [
   { because: "D-40: two labels of a page have two names", said: /^.{6} Param page_label_name is already used by the label/ },
+  { because: "D-311: two names of one parameter have one value", said: /must not have one value, and \w+ another/ },
   { because: "D-111: a plan is of the future", said: /planned_start_time must be in the future/ },
   { because: "ATTR-9, ATTR-10: each platform has cookies of one form", said: /attribution must be a UUID for platform i2/ },
   { because: "D-146: names of the time zone database", said: /timezone is not a name of the time zone database/ },
@@ -33,6 +34,10 @@ const refusedBeyond: readonly { readonly because: string; readonly said: RegExp 
 /** Requests that the document does not describe and the server takes. */
 const takenBeyond: readonly { readonly because: string; isOf(operation: string, place: string, params: Json): boolean }[] = [
   { because: "UD-3, D-73: a value that is no hash is dropped, not refused", isOf: (_operation, place) => place.startsWith("ud.") },
+  {
+    because: "D-293: in clients a list inside an event is taken as the text that it stands for, also where that text is no list",
+    isOf: (operation, place) => operation === "reportAppEvents" && /^custom_events\[0\]\.pf_content(_id)?$/.test(place),
+  },
   {
     because: "I1-17: the list belongs to reports of custom events, and nothing looks at it in another",
     isOf: (operation, place, { event }) => operation === "reportAppEvents" && place === "custom_events" && event === "MOBILE_APP_INSTALL",

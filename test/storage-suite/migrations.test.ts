@@ -80,7 +80,7 @@ describeDrivers("migrations", (driver) => {
       await client.query(`CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C'`).finally(() => client.end());
       const other = url.replace(/[^/]+$/, name);
       await expect(openPostgres({ url: other, schema: "plaza", migrations: [] })).rejects.toThrow(
-        "the encoding of the database must be UTF8, but is SQL_ASCII",
+        "the encoding of the database is SQL_ASCII: give Plaza a database with the encoding UTF8",
       );
     });
 

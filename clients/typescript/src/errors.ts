@@ -24,7 +24,7 @@ const kinds: Readonly<Partial<Record<ErrorCode, ErrorKind>>> = {
 const UNAVAILABLE_SUBCODE = 33;
 
 /** Only the version of the path is unknown. */
-const UNKNOWN_VERSION = /: \/v\d+\.\d+$/;
+const UNKNOWN_VERSION = /: \/v\d+\.\d+(?:;|$)/;
 
 interface ErrorBody {
   readonly message?: string;

@@ -33,7 +33,7 @@ function keepDigits(_key: string, value: unknown, context?: { source?: string })
   const source = context?.source;
   if (typeof value !== "number" || source === undefined) return value;
   // `1e400` would be Infinity, and `1e-400` 0.
-  const isExact = source.length <= EXACT_DIGITS_MAX && Number.isFinite(value) && (value !== 0 || !/[1-9].*e/i.test(source));
+  const isExact = source.length <= EXACT_DIGITS_MAX && Number.isFinite(value) && (value !== 0 || !/[1-9]/.test(source.split(/e/i, 1).join()));
   return isExact ? value : new JsonNumber(source);
 }
 

@@ -63,7 +63,7 @@ const NO_METHOD = "it does not begin with a method in upper case";
 const reasons: readonly Reason[] = [
   {
     why: "RFC 9112, 3.2 asks for one valid Host; Node takes any number of them, whatever they say",
-    problems: ["its Host header is missing, malformed or there twice"],
+    problems: ["its Host header is missing, malformed or repeated"],
     explains: ({ next }) => next !== undefined && (valuesOf(next, "host").length !== 1 || !HOST.test(valuesOf(next, "host")[0] ?? "")),
   },
   {
