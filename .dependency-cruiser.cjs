@@ -122,9 +122,13 @@ const rules = [
   },
   {
     name: "by-the-public-api",
-    comment: "from outside, a feature is its index.ts; the process that reads feed files is a program of its own; tests and benches may fill its store and read its normal forms of user data",
+    comment:
+      "from outside, a feature is its index.ts; the process that reads feed files is a program of its own; tests and benches may fill its store and read its normal forms of user data",
     from: { path: "^(src|test|tools|bench)/", pathNot: "^src/features/|^tools/feature-template/" },
-    to: { path: "^src/features/[^/]+/", pathNot: "^src/features/[^/]+/index\\.ts$|\\.store\\.ts$|/app-events/intake/parse-user-data\\.ts$|/product-feeds/product-feeds\\.api\\.ts$" },
+    to: {
+      path: "^src/features/[^/]+/",
+      pathNot: "^src/features/[^/]+/index\\.ts$|\\.store\\.ts$|/app-events/intake/parse-user-data\\.ts$|/product-feeds/product-feeds\\.api\\.ts$",
+    },
   },
   {
     name: "stores-for-tests",

@@ -19,7 +19,7 @@ function asked(admission?: object) {
       return response;
     },
   };
-  return { events, request: { world: { database }, graphRequest: { admission }, node: "the node" } };
+  return { events, request: { world: { database, workBegins: () => {} }, graphRequest: { admission }, node: "the node" } };
 }
 
 const write = (served: object, request: object) => ({ kind: "write", served, request }) as unknown as ParsedWrite;
@@ -71,11 +71,17 @@ describe("a feature's code", () => {
   test("writes in one transaction, with what was prepared, and its story follows that", async () => {
     const followed: unknown[] = [];
     const story = { recordWrite: (given: unknown) => followed.push(given) };
-    const { handled, events, request } = await handling("write", { served: { handle: async (...given: unknown[]) => given } }, story);
+    const { handled, events, request } = await handling(
+      "write",
+      { served: { contract: { operation: "createLabel" }, handle: async (...given: unknown[]) => given } },
+      story,
+    );
     expect<unknown>(handled).toEqual({ kind: "write", parsed: undefined, response: [request, tx, "prepared"] });
     expect(events).toEqual(["begin", "commit"]);
     expect(followed).toEqual([tx]);
-    expect((await handling("write", { served: { handle: async () => "done" } })).handled).toMatchObject({ response: "done" });
+    expect((await handling("write", { served: { contract: { operation: "createLabel" }, handle: async () => "done" } })).handled).toMatchObject({
+      response: "done",
+    });
   });
 
   test("of an intake opens its own transactions", async () => {
