@@ -77,8 +77,10 @@ export interface SentEventRow extends Row {
 /** The events in the POST of a delivery, in their order. */
 export function listEventsOf(reader: Reader, delivery: string): Promise<SentEventRow[]> {
   return reader.all<SentEventRow>(sql`
-    SELECT CAST(e.id AS TEXT) AS id, CAST(d.id AS TEXT) AS delivery, e.field, e.time_ms, e.payload FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event
-    WHERE d.id = ${delivery} OR d.head = ${delivery} ORDER BY d.id`);
+    SELECT CAST(e.id AS TEXT) AS id, CAST(d.id AS TEXT) AS delivery, e.field, e.time_ms, e.payload FROM (
+      SELECT o.id, o.event FROM webhook_deliveries o WHERE o.id = ${delivery}
+      UNION ALL SELECT m.id, m.event FROM webhook_deliveries m WHERE m.head = ${delivery}
+    ) d JOIN webhook_events e ON e.id = d.event ORDER BY d.id`);
 }
 
 export interface EventRow extends DeliveryRow {
