@@ -38,7 +38,7 @@ test("a device's clicks and views, with their windows, and what is due to each, 
   await page.setTheme("light");
   await page.screenshot("attribution");
   await page.click("All events");
-  await page.shows("Events a day", "Due to ads");
+  await page.shows("Events a day", "Attributed to ads");
   // By ad, the events after a click and those after a view. The install is due to none.
   const report = `[...document.querySelectorAll("table")].find((one) => one.innerText.startsWith("Ad\t"))?.innerText`;
   const until = (row: string) =>

@@ -9,7 +9,7 @@ test("an operation is a form: a person picks an identity, sends, sees, and has t
   await page.fill("Part of an operation", "createLabel");
   await page.shows("1 of ");
   await page.press("[role=grid] .body [role=row]");
-  await page.shows("page_label_name", "As code", "curl -X POST");
+  await page.shows("page_label_name", "Code", "curl -X POST");
   await page.fill("page_label_name", "gold");
   await page.shows('"page_label_name":"gold"', "Bearer TOKEN");
   expect(await page.violations()).toEqual([]);
@@ -25,6 +25,6 @@ test("an operation is a form: a person picks an identity, sends, sees, and has t
   const story = await page.shows("oauth_token in the query: page token", "Authorization header: page token");
   expect(story).toContain("createLabel");
   await page.click("In the explorer");
-  await page.shows("As code", "page_label_name");
+  await page.shows("Code", "page_label_name");
   expect(page.page.problems).toEqual([]);
 });

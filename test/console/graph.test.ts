@@ -5,7 +5,7 @@ import { startServer, threeTokens } from "#harness/server";
 test("a node is made, changed, found by its id and deleted, and leads on to others and to its operations", async () => {
   const server = await startServer([]);
   const page = await openConsole(server, "/graph?kind=labels&id=5001");
-  await page.shows("vip", "From here", "pages 2001", "deleteLabel");
+  await page.shows("vip", "Related", "pages 2001", "deleteLabel");
   expect(await page.violations()).toEqual([]);
   await page.screenshot("graph");
   await page.click("pages 2001");

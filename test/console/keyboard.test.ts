@@ -61,10 +61,10 @@ async function fill(server: Server): Promise<void> {
 
 /** Each view, with something open where it opens something. */
 const VIEWS = [
-  ["/overview", "Who uses it"],
+  ["/overview", "Apps"],
   ["/requests", "createLabel"],
-  ["/explorer?operation=createLabel", "As code"],
-  ["/graph?kind=labels&id=5001", "From here"],
+  ["/explorer?operation=createLabel", "Code"],
+  ["/graph?kind=labels&id=5001", "Related"],
   ["/webhooks?open=trigger", "Of the page"],
   ["/events", "No event yet"],
   ["/live?video=5301", "Opening night"],
@@ -72,9 +72,9 @@ const VIEWS = [
   ["/phone?account=6001", "To myself"],
   ["/tokens?token=new", "Scopes"],
   ["/time", "The world's clock"],
-  ["/versions", "What a date does to the requests of apps"],
+  ["/versions", "Requests of apps at a date"],
   ["/worlds", "Worlds of this server"],
-  ["/faults", "Make something fail"],
+  ["/faults", "Create a fault"],
   ["/settings", "Control keys"],
 ] as const;
 
@@ -116,9 +116,9 @@ test(
     // To the list, and into what stands in it.
     while ((await focusedRole()) !== "grid") await keyboard.press("Tab");
     await keyboard.press("ArrowDown");
-    await person.shows("Answered");
+    await person.shows("Response");
     await keyboard.press("Escape");
-    await person.page.getByText("Answered").waitFor({ state: "hidden" });
+    await person.page.getByText("Response").waitFor({ state: "hidden" });
     // By the palette to the explorer, and there to an operation.
     await keyboard.press("Control+k");
     await person.page.locator("[role=combobox]:focus").waitFor();

@@ -27,7 +27,7 @@ test(
       });
     }
     await person.row("createLabel");
-    await person.shows("Answered");
+    await person.shows("Response");
     const [row, detail] = [person.page.locator("[role=row][aria-selected=true]"), person.page.getByRole("region", { name: "Detail" })];
     const isAbove = async (): Promise<boolean> => {
       const [own, other] = [await row.boundingBox(), await detail.boundingBox()];

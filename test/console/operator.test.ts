@@ -23,7 +23,7 @@ test("a world is kept, broken and restored; another is made and deleted", async 
   const page = await openConsole(server, "/worlds");
   await page.shows("default", "Keep one before you break something");
   await page.fill("Name of a snapshot", "before");
-  await page.press("button", "Keep the world as it is");
+  await page.press("button", "Create a snapshot");
   await page.shows("Kept", "before");
   const label = `${server.control_url}/v1/worlds/default/nodes/labels/5001`;
   const authorized = { headers: { authorization: `Bearer ${server.control_key}` } };
@@ -34,7 +34,7 @@ test("a world is kept, broken and restored; another is made and deleted", async 
   await page.shows("default is again as it was");
   expect((await fetch(label, authorized)).status).toBe(200);
   await page.fill("Name of a new world", "orders");
-  await page.press("button", "Make a world");
+  await page.press("button", "Create a world");
   await page.shows("The world orders is there");
   expect(await page.violations()).toEqual([]);
   await page.screenshot("worlds");
@@ -49,7 +49,7 @@ test("settings: a read-only key is made, shown once and ended; the theme is chos
   const page = await openConsole(server, "/settings");
   await page.shows("Addresses", server.base_url, "Control keys");
   await page.fill("Purpose of the key", "dashboard");
-  await page.press("button", "Make a key");
+  await page.press("button", "Create a key");
   await page.shows("Its value is shown once", "dashboard, read");
   const value = await page.evaluate<string>("document.querySelector('[aria-label=\"Value of the key\"]').innerText");
   const ask = async (method: string) =>

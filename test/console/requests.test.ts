@@ -17,7 +17,7 @@ test("a person makes a first label, sees its request come in, and reads how it c
   expect((await createLabel(server, "gold")).status).toBe(200);
   await page.shows("createLabel");
   await page.press("[role=grid] .body [role=row]");
-  const story = await page.shows("Who", "page token", "Version", "served by v26.0", "Policy", "Did", "Handle", "Answered", "Caused");
+  const story = await page.shows("Caller", "page token", "Version", "served by v26.0", "Policy", "Steps", "Handle", "Response", "Caused webhooks");
   expect(story).toContain("page_label_name=gold");
   expect(story).not.toContain("demo-page-token");
   expect(await page.evaluate<string>("location.search")).toMatch(/request=\w+/);
@@ -57,11 +57,11 @@ test("keys alone reach everything: the palette, the list, the filter", async () 
   );
   await page.evaluate("document.querySelector('[role=grid]').focus()");
   await page.page.press("ArrowDown");
-  await page.shows("Answered", "silver");
+  await page.shows("Response", "silver");
   await page.page.press("ArrowDown");
   await page.shows("gold");
   await page.page.press("Escape");
-  await page.showsNot("Answered");
+  await page.showsNot("Response");
   await page.page.press("/");
   expect(await page.evaluate<string>("document.activeElement.type")).toBe("search");
   await page.page.press("k", "Control");

@@ -25,7 +25,7 @@ test("a webhook failed: a person sees why, the receiver is fixed, and it is sent
   await page.shows("createLabel");
   await page.press("[role=grid] .body [role=row]");
   // From the request to what it caused, and back.
-  await page.shows("Caused", "page custom_labels");
+  await page.shows("Caused webhooks", "page custom_labels");
   await page.click("page custom_labels");
   await page.shows("waiting, retries later", "500", "no database", "The last attempt failed");
   await page.screenshot("webhook-failed");
@@ -37,7 +37,7 @@ test("a webhook failed: a person sees why, the receiver is fixed, and it is sent
   expect(postAt(receiver, 1).body).toBe(postAt(receiver, 0).body);
   await page.screenshot("webhook-replayed");
   await page.click("POST /v26.0/2001/custom_labels");
-  await page.shows("Answered", "gold");
+  await page.shows("Response", "gold");
 });
 
 test("a callback is paused, keeps what is made for it, and is resumed; its health is a chart with words beside it", async () => {
@@ -47,7 +47,7 @@ test("a callback is paused, keeps what is made for it, and is resumed; its healt
   const page = await openConsole(server, "/webhooks");
   await page.shows("custom_labels", "delivered");
   await page.press("[role=grid] .body [role=row]");
-  await page.click("Its callback");
+  await page.click("Callback");
   await page.shows("Health", "1 attempt, 0 failed");
   await page.page.evaluateUntil<boolean>(server.control_url, "document.querySelector('.chart canvas') !== null", Boolean);
   expect(await page.violations()).toEqual([]);

@@ -55,7 +55,7 @@ test(
     const server = await startServer([]);
     const person = await personAt(server, { path: "/worlds" });
     await person.fill("Name of a snapshot", "before");
-    await person.press("Keep the world as it is");
+    await person.press("Create a snapshot");
     await person.shows("✓ Kept");
     await person.look("journey-7-kept");
     await person.open("Graph");
@@ -73,7 +73,7 @@ test(
     await person.open("Graph");
     await person.choose("Kind", "labels");
     await person.row("vip");
-    await person.shows("From here");
+    await person.shows("Related");
     await person.look("journey-7-restored");
     expect(person.problems).toEqual([]);
   },
