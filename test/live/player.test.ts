@@ -58,7 +58,7 @@ test("LIVE-5, LIVE-15, LIVE-14: page, playlist and segments are there only while
   await liveServer.control("POST", "clock/advance", { seconds: 5 });
   let text = "";
   while (!text.includes("1/2.ts")) text = await (await fetch(playlist)).text();
-  expect(text).toMatch(/^#EXTM3U\n#EXT-X-VERSION:3\n#EXT-X-TARGETDURATION:1\n#EXT-X-PLAYLIST-TYPE:EVENT\n/);
+  expect(text).toMatch(/^#EXTM3U\n#EXT-X-VERSION:3\n#EXT-X-TARGETDURATION:6\n#EXT-X-PLAYLIST-TYPE:EVENT\n/);
   const segment = new URL("1/0.ts", playlist).href;
   const response = await fetch(segment);
   expect({ status: response.status, type: response.headers.get("content-type"), cache: response.headers.get("cache-control") }).toEqual({

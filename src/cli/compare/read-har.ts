@@ -1,7 +1,9 @@
 /** Reads the requests of a HAR file of `plaza record`, a browser or a proxy. It refuses a request that cannot be sent as it was recorded. */
+
 import { isUtf8 } from "node:buffer";
 import { readFileSync } from "node:fs";
 import { parseMediaType } from "#kernel/http-text/multipart";
+import { HIDDEN } from "#kernel/redaction/redaction";
 import type { SecretPlace } from "./har.ts";
 import { isMultipart, typeOf } from "./multipart.ts";
 
@@ -106,9 +108,9 @@ const sentAddress = (url: string): string => (url.split("#")[0] as string).toWel
 
 function headerOf({ name, value }: Fields, at: number): readonly [string, string] {
   const text = typeof value === "number" || typeof value === "boolean" ? String(value) : value;
-  // A pseudo-header of HTTP/2, which is not sent.
+  // A pseudo-header of HTTP/2, which is not sent. A hidden secret is replaced before its header is sent.
   const isName = typeof name === "string" && TOKEN.test(name.replace(/^:/, ""));
-  if (!isName || typeof text !== "string" || !/^[\t\x20-\x7e\x80-\xff]*$/.test(text))
+  if (!isName || typeof text !== "string" || !/^[\t\x20-\x7e\x80-\xff]*$/.test(text.replaceAll(HIDDEN, "")))
     throw new HarProblem(`.request.headers[${at}] cannot be sent: ${JSON.stringify({ name, value })?.slice(0, 200)}`);
   return [name, text];
 }
