@@ -30,7 +30,7 @@ test(
     await page.evaluate("document.querySelector('.metric').scrollIntoView()");
     await page.screenshot("live-health");
     await page.click("Stop the test clip");
-    await page.shows("the encoder broke off", "Send a test clip");
+    await page.shows("the encoder disconnected", "Send a test clip");
     await page.click("■ End the broadcast");
     await page.shows("the broadcast was ended", "the recording is ready → ✓ recording");
     // A browser plays nothing that is out of sight.

@@ -7,7 +7,7 @@ const { query, headers } = threeTokens("demo-page-token");
 test("a person makes an operation fail once, and it works again", async () => {
   const server = await startServer([]);
   const page = await openConsole(server, "/faults");
-  await page.shows("Nothing fails on purpose", "listPersonas");
+  await page.shows("No fault is in effect", "listPersonas");
   await page.fill("Operation", "listPersonas");
   await page.press("button", "Make");
   await page.shows("returns 503 with code 2", "once");
@@ -21,7 +21,7 @@ test("a person makes an operation fail once, and it works again", async () => {
 test("a world is kept, broken and restored; another is made and deleted", async () => {
   const server = await startServer([]);
   const page = await openConsole(server, "/worlds");
-  await page.shows("default", "Keep one before you break something");
+  await page.shows("default", "Create one before you break something");
   await page.fill("Name of a snapshot", "before");
   await page.press("button", "Create a snapshot");
   await page.shows("Kept", "before");
@@ -31,7 +31,7 @@ test("a world is kept, broken and restored; another is made and deleted", async 
   expect((await fetch(label, authorized)).status).toBe(404);
   await page.click("Restore");
   await page.click("Bring default back to before");
-  await page.shows("default is again as it was");
+  await page.shows("default is restored");
   expect((await fetch(label, authorized)).status).toBe(200);
   await page.fill("Name of a new world", "orders");
   await page.press("button", "Create a world");

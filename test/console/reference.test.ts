@@ -13,7 +13,7 @@ test(
     await person.look("reference-graph");
     await person.press("Graph");
     await person.page.getByRole("option", { name: "Control API" }).click();
-    await person.shows("Plaza control API", "Steers a running Plaza");
+    await person.shows("Plaza control API", "Controls a running Plaza");
     await person.look("reference-control");
     await person.press("Control API");
     await person.page.getByRole("option", { name: "Webhooks" }).click();

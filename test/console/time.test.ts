@@ -23,7 +23,7 @@ test("the clock is stopped and jumps to the next deadline, which then has happen
   expect(await page.violations()).toEqual([]);
   await page.screenshot("time");
   const rows = "[...document.querySelectorAll('tbody tr')]";
-  await page.evaluate(`${rows}.find((row) => row.innerText.includes("tried again")).querySelector("button").click()`);
+  await page.evaluate(`${rows}.find((row) => row.innerText.includes("sent again")).querySelector("button").click()`);
   while (receiver.posts.length < 2) await Bun.sleep(20);
   // The list has the next one by itself.
   await page.click("Jump to the next deadline");

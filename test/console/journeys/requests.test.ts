@@ -42,7 +42,7 @@ test(
     expect(await ask()).toBe(503);
     await person.open("Requests");
     await person.row("503");
-    await person.shows("! It met fault 1, made on purpose: it returns 503 with code 2.");
+    await person.shows("! Affected by fault 1: it returns 503 with code 2.");
     expect(await person.page.getByText("In the catalogue").count()).toBe(0);
     await person.look("journey-2-found");
     await person.follow("Faults in effect");

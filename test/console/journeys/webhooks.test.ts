@@ -32,7 +32,7 @@ test(
     await person.page.getByText("Signatures").click();
     await person.shows(`X-Hub-Signature-256: ${receiver.posts[0]?.headers["x-hub-signature-256"]}`);
     await person.look("journey-4-failed");
-    await person.press("Callback");
+    await person.press("Its callback");
     await person.shows("failing", "1 attempt, 1 failed");
     await person.look("journey-4-callback");
     receiver.response = () => new Response(null, { status: 200 });

@@ -69,7 +69,7 @@ test(
     await person.press("Restore: Bring default back to before");
     await person.look("journey-7-sure");
     await person.press("Bring default back to before");
-    await person.shows("default is again as it was");
+    await person.shows("default is restored");
     await person.open("Graph");
     await person.choose("Kind", "labels");
     await person.row("vip");
