@@ -21,7 +21,7 @@ export interface Transaction extends Reader {
   runOne(statement: Sql): Promise<void>;
   /**
    * Locks a name until the transaction ends. On SQLite writers take turns anyway.
-   * For check-then-write rules, e.g. `tx.lock("labels", pageId)`. Where it is the first that a body asks for, bodies of a process that lock
+   * For check-then-write rules, e.g. `tx.lock("labels", pageId)`. If a body's first statement is a lock, bodies of one process that lock
    * the same name share a commit on PostgreSQL, too.
    */
   lock(scope: string, key: string): Promise<void>;
@@ -81,11 +81,11 @@ export interface Database {
   /** Rejects with `databaseUnreachable` if the database does not respond; for readiness. */
   ping(): Promise<void>;
   /**
-   * What was deleted or overwritten leaves the files, too. SQLite writes its file anew, and nothing else runs meanwhile: 16 s a gigabyte
+   * Removes deleted and overwritten values from the files, too. SQLite writes its file anew, and nothing else runs meanwhile: 16 s a gigabyte
    * (measured). PostgreSQL does it by itself, with its next vacuum.
    */
   scrub(): Promise<void>;
-  /** Keeps all that the world holds, as it is now, under a name, in place of what was kept under it. */
+  /** Saves the whole state of the world under a name, and replaces a state of that name. */
   saveState(name: string): Promise<void>;
   /**
    * Everything is as it was when the state was saved; undefined: empty. Writes that run meanwhile are before it or after it. Resolves with

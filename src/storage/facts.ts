@@ -23,7 +23,7 @@ export class FactCache<T> {
     });
   }
 
-  /** What is known, for a decision that waits for nothing; who needs the fact calls `get`. */
+  /** The cached fact, for decisions that must not wait. Callers that need the fact use `get`. */
   peek(key: string): T | undefined {
     return this.#entries.get(key);
   }

@@ -76,7 +76,7 @@ async function exists<R extends Row>(
   return (await reader.get(append(select, tailOf(order, isBackward, start), [...key, 1]))) !== undefined;
 }
 
-/** Where a page begins: at the end of the list, at the key, or after it. */
+/** The start of a page: the end of the list, the key, or the row after it. */
 type Start = "none" | "from" | "beyond";
 
 const tails = new WeakMap<object, Map<string, string>>();

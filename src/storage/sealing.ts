@@ -32,7 +32,7 @@ export interface PreviousKey {
 export interface KeyRing {
   readonly current: Uint8Array;
   readonly previous: readonly PreviousKey[];
-  /** The keys are Plaza's own, so it can replace them; otherwise they stand in the operator's configuration. */
+  /** The keys are Plaza's own, so it can replace them; otherwise they are in the operator's configuration. */
   readonly isOwn: boolean;
   /** Makes a new current key; the one before is a previous one until `untilMs`. Durable when it returns. */
   rotate(untilMs: number): void;
@@ -55,7 +55,7 @@ export class Sealer {
   #current!: Uint8Array;
   /** By id, the current one among them. */
   #keys!: ReadonlyMap<string, Uint8Array>;
-  /** What every value begins with that the current key has sealed: `v1.`, the key's id in hex and a dot. */
+  /** The beginning of every value that the current key has sealed: `v1.`, the key's id in hex and a dot. */
   prefix!: string;
 
   /** `current` seals; `previous` keys only open what they have sealed. Each has 32 bytes, from `deriveKey`. */

@@ -18,7 +18,7 @@ export function copyFolder(from: string, to: string): void {
   syncFolder(dirname(to));
 }
 
-/** What was created in the folder, or renamed, keeps its name. */
+/** Files that were created or renamed in the folder keep their names after a power failure. */
 export const syncFolder = (folder: string): void => sync(folder);
 
 export function sync(path: string): void {

@@ -11,7 +11,7 @@ const scriptOf = async (shell: string): Promise<string> => {
   return stdout;
 };
 
-/** What bash offers for the last of the words. */
+/** The completions that bash offers for the last word. */
 function completedByBash(script: string, folder: string, words: readonly string[]): string[] {
   const asked = `source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _plaza; printf '%s\\n' "\${COMPREPLY[@]}"`;
   const { stdout, stderr } = Bun.spawnSync(["bash", "-uc", asked, script, ...words], { cwd: folder });

@@ -34,9 +34,9 @@ const asInteger = (id: string): Buffer => {
   return bytes;
 };
 
-/** Which of the person's ids and texts stand in the bytes of the folder's files. */
+/** The names of the person's ids and texts that the bytes of the folder's files contain. */
 function foundIn(folder: string, { user, psid, phone, text }: typeof ADA): string[] {
-  // Its socket is none.
+  // Its socket is not a file.
   const names = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isFile());
   const files = names.map(({ name }) => readFileSync(join(folder, name)));
   const needles = { user, psid, phone, text, "user as a number": asInteger(user), "psid as a number": asInteger(psid) };

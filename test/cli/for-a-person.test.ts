@@ -36,7 +36,7 @@ test("with --callback and a world of one's own, the start says where the secret 
 });
 
 describe("for a person", () => {
-  /** What a first and a second start on the same data print. */
+  /** The output of a start, and of a second one on the same data. */
   async function printed(data: string): Promise<{ text: string; stop(): Promise<number> }> {
     const running = spawnPlaza(["start", "--data", data, "--port", "0", "--control-port", "0", "--rtmp-port", "off", "--log-level", "silent"]);
     let text = "";

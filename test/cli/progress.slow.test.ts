@@ -8,7 +8,7 @@ afterEach(endAll);
 
 const ROOT = join(import.meta.dir, "../..");
 
-/** What a command writes to a terminal; `script` of util-linux makes one. */
+/** The output of a command on a terminal, which `script` of util-linux makes. */
 async function onTerminal(command: readonly string[], cwd: string): Promise<string> {
   const line = command.map((word) => `'${word}'`).join(" ");
   const running = Bun.spawn(["script", "-qec", line, "/dev/null"], {
@@ -35,7 +35,7 @@ test("an import", async () => {
   const text = await onTerminal([PROGRAM, "world", "import", file, "--data", "one"], folder);
   expect(text).toMatch(/import of 0\.\d MB, \d+ s/);
   expect(text).toMatch(/import █*░* \d+ % {2}[\d,]+ of 5,001 entries/);
-  // What comes first is shown at once, and not only the end.
+  // The first lines appear at once, not only the last ones.
   expect(text).toMatch(/import █*░+ \d{1,2} % {2}[\d,]+ of 5,001 entries/);
   expect(text).toEndWith('{\r\n  "success": true\r\n}\r\n');
   expect(await runPlaza(["world", "import", file, "--data", "two"], { cwd: folder })).toEqual({

@@ -31,7 +31,7 @@ test("plaza status shows the server that runs on the data, and plaza stop ends i
     headers: { authorization: `Bearer ${plaza.ready.control_key}` },
     body: JSON.stringify({ operation: "listLabels", status: 503 }),
   });
-  // What needs attention in its world (D-279).
+  // The alerts of its world (D-279).
   expect((await runPlaza(["status"], { cwd })).stdout).toContain("\n  notice       Fault 1 is in effect for requests of listLabels; 0 met it.");
   const json = JSON.parse((await runPlaza(["status", "--json"], { cwd })).stdout);
   expect(json.alerts).toMatchObject([{ kind: "fault", of: "1" }]);

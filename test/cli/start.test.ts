@@ -188,7 +188,7 @@ describe("world files", () => {
       return BigInt(id as string);
     };
     const first = await minted("first");
-    // Each start has a range of its own: ids that are no nodes, and so are never found taken, do not come twice either.
+    // Each start has a range of its own: ids that are not of nodes are not repeated either, although nothing shows that they are taken.
     expect((await minted("second")) - first).toBeGreaterThan(900_000_000n);
   });
 });
@@ -294,7 +294,7 @@ describe("a wrong option is one line on stderr and exit code 2", () => {
   test("also from the environment and the config file", async () => {
     const cwd = newFolder();
     expect(await runPlaza(["start"], { cwd, env: { PLAZA_PORT: "x" } })).toMatchObject({ code: 2, stderr: expect.stringContaining("PLAZA_PORT") });
-    // Somebody else's variable may begin alike, so one that nothing reads is no error.
+    // Somebody else's variable may begin alike, so an unknown one is not an error.
     const warned = await startPlaza(["--data", ":memory:"], { env: { PLAZA_PROT: "4000" } });
     expect((await warned.end()).stderr).toContain("nothing reads the variable PLAZA_PROT; did you mean PLAZA_PORT?");
     writeFileSync(join(cwd, "plaza.config.yaml"), "prot: 1\n");

@@ -36,7 +36,7 @@ describe("--workers", () => {
   test("after a signal they take no new connection, and a request that is still arriving is asked to come again", async () => {
     const plaza = await withWorkers(2);
     const { hostname, port } = new URL(plaza.ready.base_url);
-    // What one that has ended took before is cut off; only where none listens is a connection refused.
+    // A connection that an ended worker had accepted is cut off. A connection is refused only if no worker listens.
     const isServing = () =>
       fetch(plaza.ready.base_url, { keepalive: false }).then(
         () => true,

@@ -1,5 +1,5 @@
 /** The commonest sentences that nobody would say aloud (STYLE.md, Prose), in documents, and in comments and messages of source files. */
-import { type Check, isDocument, type Problem, type RepositoryFile } from "./repository.ts";
+import type { Check, Problem, RepositoryFile } from "./repository.ts";
 import { sentencesOf } from "./sentences.ts";
 
 interface Pattern {
@@ -23,21 +23,10 @@ const PATTERNS: readonly Pattern[] = [
   { pattern: /\bstands? (?:there|at|beside|above|below|in (?:the|its|their))\b/i, what: 'says "stands" for "is"', fix: 'say "is"' },
 ];
 
-/** Folders whose comments and messages still have such sentences. Documents have none anywhere. */
-const NOT_YET: readonly string[] = [
-  ...["clients", "console", "src/storage", "test/cli"],
-  ...["src/features/microblog-insights", "src/features/product-catalogs", "src/features/product-feeds"],
-];
-
-export const proseWithout =
-  (folders: readonly string[]): Check =>
-  (files) =>
-    files.filter((file) => isDocument(file) || !folders.some((folder) => file.path.startsWith(`${folder}/`))).flatMap(proseProblems);
-
-export const prose: Check = proseWithout(NOT_YET);
+export const prose: Check = (files) => files.flatMap(proseProblems);
 
 /** The patterns that the sentences of a file have: a document's, or the comments and messages of a source file. */
-export const proseProblems = (file: RepositoryFile): Problem[] =>
+const proseProblems = (file: RepositoryFile): Problem[] =>
   sentencesOf(file).flatMap(({ path, line, text }) =>
     PATTERNS.filter(({ pattern }) => pattern.test(withoutCode(text))).map(
       ({ what, fix }): Problem => ({ path, line, what: `"${text.slice(0, 60)}" ${what}`, fix }),

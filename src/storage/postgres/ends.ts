@@ -30,11 +30,11 @@ export function announcement(schema: string, facts: readonly (readonly [kind: st
     SELECT pg_notify(${schema}, slot || ' ' || generation || ' ' || ${announced}) FROM counted`;
 }
 
-/** Where another attempt may help PostgreSQL's error counts, not the error that the body made of it. */
+/** If another attempt may help, the error is PostgreSQL's own, and not the one that the body made of it. */
 export function failureOf(transaction: { readonly failure: unknown }, error: unknown): unknown {
   const failure = named(transaction.failure);
   return isTransient(failure) ? failure : error;
 }
 
-/** That the server takes no writes is no mistake in the statement. */
+/** A server that takes no writes does not make the statement wrong. */
 export const named = (failure: unknown): unknown => (isReadOnlyServer(failure) ? new NotPrimary(failure) : failure);

@@ -1,4 +1,4 @@
-/** What becomes of an error: who hears that the database is unreachable, and what runs again. */
+/** Errors of the database: which ones callers see as unreachable, and which bodies run again. */
 import { describe, expect, test } from "bun:test";
 import { GraphError } from "#kernel/errors";
 import { NotOneRow } from "../database.ts";

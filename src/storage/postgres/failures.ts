@@ -60,7 +60,7 @@ export const isUndefinedTable = (error: unknown): boolean => codeOf(error) === "
 export const isStalePlan = (error: unknown): boolean =>
   codeOf(error) === "0A000" && error instanceof Error && error.message.includes("cached plan must not change result type");
 
-/** What ran may run again, on another connection. */
+/** The body may run again, on another connection. */
 export const isTransient = (error: unknown): boolean => isRetryable(error) || isConnectionFailure(error) || isStalePlan(error);
 
 /** D-21: failures of the database, including lack of resources (53) and I/O errors (58), become one error; others are unchanged. */

@@ -2,8 +2,8 @@
  * Transactions. Bodies that begin by locking the same name take turns anyway, so those of one process share a transaction: they run one after
  * another, and one commit serves all of them. Every other body has a transaction of its own.
  *
- * **Invariant:** no caller gets a result, not even a body's own error, before the commit of what its body may have read.
- * **Invariant:** a body that throws is undone alone. Where more than that fails everything is undone, and each body runs again by itself.
+ * **Invariant:** no caller gets a result, not even a body's own error, before the commit of everything that its body may have read.
+ * **Invariant:** a body that throws is undone alone. If more fails, everything is undone, and each body runs again by itself.
  */
 import { fewAtOnce } from "#kernel/turns";
 import { runAction, type Transaction } from "../database.ts";
@@ -91,7 +91,7 @@ export class Groups {
   }
 }
 
-/** What all groups of a database use. */
+/** Shared by all groups of a database. */
 interface Shared {
   readonly pool: Pool;
   readonly schema: string;
@@ -127,7 +127,7 @@ export class Group {
     return this.#connection;
   }
 
-  /** BEGIN is sent with what follows. */
+  /** BEGIN is sent together with the next statement. */
   async begin(): Promise<void> {
     try {
       this.#connection = await this.#shared.pool.acquire(this.#shared.schema);

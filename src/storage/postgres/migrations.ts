@@ -43,7 +43,7 @@ async function begin(client: Client, schema: string): Promise<void> {
   await client.query("SELECT pg_advisory_xact_lock($1)", [lockKey(schema, "migrations")]);
 }
 
-/** A new schema in one round trip. Where a statement fails the schema is empty, so that the statements can be run one by one. */
+/** Makes a new schema in one round trip. If a statement fails, the schema is empty, and the caller can run the statements one by one. */
 async function makeAtOnce(client: Client, schema: string, features: readonly FeatureMigrations[]): Promise<boolean> {
   try {
     await client.query(textOfNew(schema, features));

@@ -234,7 +234,7 @@ export class PostgresDatabase implements Database {
     }
   }
 
-  /** What another process changed, or this one. */
+  /** Reports a fact that this process or another one changed. */
   readonly emit = (kind: string | undefined, key: string | undefined): void => {
     for (const listener of this.#listeners) runAction(() => listener(kind, key));
   };

@@ -1,6 +1,6 @@
 /**
  * Statements of one connection that are sent together and answered together: one Sync for all of them, so that PostgreSQL answers with one
- * packet, and each is described once for a connection. Where one fails, PostgreSQL skips those behind it, which fail with the same error.
+ * packet, and each is described once for a connection. If one fails, PostgreSQL skips the ones behind it, which fail with the same error.
  */
 import { type Connection, Query } from "pg";
 import type { Row, SqlValue } from "../sql.ts";
@@ -33,7 +33,7 @@ interface Columns {
 
 const NO_COLUMNS: Columns = { names: [], parsers: [] };
 
-/** What the session has prepared, and what each statement returns. */
+/** The prepared statements of the session, with the columns that each returns. */
 export type Known = Map<Statement, Columns>;
 
 /** The driver's messages, as far as they are read here. */
@@ -47,7 +47,7 @@ interface CommandComplete {
   readonly text: string;
 }
 
-/** One query as the driver's client sees it, which calls the methods `handle…` with what comes back. */
+/** To the driver's client this is one query. The client calls the methods `handle…` with the messages of the server. */
 export class PipelinedQueries extends Query {
   /** Set by the client: ends the time limit. */
   declare callback: ((error?: unknown) => void) | undefined;

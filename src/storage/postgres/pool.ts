@@ -54,7 +54,7 @@ export class PoolConnection {
     return this.#schema;
   }
 
-  /** Sent together with what follows, which fails if this does. */
+  /** Sent together with the next statement, which fails if this one does. */
   use(schema: string): void {
     if (schema === this.#schema) return;
     this.#schema = schema;

@@ -1,4 +1,4 @@
-/** What a database's address becomes: nothing that it says about the connection, such as how TLS is checked, may be lost. */
+/** The options of connections that an address of a database gives: none, such as how TLS is checked, may be lost. */
 import { expect, test } from "bun:test";
 import { configsOf } from "./server.ts";
 import { rowTypes } from "./values.ts";

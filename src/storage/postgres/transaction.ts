@@ -8,7 +8,7 @@ import type { PoolConnection } from "./pool.ts";
 /** Statements that are on their way at once, some 100 kB. */
 const SENT_MAX = 256;
 
-/** Where it runs, alone or after others. */
+/** The connection of a transaction, which runs alone or after others. */
 interface Place {
   readonly connection: PoolConnection;
   /** The name that its bodies begin with is locked. */
@@ -138,7 +138,7 @@ export class PostgresTransaction<P extends Place = Place> implements Transaction
         this.failure ??= error;
       },
     );
-    // Where thousands follow one another, as in an import, they do not pile up here.
+    // An import sends thousands of statements; they must not pile up here.
     if (++this.#sentCount % SENT_MAX === 0) await this.#sent;
   }
 

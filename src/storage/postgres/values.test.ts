@@ -1,4 +1,4 @@
-/** What a column of each type becomes; a type beyond those of SQLite is refused with what to write instead. */
+/** The values of columns by type; a type that SQLite does not have is refused, and the error names the one to use. */
 import { expect, test } from "bun:test";
 import { rowTypes } from "./values.ts";
 

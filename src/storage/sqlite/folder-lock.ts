@@ -14,7 +14,7 @@ export class FolderInUse extends Error {
   constructor(
     readonly folder: string,
     what: string,
-    /** Who holds it, if that is known. */
+    /** The holder, if it is known. */
     pid: number | undefined,
   ) {
     super(`${what} in use by ${pid === undefined ? "another running process or an earlier open" : `another running process (${pid})`}: ${folder}`);

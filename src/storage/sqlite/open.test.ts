@@ -1,4 +1,4 @@
-/** What is done with a whole file between two writes, how its connections are set up, and what is left when it is closed or removed. */
+/** Work on a whole file between two writes, the settings of its connections, and the files that remain when it is closed or removed. */
 import { describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

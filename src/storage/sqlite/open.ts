@@ -10,7 +10,7 @@ import { CommittedReader, ConnectionReader } from "./readers.ts";
 import { StateFiles } from "./saved-states.ts";
 import { WriteQueue } from "./write-queue.ts";
 
-/** Reads the file: opens the log, takes the snapshot, and fails if the file is no database. */
+/** Reads the file: opens the log, takes the snapshot, and fails if the file is not a database. */
 const firstRead = sql`SELECT 1 AS one FROM sqlite_schema LIMIT 1`;
 
 export interface SqliteOptions {

@@ -1,4 +1,4 @@
-/** Where worlds have their files: a data folder, which outlives the process, or a private one that ends with it (`:memory:`). */
+/** The folder of the worlds' files: a data folder, which outlives the process, or a private one that ends with it (`:memory:`). */
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { makeFolder } from "../synced-folders.ts";
@@ -7,7 +7,7 @@ import { holdFolder } from "./folder-lock.ts";
 
 export interface Place {
   readonly folder: string;
-  /** What is acknowledged is on the disk. */
+  /** Acknowledged writes are on the disk. */
   readonly isDurable: boolean;
   /** Takes the world, in a folder that is made if it is missing. Returns what releases it. Throws `FolderInUse`. */
   hold(world: string): () => void;

@@ -5,7 +5,7 @@ import type { SavedState } from "../database.ts";
 import { makeFolder, sync, syncFolder } from "../synced-folders.ts";
 import type { Place } from "./place.ts";
 
-/** What is saved. */
+/** The database whose state is saved. */
 export interface StateSource {
   /** Makes the file at a path that is free. */
   saveInto(path: string): void;

@@ -3,7 +3,7 @@
  * because a durable commit costs a disk sync and a small body costs microseconds.
  *
  * **Invariant:** no caller gets a result, not even a body's own error, before the commit of the group: a body may have
- * refused because of what an earlier one in the group wrote.
+ * refused because of a write of an earlier one in the group.
  * **Invariant:** a group is committed completely or not at all; a body that throws is rolled back alone.
  */
 import { databaseUnreachable } from "#kernel/errors";
@@ -13,7 +13,7 @@ import { SqliteTransaction } from "./transaction.ts";
 
 /** Bodies in one commit: at about 10 µs each they block the event loop for some 10 ms. */
 const GROUP_MAX = 1_000;
-/** After so many statements a group takes no further body; for bodies that write many rows. */
+/** A group with this number of statements takes no further body, because some bodies write many rows. */
 const GROUP_STATEMENTS_MAX = 5_000;
 
 export interface WriteQueueEvents {

@@ -19,7 +19,7 @@ function worldWith(more: string): string {
 const query = "access_token=demo-page-token&oauth_token=demo-page-token";
 const headers = { authorization: "Bearer demo-page-token", "content-type": "application/json" };
 
-/** What an app asks: it lists, creates, reads what it created, and asks in a version of the calendar. */
+/** The requests of an app: it lists, creates a node and reads it, and names a version of the calendar. */
 async function runApp(base: string): Promise<number[]> {
   const ask = (path: string, init: RequestInit = {}) => fetch(`${base}${path}${path.includes("?") ? "&" : "?"}${query}`, { headers, ...init });
   const listed = await ask("/v26.0/2001/custom_labels?limit=5");
@@ -97,7 +97,7 @@ describe("a recording against a server with a changed calendar", () => {
     ];
     const result = await runPlaza(["compare", one.ready.base_url, other.ready.base_url, "--recording", file, "--secret", "secret-1=demo-page-token"]);
     expect(result).toMatchObject({ code: 0, stdout: "4 requests, 0 differences\n" });
-    // What was created once was then read by its own id, not by that of the recording.
+    // A node that the app created was then read by its own id, not by that of the recording.
     const { body } = await one.control("GET", "requests?limit=10");
     expect((body.data as { operation: string; status: number }[]).map(({ operation, status }) => `${operation} ${status}`)).toContain(
       "readLabel 200",

@@ -1,4 +1,4 @@
-/** What `plaza listen` subscribes, prints and restores; `webhooks.test.ts` has what it forwards. */
+/** Subscriptions, output and restored settings of `plaza listen`; `webhooks.slow.test.ts` has the forwarded requests. */
 import { afterEach, expect, test } from "bun:test";
 import { freePort } from "#harness/processes/free-port";
 import { startReceiver } from "#harness/receiver";

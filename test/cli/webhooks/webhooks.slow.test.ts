@@ -12,7 +12,7 @@ const world = {
   pages: [{ id: "2001" }],
 };
 
-/** What a process prints, until `isEnough` says so or it has ended. */
+/** The output of a process, until `isEnough` returns true or the process has ended. */
 async function readUntil(
   reader: { read(): Promise<{ done: boolean; value?: Uint8Array | undefined }> },
   isEnough: (text: string) => boolean,
@@ -93,7 +93,7 @@ test("--deliveries-per-second holds back what a callback is sent, and everything
   while (receiver.posts.length === 0) await Bun.sleep(5);
   // At that rate the hundred take a minute and a half.
   expect(receiver.posts.length).toBeLessThan(accounts.length);
-  // What comes due because the clock is moved does not wait.
+  // Work that becomes due because the clock is moved does not wait.
   await post("clock/advance", { seconds: 1 });
   while (receiver.posts.length < accounts.length) await Bun.sleep(5);
 });
