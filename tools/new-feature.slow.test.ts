@@ -49,4 +49,4 @@ test("a new feature compiles, and its tests pass on both databases, and so do th
   } finally {
     rmSync(copy, { recursive: true, force: true });
   }
-}, 120_000);
+});

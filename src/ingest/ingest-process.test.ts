@@ -117,7 +117,7 @@ test("a process that does not come to listen is started again, and so is one tha
   ]);
   await ingest.stop();
   expect(pids()).toHaveLength(4);
-}, 30_000);
+});
 
 test("a process that never comes to listen is ended with the server, which does not wait for it", async () => {
   const { ingest, seen, pids, until } = open(["is silent"]);

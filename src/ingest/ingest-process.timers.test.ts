@@ -88,7 +88,7 @@ test("it starts a moment after the server, again after a second where it lived f
     ["listens", "died: SIGKILL", "lost", "listens"],
   ]);
   await ingest.stop();
-}, 30_000);
+});
 
 test("one that does not end within five seconds is killed", async () => {
   const { ingest, timeouts, waits, until, isAlive, begun } = open("deaf");
@@ -98,7 +98,7 @@ test("one that does not end within five seconds is killed", async () => {
   timeouts[1]?.fire();
   await stopped;
   await until(() => !isAlive());
-}, 30_000);
+});
 
 test("a server whose process has just died, or was not yet started, ends at once", async () => {
   const { ingest, seen, timeouts, until, kill, begun } = open();
@@ -108,4 +108,4 @@ test("a server whose process has just died, or was not yet started, ends at once
   await ingest.stop();
   expect([timeouts.length, seen.filter((one) => one === "listens")]).toEqual([2, ["listens"]]);
   await open().ingest.stop();
-}, 30_000);
+});

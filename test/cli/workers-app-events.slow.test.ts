@@ -30,4 +30,4 @@ test("I1-35: with --workers the test events view shows what all of them took in,
   expect(data.map(({ event_name }) => event_name).sort()).toEqual(names.sort());
   expect(new Set(data.map(({ verdict }) => verdict))).toEqual(new Set(["accepted"]));
   await plaza.end();
-}, 30_000);
+});

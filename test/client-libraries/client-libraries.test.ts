@@ -109,7 +109,7 @@ test("the library for Python does what docs/compatibility.md says", async () => 
     "send a batch of which one request fails": ["Every book", 100, true],
   });
   expectDocumented("python", uses);
-}, 120_000);
+});
 
 test("the library for Node does what docs/compatibility.md says", async () => {
   const folder = await installNodeLibrary();
@@ -122,4 +122,4 @@ test("the library for Node does what docs/compatibility.md says", async () => {
     "send a batch of which one request fails": ["Every book", 400, true],
   });
   expectDocumented("node", uses);
-}, 120_000);
+});

@@ -52,7 +52,7 @@ test("the guide's examples fit the types that the package holds", () => {
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions: { ...options, types: [], noEmit: true }, files: ["guide.ts"] }));
   const { stdout, exitCode } = Bun.spawnSync(["node", join(ROOT, "node_modules/typescript-native/bin/tsc"), "-p", folder]);
   expect({ exitCode, problems: stdout.toString() }).toEqual({ exitCode: 0, problems: "" });
-}, 60_000);
+});
 
 /** In a folder of its own: its lock would need the binaries of systems that nobody here uses. */
 const DENO = join(ROOT, ".tools/deno");
@@ -118,4 +118,4 @@ test("the guide's examples run in a browser, on a page of another port", async (
   const state = "({ isOver: window.isOver === true || window.printed.some((line) => line.includes('Error')), printed: window.printed })";
   const { printed } = await opened.evaluateUntil<State>(address, state, ({ isOver }) => isOver);
   expect(printed).toEqual([...guide.printed]);
-}, 60_000);
+});

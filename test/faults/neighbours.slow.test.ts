@@ -188,4 +188,4 @@ test("thousands of connections leave open files to others, however few there are
   expect(await metric("plaza_connections")).toBeLessThan(filesMax);
   await client.end();
   for (const [n, ask] of asks.entries()) expect(await ask(server, n)).toBeUndefined();
-}, 120_000);
+});

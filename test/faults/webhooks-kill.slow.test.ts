@@ -57,7 +57,7 @@ test("PostgreSQL restarted in the middle", async () => {
   await Promise.all(writers);
   await settle(server, ledger, receiver, 40_000);
   ledger.check();
-}, 120_000);
+});
 
 test("two processes on PostgreSQL, of which one is killed: the other takes over", async () => {
   const receiver = await startReceiverProcess(FAILING);
@@ -74,4 +74,4 @@ test("two processes on PostgreSQL, of which one is killed: the other takes over"
   await Promise.all(writers);
   await settle(other, ledger, receiver, 40_000);
   ledger.check();
-}, 90_000);
+});

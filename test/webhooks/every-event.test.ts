@@ -83,7 +83,7 @@ test("the routing table of the document, row by row", async () => {
       ]);
     }
   }
-}, 30_000);
+});
 
 test("D-62: a live video's changes of status and its deletion arrive at the page's app, in their order", async () => {
   const { receiver, server } = await open();
@@ -104,4 +104,4 @@ test("D-62: a live video's changes of status and its deletion arrive at the page
   const changes = bodies.flatMap((body) => JSON.parse(body).entry.flatMap((entry: { changes: unknown[] }) => entry.changes));
   const statuses = ["LIVE", "LIVE_STOPPED", "PROCESSING", "VOD"].map((status) => ({ field: "live_videos", value: { id, status } }));
   expect(changes).toEqual([...statuses, { field: "live_videos", value: { id, status: "DELETED", event: "deleted" } }]);
-}, 30_000);
+});

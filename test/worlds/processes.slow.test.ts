@@ -45,7 +45,7 @@ test("a world that one process makes, resets or deletes is so in all of them, an
   const again = { ...worldOf("orders"), labels: [{ id: "5009", page: "2001", name: "new" }] };
   expect((await control("POST", "", { name: "orders", file: again })).status).toBe(201);
   await seenSoon("200 new");
-}, 60_000);
+});
 
 test("of two servers that make a world of one name at once one does, and what the other was given is nowhere", async () => {
   const data = await (await sharedPostgres()).newDatabase();
@@ -64,7 +64,7 @@ test("of two servers that make a world of one name at once one does, and what th
     const labels = await Promise.all(servers.map((server) => ask(server, "GET", `/${name}/nodes/labels`)));
     expect(labels.map(({ body }) => body.data.map((label) => label.name))).toEqual([[`of server ${winner}`], [`of server ${winner}`]]);
   }
-}, 60_000);
+});
 
 const subscribed = (name: string, url: string) => {
   const { apps, pages, ...rest } = worldOf(name);
@@ -97,7 +97,7 @@ test("the worlds of a process that was killed are opened by another one, and the
   const [sent, again] = receiver.posts.map(({ headers }) => headers["webhook-id"]);
   expect(sent).toStartWith("msg_");
   expect(again).toBe(sent as string);
-}, 120_000);
+});
 
 test("the followers of a world's requests go on when another server restores the world", async () => {
   const data = await newData("postgres");
@@ -119,4 +119,4 @@ test("the followers of a world's requests go on when another server restores the
     if (text.includes("page_label_name=after")) break;
   }
   expect(text).toContain("page_label_name=before");
-}, 60_000);
+});

@@ -81,4 +81,4 @@ test("a world that rests wakes for its work, also after a restart", async () => 
   while (received.length < 2) await Bun.sleep(50);
   expect(openIn(second)).toEqual(["default", "a"]);
   expect(received[1]).toBe(received[0] as string);
-}, 40_000);
+});

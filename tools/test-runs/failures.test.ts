@@ -42,6 +42,13 @@ test("an error between tests is found", () => {
   expect(failuresOf(output)).toEqual([{ test: "src/a.test.ts (between tests)", output: "# Unhandled error between tests\nerror: no module" }]);
 });
 
+test("a test that ended together with such an error is named", () => {
+  const output = "\nsrc/a.test.ts:\n# Unhandled error between tests\nerror: gone\n(fail) one [9.00ms]\n  ^ this test timed out after 9ms.\n 1 fail\n";
+  expect(failuresOf(output)).toEqual([
+    { test: "src/a.test.ts one", output: "# Unhandled error between tests\nerror: gone\n^ this test timed out after 9ms." },
+  ]);
+});
+
 test("a run without failures has none", () => {
   expect(failuresOf("src/a.test.ts:\n(pass) one\n(skip) two\n 1 pass\n 0 fail\n")).toEqual([]);
 });

@@ -26,12 +26,10 @@ export function failuresOf(output: string): Failure[] {
     const isFile = FILE.test(line);
     const [, result, title = ""] = END.exec(line) ?? [];
     if (isFile || result !== undefined) {
-      if (block.includes(BETWEEN)) add("(between tests)");
-      else if (result === "fail") {
-        // The reason if there was no error: the test took too long.
-        if (lines[at + 1]?.startsWith("  ^ ") === true) block.push(lines[at + 1]?.trim() ?? "");
-        add(title);
-      }
+      // The reason if there was no error: the test took too long.
+      if (result === "fail" && lines[at + 1]?.startsWith("  ^ ") === true) block.push(lines[at + 1]?.trim() ?? "");
+      if (result === "fail") add(title);
+      else if (block.includes(BETWEEN)) add("(between tests)");
       block = [];
     } else if (!line.startsWith("  ^ ")) block.push(line);
     if (isFile) file = line.slice(0, -1);

@@ -228,7 +228,7 @@ test("SELF-4 to SELF-19, D-52: in any world, exactly the onboarded apps receive 
     { numRuns: 150 },
   );
   expect(delivered).toBeGreaterThan(5);
-}, 60_000);
+});
 
 test("SELF-14: only the token of a person whose role comes from a business needs the scopes of one", async () => {
   const scopes = neededScopes("page", "comments", false).split(" ");

@@ -142,4 +142,4 @@ test("two processes on PostgreSQL share the deliveries: each goes out once, and 
   expect(new Set(receiver.posts.map(({ headers }) => headers["webhook-id"])).size).toBe(receiver.posts.length);
   const senders = fixtures.map(({ attempts }) => attempts.length);
   expect(Math.min(...senders)).toBeGreaterThan(0);
-}, 20_000);
+});
