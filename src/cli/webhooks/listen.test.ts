@@ -100,6 +100,16 @@ test("a line names object, nodes, fields, the number of updates where they are s
   expect(await end()).toBe(0);
 });
 
+test("D-304: a handshake with a verify token as long as a whole body gets its challenge", async () => {
+  const { given } = world();
+  const { url, end } = await listening(given, written());
+  // Each byte of a body of 1 MiB becomes three characters.
+  const token = "%C3%BC".repeat(524_288);
+  const response = await fetch(`${url}?hub.mode=subscribe&hub.challenge=123&hub.verify_token=${token}`);
+  expect({ status: response.status, body: await response.text() }).toEqual({ status: 200, body: "123" });
+  expect(await end()).toBe(0);
+});
+
 test("what is handed on has the bytes and the headers of the webhook, and the sender gets the receiver's status", async () => {
   const { given } = world();
   const streams = written();

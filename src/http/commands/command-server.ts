@@ -4,7 +4,7 @@ import type { PageGuard } from "#kernel/page-guard";
 import type { Connection } from "../http1/connection.ts";
 import type { RequestHead } from "../http1/request-head.ts";
 import { hasContent, type PartsReader } from "../http1/response-writer.ts";
-import { defaultLimits, parserHeaderBytesMax } from "../limits.ts";
+import { defaultLimits } from "../limits.ts";
 import { type Listener, listen } from "../listeners/listener.ts";
 
 /** Names and values in their order, as they were sent. */
@@ -27,7 +27,7 @@ export interface CommandServerOptions {
   handle(head: RequestHead, body: Buffer): Promise<CommandResponse>;
 }
 
-/** Far above the largest request or response of the interface. */
+/** Far above the largest request or response of the interface. D-304: the address of a handshake may be as long as a body. */
 export const BODY_BYTES_MAX = 64 * 1024 * 1024;
 const FORBIDDEN = 403;
 const PAYLOAD_TOO_LARGE = 413;
@@ -44,7 +44,7 @@ export function serveCommand(options: CommandServerOptions): Listener {
   return listen({
     ...{ hostname: host, port, certificate: undefined, commonHeaders: {}, metrics: { open: 0, evicted: 0 } },
     // Some of the largest bodies may arrive at the same time.
-    limits: { ...defaultLimits, headBytesMax: parserHeaderBytesMax(defaultLimits), connectionBytesMax: 4 * BODY_BYTES_MAX },
+    limits: { ...defaultLimits, headBytesMax: BODY_BYTES_MAX, connectionBytesMax: 4 * BODY_BYTES_MAX },
     refusal: (problem) => ({
       status: BAD_REQUEST,
       headers: { "content-type": "text/plain" },

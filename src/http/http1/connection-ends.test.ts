@@ -193,6 +193,26 @@ describe("a client that is gone", () => {
   });
 });
 
+describe("a head that the server waits for", () => {
+  const path = "x".repeat(AHEAD_MAX);
+
+  test("is read on, however long it is", async () => {
+    const owner = new Owner({ headBytesMax: 2 * AHEAD_MAX });
+    await owner.send(`GET /${path}`, " HTTP/1.1\r\nHost: h\r\n\r\n");
+    expect({ seen: owner.seen.length, events: owner.line.events }).toEqual({ seen: 1, events: [] });
+  });
+
+  test("is not read on while the client does not read the response before it", async () => {
+    const owner = new Owner({ headBytesMax: 2 * AHEAD_MAX });
+    owner.line.capacity = 0;
+    await owner.send(get, `GET /${path}`, " HTTP/1.1\r\nHost: h\r\n\r\n");
+    expect({ seen: owner.seen.length, events: owner.line.events }).toEqual({ seen: 1, events: ["pause"] });
+    owner.line.capacity = Number.POSITIVE_INFINITY;
+    owner.connection.drained();
+    expect({ seen: owner.seen.length, events: owner.line.events }).toEqual({ seen: 2, events: ["pause", "resume"] });
+  });
+});
+
 describe("a body that the server waits for", () => {
   const post = (more = ""): string => `POST / HTTP/1.1\r\nHost: h\r\n${more}Content-Length: 70000\r\n\r\n`;
 

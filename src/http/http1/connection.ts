@@ -41,7 +41,7 @@ type Waiting = "first request" | "next request" | "head" | "body" | "reader" | "
 /** `waiting` for a request, `serving` one, or `ending`: the last response is sent, and further bytes are discarded. */
 type State = "waiting" | "serving" | "ending";
 
-/** Bytes of further requests that are received while one is served. Beyond it the client has to wait. */
+/** Bytes of further requests that are received while one is served, or its response is sent. Beyond it the client has to wait. */
 const AHEAD_MAX = 65_536;
 /**
  * How long a client has to read its last response and close. If the server closed at once while the client still
@@ -128,7 +128,7 @@ export class Connection {
     else this.#awaited?.advance();
     // Nearly every head comes in one piece. Then nothing waits for it, and the clock need not be read.
     if (isHeadNew && this.#state === "waiting") this.#sinceMs = this.#owner.clock.monotonicMs();
-    if (this.#awaited === undefined && this.#receiveBuffer.length > AHEAD_MAX) this.#reading.pause();
+    if (!this.#isReading && this.#receiveBuffer.length > AHEAD_MAX) this.#reading.pause();
     this.#countUnread();
   }
 
@@ -189,6 +189,11 @@ export class Connection {
   }
 
   // Receiving: heads from the buffer, and the body of the request that is served.
+
+  /** A head or a body is read as it arrives. Each has a limit of its own. */
+  get #isReading(): boolean {
+    return this.#awaited !== undefined || (this.#state === "waiting" && this.#sendBuffer.isEmpty);
+  }
 
   #readOn(): void {
     this.#reading.resume();

@@ -43,8 +43,10 @@ export class ReceiveBuffer {
 
   /** -1 if it is not found. `from` and the result count from the first unused byte. */
   indexOf(text: string, from: number): number {
-    const found = this.#bytes.indexOf(text, this.#start + from, "latin1");
-    return found === -1 || found + text.length > this.#end ? -1 : found - this.#start;
+    // The memory behind the last byte is not searched: it is as large as the bytes before it, and each piece that arrives starts a search.
+    const received = this.#bytes.length === this.#end ? this.#bytes : this.#bytes.subarray(0, this.#end);
+    const found = received.indexOf(text, this.#start + from, "latin1");
+    return found === -1 ? -1 : found - this.#start;
   }
 
   /** As Latin-1, so that characters are bytes; they stay unused. */

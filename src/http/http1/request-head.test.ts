@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import fc from "fast-check";
 import { findHeader } from "#kernel/http-text/headers";
 import { ReceiveBuffer } from "./receive-buffer.ts";
@@ -47,6 +47,45 @@ const bufferOf = (text: string): ReceiveBuffer => {
 const shown = (read: ReturnType<HeadReader["read"]>): string | undefined =>
   read === undefined ? undefined : "kind" in read ? read.kind : read.target.text;
 const head = (target = "/") => `GET ${target} HTTP/1.1\r\nHost: h`;
+
+describe("the work for a head that arrives in pieces", () => {
+  /** The bytes that are searched, copied or decoded until a head of this length has arrived, 64 bytes at a time. */
+  const stepsFor = (length: number): number => {
+    let steps = 0;
+    const buffers = Buffer.prototype;
+    const original = { indexOf: buffers.indexOf, copy: buffers.copy, toString: buffers.toString };
+    const spies = [
+      spyOn(buffers, "indexOf").mockImplementation(function (this: Buffer, text: string, from: number, encoding: BufferEncoding) {
+        steps += this.length - from;
+        return original.indexOf.call(this, text, from, encoding);
+      } as Buffer["indexOf"]),
+      spyOn(buffers, "copy").mockImplementation(function (this: Buffer, target: Uint8Array, at?: number, from = 0, to = this.length) {
+        steps += to - from;
+        return original.copy.call(this, target, at, from, to);
+      }),
+      spyOn(buffers, "toString").mockImplementation(function (this: Buffer, encoding?: BufferEncoding, from = 0, to = this.length) {
+        steps += to - from;
+        return original.toString.call(this, encoding, from, to);
+      }),
+    ];
+    const bytes = Buffer.from(`${head(`/?${"a".repeat(length)}`)}\r\n\r\n`);
+    const [reader, buffer] = [new HeadReader(bytes.length), new ReceiveBuffer()];
+    let read: ReturnType<HeadReader["read"]>;
+    for (let at = 0; at < bytes.length; at += 64) {
+      buffer.append(bytes.subarray(at, at + 64));
+      read = reader.read(buffer);
+    }
+    for (const spy of spies) spy.mockRestore();
+    expect(shown(read)).toHaveLength(length + 2);
+    return steps;
+  };
+
+  test("at most 2.5 times the steps for twice the bytes", () => {
+    const [half, whole] = [stepsFor(65_536), stepsFor(131_072)];
+    expect(half).toBeGreaterThan(65_536);
+    expect(whole).toBeLessThanOrEqual(2.5 * half);
+  });
+});
 
 describe("the size of a head", () => {
   const { length } = head();
