@@ -1,4 +1,4 @@
-/** A lease while it lasts does what its database does; afterwards nothing is written through it, and the database serves the next one. */
+/** A lease passes everything on to its database until it ends. After that it refuses writes, and the database serves the next lease. */
 import { expect, test } from "bun:test";
 import { newWorkStore } from "#harness/work-database";
 import { DatabaseLease } from "./database-lease.ts";

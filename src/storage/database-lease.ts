@@ -1,4 +1,4 @@
-/** A database as one opening of its world uses it: after its end nothing is written through it, and the database may serve the next one. */
+/** Gives a database to one opening of its world. After the lease ends it refuses writes, and the database can serve the next opening. */
 import { databaseUnreachable } from "#kernel/errors";
 import type { Database, Reader, SavedState, Transaction } from "./database.ts";
 
@@ -7,7 +7,7 @@ type Listener = (kind: string | undefined, key: string | undefined) => void;
 export class DatabaseLease implements Database {
   readonly #database: Database;
   readonly dialect: Database["dialect"];
-  /** The database's own: it is on the hot path, and reading changes nothing. */
+  /** The database's own reader: it is on the hot path, and a read after the end of the lease changes nothing. */
   readonly reader: Reader;
   readonly #letGo: (() => void)[] = [];
   #hasEnded = false;
@@ -64,7 +64,7 @@ export class DatabaseLease implements Database {
     return this.#database.deleteState(name);
   }
 
-  /** Ends the lease. The database stays open. */
+  /** Ends the lease; the database stays open. */
   async close(): Promise<void> {
     this.#hasEnded = true;
     for (const letGo of this.#letGo.splice(0)) letGo();

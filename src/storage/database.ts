@@ -2,7 +2,7 @@
  * The database as features use it. Two drivers implement it: `sqlite/` and `postgres/`.
  *
  * **Invariant:** a write is acknowledged (its promise resolves) only after it is durable.
- * **Invariant:** the body of a write awaits only its `tx`: no network, no timer. SQLite rejects a body that does.
+ * **Invariant:** the body of a write awaits only its `tx`: no network, no timer. SQLite rejects a body that awaits anything else.
  * **Invariant:** a body has effects only through its `tx`: PostgreSQL undoes a body that conflicts with another and runs it again.
  * **Invariant:** SQL is written only in `*.store.ts` and `*.migrations.ts`.
  */
@@ -20,7 +20,7 @@ export interface Transaction extends Reader {
   /** For a statement that changes exactly one row. Any other number ends the transaction with `NotOneRow`. */
   runOne(statement: Sql): Promise<void>;
   /**
-   * Locks a name until the transaction ends. On SQLite writers take turns anyway.
+   * Locks a name until the transaction ends. On SQLite it does nothing, because writers take turns.
    * For check-then-write rules, e.g. `tx.lock("labels", pageId)`. If a body's first statement is a lock, bodies of one process that lock
    * the same name share a commit on PostgreSQL, too.
    */
@@ -30,7 +30,7 @@ export interface Transaction extends Reader {
    * and skips rows that another process is claiming. Empty on SQLite, where writers take turns.
    */
   skipLocked(alias: string): string;
-  /** For a body of very many statements: requests that only read are served in between. On PostgreSQL they are anyway. */
+  /** For a body with very many statements: lets SQLite serve reads in between. PostgreSQL always does. */
   pause(): Promise<void>;
   /**
    * Invalidates a cached fact: it leaves this process's cache when the transaction has committed,
@@ -42,12 +42,12 @@ export interface Transaction extends Reader {
 }
 
 /**
- * Nothing was stored where a row had to be. On PostgreSQL a concurrent writer may have deleted the row after the body read it, so the body
- * runs again before this counts; otherwise it is a programmer's mistake.
+ * A statement changed no row, or several, when it had to change one. On PostgreSQL a concurrent writer may have deleted the row after the
+ * body read it, so the body runs again first; if it fails again, that is a programmer's mistake.
  */
 export class NotOneRow extends Error {
   constructor(changed: number, { query }: Sql) {
-    super(`${changed} rows were changed where one had to be: ${query.text.trim().slice(0, 80)}`);
+    super(`${changed} rows were changed instead of one: ${query.text.trim().slice(0, 80)}`);
   }
 }
 
@@ -64,13 +64,13 @@ export interface Database {
   /** Several reads of one snapshot, for exports and reports. */
   snapshot<T>(body: (reader: Reader) => Promise<T>): Promise<T>;
   /**
-   * Called with each fact that any process, including this one, invalidates; `undefined` means that everything may have changed.
-   * Returns a function that ends it.
+   * Calls `listener` with each fact that any process, including this one, invalidates; `undefined` means that everything may
+   * have changed. Returns a function that removes the listener.
    */
   onInvalidate(listener: (kind: string | undefined, key: string | undefined) => void): () => void;
   /**
-   * Called before what is cached is used: everything may have changed where it was not confirmed for a second that no other process changed
-   * anything, e.g. because this one had no processor.
+   * Call it before you use a cached fact. If the database could not confirm for a second that no other process changed anything (for
+   * example because this process got no processor time), it tells its listeners that everything may have changed.
    */
   confirm(): void;
   /**
@@ -81,44 +81,48 @@ export interface Database {
   /** Rejects with `databaseUnreachable` if the database does not respond; for readiness. */
   ping(): Promise<void>;
   /**
-   * Removes deleted and overwritten values from the files, too. SQLite writes its file anew, and nothing else runs meanwhile: 16 s a gigabyte
-   * (measured). PostgreSQL does it by itself, with its next vacuum.
+   * Removes deleted and overwritten values from the files, too. SQLite rewrites its file, which blocks everything else for 16 s per gigabyte
+   * (measured). On PostgreSQL the next vacuum removes them.
    */
   scrub(): Promise<void>;
   /** Saves the whole state of the world under a name, and replaces a state of that name. */
   saveState(name: string): Promise<void>;
   /**
-   * Everything is as it was when the state was saved; undefined: empty. Writes that run meanwhile are before it or after it. Resolves with
-   * false where there is no such state; rejects with `StateOutdated`.
+   * Replaces the world's content with the saved state, or with nothing if `name` is undefined. A concurrent write happens entirely before
+   * or entirely after it. Resolves with false if the state does not exist; rejects with `StateOutdated`.
    */
   restoreState(name: string | undefined): Promise<boolean>;
-  /** By name. */
+  /** In the order of their names. */
   listStates(): Promise<readonly SavedState[]>;
-  /** Resolves with whether there was one. */
+  /** Resolves with false if the state does not exist. */
   deleteState(name: string): Promise<boolean>;
   /** Waits for running writes, then closes. */
   close(): Promise<void>;
 }
 
-/** Those of a server, one for each world. */
+/** The databases of a server, one for each world. */
 export interface Databases {
-  /** Made if it is missing, and as it was when it was closed. In memory all of them last while any is open. Errors: those of `openDatabase`. */
+  /**
+   * Opens the world's database, and creates it if it does not exist. In-memory worlds are kept until the last one is closed. Errors: see
+   * `openDatabase`.
+   */
   open(world: string): Promise<Database>;
-  /** Deletes what is stored of the world, if anything is. Nothing has it open. */
+  /** Deletes the world's data, if it has any. The world must be closed. */
   remove(world: string): Promise<void>;
   /**
-   * Runs what makes a world, while no other process does so under that name; undefined: one does. Within a process nothing is held up.
+   * Runs `make`, which creates a world, unless another process is creating a world of that name: then it resolves with undefined. It does not lock
+   * anything within this process.
    */
   making<T>(world: string, make: () => Promise<T>): Promise<T | undefined>;
 }
 
 export interface SavedState {
   readonly name: string;
-  /** The machine's time. */
+  /** By the machine's clock. */
   readonly saved_ms: number;
 }
 
-/** The state was saved by another version, and cannot be brought up to date. */
+/** The state was saved by another version and cannot be converted. */
 export class StateOutdated extends Error {
   constructor(name: string) {
     super(`the state ${name} was saved by another version of Plaza`);
@@ -130,15 +134,15 @@ export interface Migration {
   /** Past tense or noun, unique in its feature, e.g. `personas`. */
   readonly name: string;
   /**
-   * Statements run in order, once, in one transaction. Types: BIGINT, INTEGER, TEXT, BYTEA. A table whose primary key is
-   * how it is read ends in `WITHOUT ROWID`, which the PostgreSQL driver removes; TEXT becomes `TEXT COLLATE "C"` there.
+   * Statements run in order, once, in one transaction. Types: BIGINT, INTEGER, TEXT, BYTEA. A table that is read by its
+   * primary key ends in `WITHOUT ROWID`, which the PostgreSQL driver removes; TEXT becomes `TEXT COLLATE "C"` there.
    */
   readonly statements: readonly string[];
 }
 
 export interface FeatureMigrations {
   readonly feature: string;
-  /** Tables in which the first world keeps what is the server's: no saved state brings back or removes their rows. */
+  /** Tables of the first world that belong to the server. Restoring a state does not change them. */
   readonly serverTables?: readonly string[];
   readonly migrations: readonly Migration[];
 }

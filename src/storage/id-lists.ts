@@ -1,11 +1,11 @@
-/** Statements over lists of ids, of which lists of many lengths share few. */
+/** Statements with lists of ids. Lists are padded to a power of two, so that few different statements have to be prepared. */
 import type { Reader } from "./database.ts";
 import { append, placeholders, type Row, type Sql, type SqlValue, sql } from "./sql.ts";
 
-/** The next power of two, to which a list is filled up. */
+/** The power of two to which a list is padded. */
 export const paddedSize = (length: number): number => 2 ** Math.ceil(Math.log2(Math.max(length, 1)));
 
-/** No node has it. */
+/** Pads a list: no node has this id. */
 const NO_ID = "0";
 
 /** `base` with `AND column IN (…)`, and `rest` after it. */
@@ -16,10 +16,10 @@ export function withIds(base: Sql, column: string, ids: readonly string[], rest 
   return append(base, tail, [...ids, ...new Array<string>(size - ids.length).fill(last)]);
 }
 
-/** Ids in one statement: both databases take far more values, and this many make a text of a few kilobytes. */
+/** Ids in one statement. Both databases accept far more, but the text would grow beyond a few kilobytes. */
 const IDS_MAX = 512;
 
-/** The rows of `base` whose `column` is one of the ids, however many they are. */
+/** The rows of `base` whose `column` is one of the ids, for any number of ids. */
 export async function allWithIds<R extends Row>(reader: Reader, base: Sql, column: string, ids: readonly string[]): Promise<R[]> {
   const rows: R[] = [];
   for (const some of chunksOf([...new Set(ids)])) rows.push(...(await reader.all<R>(withIds(base, column, some))));
@@ -46,7 +46,7 @@ export async function allWithKeys<R extends Row>(
   return rows;
 }
 
-/** PostgreSQL takes the types of the first row for all. */
+/** Only the first row has casts, because PostgreSQL gives its types to all rows. */
 const keysText = (size: number): string => ["(CAST(? AS BIGINT), CAST(? AS BIGINT))", ...new Array<string>(size - 1).fill("(?, ?)")].join(", ");
 
 function chunksOf<T>(list: readonly T[]): T[][] {
@@ -57,7 +57,7 @@ function chunksOf<T>(list: readonly T[]): T[][] {
 
 const texts = new Map<string, string>();
 
-/** Lists of hundreds of places are kilobytes of text, made once for each size. */
+/** The text for hundreds of ids is kilobytes long, so it is created once per size. */
 export function textOnce(key: string, make: () => string): string {
   const known = texts.get(key) ?? make();
   texts.set(key, known);

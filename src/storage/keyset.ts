@@ -24,7 +24,7 @@ export interface PageRequest {
   /** The key before or after the page; at most one of the two. */
   readonly after?: readonly string[] | undefined;
   readonly before?: readonly string[] | undefined;
-  /** The row of the key itself belongs to the page: the way back from a page beyond an end. */
+  /** The page includes the row of the key itself; used for the way back from a page beyond an end of the list. */
   readonly isInclusive?: boolean;
 }
 

@@ -11,17 +11,17 @@ export interface DatabaseOptions {
   readonly migrations: readonly FeatureMigrations[];
 }
 
-/** Names a file and, with `plaza_` before it, a schema (63 bytes at most); a dot or slash would leave the folder. */
+/** The name of a file and, after `plaza_`, of a schema (63 bytes at most). A dot or slash could lead out of the folder. */
 const WORLD = /^[A-Za-z0-9_-]{1,57}$/;
 
 export const isPostgres = (data: string): boolean => /^postgres(ql)?:\/\//.test(data);
 
-/** Whether a folder has data of the world. Of PostgreSQL only the server knows. */
+/** Whether a folder has data of the world. For PostgreSQL the answer is always yes, because only the server knows. */
 export const hasData = (data: string, world: string): boolean => isPostgres(data) || existsSync(join(data, `${world}.sqlite`));
 
 /** Throws `RangeError`. */
 export function requireWorldName(world: string): void {
-  if (!WORLD.test(world)) throw new RangeError(`not a world's name: ${world}`);
+  if (!WORLD.test(world)) throw new RangeError(`not a valid world name: ${world}`);
 }
 
 /**
@@ -39,13 +39,13 @@ export async function openDatabase({ data, world, migrations }: DatabaseOptions)
   return openSqlite({ folder: data, world, migrations });
 }
 
-/** Copies the worlds of a folder to another one, also while a server uses them. Errors: the system's own. */
+/** Copies all worlds of a folder to another folder, even while a server uses them. Errors: the system's own. */
 export async function backUpWorlds(folder: string, to: string): Promise<void> {
   const { copyWorlds } = await import("./sqlite/backup.ts");
   copyWorlds(folder, to);
 }
 
-/** Each driver is loaded only where it is used. */
+/** Loads only the driver that is used. */
 export async function databasesIn(data: string, migrations: readonly FeatureMigrations[]): Promise<Databases> {
   if (isPostgres(data)) return new (await import("./postgres/databases.ts")).PostgresDatabases(data, migrations);
   const [{ openIn }, { placeOf }, { removeSqlite }] = await Promise.all([
@@ -63,7 +63,7 @@ export async function databasesIn(data: string, migrations: readonly FeatureMigr
       requireWorldName(world);
       removeSqlite(place.folder, world);
     },
-    // A folder is in use by one process.
+    // Only one process uses a folder.
     making: (_world, make) => make(),
   };
 }

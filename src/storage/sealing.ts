@@ -11,7 +11,7 @@ const MASTER_BYTES_MIN = 16;
 /** The size for which GCM is defined without a further hash (NIST SP 800-38D). */
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-/** 64 bits: two keys of an operator never have the same id, and it tells nothing of its key. */
+/** 64 bits: two keys of an operator never have the same id, and the id reveals nothing about the key. */
 const KEY_ID_BYTES = 8;
 const KEY_ID_CHARACTERS = 2 * KEY_ID_BYTES;
 
@@ -21,10 +21,10 @@ export function deriveKey(master: Uint8Array, purpose: string): Uint8Array {
   return new Uint8Array(hkdfSync("sha256", master, new Uint8Array(0), purpose, KEY_BYTES));
 }
 
-/** A master key that was replaced: it opens what it has sealed, and seals nothing. */
+/** A master key that was replaced. It still opens the values that it sealed, but seals no new ones. */
 export interface PreviousKey {
   readonly key: Uint8Array;
-  /** Unix ms of real time; undefined: until the operator takes it out of the configuration. */
+  /** Unix ms of real time; undefined: until the operator removes it from the configuration. */
   readonly untilMs: number | undefined;
 }
 
@@ -34,13 +34,13 @@ export interface KeyRing {
   readonly previous: readonly PreviousKey[];
   /** The keys are Plaza's own, so it can replace them; otherwise they are in the operator's configuration. */
   readonly isOwn: boolean;
-  /** Makes a new current key; the one before is a previous one until `untilMs`. Durable when it returns. */
+  /** Creates a new current key and keeps the old one as a previous key until `untilMs`. Durable when it returns. */
   rotate(untilMs: number): void;
-  /** Forgets the previous keys whose time has passed, where nothing is left that needs them. */
+  /** Deletes the previous keys whose time has passed, unless something still needs them. */
   retire(nowMs: number): void | Promise<void>;
 }
 
-/** For reports: tells keys apart and nothing else of them. */
+/** For reports: tells keys apart and reveals nothing else. */
 export const masterKeyId = (master: Uint8Array): string => keyIdOf(deriveKey(master, "sealed secrets"));
 
 /** The text was sealed with another key, or has been changed. */
@@ -53,12 +53,12 @@ export class SealBroken extends Error {
 
 export class Sealer {
   #current!: Uint8Array;
-  /** By id, the current one among them. */
+  /** All keys by id, including the current one. */
   #keys!: ReadonlyMap<string, Uint8Array>;
   /** The beginning of every value that the current key has sealed: `v1.`, the key's id in hex and a dot. */
   prefix!: string;
 
-  /** `current` seals; `previous` keys only open what they have sealed. Each has 32 bytes, from `deriveKey`. */
+  /** `current` seals; `previous` keys only open what they sealed. Each has 32 bytes, from `deriveKey`. */
   constructor(current: Uint8Array, previous: readonly Uint8Array[] = []) {
     this.use(current, previous);
   }
@@ -72,7 +72,7 @@ export class Sealer {
     this.prefix = `v1.${keyIdOf(current)}.`;
   }
 
-  /** The prefix and base64url of nonce, ciphertext and tag. The same text seals differently each time. */
+  /** Returns the prefix and the base64url of nonce, ciphertext and tag. The same text gives another result each time. */
   seal(text: string): string {
     // Not the seeded randomness of system.ts: a nonce that repeats under one key reveals the key stream.
     const nonce = randomBytes(NONCE_BYTES);
@@ -106,8 +106,8 @@ function openWith(key: Uint8Array, encoded: string): string {
 }
 
 /**
- * The sealing keys of all worlds. One that was replaced is kept as long as there are other worlds, or snapshots: a world that rests has not
- * sealed its secrets anew, and a snapshot never does (D-171).
+ * The sealing keys of all worlds. A replaced key is kept while there are other worlds or snapshots: an idle world has not sealed its
+ * secrets with the new key yet, and a snapshot never does (D-171).
  */
 export const sharedKeys = (keys: KeyRing, hasMore: () => Promise<boolean>): KeyRing => ({
   get current() {

@@ -11,7 +11,7 @@ export type Row = Record<string, SqlValue>;
 
 /** The text of a statement, created once per place in the code, so that drivers can keep it prepared. */
 export interface SqlText {
-  /** With a `?` for each value. */
+  /** Has a `?` for each value. */
   readonly text: string;
 }
 
@@ -49,5 +49,5 @@ export function append(base: Sql, tail: string, values: readonly SqlValue[] = []
   return { query, values: base.values.length === 0 ? values : [...base.values, ...values] };
 }
 
-/** `(?, ?, ?)` for an IN list of `count` values; sizes are rounded up by the caller where many sizes occur. */
+/** `(?, ?, ?)` for an IN list of `count` values; the caller rounds sizes up if many sizes occur. */
 export const placeholders = (count: number): string => `(${new Array(count).fill("?").join(", ")})`;

@@ -1,8 +1,8 @@
-/** Folders that survive a power failure: the system keeps a new name for sure only when the folder that it stands in is synced. */
+/** Folders that survive a power failure: a new name is safe on the disk only after its folder is synced. */
 import { closeSync, cpSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 
-/** Makes the folder and those above it that are missing, for their owner alone. */
+/** Creates the folder and the missing folders above it, readable only by their owner. */
 export function makeFolder(folder: string): void {
   const missing: string[] = [];
   for (let path = resolve(folder); !existsSync(path); path = dirname(path)) missing.push(path);
@@ -10,7 +10,7 @@ export function makeFolder(folder: string): void {
   for (const path of missing) syncFolder(dirname(path));
 }
 
-/** Copies a folder with all that is in it to a place where nothing is yet. */
+/** Copies a folder with its content to a path where nothing exists yet. */
 export function copyFolder(from: string, to: string): void {
   cpSync(from, to, { recursive: true, errorOnExist: true, force: false });
   for (const entry of readdirSync(to, { recursive: true, encoding: "utf8" })) sync(join(to, entry));
@@ -18,7 +18,7 @@ export function copyFolder(from: string, to: string): void {
   syncFolder(dirname(to));
 }
 
-/** Files that were created or renamed in the folder keep their names after a power failure. */
+/** Syncs the folder, so that files created or renamed in it keep their names after a power failure. */
 export const syncFolder = (folder: string): void => sync(folder);
 
 export function sync(path: string): void {

@@ -36,6 +36,6 @@ test("the folder of a killed program goes at the next start, and no other", asyn
   expect(JSON.parse(readFileSync(join(folder, "owner.json"), "utf8"))).toEqual({ host: hostname(), pid: process.pid });
   remove();
   expect(existsSync(folder)).toBe(false);
-  // Somebody may have removed it before.
+  // Another process may have removed it.
   remove();
 });

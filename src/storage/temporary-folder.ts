@@ -1,13 +1,13 @@
-/** A private folder that goes with the program, or with the next one where this one is killed. */
+/** A private folder that is removed when the program ends, or, if the program is killed, by the next program. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** Whose folder it is. */
+/** Names the process that owns the folder. */
 const OWNER = "owner.json";
 
-/** Returns the folder, for its owner alone. Those of programs that were killed are removed beside; `onFailure`: they could not be. */
+/** Returns a new folder that only its owner can read. It also removes the folders of killed programs, and calls `onFailure` if it cannot. */
 export function makeTemporaryFolder(
   purpose: string,
   onFailure: (error: unknown) => void,
@@ -26,7 +26,7 @@ async function removeAbandoned(parent: string, prefix: string): Promise<void> {
   }
 }
 
-/** A folder that does not say whose it is, or is of another machine or container that shares this disk, stays. */
+/** A folder without an owner stays, and so does one of another machine or container that shares this disk. */
 function isAbandoned(folder: string): boolean {
   try {
     const { host, pid } = JSON.parse(readFileSync(join(folder, OWNER), "utf8")) as { host: unknown; pid: unknown };
@@ -40,7 +40,7 @@ export function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    // Somebody else's process.
+    // The process belongs to another user.
     return (error as NodeJS.ErrnoException).code === "EPERM";
   }
 }

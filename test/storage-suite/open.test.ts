@@ -36,7 +36,7 @@ describe("opening", () => {
 
   test("a name that would lead elsewhere is refused", async () => {
     for (const world of ["", "..", "a/b", "a.b", 'a"b', "ä", "a".repeat(58)]) {
-      await expect(openDatabase({ data: ":memory:", world, migrations: [] })).rejects.toThrow("not a world's name");
+      await expect(openDatabase({ data: ":memory:", world, migrations: [] })).rejects.toThrow("not a valid world name");
     }
   });
 

@@ -1,6 +1,6 @@
 /**
- * The worlds of a server on PostgreSQL, a schema each. The first has connections of its own. The others share some, and hear of changes by the
- * first one's connection for that, because a server of PostgreSQL has some hundred connections for everybody.
+ * The worlds of a server on PostgreSQL, one schema each. The first world has its own connections. All others share a pool, and learn about
+ * changes through the first world's channel, because a PostgreSQL server has only about a hundred connections for everybody.
  */
 import type { Client } from "pg";
 import type { Database, Databases, FeatureMigrations } from "../database.ts";
@@ -11,10 +11,10 @@ import { Pool } from "./pool.ts";
 import { Server } from "./server.ts";
 import { lockKey } from "./transaction.ts";
 
-/** As many as the first world has. */
+/** The same number as the first world's pool. */
 const SHARED_CONNECTIONS_MAX = 8;
 
-/** Time limit for a response about a lock, for which nobody waits. */
+/** Time limit for the response to a lock request, which never waits for the lock. */
 const LOCK_MS_MAX = 5_000;
 
 const schemaOf = (world: string): string => `plaza_${world}`;
@@ -24,7 +24,7 @@ export class PostgresDatabases implements Databases {
   readonly #migrations: readonly FeatureMigrations[];
   #first: PostgresDatabase | undefined;
   #shared: Pool | undefined;
-  /** The names of worlds that this process makes, and the session that has their locks. */
+  /** The worlds that this process is creating, and the session that holds their locks. */
   readonly #made = new Set<string>();
   #making: Promise<Client> | undefined;
   #lastAsked: Promise<unknown> = Promise.resolve();
@@ -63,9 +63,9 @@ export class PostgresDatabases implements Databases {
     }
   }
 
-  /** Under advisory locks, which end with the process: of one session for all that are made at once, since connections are few. */
+  /** Takes an advisory lock, which ends with the process. All creations that run at the same time use one session, because connections are few. */
   async making<T>(world: string, make: () => Promise<T>): Promise<T | undefined> {
-    // A session has its own locks as often as it asks.
+    // PostgreSQL grants a session its own lock again, so this process has to check first.
     if (this.#made.has(world)) return undefined;
     this.#made.add(world);
     try {
@@ -87,7 +87,7 @@ export class PostgresDatabases implements Databases {
     }
   }
 
-  /** One after the other, as a session takes them. */
+  /** Runs the queries of the session one after another. */
   #asked(session: Client, text: string, key: string): Promise<boolean> {
     const result = this.#lastAsked.then(() => session.query<{ is_done: number }>(text, [key]));
     this.#lastAsked = result.catch(() => {});

@@ -16,9 +16,9 @@ export async function rollback(connection: PoolConnection): Promise<void> {
 }
 
 /**
- * The generation counts the transactions of a slot that changed facts, in the order of their commits, since its row is locked
- * until then. A process that misses a notification finds it there (see `fact-channel.ts`). Connections rarely share a slot, so they
- * do not wait for each other's commits. Sent right before COMMIT.
+ * Sent right before COMMIT. The generation counts the transactions of a slot that changed facts. It follows the order of the
+ * commits, because its row is locked until then. A process that missed a notification sees it from the generation (`fact-channel.ts`). Connections
+ * rarely share a slot, so they rarely wait for each other's commits.
  */
 export function announcement(schema: string, facts: readonly (readonly [kind: string, key: string])[]): Sql {
   const text = JSON.stringify(facts);
@@ -30,11 +30,11 @@ export function announcement(schema: string, facts: readonly (readonly [kind: st
     SELECT pg_notify(${schema}, slot || ' ' || generation || ' ' || ${announced}) FROM counted`;
 }
 
-/** If another attempt may help, the error is PostgreSQL's own, and not the one that the body made of it. */
+/** Returns PostgreSQL's own error, and not the one that the body made of it, if another attempt may help. */
 export function failureOf(transaction: { readonly failure: unknown }, error: unknown): unknown {
   const failure = named(transaction.failure);
   return isTransient(failure) ? failure : error;
 }
 
-/** A server that takes no writes does not make the statement wrong. */
+/** Names the cause if a write failed because the server is read-only: the statement itself was right. */
 export const named = (failure: unknown): unknown => (isReadOnlyServer(failure) ? new NotPrimary(failure) : failure);

@@ -1,12 +1,12 @@
 /**
- * The dedicated connection of a server: it receives the facts that other processes changed, in each schema that is followed, and renews the
- * process number, which is that of its own schema.
+ * The dedicated connection of a server. It receives the facts that other processes changed in every schema that it follows, and renews the
+ * process number, which is stored in its own schema.
  *
- * **Invariant:** the listener receives the change of any process within 1 s, or everything is declared changed. Timers alone cannot keep
- * that: in a process that had no processor for a second a request may come before them, so the user of a cache calls `confirm` first.
+ * **Invariant:** the listener receives the change of any process within 1 s, or everything is declared changed. Timers alone cannot
+ * guarantee that: if a process got no processor time for a second, a request may run before the timer. So whoever uses a cache calls `confirm` first.
  *
- * Each transaction that changes facts increments a row of `fact_generations`, its connection's, and notifies with that slot and
- * number. A gap in the numbers of a slot, or a number in the table that did not arrive, means that a notification was lost.
+ * Each transaction that changes facts increments its connection's row of `fact_generations` and sends a notification with this
+ * slot and number. A gap in the numbers of a slot, or a number in the table that no notification had, means that a notification was lost.
  */
 import type { Client } from "pg";
 import { isUndefinedTable } from "./failures.ts";
@@ -16,11 +16,11 @@ import type { Server } from "./server.ts";
 /** Time limit for a response on this connection. */
 const RESPONSE_MS_MAX = 5_000;
 
-/** Interval of reading the generation: a lost notification is found within this time and that of one query. */
+/** How often the generations are read: a lost notification is detected after this time plus one query. */
 const POLL_MS = 500;
 /** ARCHITECTURE.md, idea 5. */
 const KNOWN_WITHIN_MS = 1_000;
-/** Polls without a response after which the connection counts as broken: 5 s, as for any other connection. */
+/** After this number of polls without a response the connection counts as broken: 5 s, as for any other connection. */
 const SILENT_POLLS_MAX = 10;
 
 // The machine's clock: what other processes do does not follow the clock of a world.
@@ -42,7 +42,7 @@ export class FactChannel {
   #client: Client | undefined;
   readonly #processNumber = new ProcessNumber();
   #silentPolls = 0;
-  /** When everything that was changed until then was known, or declared changed. */
+  /** All changes until this time are known, or everything was declared changed. */
   #confirmedMs = now();
   #lastTurn: Promise<unknown> = Promise.resolve();
   #isConnecting = false;
@@ -67,13 +67,13 @@ export class FactChannel {
     }
   }
 
-  /** Resolves when changes of the schema arrive. */
+  /** Resolves when the channel receives the changes of the schema. */
   async follow(schema: string, onFact: OnFact): Promise<void> {
     const followed: Followed = { onFact, generations: new Map() };
     this.#followed.set(schema, followed);
     await this.#inTurn(async () => {
       const client = this.#client;
-      // The next connection begins with all that are followed.
+      // The next connection begins with all followed schemas.
       if (client === undefined) return;
       await client.query(`LISTEN "${schema}"`);
       const generations = (await readGenerations(client, [schema])).get(schema);
@@ -83,23 +83,23 @@ export class FactChannel {
 
   leave(schema: string): void {
     this.#followed.delete(schema);
-    // One that fails has lost its connection, and hears nothing more.
+    // If this fails, the connection is lost and receives nothing anyway.
     this.#inTurn(async () => this.#client?.query(`UNLISTEN "${schema}"`)).catch(() => {});
   }
 
-  /** One after the other: the renewal of the process number is a transaction, and nothing else may come into it. */
+  /** Runs one piece of work after another: the renewal of the process number is a transaction, and nothing else may run inside it. */
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
     const turn = this.#lastTurn.then(work);
     this.#lastTurn = turn.catch(() => {});
     return turn;
   }
 
-  /** Can change after an outage. Throws `databaseUnreachable` where the lease could not be renewed. */
+  /** Can change after an outage. Throws `databaseUnreachable` if the lease could not be renewed. */
   get processNumber(): number {
     return this.#processNumber.value;
   }
 
-  /** Everything is declared changed where the last poll that was answered began more than a second ago. */
+  /** Declares everything changed if the last successful poll began more than a second ago. */
   confirm(): void {
     if (now() - this.#confirmedMs > KNOWN_WITHIN_MS) this.#everythingChanged();
   }
@@ -111,7 +111,7 @@ export class FactChannel {
     this.#client = undefined;
     if (client === undefined) return;
     await this.#lastTurn;
-    // Without it the number is free when its lease is over.
+    // If this fails, the number becomes free when its lease expires.
     await this.#processNumber.release(client).catch(() => {});
     await client.end().catch(() => {});
   }
@@ -183,7 +183,7 @@ export class FactChannel {
       () => {
         this.#silentPolls = 0;
       },
-      // The error event of the connection has reported the cause.
+      // The connection's error event reports the cause.
       () => {},
     );
   }
@@ -223,7 +223,7 @@ export class FactChannel {
   }
 }
 
-/** By schema and slot, of those that exist: another process may delete one at any time. */
+/** The generations by schema and slot. A missing schema is left out, because another process may delete one at any time. */
 async function readGenerations(client: Client, schemas: readonly string[]): Promise<Map<string, Map<number, number>>> {
   const found = new Map<string, Map<number, number>>();
   for (const schema of schemas) found.set(schema, new Map());

@@ -11,7 +11,7 @@ const withCode = (code: unknown, message = "some words of the server"): Error =>
 const PLAN = "cached plan must not change result type";
 const RECOVERY = "cannot set transaction read-write mode during recovery";
 
-/** The kinds that an error is of. */
+/** The kinds to which an error belongs. */
 function kindsOf(error: unknown): string[] {
   const kinds = { isConnectionFailure, isReadOnlyServer, isStalePlan, isTimeout, isTransient, isUndefinedTable };
   const isTranslated = translated(error) !== error;
@@ -85,7 +85,7 @@ describe("errors of PostgreSQL", () => {
       undefined,
     ];
     for (const code of others) expect([code, ...kindsOf(withCode(code))]).toEqual([code]);
-    // The same words without the code, and in other places.
+    // The same words without the code, and in other positions.
     for (const message of [PLAN, RECOVERY, "a Connection terminated", "the timeout expired", ""])
       expect([message, ...kindsOf(new Error(message))]).toEqual([message]);
     for (const thrown of [undefined, "08006", { code: "08006" }, { message: "timeout expired" }]) expect(kindsOf(thrown)).toEqual([]);

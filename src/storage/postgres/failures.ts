@@ -16,7 +16,7 @@ const SYSTEM_CODES = new Set([
   "EAI_AGAIN",
 ]);
 
-/** A server that takes no writes: a standby, or a primary that was demoted. The address leads to another one, now or in a moment. */
+/** A server that takes no writes: a standby, or a primary that was demoted. The address leads to another server, now or in a moment. */
 export class NotPrimary extends Error {
   constructor(cause?: unknown) {
     super("the PostgreSQL server is a standby and takes no writes", { cause });
@@ -24,11 +24,11 @@ export class NotPrimary extends Error {
   }
 }
 
-/** 25006: a write on a server that only reads; 0A000: the transaction that would write could not even begin there. */
+/** 25006: a write on a read-only server; 0A000: a transaction for writing could not even begin there. */
 export const isReadOnlyServer = (error: unknown): boolean =>
   codeOf(error) === "25006" || (codeOf(error) === "0A000" && error instanceof Error && error.message.includes("during recovery"));
 
-/** Messages of the driver, which gives these errors no code. */
+/** Messages of the driver's errors that have no code. */
 const DRIVER_MESSAGES =
   /^(Connection terminated|timeout expired|Query read timeout|Client (has encountered|was closed)|Socket is closed|This socket)/;
 
@@ -53,10 +53,10 @@ export const isTimeout = (error: unknown): boolean => error instanceof Error && 
 /** 40001 serialization failure, 40P01 deadlock, a row that is gone: the transaction was rolled back and can run again. */
 export const isRetryable = (error: unknown): boolean => /^40(001|P01)$/.test(codeOf(error)) || error instanceof NotOneRow;
 
-/** 42P01: the table is not there, and with it perhaps its schema. */
+/** 42P01: the table does not exist; perhaps the schema does not either. */
 export const isUndefinedTable = (error: unknown): boolean => codeOf(error) === "42P01" || codeOf(error) === "3F000";
 
-/** 0A000: the connection's plan is older than a change of the table by a newer program. A new connection has no plan. */
+/** 0A000: a newer program changed the table after this connection had planned the statement. A new connection has no old plans. */
 export const isStalePlan = (error: unknown): boolean =>
   codeOf(error) === "0A000" && error instanceof Error && error.message.includes("cached plan must not change result type");
 

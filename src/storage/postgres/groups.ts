@@ -3,7 +3,8 @@
  * another, and one commit serves all of them. Every other body has a transaction of its own.
  *
  * **Invariant:** no caller gets a result, not even a body's own error, before the commit of everything that its body may have read.
- * **Invariant:** a body that throws is undone alone. If more fails, everything is undone, and each body runs again by itself.
+ * **Invariant:** if a body throws, only its own writes are undone. If anything else fails, everything is undone, and each body runs again in a
+ * transaction of its own.
  */
 import { fewAtOnce } from "#kernel/turns";
 import { runAction, type Transaction } from "../database.ts";
@@ -14,21 +15,24 @@ import type { Pool, PoolConnection } from "./pool.ts";
 import { PostgresTransaction } from "./transaction.ts";
 
 /**
- * In one transaction: PostgreSQL keeps 64 savepoints where other sessions see them cheaply. At some 0.1 ms each, another process that
- * waits for the name has it within milliseconds.
+ * Bodies in one transaction. PostgreSQL can show 64 savepoints to other sessions cheaply. A body takes about 0.1 ms, so another
+ * process that waits for the name gets it within milliseconds.
  */
 const BODIES_MAX = 60;
-/** While some respond to their requests, the next group's statements go on: a fifth more creates a second than with all at once. */
+/**
+ * Bodies whose callers continue at the same time, so that the next group's statements are sent in between: 20 % more creates a second than with all
+ * at once.
+ */
 const ENDED_AT_ONCE = 4;
 
 const BEGIN = sql`BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE`;
-/** Not released: the next one has the same name, and COMMIT ends them all. */
+/** Savepoints are not released: the next one has the same name, and COMMIT ends them all. */
 const SAVEPOINT = sql`SAVEPOINT body`;
 const COMMIT = sql`COMMIT`;
 
-/** The body was undone for a reason that is not its own, and runs again. */
+/** The body did not cause the rollback, so it runs again. */
 export class Undone extends Error {
-  /** The connection was dead already, so that nothing was tried. */
+  /** The connection was dead before the transaction, so this was not an attempt. */
   readonly wasStale: boolean;
 
   constructor(cause: unknown, wasStale: boolean) {
@@ -54,7 +58,7 @@ interface Waiting {
 
 export class Groups {
   readonly #shared: Shared;
-  /** Those that take further bodies, by slot. */
+  /** The groups that accept further bodies, by slot. */
   readonly #open = new Map<number, Group>();
 
   constructor(pool: Pool, schema: string, emit: (kind: string, key: string) => void) {
@@ -71,7 +75,7 @@ export class Groups {
       outcome = { error };
     }
     transaction.end();
-    // One that refused before it asked for anything needs no connection.
+    // A body that throws before its first statement needs no connection.
     if (!transaction.hasBegun && "error" in outcome) throw outcome.error;
     return (await transaction.place()).leave(transaction, outcome);
   }
@@ -98,21 +102,21 @@ interface Shared {
   emit(kind: string, key: string): void;
 }
 
-/** One transaction, from its beginning to its end. */
+/** One transaction with the bodies that share it. */
 export class Group {
   readonly #shared: Shared;
-  /** Called when it takes no further bodies. */
+  /** Called when the group accepts no further bodies. */
   readonly #onClosed: () => void;
   #connection: PoolConnection | undefined;
   isLocked = false;
   #bodies = 1;
-  /** A body runs, or is being undone. */
+  /** A body is running or being undone. */
   #isTaken = true;
   readonly #waiting: Waiting[] = [];
   readonly #ended: Ended[] = [];
-  /** Of those that have ended, the ones whose writes are in the transaction. */
+  /** The ended bodies whose writes are part of the transaction. */
   readonly #kept: Ended[] = [];
-  /** Of a statement of the group itself. */
+  /** The failure of a statement that the group itself sent. */
   #failure: unknown;
   #isEnding = false;
   #isCommitting = false;
@@ -139,7 +143,7 @@ export class Group {
     }
   }
 
-  /** Resolves when the bodies before it have ended. */
+  /** Resolves when all earlier bodies have ended. */
   turn(): Promise<Group> {
     if (++this.#bodies === BODIES_MAX) this.#onClosed();
     return new Promise((resolve, reject) => {
@@ -148,7 +152,7 @@ export class Group {
     });
   }
 
-  /** The body has ended. Resolves with its value when that is durable. */
+  /** Called when a body has ended. Resolves with its value when its writes are durable. */
   leave<T>(transaction: PostgresTransaction, outcome: Outcome<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       // A failed statement ends the transaction, even if the body swallows the error.
@@ -182,7 +186,7 @@ export class Group {
 
   /** Undoes the body that has just failed. */
   async #undo({ transaction }: Ended, error: unknown): Promise<void> {
-    // Perhaps it refused because of a row that was gone.
+    // The body may have thrown because another process deleted a row.
     await transaction.settle();
     const failure = failureOf(transaction, error);
     // Another attempt may help.
@@ -197,7 +201,7 @@ export class Group {
   async #commit(): Promise<void> {
     const last = this.#kept.at(-1);
     await last?.transaction.settle();
-    // Until then it took further bodies, and the last of them commits.
+    // If further bodies came meanwhile, the last of them commits.
     if (this.#isTaken || this.#isEnding || this.#kept.at(-1) !== last) return;
     this.#isEnding = true;
     this.#onClosed();
@@ -208,7 +212,7 @@ export class Group {
       // If the connection breaks from here on, it is unknown whether the writes are stored, so they are not repeated.
       this.#isCommitting = true;
       const { command } = await this.connection.query(COMMIT);
-      // PostgreSQL's response where a statement has failed of which nobody waited for the outcome.
+      // PostgreSQL answers COMMIT with ROLLBACK if a statement failed whose outcome nobody awaited.
       if (command !== "COMMIT") throw new Error("the transaction was rolled back at its commit");
       for (const [kind, key] of facts) this.#shared.emit(kind, key);
     }
@@ -222,7 +226,7 @@ export class Group {
     });
   }
 
-  /** Nothing is stored, or it is unknown whether. */
+  /** The transaction was not stored, or nobody knows whether it was. */
   async #fail(error: unknown): Promise<void> {
     this.#isEnding = true;
     this.#onClosed();
@@ -239,7 +243,7 @@ export class Group {
     for (const { reject } of all) reject(thrown);
   }
 
-  /** Perhaps of a body whose last statements nobody had waited for, so that others have failed because of it. */
+  /** The first failure may belong to a body whose last statements nobody awaited; it then made later bodies fail. */
   #firstFailure(): unknown {
     return this.#kept.find(({ transaction }) => transaction.failure !== undefined)?.transaction.failure ?? this.#failure;
   }

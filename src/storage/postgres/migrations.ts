@@ -8,7 +8,7 @@ import { type Server, WrongAddress } from "./server.ts";
 import { LOCK_SLOTS, lockKey } from "./transaction.ts";
 import { type Token, tokensOf } from "./values.ts";
 
-/** `first` is done before, on the same connection. */
+/** `first` runs before, on the same connection. */
 export async function migratePostgres(
   server: Server,
   features: readonly FeatureMigrations[],
@@ -57,7 +57,7 @@ async function makeAtOnce(client: Client, schema: string, features: readonly Fea
   }
 }
 
-/** Asked first: `IF NOT EXISTS` would require the right to create schemas even if the schema exists. */
+/** Checked first, because `IF NOT EXISTS` requires the right to create schemas even if the schema exists. */
 async function isThere(client: Client, schema: string): Promise<boolean> {
   return (await client.query("SELECT 1 AS one FROM pg_namespace WHERE nspname = $1", [schema])).rows.length > 0;
 }
@@ -80,13 +80,13 @@ function textOfNew(schema: string, features: readonly FeatureMigrations[]): stri
   ].join(";\n");
 }
 
-/** Of this driver, beside those of the features. */
+/** The driver's own tables. */
 const OWN_TABLES = [
-  // Each counts transactions that changed cached facts, of the connections that share it (`fact-channel.ts`).
+  // Each row counts the transactions that changed cached facts, for the connections that share the row (`fact-channel.ts`).
   "CREATE TABLE IF NOT EXISTS fact_generations (slot INTEGER PRIMARY KEY, generation BIGINT NOT NULL)",
   // `lease_until_ms` by the database's clock (`process-number.ts`).
   "CREATE TABLE IF NOT EXISTS process_numbers (number INTEGER PRIMARY KEY, holder TEXT NOT NULL, lease_until_ms BIGINT NOT NULL)",
-  // Names that transactions lock, by hash (`transaction.ts`). All rows are there, so that a lock takes one statement.
+  // The names that transactions lock, by hash (`transaction.ts`). All rows exist from the beginning, so that a lock takes one statement.
   "CREATE TABLE IF NOT EXISTS locks (slot INTEGER PRIMARY KEY)",
   `INSERT INTO locks (slot) SELECT s FROM generate_series(0, ${LOCK_SLOTS - 1}) AS s
    WHERE (SELECT COUNT(*) FROM locks) < ${LOCK_SLOTS} ON CONFLICT DO NOTHING`,

@@ -16,15 +16,15 @@ export interface PostgresOptions {
   /** Created if it does not exist. */
   readonly schema: string;
   readonly migrations: readonly FeatureMigrations[];
-  /** Maximum of connections besides the dedicated one; opened on demand. */
+  /** Maximum number of connections besides the dedicated one; they are opened on demand. */
   readonly poolSize?: number;
   /** Called when the database is closed. */
   onClosed?(): Promise<void> | undefined;
 }
 
-/** As many as a process of one core keeps busy; ten processes fit into the server's default of 100. */
+/** A process with one core keeps about this many busy; ten processes fit into the server's default of 100. */
 const POOL_SIZE = 8;
-/** Attempts at a transaction that PostgreSQL rolls back because of a conflict. The conflicting ones have ended by then. */
+/** Attempts at a transaction that PostgreSQL rolls back because of a conflict. The conflicting transactions end meanwhile. */
 const ATTEMPTS_MAX = 5;
 /** PostgreSQL's limit for a name, in bytes; also excludes quotes. */
 const SCHEMA = /^[A-Za-z_][A-Za-z0-9_-]{0,62}$/;
@@ -44,16 +44,16 @@ export async function openPostgres({ url, schema, migrations, poolSize = POOL_SI
   }
 }
 
-/** Told before something that must not happen twice, and again where it turned out not to have happened. */
+/** Called with true before something that must not happen twice, and with false if it did not happen after all. */
 type Started = (is: boolean) => void;
 
 interface DatabaseParts {
   readonly schema: string;
   readonly pool: Pool;
   readonly migrations: readonly FeatureMigrations[];
-  /** Of the process, where another database of it has the channel. */
+  /** Returns the process number, if another database of this process has the channel. */
   processNumber?(): number;
-  /** The same of `confirm`. */
+  /** Does the same for `confirm`. */
   confirm?(): void;
   /** Called when it is closed. */
   end(): Promise<void>;
@@ -70,7 +70,7 @@ export class PostgresDatabase implements Database {
   readonly #processNumber: () => number;
   readonly #confirm: () => void;
   readonly #listeners = new Set<(kind: string | undefined, key: string | undefined) => void>();
-  /** This database's own, where it has one. */
+  /** Undefined if another database of the process has the channel. */
   channel: FactChannel | undefined;
   #running = 0;
   #whenIdle: (() => void)[] = [];
@@ -98,12 +98,12 @@ export class PostgresDatabase implements Database {
     return this.#run(async () => {
       for (let attempt = 1; ; ) {
         try {
-          // Bodies have effects only through their tx, so one that was undone can run again, by itself.
+          // A body has effects only through its tx, so it can run again, in a transaction of its own.
           return await this.#groups.run(body, attempt > 1);
         } catch (error) {
           const isUndone = error instanceof Undone;
           if (attempt === ATTEMPTS_MAX || !(isUndone || isRetryable(error))) throw error;
-          // On a connection that was dead nothing was tried.
+          // A dead connection does not count as an attempt.
           if (!isUndone || !error.wasStale) attempt++;
         }
       }
@@ -166,7 +166,7 @@ export class PostgresDatabase implements Database {
     return this.#states.delete(name);
   }
 
-  /** A transaction about all tables, which runs again where it met the locks of others crosswise. */
+  /** Runs a transaction over all tables, and repeats it after a deadlock. */
   #together<T>(isolation: string, work: (connection: PoolConnection) => Promise<T>): Promise<T> {
     return this.#run(async () => {
       for (let attempt = 1; ; attempt++) {
@@ -199,8 +199,8 @@ export class PostgresDatabase implements Database {
   }
 
   /**
-   * Lends a connection to `use`. A connection that died since its last use is replaced, unless `use` has `started` something
-   * that must not happen twice.
+   * Lends a connection to `use`. If the connection has died since its last use, `use` runs again on another one, unless it
+   * has `started` something that must not happen twice.
    */
   async #onConnection<T>(use: (connection: PoolConnection, started: Started) => Promise<T>): Promise<T> {
     for (;;) {

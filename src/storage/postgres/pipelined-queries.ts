@@ -1,12 +1,12 @@
 /**
- * Statements of one connection that are sent together and answered together: one Sync for all of them, so that PostgreSQL answers with one
- * packet, and each is described once for a connection. If one fails, PostgreSQL skips the ones behind it, which fail with the same error.
+ * Sends several statements of a connection together, with one Sync, so that PostgreSQL answers all of them in one packet. Each statement
+ * is described once per connection. If one fails, PostgreSQL skips those behind it, and they fail with the same error.
  */
 import { type Connection, Query } from "pg";
 import type { Row, SqlValue } from "../sql.ts";
 import { rowTypes } from "./values.ts";
 
-/** A statement's text as PostgreSQL gets it. Without a name it is not kept prepared. */
+/** A statement's text as PostgreSQL gets it. A statement without a name is not kept prepared. */
 export interface Statement {
   readonly text: string;
   readonly name?: string;
@@ -15,7 +15,7 @@ export interface Statement {
 export interface Result<R extends Row = Row> {
   readonly rows: R[];
   readonly rowCount: number;
-  /** Of the command that was carried out, such as COMMIT or ROLLBACK. */
+  /** The command that PostgreSQL ran, such as COMMIT or ROLLBACK. */
   readonly command: string;
 }
 
@@ -36,7 +36,7 @@ const NO_COLUMNS: Columns = { names: [], parsers: [] };
 /** The prepared statements of the session, with the columns that each returns. */
 export type Known = Map<Statement, Columns>;
 
-/** The driver's messages, as far as they are read here. */
+/** The parts of the driver's messages that are used here. */
 interface RowDescription {
   readonly fields: readonly { readonly name: string; readonly dataTypeID: number }[];
 }
@@ -47,7 +47,7 @@ interface CommandComplete {
   readonly text: string;
 }
 
-/** To the driver's client this is one query. The client calls the methods `handle…` with the messages of the server. */
+/** The driver's client treats this as one query and calls the methods `handle…` with the server's messages. */
 export class PipelinedQueries extends Query {
   /** Set by the client: ends the time limit. */
   declare callback: ((error?: unknown) => void) | undefined;
@@ -70,7 +70,7 @@ export class PipelinedQueries extends Query {
       const { name = "", text } = statement;
       const isKnown = this.#known.has(statement);
       if (!isKnown) {
-        // One that was skipped or failed may be prepared or not.
+        // A statement that was skipped or failed may or may not be prepared.
         if (name !== "") connection.close({ type: "S", name }, false);
         connection.parse({ name, text, types: [] }, false);
         if (name !== "") this.#known.set(statement, NO_COLUMNS);
@@ -122,7 +122,7 @@ export class PipelinedQueries extends Query {
     this.callback?.();
   }
 
-  /** Of the statement that is under way, of the connection, or of the time limit; it can come twice. */
+  /** The error of the current statement, of the connection, or of the time limit. It can be called twice. */
   handleError(error: unknown): void {
     this.callback?.(error);
     for (; this.#at < this.#queries.length; this.#at++) {

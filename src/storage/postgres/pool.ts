@@ -1,4 +1,4 @@
-/** The connections of one `Database`. The driver pipelines on each. */
+/** The connections of one `Database`. The driver pipelines statements on each. */
 import type { Client, QueryResult } from "pg";
 import { databaseUnreachable } from "#kernel/errors";
 import type { Row, Sql, SqlText } from "../sql.ts";
@@ -8,11 +8,11 @@ import { numbered } from "./values.ts";
 
 /** A request that waits longer for a connection is refused, because its caller has a time limit as well. */
 const ACQUIRE_MS_MAX = 5_000;
-/** A statement of a request takes milliseconds; this limit is for a network that drops packets, and for waiting on a lock. */
+/** A request's statement takes milliseconds; this limit is for a network that drops packets, and for waiting on a lock. */
 const STATEMENT_MS_MAX = 30_000;
-/** Named statements per connection, each some 10 kB on the server; a program has a few hundred. Further ones are not kept. */
+/** Prepared statements per connection, about 10 kB each on the server; a program has a few hundred. Others are not kept prepared. */
 const STATEMENTS_MAX = 1_000;
-/** A connection that is idle for one to two intervals is closed: a server has some hundred connections for all worlds. */
+/** A connection is closed after one to two such intervals without use, because a server has only about a hundred connections for all worlds. */
 const IDLE_MS = 60_000;
 
 const statements = new WeakMap<SqlText, Statement>();
@@ -31,9 +31,9 @@ function statementOf(query: SqlText): Statement {
 export class PoolConnection {
   readonly #client: Client;
   readonly #known: Known = new Map();
-  /** To be sent at the end of this turn of the event loop. */
+  /** Queries to send at the end of this turn of the event loop. */
   #waiting: PipelinedQuery[] = [];
-  /** Whose tables it sees. */
+  /** The schema whose tables this connection sees. */
   #schema: string;
   /** It served an earlier request, so it may have died since. */
   wasUsed = false;
@@ -54,7 +54,7 @@ export class PoolConnection {
     return this.#schema;
   }
 
-  /** Sent together with the next statement, which fails if this one does. */
+  /** Switches to the schema. The command is sent together with the next statement, which fails if the switch fails. */
   use(schema: string): void {
     if (schema === this.#schema) return;
     this.#schema = schema;
@@ -69,13 +69,13 @@ export class PoolConnection {
     return result;
   }
 
-  /** Sent with all that is given until the end of this turn of the event loop. For the statements of a transaction. */
+  /** Sends the statement of a transaction together with all others of this turn of the event loop. */
   send<R extends Row>(statement: Sql): Promise<Result<R>> {
     if (this.#waiting.length === 0) setImmediate(this.#flush);
     return this.#add<R>(statement);
   }
 
-  /** Program text without values or rows, such as ROLLBACK, which is carried out whatever became of the statements before it. */
+  /** Runs program text without values or rows, such as ROLLBACK, even if earlier statements failed. */
   execute(text: string): Promise<QueryResult> {
     this.#flush();
     return this.#client.query(text);
@@ -111,7 +111,7 @@ export class Pool {
   readonly #size: number;
   readonly #idle: PoolConnection[] = [];
   readonly #waiting: Waiter[] = [];
-  /** Open, or being opened. */
+  /** Connections that are open or being opened. */
   #count = 0;
   readonly #timer: ReturnType<typeof setInterval>;
 
@@ -158,7 +158,7 @@ export class Pool {
     }
   }
 
-  /** The plans of a connection are those of the schema that it served last, so that one goes first; then a new connection, then any. */
+  /** Prefers a connection that last served this schema, because its plans fit; then a new connection; then any. */
   #takeIdle(schema: string): PoolConnection | undefined {
     const last = this.#idle.at(-1);
     if (last === undefined || last.schema === schema) return this.#idle.pop();
@@ -181,7 +181,7 @@ export class Pool {
       return connection;
     } catch (error) {
       this.#count--;
-      // The waiting requests would fail as well, only later.
+      // The waiting requests would fail, too, only later.
       this.#openForWaiting();
       throw error;
     }

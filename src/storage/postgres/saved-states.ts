@@ -1,39 +1,39 @@
 /**
- * The saved states of a world: each row of it is kept as JSON in a table of its schema, since rows need no new tables, which take a tenth
- * of a second. Texts for one round trip each.
+ * The saved states of a world: each of its rows is stored as JSON in one table of its schema, because creating tables takes a tenth of a
+ * second. Each statement text takes one round trip.
  */
 import { type FeatureMigrations, type Reader, type SavedState, StateOutdated } from "../database.ts";
 import { type Row, sql } from "../sql.ts";
 import type { PoolConnection } from "./pool.ts";
 
-/** Beside those of `migrations.ts`. `migrations`: how many the world had. */
+/** Further tables of the driver. `migrations` is the number of migrations that the world had. */
 export const STATE_TABLES = [
   "CREATE TABLE IF NOT EXISTS saved_states (name TEXT PRIMARY KEY, saved_ms BIGINT NOT NULL, migrations BIGINT NOT NULL)",
   "CREATE TABLE IF NOT EXISTS saved_rows (state TEXT NOT NULL, relation TEXT NOT NULL, content TEXT NOT NULL)",
   "CREATE INDEX IF NOT EXISTS saved_rows_by_state ON saved_rows (state, relation)",
 ];
 
-/** Of this driver. */
+/** The driver's own tables. */
 const OWN = ["migrations", "fact_generations", "process_numbers", "locks", "saved_states", "saved_rows"];
 
 const tablesText = (schema: string): string =>
   `SELECT CAST(relname AS TEXT) AS name FROM pg_class WHERE relnamespace = '"${schema}"'::regnamespace AND relkind = 'r' ORDER BY relname`;
 
-/** Of the world: neither of the driver nor of the server. */
+/** The tables of the world, without those of the driver and of the server. */
 function tablesOfWorld(names: readonly string[], migrations: readonly FeatureMigrations[]): string[] {
   const left = new Set([...OWN, ...migrations.flatMap(({ serverTables = [] }) => serverTables)]);
   return names.filter((name) => !left.has(name));
 }
 
 function requireStateName(name: string): void {
-  if (!/^[A-Za-z0-9_.-]{1,64}$/.test(name)) throw new RangeError(`not a state's name: ${name}`);
+  if (!/^[A-Za-z0-9_.-]{1,64}$/.test(name)) throw new RangeError(`not a valid state name: ${name}`);
 }
 
 const NOW_MS = "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)";
 
 const deleteText = (name: string): string => `DELETE FROM saved_rows WHERE state = '${name}'; DELETE FROM saved_states WHERE name = '${name}'`;
 
-/** Of one moment, which the caller's transaction holds. */
+/** Saves one snapshot: the caller's transaction is REPEATABLE READ. */
 const saveText = (name: string, tables: readonly string[]): string =>
   [
     deleteText(name),
@@ -43,11 +43,11 @@ const saveText = (name: string, tables: readonly string[]): string =>
     ),
   ].join("; ");
 
-/** `is_current`: 1 where the state has the migrations of the world. */
+/** `is_current` is 1 if the state has the migrations of the world. */
 const findText = (name: string): string =>
   `SELECT CASE WHEN s.migrations = (SELECT COUNT(*) FROM migrations) THEN 1 ELSE 0 END AS is_current FROM saved_states s WHERE s.name = '${name}'`;
 
-/** Writers of other connections wait, and readers see what was there before, until the transaction ends; all caches are emptied. */
+/** Until the transaction ends, writers on other connections wait and readers see the old content. It empties all caches. */
 const restoreText = (schema: string, name: string | undefined, tables: readonly string[]): string =>
   [
     `LOCK TABLE ${tables.map((table) => `"${table}"`).join(", ")} IN EXCLUSIVE MODE`,
@@ -63,7 +63,7 @@ const restoreOne = (name: string, table: string): string =>
   `INSERT INTO "${table}" SELECT r.* FROM saved_rows s CROSS JOIN LATERAL json_populate_record(NULL::"${table}", CAST(s.content AS json)) r
    WHERE s.state = '${name}' AND s.relation = '${table}'`;
 
-/** Runs work about all tables in one transaction. */
+/** Runs work on all tables in one transaction. */
 type Together = <T>(isolation: "REPEATABLE READ" | "READ COMMITTED", work: (connection: PoolConnection) => Promise<T>) => Promise<T>;
 
 export class PostgresStates {
@@ -84,7 +84,7 @@ export class PostgresStates {
     });
   }
 
-  /** As `restoreState` of `Database`; the transaction announces it to other processes. */
+  /** Does what `restoreState` of `Database` says; the transaction announces it to other processes. */
   async restore(name: string | undefined): Promise<boolean> {
     if (name !== undefined) requireStateName(name);
     return this.#together("READ COMMITTED", async (connection) => {

@@ -1,4 +1,4 @@
-/** The options of connections that an address of a database gives: none, such as how TLS is checked, may be lost. */
+/** The connection options in a database's address: none of them may be lost, for example how TLS is checked. */
 import { expect, test } from "bun:test";
 import { configsOf } from "./server.ts";
 import { rowTypes } from "./values.ts";
@@ -44,6 +44,6 @@ test("only a server that takes writes will do, which the address may say, and th
 test("each connection names the program, gives up in time, and reads values as SQLite does", () => {
   const [config] = configsOf("postgres://h/d");
   expect([config?.application_name, config?.keepAlive, config?.types === rowTypes]).toEqual(["plaza", true, true]);
-  // As long as a request waits for a connection.
+  // The same time that a request waits for a connection.
   expect(config?.connectionTimeoutMillis).toBe(5_000);
 });

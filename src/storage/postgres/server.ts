@@ -1,4 +1,6 @@
-/** The PostgreSQL that `--data` names, as sessions of one schema: on one host, or on whichever of several takes writes. */
+/**
+ * Opens sessions of one schema on the PostgreSQL server that `--data` names. If the address has several hosts, it uses the one that accepts writes.
+ */
 import { Client, type ClientConfig } from "pg";
 import { NotPrimary } from "./failures.ts";
 import { rowTypes } from "./values.ts";
@@ -6,15 +8,15 @@ import { rowTypes } from "./values.ts";
 /** Time limit for one host to take a connection. */
 const CONNECT_MS_MAX = 5_000;
 
-/** `postgres://user:password@` and what stands between it and the path. Hosts with ports, separated by commas, as libpq has them. */
+/** Splits off `postgres://user:password@`, then the hosts with ports, separated by commas as in libpq, then the rest. */
 const ADDRESS = /^(postgres(?:ql)?:\/\/(?:[^@/?]*@)?)([^/?]*)(.*)$/is;
 
-/** Every host is asked whether it takes writes, because Plaza cannot use one that does not. */
+/** All three mean the same here: Plaza always needs a host that accepts writes. */
 const SESSION_ATTRIBUTES = ["any", "read-write", "primary"];
 
 /**
- * The values of libpq's `sslmode`, each with the connections that are tried in turn. `verify-ca` and `verify-full` check the server's certificate, and
- * so does `require` with `sslrootcert`. Without `sslmode` the connection is not encrypted.
+ * The values of libpq's `sslmode`, each with the connections that Plaza tries in turn. `verify-ca` and `verify-full` check the server's
+ * certificate, and so does `require` with `sslrootcert`. Without `sslmode` the connection is not encrypted.
  */
 const SSL_MODES: Readonly<Record<string, readonly string[]>> = {
   disable: ["disable"],
@@ -26,14 +28,14 @@ const SSL_MODES: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Every statement is written for an index and reads a few rows by it. Prepared plans outlive the size of the table that they were made
- * on, so the ways that are cheaper on a table of a few pages alone are off: no plan depends on when it was made.
+ * Every statement is written for an index and reads a few rows by it. A prepared plan stays when the table grows, so the methods that
+ * are cheaper only on tables of a few pages are off: a plan does not depend on when it was made.
  */
 const PLANS = ["enable_seqscan", "enable_bitmapscan", "enable_hashjoin", "enable_mergejoin", "enable_material", "jit"]
   .map((way) => `SET ${way} = off`)
   .join("; ");
 
-/** An address that cannot work, in words. */
+/** The database's address cannot work; the message says why. */
 export class WrongAddress extends Error {
   constructor(problem: string) {
     super(problem);
@@ -44,7 +46,7 @@ export class WrongAddress extends Error {
 export class Server {
   readonly schema: string;
   readonly #configs: readonly ClientConfig[];
-  /** The host that served last is asked first. */
+  /** The host that worked last is tried first. */
   #first = 0;
 
   /** `url`: `postgres://user:password@host:port,host:port/database`, with libpq's parameters as query. Throws `WrongAddress`. */
@@ -53,7 +55,7 @@ export class Server {
     this.#configs = configsOf(url);
   }
 
-  /** A session that takes writes, in the server's schema unless another is named. Errors: the last host's, or `NotPrimary`. */
+  /** Opens a session that accepts writes, in the server's schema unless another one is named. Errors: the last host's, or `NotPrimary`. */
   async connect(more: Pick<ClientConfig, "query_timeout" | "pipeline"> = {}, schema = this.schema): Promise<Client> {
     let failure: unknown;
     for (let tried = 0; tried < this.#configs.length; tried++) {
@@ -87,17 +89,17 @@ export class Server {
   }
 
   /**
-   * Throws `WrongAddress` where a pooler gives each transaction another session (pgbouncer's pool_mode transaction or statement): what
-   * is set for a session, prepared in it, or listened to would be somebody else's. `one`: a session outside a transaction.
+   * Throws `WrongAddress` if a pooler gives each transaction another session (pgbouncer's pool_mode transaction or statement), because
+   * settings, prepared statements and LISTEN would then apply to somebody else's session. `one` is a session outside a transaction.
    */
   async refuseSharedSessions(one: Client): Promise<void> {
-    // A pooler speaks for the server and gives a number of its own.
+    // A pooler reports a number of its own instead of the server's.
     const mark = String((one as unknown as { processID: number }).processID);
     const { rows: own } = await one.query<{ pid: number }>("SELECT pg_backend_pid() AS pid").catch(() => ({ rows: [] }));
     if (String(own[0]?.pid) === mark) return;
     const other = await this.connect();
     try {
-      // A pooler that shares gives the session back at the end of a transaction, and lends the one that came back last.
+      // A sharing pooler takes the session back after each transaction, and lends the one that came back last.
       await one.query("BEGIN");
       await other.query(`SET plaza.session = '${mark}'`);
       await one.query("COMMIT");
@@ -115,27 +117,27 @@ export class Server {
 export const chooseSchema = (schema: string): string => `SET search_path TO "${schema}"`;
 
 /**
- * Not among the start-up options, which a pooler or proxy may drop. Statements outside a write only read: a write without a transaction is
- * refused, as on SQLite's reading connection.
+ * Sent as a statement, because a pooler or proxy may drop start-up options. Statements outside a write can only read, as on SQLite's
+ * reading connection.
  */
 const setUpIn = (schema: string): string => `${chooseSchema(schema)}; SET default_transaction_read_only = on; ${PLANS}`;
 
 const SHARED_SESSIONS =
-  "the database's address is that of a pooler that gives each transaction another session (pgbouncer: pool_mode = transaction); " +
-  "give the server's own address, or a pool with pool_mode = session";
+  "the database's address leads to a pooler that gives each transaction another session (pgbouncer: pool_mode = transaction); " +
+  "use the server's own address, or a pool with pool_mode = session";
 
-/** One or two for each server that the address names, in their order. Throws `WrongAddress`. */
+/** One or two configurations for each host of the address, in its order. Throws `WrongAddress`. */
 export function configsOf(url: string): ClientConfig[] {
   const [, before = "", hosts = "", rest = ""] = ADDRESS.exec(url) ?? [];
   const [path = "", query = ""] = rest.split("?", 2);
   const parameters = new URLSearchParams(query);
   const wanted = parameters.get("target_session_attrs");
   if (wanted !== null && !SESSION_ATTRIBUTES.includes(wanted)) {
-    throw new WrongAddress(`target_session_attrs=${wanted} is not one of ${SESSION_ATTRIBUTES.join(", ")}: Plaza needs a server that takes writes`);
+    throw new WrongAddress(`target_session_attrs=${wanted} is not one of ${SESSION_ATTRIBUTES.join(", ")}: Plaza needs a server that accepts writes`);
   }
   parameters.delete("target_session_attrs");
   const ends = sslModesOf(parameters).map((mode) => {
-    // Without it the driver has meanings of its own for these values.
+    // Without this parameter the driver gives the values another meaning than libpq.
     const own = new URLSearchParams(mode === undefined ? parameters : [...parameters, ["sslmode", mode], ["uselibpqcompat", "true"]]);
     return `${path}${own.size === 0 ? "" : `?${own}`}`;
   });
@@ -150,13 +152,13 @@ export function configsOf(url: string): ClientConfig[] {
   );
 }
 
-/** Takes `sslmode` out of the parameters. Throws `WrongAddress`. */
+/** Removes `sslmode` from the parameters. Throws `WrongAddress`. */
 function sslModesOf(parameters: URLSearchParams): readonly (string | undefined)[] {
   const mode = parameters.get("sslmode");
   if (mode === null) return [undefined];
   const tried = SSL_MODES[mode];
   if (tried === undefined) throw new WrongAddress(`sslmode=${mode} is not one of ${Object.keys(SSL_MODES).join(", ")}`);
-  // The certificates of the system's authorities, which the driver uses anyway.
+  // "system" means the system's authorities, which the driver uses by default.
   if (parameters.get("sslrootcert") === "system") parameters.delete("sslrootcert");
   if (mode === "verify-ca" && !parameters.has("sslrootcert"))
     throw new WrongAddress("sslmode=verify-ca requires sslrootcert=FILE, the certificate of the authority; or use sslmode=verify-full");

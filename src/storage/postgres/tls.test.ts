@@ -1,4 +1,4 @@
-/** Connections to a PostgreSQL with TLS, by each `sslmode`. Its certificate names `receiver.example` and 127.0.0.1. */
+/** Connections to a PostgreSQL with TLS, by each `sslmode`. The server's certificate names `receiver.example` and 127.0.0.1. */
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -5,13 +5,13 @@ import { type Row, type Sql, sql } from "../sql.ts";
 import type { Result } from "./pipelined-queries.ts";
 import type { PoolConnection } from "./pool.ts";
 
-/** Statements that are on their way at once, some 100 kB. */
+/** Statements that may be sent without awaiting results, about 100 kB. */
 const SENT_MAX = 256;
 
-/** The connection of a transaction, which runs alone or after others. */
+/** The connection on which a body runs, alone or after other bodies. */
 interface Place {
   readonly connection: PoolConnection;
-  /** The name that its bodies begin with is locked. */
+  /** The name that the bodies lock first is locked. */
   isLocked: boolean;
 }
 
@@ -22,20 +22,20 @@ export class PostgresTransaction<P extends Place = Place> implements Transaction
   #isOpen = true;
   /** The first failed statement; PostgreSQL runs no further statement of this transaction. */
   failure: unknown;
-  /** Settles after all that was sent without waiting for it. */
+  /** Settles when everything that was sent without waiting has ended. */
   #sent: Promise<void> = Promise.resolve();
   #sentCount = 0;
-  /** Something was sent of which PostgreSQL itself does not refuse the wrong outcome, or nothing shows yet that the connection is alive. */
+  /** Either a statement was sent whose wrong outcome PostgreSQL itself would accept, or the connection has not yet proved that it is alive. */
   #isUnsure = true;
   readonly facts: (readonly [kind: string, key: string])[] = [];
   readonly actions: (() => void)[] = [];
 
-  /** `enter`: resolves with its place when it is its turn; `slot` is that of the name that it locks before anything else. */
+  /** `enter` resolves with the connection when it is this body's turn; `slot` belongs to the name that the body locks first, if it does. */
   constructor(enter: (slot: number | undefined) => Promise<P>) {
     this.#enter = enter;
   }
 
-  /** It has asked for something. */
+  /** Whether the body has sent a statement. */
   get hasBegun(): boolean {
     return this.#entering !== undefined;
   }
@@ -62,7 +62,7 @@ export class PostgresTransaction<P extends Place = Place> implements Transaction
     return (await this.#query(statement)).rowCount;
   }
 
-  /** Sent, and not waited for: what comes next is on its way at once. A failure appears there, or at COMMIT. */
+  /** Does not wait for the result, so that the next statement is sent at once. A failure appears at the next awaited statement or at COMMIT. */
   runOne(statement: Sql): Promise<void> {
     this.#isUnsure ||= !insertsOrFails(statement.query.text);
     return this.#send(statement, (changed) => {
@@ -71,9 +71,9 @@ export class PostgresTransaction<P extends Place = Place> implements Transaction
   }
 
   /**
-   * A row, not an advisory lock: no two transactions that both commit ever had it at once, also across a failover. Names that share
-   * a slot wait for each other; crosswise that is a deadlock, after which one of them runs again. Sent, and not waited for: what comes
-   * next is carried out when the row is locked, and sees what was committed by then.
+   * Locks a row instead of taking an advisory lock, so that two transactions that both commit never held it at the same time, not
+   * even across a failover. Names that share a slot wait for each other; after a deadlock one of them runs again. It does not wait for the result:
+   * the next statement runs when the row is locked, and sees everything that was committed by then.
    */
   async lock(scope: string, key: string): Promise<void> {
     this.#check();
@@ -107,8 +107,8 @@ export class PostgresTransaction<P extends Place = Place> implements Transaction
   }
 
   /**
-   * Before COMMIT: afterwards a wrong number of changed rows could not be undone, and a dead connection leaves open what was stored. Bodies
-   * that ran before it on the connection are settled then, too.
+   * Waits for all results. It is called before COMMIT, because afterwards a wrong number of changed rows cannot be undone, and if the
+   * connection breaks nobody knows what was stored. Earlier bodies on the connection are settled then, too.
    */
   async settle(): Promise<void> {
     if (this.#isUnsure) await this.#sent;
@@ -119,7 +119,7 @@ export class PostgresTransaction<P extends Place = Place> implements Transaction
     const { connection } = this.#place ?? (await this.place());
     try {
       const result = await connection.send<R>(statement);
-      // Results come in the order of the statements, so all that was sent before has ended.
+      // Results arrive in the order of the statements, so everything that was sent before has ended.
       if (this.failure !== undefined) throw this.failure;
       this.#isUnsure = false;
       return result;
@@ -148,16 +148,16 @@ export class PostgresTransaction<P extends Place = Place> implements Transaction
   }
 }
 
-/** Changes one row or fails, and a failure turns COMMIT into ROLLBACK. */
+/** Whether the statement inserts one row or fails; PostgreSQL turns COMMIT into ROLLBACK after a failure. */
 const insertsOrFails = (text: string): boolean => text.trimStart().startsWith("INSERT") && !text.includes("ON CONFLICT") && !text.includes("SELECT");
 
 const digest = (parts: readonly string[]): Buffer => createHash("sha256").update(JSON.stringify(parts)).digest();
 
-/** Advisory locks are numbers, and shared by all schemas of a database: 64 bits of a hash, as a signed decimal. */
+/** An advisory lock is a number that all schemas of a database share: 64 bits of a hash, as a signed decimal. */
 export const lockKey = (schema: string, purpose: string): string => digest([schema, purpose, ""]).readBigInt64BE().toString();
 
-/** Few enough that their rows stay in memory, and so many that two names seldom share one. */
+/** Few enough to keep their rows in memory, and enough that two names seldom share a slot. */
 export const LOCK_SLOTS = 1_024;
 
-/** The row of `locks` for a name. */
+/** The slot in `locks` of a name. */
 const lockSlot = (scope: string, key: string): number => digest([scope, key]).readUInt32BE() % LOCK_SLOTS;

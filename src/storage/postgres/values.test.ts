@@ -1,4 +1,4 @@
-/** The values of columns by type; a type that SQLite does not have is refused, and the error names the one to use. */
+/** Column values by type. A type that SQLite does not have is an error that names the type to use. */
 import { expect, test } from "bun:test";
 import { rowTypes } from "./values.ts";
 

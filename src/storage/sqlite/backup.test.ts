@@ -1,4 +1,4 @@
-/** Copies of data: they are on the disk when the operator reads that they are made. */
+/** A backup is on the disk before the operator reads that it was made. */
 import { expect, test } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";

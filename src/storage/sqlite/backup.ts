@@ -7,8 +7,8 @@ import { statesFolder } from "./saved-states.ts";
 const FILE = ".sqlite";
 
 /**
- * Copies the file of each world, and after them nothing else. Each copy holds all that was committed before it began, while others read
- * and write on. Throws where there is such a file already.
+ * Copies only the files of the worlds. Each copy contains everything that was committed before it began; reads and writes continue
+ * meanwhile. Throws if such a file already exists.
  */
 export function copyWorlds(folder: string, to: string): void {
   for (const file of readdirSync(folder)) if (file.endsWith(FILE)) copyDatabase(join(folder, file), join(to, file));
@@ -18,7 +18,7 @@ export function copyWorlds(folder: string, to: string): void {
 function copyDatabase(file: string, to: string): void {
   const source = new Database(file, { readonly: true });
   try {
-    // A reader of its own, so that the server's writes go on meanwhile.
+    // A separate reading connection, so that the server can go on writing.
     source.run("VACUUM INTO ?", [to]);
   } finally {
     source.close();
@@ -29,7 +29,7 @@ function copyDatabase(file: string, to: string): void {
 }
 
 export function removeSqlite(folder: string, world: string): void {
-  // A log without its file is harmless (`placeFile`); a file without its log would lack what was written last.
+  // A log without its file is harmless (`placeFile`); a file without its log would lack the last writes.
   for (const suffix of ["", "-wal", "-shm"]) rmSync(join(folder, `${world}.sqlite${suffix}`), { force: true });
   rmSync(statesFolder(folder, world), { recursive: true, force: true });
 }

@@ -8,17 +8,17 @@ import { type Row, type Sql, type SqlText, type SqlValue, sql } from "../sql.ts"
 import { migrateSqlite, withoutLog } from "./empty-file.ts";
 import { haveSameMigrations, replaceContent, tablesOf } from "./replace-content.ts";
 
-/** Statements kept per connection, at some 5 kB each; a program has a few hundred. */
+/** Prepared statements per connection, about 5 kB each; a program has a few hundred. */
 const STATEMENTS_MAX = 1_000;
 
-/** Copying the pages takes half a millisecond for a small world, `VACUUM INTO` eight times as long; beyond this much memory would be needed. */
+/** Up to this size the pages are copied through memory, which takes half a millisecond for a small world; `VACUUM INTO` takes eight times as long. */
 const IMAGE_BYTES_MAX = 64 * 1024 * 1024;
 
 const fileBytes = sql`SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size`;
 
 export interface ConnectionOptions {
   readonly role: "writer" | "reader";
-  /** A commit waits for the disk. */
+  /** Whether a commit waits for the disk. */
   readonly isDurable: boolean;
 }
 
@@ -65,7 +65,7 @@ export class Connection {
       this.execute(`PRAGMA synchronous = ${isDurable ? "FULL" : "OFF"}`);
       // 16 MB of log before it is copied into the file: a quarter of the syncs that 4 MB (the default) costs.
       this.execute("PRAGMA wal_autocheckpoint = 4000");
-      // A log that grew because of a snapshot is cut to this size when it restarts.
+      // If a snapshot made the log grow, it is cut to this size when it restarts.
       this.execute("PRAGMA journal_size_limit = 33554432");
     }
   }
@@ -74,7 +74,7 @@ export class Connection {
     return this.#handle.inTransaction;
   }
 
-  /** Also switches a file from elsewhere (a copy, a backup) to a write-ahead log. */
+  /** Also switches a file from elsewhere (such as a backup) to a write-ahead log. */
   migrate(migrations: readonly FeatureMigrations[]): Promise<void> {
     this.execute("PRAGMA journal_mode = WAL");
     return migrateSqlite(this.#handle, migrations);
@@ -116,23 +116,26 @@ export class Connection {
     return changes;
   }
 
-  /** Writes all that is committed to a new file, which has no write-ahead log. */
+  /** Writes everything that is committed to a new file without a write-ahead log. */
   saveInto(path: string): void {
     if (this.bytes <= IMAGE_BYTES_MAX) {
       writeFileSync(path, withoutLog(this.#handle.serialize()), { mode: 0o600 });
       return;
     }
     this.#handle.run("VACUUM INTO ?", [path]);
-    // SQLite makes files as the system's mask has them.
+    // SQLite creates files with the permissions of the process's umask.
     chmodSync(path, 0o600);
   }
 
-  /** Of the file, without its log. */
+  /** The size of the file, without its log. */
   get bytes(): number {
     return this.get<{ bytes: number }>(fileBytes)?.bytes ?? 0;
   }
 
-  /** The rows of the tables become those of the file, or none. Returns false, and changes nothing, where the file has other migrations. */
+  /**
+   * Replaces the rows of the tables with those of the file, or deletes them if `path` is undefined. Returns false, and changes nothing, if the file
+   * has other migrations.
+   */
   replaceContent(tables: readonly string[], path: string | undefined): boolean {
     if (path === undefined) {
       replaceContent(this, tables, undefined);
@@ -173,13 +176,13 @@ export class Connection {
 /**
  * Writes each parameter outside of quotes as `+?`. SQLite recompiles a statement with ORDER BY or a join whenever a bare parameter
  * is bound, because the value could allow a better plan; the plus, which changes no value, prevents that. Measured: a list of
- * six rows takes 1.3 µs instead of 4.3, a look-up with ORDER BY that finds nothing 0.4 instead of 3.5.
+ * six rows takes 1.3 µs instead of 4.3, and a look-up with ORDER BY that finds nothing takes 0.4 instead of 3.5.
  */
 const withPlainMarks = (text: string): string => text.replace(MARK_OR_QUOTED, (found) => (found === "?" ? "+?" : found));
 
 const MARK_OR_QUOTED = /\?|'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*/g;
 
-/** SQLite returns integers as doubles. One that lost digits comes from a query without its CAST, a programmer's mistake. */
+/** SQLite returns integers as doubles. If a number lost digits, the query lacks a CAST: a programmer's mistake. */
 function checked(row: Row): Row {
   for (const name in row) {
     const value = row[name];
@@ -190,10 +193,10 @@ function checked(row: Row): Row {
   return row;
 }
 
-/** Codes of a store that is temporarily unusable (disk full, I/O error, locked), not of a wrong statement. */
+/** Codes of a database that is temporarily unusable (disk full, I/O error, locked); a wrong statement has others. */
 const OUTAGE = /^SQLITE_(FULL|IOERR|CANTOPEN|CORRUPT|NOTADB|BUSY|LOCKED|NOMEM|PROTOCOL)/;
 
-/** D-21: failures of the store become one error; other errors are unchanged. */
+/** D-21: failures of the database become one error; other errors are unchanged. */
 export function translated(error: unknown): unknown {
   if (error instanceof Error && "code" in error && typeof error.code === "string" && OUTAGE.test(error.code)) {
     return Object.assign(databaseUnreachable(), { cause: error });

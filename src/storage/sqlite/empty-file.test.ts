@@ -1,4 +1,4 @@
-/** The file of a new database: whole or not there, for its owner alone, and with nothing of one that was deleted. */
+/** The file of a new database is complete or does not exist, only its owner can read it, and it has nothing of a deleted database of that name. */
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";

@@ -9,7 +9,7 @@ import { closeSync, existsSync, openSync, readFileSync, realpathSync, rmSync, wr
 import { join } from "node:path";
 import { isRunning } from "../temporary-folder.ts";
 
-/** Another process, or this one, has the folder or the world in it open. */
+/** The folder, or the world in it, is already open in this or another process. */
 export class FolderInUse extends Error {
   constructor(
     readonly folder: string,
@@ -50,7 +50,7 @@ export function holdFolder(folder: string, world: string): () => void {
   };
 }
 
-/** Says who holds the lock, for messages. The lock alone decides: a process that was killed leaves this file behind. */
+/** This file says who holds the lock, for messages only: a killed process leaves it behind. */
 const HOLDER = "plaza.pid";
 
 function nameHolder(path: string): void {
@@ -61,7 +61,7 @@ function nameHolder(path: string): void {
   }
 }
 
-/** undefined: not known here, e.g. because the process runs in another container. */
+/** Returns undefined if the process cannot be seen from here, for example because it runs in another container. */
 function holderOf(path: string): number | undefined {
   try {
     const pid = Number(readFileSync(join(path, HOLDER), "utf8"));

@@ -1,4 +1,4 @@
-/** Work on a whole file between two writes, the settings of its connections, and the files that remain when it is closed or removed. */
+/** Operations on a whole file between two writes, the settings of connections, and the files that remain after a database is closed or removed. */
 import { describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -111,13 +111,13 @@ test("the writer waits for a tool that has the file for a moment, keeps the tops
   const ofWriter = (pragma: Sql) => database.write(async (tx) => Object.values((await tx.get(pragma)) ?? {})[0]);
   for (const settingOf of [ofReader, ofWriter]) {
     expect(await settingOf(sql`PRAGMA busy_timeout`)).toBe(1_000);
-    // In KiB; SQLite's own is half of it.
+    // In KiB; twice SQLite's default.
     expect(await settingOf(sql`PRAGMA cache_size`)).toBe(-4_000);
-    // In memory: what is sorted leaves no trace on the disk.
+    // In memory, so that sorted values leave no trace on the disk.
     expect(await settingOf(sql`PRAGMA temp_store`)).toBe(2);
     expect(await settingOf(sql`PRAGMA foreign_keys`)).toBe(0);
   }
-  // Pages of the file are read without a copy by readers alone.
+  // Only readers read the file's pages without copying them.
   expect([await ofReader(sql`PRAGMA mmap_size`), await ofWriter(sql`PRAGMA mmap_size`)]).toEqual([268_435_456, 0]);
   expect([await ofWriter(sql`PRAGMA wal_autocheckpoint`), await ofWriter(sql`PRAGMA journal_size_limit`)]).toEqual([4_000, 33_554_432]);
 });
@@ -139,7 +139,7 @@ test("a file that cannot be used is not kept open, nor is one that is closed", a
   await expect(openSqlite({ folder, migrations })).rejects.toThrow("not a database");
   expect(openIn(folder)).toEqual([]);
   const own = temporaryFolder();
-  // Made, and found there.
+  // Created first, then found.
   for (const id of [1, 2]) {
     const { database } = await open(own);
     await database.write((tx) => tx.run(insert(id)));
@@ -163,6 +163,6 @@ test("a world that is removed leaves nothing of its own, and everything of other
   removeSqlite(folder, "one");
   expect(readdirSync(folder).sort()).toEqual(["one-more.sqlite", "one-more.sqlite-shm", "one-more.sqlite-wal", "snapshots"]);
   expect(readdirSync(join(folder, "snapshots"))).toEqual(["one-more"]);
-  // It may be gone already.
+  // The file may already be gone.
   removeSqlite(folder, "one");
 });

@@ -25,11 +25,11 @@ interface Files {
   readonly writer: Connection;
   openReader(): Connection;
   readonly states: StateFiles;
-  /** Called when they are closed. */
+  /** Called when the database is closed. */
   letGo(): void;
 }
 
-/** `folder`: made if missing and locked by this process; or `:memory:`, which is deleted when closed. Errors: those of `openIn`. */
+/** `folder` is created if it is missing, and locked for this process. `:memory:` is deleted when the database is closed. Errors: see `openIn`. */
 export const openSqlite = ({ folder, ...options }: SqliteOptions & { readonly folder: string }): Promise<Database> =>
   openIn(placeOf(folder), options);
 
@@ -68,7 +68,7 @@ class SqliteDatabase implements Database {
   #snapshot: Connection | undefined;
   #lastSnapshot: Promise<unknown> = Promise.resolve();
   #closing: Promise<void> | undefined;
-  /** Whose rows are a world's. None comes or goes while it is open. */
+  /** The tables of the world. They do not change while the database is open. */
   #tables: readonly string[] | undefined;
 
   constructor(files: Files, migrations: readonly FeatureMigrations[], onCommit: ((writes: number) => void) | undefined) {
@@ -90,7 +90,7 @@ class SqliteDatabase implements Database {
     return this.#queue.write(body);
   }
 
-  /** Snapshots take turns on one connection. The log grows while one lasts, so a body should only read. */
+  /** Snapshots take turns on one connection. The log grows while a snapshot is open, so a body should only read. */
   snapshot<T>(body: (reader: Reader) => Promise<T>): Promise<T> {
     if (this.#closing !== undefined) return Promise.reject(new Error("the database is closed"));
     const turn = this.#lastSnapshot.then(() => this.#runSnapshot(body));
@@ -140,7 +140,7 @@ class SqliteDatabase implements Database {
     await this.reader.get(firstRead);
   }
 
-  /** Deleted rows leave traces in pages that were split or joined, so only a new file is free of them (measured). */
+  /** Deleted rows leave traces in pages that were split or merged, so only a new file is free of them (measured). */
   async scrub(): Promise<void> {
     await this.#alone(
       (writer) => {
@@ -182,7 +182,7 @@ class SqliteDatabase implements Database {
     return this.#files.states.delete(name);
   }
 
-  /** Runs `work` between two transactions of the writer, at once when it has none. */
+  /** Runs `work` between two transactions of the writer, or at once if none is open. */
   async #alone<T>(work: (writer: Connection) => T, isBusy: () => boolean = () => false): Promise<T> {
     const { writer } = this.#files;
     while (writer.inTransaction || isBusy()) {

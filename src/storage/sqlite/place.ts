@@ -1,4 +1,4 @@
-/** The folder of the worlds' files: a data folder, which outlives the process, or a private one that ends with it (`:memory:`). */
+/** The folder with the files of the worlds: a data folder, which outlives the process, or a private folder that is deleted with it (`:memory:`). */
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { makeFolder } from "../synced-folders.ts";
@@ -7,13 +7,13 @@ import { holdFolder } from "./folder-lock.ts";
 
 export interface Place {
   readonly folder: string;
-  /** Acknowledged writes are on the disk. */
+  /** Whether acknowledged writes are on the disk. */
   readonly isDurable: boolean;
-  /** Takes the world, in a folder that is made if it is missing. Returns what releases it. Throws `FolderInUse`. */
+  /** Locks the world, and creates the folder if it is missing. Returns a function that releases the world. Throws `FolderInUse`. */
   hold(world: string): () => void;
 }
 
-/** `data`: a folder, or `:memory:` for one of its own each time. */
+/** `data` is a folder, or `:memory:` for a new private folder at each call. */
 export const placeOf = (data: string): Place => (data === ":memory:" ? temporaryPlace() : folderPlace(data));
 
 const folderPlace = (folder: string): Place => ({
@@ -27,7 +27,7 @@ const folderPlace = (folder: string): Place => ({
 
 let count = 0;
 
-/** Deleted with all that is in it as soon as none of its worlds is open. */
+/** The folder is deleted when its last world is closed. */
 function temporaryPlace(): Place {
   const folder = join(folderOfProcess(), String(++count));
   let openWorlds = 0;
@@ -48,7 +48,7 @@ let own: string | undefined;
 
 function folderOfProcess(): string {
   if (own === undefined) {
-    // The next program tries again.
+    // If the folder cannot be removed, the next program tries again.
     const { folder, remove } = makeTemporaryFolder("memory", () => {});
     process.once("exit", remove);
     own = folder;

@@ -1,4 +1,4 @@
-/** Reads on a connection, as the rest of the program asks for them. */
+/** The reader interface on a synchronous connection. */
 import type { Reader } from "../database.ts";
 import type { Row, Sql } from "../sql.ts";
 import { type Connection, translated } from "./connection.ts";
@@ -66,7 +66,7 @@ export class CommittedReader implements Reader {
     if (this.#connection.inTransaction) this.#end();
   }
 
-  /** Reads again from a store that was unavailable. */
+  /** Ends the transaction after a failure, so that later reads work when the database is available again. */
   #failed(error: unknown): unknown {
     try {
       this.letGo();

@@ -1,8 +1,8 @@
-/** Replaces what a database holds, table by table, so that its connections stay open and other tables of the server stay as they are. */
+/** Replaces the content of a database table by table, so that its connections stay open and the server's own tables are unchanged. */
 import type { FeatureMigrations } from "../database.ts";
 import { append, type Row, type Sql, sql } from "../sql.ts";
 
-/** It keeps its statements prepared: for a small world, that takes longer than all that they do. */
+/** Keeps its statements prepared, because for a small world preparing them takes longer than running them. */
 interface Runner {
   readonly inTransaction: boolean;
   all<R extends Row>(statement: Sql): R[];
@@ -16,7 +16,7 @@ interface Named extends Row {
 
 const named = (runner: Runner, statement: Sql): string[] => runner.all<Named>(statement).map(({ name }) => name);
 
-/** Of the world: neither of the server, nor of the migrations. */
+/** The tables of the world, without those of the server and of the migrations. */
 export function tablesOf(runner: Runner, migrations: readonly FeatureMigrations[]): string[] {
   const left = new Set(["migrations", ...migrations.flatMap(({ serverTables = [] }) => serverTables)]);
   const tables = sql`SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name`;
@@ -28,11 +28,11 @@ export function haveSameMigrations(runner: Runner, one: string, other: string): 
   return named(runner, missing).length === 0;
 }
 
-/** In one transaction. `from`: the attached database whose rows take their place; undefined: none do. */
+/** Runs in one transaction. `from` is the attached database with the new rows; undefined leaves the tables empty. */
 export function replaceContent(runner: Runner, tables: readonly string[], from: string | undefined): void {
   runner.execute("BEGIN IMMEDIATE");
   try {
-    // An empty table costs nothing: deleting from it would write its pages anew.
+    // Empty tables are skipped, because deleting from them would rewrite their pages.
     for (const table of filled(runner, "main", tables)) runner.run(append(sql`DELETE FROM`, `main.${table}`));
     if (from !== undefined) {
       for (const table of filled(runner, from, tables)) runner.run(append(sql`INSERT INTO`, `main.${table} SELECT * FROM ${from}.${table}`));

@@ -1,4 +1,4 @@
-/** Saved states as files: each is the old one or the new one, also after a power failure. */
+/** The file of a saved state is always the old one or the new one, even after a power failure. */
 import { expect, test } from "bun:test";
 import { mkdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -54,7 +54,7 @@ test("states are listed in the order of their names, with the whole millisecond 
     states.save(name, holding(name));
     utimesSync(join(own, `${name}.sqlite`), 1_795_000_000, 1_795_000_000.0006);
   }
-  // A file that is not a state of the world.
+  // This file is not a saved state of the world.
   writeFileSync(join(own, "notes.txt"), "");
   const sorted = ["1", "10", "2", "B", "_", "a", "aa", "b", "c"];
   expect(states.list()).toEqual(sorted.map((name) => ({ name, saved_ms: 1_795_000_000_000 })));

@@ -1,4 +1,4 @@
-/** One group after another on a bare connection: what is announced of a group that ran again, and what comes after a commit that failed. */
+/** Groups on a bare connection: the announcements of a group that ran twice, and the state after a failed commit. */
 import { expect, test } from "bun:test";
 import { afterThisTest } from "#harness/cleanup";
 import { sql } from "../sql.ts";

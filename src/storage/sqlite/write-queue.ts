@@ -1,9 +1,9 @@
 /**
- * The only way to write on SQLite (ARCHITECTURE.md, idea 5). Bodies run one at a time, and one commit serves all that wait,
- * because a durable commit costs a disk sync and a small body costs microseconds.
+ * The only way to write on SQLite (ARCHITECTURE.md, idea 5). Bodies run one at a time, and one commit serves all that are
+ * waiting, because a durable commit costs a disk sync and a small body costs microseconds.
  *
  * **Invariant:** no caller gets a result, not even a body's own error, before the commit of the group: a body may have
- * refused because of a write of an earlier one in the group.
+ * thrown because of a write of an earlier body in the group.
  * **Invariant:** a group is committed completely or not at all; a body that throws is rolled back alone.
  */
 import { databaseUnreachable } from "#kernel/errors";
@@ -34,7 +34,7 @@ interface Outcome {
   readonly job: Job;
   readonly transaction: SqliteTransaction;
   readonly hasFailed: boolean;
-  /** The value, or the error. */
+  /** The body's value, or its error. */
   readonly result: unknown;
 }
 
@@ -108,7 +108,7 @@ export class WriteQueue {
       this.#events.beforeCommit();
       this.#commit();
     } catch (error) {
-      // Nothing of the group is stored: bodies that ran are rejected, the others run again, and a failed BEGIN rejects all.
+      // Called when nothing of the group was stored: bodies that ran are rejected, the others run again, and a failed BEGIN rejects all.
       if (this.#connection.inTransaction) runAction(this.#rollback);
       const refused = outcomes.length === 0 ? group.length : outcomes.length;
       this.#waiting = [...group.slice(refused), ...this.#waiting];
@@ -125,9 +125,9 @@ export class WriteQueue {
   }
 
   /**
-   * Bodies rarely fail after a write, and a savepoint copies every page that changes inside it. So bodies run without savepoints.
-   * If one fails after a write, all run again, each in a savepoint, since a body has effects only through its `tx`. Returns
-   * false if the group has to run again.
+   * Runs the bodies without savepoints, because a savepoint copies every page that changes inside it, and bodies rarely fail
+   * after a write. If one does, it returns false: the group runs again with a savepoint for each body, which is safe because a body has effects
+   * only through its `tx`.
    */
   async #runBodies(group: readonly Job[], outcomes: Outcome[], isEachGuarded: boolean): Promise<boolean> {
     let statements = 0;
@@ -151,7 +151,7 @@ export class WriteQueue {
 
   /**
    * Results of `tx` are available in the turn of the event loop that runs the group. A body that still runs in the next turn
-   * waits for something else and would block every writer, so it is rejected.
+   * is waiting for something else and would block every writer, so it is rejected.
    */
   #watch(): void {
     this.#watcher = setImmediate(() => {

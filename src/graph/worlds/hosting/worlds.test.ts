@@ -111,7 +111,7 @@ test("of several who make a world of one name at once the first does, and the ot
 
 test("a name is given once; what cannot be filled leaves nothing, and its name is free again", async () => {
   const { worlds, seen, write, wordIn } = await opened();
-  await expect(worlds.make("No Name")).rejects.toThrow("not a world's name: No Name");
+  await expect(worlds.make("No Name")).rejects.toThrow("not a valid world name: No Name");
   expect(await worlds.make("a", write("a", "x"))).toBe(true);
   for (const name of ["a", "default"]) expect(await worlds.make(name, write(name, "other"))).toBe(false);
   expect([await wordIn("a"), await wordIn("default")]).toEqual(["x", undefined]);

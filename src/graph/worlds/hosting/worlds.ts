@@ -123,7 +123,7 @@ export class Worlds {
 
   /** Returns whether the name was free. If `fill` throws, the world is deleted. */
   async make(name: string, fill?: (world: OpenWorld) => Promise<void>): Promise<boolean> {
-    if (!isWorldName(name)) throw new RangeError(`not a world's name: ${name}`);
+    if (!isWorldName(name)) throw new RangeError(`not a valid world name: ${name}`);
     return (await this.#options.databases.making(name, () => this.#make(name, fill))) ?? false;
   }
 
