@@ -1,10 +1,10 @@
 /** A script of `plaza trigger`: a list of steps in YAML or JSON, which is checked as a whole before the first step. */
 import { type Static, type TSchema, Type } from "typebox";
 import { ConfigProblem } from "#config/config";
-import { InexactNumber, parseExactJson } from "#control-contract/exact-json";
 import { entryReader } from "#graph/worlds/file/entry-reader";
 import { WorldProblem, worldId } from "#graph/worlds/file/schema-words";
 import { readYaml } from "#graph/worlds/file/yaml";
+import { InexactNumber, parseExactJson } from "#kernel/exact-json";
 import { readTextFile } from "../terminal/output.ts";
 
 /** An event to trigger. */

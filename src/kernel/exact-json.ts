@@ -1,5 +1,5 @@
 /** JSON whose numbers all have a value of a binary float: any other number would lose digits, and is refused. */
-import { trimmedEnd } from "#kernel/text";
+import { trimmedEnd } from "./text.ts";
 
 /** A number that would lose digits. */
 export class InexactNumber extends Error {
