@@ -129,7 +129,8 @@ function writeOf(
 }
 
 function selectionOf(fields: unknown): Selection | undefined {
-  if (fields === undefined || fields === "") return undefined;
+  // D-34: null is a parameter that is left out.
+  if (fields === undefined || fields === null || fields === "") return undefined;
   if (typeof fields === "string" && !fields.startsWith("[")) return knownSelection(fields);
   // D-161: JSON is not split at commas, because nested selections have commas too.
   const list = typeof fields === "string" ? parseJsonParameter(fields, "fields") : fields;

@@ -1,5 +1,6 @@
 /** Reads `a=b&c=d` of queries and forms in one scan, without a URL object. */
 import { type GraphError, invalidParameter, malformedRequest } from "#kernel/errors";
+import { parametersOfAll } from "../contract/operation.ts";
 import type { Parameters } from "../pipeline/request.ts";
 import { isNested, ParameterTree } from "./parameter-tree.ts";
 
@@ -56,11 +57,14 @@ export function decoded(text: string): string | undefined {
   }
 }
 
-/** The members of a JSON body as parameters, up to the maximum. */
+/** The members of a JSON body as parameters, up to the maximum. D-34: a general parameter that is null is left out. */
 export function parametersOf(source: Readonly<Record<string, unknown>>, countMax?: number): ParsedPairs {
   const tree = new ParameterTree(countMax);
   const parameters = Object.create(null) as Record<string, unknown>;
-  for (const name in source) if (tree.hasCapacityFor(name)) parameters[name] = source[name];
+  for (const name in source) {
+    const isLeftOut = source[name] === null && parametersOfAll.has(name);
+    if (tree.hasCapacityFor(name) && !isLeftOut) parameters[name] = source[name];
+  }
   return { parameters, defect: tree.defect };
 }
 

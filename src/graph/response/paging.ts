@@ -14,9 +14,10 @@ const LIMIT_MAX = 100;
 const DIGITS = /^\d+$/;
 
 export function readPageRequest(params: Parameters, list: string, cursors: Cursors, columns: number): PageRequest {
-  const { before, after } = params;
+  // D-34: null is a parameter that is left out.
+  const [before, after] = [params.before ?? undefined, params.after ?? undefined];
   if (before !== undefined && after !== undefined) throw invalidParameter("before", "cannot be combined with after");
-  const limit = readLimit(params.limit);
+  const limit = readLimit(params.limit ?? undefined);
   if (after !== undefined) return { limit, ...keyOf(after, "after", list, cursors, columns) };
   return before === undefined ? { limit } : { limit, ...keyOf(before, "before", list, cursors, columns) };
 }

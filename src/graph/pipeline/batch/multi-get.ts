@@ -20,8 +20,9 @@ export function dispatchMany(handleRequest: HandleRequest, incoming: Incoming, r
   const { request, registry } = incoming;
   const { address, method, credentials } = reached;
   if (address.id !== undefined || registry.findLiteral(method, address.edge ?? "") !== undefined) return undefined;
-  const batch = method === "POST" ? (request.body.batch ?? request.query.batch) : undefined;
-  const ids = method === "GET" ? (request.query.ids ?? request.body.ids) : undefined;
+  // D-34: null in the body is a parameter that is left out.
+  const batch = method === "POST" ? (request.body.batch ?? request.query.batch ?? undefined) : undefined;
+  const ids = method === "GET" ? (request.query.ids ?? request.body.ids ?? undefined) : undefined;
   if (batch === undefined && ids === undefined) return undefined;
   if (request.batchDepth > 0 && batch !== undefined) throw invalidParameter("batch", "cannot be inside a batch");
   if (credentials.length === 0) throw missingToken(incoming, { address, method });
