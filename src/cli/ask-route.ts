@@ -1,79 +1,151 @@
 /** Sends the request of a command of `route-commands.ts`, and prints the response. */
-import { type ControlRequests, type Given, type PrivateUse, withOwnServer } from "./control-client.ts";
-import { note, say } from "./terminal/output.ts";
+import { ConfigProblem } from "#config/config";
+import { type ControlRequests, type Given, type PrivateUse, resultOf, withOwnServer, withServer } from "./control-client.ts";
+import { FAILED, note, printable, readTextFile, say } from "./terminal/output.ts";
+import { linesOf } from "./terminal/text-of-json.ts";
 
-export interface RouteCommand extends PrivateUse {
+/** How a parameter stands on the command line. A `time` is a number or a text; `pairs` and `file` make the body of a node. */
+export type Shape = "text" | "id" | "number" | "time" | "switch" | "list" | "json" | "pairs" | "file";
+
+export interface Parameter {
+  readonly place: "path" | "query" | "body";
+  /** In the request. */
   readonly name: string;
-  readonly summary: string;
-  /**
-   * Method and path. `{name}` is an option or the argument. Options that the path does not name go into the query of a GET, and into the body of other
-   * methods.
-   */
-  readonly asks: string;
-  readonly argument?: readonly [name: string, summary: string];
-  /** A value of `<N>` or `<TIME>` that is a number is sent as a number, and `<A,B>` as a list. */
-  readonly options?: readonly (readonly [flags: string, summary: string, isRequired?: "required"])[];
-  /** The name in the body, if it is not the option's. */
-  readonly sentAs?: Readonly<Record<string, string>>;
-  /** The response is a list, which is printed page by page, an entry per line. */
-  readonly isList?: true;
+  /** On the command line, without `--`. */
+  readonly flag: string;
+  readonly shape: Shape;
+  readonly description: string;
+  readonly isRequired: boolean;
+  readonly choices?: readonly string[];
 }
 
-export const askRoute = (command: RouteCommand, given: Given): Promise<number> =>
-  withOwnServer(
-    given,
-    async (control) => {
-      const { method, path, body } = requestOf(command, given);
-      return command.isList === true ? listAll(control, path) : show(await control.request(method, path, body));
-    },
-    command,
-  );
+export interface AskedRoute {
+  readonly operation: string;
+  readonly method: string;
+  /** `{name}` is a parameter; `{world_name}` is the option of each command. */
+  readonly path: string;
+  readonly args: readonly Parameter[];
+  readonly options: readonly Parameter[];
+  /** Further values of the path or the body. */
+  readonly sends: Readonly<Record<string, unknown>>;
+  readonly isList: boolean;
+  readonly isPaged: boolean;
+  readonly hasBody: boolean;
+}
+
+/** Resolves with the exit code. `alone`: the command works without a running server. */
+export function askRoute(asked: AskedRoute, given: Given, alone: PrivateUse | undefined): Promise<number> {
+  const run = async (control: ControlRequests): Promise<number> => {
+    const { path, body } = await requestOf(asked, given);
+    if (asked.isList) return listAll(control, path, given);
+    if (asked.operation.startsWith("expect")) return showExpected(control, path, body, given);
+    return show(await control.request(asked.method, path, body), given);
+  };
+  return alone === undefined ? withServer(given, run) : withOwnServer(given, run, alone);
+}
+
+/** JSON for programs, and text on a terminal. */
+const wantsText = ({ json }: Given): boolean => json !== true && process.stdout.isTTY === true;
 
 /** Resolves with the exit code. Warnings are written beside the response. */
-export function show({ warnings = [], ...body }: { readonly warnings?: readonly string[] }): number {
+export function show({ warnings = [], ...body }: { readonly warnings?: readonly string[] }, given: Given = {}): number {
   for (const warning of warnings) note(`plaza: ${warning}`);
-  say(JSON.stringify(body, undefined, 2));
+  if (wantsText(given)) for (const line of linesOf(body)) say(printable(line));
+  else say(JSON.stringify(body, undefined, 2));
   return 0;
 }
 
-interface AskedRoute {
-  readonly method: string;
+interface Request {
   readonly path: string;
   readonly body: Given | undefined;
 }
 
-function requestOf({ asks, argument, options = [], sentAs = {} }: RouteCommand, given: Given): AskedRoute {
-  const [method = "", template = ""] = asks.split(" ");
-  const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(given[name])));
-  const forms = [...options.map(([flags]) => flags), ...(argument === undefined ? [] : [argument[0]])];
-  const others = forms.map((form) => [nameOf(form), form] as const).filter(([name]) => !template.includes(`{${name}}`));
-  const sent = others.flatMap(([name, form]) => (given[name] === undefined ? [] : [[sentAs[name] ?? name, sentValue(form, given[name])] as const]));
-  if (method !== "GET") return { method, path, body: others.length === 0 ? undefined : Object.fromEntries(sent) };
-  const query = new URLSearchParams(sent.map(([name, value]) => [name, String(value)] as [string, string]));
-  return { method, path: query.size === 0 ? path : `${path}?${query}`, body: undefined };
+async function requestOf({ path: template, args, options, sends, isPaged, hasBody }: AskedRoute, given: Given): Promise<Request> {
+  const inPath: Record<string, unknown> = { world_name: given.world_name, ...sends };
+  const query = new URLSearchParams();
+  const body = Object.fromEntries(Object.entries(sends).filter(([name]) => !template.includes(`{${name}}`)));
+  for (const one of [...args, ...options]) {
+    const value = given[one.flag.replaceAll("-", "_")];
+    if (value === undefined) continue;
+    if (one.place === "path") inPath[one.name] = value;
+    else if (one.place === "query") query.set(one.name, String(value));
+    else Object.assign(body, await sentValues(one, value));
+  }
+  if (isPaged) query.set("limit", String(ROWS_OF_A_PAGE));
+  const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(inPath[name])));
+  return { path: query.size === 0 ? path : `${path}?${query}`, body: hasBody ? body : undefined };
 }
 
-/** `--expires-at <TIME>` → `expires_at`, `<snapshot>` → `snapshot`. */
-export const nameOf = (form: string): string =>
-  form
-    .replace(/^--(\S+).*/, "$1")
-    .replace(/[<>]/g, "")
-    .replaceAll("-", "_");
+/** The most that a list takes. */
+const ROWS_OF_A_PAGE = 1_000;
+
+async function sentValues({ name, shape, flag }: Parameter, value: unknown): Promise<Record<string, unknown>> {
+  if (shape === "pairs") return Object.fromEntries((value as string[]).map(pairOf));
+  if (shape === "file") return entryIn(String(value));
+  return { [name]: typeof value === "string" ? sentValue(shape, `--${flag}`, value) : value };
+}
 
 /** Text that is not a number is sent unchanged: the error of the API names the parameter. */
-function sentValue(form: string, value: unknown): unknown {
-  if (typeof value !== "string") return value;
-  if (/<(N|TIME)>$/.test(form)) return /^\d+$/.test(value) ? Number(value) : value;
-  return form.endsWith("<A,B>") ? value.split(",").filter((one) => one !== "") : value;
+function sentValue(shape: Shape, named: string, text: string): unknown {
+  switch (shape) {
+    case "number":
+    case "time":
+      return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
+    case "list":
+      return text.split(",").filter((one) => one !== "");
+    case "json":
+      return jsonOf(named, text);
+    default:
+      return text;
+  }
 }
 
-/** Prints one entry of a list per line. */
-export async function listAll(control: Pick<ControlRequests, "request">, path: string): Promise<number> {
+function jsonOf(named: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new ConfigProblem(named, `${text} is not JSON`);
+  }
+}
+
+/** Text that is not JSON stands for itself, and so does an id, whose digits a number would not keep. */
+function pairOf(pair: string): [name: string, value: unknown] {
+  const at = pair.indexOf("=");
+  if (at < 1) throw new ConfigProblem("--set", `${pair} is not KEY=VALUE`);
+  const text = pair.slice(at + 1);
+  return [pair.slice(0, at), /^[[{"]|^(true|false|null)$|^-?\d{1,15}(\.\d+)?$/.test(text) ? jsonOf("--set", text) : text];
+}
+
+async function entryIn(file: string): Promise<Record<string, unknown>> {
+  const { readYaml } = await import("#graph/worlds/file/yaml");
+  const entry = await readYaml(await readTextFile("--file", file)).catch((error: Error) => {
+    throw new ConfigProblem("--file", error.message);
+  });
+  if (typeof entry !== "object" || entry === null || Array.isArray(entry))
+    throw new ConfigProblem("--file", "must hold one entry, a map of its keys");
+  return entry as Record<string, unknown>;
+}
+
+/** Prints an entry per line: as JSON, or on a terminal its values. */
+export async function listAll(control: Pick<ControlRequests, "request">, path: string, given: Given = {}): Promise<number> {
   for (let next: string | undefined = path; next !== undefined; ) {
     const { data = [], paging } = (await control.request("GET", next)) as { data?: unknown[]; paging?: { next?: string } };
-    for (const entry of data) say(JSON.stringify(entry));
+    for (const entry of data) say(wantsText(given) ? printable(linesOf(entry).join("  ")) : JSON.stringify(entry));
     const link: URL | undefined = paging?.next === undefined ? undefined : new URL(paging.next);
     next = link === undefined ? undefined : link.pathname + link.search;
   }
   return 0;
+}
+
+const UNMET = 422;
+
+/** An expectation that was not met has the nearest entry beside its error. */
+async function showExpected(control: ControlRequests, path: string, body: Given | undefined, given: Given): Promise<number> {
+  const headers = { "content-type": "application/json" };
+  const response = await control.send(path, { method: "POST", headers, body: JSON.stringify(body ?? {}) });
+  if (response.status !== UNMET) return show(await resultOf(response), given);
+  const { error, ...seen } = (await response.json()) as { error: { message: string } };
+  note(`plaza: ${error.message}`);
+  show(seen, given);
+  return FAILED;
 }

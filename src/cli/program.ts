@@ -9,7 +9,7 @@ import { version } from "#package.json";
 import { collected, controlCommand, runs, serverCommand } from "./command-options.ts";
 import { addContractCommands } from "./compare/commands.ts";
 import { outputClosed } from "./process-end.ts";
-import { addGroup, addWorldName, keyCommands, tokenCommands, worldCommands } from "./route-commands.ts";
+import { addGroup, addWorldName, type Routes, routeGroups } from "./route-commands.ts";
 import type { SchemaName } from "./server/init.ts";
 import { addServerCommands } from "./server/server-commands.ts";
 import { addWebhookCommands } from "./webhooks/webhook-commands.ts";
@@ -32,8 +32,13 @@ function flagsOf(option: ConfigOption): Option[] {
   return option.isNegatable === true ? [flag, new Option(name.replace("--", "--no-"), `the opposite of ${name}`)] : [flag];
 }
 
-/** `settings`: the settings of the features, which are options of `start`. */
-export function program(settings: readonly Setting[]): Command {
+/** What the features declare: `settings` are options of `start`, and `routes` of the control API are commands. Each is only read if a command needs it. */
+export interface Declared {
+  readonly settings?: readonly Setting[];
+  readonly routes?: Routes;
+}
+
+export function program({ settings = [], routes }: Declared): Command {
   const options = optionsWith(settings);
   const plaza = new Command("plaza")
     .description("A large platform's HTTP graph interface as a real server")
@@ -70,11 +75,13 @@ SIGTERM and SIGINT end the server when the running requests have ended, after 10
       process.stdout.write(schemaText(name));
     });
   addWebhookCommands(plaza);
-  addGroup(plaza, tokenCommands);
-  addWorldCommands(plaza);
-  addFeedCommands(plaza.command("feed").description("uploads files to product feeds"));
-  addLiveCommands(plaza.command("live").description("sends a test clip to live videos"));
-  addGroup(plaza, keyCommands);
+  const groups = new Map(Object.keys(routeGroups).map((name) => [name, addGroup(plaza, name as keyof typeof routeGroups, routes)]));
+  addWorldCommands(groups.get("world") as Command);
+  serverCommand(groups.get("clock") as Command, "next", "moves the time to what falls due first, and prints what that is")
+    .option("--json", "print JSON, also on a terminal")
+    .action(runs(async (given) => (await import("./requests/clock-next.ts")).clockNext(given)));
+  addFeedCommands(groups.get("feed") as Command);
+  addLiveCommands(groups.get("live") as Command);
   return plaza;
 }
 
@@ -97,8 +104,7 @@ PLAZA_CONTROL_URL and PLAZA_CONTROL_KEY. exec passes signals on to the command. 
     .action(runs(async (given, command: string[]) => (await import("./exec.ts")).exec(command, given)));
 }
 
-function addWorldCommands(plaza: Command): void {
-  const world = addGroup(plaza, worldCommands);
+function addWorldCommands(world: Command): void {
   controlCommand(world, "new", "creates a world, empty or from a world file")
     .argument("<name>", "lower-case letters, digits, - and _")
     .argument("[file]", "YAML or JSON; - reads standard input")
@@ -129,12 +135,25 @@ function addLiveCommands(live: Command): void {
 /** An invalid option, or data that cannot be used: nothing was started (docs/operating/start.md). */
 const WRONG_USE = 2;
 
+/** Loads the features only if they matter: `start` and `exec` load them anyway, and a shell completes all options. */
+async function declaredFor(words: readonly string[]): Promise<Declared> {
+  const isAsked = (...names: readonly string[]): boolean => words.some((word) => names.includes(word));
+  return {
+    ...(isAsked("start", "exec", "completion") ? { settings: (await import("#features")).settings } : {}),
+    ...(isAsked("completion", ...Object.keys(routeGroups)) ? { routes: await readRoutes() } : {}),
+  };
+}
+
+export async function readRoutes(): Promise<Routes> {
+  const [{ controlRoutes }, { buildRegistry }] = await Promise.all([import("#control/routes"), import("#main")]);
+  return new Map(controlRoutes(buildRegistry()).map((route) => [route.operation, route]));
+}
+
 /** Runs the command of the command line. */
 export async function runCommand(): Promise<void> {
-  // Loads the features for their settings only if they matter: `start` and `exec` load them anyway, and a shell completes all options.
-  const needsSettings = process.argv.slice(2, 4).some((word) => ["start", "exec", "completion"].includes(word));
+  const words = process.argv.slice(2, 4);
   try {
-    await program(needsSettings ? (await import("#features")).settings : []).parseAsync();
+    await program(await declaredFor(words)).parseAsync();
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     process.exitCode = error.exitCode === 0 ? 0 : WRONG_USE;

@@ -1,153 +1,321 @@
-/** Commands of one request to the control API. Without a running server, the command opens the data itself. */
+/** Commands of one request to the control API. Their options are made from the contracts of the routes. */
 import { type Command, Option } from "commander";
-import type { RouteCommand } from "./ask-route.ts";
-import { controlCommand, runs } from "./command-options.ts";
+import { type TObject, Type } from "typebox";
+import type { ControlRoute } from "#control-contract/route";
+import { READ_AS, type SchemaNode } from "#graph/schema/schema-node";
+import type { AskedRoute, Parameter, Shape } from "./ask-route.ts";
+import { collected, controlCommand, runs, serverCommand } from "./command-options.ts";
+import type { PrivateUse } from "./control-client.ts";
 
-interface Group {
-  readonly name: string;
-  readonly summary: string;
-  readonly commands: readonly RouteCommand[];
+/** The routes of the control API by their operations. */
+export type Routes = ReadonlyMap<string, ControlRoute>;
+
+export interface RouteCommand extends PrivateUse {
+  readonly operation: string;
+  /** By default the first sentence of the summary of the route. */
+  readonly summary?: string;
+  /** The parameters that are arguments, in this order. */
+  readonly args?: readonly string[];
+  /** The name on the command line of a parameter, if it is another one. */
+  readonly named?: Readonly<Record<string, string>>;
+  /** Values that the command always sends. */
+  readonly sends?: Readonly<Record<string, unknown>>;
+  /** The parameters that are options (default: all that are neither an argument nor in `sends`). */
+  readonly options?: readonly string[];
+  /** The body, if the route only knows that it is a node. */
+  readonly body?: TObject;
+  /** The command works without a running server: it opens the data itself. */
+  readonly isAlone?: true;
 }
 
-const OF_WORLD = "/v1/worlds/{world_name}";
-const ID_OF_TOKEN = ["--id <ID>", "id of the token, as list shows it", "required"] as const;
+interface Group {
+  readonly summary: string;
+  readonly commands: Readonly<Record<string, RouteCommand>>;
+}
 
-export const tokenCommands: Group = {
-  name: "token",
-  summary: "creates, lists and revokes tokens, and creates apps",
-  commands: [
-    {
-      name: "mint",
-      summary: "creates a token and prints its value, once",
-      asks: `POST ${OF_WORLD}/tokens`,
-      options: [
-        ["--type <TYPE>", "app, user, page, social_user, microblog_user or system_user", "required"],
-        ["--app <ID>", "the app", "required"],
-        ["--user <ID>", "the user, for a user, system user or page token"],
-        ["--page <ID>", "the page, for a page token"],
-        ["--social-account <ID>", "the account, for a social user token"],
-        ["--microblog-user <ID>", "the user, for a microblog user token"],
-        ["--scopes <A,B>", "scopes, separated by commas"],
-        ["--expires-at <TIME>", "Unix seconds or ISO 8601 (default: never)"],
-      ],
-    },
-    { name: "list", summary: "lists the tokens, without their values", asks: `GET ${OF_WORLD}/tokens?limit=1000`, isList: true },
-    { name: "revoke", summary: "revokes a token", asks: `DELETE ${OF_WORLD}/tokens/{id}`, options: [ID_OF_TOKEN] },
-    {
-      name: "create-app",
-      summary: "creates an app and prints it with its secret",
-      asks: `POST ${OF_WORLD}/nodes/apps`,
-      options: [
-        ["--name <NAME>", "name of the app", "required"],
-        ["--id <ID>", "id of the app (default: a new id)"],
-      ],
-      // The first app may be created before the first start.
-      makesData: true,
-    },
-  ],
-};
+const id = Type.Optional(Type.String({ format: "id", description: "a new id by default" }));
+const newApp = Type.Object({ name: Type.String({ description: "name of the app" }), id });
+const snapshot = { args: ["name"], named: { name: "snapshot" } } as const;
+const node = { args: ["key", "id"], named: { key: "kind" } } as const;
+const ofApp = { args: ["app"] } as const;
+const byId = { args: ["id"] } as const;
 
 /** `new` and `import`, which send a file, are in `world.ts`. */
-export const worldCommands: Group = {
-  name: "world",
-  summary: "creates, lists and deletes worlds, saves and restores their state",
-  commands: [
-    { name: "list", summary: "lists the worlds", asks: "GET /v1/worlds", isList: true },
-    {
-      name: "export",
-      summary: "prints the state of a world as a world file",
-      asks: `GET ${OF_WORLD}/export`,
-      options: [["--secrets", "include the secrets and verify tokens of apps"]],
+export const routeGroups = {
+  token: {
+    summary: "creates, lists and revokes tokens, and creates apps",
+    commands: {
+      mint: { operation: "mintToken", isAlone: true },
+      list: { operation: "listTokens", isAlone: true },
+      copy: { operation: "copyToken", isAlone: true },
+      revoke: { operation: "revokeToken", isAlone: true },
+      // The first app may be created before the first start.
+      "create-app": {
+        ...{ operation: "createNode", summary: "creates an app and prints it with its secret", sends: { key: "apps" }, body: newApp },
+        ...{ isAlone: true, makesData: true },
+      },
     },
-    {
-      name: "delete",
-      summary: "deletes a world with everything in it",
-      asks: "DELETE /v1/worlds/{name}",
-      argument: ["<name>", "name of the world"],
+  },
+  world: {
+    summary: "creates, lists and deletes worlds, saves and restores their state",
+    commands: {
+      list: { operation: "listWorlds", isAlone: true },
+      export: { operation: "exportWorld", summary: "prints the state of a world as a world file", isAlone: true },
+      delete: { operation: "deleteWorld", args: ["w"], named: { w: "name" }, isAlone: true },
+      reset: { operation: "resetWorld", isAlone: true },
+      snapshot: { operation: "takeSnapshot", ...snapshot, isAlone: true },
+      snapshots: { operation: "listSnapshots", isAlone: true },
+      restore: { operation: "restoreSnapshot", ...snapshot, isAlone: true },
+      "delete-snapshot": { operation: "deleteSnapshot", ...snapshot, isAlone: true },
     },
-    { name: "reset", summary: "resets a world to its state when it was created", asks: `POST ${OF_WORLD}/reset` },
-    {
-      name: "snapshot",
-      summary: "saves the state of a world under a name",
-      asks: `POST ${OF_WORLD}/snapshots`,
-      argument: ["<snapshot>", "letters, digits, - and _"],
-      sentAs: { snapshot: "name" },
+  },
+  node: {
+    summary: "lists, shows, makes, changes and deletes nodes; their kinds are the keys of a world file",
+    commands: {
+      list: { operation: "listNodes", summary: "lists the nodes of a kind", args: ["key"], named: { key: "kind" } },
+      show: { operation: "readNode", summary: "shows a node as an entry of a world file", ...node },
+      make: { operation: "createNode", summary: "makes a node, with a new id if none is given", args: ["key"], named: { key: "kind" } },
+      change: { operation: "updateNode", summary: "changes values of a node; null restores the default of a value", ...node },
+      delete: { operation: "deleteNode", ...node },
     },
-    {
-      name: "restore",
-      summary: "restores the state of a world from a snapshot",
-      asks: `POST ${OF_WORLD}/snapshots/{snapshot}/restore`,
-      argument: ["<snapshot>", "its name"],
+  },
+  clock: {
+    summary: "shows, sets, moves and stops the time of a world",
+    commands: {
+      show: { operation: "readClock", summary: "shows the time of a world" },
+      set: { operation: "setClock", summary: "sets the time, stops it or lets it run" },
+      advance: { operation: "advanceClock", args: ["seconds"] },
+      freeze: { operation: "setClock", summary: "stops the time", sends: { frozen: true }, options: [] },
+      run: { operation: "setClock", summary: "lets the time run", sends: { frozen: false }, options: [] },
+      deadlines: { operation: "listDeadlines", summary: "lists the coming background jobs and the next retry of each callback, the earliest first" },
     },
-  ],
-};
+  },
+  fault: {
+    summary: "makes requests and webhooks fail on purpose",
+    commands: {
+      add: { operation: "createFault" },
+      list: { operation: "listFaults" },
+      clear: { operation: "deleteFaults" },
+    },
+  },
+  callback: {
+    summary: "lists, pauses and resumes the callbacks that get webhooks",
+    commands: {
+      list: { operation: "listCallbacks" },
+      pause: { operation: "pauseCallback", ...byId },
+      resume: { operation: "resumeCallback", ...byId },
+    },
+  },
+  expect: {
+    summary: "waits for requests, webhooks or app events; the exit code is 1 if they do not come",
+    commands: {
+      requests: { operation: "expectRequests", summary: "waits until the last requests contain the expected ones; if not, prints the nearest one" },
+      webhooks: { operation: "expectWebhooks", summary: "waits until the last webhooks contain the expected ones; if not, prints the nearest one" },
+    },
+  },
+  events: {
+    summary: "lists app events with their sums and attribution, and records clicks and impressions of ads",
+    commands: {
+      list: { operation: "listAppEvents", summary: "lists the events of an app, the newest first", ...ofApp },
+      names: { operation: "listEventNames", summary: "lists the names of an app's events, with counts and exact sums", ...ofApp },
+      activate: { operation: "activateEventName", args: ["app", "name"] },
+      deactivate: { operation: "deactivateEventName", args: ["app", "name"] },
+      sums: { operation: "listEventSums", summary: "lists counts and exact sums by day, name and currency", ...ofApp },
+      tested: { operation: "readTestEvents", summary: "lists the latest events of the App channel, each with a verdict", ...ofApp },
+      report: { operation: "readAttributionReport", summary: "counts the events that are attributed to ads", ...ofApp },
+      device: { operation: "readDevice", summary: "shows a device by one of its ids: its clicks, its impressions, its newest events", ...ofApp },
+      click: { operation: "recordClick" },
+      impression: { operation: "recordImpression" },
+      retention: { operation: "readEventRetention", summary: "shows how long raw events are kept" },
+      retain: { operation: "setEventRetention" },
+    },
+  },
+  "in-app": {
+    summary: "does in the app what people do there: writes a message, presses a button, comments",
+    commands: {
+      chatapp: { operation: "emitChatappEvent" },
+      message: { operation: "sendInApp", summary: "sends a message of an account to itself, as in the app" },
+      postback: { operation: "pressInApp", summary: "presses a button in a message of an account to itself" },
+      comment: { operation: "commentInApp", summary: "comments on a post as an account" },
+      "live-comment": { operation: "commentLiveInApp", summary: "comments on a live video as an account" },
+    },
+  },
+  live: {
+    summary: "sends a test clip to live videos, and does what their pages and the platform do",
+    commands: {
+      list: { operation: "listRunningLiveVideos", summary: "lists the running broadcasts, the newest first" },
+      show: { operation: "readLiveState", summary: "shows the state of a video: its feed, its key, its history", ...byId },
+      publish: { operation: "publishLiveVideo", ...byId },
+      end: { operation: "endBroadcast", ...byId },
+      sealing: { operation: "setSealing", ...byId },
+      takedown: { operation: "takeDownLiveVideo", ...byId },
+      notice: { operation: "repeatRestoreNotice", ...byId },
+      restore: { operation: "restoreLiveVideo", ...byId },
+      viewer: { operation: "checkViewer", summary: "says whether a viewer may watch a video, and if not, why", ...byId },
+    },
+  },
+  feed: {
+    summary: "uploads files to product feeds, and shows what became of them",
+    commands: {
+      uploads: { operation: "listFeedUploads", ...byId },
+      report: { operation: "readFeedUpload", summary: "prints the report of an upload", args: ["id", "n"] },
+    },
+  },
+  person: {
+    summary: "erases people, and shows what was erased",
+    commands: {
+      erase: { operation: "erasePerson", ...byId },
+      erasure: { operation: "readErasure", summary: "shows how many records an erasure erased, by kind", ...byId },
+      erasures: { operation: "listErasures" },
+    },
+  },
+  version: {
+    summary: "shows the calendar of versions, and which versions the apps use",
+    commands: {
+      calendar: { operation: "readVersions", summary: "shows when each version was released and when it stops working, and the migrations" },
+      outlook: { operation: "readVersionOutlook", summary: "shows which version would serve the last requests of each app at a later time" },
+    },
+  },
+  key: {
+    summary: "creates, lists, revokes and replaces control keys, and replaces the sealing key",
+    commands: {
+      create: { operation: "createControlKey", summary: "creates a control key and prints it, once", isAlone: true },
+      list: { operation: "listControlKeys", summary: "lists created and replaced keys, without their values", isAlone: true },
+      revoke: { operation: "revokeControlKey", isAlone: true },
+      rotate: {
+        ...{ operation: "rotateControlKey", summary: "replaces the control key that the command uses, and prints the new one, once" },
+        ...{ isAlone: true, isKeyReplaced: true, makesData: true },
+      },
+      sealing: {
+        operation: "readSealingKey",
+        summary: "shows the keys that seal stored secrets, and how many secrets an older key seals",
+        isAlone: true,
+      },
+      "rotate-sealing": { operation: "rotateSealingKey", summary: "replaces the sealing key of a data folder", isAlone: true },
+    },
+  },
+} satisfies Readonly<Record<string, Group>>;
 
-export const keyCommands: Group = {
-  name: "key",
-  summary: "creates, lists, revokes and replaces control keys, and replaces the sealing key",
-  commands: [
-    {
-      name: "create",
-      summary: "creates a control key and prints it, once",
-      asks: "POST /v1/control-keys",
-      options: [
-        ["--access <ACCESS>", "full, or read for GET requests only", "required"],
-        ["--name <NAME>", "what it is for"],
-        ["--expires-at <TIME>", "Unix seconds (default: never)"],
-      ],
-    },
-    {
-      name: "list",
-      summary: "lists created and replaced keys, without their values",
-      asks: "GET /v1/control-keys?limit=1000",
-      isList: true,
-    },
-    {
-      name: "revoke",
-      summary: "revokes a key",
-      asks: "DELETE /v1/control-keys/{id}",
-      options: [["--id <ID>", "id of the key, as list shows it", "required"]],
-    },
-    {
-      name: "rotate",
-      summary: "replaces the control key that the command uses, and prints the new one, once",
-      asks: "POST /v1/control-keys/rotate",
-      options: [["--overlap-seconds <N>", "how long the old key stays valid (default: a day)"]],
-      isKeyReplaced: true,
-      makesData: true,
-    },
-    {
-      name: "sealing",
-      summary: "shows the keys that seal stored secrets, and how many secrets are still sealed with an older key",
-      asks: "GET /v1/sealing-key",
-    },
-    {
-      name: "rotate-sealing",
-      summary: "replaces the sealing key of a data folder",
-      asks: "POST /v1/sealing-key/rotate",
-      options: [["--overlap-seconds <N>", "how long the old key still opens secrets (default: a week)"]],
-    },
-  ],
-};
-
-export const addWorldName = (command: Command): Command => command.option("--world-name <NAME>", "name of the world", "default");
-
-export function addGroup(plaza: Command, { name, summary, commands }: Group): Command {
+/** `routes` is undefined if no command of the group is run, completed or described: then the group has no commands. */
+export function addGroup(plaza: Command, name: keyof typeof routeGroups, routes: Routes | undefined): Command {
+  const { summary, commands }: Group = routeGroups[name];
   const group = plaza.command(name).description(summary);
-  for (const command of commands) addRouteCommand(group, command);
+  if (routes === undefined) return group;
+  for (const [own, command] of Object.entries(commands)) addRouteCommand(group, own, command, routes.get(command.operation) as ControlRoute);
   return group;
 }
 
-function addRouteCommand(group: Command, command: RouteCommand): void {
-  const { argument, options = [] } = command;
-  const added = controlCommand(group, command.name, command.summary);
-  if (command.asks.includes("{world_name}")) addWorldName(added);
-  for (const [flags, summary, isRequired] of options) added.addOption(new Option(flags, summary).makeOptionMandatory(isRequired === "required"));
-  if (argument !== undefined) added.argument(...argument);
+function addRouteCommand(group: Command, name: string, command: RouteCommand, route: ControlRoute): void {
+  const asked = askedRouteOf(command, route);
+  const declare = command.isAlone === true ? controlCommand : serverCommand;
+  const added = declare(group, name, command.summary ?? firstSentence(route.summary));
+  if (command.isAlone === true && asked.path.includes("{world_name}")) addWorldName(added);
+  for (const one of asked.args) added.argument(`<${one.flag}>`, one.description);
+  for (const one of asked.options) for (const option of optionsOf(one)) added.addOption(option);
+  added.option("--json", "print JSON, also on a terminal");
   added.action(
-    runs(async (given, value) => {
+    runs(async (given, ...values) => {
       const { askRoute } = await import("./ask-route.ts");
-      return askRoute(command, argument === undefined ? given : { ...given, [argument[0].slice(1, -1)]: value });
+      const sent = Object.fromEntries(asked.args.map((one, i) => [keyOf(one), values[i]]));
+      return askRoute(asked, { ...given, ...sent }, command.isAlone === true ? command : undefined);
     }),
   );
+}
+
+export const addWorldName = (command: Command): Command => command.option("--world-name <NAME>", "name of the world", "default");
+
+/** `Deletes all faults. They …` → `deletes all faults`. */
+const firstSentence = (summary: string): string => (summary.charAt(0).toLowerCase() + summary.slice(1)).replace(/\. .*$/s, "");
+
+/** The key of an option's value. */
+const keyOf = ({ flag }: Parameter): string => flag.replaceAll("-", "_");
+
+function askedRouteOf({ operation, args = [], named = {}, sends = {}, options, body: entry }: RouteCommand, route: ControlRoute): AskedRoute {
+  const body = entry ?? route.body;
+  const isList = (route.response as SchemaNode).properties?.paging !== undefined || route.response === "entries";
+  const isPaged = isList && route.query?.properties.after !== undefined;
+  const parameters = [
+    ...[...route.path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) =>
+      parameterOf("path", name, { type: "string", description: pathWords[name] }, true),
+    ),
+    ...parametersIn("query", route.query).filter(({ name }) => !isPaged || (name !== "after" && name !== "limit")),
+    ...(body === "entry" ? [fileOfNode, valuesOfNode] : parametersIn("body", body as TObject | undefined)),
+  ]
+    .filter(({ name }) => !Object.hasOwn(sends, name) && (name !== "w" || args.includes("w")))
+    .map((one) => ({ ...one, flag: named[one.name] ?? one.flag }));
+  return {
+    ...{ operation, method: route.method, sends, isPaged, isList, hasBody: body !== undefined },
+    path: args.includes("w") ? route.path : route.path.replace("{w}", "{world_name}"),
+    args: args.map((name) => parameters.find((one) => one.name === name) as Parameter),
+    options: parameters.filter(({ name }) => !args.includes(name) && options?.includes(name) !== false),
+  };
+}
+
+/** What a path names. */
+const pathWords: Readonly<Record<string, string>> = {
+  w: "name of the world",
+  id: "its id, as list shows it",
+  key: "a key of a world file, e.g. labels",
+  name: "its name",
+  app: "id of the app",
+  n: "number of the upload, as uploads shows it",
+};
+
+const valuesOfNode: Parameter = {
+  ...{ place: "body", name: "set", flag: "set", shape: "pairs", isRequired: false },
+  description: "a value of the node, e.g. page=2001; JSON if it is not a text; repeatable",
+};
+const fileOfNode: Parameter = {
+  ...{ place: "body", name: "file", flag: "file", shape: "file", isRequired: false },
+  description: "the node as an entry of a world file, YAML or JSON; - reads standard input",
+};
+
+const parametersIn = (place: Parameter["place"], schema: TObject | undefined): Parameter[] =>
+  Object.entries((schema?.properties ?? {}) as Record<string, Described>).map(([name, one]) =>
+    parameterOf(place, name, one, (schema?.required ?? []).includes(name) && one.default === undefined),
+  );
+
+interface Described extends SchemaNode {
+  readonly description?: string | undefined;
+}
+
+function parameterOf(place: Parameter["place"], name: string, schema: Described, isRequired: boolean): Parameter {
+  const choices = choicesOf(schema);
+  const words = schema.description ?? "";
+  const fallback = schema.default === undefined || typeof schema.default === "object" ? "" : ` (default: ${schema.default})`;
+  return {
+    ...{ place, name, flag: name.replaceAll("_", "-"), isRequired, shape: shapeOf(schema) },
+    ...(choices === undefined ? {} : { choices }),
+    description: `${words}${isRequired ? " (required)" : fallback}`.trim(),
+  };
+}
+
+function choicesOf({ enum: values, const: only, anyOf }: SchemaNode): readonly string[] | undefined {
+  const found = values ?? (only === undefined ? anyOf?.map((one) => one.const) : [only]);
+  return found?.every((one) => typeof one === "string") === true ? found : undefined;
+}
+
+function shapeOf(schema: SchemaNode): Shape {
+  if (schema[READ_AS] === "time") return "time";
+  if (schema[READ_AS] !== undefined) return "id";
+  const types = [schema.type, ...(schema.anyOf ?? []).map(({ type }) => type)].filter((one) => one !== undefined);
+  if (types.includes("boolean") || schema.const === true) return "switch";
+  if (schema.type === "array") return schema.items?.type === "string" || schema.items?.anyOf !== undefined ? "list" : "json";
+  if (types.includes("integer") || types.includes("number")) return "number";
+  if (types.includes("string") || choicesOf(schema) !== undefined) return schema.format === "id" ? "id" : "text";
+  return "json";
+}
+
+const VALUES: Readonly<Record<Exclude<Shape, "switch">, string>> = {
+  ...{ text: "TEXT", id: "ID", number: "N", time: "TIME", list: "A,B", json: "JSON", pairs: "KEY=VALUE", file: "FILE" },
+};
+
+function optionsOf({ flag, shape, description, isRequired, choices }: Parameter): Option[] {
+  if (shape === "switch") {
+    const on = new Option(`--${flag}`, description);
+    return isRequired ? [on, new Option(`--no-${flag}`, `the opposite of --${flag}`)] : [on];
+  }
+  const option = new Option(`--${flag} <${VALUES[shape]}>`, description).makeOptionMandatory(isRequired);
+  if (choices !== undefined) option.choices([...choices]);
+  return [shape === "pairs" ? option.argParser(collected) : option];
 }

@@ -51,7 +51,7 @@ describe("the container", () => {
     expect(last("VOLUME")).toBe(environment.PLAZA_DATA as string);
     const check = JSON.parse(/CMD (\[.*\])$/.exec(last("HEALTHCHECK") ?? "")?.[1] ?? "[]") as string[];
     expect(JSON.parse(last("ENTRYPOINT") ?? "")).toEqual([check[0]]);
-    const command = program(settings).commands.find((one) => one.name() === check[1]);
+    const command = program({ settings }).commands.find((one) => one.name() === check[1]);
     expect(command?.options.map(({ long }) => long)).toEqual(expect.arrayContaining(check.slice(2)));
   });
 
@@ -85,7 +85,7 @@ describe("the systemd unit", () => {
   test("it starts a command that the program has, with options that it knows", () => {
     const [path, command, ...flags] = (settingOf("ExecStart") ?? "").split(" ");
     expect(path).toBe("/usr/local/bin/plaza");
-    const start = program(settings).commands.find((one) => one.name() === command);
+    const start = program({ settings }).commands.find((one) => one.name() === command);
     expect(start?.options.map(({ long }) => long)).toEqual(expect.arrayContaining(flags));
     const variables = [...variablesIn(read("deploy/systemd/plaza.env.example")), (settingOf("Environment") ?? "").split("=")[0] as string];
     for (const name of variables) expect(known).toContain(name);

@@ -1,6 +1,8 @@
 import type { Command } from "commander";
-import { program } from "#cli/program";
+import { program, readRoutes } from "#cli/program";
 import { code, page, table } from "./markdown.ts";
+
+const routes = await readRoutes();
 
 export function commandsPage(): string {
   return page("Commands", "`src/cli`", [
@@ -8,7 +10,7 @@ export function commandsPage(): string {
       "`plaza start` are in [Configuration](configuration.md). Commands find the server in the data folder, or by `--data`, `--config`, `--control-url` and " +
       "`--control-key`, which each of them has. Results are on stdout, everything else on stderr. The exit code is 0, 1 where something " +
       "failed or was refused, and 2 for wrong use.",
-    ...commandsBelow(program([]), ""),
+    ...commandsBelow(program({ routes }), ""),
   ]);
 }
 

@@ -3,15 +3,13 @@ import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
-import { controlRoutes } from "#control/routes";
-import { commandLine } from "#harness/cli/command-line";
+import type { ControlRoute } from "#control-contract/route";
+import { commandLine, routes } from "#harness/cli/command-line";
 import { type Asked, controlStub } from "#harness/cli/control-stub";
 import { written } from "#harness/cli/printed";
 import { temporaryFolder } from "#harness/server";
-import { buildRegistry } from "#main";
-import { nameOf } from "../ask-route.ts";
 import { program } from "../program.ts";
-import { keyCommands, tokenCommands, worldCommands } from "../route-commands.ts";
+import { type RouteCommand, routeGroups } from "../route-commands.ts";
 
 const WORLD = "/v1/worlds/default";
 const get = (path: string): Asked => ({ method: "GET", path });
@@ -36,6 +34,41 @@ describe("a command asks", () => {
     ["token revoke --id 1/2", remove(`${WORLD}/tokens/1%2F2`)],
     ["token create-app --name Mine", post(`${WORLD}/nodes/apps`, { name: "Mine" })],
     ["token create-app --name Mine --id 7", post(`${WORLD}/nodes/apps`, { id: "7", name: "Mine" })],
+    ["token copy --id 7", post(`${WORLD}/tokens/7/copy`)],
+    ["node list labels", get(`${WORLD}/nodes/labels?limit=1000`)],
+    ["node show labels 5/1", get(`${WORLD}/nodes/labels/5%2F1`)],
+    ["node delete labels 5 --world-name w", remove("/v1/worlds/w/nodes/labels/5")],
+    [
+      "node make labels --set page=2001 --set page_label_name=vip --set users=[1,2] --set id=9007199254740993",
+      post(`${WORLD}/nodes/labels`, { page: 2001, page_label_name: "vip", users: [1, 2], id: "9007199254740993" }),
+    ],
+    ["node change labels 5 --set page_label_name=null", { method: "PATCH", path: `${WORLD}/nodes/labels/5`, body: { page_label_name: null } }],
+    ["clock show", get(`${WORLD}/clock`)],
+    ["clock set --now 2030-01-01 --frozen", { method: "PUT", path: `${WORLD}/clock`, body: { now: "2030-01-01", frozen: true } }],
+    ["clock advance 90.5 --within-ms 5", post(`${WORLD}/clock/advance`, { seconds: 90.5, within_ms: 5 })],
+    ["clock freeze", { method: "PUT", path: `${WORLD}/clock`, body: { frozen: true } }],
+    ["clock run", { method: "PUT", path: `${WORLD}/clock`, body: { frozen: false } }],
+    ["clock deadlines", get(`${WORLD}/clock/deadlines`)],
+    [
+      'fault add --operation listPersonas --status 503 --times 2 --query {"a":"b"}',
+      post(`${WORLD}/faults`, { operation: "listPersonas", status: 503, times: 2, query: { a: "b" } }),
+    ],
+    ["fault add --operation * --reset", post(`${WORLD}/faults`, { operation: "*", reset: true })],
+    ["fault list", get(`${WORLD}/faults`)],
+    ["fault clear", remove(`${WORLD}/faults`)],
+    ["callback pause a/b", post(`${WORLD}/callbacks/a%2Fb/pause`)],
+    ["expect requests --operation createPersona --count 2", post(`${WORLD}/requests/expect`, { operation: "createPersona", count: 2 })],
+    [
+      'expect webhooks --field messages --match {"entity":"2001"}',
+      post(`${WORLD}/deliveries/expect`, { field: "messages", match: { entity: "2001" } }),
+    ],
+    ["events sums 1001 --since 5", get(`${WORLD}/app-events/1001/sums?since=5`)],
+    ["events deactivate 1001 a/b", post(`${WORLD}/app-events/1001/names/a%2Fb/deactivate`)],
+    ["in-app message --social-account 4 --text hi", post(`${WORLD}/in-app/self-message`, { social_account: "4", text: "hi" })],
+    ["live takedown 5301 --reason COPYRIGHT", post(`${WORLD}/live-videos/5301/takedown?reason=COPYRIGHT`)],
+    ["live sealing 5301 --no-fails", { method: "PUT", path: `${WORLD}/live-videos/5301/sealing`, body: { fails: false } }],
+    ["person erase 9001", remove(`${WORLD}/people/9001`)],
+    ["feed report 7 2", get(`${WORLD}/feeds/7/uploads/2`)],
     ["key create --access read", post("/v1/control-keys", { access: "read" })],
     [
       "key create --access full --name ci --expires-at 1800000000",
@@ -49,7 +82,9 @@ describe("a command asks", () => {
     ["key sealing", get("/v1/sealing-key")],
     ["key rotate-sealing", post("/v1/sealing-key/rotate", {})],
     ["key rotate-sealing --overlap-seconds 1d", post("/v1/sealing-key/rotate", { overlap_seconds: "1d" })],
-    ["world list", get("/v1/worlds")],
+    ["world list", get("/v1/worlds?limit=1000")],
+    ["world snapshots", get(`${WORLD}/snapshots`)],
+    ["world delete-snapshot two", remove(`${WORLD}/snapshots/two`)],
     ["world export", get(`${WORLD}/export`)],
     ["world export --secrets --world-name orders", get("/v1/worlds/orders/export?secrets=true")],
     ["world new orders", post("/v1/worlds", { name: "orders" })],
@@ -118,47 +153,63 @@ describe("a command asks", () => {
   });
 });
 
-describe("a command that is one request", () => {
-  const routes = new Map(controlRoutes(buildRegistry()).map((route) => [`${route.method} ${route.path}`, route]));
-  const commands = [tokenCommands, worldCommands, keyCommands].flatMap(({ name, commands: own }) =>
-    own.map((command) => [`${name} ${command.name}`, command] as const),
-  );
-  test.each(commands)("%s has the options that its route knows", (_, { asks, options = [], argument, sentAs = {} }) => {
-    const [method, template = ""] = asks.split(" ");
-    const [path] = template.replace("{world_name}", "{w}").split("?");
-    const name =
-      path?.endsWith("/nodes/apps") === true
-        ? "/v1/worlds/{w}/nodes/{key}"
-        : path?.replace(/\{(name|snapshot)\}/, path.includes("snapshots") ? "{name}" : "{w}");
-    const route = routes.get(`${method} ${name}`);
-    expect(`${route?.method} ${route?.path}`).toBe(`${method} ${name}`);
-    const forms = [...options.map(([flags]) => flags), ...(argument === undefined ? [] : [argument[0]])];
-    const sent = forms.map(nameOf).filter((one) => !template.includes(`{${one}}`));
-    const schema = method === "GET" ? route?.query : route?.body;
-    // An app is checked by its section.
-    const known = schema === "entry" ? ["name", "id"] : Object.keys((schema as { properties?: object } | undefined)?.properties ?? {});
-    expect(known).toEqual(expect.arrayContaining(sent.map((one) => sentAs[one] ?? one)));
+const groups = Object.entries(routeGroups as Readonly<Record<string, { readonly commands: Readonly<Record<string, RouteCommand>> }>>);
+
+describe("a command that is made from a route", () => {
+  test("names an operation of the control API, and its parameters", () => {
+    for (const [group, { commands }] of groups) {
+      for (const [name, { operation, args = [], named = {}, sends = {}, options = [] }] of Object.entries(commands)) {
+        const { path, query, body } = routes.get(operation) as ControlRoute;
+        const known = [...path.matchAll(/\{(\w+)\}/g)].map(([, one]) => one as string);
+        for (const schema of [query, body]) known.push(...Object.keys((schema as { properties?: object } | undefined)?.properties ?? {}));
+        expect({ group, name, known }).toEqual({
+          ...{ group, name },
+          known: expect.arrayContaining([...args, ...Object.keys(named), ...Object.keys(sends), ...options]),
+        });
+      }
+    }
+  });
+
+  test("explains each option and argument", () => {
+    const silent = (command: Command, path: string): string[] => [
+      ...command.options.filter(({ description }) => description.replace(/\(.*\)/, "").trim() === "").map(({ flags }) => `${path} ${flags}`),
+      ...command.registeredArguments.filter(({ description }) => description === "").map((one) => `${path} <${one.name()}>`),
+      ...command.commands.filter((one) => one.name() !== "completion").flatMap((one) => silent(one, `${path} ${one.name()}`)),
+    ];
+    expect(silent(program({ routes }), "plaza")).toEqual([]);
+  });
+
+  test("refuses a command line without a required option, and JSON that is none, before it asks", async () => {
+    const stub = controlStub();
+    const streams = written();
+    await expect(commandLine("token", "mint", "--app", "1", ...stub.flags)).rejects.toThrow("required option '--type <TEXT>'");
+    expect(await commandLine("fault", "add", "--operation", "*", "--query", "{a", ...stub.flags)).toBe(2);
+    expect(await commandLine("node", "make", "labels", "--set", "page", ...stub.flags)).toBe(2);
+    expect(streams.err).toContain("plaza: --query: {a is not JSON\n");
+    expect(streams.err).toContain("plaza: --set: page is not KEY=VALUE\n");
+    expect(stub.asked).toEqual([]);
   });
 });
 
 describe("the program", () => {
-  const commandAt = (path: string, settings: Parameters<typeof program>[0] = []): Command =>
-    path.split(" ").reduce((command, name) => command.commands.find((one) => one.name() === name) as Command, program(settings));
+  const commandAt = (path: string, declared: Parameters<typeof program>[0] = { routes }): Command =>
+    path.split(" ").reduce((command, name) => command.commands.find((one) => one.name() === name) as Command, program(declared));
   const optionOf = (path: string, flag: string) => commandAt(path).options.find(({ long }) => long === flag);
 
   test("has these commands, and shows all but the one that only it starts itself", () => {
+    const made = new Set(groups.flatMap(([group, { commands }]) => [group, ...Object.keys(commands).map((name) => `${group} ${name}`)]));
     const pathsBelow = (command: Command, path = ""): string[] =>
       command.commands.flatMap((one) => [`${path}${one.name()}`, ...pathsBelow(one, `${path}${one.name()} `)]);
-    expect(pathsBelow(program([])).filter((path) => path !== "help" && !path.endsWith(" help"))).toEqual([
-      ...["start", "exec", "worker", "status", "stop", "logs", "doctor", "backup", "init", "completion", "conform", "record", "compare", "schema"],
-      ...["listen", "trigger", "deliveries", "deliveries list", "deliveries show", "deliveries resend"],
-      ...["token", "token mint", "token list", "token revoke", "token create-app"],
-      ...["world", "world list", "world export", "world delete", "world reset", "world snapshot", "world restore", "world new", "world import"],
-      ...["feed", "feed upload", "live", "live play", "live stop"],
-      ...["key", "key create", "key list", "key revoke", "key rotate", "key sealing", "key rotate-sealing"],
+    const byHand = (path: string) => !path.split(" ").includes("help") && !made.has(path);
+    expect(pathsBelow(program({ routes })).filter(byHand)).toEqual([
+      ...["start", "exec", "worker", "status", "stop", "logs", "call", "explain", "doctor", "backup", "init", "completion"],
+      ...["conform", "record", "compare", "schema", "listen", "trigger", "deliveries", "deliveries list", "deliveries show", "deliveries resend"],
+      ...["world new", "world import", "clock next", "live play", "live stop", "feed upload"],
     ]);
-    expect(program([]).helpInformation()).toContain("\n  exec ");
-    expect(program([]).helpInformation()).not.toContain("worker");
+    expect(pathsBelow(program({}))).toContain("token");
+    expect(pathsBelow(program({}))).not.toContain("token mint");
+    expect(program({ routes }).helpInformation()).toContain("\n  exec ");
+    expect(program({ routes }).helpInformation()).not.toContain("worker");
   });
 
   test("says the default of an option that takes a simple value, and of no other", () => {

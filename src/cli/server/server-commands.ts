@@ -1,6 +1,6 @@
 /** The commands about a server and its project. Each loads its modules when it runs. */
 import { Argument, type Command } from "commander";
-import { runs, serverCommand } from "../command-options.ts";
+import { collected, runs, serverCommand } from "../command-options.ts";
 
 const SHELLS = ["bash", "zsh", "fish"] as const;
 
@@ -18,6 +18,18 @@ export function addServerCommands(plaza: Command): void {
     .option("--limit <N>", "how many earlier requests to print (default: 20)")
     .option("--json", "print one JSON object per line, with bodies")
     .action(runs(async (given) => (await import("./logs.ts")).logs(given)));
+  serverCommand(plaza, "call", "sends a request to the graph, prints the response, and if it is refused the reason")
+    .argument("<method>", "GET, POST or DELETE")
+    .argument("<path>", "with or without a version, e.g. 2001/custom_labels")
+    .option("--as <WHO>", "whose token to send: the name or id of a person, page, account or app, or the value of a token")
+    .option("-f, --field <NAME=VALUE>", "a parameter: of the form of a POST, else of the query; repeatable", collected)
+    .option("--body <JSON>", "a JSON body; @FILE reads a file, and @- standard input")
+    .option("--include", "print the status and the headers first")
+    .action(runs(async (given, method, path) => (await import("../requests/call.ts")).call(method, path, given)));
+  serverCommand(plaza, "explain", "says why a request was answered as it was")
+    .argument("<trace>", "pftrace_id of the response, or the trace of plaza logs")
+    .option("--json", "print JSON")
+    .action(runs(async (given, trace) => (await import("../requests/explain.ts")).explain(trace, given)));
   serverCommand(plaza, "doctor", "finds problems that keep a server from starting or working, and says what to do").action(
     runs(async (given) => (await import("./doctor.ts")).doctor(given)),
   );

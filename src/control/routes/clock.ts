@@ -18,7 +18,11 @@ const withinMs = {
 };
 const clockState = Type.Object({ now: Type.Integer({ description: "Unix seconds" }), frozen: Type.Boolean() });
 const clockChange = Type.Object(
-  { now: Type.Optional({ ...worldTime, description: "Unix seconds or ISO 8601" }), frozen: Type.Optional(Type.Boolean()), ...withinMs },
+  {
+    now: Type.Optional({ ...worldTime, description: "Unix seconds or ISO 8601" }),
+    frozen: Type.Optional(Type.Boolean({ description: "whether the time stands still" })),
+    ...withinMs,
+  },
   { additionalProperties: false },
 );
 /** A hundred years. */

@@ -35,3 +35,12 @@ test("an operation says how it is asked for: by its address with a version where
   for (const { summary } of data) expect(String(summary)).not.toMatch(/\b[A-Z]{2,}-\d/);
   expect(data).toHaveLength(plaza.registry.endpoints.length);
 });
+
+test("the operations of one node are those of its type", async () => {
+  const { request } = await openControl();
+  const of = async (node: string) =>
+    (await request("GET", `operations?node=${node}`)).body.data.map(({ node_type }: { node_type?: string }) => node_type);
+  expect(new Set(await of("5001"))).toEqual(new Set(["label"]));
+  expect(await of("5999")).toEqual([]);
+  expect(await of("me")).toEqual([]);
+});

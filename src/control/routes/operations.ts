@@ -1,11 +1,13 @@
 /** The operations of the graph with their parameters, for forms and for tools that make requests. */
-import { Type } from "typebox";
+import { type Static, Type } from "typebox";
 import { schemes } from "#auth/schemes";
 import { listOf } from "#control-contract/lists";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import type { OpenapiOptions } from "#graph/contract/openapi/addresses";
 import type { Endpoint } from "#graph/contract/registry";
+import { findNode } from "#graph/worlds/nodes.store";
 import { unixSeconds } from "#kernel/clock";
+import { isNodeId } from "#kernel/ids";
 import { withoutCitations } from "#kernel/text";
 
 const parameter = Type.Object({
@@ -33,7 +35,12 @@ const operation = Type.Object({
   is_list: Type.Boolean({ description: "it is a list with pages: limit, before, after" }),
 });
 
-async function listOperations({ deps: { registry }, world }: ControlRequest): Promise<unknown> {
+const operationQuery = Type.Object({
+  node: Type.Optional(Type.String({ description: "only the operations of the node with this id" })),
+});
+
+async function listOperations({ deps: { registry }, world, query }: ControlRequest<Static<typeof operationQuery>>): Promise<unknown> {
+  const node = query.node === undefined || !isNodeId(query.node) ? undefined : await findNode(world.database.reader, query.node);
   // Loaded at the first request, like the graph's own document.
   const { servedAddresses, versionsOf } = await import("#graph/contract/openapi/addresses");
   const { paramsIn, takesFields } = await import("#graph/contract/openapi/parameters");
@@ -46,7 +53,8 @@ async function listOperations({ deps: { registry }, world }: ControlRequest): Pr
   // An address with a version comes before the same one without.
   for (const { path, surfaces, endpoints } of servedAddresses(registry, options).reverse())
     for (const endpoint of endpoints) if (!first.has(endpoint)) first.set(endpoint, { path, surface: [...surfaces][0] ?? "base" });
-  const data = [...first].map(([endpoint, { path, surface }]) => {
+  const wanted = [...first].filter(([{ nodeType }]) => query.node === undefined || (node !== undefined && nodeType === node.type));
+  const data = wanted.map(([endpoint, { path, surface }]) => {
     const { access, served, nodeType } = endpoint;
     const { places, need } = schemes[access.scheme];
     const parameters = (["query", "body"] as const).flatMap((place) =>
@@ -70,6 +78,7 @@ async function listOperations({ deps: { registry }, world }: ControlRequest): Pr
 export const operationRoutes: readonly ControlRoute[] = [
   route("GET /v1/worlds/{w}/operations", "listOperations", {
     summary: "The operations of the graph: address, parameters with their schemas, places of tokens, and who may",
+    query: operationQuery,
     response: listOf(operation),
     handle: listOperations,
   }),

@@ -10,9 +10,9 @@ import { chatappFields } from "./chatapp-accounts.webhooks.ts";
 
 const chatappEvent = Type.Object(
   {
-    account: worldId,
+    account: { ...worldId, description: "the business messaging account" },
     phone_number: Type.Optional({ ...worldId, description: "of the account, where the event belongs to one" }),
-    field: Type.Unsafe<string>({ enum: chatappFields.map(({ field }) => field) }),
+    field: Type.Unsafe<string>({ enum: chatappFields.map(({ field }) => field), description: "the webhook field" }),
     value: Type.Object({}, { additionalProperties: true, description: "what the webhook carries" }),
   },
   { additionalProperties: false },

@@ -94,7 +94,7 @@ async function changeFeed(request: ControlRequest<unknown, Static<typeof feedEve
   return readState(request as ControlRequest);
 }
 
-const sealing = Type.Object({ fails: Type.Boolean() }, { additionalProperties: false });
+const sealing = Type.Object({ fails: Type.Boolean({ description: "whether sealing fails" }) }, { additionalProperties: false });
 
 async function changeSealing(request: ControlRequest<unknown, Static<typeof sealing>>): Promise<unknown> {
   const id = idOf(request as ControlRequest);

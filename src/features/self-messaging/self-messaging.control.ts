@@ -16,10 +16,14 @@ const closed = { additionalProperties: false };
 /** As long as the captions of such platforms. */
 const COMMENT_CHARACTERS_MAX = 2_200;
 
-const message = Type.Object({ social_account: worldId, text: Type.String({ minLength: 1, maxLength: TEXT_CHARACTERS_MAX }) }, closed);
+const account = { ...worldId, description: "the account that writes to itself" };
+const message = Type.Object(
+  { social_account: account, text: Type.String({ minLength: 1, maxLength: TEXT_CHARACTERS_MAX, description: "the message" }) },
+  closed,
+);
 const postback = Type.Object(
   {
-    social_account: worldId,
+    social_account: account,
     title: Type.String({ description: "of the button" }),
     payload: Type.String({ description: "of the button" }),
     mid: Type.String({ minLength: 1, description: "the message that the button stood in" }),
@@ -30,7 +34,7 @@ const newComment = Type.Object(
   {
     social_account: { ...worldId, description: "the author of the comment" },
     media: { ...worldId, description: "on whose owner's post" },
-    text: Type.String({ minLength: 1, maxLength: COMMENT_CHARACTERS_MAX }),
+    text: Type.String({ minLength: 1, maxLength: COMMENT_CHARACTERS_MAX, description: "the comment" }),
   },
   closed,
 );

@@ -1,6 +1,9 @@
 /** `plaza …` in the process of the test: for commands that end when they have done something. */
-import { program } from "#cli/program";
+import { program, readRoutes } from "#cli/program";
 import { afterThisTest } from "../cleanup.ts";
+
+/** Of the control API. */
+export const routes = await readRoutes();
 
 /** Resolves with the exit code. Rejects where commander refuses the command line. */
 export async function commandLine(...words: readonly string[]): Promise<number> {
@@ -15,7 +18,7 @@ export async function commandLine(...words: readonly string[]): Promise<number> 
   afterThisTest(restore);
   try {
     process.exitCode = 0;
-    await program([]).parseAsync(words, { from: "user" });
+    await program({ routes }).parseAsync(words, { from: "user" });
     return Number(process.exitCode);
   } finally {
     restore();

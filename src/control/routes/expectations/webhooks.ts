@@ -14,10 +14,14 @@ const ANY_STATUS = "any";
 
 const expectation = Type.Object(
   {
-    object: Type.Optional(Type.String()),
-    field: Type.Optional(Type.String()),
+    object: Type.Optional(Type.String({ description: "of the webhook, e.g. page" })),
+    field: Type.Optional(Type.String({ description: "the webhook field, e.g. messages" })),
     entity: Type.Optional({ ...worldId, description: "the account or page" }),
-    status: Type.Unsafe<DeliveryStatus | typeof ANY_STATUS>({ enum: [...Object.keys(deliveryStatuses), ANY_STATUS], default: "delivered" }),
+    status: Type.Unsafe<DeliveryStatus | typeof ANY_STATUS>({
+      enum: [...Object.keys(deliveryStatuses), ANY_STATUS],
+      default: "delivered",
+      description: "the state of the delivery",
+    }),
     match: Type.Record(Type.String(), Type.Unknown(), {
       default: {},
       description: "keys of the entry with their expected values; maps, such as `value`, are compared by key",

@@ -24,7 +24,7 @@ const streamQuery = Type.Object({
 
 const expectation = Type.Object(
   {
-    operation: Type.Optional(Type.String()),
+    operation: Type.Optional(Type.String({ description: "e.g. createPersona" })),
     match: Type.Record(Type.String(), Type.Unknown(), {
       default: {},
       description:

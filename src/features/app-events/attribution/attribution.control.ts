@@ -27,8 +27,8 @@ const reportRow = Type.Object({
 
 const touchInput = Type.Object(
   {
-    ad: worldId,
-    advertiser_id: Type.Optional(Type.String({ minLength: 1 })),
+    ad: { ...worldId, description: "the ad" },
+    advertiser_id: Type.Optional(Type.String({ minLength: 1, description: "advertising id of the device" })),
     attribution: Type.Optional(Type.String({ minLength: 1, description: "mobile cookie" })),
     ud: Type.Optional(Type.Record(Type.String(), Type.String(), { description: "hashed person keys: em, ph, external_id" })),
     time: Type.Optional(time),

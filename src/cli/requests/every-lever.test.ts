@@ -1,0 +1,98 @@
+/** Each command that is made from a route, against the control API, whose responses the harness compares with its document. */
+import { expect, test } from "bun:test";
+import { commandLine } from "#harness/cli/command-line";
+import { controlStub } from "#harness/cli/control-stub";
+import { written } from "#harness/cli/printed";
+import { openControl } from "#harness/control";
+import { fullWorld } from "#harness/full-world";
+import { type RouteCommand, routeGroups } from "../route-commands.ts";
+
+/** What each command needs, in an order in which the world has it. */
+const lines: readonly string[] = [
+  "token mint --type app --app 1001",
+  "token list",
+  "token create-app --name Mine",
+  "world export",
+  "node list labels",
+  "node show labels 5001",
+  "node make labels --set page=2001 --set name=new",
+  "node change labels 5001 --set name=better",
+  "node delete labels 5001",
+  "clock show",
+  "clock set --frozen",
+  "clock advance 60",
+  "clock freeze",
+  "clock run",
+  "clock deadlines",
+  "fault add --operation listPersonas --status 503",
+  "fault list",
+  "fault clear",
+  "callback list",
+  "expect requests --count 0",
+  "expect webhooks --count 0",
+  "events list 1001",
+  "events names 1001",
+  "events sums 1001",
+  "events tested 1001",
+  "events report 1001",
+  "events device 1001 --advertiser-id 6d92078a-8246-4ba4-ae5b-76104861e7dc",
+  "events retention",
+  "events retain --days 30",
+  "in-app chatapp --account 4001 --field messages --value {}",
+  "in-app message --social-account 6001 --text hi",
+  "in-app comment --social-account 6001 --media 6101 --text nice",
+  "live list",
+  "live show 5301",
+  "live publish 5301",
+  "live sealing 5301 --fails",
+  "live viewer 5301",
+  "live end 5301",
+  "feed uploads 8101",
+  "person erase 9001",
+  "person erasures",
+  "version calendar",
+  "version outlook",
+  "key create --access read",
+  "key list",
+];
+
+/** They need other worlds, a delivery that failed, an upload, an open notice, or a data folder with keys. Their request lines are in `command-lines.test.ts`. */
+const elsewhere = [
+  ...["token copy", "token revoke", "world list", "world delete", "world reset", "world snapshot", "world snapshots", "world restore"],
+  ...["world delete-snapshot", "callback pause", "callback resume", "events activate", "events deactivate", "events click", "events impression"],
+  ...["in-app postback", "in-app live-comment", "live takedown", "live notice", "live restore", "feed report", "person erasure"],
+  ...["key revoke", "key rotate", "key sealing", "key rotate-sealing"],
+];
+
+test("the command prints what the route returns", async () => {
+  const { request, plaza } = await openControl({ world: fullWorld });
+  const stub = controlStub(async ({ method, path, body }) => {
+    const { status, body: returned } = await request(method, path.replace("/v1/worlds/default/", ""), body as object);
+    last = returned;
+    return Response.json(returned, { status });
+  });
+  const streams = written();
+  let last: { readonly data?: unknown[]; readonly paging?: object; readonly warnings?: unknown } = {};
+  for (const line of lines) {
+    Object.assign(streams, { out: "", err: "" });
+    const code = await commandLine(...line.split(" "), ...stub.flags, "--json");
+    expect({ line, code, err: streams.err }).toEqual({ line, code: 0, err: "" });
+    if (last.paging === undefined) expect({ line, printed: JSON.parse(streams.out) }).toEqual({ line, printed: last as unknown });
+    else
+      expect({
+        line,
+        printed: streams.out
+          .split("\n")
+          .slice(0, -1)
+          .map((one) => JSON.parse(one)),
+      }).toEqual({ line, printed: last.data });
+  }
+  await plaza.close();
+});
+
+test("each command is tried here, or named with the reason why not", () => {
+  const all = Object.entries(routeGroups as Readonly<Record<string, { readonly commands: Readonly<Record<string, RouteCommand>> }>>);
+  const names = all.flatMap(([group, { commands }]) => Object.keys(commands).map((name) => `${group} ${name}`));
+  const tried = lines.map((line) => line.split(" ").slice(0, 2).join(" "));
+  expect([...new Set([...tried, ...elsewhere])].toSorted()).toEqual(names.toSorted());
+});
