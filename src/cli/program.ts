@@ -32,7 +32,7 @@ function flagsOf(option: ConfigOption): Option[] {
   return option.isNegatable === true ? [flag, new Option(name.replace("--", "--no-"), `the opposite of ${name}`)] : [flag];
 }
 
-/** What the features declare: `settings` are options of `start`, and `routes` of the control API are commands. Each is only read if a command needs it. */
+/** From the features: `settings` are options of `start`, and `routes` of the control API are commands. Each is only read if a command needs it. */
 export interface Declared {
   readonly settings?: readonly Setting[];
   readonly routes?: Routes;

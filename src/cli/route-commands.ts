@@ -251,7 +251,7 @@ function askedRouteOf({ operation, args = [], named = {}, sends = {}, options, b
   };
 }
 
-/** What a path names. */
+/** The parameters of paths. */
 const pathWords: Readonly<Record<string, string>> = {
   w: "name of the world",
   id: "its id, as list shows it",
@@ -272,7 +272,7 @@ const fileOfNode: Parameter = {
 
 const parametersIn = (place: Parameter["place"], schema: TObject | undefined): Parameter[] =>
   Object.entries((schema?.properties ?? {}) as Record<string, Described>).map(([name, one]) =>
-    parameterOf(place, name, one, (schema?.required ?? []).includes(name) && one.default === undefined),
+    parameterOf(place, name, one, ((schema as SchemaNode | undefined)?.required ?? []).includes(name) && one.default === undefined),
   );
 
 interface Described extends SchemaNode {

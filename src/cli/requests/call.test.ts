@@ -43,7 +43,7 @@ test("a refusal is explained, at once and later by its trace", async () => {
   const refused = await run("call", "GET", `/v26.0/${id}/custom_labels`, "--as", "nobody-knows-me");
   expect(refused.code).toBe(1);
   const error = JSON.parse(refused.out);
-  expect(refused.err).toStartWith(`GET /v26.0/${id}/custom_labels 401\n`);
+  expect(refused.err).toStartWith(`GET /v26.0/${id}/custom_labels 403\n`);
   expect(refused.err).toContain(`refused     ${error.message}`);
   expect(refused.err).toMatch(/cause {7}\w+: /);
   const explained = await run("explain", error.pftrace_id);

@@ -74,12 +74,9 @@ function shown(text: string): string {
 }
 
 async function requestOf(control: ControlRequests, method: string, path: string, given: Given) {
-  const [server, { data: operations }] = await Promise.all([
-    control.request("GET", "/v1/server") as Promise<Record<string, string>>,
-    control.request("GET", "operations") as Promise<{ data: readonly Operation[] }>,
-  ]);
   const [address = "", search = ""] = path.replace(/^\/?/, "/").split("?");
-  const operation = operations.find((one) => one.method === method && patternOf(one.path).test(address));
+  const server: Record<string, string> = await control.request("GET", "/v1/server");
+  const operation = await operationAt(control, method, address);
   const token = given.as === undefined ? undefined : await tokenOf(control, String(given.as));
   const query = new URLSearchParams(search);
   const fields = (given.field ?? []) as readonly string[];
@@ -107,6 +104,17 @@ async function requestOf(control: ControlRequests, method: string, path: string,
   };
 }
 
+/** Undefined for an address that Plaza does not know: then the response says so. */
+async function operationAt(control: ControlRequests, method: string, address: string): Promise<Operation | undefined> {
+  const [id = ""] = address.replace(/^(\/v[^/]+)?\//, "").split("/");
+  for (const filter of [`?node=${encodeURIComponent(id)}`, ""]) {
+    const { data } = (await control.request("GET", `operations${filter}`)) as { data: readonly Operation[] };
+    const found = data.find((one) => one.method === method && isAt(one.path, address));
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
 /** The address of a surface in the world: `http://host/w/orders/app`. The first world is at the root. */
 function ofWorld(base: string, root: string, { world_name = "default" }: Given): string {
   if (world_name === "default") return base;
@@ -114,8 +122,14 @@ function ofWorld(base: string, root: string, { world_name = "default" }: Given):
   return base.startsWith(root) ? root + world + base.slice(root.length) : base + world;
 }
 
-/** `{version}` may be left out. */
-const patternOf = (template: string): RegExp => new RegExp(`^${template.replace("/{version}", "(?:/v[^/]+)?").replaceAll(/\{\w+\}/g, "[^/]+")}/?$`);
+/** Whether a path is one of a template such as `/{version}/{id}/personas`, whose version may be left out. */
+function isAt(template: string, address: string): boolean {
+  const [wanted, given] = [segmentsOf(template), segmentsOf(address)];
+  if (wanted[0] === "{version}" && given[0]?.startsWith("v") !== true) wanted.shift();
+  return wanted.length === given.length && wanted.every((one, i) => one.startsWith("{") || one === given[i]);
+}
+
+const segmentsOf = (path: string): string[] => path.split("/").filter((one) => one !== "");
 
 const placesOf = (operation: Operation | undefined): readonly string[] => {
   if (operation === undefined) return ["bearer"];

@@ -43,7 +43,7 @@ export const explain = (trace: string, given: Given): Promise<number> =>
     return 0;
   });
 
-/** What the last requests know about one, a line each. */
+/** The recorded request as text, a fact per line. */
 export async function explained(
   control: ControlRequests,
   { method, path, status, operation, time, response_body, story }: Recorded,
