@@ -35,6 +35,7 @@ export class ControlError extends Error {
 
 export const badRequest = (message: string, parameter?: string): ControlError => new ControlError("bad_request", message, parameter);
 export const notFound = (what: string): ControlError => new ControlError("not_found", `there is no ${what}`);
+export const forbidden = (message: string, parameter?: string): ControlError => new ControlError("forbidden", message, parameter);
 export const conflict = (message: string, parameter?: string): ControlError => new ControlError("conflict", message, parameter);
 export const unprocessable = (message: string, parameter?: string, beside: Readonly<Record<string, unknown>> = {}): ControlError =>
   new ControlError("unprocessable", message, parameter, beside);

@@ -60,7 +60,7 @@ export interface ServedBy {
 /** The key of the request. */
 export interface CallerKey {
   readonly hash: string;
-  /** `read`: only GET and HEAD. */
+  /** `read`: only GET and HEAD, and no secrets (D-170). */
   readonly access: "full" | "read";
   /** Undefined for the configured key. */
   readonly stored: ControlKeyRow | undefined;

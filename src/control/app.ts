@@ -17,6 +17,7 @@ import { wholeResponse } from "#http/web";
 import { GraphError } from "#kernel/errors";
 import { InexactNumber, parseExactJson } from "#kernel/exact-json";
 import type { PageGuard } from "#kernel/page-guard";
+import { hideAddressSecrets } from "#kernel/redaction/addresses";
 import { isStorableText } from "#kernel/text";
 import type { Reader } from "#storage/database";
 import type { MetricsReport } from "#telemetry/request-metrics";
@@ -113,8 +114,8 @@ export function controlApp(options: ControlAppOptions): Hono<WithKey> {
 }
 
 /** With its length, which HEAD has as well. */
-function json(c: Context, value: unknown, status: ContentfulStatusCode = 200): Response {
-  const text = JSON.stringify(value);
+function json(c: Context, value: unknown, status: ContentfulStatusCode = 200, shown: Shown = asItIs): Response {
+  const text = shown(JSON.stringify(value));
   return c.body(text, status, { "content-type": "application/json", "content-length": String(Buffer.byteLength(text)) });
 }
 
@@ -139,6 +140,31 @@ async function ready(c: Context, { worlds }: ControlDeps): Promise<Response> {
   }
 }
 
+/** The text of a response as the caller may see it. */
+type Shown = (text: string) => string;
+const asItIs: Shown = (text) => text;
+
+/** D-170: a key with the access `read` sees addresses without the secrets in them; the handlers leave out other secrets. `url`: links of lists begin with it. */
+const shownTo = (key: CallerKey | undefined, url: string): Shown => (key?.access === "read" ? (text) => hideAddressSecrets(text, url) : asItIs);
+
+/** A stream of lines of text. */
+function linesShown(response: Response, shown: Shown): Response {
+  const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+  const decoder = new TextDecoder();
+  const encoder = new TextEncoder();
+  let rest = "";
+  const pull = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
+    const { done, value } = await reader.read();
+    const text = rest + decoder.decode(value, { stream: !done });
+    const end = done ? text.length : text.lastIndexOf("\n") + 1;
+    rest = text.slice(end);
+    // Also without a whole line: a pull that enqueues nothing is not repeated.
+    controller.enqueue(encoder.encode(shown(text.slice(0, end))));
+    if (done) controller.close();
+  };
+  return new Response(new ReadableStream({ pull, cancel: (reason) => reader.cancel(reason) }, { highWaterMark: 0 }), response);
+}
+
 /** The error for the caller. An unexpected one is logged with `operation`. */
 type RefusalOf = (thrown: unknown, operation: string) => ControlError;
 
@@ -153,6 +179,7 @@ function handlerOf(route: ControlRoute, deps: ControlDeps, refusalOf: RefusalOf)
     const held = await deps.worlds.hold(route.isAboutWorld === true ? DEFAULT_WORLD : (path.w ?? DEFAULT_WORLD));
     if (held === undefined) throw notFound(`world ${path.w}`);
     held.world.workBegins(operation);
+    const shown = shownTo(c.get("key"), origin + pathname);
     /** A stream, and work that reports progress to one, keeps its world open. */
     let isHeld = false;
     try {
@@ -179,8 +206,9 @@ function handlerOf(route: ControlRoute, deps: ControlDeps, refusalOf: RefusalOf)
         });
       }
       held.world.workBegins(operation);
-      const response = await route.handle(request);
-      if (!(response instanceof Response)) return json(c, response, route.status ?? 200);
+      const handled = await route.handle(request);
+      if (!(handled instanceof Response)) return json(c, handled, route.status ?? 200, shown);
+      const response = shown === asItIs ? handled : linesShown(handled, shown);
       if (response.headers.get("content-type") !== "text/event-stream") return response;
       // HEAD has no body.
       if (c.req.raw.method === "HEAD") await response.body?.cancel();

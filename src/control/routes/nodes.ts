@@ -7,7 +7,7 @@ import type { WorldEntry, WorldSection } from "#graph/contract/feature";
 import { requireMigrations } from "#graph/versions/calendar";
 import { beginErasure } from "#graph/worlds/erasure/erasure";
 import { entryReader } from "#graph/worlds/file/entry-reader";
-import { checkReferences, hasIdentity, identityOf, sectionsOf } from "#graph/worlds/file/import-export";
+import { checkReferences, hasIdentity, identityOf, sectionsOf, withoutSecrets } from "#graph/worlds/file/import-export";
 import { WorldProblem } from "#graph/worlds/file/schema-words";
 import { findNode } from "#graph/worlds/nodes.store";
 import { type OpenWorld, removeNode } from "#graph/worlds/open-world";
@@ -60,8 +60,11 @@ async function readNode(request: ControlRequest): Promise<unknown> {
   const section = sectionOf(request);
   const found = await section.find(request.world.database.reader, idOf(request), request.world);
   if (found === undefined) throw missing(request);
-  return found;
+  return shownTo(request, section, found);
 }
+
+const shownTo = ({ key }: ControlRequest, section: WorldSection, entry: WorldEntry): WorldEntry =>
+  key.access === "read" ? withoutSecrets(section, entry) : entry;
 
 /** The database would refuse to compare text that is not an id, so it is not asked. */
 function idOf(request: ControlRequest): string {
@@ -122,7 +125,7 @@ export const nodeRoutes: readonly ControlRoute[] = [
         request,
         section.key,
         (page, world) => section.list(world.database.reader, page, world),
-        (entry) => entry,
+        (entry) => shownTo(request as ControlRequest, section, entry),
       );
     },
   }),

@@ -5,11 +5,14 @@ import { EVENT_STREAM, watchStream } from "#control-contract/event-stream";
 import { listOf, pageQuery, respondWithList } from "#control-contract/lists";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import { secondsOf, worldTime } from "#graph/worlds/file/schema-words";
+import type { OpenWorld } from "#graph/worlds/open-world";
 import { isNodeId } from "#kernel/ids";
+import { redact, redactJson } from "#kernel/redaction/redaction";
 import type { Transaction } from "#storage/database";
+import type { PageRequest } from "#storage/keyset";
 import { type CallbackRow, findCallback, listCallbacks } from "#webhooks/callbacks/callbacks.store";
 import { isHeld } from "#webhooks/callbacks/health";
-import { findDelivery, listDeliveries } from "#webhooks/history/list.store";
+import { type DeliveryRow, findDelivery, listDeliveries } from "#webhooks/history/list.store";
 import { contentOf, type DeliveryStatus, deliveryStatuses, seconds, viewOf } from "#webhooks/history/view";
 import type { Webhooks } from "#webhooks/webhooks";
 
@@ -50,7 +53,8 @@ const signed = Type.Object({
   ...attempt.properties,
   signatures: Type.Optional(
     Type.Record(Type.String(), Type.String(), {
-      description: "its signature headers, computed again with the app's current secret; left out if nothing was sent",
+      description:
+        "its signature headers, computed again with the app's current secret; left out if nothing was sent, and for a key with the access `read`",
     }),
   ),
 });
@@ -118,16 +122,27 @@ function statusesOf(text: string | undefined): number[] | undefined {
 const list = (request: ControlRequest<Static<typeof deliveriesQuery>>) => {
   const { status, callback: of, field } = request.query;
   const filter = { statuses: statusesOf(status), callback: of, field };
-  return respondWithList(request, "deliveries", (page, { database }) => listDeliveries(database.reader, filter, page), viewOf);
+  const read = (page: PageRequest, { database }: OpenWorld) => listDeliveries(database.reader, filter, page);
+  return respondWithList(request, "deliveries", read, viewFor(request as ControlRequest));
 };
+
+/** A receiver may repeat in its response what was sent to it. */
+const viewFor =
+  ({ key }: ControlRequest) =>
+  (row: DeliveryRow) => {
+    const view = viewOf(row);
+    if (key.access === "full") return view;
+    const attempts = view.attempts.map((one) => (one.answer === undefined ? one : { ...one, answer: redact(one.answer) }));
+    return { ...view, attempts };
+  };
 
 /** A person does not see more at a glance. */
 const NEWEST = 20;
 const LOOK_EVERY_MS = 500;
 
-async function readNewest({ world }: ControlRequest): Promise<unknown> {
-  const { rows } = await listDeliveries(world.database.reader, {}, { limit: NEWEST });
-  return { data: rows.map(viewOf) };
+async function readNewest(request: ControlRequest): Promise<unknown> {
+  const { rows } = await listDeliveries(request.world.database.reader, {}, { limit: NEWEST });
+  return { data: rows.map(viewFor(request)) };
 }
 
 const idOf = ({ path }: ControlRequest, what: string): string => {
@@ -143,7 +158,9 @@ async function read(request: ControlRequest): Promise<unknown> {
   const row = await findDelivery(reader, id);
   if (row === undefined) throw notFound(`delivery ${id}`);
   const { body, events } = await contentOf(reader, row, webhooks.fields);
-  const view = viewOf(row);
+  const view = viewFor(request)(row);
+  // With a signature, a body could be sent to the receiver again.
+  if (request.key.access === "read") return { ...view, body: redactJson(body), events };
   const signatures = await webhooks.signaturesOf(row, body);
   const attempts = view.attempts.map((one, at) => ({ ...one, ...(signatures[at] === undefined ? {} : { signatures: signatures[at] }) }));
   return { ...view, attempts, body, events };

@@ -1,6 +1,6 @@
 /** Worlds as a whole: creating, listing, deleting, exporting and importing them. */
 import { type Static, Type } from "typebox";
-import { badRequest, conflict, notFound, unprocessable } from "#control-contract/errors";
+import { badRequest, conflict, forbidden, notFound, unprocessable } from "#control-contract/errors";
 import { EVENT_STREAM } from "#control-contract/event-stream";
 import { listOf, pageQuery, respondWithList, warnings, warningsOf } from "#control-contract/lists";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
@@ -113,9 +113,14 @@ export const worldRoutes: readonly ControlRoute[] = [
   }),
   route("GET /v1/worlds/{w}/export", "exportWorld", {
     summary:
-      "The state of the world as a world file. It contains the SHA-256 of each token, so that the token is valid wherever the file is imported; it contains the secrets of apps only on request",
+      "The state of the world as a world file. It contains the SHA-256 of each token, so that the token is valid wherever the file is imported; it contains the secrets of apps only on request. A key with the access `read` gets neither tokens nor secrets",
     query: exportQuery,
     response: "file",
-    handle: ({ deps, world, query }) => exportWorld(world, deps.registry, query),
+    handle: async ({ deps, world, query, key }) => {
+      const isReader = key.access === "read";
+      if (isReader && query.secrets === true)
+        throw forbidden("this key reads no secrets: leave out secrets, or use a key with the access full", "secrets");
+      return exportWorld(world, deps.registry, { ...query, hashes: !isReader });
+    },
   }),
 ];

@@ -245,10 +245,22 @@ const EXPORT_PAGE_ROWS = 500;
 export interface ExportOptions {
   /** With the secrets of apps and callbacks in clear text. */
   readonly secrets?: boolean | undefined;
+  /** False: for somebody who may read no secrets, without tokens and without the hashes of stream keys. */
+  readonly hashes?: boolean | undefined;
 }
 
+/** The entry for somebody who may read no secrets. It has no hash of one either, against which values could be tried. */
+export const withoutSecrets = (section: WorldSection, entry: WorldEntry): WorldEntry =>
+  Object.fromEntries(Object.entries(section.secrets?.without(entry) ?? entry).filter(([key]) => !key.endsWith("_sha256")));
+
 /** Exports everything, of one moment, in the form of a world file. Tokens and stream keys are exported as SHA-256 (D-263). */
-export function exportWorld(world: OpenWorld, registry: Registry, { secrets = false }: ExportOptions = {}): Promise<Record<string, unknown>> {
+export function exportWorld(
+  world: OpenWorld,
+  registry: Registry,
+  { secrets = false, hashes = true }: ExportOptions = {},
+): Promise<Record<string, unknown>> {
+  const shown = (section: WorldSection, entry: WorldEntry): WorldEntry =>
+    secrets ? entry : hashes ? (section.secrets?.without(entry) ?? entry) : withoutSecrets(section, entry);
   return world.database.snapshot(async (reader) => {
     const file: Record<string, unknown> = { clock: { now: unixSeconds(world.clock), frozen: world.clock.isFrozen }, profile: world.profile };
     if (world.calendar !== standardCalendar) file.versions = entryOf(world.calendar);
@@ -256,10 +268,11 @@ export function exportWorld(world: OpenWorld, registry: Registry, { secrets = fa
       const entries: WorldEntry[] = [];
       await eachPage(
         (page) => section.list(reader, page, world),
-        (entry) => entries.push(secrets ? entry : (section.secrets?.without(entry) ?? entry)),
+        (entry) => entries.push(shown(section, entry)),
       );
       if (entries.length > 0) file[section.key] = entries;
     }
+    if (!hashes) return file;
     const tokens: Record<string, unknown>[] = [];
     const all: Parameters<typeof tokenToEntry>[0][] = [];
     await eachPage(

@@ -1,0 +1,36 @@
+/** Hides the parts of web addresses in which receivers keep secrets: the query, the fragment, and a name and password before the host. */
+import { trimmedEnd } from "../text.ts";
+import { HIDDEN } from "./redaction.ts";
+
+/** The beginning of an address, plain, in JSON with escaped slashes, or percent-encoded any number of times, up to a character that no address has. */
+const ADDRESS = /https?(?::|%(?:25)*3a)[^\s"'<>]+/gi;
+/** The query or the fragment begins here: also escaped in JSON, or percent-encoded. */
+const QUERY = /[?#]|\\u003f|%(?:25)*3f|%(?:25)*23/i;
+const AUTHORITY = /^https?(?::|%(?:25)*3a)(?:\\?\/|%(?:25)*2f){2}/i;
+const SLASH = /\/|%(?:25)*2f/i;
+const AT = /@|%(?:25)*40/gi;
+
+/** An address that begins with `kept` stays as it is: links of the response itself, which hold no secret. */
+export const hideAddressSecrets = (text: string, kept?: string): string =>
+  text.replace(ADDRESS, (found) => (kept !== undefined && found.startsWith(`${kept}?`) ? found : hiddenIn(found)));
+
+function hiddenIn(found: string): string {
+  // An encoded address is the value of a form's field, and ends with it.
+  const end = /^https?:/i.test(found) ? -1 : found.indexOf("&");
+  const address = end === -1 ? found : found.slice(0, end);
+  const after = end === -1 ? "" : found.slice(end);
+  const query = QUERY.exec(address);
+  const plain = withoutUser(query === null ? address : address.slice(0, query.index));
+  if (query === null) return plain + after;
+  // The backslash of an escaped quote, in JSON that is a string of JSON.
+  const ending = address.slice(trimmedEnd(address, "\\").length);
+  return plain + query[0] + HIDDEN + ending + after;
+}
+
+function withoutUser(address: string): string {
+  const start = AUTHORITY.exec(address)?.[0].length ?? 0;
+  const slash = SLASH.exec(address.slice(start));
+  const authority = address.slice(start, slash === null ? undefined : start + slash.index);
+  const at = [...authority.matchAll(AT)].at(-1);
+  return at === undefined ? address : address.slice(0, start) + HIDDEN + address.slice(start + at.index);
+}
