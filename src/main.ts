@@ -26,6 +26,7 @@ import { unixSeconds } from "#kernel/clock";
 import { formatVersion } from "#kernel/versions";
 import { GuardedClient } from "#outbound/client";
 import { removeRecordings } from "#recordings/read-recording";
+import { DatabaseHealth } from "#storage/database-health";
 import { databasesIn } from "#storage/open";
 import { sharedKeys } from "#storage/sealing";
 import {
@@ -45,6 +46,7 @@ import {
 } from "#system";
 import { errorFields, type Log } from "#telemetry/log";
 import { LoopWatch } from "#telemetry/loop-watch";
+import { merged } from "#telemetry/merged-metrics";
 import { requestLines, workLog } from "#telemetry/request-lines";
 import { type MetricsReport, RequestMetrics } from "#telemetry/request-metrics";
 import { closeExported } from "./export-at-end.ts";
@@ -93,7 +95,8 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
   const registry = buildRegistry();
   const ingest = openLiveIngest(config, log, part !== "graph");
   const watch = loopWatch(log);
-  const worlds = await openWorlds(config, registry, log, watch.begin, ingest.recordings).catch(async (error: unknown) => {
+  const health = databaseHealth(log);
+  const worlds = await openWorlds(config, registry, log, watch.begin, health, ingest.recordings).catch(async (error: unknown) => {
     await ingest.stop();
     throw error;
   });
@@ -111,7 +114,8 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
     if (graph !== undefined) listeners.push(graph);
     const streaming = await listening("--rtmp-port", config.host, Number(config.rtmp_port ?? 0), () => ingest.open());
     const metrics = graph?.metrics ?? new RequestMetrics();
-    const readOwn = () => metrics.report(watch.report());
+    const readOwn = () => metrics.report(watch.report(), health.report());
+    const readAll = readMetrics === undefined ? readOwn : () => merged([readOwn(), readMetrics()]);
     const key = part === "graph" ? "" : controlKeyOf(config, randomSecret);
     const graphPort = graph?.port ?? config.port;
     const { server, stopAsked } = servedBy(config, graphPort);
@@ -120,7 +124,7 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
         ? undefined
         : await listening("--control-port", config.control_host, config.control_port, () =>
             serveControl({
-              ...controlOf(config, log, worlds, registry, key, readMetrics ?? readOwn, { server, ending: ending.signal }, graphPort),
+              ...controlOf(config, log, worlds, registry, key, readAll, { server, ending: ending.signal }, graphPort),
               ...{ host: config.control_host, port: config.control_port, pages: pageGuardOf(config) },
               certificate,
             }),
@@ -203,6 +207,15 @@ function listenGraph(
   });
 }
 
+const databaseHealth = (log: Log): DatabaseHealth =>
+  new DatabaseHealth({
+    nowMs: realNowMs,
+    onSeen: ({ kind, text, cause, count, since_ms }) =>
+      log.error({ problem: kind, cause, failed: count, since: new Date(since_ms).toISOString() }, `a problem of the database: ${text}`),
+    onEnded: ({ kind, count, since_ms }) =>
+      log.info({ problem: kind, failed: count, since: new Date(since_ms).toISOString() }, "a problem of the database ended"),
+  });
+
 function loopWatch(log: Log): LoopWatch {
   return new LoopWatch({
     nowMs: monotonicMs,
@@ -217,6 +230,7 @@ async function openWorlds(
   registry: Registry,
   log: Log,
   workBegins: WorkObserver["workBegins"],
+  health: DatabaseHealth,
   recordings?: string,
 ): Promise<Worlds> {
   const rateLimits = { app_calls_per_hour: config.app_calls_per_hour, page_calls_per_hour: config.page_calls_per_hour };
@@ -225,7 +239,7 @@ async function openWorlds(
   const ports = registry.openPorts();
   const outbound = new GuardedClient({ rules: { isSandbox: config.sandbox, allowed: config.allow_callback } });
   const keys = sharedKeys(keyRingOf(config, randomKey), async () => (await worlds).hasMore());
-  const databases = await databasesIn(config.data, migrationsOf(registry));
+  const databases = await databasesIn(config.data, migrationsOf(registry), health);
   const worlds = Worlds.open({
     databases,
     newMemory: () => newWorldMemory({ faults, rateLimits }),
@@ -271,6 +285,7 @@ function controlOf(
       describeServer: (hostname) => describeServer(config, hostname, graphPort, worlds.default.streaming),
       mintTokenValue: tokenValue,
       onTokenCopied: (token, copy) => log.info({ token, copy }, "a short-lived copy of a token was created"),
+      databaseProblems: () => readMetrics().database.problems,
       onTimeMoved: [(moved) => moved.work.runDue()],
       realTime: { nowMs: realNowMs, monotonicMs, sleepMs },
       onKeyReplaced: (oldHash, replacing) => keepReplacedKey(config, (kept) => hashOf(kept) === oldHash, replacing),
@@ -296,7 +311,7 @@ export interface ControlAlone {
 export async function startControlAlone(config: Config, log: Log, key = randomSecret(KEY_BYTES)): Promise<ControlAlone> {
   const registry = buildRegistry();
   // It serves one command, which waits for it.
-  const worlds = await openWorlds(config, registry, log, () => {});
+  const worlds = await openWorlds(config, registry, log, () => {}, databaseHealth(log));
   try {
     const special = { server: servedBy(config, config.port).server, ending: new AbortController().signal };
     const app = controlApp(controlOf(config, log, worlds, registry, key, () => new RequestMetrics().report(), special));

@@ -100,9 +100,9 @@ const messageOf = (kind: string): Promise<{ kind: string }> =>
 
 const send = (message: WorkerMessage): void => void process.send?.(message);
 
-/** Reports the requests since the last report, if there are any. */
+/** Reports the requests since the last report, if there are any, and changes of the database's problems. */
 function reporter({ worlds, readMetrics }: RunningPlaza): () => void {
-  let reportedCount = 0;
+  let reportedCount = "";
   /** How many requests of a world were reported. The log exists as long as the world, also while the world is idle. */
   const reported = new WeakMap<RequestLog, number>();
   const newOf = (world: OpenWorld): SeenInWorld => {
@@ -113,8 +113,10 @@ function reporter({ worlds, readMetrics }: RunningPlaza): () => void {
   return () => {
     const report = readMetrics();
     const requestCount = Object.values(report.operations).reduce((sum, { requests }) => sum + requests, 0);
-    if (requestCount === reportedCount) return;
-    reportedCount = requestCount;
+    const { problems, failures } = report.database;
+    const count = `${requestCount} ${problems.length} ${Object.values(failures).join()}`;
+    if (count === reportedCount) return;
+    reportedCount = count;
     const seen = [...worlds.open()].map(newOf).filter(({ requests }) => requests.length > 0);
     send({ kind: "served", metrics: report, worlds: seen });
   };

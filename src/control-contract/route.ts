@@ -5,6 +5,7 @@ import type { Registry } from "#graph/contract/registry";
 import type { Worlds } from "#graph/worlds/hosting/worlds";
 import type { OpenWorld } from "#graph/worlds/open-world";
 import type { NodeId } from "#kernel/ids";
+import type { DatabaseProblem } from "#storage/database-health";
 
 /** The addresses of the graph, by surface. */
 export interface ServerDescription {
@@ -38,6 +39,8 @@ export interface ControlDeps {
   onKeyReplaced?(oldHash: string, key: string): void;
   /** The server that serves this API. */
   readonly server: ServedBy;
+  /** Of all processes of the server, the newest state. */
+  databaseProblems(): readonly DatabaseProblem[];
   /** Aborted when the server begins to end: streams end with it. */
   readonly ending: AbortSignal;
 }

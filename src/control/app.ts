@@ -14,12 +14,14 @@ import { sectionsOf } from "#graph/worlds/file/import-export";
 import type { HeldWorld } from "#graph/worlds/hosting/world-slot";
 import { DEFAULT_WORLD } from "#graph/worlds/hosting/worlds.store";
 import { wholeResponse } from "#http/web";
-import { GraphError } from "#kernel/errors";
+import { BoundedMap } from "#kernel/bounded-map";
+import { GraphError, isUnreachable } from "#kernel/errors";
 import { InexactNumber, parseExactJson } from "#kernel/exact-json";
 import type { PageGuard } from "#kernel/page-guard";
 import { hideAddressSecrets } from "#kernel/redaction/addresses";
 import { isStorableText } from "#kernel/text";
 import type { Reader } from "#storage/database";
+import { isFatal } from "#storage/database-health";
 import type { MetricsReport } from "#telemetry/request-metrics";
 import { consoleFiles, consolePage, referenceFiles, referencePage } from "./console.ts";
 import { home, isBrowser } from "./home.ts";
@@ -130,14 +132,17 @@ function methodsAt(path: string, routes: readonly ControlRoute[]): string {
   return found.flatMap((route) => (values(route) === fewest ? route.method : [])).join(", ");
 }
 
-/** Ready if the database can be reached, so that a load balancer may send requests. */
-async function ready(c: Context, { worlds }: ControlDeps): Promise<Response> {
-  try {
-    await worlds.default.database.ping();
-    return json(c, { status: "ready" });
-  } catch {
-    return json(c, bodyOf(new ControlError("unavailable", "the database cannot be reached")), 503);
-  }
+/** Ready if requests can be served, so that a load balancer may send them. A full disk keeps nobody from reading (D-341). */
+async function ready(c: Context, { worlds, databaseProblems }: ControlDeps): Promise<Response> {
+  const isReached = await worlds.default.database.ping().then(
+    () => true,
+    () => false,
+  );
+  const problems = databaseProblems();
+  if (isReached && !problems.some(isFatal))
+    return json(c, { status: "ready", ...(problems.length === 0 ? {} : { problems: problems.map(({ kind }) => kind) }) });
+  const texts = problems.map(({ text, cause }) => `${text} (${cause})`);
+  return json(c, bodyOf(new ControlError("unavailable", texts.length === 0 ? "the database cannot be reached" : texts.join(" "))), 503);
 }
 
 /** The text of a response as the caller may see it. */
@@ -293,25 +298,49 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
+/** The database has no such key. */
+const NOT_STORED = Symbol("not stored");
+/** Somebody has a few. */
+const KNOWN_KEYS_MAX = 100;
+
 /** Finds the key of a request and its access: the configured key, or a stored one (D-170). */
 class ControlKeys {
   readonly #configured: string;
   readonly #reader: () => Reader;
   readonly #realNowMs: () => number;
+  /** What the database said last, by hash. */
+  readonly #known = new BoundedMap<string, ControlKeyRow | typeof NOT_STORED>(KNOWN_KEYS_MAX);
 
   constructor(configured: string, reader: () => Reader, realNowMs: () => number) {
     this.#configured = hashOf(configured);
     this.#reader = reader;
     this.#realNowMs = realNowMs;
+    // An operator may ask for the first time when the database cannot be reached.
+    void this.#find(this.#configured).catch(() => {});
   }
 
-  /** Undefined for an unknown or expired key. Rejects if the database cannot be reached. */
+  /**
+   * Undefined for an unknown or expired key. If the database cannot be reached, its last answer about the key counts (D-341); rejects if there is none.
+   */
   async find(value: string): Promise<CallerKey | undefined> {
     const hash = hashOf(value);
-    const stored = await findControlKey(this.#reader(), hash);
+    const stored = await this.#find(hash);
     // A replaced configured key is stored as well, with its end.
     if (stored !== undefined) return this.#isValid(stored) ? { hash, access: stored.access as CallerKey["access"], stored } : undefined;
     return timingSafeEqual(Buffer.from(hash), Buffer.from(this.#configured)) ? { hash, access: "full", stored: undefined } : undefined;
+  }
+
+  async #find(hash: string): Promise<ControlKeyRow | undefined> {
+    try {
+      const stored = await findControlKey(this.#reader(), hash);
+      if (stored !== undefined || hash === this.#configured) this.#known.set(hash, stored ?? NOT_STORED);
+      else this.#known.delete(hash);
+      return stored;
+    } catch (error) {
+      const known = this.#known.get(hash);
+      if (known === undefined || !isUnreachable(error)) throw error;
+      return known === NOT_STORED ? undefined : known;
+    }
   }
 
   #isValid({ expires_ms }: ControlKeyRow): boolean {

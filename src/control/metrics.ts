@@ -3,6 +3,7 @@
  * only formats them. A metrics library would have to observe each request, and costs 45 ms and 14 MB when it is loaded.
  */
 import type { OpenWorld } from "#graph/worlds/open-world";
+import type { DatabaseReport } from "#storage/database-health";
 import { monotonicMs, sleepMs } from "#system";
 import type { LoopReport } from "#telemetry/loop-watch";
 import { DURATION_EDGES_MS, type MetricsReport } from "#telemetry/request-metrics";
@@ -43,6 +44,7 @@ export async function metricsText(metrics: MetricsReport, worlds: Iterable<OpenW
   writeLoop(page, metrics.loop);
   const all = [...worlds];
   await writeDatabases(page, all);
+  writeProblems(page, metrics.database);
   writeWebhooks(page, all);
   await writeCallbacks(page, all);
   writeEncoders(page, all);
@@ -167,6 +169,14 @@ function writeLoop(page: Page, { lagP99Ms, holds }: LoopReport): void {
   for (const { work, count } of holds) page.sample("plaza_event_loop_holds_total", { work }, count);
   page.metric("plaza_event_loop_longest_hold_seconds", "gauge", "The longest of them.");
   for (const { work, longestMs } of holds) page.sample("plaza_event_loop_longest_hold_seconds", { work }, longestMs / 1000);
+}
+
+/** D-341. */
+function writeProblems(page: Page, { problems, failures }: DatabaseReport): void {
+  page.metric("plaza_database_problem", "gauge", "1 while the database has this problem; the log and the alerts describe it.");
+  for (const { kind } of problems) page.sample("plaza_database_problem", { problem: kind }, 1);
+  page.metric("plaza_database_failures_total", "counter", "Operations that failed because of a problem of the database.");
+  for (const [problem, count] of Object.entries(failures)) page.sample("plaza_database_failures_total", { problem }, count);
 }
 
 async function lagMs(): Promise<number> {

@@ -237,6 +237,8 @@ const retryLater = (seconds: number, problem: string): GraphError =>
 export const databaseUnreachable = (): GraphError =>
   new GraphError("databaseUnreachable", "(#2) Service temporarily unavailable", { headers: { "retry-after": "1" } });
 
+export const isUnreachable = (error: unknown): boolean => error instanceof GraphError && error.errorName === "databaseUnreachable";
+
 export const internalError = (): GraphError => new GraphError("internalError", "An unknown error occurred");
 
 export const handshakeFailed = (problem: string): GraphError => new GraphError("handshakeFailed", `(#2200) Callback verification failed: ${problem}`);

@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Database, Databases, FeatureMigrations } from "./database.ts";
+import { DatabaseHealth } from "./database-health.ts";
 
 export interface DatabaseOptions {
   /** A folder, `:memory:`, or `postgres://…` (docs/operating/start.md). */
@@ -46,8 +47,8 @@ export async function backUpWorlds(folder: string, to: string): Promise<void> {
 }
 
 /** Loads only the driver that is used. */
-export async function databasesIn(data: string, migrations: readonly FeatureMigrations[]): Promise<Databases> {
-  if (isPostgres(data)) return new (await import("./postgres/databases.ts")).PostgresDatabases(data, migrations);
+export async function databasesIn(data: string, migrations: readonly FeatureMigrations[], health = new DatabaseHealth()): Promise<Databases> {
+  if (isPostgres(data)) return new (await import("./postgres/databases.ts")).PostgresDatabases(data, migrations, health);
   const [{ openIn }, { placeOf }, { removeSqlite }] = await Promise.all([
     import("./sqlite/open.ts"),
     import("./sqlite/place.ts"),
@@ -57,7 +58,7 @@ export async function databasesIn(data: string, migrations: readonly FeatureMigr
   return {
     async open(world) {
       requireWorldName(world);
-      return openIn(place, { world, migrations });
+      return openIn(place, { world, migrations, health });
     },
     async remove(world) {
       requireWorldName(world);

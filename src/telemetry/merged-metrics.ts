@@ -1,4 +1,5 @@
 /** Adds up the metrics of several processes for `/metrics`. */
+import { mergedReports } from "#storage/database-health";
 import type { HoldsOfWork } from "./loop-watch.ts";
 import type { MetricsReport, OperationMetrics, TurnedAway } from "./request-metrics.ts";
 
@@ -12,6 +13,7 @@ export const merged = (reports: readonly MetricsReport[]): MetricsReport => ({
   turnedAway: mergedTurnedAway(reports),
   operations: mergedOperations(reports),
   loop: { lagP99Ms: Math.max(0, ...reports.map(({ loop }) => loop.lagP99Ms)), holds: mergedHolds(reports) },
+  database: mergedReports(reports.map(({ database }) => database)),
 });
 
 function mergedHolds(reports: readonly MetricsReport[]): HoldsOfWork[] {

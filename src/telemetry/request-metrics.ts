@@ -1,4 +1,5 @@
 /** Counts and durations of requests by operation. Counting is cheap enough for every request. `/metrics` reads them. */
+import { type DatabaseReport, NO_REPORT } from "#storage/database-health";
 import { type LoopReport, UNWATCHED } from "./loop-watch.ts";
 
 /** Upper edges in ms: a read takes less than 1 ms, a durable write 2 to 5, a handshake up to 10,000 (D-61). */
@@ -42,6 +43,7 @@ export interface MetricsReport {
   readonly turnedAway: readonly TurnedAway[];
   readonly operations: Readonly<Record<string, Readonly<OperationMetrics>>>;
   readonly loop: LoopReport;
+  readonly database: DatabaseReport;
 }
 
 /** Limits the memory during a flood by many apps. Further apps count as `others`. */
@@ -94,8 +96,8 @@ export class RequestMetrics {
     return this.#operations;
   }
 
-  report(loop: LoopReport = UNWATCHED): MetricsReport {
+  report(loop: LoopReport = UNWATCHED, database: DatabaseReport = NO_REPORT): MetricsReport {
     const { inFlight, waiting, connections } = this;
-    return { inFlight, waiting, connections, turnedAway: this.turnedAwayByApp(), operations: Object.fromEntries(this.#operations), loop };
+    return { inFlight, waiting, connections, turnedAway: this.turnedAwayByApp(), operations: Object.fromEntries(this.#operations), loop, database };
   }
 }

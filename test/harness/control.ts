@@ -89,6 +89,7 @@ export async function openControl(options: PlazaOptions = {}, more: Partial<Cont
       describeServer: () => DESCRIBED,
       mintTokenValue: tokenValue,
       onTimeMoved: [],
+      databaseProblems: () => [],
       ...{ server: SERVED, ending: new AbortController().signal },
       realTime: { nowMs: () => plaza.time.realMs, monotonicMs, sleepMs },
       ...more,

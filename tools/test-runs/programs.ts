@@ -37,6 +37,13 @@ export const programs = {
     packages: ["nginx", "libnginx-mod-rtmp"],
     elsewhere: "run these tests on Debian",
   },
+  tmpfs: {
+    title: "the right to mount a small disk",
+    commands: ["mount", "umount"],
+    probe: ["sh", "-c", "d=$(mktemp -d) && mount -t tmpfs -o size=1m tmpfs $d && umount $d && rmdir $d"],
+    packages: ["mount"],
+    elsewhere: "run these tests as root on Linux",
+  },
   patroni: {
     title: "Patroni and etcd",
     commands: ["patroni", "etcd", "ps"],

@@ -93,8 +93,19 @@ describe("of a server", () => {
     const without = await found({ ...given, data: ":memory:" });
     expect([without.code, ...without.about("server")]).toEqual([
       1,
-      "problem  server: process 7 serves http://g, but cannot reach its database; see its log",
+      "problem  server: process 7 serves http://g, but cannot use its database; see its log",
     ]);
+    const damaged = controlStub(({ path }) =>
+      path.endsWith("/alerts")
+        ? {
+            data: [
+              { kind: "database_disk_full", level: "error", text: "The disk is full." },
+              { kind: "fault", level: "notice", text: "a fault" },
+            ],
+          }
+        : respond({})({ path }),
+    );
+    expect((await found({ ...damaged.given, data: ":memory:" })).about("database")).toEqual(["problem  database: The disk is full."]);
     const refusing = controlStub(() => Response.json({ error: { message: "the control key is wrong" } }, { status: 401 }));
     const refused = await found({ ...refusing.given, data: ":memory:" });
     expect([refused.code, ...refused.about("server")]).toEqual([1, "problem  server: the control key is wrong"]);

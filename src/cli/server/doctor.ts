@@ -68,13 +68,14 @@ async function serverOf(given: Given, findings: Finding[]): Promise<ServerStatus
   }
 }
 
-function serverFindings({ pid, base_url, ready, version: running, callbacks }: ServerStatus): Finding[] {
+function serverFindings({ pid, base_url, ready, version: running, callbacks, alerts }: ServerStatus): Finding[] {
   const findings = [
     ready
       ? ok(`server: process ${pid} serves ${base_url}`)
-      : problem(`server: process ${pid} serves ${base_url}, but cannot reach its database; see its log`),
+      : problem(`server: process ${pid} serves ${base_url}, but cannot use its database; see its log`),
   ];
   if (running !== version) findings.push(warning(`server: it is version ${running}, and this command is ${version}: restart the server`));
+  findings.push(...alerts.filter(({ kind }) => kind.startsWith("database_")).map(({ text }) => problem(`database: ${text}`)));
   for (const { url, status } of callbacks)
     findings.push(warning(`webhooks: the callback ${url} is ${status}; plaza deliveries list --callback ${url} shows why`));
   return findings;

@@ -71,15 +71,16 @@ test("--json is one line with all of it", async () => {
   });
 });
 
-test("a server without its database says so, is asked nothing that it cannot know, and is a failure", async () => {
+test("D-341: a server without its database says so and why, is asked nothing that it cannot know, and is a failure", async () => {
   const { given, asked } = controlStub(responses({}, false));
   const streams = written();
   expect(await status(given)).toBe(1);
-  expect(streams.out).toStartWith("Plaza 1.2.3 runs, but its database cannot be reached\n  process");
-  expect(asked.map(({ path }) => path)).toEqual(["/v1/server", "/readyz"]);
+  expect(streams.out).toStartWith("Plaza 1.2.3 runs, but it cannot use its database\n  process");
+  expect(asked.map(({ path }) => path)).toEqual(["/v1/server", "/readyz", "/v1/worlds/default/alerts"]);
+  expect(streams.out).toContain("  notice       a \\u001b[31mfault\n");
   Object.assign(streams, { out: "" });
   expect(await status({ ...given, json: true })).toBe(1);
-  expect(JSON.parse(streams.out)).toMatchObject({ ready: false, worlds: [], callbacks: [], alerts: [] });
+  expect(JSON.parse(streams.out)).toMatchObject({ ready: false, worlds: [], callbacks: [], alerts: ALERTS });
 });
 
 test("no server on the data, and one that refuses, are one line and a failure", async () => {

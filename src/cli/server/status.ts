@@ -31,7 +31,7 @@ export async function statusOf(control: ControlRequests): Promise<ServerStatus> 
   const worlds = ready ? (await control.request("GET", "/v1/worlds")).data : [];
   const callbacks = ready ? ((await control.request("GET", `callbacks?limit=${CALLBACKS_MAX}`)).data as ServerStatus["callbacks"]) : [];
   const broken = callbacks.filter(({ status: health }) => health !== "working").map(({ url, status: health }) => ({ url, status: health }));
-  const alerts = ready ? (await control.request("GET", "alerts")).data : [];
+  const alerts = (await control.request("GET", "alerts")).data;
   return { ...server, control_url: `${control.url}/v1`, ready, worlds, callbacks: broken, alerts };
 }
 
@@ -62,7 +62,7 @@ function linesOf({
 }: ServerStatus): string[] {
   const many = processes === 1 ? "" : `, ${processes} processes`;
   return [
-    `Plaza ${version} ${ready ? "runs" : "runs, but its database cannot be reached"}`,
+    `Plaza ${version} ${ready ? "runs" : "runs, but it cannot use its database"}`,
     `  process      ${pid}, since ${timeText(started_at)}${many}`,
     `  graph        ${base_url}`,
     `  control API  ${control_url}`,

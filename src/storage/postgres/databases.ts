@@ -4,6 +4,7 @@
  */
 import type { Client } from "pg";
 import type { Database, Databases, FeatureMigrations } from "../database.ts";
+import { DatabaseHealth } from "../database-health.ts";
 import { translated } from "./failures.ts";
 import { migratePostgres } from "./migrations.ts";
 import { openPostgres, PostgresDatabase } from "./open.ts";
@@ -22,6 +23,7 @@ const schemaOf = (world: string): string => `plaza_${world}`;
 export class PostgresDatabases implements Databases {
   readonly #url: string;
   readonly #migrations: readonly FeatureMigrations[];
+  readonly #health: DatabaseHealth;
   #first: PostgresDatabase | undefined;
   #shared: Pool | undefined;
   /** The worlds that this process is creating, and the session that holds their locks. */
@@ -29,16 +31,19 @@ export class PostgresDatabases implements Databases {
   #making: Promise<Client> | undefined;
   #lastAsked: Promise<unknown> = Promise.resolve();
 
-  constructor(url: string, migrations: readonly FeatureMigrations[]) {
+  constructor(url: string, migrations: readonly FeatureMigrations[], health = new DatabaseHealth()) {
     this.#url = url;
+    this.#health = health;
     this.#migrations = migrations;
   }
 
   /** The first one that is opened is closed last. */
   async open(world: string): Promise<Database> {
     if (this.#first === undefined) {
-      const url = this.#url;
-      this.#first = await openPostgres({ url, schema: schemaOf(world), migrations: this.#migrations, onClosed: () => this.#shared?.end() });
+      this.#first = await openPostgres({
+        ...{ url: this.#url, schema: schemaOf(world), migrations: this.#migrations, health: this.#health },
+        onClosed: () => this.#shared?.end(),
+      });
       return this.#first;
     }
     return this.#openFurther(this.#first, schemaOf(world));
@@ -51,7 +56,7 @@ export class PostgresDatabases implements Databases {
     try {
       await migratePostgres(server, this.#migrations);
       const database = new PostgresDatabase({
-        ...{ schema, pool: this.#shared, migrations: this.#migrations },
+        ...{ schema, pool: this.#shared, migrations: this.#migrations, health: this.#health },
         processNumber: () => first.processNumber,
         confirm: () => first.confirm(),
         end: async () => channel?.leave(schema),

@@ -9,7 +9,8 @@
  * slot and number. A gap in the numbers of a slot, or a number in the table that no notification had, means that a notification was lost.
  */
 import type { Client } from "pg";
-import { isUndefinedTable } from "./failures.ts";
+import { DatabaseHealth } from "../database-health.ts";
+import { isUndefinedTable, problemKindOf } from "./failures.ts";
 import { ProcessNumber } from "./process-number.ts";
 import type { Server } from "./server.ts";
 
@@ -36,6 +37,7 @@ interface Followed {
 
 export class FactChannel {
   readonly #server: Server;
+  readonly #health: DatabaseHealth;
   /** By schema. */
   readonly #followed = new Map<string, Followed>();
   readonly #timer: ReturnType<typeof setInterval>;
@@ -48,16 +50,17 @@ export class FactChannel {
   #isConnecting = false;
   #isClosed = false;
 
-  private constructor(server: Server, onFact: OnFact) {
+  private constructor(server: Server, onFact: OnFact, health: DatabaseHealth) {
     this.#server = server;
+    this.#health = health;
     this.#followed.set(server.schema, { onFact, generations: new Map() });
     // A timer, because only a query finds a lost notification. It does not keep the program running.
     this.#timer = setInterval(() => this.#tick(), POLL_MS);
     this.#timer.unref();
   }
 
-  static async open(server: Server, onFact: OnFact): Promise<FactChannel> {
-    const channel = new FactChannel(server, onFact);
+  static async open(server: Server, onFact: OnFact, health = new DatabaseHealth()): Promise<FactChannel> {
+    const channel = new FactChannel(server, onFact, health);
     try {
       await channel.#connect();
       return channel;
@@ -182,6 +185,7 @@ export class FactChannel {
     this.#inTurn(() => this.#poll(client)).then(
       () => {
         this.#silentPolls = 0;
+        this.#health.worked(false);
       },
       // The connection's error event reports the cause.
       () => {},
@@ -210,7 +214,7 @@ export class FactChannel {
     this.#isConnecting = true;
     this.#connect()
       // The next tick tries again; until then requests get their own errors from the pool.
-      .catch(() => {})
+      .catch((error: unknown) => this.#health.failed(problemKindOf(error) ?? "unreachable", error))
       .finally(() => {
         this.#isConnecting = false;
       });

@@ -1,6 +1,7 @@
 /** Translates errors of PostgreSQL and the system for callers. */
 import { databaseUnreachable } from "#kernel/errors";
 import { NotOneRow } from "../database.ts";
+import type { ProblemKind } from "../database-health.ts";
 
 /** Codes of the system: no listener, broken connection, unknown name. */
 const SYSTEM_CODES = new Set([
@@ -15,6 +16,14 @@ const SYSTEM_CODES = new Set([
   "ENOTFOUND",
   "EAI_AGAIN",
 ]);
+
+/** All connections of the pool were in use for too long. */
+export class NoConnection extends Error {
+  constructor(connections: number, ms: number) {
+    super(`none of the ${connections} connections of this process became free within ${ms / 1_000} s`);
+    this.name = "NoConnection";
+  }
+}
 
 /** A server that takes no writes: a standby, or a primary that was demoted. The address leads to another server, now or in a moment. */
 export class NotPrimary extends Error {
@@ -65,6 +74,24 @@ export const isTransient = (error: unknown): boolean => isRetryable(error) || is
 
 /** D-21: failures of the database, including lack of resources (53) and I/O errors (58), become one error; others are unchanged. */
 export function translated(error: unknown): unknown {
-  if (isConnectionFailure(error) || /^5[38]/.test(codeOf(error))) return Object.assign(databaseUnreachable(), { cause: error });
+  if (isConnectionFailure(error) || error instanceof NoConnection || /^5[38]/.test(codeOf(error)))
+    return Object.assign(databaseUnreachable(), { cause: error });
   return error;
+}
+
+/** 53100 disk full; 53200 out of memory; 53300 too many connections; class 58: errors of the system; XX001 and XX002: damaged data. */
+const KINDS: readonly (readonly [RegExp, ProblemKind])[] = [
+  [/^53100$/, "disk_full"],
+  [/^53200$/, "no_memory"],
+  [/^53/, "no_connection"],
+  [/^58/, "disk_error"],
+  [/^XX00[12]$/, "file_damaged"],
+];
+
+/** Undefined: the error is not a problem of the database. */
+export function problemKindOf(error: unknown): ProblemKind | undefined {
+  if (error instanceof NoConnection) return "no_connection";
+  if (isTimeout(error)) return "too_slow";
+  const code = codeOf(error);
+  return KINDS.find(([codes]) => codes.test(code))?.[1] ?? (isConnectionFailure(error) ? "unreachable" : undefined);
 }

@@ -1,9 +1,10 @@
 /** PostgreSQL as a `Database`: a world is a schema, a write is a transaction, and several processes can share it. */
 import { type Database, type FeatureMigrations, type Reader, runAction, type SavedState, type Transaction } from "../database.ts";
+import { DatabaseHealth } from "../database-health.ts";
 import { type Row, type Sql, sql } from "../sql.ts";
 import { rollback } from "./ends.ts";
 import { FactChannel } from "./fact-channel.ts";
-import { isConnectionFailure, isRetryable, isStalePlan, isTimeout, translated } from "./failures.ts";
+import { isConnectionFailure, isRetryable, isStalePlan, isTimeout, problemKindOf, translated } from "./failures.ts";
 import { Groups, Undone } from "./groups.ts";
 import { migratePostgres } from "./migrations.ts";
 import { Pool, type PoolConnection } from "./pool.ts";
@@ -18,6 +19,8 @@ export interface PostgresOptions {
   readonly migrations: readonly FeatureMigrations[];
   /** Maximum number of connections besides the dedicated one; they are opened on demand. */
   readonly poolSize?: number;
+  /** Left out: nobody reads it. */
+  readonly health?: DatabaseHealth;
   /** Called when the database is closed. */
   onClosed?(): Promise<void> | undefined;
 }
@@ -30,14 +33,27 @@ const ATTEMPTS_MAX = 5;
 const SCHEMA = /^[A-Za-z_][A-Za-z0-9_-]{0,62}$/;
 
 /** Errors: `databaseUnreachable`, `WrongAddress`, `UnknownMigration`, `MigrationFailed`, and PostgreSQL's own (a wrong password, a missing right). */
-export async function openPostgres({ url, schema, migrations, poolSize = POOL_SIZE, onClosed }: PostgresOptions): Promise<PostgresDatabase> {
+export async function openPostgres({
+  url,
+  schema,
+  migrations,
+  poolSize = POOL_SIZE,
+  health = new DatabaseHealth(),
+  onClosed,
+}: PostgresOptions): Promise<PostgresDatabase> {
   if (!SCHEMA.test(schema)) throw new RangeError(`not a schema name: ${schema}`);
   const server = new Server(url, schema);
   try {
     await migratePostgres(server, migrations, (client) => server.refuseSharedSessions(client));
     const pool = new Pool(server, poolSize);
-    const database = new PostgresDatabase({ schema, pool, migrations, end: async () => void (await Promise.all([pool.end(), onClosed?.()])) });
-    database.channel = await FactChannel.open(server, database.emit);
+    const database = new PostgresDatabase({
+      schema,
+      pool,
+      migrations,
+      health,
+      end: async () => void (await Promise.all([pool.end(), onClosed?.()])),
+    });
+    database.channel = await FactChannel.open(server, database.emit, health);
     return database;
   } catch (error) {
     throw translated(error);
@@ -51,6 +67,7 @@ interface DatabaseParts {
   readonly schema: string;
   readonly pool: Pool;
   readonly migrations: readonly FeatureMigrations[];
+  readonly health: DatabaseHealth;
   /** Returns the process number, if another database of this process has the channel. */
   processNumber?(): number;
   /** Does the same for `confirm`. */
@@ -66,6 +83,7 @@ export class PostgresDatabase implements Database {
   readonly #states: PostgresStates;
   readonly #pool: Pool;
   readonly #groups: Groups;
+  readonly #health: DatabaseHealth;
   readonly #end: () => Promise<void>;
   readonly #processNumber: () => number;
   readonly #confirm: () => void;
@@ -76,10 +94,11 @@ export class PostgresDatabase implements Database {
   #whenIdle: (() => void)[] = [];
   #closing: Promise<void> | undefined;
 
-  constructor({ schema, pool, migrations, end, processNumber = () => 0, confirm = () => {} }: DatabaseParts) {
+  constructor({ schema, pool, migrations, health, end, processNumber = () => 0, confirm = () => {} }: DatabaseParts) {
     this.#schema = schema;
     this.#states = new PostgresStates(schema, migrations, (isolation, work) => this.#together(isolation, work));
     this.#pool = pool;
+    this.#health = health;
     this.#groups = new Groups(pool, schema, this.emit);
     this.#end = end;
     this.#processNumber = processNumber;
@@ -99,7 +118,9 @@ export class PostgresDatabase implements Database {
       for (let attempt = 1; ; ) {
         try {
           // A body has effects only through its tx, so it can run again, in a transaction of its own.
-          return await this.#groups.run(body, attempt > 1);
+          const result = await this.#groups.run(body, attempt > 1);
+          this.#health.worked(true);
+          return result;
         } catch (error) {
           const isUndone = error instanceof Undone;
           if (attempt === ATTEMPTS_MAX || !(isUndone || isRetryable(error))) throw error;
@@ -195,7 +216,10 @@ export class PostgresDatabase implements Database {
   }
 
   #read<R extends Row>(statement: Sql): Promise<R[]> {
-    return this.#run(() => this.#onConnection(async (connection) => (await connection.query<R>(statement)).rows));
+    return this.#run(() => this.#onConnection(async (connection) => (await connection.query<R>(statement)).rows)).then((rows) => {
+      this.#health.worked(false);
+      return rows;
+    });
   }
 
   /**
@@ -228,6 +252,8 @@ export class PostgresDatabase implements Database {
     try {
       return await work();
     } catch (error) {
+      const kind = problemKindOf(error);
+      if (kind !== undefined) this.#health.failed(kind, error);
       throw translated(error);
     } finally {
       if (--this.#running === 0) for (const resolve of this.#whenIdle.splice(0)) resolve();

@@ -1,7 +1,7 @@
 /** The connections of one `Database`. The driver pipelines statements on each. */
 import type { Client, QueryResult } from "pg";
-import { databaseUnreachable } from "#kernel/errors";
 import type { Row, Sql, SqlText } from "../sql.ts";
+import { NoConnection } from "./failures.ts";
 import { type Known, PipelinedQueries, type PipelinedQuery, type Result, type Statement } from "./pipelined-queries.ts";
 import { chooseSchema, type Server } from "./server.ts";
 import { numbered } from "./values.ts";
@@ -135,7 +135,7 @@ export class Pool {
       // Without this timer a hanging database would hang every request.
       const timer = setTimeout(() => {
         this.#waiting.splice(this.#waiting.indexOf(waiter), 1);
-        reject(databaseUnreachable());
+        reject(new NoConnection(this.#size, ACQUIRE_MS_MAX));
       }, ACQUIRE_MS_MAX);
       const waiter: Waiter = { schema, resolve, reject, timer };
       this.#waiting.push(waiter);

@@ -4,6 +4,7 @@ import { chmodSync, writeFileSync } from "node:fs";
 import { BoundedMap } from "#kernel/bounded-map";
 import { databaseUnreachable } from "#kernel/errors";
 import type { FeatureMigrations } from "../database.ts";
+import type { DatabaseHealth, ProblemKind } from "../database-health.ts";
 import { type Row, type Sql, type SqlText, type SqlValue, sql } from "../sql.ts";
 import { migrateSqlite, withoutLog } from "./empty-file.ts";
 import { haveSameMigrations, replaceContent, tablesOf } from "./replace-content.ts";
@@ -196,10 +197,28 @@ function checked(row: Row): Row {
 /** Codes of a database that is temporarily unusable (disk full, I/O error, locked); a wrong statement has others. */
 const OUTAGE = /^SQLITE_(FULL|IOERR|CANTOPEN|CORRUPT|NOTADB|BUSY|LOCKED|NOMEM|PROTOCOL)/;
 
-/** D-21: failures of the database become one error; other errors are unchanged. */
-export function translated(error: unknown): unknown {
-  if (error instanceof Error && "code" in error && typeof error.code === "string" && OUTAGE.test(error.code)) {
-    return Object.assign(databaseUnreachable(), { cause: error });
-  }
-  return error;
+const KINDS: Readonly<Record<string, ProblemKind>> = {
+  FULL: "disk_full",
+  IOERR: "disk_error",
+  CANTOPEN: "disk_error",
+  CORRUPT: "file_damaged",
+  NOTADB: "file_damaged",
+  BUSY: "locked",
+  LOCKED: "locked",
+  PROTOCOL: "locked",
+  NOMEM: "no_memory",
+};
+
+/** Undefined: the error is not a problem of the store. */
+export function problemKindOf(error: unknown): ProblemKind | undefined {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  return KINDS[OUTAGE.exec(code)?.[1] ?? ""];
+}
+
+/** D-21: failures of the store become one error, and are reported; other errors are unchanged. */
+export function translated(error: unknown, health: DatabaseHealth): unknown {
+  const kind = problemKindOf(error);
+  if (kind === undefined) return error;
+  health.failed(kind, error);
+  return Object.assign(databaseUnreachable(), { cause: error });
 }

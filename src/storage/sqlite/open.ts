@@ -2,6 +2,7 @@
 import { chmodSync, existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type Database, type FeatureMigrations, type Reader, runAction, type SavedState, StateOutdated, type Transaction } from "../database.ts";
+import { DatabaseHealth } from "../database-health.ts";
 import { sql } from "../sql.ts";
 import { Connection, translated } from "./connection.ts";
 import { emptyFile, migrateFile, placeFile } from "./empty-file.ts";
@@ -17,6 +18,8 @@ export interface SqliteOptions {
   /** Its file is `<folder>/<world>.sqlite`. */
   readonly world?: string;
   readonly migrations: readonly FeatureMigrations[];
+  /** Left out: nobody reads it. */
+  readonly health?: DatabaseHealth;
   /** Called after each commit with the number of writes in it; for metrics. */
   readonly onCommit?: (writes: number) => void;
 }
@@ -25,6 +28,7 @@ interface Files {
   readonly writer: Connection;
   openReader(): Connection;
   readonly states: StateFiles;
+  readonly health: DatabaseHealth;
   /** Called when the database is closed. */
   letGo(): void;
 }
@@ -34,7 +38,10 @@ export const openSqlite = ({ folder, ...options }: SqliteOptions & { readonly fo
   openIn(placeOf(folder), options);
 
 /** Errors: `FolderInUse`, `UnknownMigration`, `MigrationFailed`, and the system's own if the folder cannot be used. */
-export async function openIn(place: Place, { world = "default", migrations, onCommit }: SqliteOptions): Promise<Database> {
+export async function openIn(
+  place: Place,
+  { world = "default", migrations, health = new DatabaseHealth(), onCommit }: SqliteOptions,
+): Promise<Database> {
   const empty = await emptyFile(migrations);
   const letGo = place.hold(world);
   const { isDurable } = place;
@@ -47,7 +54,7 @@ export async function openIn(place: Place, { world = "default", migrations, onCo
     writer = Connection.open(file, { role: "writer", isDurable });
     if (!isNew) await writer.migrate(migrations);
     const openReader = (): Connection => Connection.open(file, { role: "reader", isDurable });
-    return new SqliteDatabase({ writer, openReader, states: new StateFiles(place, world), letGo }, migrations, onCommit);
+    return new SqliteDatabase({ writer, openReader, states: new StateFiles(place, world), health, letGo }, migrations, onCommit);
   } catch (error) {
     writer?.close();
     letGo();
@@ -75,13 +82,13 @@ class SqliteDatabase implements Database {
     this.#files = files;
     this.#migrations = migrations;
     this.#readingConnection = files.openReader();
-    this.reader = new CommittedReader(this.#readingConnection);
+    this.reader = new CommittedReader(this.#readingConnection, files.health);
     this.#queue = new WriteQueue(files.writer, {
       beforeCommit: () => this.reader.letGo(),
       onFact: (kind, key) => {
         for (const listener of this.#listeners) listener(kind, key);
       },
-      onCommit,
+      ...{ onCommit, health: files.health },
     });
   }
 
@@ -103,10 +110,10 @@ class SqliteDatabase implements Database {
       this.#snapshot ??= this.#files.openReader();
       this.#snapshot.execute("BEGIN");
     } catch (error) {
-      throw translated(error);
+      throw translated(error, this.#files.health);
     }
     let isOpen = true;
-    const inner = new ConnectionReader(this.#snapshot);
+    const inner = new ConnectionReader(this.#snapshot, this.#files.health);
     const check = () => {
       if (!isOpen) throw new Error("a snapshot was used after its body had ended");
     };
@@ -194,7 +201,7 @@ class SqliteDatabase implements Database {
     try {
       return work(writer);
     } catch (error) {
-      throw translated(error);
+      throw translated(error, this.#files.health);
     }
   }
 

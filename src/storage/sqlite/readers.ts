@@ -1,21 +1,24 @@
 /** The reader interface on a synchronous connection. */
 import type { Reader } from "../database.ts";
+import type { DatabaseHealth } from "../database-health.ts";
 import type { Row, Sql } from "../sql.ts";
 import { type Connection, translated } from "./connection.ts";
 
 /** Reads on a connection as promises. */
 export class ConnectionReader implements Reader {
   readonly #connection: Connection;
+  readonly #health: DatabaseHealth;
 
-  constructor(connection: Connection) {
+  constructor(connection: Connection, health: DatabaseHealth) {
     this.#connection = connection;
+    this.#health = health;
   }
 
   async get<R extends Row>(statement: Sql): Promise<R | undefined> {
     try {
       return this.#connection.get<R>(statement);
     } catch (error) {
-      throw translated(error);
+      throw translated(error, this.#health);
     }
   }
 
@@ -23,7 +26,7 @@ export class ConnectionReader implements Reader {
     try {
       return this.#connection.all<R>(statement);
     } catch (error) {
-      throw translated(error);
+      throw translated(error, this.#health);
     }
   }
 }
@@ -37,9 +40,11 @@ export class CommittedReader implements Reader {
   readonly #connection: Connection;
   readonly #begin: () => void;
   readonly #end: () => void;
+  readonly #health: DatabaseHealth;
 
-  constructor(connection: Connection) {
+  constructor(connection: Connection, health: DatabaseHealth) {
     this.#connection = connection;
+    this.#health = health;
     this.#begin = connection.prepare("BEGIN");
     this.#end = connection.prepare("COMMIT");
   }
@@ -73,6 +78,6 @@ export class CommittedReader implements Reader {
     } catch {
       // The read has failed and reports the error.
     }
-    return translated(error);
+    return translated(error, this.#health);
   }
 }

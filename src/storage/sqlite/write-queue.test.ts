@@ -1,6 +1,7 @@
 /** Groups on a bare connection: the announcements of a group that ran twice, and the state after a failed commit. */
 import { expect, test } from "bun:test";
 import { afterThisTest } from "#harness/cleanup";
+import { DatabaseHealth } from "../database-health.ts";
 import { sql } from "../sql.ts";
 import { Connection } from "./connection.ts";
 import { WriteQueue } from "./write-queue.ts";
@@ -20,6 +21,7 @@ function newQueue() {
       }
     },
     onFact: (kind, key) => facts.push(`${kind} ${key}`),
+    health: new DatabaseHealth(),
     onCommit: (writes) => commits.push(writes),
   });
   return {

@@ -8,6 +8,7 @@
  */
 import { databaseUnreachable } from "#kernel/errors";
 import { runAction, type Transaction } from "../database.ts";
+import type { DatabaseHealth } from "../database-health.ts";
 import { type Connection, translated } from "./connection.ts";
 import { SqliteTransaction } from "./transaction.ts";
 
@@ -17,6 +18,7 @@ const GROUP_MAX = 1_000;
 const GROUP_STATEMENTS_MAX = 5_000;
 
 export interface WriteQueueEvents {
+  readonly health: DatabaseHealth;
   /** Ends the readers' transactions, so that nobody reads an older state after a write is acknowledged. */
   beforeCommit(): void;
   onFact(kind: string, key: string): void;
@@ -112,6 +114,7 @@ export class WriteQueue {
       if (this.#connection.inTransaction) runAction(this.#rollback);
       const refused = outcomes.length === 0 ? group.length : outcomes.length;
       this.#waiting = [...group.slice(refused), ...this.#waiting];
+      translated(error, this.#events.health);
       const unreachable = Object.assign(databaseUnreachable(), { cause: error });
       for (const job of group.slice(0, refused)) job.reject(unreachable);
       return;
@@ -120,6 +123,7 @@ export class WriteQueue {
     }
     const taken = outcomes.length;
     if (taken < group.length) this.#waiting = [...group.slice(taken), ...this.#waiting];
+    if (outcomes.some(({ hasFailed }) => !hasFailed)) this.#events.health.worked(true);
     this.#events.onCommit?.(taken);
     this.#response(outcomes);
   }
@@ -191,7 +195,7 @@ export class WriteQueue {
     }
     for (const { job, transaction, hasFailed, result } of outcomes) {
       if (hasFailed) {
-        job.reject(translated(result));
+        job.reject(translated(result, this.#events.health));
         continue;
       }
       for (const action of transaction.actions) runAction(action);

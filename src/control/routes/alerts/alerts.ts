@@ -11,7 +11,9 @@ import type { OpenWorld } from "#graph/worlds/open-world";
 import type { RequestEntry } from "#graph/worlds/request-log";
 import type { World } from "#graph/worlds/world";
 import { unixSeconds } from "#kernel/clock";
+import { isUnreachable } from "#kernel/errors";
 import { formatVersion } from "#kernel/versions";
+import type { DatabaseProblem } from "#storage/database-health";
 import { type CallbackRow, listTroubled } from "#webhooks/callbacks/callbacks.store";
 import { isGone, isHeld } from "#webhooks/callbacks/health";
 import { countUnrouted, UNROUTED_MAX } from "#webhooks/history/retention.store";
@@ -24,27 +26,32 @@ export const ALERTS_EVERY_MS = 2_000;
 const alert = Type.Object({
   kind: Type.String({
     description:
-      "callback_paused, callback_failing, no_callback, version_ends, requests_failed, rate_limited, fault, clock_stopped, live_video, feed; others may come",
+      "database_ and a problem (unreachable, no_connection, too_slow, disk_full, disk_error, no_memory, locked, file_changed, file_damaged, stale_primary), callback_paused, callback_failing, no_callback, version_ends, requests_failed, rate_limited, fault, clock_stopped, live_video, feed; others may come",
   }),
   level: Type.Unsafe<Alert["level"]>({
     enum: [...alertLevels],
     description: "error: something is broken; warning: something is late or will break; notice: it is intended, but may surprise others",
   }),
-  of: Type.String({ description: "the id of the callback, app, fault, live video or feed, or the trace id of the request" }),
+  of: Type.String({ description: "the id of the callback, app, fault, live video or feed, the trace id of the request, or database" }),
   text: Type.String({ description: "the problem, its cause, and how it ends" }),
   time: Type.Optional(Type.Number({ description: "world time in Unix seconds: when it began, or for version_ends when the version ends" })),
 });
 
 /** The worst first. */
-export async function readAlerts({ deps: { registry }, world }: ControlRequest): Promise<{ data: readonly Alert[]; paging: object }> {
+export async function readAlerts({ deps, world }: ControlRequest): Promise<{ data: readonly Alert[]; paging: object }> {
+  const { registry } = deps;
   const requests = world.requests.entries();
   const found = await Promise.all([
     webhookAlerts(world),
     versionAlerts(world, registry, requests),
     clockAlerts(world),
     ...registry.features.map((feature) => feature.alerts?.(world) ?? []),
-  ]);
-  const all = [...found.flat(), ...requestAlerts(world, requests), ...faultAlerts(world)];
+  ]).catch((error: unknown) => {
+    // The alerts about the database are the ones that matter then.
+    if (isUnreachable(error)) return [];
+    throw error;
+  });
+  const all = [...deps.databaseProblems().map(databaseAlert), ...found.flat(), ...requestAlerts(world, requests), ...faultAlerts(world)];
   const rank = ({ level }: Alert): number => alertLevels.indexOf(level);
   return { data: all.sort((one, other) => rank(one) - rank(other)).slice(0, ALERTS_MAX), paging: {} };
 }
@@ -60,6 +67,12 @@ export const alertRoutes: readonly ControlRoute[] = [
         : readAlerts(request),
   }),
 ];
+
+/** D-341. Its time is real, so it is part of the text. */
+const databaseAlert = ({ kind, text, cause, count, since_ms }: DatabaseProblem): Alert => ({
+  ...{ kind: `database_${kind}`, level: "error", of: "database" },
+  text: `${text} ${countText(count, "met it")} since ${new Date(since_ms).toISOString()}; the last error: ${cause}`,
+});
 
 /** World time. Older requests are in the log of requests. */
 const RECENT_MS = 300_000;

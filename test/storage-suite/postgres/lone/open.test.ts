@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import { type Completion, LoneServer, type LoneSession } from "#harness/postgres/lone-server";
 import { nextTurn } from "#kernel/turns";
 import type { Transaction } from "#storage/database";
+import { DatabaseHealth } from "#storage/database-health";
 import { openPostgres, PostgresDatabase } from "#storage/postgres/open";
 import { Pool } from "#storage/postgres/pool";
 import { sql } from "#storage/sql";
@@ -27,7 +28,13 @@ function newDatabase(size = 8) {
   };
   const ends: string[] = [];
   const pool = new Pool(server.asServer, size);
-  const database = new PostgresDatabase({ schema: "own", pool, migrations: [], end: async () => void ends.push("end") });
+  const database = new PostgresDatabase({
+    schema: "own",
+    pool,
+    migrations: [],
+    health: new DatabaseHealth(),
+    end: async () => void ends.push("end"),
+  });
   /** Runs of a body, by the failure of each run. */
   const runsWith = async (completion: Completion, run = (body: (tx: Transaction) => Promise<unknown>): Promise<unknown> => database.write(body)) => {
     let runs = 0;

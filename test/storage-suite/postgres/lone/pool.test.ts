@@ -68,7 +68,7 @@ test("who waits in vain is refused, alone, and takes nothing that becomes free a
   expect(timeouts.map(({ ms }) => ms)).toEqual([5_000, 5_000, 5_000]);
   timeouts[1]?.fire();
   await nextTurn();
-  expect(waiting.map(({ state }) => state)).toEqual(["waits", expect.stringContaining("temporarily unavailable"), "waits"]);
+  expect(waiting.map(({ state }) => state)).toEqual(["waits", "none of the 1 connections of this process became free within 5 s", "waits"]);
   for (const at of [0, 2]) {
     pool.release(at === 0 ? used : (waiting[0]?.connection as PoolConnection));
     await nextTurn();

@@ -1,0 +1,139 @@
+/**
+ * The problems of a server's database, as its drivers meet them. The log, the alerts, `/readyz` and the metrics are made from this, so that
+ * they say the same (D-341).
+ */
+
+export type ProblemKind =
+  | "unreachable"
+  | "no_connection"
+  | "too_slow"
+  | "disk_full"
+  | "disk_error"
+  | "no_memory"
+  | "locked"
+  | "file_changed"
+  | "file_damaged"
+  | "stale_primary";
+
+/** The problem and what a person can do about it. */
+const SENTENCES: Readonly<Record<ProblemKind, string>> = {
+  unreachable: "The database cannot be reached, or no server of it accepts writes. Check that it runs; Plaza connects again by itself.",
+  no_connection:
+    "No connection to the database is free. Other programs use all that the server allows, or statements of Plaza take too long; see max_connections and pg_stat_activity.",
+  too_slow: "The database did not finish statements in time. They usually wait for a lock of another session; see pg_locks and pg_stat_activity.",
+  disk_full: "The disk of the database is full, and writes are refused. Free some space; nothing else is needed.",
+  disk_error: "The disk of the database returns errors. Check the disk and the system's log before you write further data to it.",
+  no_memory: "The database has too little memory. Give it more, or let fewer processes use it.",
+  locked: "Another program locks the database file. End that program.",
+  file_changed:
+    "Somebody deleted, replaced or changed the files of the database while the server used them. Nothing is read or written any more. Stop the server, restore the files from a backup, and start it again.",
+  file_damaged: "The database is damaged. Stop the server, and restore the data from a backup.",
+  stale_primary:
+    "A server of PostgreSQL accepts writes, but it is behind the one that Plaza used before, or not of its cluster. Plaza does not use it. Stop that server.",
+};
+
+export interface DatabaseProblem {
+  readonly kind: ProblemKind;
+  /** The sentences for people. */
+  readonly text: string;
+  /** The last error as the database or the system words it. */
+  readonly cause: string;
+  /** Unix ms of real time. */
+  readonly since_ms: number;
+  readonly last_ms: number;
+  /** Operations that failed because of it, since it began. */
+  readonly count: number;
+}
+
+export interface DatabaseReport {
+  readonly problems: readonly DatabaseProblem[];
+  /** Failed operations since the start. */
+  readonly failures: Readonly<Partial<Record<ProblemKind, number>>>;
+}
+
+export const NO_REPORT: DatabaseReport = { problems: [], failures: {} };
+
+interface HealthOptions {
+  /** Unix ms of real time. */
+  nowMs?(): number;
+  /** It began, or goes on: called once a minute. */
+  onSeen?(problem: DatabaseProblem): void;
+  onEnded?(problem: DatabaseProblem): void;
+}
+
+/** On an almost full disk, and below a limit of connections, some operations succeed between others that fail. */
+const QUIET_MS = 5_000;
+const SEEN_EVERY_MS = 60_000;
+/** These end with the process only. */
+const LASTING: readonly ProblemKind[] = ["file_changed", "file_damaged"];
+/** A read proves nothing about these. */
+const OF_WRITES: readonly ProblemKind[] = ["disk_full", "disk_error", "locked"];
+const CAUSE_CHARACTERS_MAX = 500;
+
+type Current = { -readonly [Key in keyof DatabaseProblem]: DatabaseProblem[Key] } & { seenMs: number };
+
+export class DatabaseHealth {
+  readonly #options: HealthOptions;
+  readonly #current = new Map<ProblemKind, Current>();
+  readonly #failures: Partial<Record<ProblemKind, number>> = {};
+
+  constructor(options: HealthOptions = {}) {
+    this.#options = options;
+  }
+
+  /** An operation failed. */
+  failed(kind: ProblemKind, error: unknown): void {
+    const nowMs = this.#nowMs();
+    this.#failures[kind] = (this.#failures[kind] ?? 0) + 1;
+    const cause = (error instanceof Error ? error.message : String(error)).slice(0, CAUSE_CHARACTERS_MAX);
+    const known = this.#current.get(kind);
+    const problem = known ?? { kind, text: SENTENCES[kind], cause, since_ms: nowMs, last_ms: nowMs, count: 0, seenMs: Number.NEGATIVE_INFINITY };
+    Object.assign(problem, { cause, last_ms: nowMs, count: problem.count + 1 });
+    this.#current.set(kind, problem);
+    if (nowMs - problem.seenMs < SEEN_EVERY_MS) return;
+    problem.seenMs = nowMs;
+    this.#options.onSeen?.(shown(problem));
+  }
+
+  /** An operation succeeded. Called for each, so it is cheap if there are no problems. */
+  worked(isWrite: boolean): void {
+    if (this.#current.size === 0) return;
+    const quietSinceMs = this.#nowMs() - QUIET_MS;
+    for (const problem of this.#current.values()) {
+      const { kind, last_ms } = problem;
+      if (last_ms > quietSinceMs || LASTING.includes(kind) || (OF_WRITES.includes(kind) && !isWrite)) continue;
+      this.#current.delete(kind);
+      this.#options.onEnded?.(shown(problem));
+    }
+  }
+
+  report(): DatabaseReport {
+    return { problems: [...this.#current.values()].map(shown), failures: { ...this.#failures } };
+  }
+
+  #nowMs(): number {
+    // The machine's clock, as in the log.
+    return this.#options.nowMs?.() ?? Date.now();
+  }
+}
+
+const shown = ({ seenMs: _, ...problem }: Current): DatabaseProblem => ({ ...problem });
+
+/** Of several processes on one database. */
+export function mergedReports(reports: readonly DatabaseReport[]): DatabaseReport {
+  const failures: Partial<Record<ProblemKind, number>> = {};
+  for (const [kind, count] of reports.flatMap((report) => Object.entries(report.failures)))
+    failures[kind as ProblemKind] = (failures[kind as ProblemKind] ?? 0) + count;
+  const byKind = Map.groupBy(
+    reports.flatMap(({ problems }) => problems),
+    ({ kind }) => kind,
+  );
+  const problems = [...byKind.values()].map((same) => {
+    const newest = same.reduce((one, other) => (other.last_ms > one.last_ms ? other : one));
+    return { ...newest, since_ms: Math.min(...same.map(({ since_ms }) => since_ms)), count: same.reduce((sum, { count }) => sum + count, 0) };
+  });
+  return { problems, failures };
+}
+
+/** Whether no request can be served because of it. If the disk is full, for example, reads still are. */
+export const isFatal = ({ kind }: DatabaseProblem): boolean => LASTING.includes(kind);
