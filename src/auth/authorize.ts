@@ -54,8 +54,8 @@ export async function authorize(policy: Policy, check: readonly AuthorizationChe
 }
 
 function scopesRefusal({ scopes }: Policy, { token }: PolicyInput): GraphError | undefined {
-  const missing = scopes.filter((scope) => !token.scopes.includes(scope));
-  return missing.length === 0 ? undefined : permissionMissing(missing);
+  const isMissing = (scope: string) => !token.scopes.includes(scope);
+  return scopes.some(isMissing) ? permissionMissing(scopes.filter(isMissing)) : undefined;
 }
 
 /**

@@ -20,8 +20,8 @@ const TOKEN_CHARACTERS_MAX = 1_000;
 
 export const hashOf = (secret: string): string => hash("sha256", secret);
 
-/** How many tokens are in use at the same time, at some 200 bytes each. */
-const HASHES_MAX = 2_000;
+/** As many as tokens are cached (`facts.ts`), at some 200 bytes each. */
+const HASHES_MAX = 10_000;
 
 export class Tokens {
   readonly #database: Database;
@@ -45,13 +45,17 @@ export class Tokens {
   }
 
   /** The token with that value, dead or alive. Undefined: it is unknown. */
-  async find(value: string): Promise<Token | undefined> {
-    if (value.length > TOKEN_CHARACTERS_MAX) return undefined;
+  find(value: string): Promise<Token | undefined> {
+    if (value.length > TOKEN_CHARACTERS_MAX) return Promise.resolve(undefined);
     const bar = value.indexOf("|");
     if (bar !== -1) return this.#findByAppSecret(value.slice(0, bar), value.slice(bar + 1), (id) => this.findApp(id));
     const hash = this.#hashes.get(value) ?? hashOf(value);
-    const token = await this.#tokens.get(hash, () => findTokenByHash(this.#database.reader, hash));
-    if (token !== undefined) this.#remember(value, hash);
+    return this.#tokens.get(hash, () => this.#load(value, hash));
+  }
+
+  async #load(value: string, hash: string): Promise<Token | undefined> {
+    const token = await findTokenByHash(this.#database.reader, hash);
+    if (token !== undefined) this.#hashes.set(detached(value), hash);
     return token;
   }
 
@@ -68,10 +72,6 @@ export class Tokens {
     const hash = this.#hashes.get(value);
     const token = this.alive(hash === undefined ? undefined : this.#tokens.peek(hash), "", nowSeconds);
     return token instanceof GraphError ? undefined : this.#apps.peek(token.app)?.id;
-  }
-
-  #remember(value: string, hash: string): void {
-    if (this.#hashes.get(value) === undefined) this.#hashes.set(detached(value), hash);
   }
 
   async revoke(tx: Transaction, hash: string, nowSeconds: number): Promise<void> {

@@ -116,8 +116,10 @@ export class RequestDispatcher {
     try {
       const read = taken instanceof Uint8Array && incoming.encoding === "gzip" ? this.#unpacked(taken, size, incoming) : taken;
       const bytes = read instanceof Promise ? await read : read;
-      if (bytes instanceof Uint8Array && bytes.length > SMALL_BODY_BYTES_MAX) await this.#longWork.next(bytes.length);
-      if (size > 0) incoming.destination.world.workBegins("read a body");
+      if (bytes instanceof Uint8Array && bytes.length > SMALL_BODY_BYTES_MAX) {
+        await this.#longWork.next(bytes.length);
+        incoming.destination.world.workBegins("read a body");
+      }
       body = bytes instanceof Uint8Array ? this.#parsed(bytes, incoming) : defectiveBody(bytes);
       const { deps, handleRequest } = this.#options;
       const responding = handleRequest(deps, incoming.destination.world, this.#requestOf(incoming, body, admitted));

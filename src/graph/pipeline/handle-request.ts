@@ -137,7 +137,7 @@ async function answer(incoming: Incoming, authenticated: Authenticated, progress
   // 11 Respond: the fields, then the changes back to the version that serves.
   story?.begin("respond");
   world.workBegins(operation);
-  return respond(incoming, versioned, handled, (part) => readPart(incoming, versioned, part));
+  return await respond(incoming, versioned, handled, (part) => readPart(incoming, versioned, part));
 }
 
 /**

@@ -23,7 +23,8 @@ export async function respond(incoming: Incoming, versioned: Versioned, handled:
   return withDebug(incoming, versioned, handled, incoming.registry.changes.downResponse(endpoint.access.operation, served.version, shown));
 }
 
-async function withFields(registry: Registry, handled: Handled, readPart: ReadPart): Promise<unknown> {
+/** The value, or a promise of it. */
+function withFields(registry: Registry, handled: Handled, readPart: ReadPart): unknown {
   switch (handled.kind) {
     case "node": {
       const { parsed, row } = handled;
@@ -32,7 +33,7 @@ async function withFields(registry: Registry, handled: Handled, readPart: ReadPa
     }
     case "list": {
       const { parsed, found } = handled;
-      return envelope(parsed, found, await itemsOf(sourceOf(parsed.request, readPart), parsed, found));
+      return listOf(sourceOf(parsed.request, readPart), parsed, found);
     }
     case "read":
       return handled.response;
@@ -59,13 +60,16 @@ async function projected(source: ProjectionSource, row: Row, projection: Project
   return response;
 }
 
-async function itemsOf(
-  source: ProjectionSource,
-  { request, served, projection, access }: ParsedList,
-  { rows }: ListResult<Row>,
-): Promise<Record<string, unknown>[]> {
-  if (projection.policy === access.policy && !projection.needsReads) return rows.map((row) => projectRow(request, row, projection));
-  if (projection.policy === access.policy) return projectRows(source, rows, projection);
+/** The items, or a promise of them. */
+function itemsOf(source: ProjectionSource, parsed: ParsedList, { rows }: ListResult<Row>): Items | Promise<Items> {
+  const { request, projection, access } = parsed;
+  if (projection.policy !== access.policy) return readableItems(source, parsed, rows);
+  return projection.needsReads ? projectRows(source, rows, projection) : rows.map((row) => projectRow(request, row, projection));
+}
+
+type Items = readonly Record<string, unknown>[];
+
+async function readableItems(source: ProjectionSource, { request, served, projection, access }: ParsedList, rows: readonly Row[]): Promise<Items> {
   const items: Record<string, unknown>[] = [];
   for (const row of rows) {
     const readable = await readableOf(projection, access, served.contract.nodeOf?.(row) ?? request.node, "refused");
@@ -74,8 +78,10 @@ async function itemsOf(
   return items;
 }
 
-function envelope({ request, served, name }: ParsedList, found: ListResult<Row>, data: readonly Record<string, unknown>[]): unknown {
+async function listOf(source: ProjectionSource, parsed: ParsedList, found: ListResult<Row>): Promise<unknown> {
+  const { request, served, name } = parsed;
   const { page, graphRequest, world } = request;
+  const data = await itemsOf(source, parsed, found);
   const isCursorsOnly = served.contract.cursorsOnly === true;
   const paging = pagingOf(found, { list: name, cursors: world.cursors, page, request: graphRequest, isCursorsOnly });
   return found.extras === undefined ? { data, paging } : { data, paging, ...found.extras };

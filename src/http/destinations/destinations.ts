@@ -78,18 +78,15 @@ export class Destinations {
   async find(host: string, path: string): Promise<Destination> {
     const named = namedWorld(path);
     const name = named?.name ?? this.#worldOfHost(host);
-    if (name === undefined) return this.#inFirst(host, path);
-    const mount = `/${WORLD_SEGMENT}/${name}`;
-    const entered = await this.#worlds.enter(name);
-    if (entered === undefined) return this.#inFirst(host, named === undefined ? mount + path : path);
+    const mount = name === undefined ? "" : `/${WORLD_SEGMENT}/${name}`;
+    const entered = name === undefined ? undefined : await this.#worlds.enter(name);
+    if (entered === undefined) {
+      // The first world is never deleted.
+      const first = (await this.#worlds.enter(DEFAULT_WORLD)) as EnteredWorld;
+      return destinationOf(first, this.#locationOf(host, "", named === undefined ? mount + path : path));
+    }
     if (named !== undefined) return destinationOf(entered, this.#locationOf(host, mount, path.slice(named.end)));
     return destinationOf(entered, this.#locationOf(host, this.#isHostKept ? "" : mount, path));
-  }
-
-  async #inFirst(host: string, path: string): Promise<Destination> {
-    // The first world is never deleted.
-    const entered = (await this.#worlds.enter(DEFAULT_WORLD)) as EnteredWorld;
-    return destinationOf(entered, this.#locationOf(host, "", path));
   }
 
   #locationOf(host: string, mount: string, path: string): Location {

@@ -101,9 +101,9 @@ export class Worlds {
   }
 
   /** For a request of the graph. Undefined: there is no such world. */
-  async enter(name: string): Promise<EnteredWorld | undefined> {
-    const slot = this.#slots.get(name) ?? (await this.#find(name));
-    return slot?.enter();
+  enter(name: string): Promise<EnteredWorld | undefined> {
+    const slot = this.#slots.get(name);
+    return slot === undefined ? this.#find(name).then((found) => found?.enter()) : slot.enter();
   }
 
   /** For a request of the control API. */
