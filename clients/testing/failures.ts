@@ -17,6 +17,7 @@ export class ControlRefusal extends Error {
 
 export type SeenRequest = Operations["expectRequests"]["response"]["data"][number];
 export type SeenWebhook = Operations["expectWebhooks"]["response"]["data"][number];
+export type SeenAppEvent = Operations["expectAppEvents"]["response"]["data"][number];
 
 export interface Difference {
   /** The place, e.g. `status` or `request_body.users[0]`. */
@@ -29,6 +30,7 @@ export interface Difference {
 export interface NearMiss {
   readonly request?: SeenRequest;
   readonly webhook?: SeenWebhook;
+  readonly event?: SeenAppEvent;
   readonly differences: readonly Difference[];
 }
 
@@ -37,7 +39,7 @@ export interface UnmetResponse {
   /** How many matched. */
   readonly count: number;
   /** The entries that were seen, the newest first. */
-  readonly data: readonly (SeenRequest | SeenWebhook)[];
+  readonly data: readonly (SeenRequest | SeenWebhook | SeenAppEvent)[];
   readonly nearest?: NearMiss;
 }
 
@@ -61,7 +63,7 @@ const VALUE_CHARACTERS_MAX = 500;
 function reportOf({ error, data, nearest }: UnmetResponse): string {
   const lines = [error.message.replace(/; the nearest differs in [\s\S]*$/, "")];
   if (nearest !== undefined) {
-    const missed = nearest.request ?? nearest.webhook;
+    const missed = nearest.request ?? nearest.webhook ?? nearest.event;
     lines.push("", `nearest: ${missed === undefined ? "" : lineOf(missed)}`);
     for (const { at, expected, actual } of nearest.differences)
       lines.push(`  ${at}`, `    expected  ${valueText(expected)}`, `    actual    ${valueText(actual)}`);
@@ -72,7 +74,8 @@ function reportOf({ error, data, nearest }: UnmetResponse): string {
   return lines.join("\n");
 }
 
-function lineOf(seen: SeenRequest | SeenWebhook): string {
+function lineOf(seen: SeenRequest | SeenWebhook | SeenAppEvent): string {
+  if ("verdict" in seen) return `${seen.event_name ?? seen.event}: ${seen.verdict}${seen.reason === undefined ? "" : ` (${seen.reason})`}`;
   if ("operation" in seen) return `${seen.operation}: ${seen.method} ${seen.path} → ${seen.status}`;
   const { object, field, entity, app, status, reason, attempts } = seen;
   const last = attempts.at(-1);

@@ -1,6 +1,14 @@
 /** `plaza-graph/testing`: Plaza in a test suite (docs/guides/testing.md). */
 export type { Entries, Nodes, Operations, TokenEntry, WorldFile } from "./control-api.ts";
-export { ControlRefusal, type Difference, type NearMiss, type SeenRequest, type SeenWebhook, UnmetExpectation } from "./failures.ts";
+export {
+  ControlRefusal,
+  type Difference,
+  type NearMiss,
+  type SeenAppEvent,
+  type SeenRequest,
+  type SeenWebhook,
+  UnmetExpectation,
+} from "./failures.ts";
 export { type ReceivedWebhook, type Receiver, type ReceiverOptions, startReceiver, type WebhookEvent } from "./receiver.ts";
 export { stopServer } from "./server.ts";
 export { type Plaza, type PlazaOptions, type WorldOptions, withPlaza } from "./with-plaza.ts";

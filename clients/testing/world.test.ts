@@ -173,3 +173,21 @@ test("an app keeps its subscriptions when a receiver becomes its callback, unles
   await plaza.webhooks.receive({ app: "1001" });
   expect((await plaza.nodes("apps").read("1001")).subscriptions).toEqual(only);
 });
+
+test("an app event is expected with its values; the failure names what was seen", async () => {
+  const plaza = await open();
+  const send = async (custom_events: object[]) => {
+    const body = JSON.stringify({ event: "CUSTOM_APP_EVENTS", advertiser_id: "a", access_token: "1001|s3cret", custom_events });
+    const headers = { "content-type": "application/json", "x-forwarded-for": "1.2.3.4" };
+    return (await fetch(`${plaza.baseUrl}/v26.0/1001/activities`, { method: "POST", headers, body })).status;
+  };
+  expect(await send([{ _eventName: "buy", _valueToSum: 3, pf_content_type: "product" }])).toBe(200);
+  const { data } = await plaza.appEvents.expect("1001", { event_name: "buy", match: { value_to_sum: "3" } });
+  expect(data).toMatchObject([{ verdict: "accepted", parameters: { pf_content_type: "product" } }]);
+  expect(await send([{ _eventName: "buy", pf_success: 7 }])).toBe(400);
+  const failure = await failureOf(plaza.appEvents.expect("1001", { event_name: "buy", match: { value_to_sum: "4" } }));
+  expect(failure).toBeInstanceOf(UnmetExpectation);
+  expect(failure.message).toContain('nearest: buy: accepted\n  value_to_sum\n    expected  "4"\n    actual    "3"');
+  expect(failure.message).toContain("buy: refused (");
+  expect((await plaza.appEvents.list("1001")).map(({ verdict }) => verdict)).toEqual(["refused", "accepted"]);
+});

@@ -1,7 +1,7 @@
 /** A world of a server, for a test. Bodies and responses are those of the control API (docs/reference/control-api.md). */
 import type { Connection } from "./connection.ts";
 import type { Entries, Nodes, Operations, WorldFile } from "./control-api.ts";
-import { failAt, type SeenRequest, type SeenWebhook } from "./failures.ts";
+import { failAt, type SeenAppEvent, type SeenRequest, type SeenWebhook } from "./failures.ts";
 import { webhookFields } from "./generated/webhook-fields.ts";
 import { type Receiver, startReceiver } from "./receiver.ts";
 
@@ -94,6 +94,13 @@ export class World {
     replay: (id: string) => this.control<Result<"replayDelivery">>("POST", `deliveries/${id}/replay`),
     /** A receiver in this process becomes the callback of an app. It is closed with the world. */
     receive: (options: WebhookReceiverOptions) => this.#receive(options),
+  };
+
+  readonly appEvents = {
+    /** The newest first. */
+    list: async (app: string) => (await this.control<Result<"readTestEvents">>("GET", `app-events/${app}/test-events`)).data,
+    /** Waits for `within_ms`; only accepted events count, unless `verdict` says otherwise. Rejects with an `UnmetExpectation`. */
+    expect: (app: string, body: Body<"expectAppEvents">): Promise<Met<SeenAppEvent>> => this.#expect(`app-events/${app}/expect`, body),
   };
 
   readonly faults = {

@@ -110,6 +110,13 @@ export const routeGroups = {
     summary: "waits for requests, webhooks or app events; the exit code is 1 if they do not come",
     commands: {
       requests: { operation: "expectRequests", summary: "waits until the last requests contain the expected ones; if not, prints the nearest one" },
+      "app-events": {
+        ...{
+          operation: "expectAppEvents",
+          summary: "waits until the last events of an app contain the expected ones; if not, prints the nearest one",
+        },
+        ...ofApp,
+      },
       webhooks: { operation: "expectWebhooks", summary: "waits until the last webhooks contain the expected ones; if not, prints the nearest one" },
     },
   },

@@ -73,7 +73,7 @@ def _report(response: dict[str, Any]) -> str:
     lines = [response["error"]["message"].split("; the nearest differs in ")[0]]
     nearest = response.get("nearest")
     if nearest is not None:
-        lines += ["", f"nearest: {_line(nearest.get('request') or nearest['webhook'])}"]
+        lines += ["", f"nearest: {_line(nearest.get('request') or nearest.get('webhook') or nearest['event'])}"]
         for difference in nearest["differences"]:
             actual = _value(difference["actual"]) if "actual" in difference else "nothing"
             lines += [f"  {difference['at']}", f"    expected  {_value(difference['expected'])}", f"    actual    {actual}"]
@@ -86,6 +86,9 @@ def _report(response: dict[str, Any]) -> str:
 
 
 def _line(entry: dict[str, Any]) -> str:
+    if "verdict" in entry:
+        reason = f" ({entry['reason']})" if "reason" in entry else ""
+        return f"{entry.get('event_name', entry['event'])}: {entry['verdict']}{reason}"
     if "operation" in entry:
         return f"{entry['operation']}: {entry['method']} {entry['path']} → {entry['status']}"
     last = entry["attempts"][-1] if entry["attempts"] else {}

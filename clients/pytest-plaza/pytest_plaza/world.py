@@ -83,6 +83,10 @@ class World:
         """As `expect_request`, for webhooks; only what was delivered counts, unless `status` says otherwise."""
         return self.control("POST", "deliveries/expect", body)["data"]
 
+    def expect_app_event(self, app: str, **body: Any) -> list[dict[str, Any]]:
+        """As `expect_request`, for events of an app; only accepted ones count, unless `verdict` says otherwise."""
+        return self.control("POST", f"app-events/{app}/expect", body)["data"]
+
     def receive(self, app: str, subscriptions: list[dict[str, Any]]) -> Receiver:
         """A receiver in this process becomes the callback of the app. It is closed with the world."""
         receiver = Receiver(self.read("apps", app).get("secret", ""))

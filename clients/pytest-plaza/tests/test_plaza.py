@@ -102,6 +102,12 @@ def test_a_webhook_that_the_receiver_refuses_is_sent_again(plaza):
     assert len(receiver.webhooks) == 2
 
 
+def test_an_app_event_is_expected_with_its_values(plaza):
+    with pytest.raises(UnmetExpectation, match="nothing of this kind was seen"):
+        plaza.expect_app_event("1001", event_name="buy")
+    assert plaza.expect_app_event("1001", count=0) == []
+
+
 def test_a_receiver_refuses_what_is_signed_with_another_secret(plaza):
     receiver = plaza.receive("1001", MESSAGES)
     receiver.secret = "other"

@@ -29,6 +29,7 @@ const lines: readonly string[] = [
   "fault clear",
   "callback list",
   "expect requests --count 0",
+  "expect app-events 1001 --count 0",
   "expect webhooks --count 0",
   "events list 1001",
   "events names 1001",

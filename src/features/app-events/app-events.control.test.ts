@@ -124,4 +124,29 @@ onEachDatabase("app events by the control API", (database) => {
     expect(JSON.parse(text.slice(text.indexOf("{")))).toEqual(data[2]);
     expect(data[0].reason).toContain("custom_events[0].pf_success");
   });
+
+  test("an expected app event is found by its verdict and its values, or the nearest one is shown", async () => {
+    const { request, send } = await open(database);
+    const expectEvents = (body: object) => request("POST", "app-events/1001/expect", body);
+    const waiting = expectEvents({ event_name: "buy", within_ms: 20_000 });
+    await send([{ _eventName: "buy", event_id: "1", _valueToSum: 9.5, pf_currency: "EUR", pf_content_type: "product" }]);
+    expect((await waiting).body).toMatchObject({
+      ...{
+        count: 1,
+        data: [{ event_name: "buy", event_id: "1", value_to_sum: "9.5", parameters: { pf_content_type: "product" }, verdict: "accepted" }],
+      },
+    });
+    await send([{ _eventName: "buy", event_id: "1", _valueToSum: 9.5, pf_currency: "EUR" }]);
+    await send([{ _eventName: "buy", _valueToSum: "much", colour: "red" }]);
+    expect((await expectEvents({ event_name: "buy", verdict: "duplicate", match: { event_id: "1" } })).status).toBe(200);
+    expect((await expectEvents({ verdict: "refused", match: { value_to_sum: "much", parameters: { colour: "red" } } })).status).toBe(200);
+    expect((await expectEvents({ event_name: "buy", verdict: "any", count: 3 })).body.count).toBe(3);
+    const unmet = await expectEvents({ event_name: "buy", match: { parameters: { pf_currency: "USD" } } });
+    expect(unmet.status).toBe(422);
+    expect(unmet.body.nearest).toMatchObject({
+      event: { event_id: "1", verdict: "accepted" },
+      differences: [{ at: "parameters.pf_currency", expected: "USD", actual: "EUR" }],
+    });
+    expect((await expectEvents({ verdict: "lost" })).body.error.parameter).toBe("verdict");
+  });
 });

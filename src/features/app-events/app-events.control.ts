@@ -2,6 +2,7 @@
 import { type Static, Type } from "typebox";
 import { badRequest, conflict, notFound } from "#control-contract/errors";
 import { EVENT_STREAM, eventStream, wantsEvents } from "#control-contract/event-stream";
+import { countedWithin, expectEntries, met, unmet } from "#control-contract/expectation";
 import { listOf, pageQuery, respondWithList } from "#control-contract/lists";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import { secondsOf, worldTime } from "#graph/worlds/file/schema-words";
@@ -13,7 +14,7 @@ import { DAY_SECONDS, LOG_TIME_MAX } from "./app-events.limits.ts";
 import { amountText } from "./intake/amounts.ts";
 import { countActiveNames, findNames, listNames, setNameActive } from "./intake/intake.store.ts";
 import { type LoggedDevice, readLoggedDevice } from "./intake/parse-request.ts";
-import { testEventsOf } from "./intake/test-view.ts";
+import { TEST_EVENTS_MAX, type TestEvent, testEventsOf } from "./intake/test-view.ts";
 import { kindName } from "./log/devices.store.ts";
 import { ALL_DAYS, type EventRow, type LogFilter, listEvents, readSums } from "./log/log.store.ts";
 import { isStandardEvent } from "./standard-events.contract.ts";
@@ -48,6 +49,8 @@ const logged = Type.Object({
   dropped_user_data: Type.Integer({ description: "values of user data that were not hashed" }),
 });
 
+const verdict = Type.Unsafe<TestEvent["verdict"]>({ enum: ["accepted", "duplicate", "refused"] });
+
 const testEvent = Type.Object({
   channel: Type.Literal("App"),
   app: Type.String(),
@@ -55,7 +58,9 @@ const testEvent = Type.Object({
   event,
   event_name: Type.Optional(Type.String()),
   event_id: Type.Optional(Type.String()),
-  verdict: Type.Union([Type.Literal("accepted"), Type.Literal("duplicate"), Type.Literal("refused")]),
+  value_to_sum: Type.Optional(Type.String({ description: "decimal; of a refused event, as sent" })),
+  parameters: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description: "as sent, of custom events" })),
+  verdict,
   reason: Type.Optional(Type.String({ description: "the error of the refused request" })),
   dropped_user_data: Type.Integer(),
 });
@@ -235,6 +240,38 @@ async function readTestEvents(request: ControlRequest): Promise<unknown> {
   );
 }
 
+const ANY_VERDICT = "any";
+
+const expectation = Type.Object(
+  {
+    event: Type.Optional(event),
+    event_name: Type.Optional(Type.String({ description: "of custom events" })),
+    verdict: Type.Unsafe<TestEvent["verdict"] | typeof ANY_VERDICT>({
+      ...{ enum: [...["accepted", "duplicate", "refused"], ANY_VERDICT], default: "accepted", description: "what became of the event" },
+    }),
+    match: Type.Record(Type.String(), Type.Unknown(), {
+      default: {},
+      description: "further keys of the event with their expected values; `parameters` is compared by key",
+    }),
+    ...countedWithin("events", TEST_EVENTS_MAX),
+  },
+  { additionalProperties: false },
+);
+
+async function expectAppEvents(request: ControlRequest<unknown, Static<typeof expectation>>): Promise<unknown> {
+  const app = await appOf(request);
+  const view = testEventsOf(request.world);
+  const { verdict: wanted, match, count, within_ms, ...kind } = request.body;
+  const entries = {
+    what: "event",
+    read: async () => view.list(app),
+    next: () => view.next(),
+    show: (one: TestEvent) => one,
+  };
+  const expected = { kind, match: wanted === ANY_VERDICT ? match : { verdict: wanted, ...match } };
+  return expectEntries(entries, expected, { count, within_ms }, request.deps.realTime);
+}
+
 interface Span {
   readonly since: number;
   readonly until: number;
@@ -298,6 +335,14 @@ export const appEventControlRoutes: readonly ControlRoute[] = [
     response: listOf(testEvent),
     streams: [EVENT_STREAM],
     handle: readTestEvents,
+  }),
+  route(`POST ${APP}/expect`, "expectAppEvents", {
+    summary: `Waits until the last ${TEST_EVENTS_MAX} events of the App channel contain the expected ones; 422 has the events that were seen, and the nearest one with its differences`,
+    body: expectation,
+    response: met(testEvent),
+    errors: [422],
+    unmet: unmet("event", testEvent),
+    handle: expectAppEvents,
   }),
   route("GET /v1/worlds/{w}/app-events-retention", "readEventRetention", {
     summary: "How long raw events are kept; counts and sums are kept forever",

@@ -1,9 +1,9 @@
 /** The limits of an expectation: its time, its interval, and the size of its response. */
 import { expect, test } from "bun:test";
+import { expectEntries } from "#control-contract/expectation";
 import { openControl } from "#harness/control";
 import { catchTimers } from "#harness/time/stopped-time";
 import { nextTurn } from "#kernel/turns";
-import { expectEntries } from "./expectation.ts";
 
 const request = (trace_id: string) => ({
   ...{ trace_id, operation: "listLabels", method: "GET", surface: "base", path: "/v26.0/2001/custom_labels", query: "", status: 200, time: 0 },

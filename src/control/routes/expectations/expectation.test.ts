@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
+import { type Expected, expectEntries, isExpected, isOfKind, nearestOf } from "#control-contract/expectation";
 import type { RequestEntry } from "#graph/worlds/request-log";
 import { isAsked, sinceMsOf } from "../requests/request-schemas.ts";
-import { type Expected, expectEntries, isExpected, isOfKind, nearestOf } from "./expectation.ts";
 
 const entry = {
   operation: "createLabel",

@@ -1,11 +1,11 @@
 /** An expectation about webhooks. */
 import { type Static, Type } from "typebox";
+import { countedWithin, expectEntries, met, unmet } from "#control-contract/expectation";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import { worldId } from "#graph/worlds/file/schema-words";
 import { type EventRow, listNewestEvents } from "#webhooks/history/list.store";
 import { type DeliveryStatus, deliveryStatuses, viewOf } from "#webhooks/history/view";
 import { delivery } from "../webhooks/webhooks.ts";
-import { countedWithin, expectEntries, met, unmet } from "./expectation.ts";
 
 /** More than a test makes. All are read with their payloads at each look of a waiting expectation. */
 const EVENTS_MAX = 200;

@@ -2,10 +2,10 @@
 import { type Static, Type } from "typebox";
 import { notFound } from "#control-contract/errors";
 import { EVENT_STREAM, eventStream, wantsEvents } from "#control-contract/event-stream";
+import { countedWithin, expectEntries, met, unmet } from "#control-contract/expectation";
 import { listOf } from "#control-contract/lists";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
 import type { RequestEntry, RequestLog } from "#graph/worlds/request-log";
-import { countedWithin, expectEntries, met, unmet } from "../expectations/expectation.ts";
 import { isAsked, requestFilter, seenRequest, shown, sinceMsOf, storiedRequest, storyShown } from "./request-schemas.ts";
 import { followRequests, requestsEvent } from "./request-stream.ts";
 

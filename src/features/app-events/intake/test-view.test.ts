@@ -7,7 +7,7 @@ const seen = (app: NodeId, name: string) => ({
   app,
   received: 1,
   kind: "CUSTOM_APP_EVENTS",
-  events: [{ name }],
+  events: [{ _eventName: name }],
   duplicates: new Set<number>(),
   refusal: undefined,
   dropped: 0,
@@ -39,7 +39,7 @@ test("takeNew returns only the 20 newest requests", () => {
 
 test("the newest 200 requests are kept, with at most 500 events", () => {
   const own = new TestEvents();
-  const request = (name: string, count: number) => ({ ...seen(one, name), events: Array.from({ length: count }, () => ({ name })) });
+  const request = (name: string, count: number) => ({ ...seen(one, name), events: Array.from({ length: count }, () => ({ _eventName: name })) });
   for (const name of ["a", "b", "c", "d", "e", "f"]) own.add(request(name, 90));
   expect(new Set(namesOf(own.list(one)))).toEqual(new Set(["b", "c", "d", "e", "f"]));
   expect(own.takeNew().flatMap(namesOf)).toHaveLength(450);
@@ -52,7 +52,7 @@ test("of one request 100 events are shown; the newest request stays whatever it 
   const own = new TestEvents();
   const request = (name: string, count: number) => ({
     ...seen(one, name),
-    events: Array.from({ length: count }, (_, at) => ({ name: `${name}${at}` })),
+    events: Array.from({ length: count }, (_, at) => ({ _eventName: `${name}${at}` })),
   });
   own.add(request("a", 101));
   expect(namesOf(own.list(one))).toEqual(Array.from({ length: 100 }, (_, at) => `a${at}`));
@@ -83,7 +83,7 @@ test("requests are followed until that ends, those of the app alone; of several 
   expect(heard).toEqual(["x a", "y a", "y c"]);
 });
 
-test("what a refused list holds is shown as far as it has names, with the reason", () => {
+test("the elements of a refused list are shown with their values and the reason", () => {
   const own = new TestEvents();
   const events = [{ _eventName: "a", event_id: "1" }, { _eventName: 5, event_id: 5 }, "text", null, { _eventName: "b", name: "c" }];
   own.add({ ...seen(one, ""), events, refusal: "wrong", dropped: 2 });
@@ -97,7 +97,8 @@ test("what a refused list holds is shown as far as it has names, with the reason
     dropped_user_data: 2,
   };
   expect(own.list(one)).toEqual([
-    ...[{ ...shared, event_name: "a", event_id: "1" }, { ...shared }, { ...shared }, { ...shared }, { ...shared, event_name: "b" }],
+    ...[{ ...shared, event_name: "a", event_id: "1", parameters: {} }, { ...shared, parameters: {} }, { ...shared }, { ...shared }],
+    { ...shared, event_name: "b", parameters: { name: "c" } },
   ] as TestEvent[]);
   own.clear();
   own.add({ ...seen(one, ""), events: [], kind: "MOBILE_APP_INSTALL", duplicates: new Set([0]) });

@@ -2,9 +2,12 @@
  * I1-35: the test events view lists the latest events of the App channel, each with a verdict. It is in memory and can be
  * followed live. With `--workers` each process sends its events to the process that serves the control API.
  */
+import { JsonNumber } from "#graph/pipeline/request";
 import { erasureFact } from "#graph/worlds/erasure/erasure";
 import type { World } from "#graph/worlds/world";
 import type { NodeId } from "#kernel/ids";
+import { amountText } from "./amounts.ts";
+import type { ReportedEvent } from "./parse-events.ts";
 
 type Verdict = "accepted" | "duplicate" | "refused";
 
@@ -17,6 +20,10 @@ export interface TestEvent {
   /** Only for custom events, as sent. */
   readonly event_name?: string;
   readonly event_id?: string;
+  /** Decimal. Of a refused event, as sent. */
+  readonly value_to_sum?: string;
+  /** As sent; only for custom events. */
+  readonly parameters?: Readonly<Record<string, unknown>>;
   readonly verdict: Verdict;
   /** The error of the refused request. */
   readonly reason?: string;
@@ -39,7 +46,7 @@ export interface SeenRequest {
 /** Enough for trying out an integration. */
 const REQUESTS_MAX = 200;
 /** Events of all requests in the view. The garbage collector copies them: with 10,000 events a request of 50 costs a sixth more. */
-const EVENTS_MAX = 500;
+export const TEST_EVENTS_MAX = 500;
 /** Events of one request, so that a large request does not stay in memory. */
 const EVENTS_SHOWN_MAX = 100;
 
@@ -52,6 +59,7 @@ type ShownRequest = readonly TestEvent[];
 export class TestEvents {
   readonly #requests: { readonly app: NodeId; readonly count: number; shown(): ShownRequest }[] = [];
   #events = 0;
+  #next = Promise.withResolvers<void>();
   readonly #listeners = new Set<(events: ShownRequest) => void>();
   /** Requests that `takeNew` has not returned yet. */
   #unsent = 0;
@@ -87,6 +95,11 @@ export class TestEvents {
       .flatMap((request) => request.shown());
   }
 
+  /** Resolves with the next request of any app. */
+  next(): Promise<void> {
+    return this.#next.promise;
+  }
+
   /** Calls `listener` for each further request of the app until the returned function is called. */
   follow(app: NodeId, listener: (events: ShownRequest) => void): () => void {
     const own = (events: ShownRequest) => {
@@ -99,8 +112,10 @@ export class TestEvents {
   #keep(app: NodeId, count: number, shown: () => ShownRequest): void {
     this.#requests.push({ app, count, shown });
     this.#events += count;
-    while (this.#requests.length > REQUESTS_MAX || (this.#events > EVENTS_MAX && this.#requests.length > 1))
+    while (this.#requests.length > REQUESTS_MAX || (this.#events > TEST_EVENTS_MAX && this.#requests.length > 1))
       this.#events -= this.#requests.shift()?.count ?? 0;
+    this.#next.resolve();
+    this.#next = Promise.withResolvers();
     if (this.#listeners.size === 0) return;
     const events = shown();
     for (const listener of this.#listeners) listener(events);
@@ -114,15 +129,34 @@ function eventsOf({ app, received, kind, events, duplicates, refusal, dropped }:
       ? ({ verdict: duplicates.has(at) ? "duplicate" : "accepted" } as const)
       : ({ verdict: "refused", reason: refusal } as const);
   if (events.length === 0) return [{ ...shared, ...judged(0) }];
-  return events.map((event, at) => ({ ...shared, ...namesOf(event), ...judged(at) }));
+  return events.map((event, at) => ({ ...shared, ...factsOf(event), ...judged(at) }));
 }
 
+type Facts = Pick<TestEvent, "event_name" | "event_id" | "value_to_sum" | "parameters">;
+
 /** `event` is a valid event, or an element of a refused list. */
-function namesOf(event: unknown): { event_name?: string; event_id?: string } {
+function factsOf(event: unknown): Facts {
   if (typeof event !== "object" || event === null) return {};
-  const { _eventName, name, event_id } = event as Record<string, unknown>;
-  const event_name = _eventName ?? name;
-  return { ...(typeof event_name === "string" ? { event_name } : {}), ...(typeof event_id === "string" ? { event_id } : {}) };
+  return isReported(event) ? reportedFacts(event) : sentFacts(event as Record<string, unknown>);
+}
+
+const isReported = (event: object): event is ReportedEvent =>
+  "currency" in event && "time" in event && typeof (event as ReportedEvent).parameters === "string";
+
+const reportedFacts = ({ name, event_id, value, parameters }: ReportedEvent): Facts => ({
+  event_name: name,
+  ...(event_id === undefined ? {} : { event_id }),
+  ...(value === undefined ? {} : { value_to_sum: amountText(value) }),
+  parameters: parameters === "" ? {} : JSON.parse(parameters),
+});
+
+function sentFacts({ _eventName, event_id, _valueToSum, _logTime, advertiser_tracking_enabled: _, ...parameters }: Record<string, unknown>): Facts {
+  return {
+    ...(typeof _eventName === "string" ? { event_name: _eventName } : {}),
+    ...(typeof event_id === "string" ? { event_id } : {}),
+    ...(_valueToSum === undefined ? {} : { value_to_sum: String(_valueToSum instanceof JsonNumber ? _valueToSum.text : _valueToSum) }),
+    parameters,
+  };
 }
 
 const views = new WeakMap<World, TestEvents>();

@@ -1,8 +1,8 @@
 /** An expectation about the entries of a growing list: it waits until enough of them match. */
 import { type TSchema, Type } from "typebox";
-import { type ControlError, unprocessable } from "#control-contract/errors";
-import type { ControlDeps } from "#control-contract/route";
 import { within } from "#kernel/turns";
+import { type ControlError, unprocessable } from "./errors.ts";
+import type { ControlDeps } from "./route.ts";
 
 /** Enough for any test, and a limit for a waiting connection. */
 const WITHIN_MS_MAX = 60_000;
