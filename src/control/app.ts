@@ -16,7 +16,7 @@ import { DEFAULT_WORLD } from "#graph/worlds/hosting/worlds.store";
 import { wholeResponse } from "#http/web";
 import { BoundedMap } from "#kernel/bounded-map";
 import { GraphError, isUnreachable } from "#kernel/errors";
-import { InexactNumber, parseExactJson } from "#kernel/exact-json";
+import { InexactNumber, parseExactJson } from "#kernel/json/exact-json";
 import type { PageGuard } from "#kernel/page-guard";
 import { hideAddressSecrets } from "#kernel/redaction/addresses";
 import { isStorableText } from "#kernel/text";

@@ -76,6 +76,11 @@ test("any field is triggered with an example that a person edits, and a wrong on
   await page.shows('"action"');
   expect(await page.violations()).toEqual([]);
   await page.screenshot("trigger");
+  const example = await page.evaluate<string>("document.querySelector('.cm-content').innerText");
+  await page.write('{"action": 9007199254740993}');
+  await page.press("button", "Trigger");
+  await page.shows("the number 9007199254740993 has more digits than can be kept: write it in quotes");
+  await page.write(example);
   await page.press("button", "Trigger");
   await page.shows("delivered", "Attempts", "webhook-id");
   expect(JSON.parse(receiver.posts[0]?.body ?? "").entry[0].changes[0].field).toBe("custom_labels");

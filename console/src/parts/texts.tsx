@@ -29,15 +29,6 @@ export const rateText = (perSecond: number): string => `${perSecond < 10 ? perSe
 
 export const countOf = (count: number, one: string, many = `${one}s`): string => `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 
-/** Formats JSON; other text is unchanged. */
-export function pretty(text: string): string {
-  try {
-    return JSON.stringify(JSON.parse(text), undefined, 2);
-  } catch {
-    return text;
-  }
-}
-
 export function CopyButton({ text, label }: { readonly text: string | (() => Promise<string>); readonly label: string }) {
   const [said, setSaid] = useState<string>();
   const copy = async (): Promise<void> => {

@@ -4,7 +4,7 @@ import { ConfigProblem } from "#config/config";
 import { entryReader } from "#graph/worlds/file/entry-reader";
 import { WorldProblem, worldId } from "#graph/worlds/file/schema-words";
 import { readYaml } from "#graph/worlds/file/yaml";
-import { InexactNumber, parseExactJson } from "#kernel/exact-json";
+import { InexactNumber, parseExactJson } from "#kernel/json/exact-json";
 import { readTextFile } from "../terminal/output.ts";
 
 /** An event to trigger. */

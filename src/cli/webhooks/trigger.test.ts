@@ -168,6 +168,18 @@ describe("a script", () => {
     expect(asked(stub, "POST")).toHaveLength(1);
   });
 
+  test("D-324: with a number that would lose digits is refused with its line", async () => {
+    const stub = world();
+    const streams = written();
+    const file = join(temporaryFolder(), "script.yaml");
+    writeFileSync(file, "- event: feed\n  value: {post_id: 12345678901234567890}\n");
+    expect({ code: await trigger(undefined, { ...stub.given, script: file }), said: streams.err }).toEqual({
+      code: 2,
+      said: `plaza: --script: ${file}: the number 12345678901234567890 has more digits than can be kept: write it in quotes, or with fewer digits (line 2)\n`,
+    });
+    expect(asked(stub, "POST")).toEqual([]);
+  });
+
   test("has at most a thousand steps, and each is right before the first is done", async () => {
     const stub = world();
     const streams = written();

@@ -1,7 +1,7 @@
 /** `plaza trigger`: makes example events, one or those of a script, and prints the result at each callback. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { ConfigProblem } from "#config/config";
-import { InexactNumber, parseExactJson } from "#kernel/exact-json";
+import { InexactNumber, parseExactJson } from "#kernel/json/exact-json";
 import { suggestion } from "#kernel/suggestion";
 import { buildRegistry } from "#main";
 import type { WebhookField } from "#webhooks/catalogue/field";

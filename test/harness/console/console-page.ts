@@ -81,6 +81,17 @@ export class ConsolePage {
     await this.page.evaluateUntil<boolean>(this.#url, expression, (isThere) => isThere);
   }
 
+  /** Replaces the text of the editor, once it is there. */
+  async write(text: string): Promise<void> {
+    const expression = `(() => {
+      const editor = document.querySelector(".cm-content");
+      editor?.focus();
+      document.execCommand("selectAll");
+      return editor !== null && document.execCommand("insertText", false, ${JSON.stringify(text)});
+    })()`;
+    await this.page.evaluateUntil<boolean>(this.#url, expression, (isWritten) => isWritten);
+  }
+
   async go(path: string): Promise<void> {
     await this.page.send("Page.navigate", { url: `${this.#url}${path}` });
   }

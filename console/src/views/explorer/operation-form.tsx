@@ -6,8 +6,9 @@ import { type Sendable, type Sent, send } from "../../api/graph/request-anew.ts"
 import { type Language, snippets } from "../../api/graph/snippets.ts";
 import { tokensQuery, useServer } from "../../api/queries.ts";
 import { Identity } from "../../parts/identity.tsx";
+import { pretty } from "../../parts/json.ts";
 import { sayProblem } from "../../parts/notices.tsx";
-import { Block, Code, CopyButton, HttpStatus, pretty } from "../../parts/texts.tsx";
+import { Block, Code, CopyButton, HttpStatus } from "../../parts/texts.tsx";
 import { useWorldNow } from "../../shell/clock.tsx";
 import { useWorld } from "../../shell/world.ts";
 import { generalParameters, type Operation, requestOf } from "./operations.ts";

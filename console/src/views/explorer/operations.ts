@@ -2,6 +2,7 @@
 
 import { api, dataOf } from "../../api/client.ts";
 import { type Addresses, addressOf, type Sendable } from "../../api/graph/request-anew.ts";
+import { losesDigits, parseExact } from "../../parts/json.ts";
 
 type Operations = Awaited<ReturnType<typeof readOperations>>;
 const readOperations = (w: string) => dataOf(api.GET("/v1/worlds/{w}/operations", { params: { path: { w } } }));
@@ -48,16 +49,17 @@ function typedValue({ name, schema }: Parameter, text: string): unknown {
   switch (shapeOf(schema).kind) {
     case "json":
       try {
-        return JSON.parse(text);
-      } catch {
-        throw new Error(`${name} is not valid JSON`);
+        return parseExact(text);
+      } catch (error) {
+        throw error instanceof SyntaxError ? new Error(`${name} is not valid JSON`) : error;
       }
     case "list":
       return text.split(",").map((one) => one.trim());
     case "boolean":
       return text === "true";
     case "number":
-      return Number.isNaN(Number(text)) ? text : Number(text);
+      // The server takes a number as text, too, and keeps its digits.
+      return Number.isNaN(Number(text)) || losesDigits(text) ? text : Number(text);
     default:
       return text;
   }

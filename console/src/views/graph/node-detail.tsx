@@ -2,6 +2,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import { operationsQuery } from "../../api/queries.ts";
+import { parseExact } from "../../parts/json.ts";
 import { JsonEditor } from "../../parts/lazy.tsx";
 import { say } from "../../parts/notices.tsx";
 import { Sure } from "../../parts/sure.tsx";
@@ -43,7 +44,7 @@ export function NodeDetail({ kind, id, onOpen }: NodeDetailProps) {
   };
   const save = () =>
     change(id === undefined ? "Made" : "Changed", async () => {
-      const body = JSON.parse(text) as Entry;
+      const body = parseExact(text) as Entry;
       const saved = id === undefined || entry === undefined ? await createNode(w, kind.name, body) : await updateNode(w, kind.name, id, entry, body);
       return String(saved.id);
     });

@@ -1,7 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { requestQuery } from "../../api/queries.ts";
-import { Block, Code, Empty, Facts, HttpStatus, milliseconds, pretty, WorldTime } from "../../parts/texts.tsx";
+import { pretty } from "../../parts/json.ts";
+import { Block, Code, Empty, Facts, HttpStatus, milliseconds, WorldTime } from "../../parts/texts.tsx";
 import { useWorld } from "../../shell/world.ts";
 import { effectOf, type FaultWords } from "../faults/fault-words.ts";
 import { Again } from "./again.tsx";

@@ -1,8 +1,9 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { api, dataOf } from "../../api/client.ts";
 import { deliveryQuery } from "../../api/queries.ts";
+import { pretty } from "../../parts/json.ts";
 import { act } from "../../parts/notices.tsx";
-import { Block, Code, CopyButton, Empty, Facts, HttpStatus, milliseconds, pretty, WorldTime } from "../../parts/texts.tsx";
+import { Block, Code, CopyButton, Empty, Facts, HttpStatus, milliseconds, WorldTime } from "../../parts/texts.tsx";
 import { useWorld } from "../../shell/world.ts";
 import { Maker } from "./maker.tsx";
 import { DeliveryStatus } from "./statuses.tsx";

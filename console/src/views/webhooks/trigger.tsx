@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, useEffect, useState } from "react";
 import { api, dataOf } from "../../api/client.ts";
+import { parseExact } from "../../parts/json.ts";
 import { JsonEditor } from "../../parts/lazy.tsx";
 import { say } from "../../parts/notices.tsx";
 import { problemOf } from "../../parts/texts.tsx";
@@ -43,7 +44,7 @@ export function Trigger({ onMade }: { readonly onMade: (delivery: string) => voi
             field: field.field as never,
             entity: of.entity,
             ...(of.phone === "" ? {} : { phone_number: of.phone }),
-            value: JSON.parse(value) as Record<string, unknown>,
+            value: parseExact(value) as Record<string, unknown>,
           },
         }),
       );

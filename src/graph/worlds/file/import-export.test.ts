@@ -240,7 +240,16 @@ describe("a world file is refused, naming place and line:", () => {
     ["an id twice in one section", "pages:\n- {id: 1}\n- {id: 2}\n- {id: 1}", "pages[2] repeats the id 1 (line 4)"],
     ["an id twice in two sections", "users: [{id: 1}]\npages:\n- {id: 1}", "pages[0].id 1 is taken (line 3)"],
     ["an id that is none", "pages:\n- {id: 0}", "pages[0].id must be an id"],
-    ["an id that lost digits", "pages:\n- {id: 9223372036854775806}", "pages[0].id must be in quotes: it has too many digits (line 2)"],
+    [
+      "an id that would lose digits",
+      "pages:\n- {id: 9223372036854775806}",
+      "the number 9223372036854775806 has more digits than can be kept: write it in quotes, or with fewer digits (line 2)",
+    ],
+    [
+      "an id above the numbers that count by one",
+      "pages:\n- {id: 9007199254740992}",
+      "pages[0].id must be in quotes: it has too many digits (line 2)",
+    ],
     ["an id that is too large", 'pages:\n- {id: "9223372036854775808"}', "pages[0].id must be an id"],
     ["a number for a text", "pages:\n- {id: 1, name: 12}", "pages[0].name must be a text; put it in quotes (line 2)"],
     ["U+0000", 'pages:\n- {id: 1, name: "a\\0b"}', "pages[0].name contains U+0000 or a lone surrogate (line 2)"],

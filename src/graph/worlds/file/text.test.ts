@@ -30,6 +30,34 @@ test("a file without anything is an empty world; what is no map is refused as a 
   expect((await problemOf("- 1")).message).toBe("a world file is a map, e.g. `pages: […]`");
 });
 
+test("D-324: a number that would lose digits is refused with its line, as a value, in a list and as a key, in YAML and JSON", async () => {
+  for (const number of [
+    "9007199254740993",
+    "-12345678901234567890",
+    "+12345678901234567890",
+    "0.12345678901234567890",
+    ".12345678901234567890",
+    "1e400",
+  ])
+    for (const text of [
+      `a: 1\nb: ${number}`,
+      `a: 1\nb: ${number} # why`,
+      `a: 1\nb: [1,${number}]`,
+      `a: 1\n${number}: b`,
+      `{"a": 1,\n"b":${number}}`,
+      `{a: 1,\nb: ${number}}`,
+    ])
+      expect({ text, ...(await problemOf(text)) }).toMatchObject({
+        ...{ text, line: 2, problem: `the number ${number} has more digits than can be kept: write it in quotes, or with fewer digits` },
+      });
+  // They keep their digits, or are texts.
+  for (const number of ["9007199254740992", "0.30000000000000004", "1e22", "-10000000000000000000000"])
+    for (const text of [`a: ${number}`, `{"a": ${number}}`]) expect(await read(text)).toEqual({ file: { a: Number(number) } });
+  const digits = "12345678901234567890";
+  for (const text of [`"${digits}"`, `'${digits}'`, `|-\n  ${digits}`, `>-\n  ${digits}`, `no ${digits}`, `"no\n  ${digits}"`, `no\n  ${digits}`])
+    expect((await read(`a: ${text}`)).file.a).toBe(text.includes("no") ? `no ${digits}` : digits);
+});
+
 test("a mistake is named with its line, in JSON too", async () => {
   expect(await problemOf('{\n  "a": [1,\n  "b": 2\n')).toMatchObject({ name: "WorldFileProblem", path: "", line: expect.any(Number) });
   const broken = await problemOf("a: 1\nb: 2\nc: 'x\n");

@@ -1,4 +1,5 @@
 /** Parses the text of a world file, and finds the line of a problem. */
+import { parseExactJson } from "#kernel/json/exact-json";
 import type { WorldProblem } from "./schema-words.ts";
 import { readWithLines, readYaml, YamlProblem } from "./yaml.ts";
 
@@ -27,9 +28,9 @@ export async function parseWorldFile(text: string): Promise<Readonly<Record<stri
 async function parse(text: string): Promise<unknown> {
   if (text.trimStart().startsWith("{")) {
     try {
-      return JSON.parse(text);
+      return parseExactJson(text);
     } catch {
-      // YAML in braces, or a mistake.
+      // YAML in braces, or a mistake, whose line the parser of YAML knows.
     }
   }
   await refuseAliases(text);

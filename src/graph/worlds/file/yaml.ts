@@ -3,6 +3,7 @@
  * it reads a wrong text again to name the line.
  */
 import type { Document, LineCounter } from "yaml";
+import { isExact, LONG_NUMBER } from "#kernel/json/exact-json";
 
 export class YamlProblem extends Error {
   constructor(
@@ -17,6 +18,7 @@ export class YamlProblem extends Error {
 
 /** Throws `YamlProblem`. */
 export async function readYaml(text: string): Promise<unknown> {
+  await refuseInexactNumbers(text);
   if (!text.trimStart().startsWith("{") && !repeatsKey(text)) {
     try {
       return Bun.YAML.parse(text);
@@ -29,6 +31,23 @@ export async function readYaml(text: string): Promise<unknown> {
   if (error !== undefined) throw new YamlProblem(firstLineOf(error.message), error.linePos?.[0].line);
   return document.toJS();
 }
+
+/** Numbers outside of quotes, and words in texts that look like them. Linear: each begins behind a separator, and ends before one. */
+const NUMBERS = /(?<![^\s[{,:])[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][-+]?\d+)?(?=[\s\]},:]|$)/g;
+
+/** D-324: a parser would change the digits. The lexer of the package, which knows texts and lines, runs only if such a number may be there. */
+async function refuseInexactNumbers(text: string): Promise<void> {
+  if (!text.matchAll(NUMBERS).some(([number]) => losesDigits(number))) return;
+  const { Lexer } = await import("yaml");
+  let line = 1;
+  for (const token of new Lexer().lex(text)) {
+    if (/^[-+.\d]/.test(token) && token.matchAll(NUMBERS).some(([number]) => number === token && losesDigits(number)))
+      throw new YamlProblem(`the number ${token.slice(0, 50)} has more digits than can be kept: write it in quotes, or with fewer digits`, line);
+    for (let at = token.indexOf("\n"); at !== -1; at = token.indexOf("\n", at + 1)) line++;
+  }
+}
+
+const losesDigits = (number: string): boolean => LONG_NUMBER.test(number) && !isExact(number);
 
 /** The runtime's parser accepts a second `labels:`, which silently replaces the first. */
 function repeatsKey(text: string): boolean {
