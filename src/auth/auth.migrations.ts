@@ -18,10 +18,13 @@ export const authMigrations: FeatureMigrations = {
         "CREATE INDEX tokens_by_social_account ON tokens (social_account, app) WHERE social_account IS NOT NULL",
         "CREATE INDEX tokens_by_page ON tokens (page, app) WHERE page IS NOT NULL",
         "CREATE INDEX tokens_by_original ON tokens (copy_of) WHERE copy_of > 0",
+        // `world`: empty, or the name of the world that the key is bound to.
         `CREATE TABLE control_keys (
-          hash TEXT PRIMARY KEY, id BIGINT NOT NULL, name TEXT NOT NULL, access TEXT NOT NULL, created_ms BIGINT NOT NULL, expires_ms BIGINT NOT NULL
+          hash TEXT PRIMARY KEY, id BIGINT NOT NULL, name TEXT NOT NULL, access TEXT NOT NULL, world TEXT NOT NULL, created_ms BIGINT NOT NULL,
+          expires_ms BIGINT NOT NULL
         ) WITHOUT ROWID`,
         "CREATE UNIQUE INDEX control_keys_by_id ON control_keys (id)",
+        "CREATE INDEX control_keys_by_world ON control_keys (world) WHERE world > ''",
       ],
     },
   ],

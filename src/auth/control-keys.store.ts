@@ -8,6 +8,8 @@ export interface ControlKeyRow extends Row {
   id: string;
   name: string;
   access: string;
+  /** Empty: it is bound to no world. */
+  world: string;
   created_ms: number;
   /** From then on it is refused. 0: never. */
   expires_ms: number;
@@ -15,7 +17,7 @@ export interface ControlKeyRow extends Row {
 
 export function findControlKey(reader: Reader, hash: string): Promise<ControlKeyRow | undefined> {
   return reader.get<ControlKeyRow>(sql`
-    SELECT k.hash, CAST(k.id AS TEXT) AS id, k.name, k.access, k.created_ms, k.expires_ms FROM control_keys k WHERE k.hash = ${hash}`);
+    SELECT k.hash, CAST(k.id AS TEXT) AS id, k.name, k.access, k.world, k.created_ms, k.expires_ms FROM control_keys k WHERE k.hash = ${hash}`);
 }
 
 const newestFirst = { columns: ["k.id"], direction: "descending", keyOf: (row: ControlKeyRow) => [row.id] } as const;
@@ -23,7 +25,7 @@ const newestFirst = { columns: ["k.id"], direction: "descending", keyOf: (row: C
 export function listControlKeys(reader: Reader, page: PageRequest): Promise<ListPage<ControlKeyRow>> {
   return readPage<ControlKeyRow>(
     reader,
-    sql`SELECT k.hash, CAST(k.id AS TEXT) AS id, k.name, k.access, k.created_ms, k.expires_ms FROM control_keys k WHERE k.id > 0`,
+    sql`SELECT k.hash, CAST(k.id AS TEXT) AS id, k.name, k.access, k.world, k.created_ms, k.expires_ms FROM control_keys k WHERE k.id > 0`,
     newestFirst,
     page,
   );
@@ -32,9 +34,26 @@ export function listControlKeys(reader: Reader, page: PageRequest): Promise<List
 /** Stores a key, or the end of a stored key. */
 export async function saveControlKey(tx: Transaction, row: ControlKeyRow): Promise<void> {
   await tx.runOne(sql`
-    INSERT INTO control_keys (hash, id, name, access, created_ms, expires_ms)
-    VALUES (${row.hash}, ${row.id}, ${row.name}, ${row.access}, ${row.created_ms}, ${row.expires_ms})
+    INSERT INTO control_keys (hash, id, name, access, world, created_ms, expires_ms)
+    VALUES (${row.hash}, ${row.id}, ${row.name}, ${row.access}, ${row.world}, ${row.created_ms}, ${row.expires_ms})
     ON CONFLICT (hash) DO UPDATE SET expires_ms = excluded.expires_ms`);
+}
+
+/** Ends the keys of a deleted world, because another world may get its name. */
+export async function endKeysOfWorld(tx: Transaction, world: string, nowMs: number): Promise<void> {
+  await lockKeysOfWorld(tx, world);
+  await tx.run(
+    sql`UPDATE control_keys SET expires_ms = ${nowMs} WHERE world > '' AND world = ${world} AND (expires_ms = 0 OR expires_ms > ${nowMs})`,
+  );
+}
+
+/** Before a key is bound: a world is not deleted between the check that it exists and the key. */
+export const lockKeysOfWorld = (tx: Transaction, world: string): Promise<void> => tx.lock("control keys", world);
+
+/** Whether any valid key is bound to a world. */
+export async function hasBoundKeys(reader: Reader, nowMs: number): Promise<boolean> {
+  const found = sql`SELECT 1 AS one FROM control_keys k WHERE k.world > '' AND (k.expires_ms = 0 OR k.expires_ms > ${nowMs}) LIMIT 1`;
+  return (await reader.get(found)) !== undefined;
 }
 
 /** Ends a key that has not ended yet. It stays stored, because a configured key must not become valid again. */

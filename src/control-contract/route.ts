@@ -65,6 +65,8 @@ export interface CallerKey {
   readonly hash: string;
   /** `read`: only GET and HEAD, and no secrets (D-170). */
   readonly access: "full" | "read";
+  /** The only world that it sees and changes; undefined: all worlds, and the server. */
+  readonly world: string | undefined;
   /** Undefined for the configured key. */
   readonly stored: ControlKeyRow | undefined;
 }
@@ -105,6 +107,8 @@ export interface ControlRoute {
   readonly unfinished?: string;
   /** The request contains a secret of its own, so it needs no control key, and its handler gets none. */
   readonly needsNoKey?: true;
+  /** A key that is bound to a world may send the request, though its path names no world. */
+  readonly servesBoundKeys?: true;
   /** `entry` and `entries`: nodes of `{key}`, whose schema is in their section; `file`: a world file. */
   readonly response: TSchema | "entry" | "entries" | "file";
   /** Media types of responses that are streams. The handler then returns a `Response`. */

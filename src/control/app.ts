@@ -2,9 +2,9 @@
 import { timingSafeEqual } from "node:crypto";
 import { type Context, Hono } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
-import { type ControlKeyRow, findControlKey } from "#auth/control-keys.store";
+import { type ControlKeyRow, findControlKey, hasBoundKeys } from "#auth/control-keys.store";
 import { hashOf } from "#auth/tokens";
-import { badRequest, bodyOf, ControlError, controlCodes, controlErrorOf, notFound } from "#control-contract/errors";
+import { badRequest, bodyOf, ControlError, controlCodes, controlErrorOf, forbidden, notFound } from "#control-contract/errors";
 import { progressStream, wantsEvents } from "#control-contract/event-stream";
 import { bodyBytes } from "#control-contract/multipart-file";
 import type { CallerKey, ControlDeps, ControlRequest, ControlRoute } from "#control-contract/route";
@@ -13,6 +13,7 @@ import { entryReader } from "#graph/worlds/file/entry-reader";
 import { sectionsOf } from "#graph/worlds/file/import-export";
 import type { HeldWorld } from "#graph/worlds/hosting/world-slot";
 import { DEFAULT_WORLD } from "#graph/worlds/hosting/worlds.store";
+import type { OpenWorld } from "#graph/worlds/open-world";
 import { wholeResponse } from "#http/web";
 import { BoundedMap } from "#kernel/bounded-map";
 import { GraphError, isUnreachable } from "#kernel/errors";
@@ -72,7 +73,16 @@ export function controlApp(options: ControlAppOptions): Hono<WithKey> {
       return next();
     });
   }
-  app.get("/metrics", async () => wholeResponse(await metricsText(options.readMetrics(), deps.worlds.open()), { "content-type": METRICS_TYPE }));
+  app.get("/metrics", async (c) => {
+    const given = bearerOf(c);
+    const key = given === undefined ? undefined : await keys.find(given);
+    if (given !== undefined && key === undefined) return unauthorized(c, KEY_WRONG);
+    // D-170: without a key, metrics name no worlds and apps while there are keys that may not see all of them.
+    const ofServer = key === undefined ? ((await keys.hasBound()) ? "anonymous" : "all") : key.world === undefined ? "all" : "none";
+    const isShown = ({ name }: OpenWorld): boolean => (key?.world === undefined ? ofServer === "all" : name === key.world);
+    const text = await metricsText(options.readMetrics(), [...deps.worlds.open()].filter(isShown), ofServer);
+    return wholeResponse(text, { "content-type": METRICS_TYPE });
+  });
 
   const refusalOf: RefusalOf = (thrown, operation) => {
     const error = controlErrorOf(thrown) ?? new ControlError("internal_error", "an unexpected error; see the log of the server");
@@ -91,13 +101,9 @@ export function controlApp(options: ControlAppOptions): Hono<WithKey> {
   };
   serve(true);
   app.use("/v1/*", async (c, next) => {
-    const given = /^bearer +(\S+)$/i.exec(c.req.header("authorization") ?? "")?.[1];
+    const given = bearerOf(c);
     const key = given === undefined ? undefined : await keys.find(given);
-    if (key === undefined) {
-      c.header("WWW-Authenticate", "Bearer");
-      return json(c, bodyOf(new ControlError("unauthorized", given === undefined ? KEY_NEEDED : KEY_WRONG)), 401);
-    }
-    if (key.access === "read" && c.req.method !== "GET" && c.req.method !== "HEAD") throw new ControlError("forbidden", "this key may only read");
+    if (key === undefined) return unauthorized(c, given === undefined ? KEY_NEEDED : KEY_WRONG);
     c.set("key", key);
     return next();
   });
@@ -119,6 +125,13 @@ export function controlApp(options: ControlAppOptions): Hono<WithKey> {
 function json(c: Context, value: unknown, status: ContentfulStatusCode = 200, shown: Shown = asItIs): Response {
   const text = shown(JSON.stringify(value));
   return c.body(text, status, { "content-type": "application/json", "content-length": String(Buffer.byteLength(text)) });
+}
+
+const bearerOf = (c: Context): string | undefined => /^bearer +(\S+)$/i.exec(c.req.header("authorization") ?? "")?.[1];
+
+function unauthorized(c: Context, message: string): Response {
+  c.header("WWW-Authenticate", "Bearer");
+  return json(c, bodyOf(new ControlError("unauthorized", message)), 401);
 }
 
 /** The methods of the address with the fewest placeholders: `/requests/expect` goes before `/requests/{trace_id}`. */
@@ -143,6 +156,14 @@ async function ready(c: Context, { worlds, databaseProblems }: ControlDeps): Pro
     return json(c, { status: "ready", ...(problems.length === 0 ? {} : { problems: problems.map(({ kind }) => kind) }) });
   const texts = problems.map(({ text, cause }) => `${text} (${cause})`);
   return json(c, bodyOf(new ControlError("unavailable", texts.length === 0 ? "the database cannot be reached" : texts.join(" "))), 503);
+}
+
+/** D-170. A world that a bound key may not see and one that does not exist are one error. */
+function requireAccess({ access, world }: CallerKey, { method, servesBoundKeys }: ControlRoute, named: string | undefined): void {
+  if (world !== undefined && named !== undefined && named !== world) throw notFound(`world ${named}`);
+  if (access === "read" && method !== "GET") throw forbidden("this key may only read");
+  if (world !== undefined && named === undefined && servesBoundKeys !== true)
+    throw forbidden(`this key is bound to the world ${world}: use a key of the server`);
 }
 
 /** The text of a response as the caller may see it. */
@@ -181,10 +202,12 @@ function handlerOf(route: ControlRoute, deps: ControlDeps, refusalOf: RefusalOf)
     const { origin, pathname } = new URL(c.req.url);
     // No stored name has these characters, and PostgreSQL refuses a query with them.
     if (!Object.values(path).every(isStorableText)) throw notFound(`${c.req.method} ${pathname}`);
+    const key = c.get("key") as CallerKey | undefined;
+    if (key !== undefined) requireAccess(key, route, path.w);
     const held = await deps.worlds.hold(route.isAboutWorld === true ? DEFAULT_WORLD : (path.w ?? DEFAULT_WORLD));
     if (held === undefined) throw notFound(`world ${path.w}`);
     held.world.workBegins(operation);
-    const shown = shownTo(c.get("key"), origin + pathname);
+    const shown = shownTo(key, origin + pathname);
     /** A stream, and work that reports progress to one, keeps its world open. */
     let isHeld = false;
     try {
@@ -326,8 +349,14 @@ class ControlKeys {
     const hash = hashOf(value);
     const stored = await this.#find(hash);
     // A replaced configured key is stored as well, with its end.
-    if (stored !== undefined) return this.#isValid(stored) ? { hash, access: stored.access as CallerKey["access"], stored } : undefined;
-    return timingSafeEqual(Buffer.from(hash), Buffer.from(this.#configured)) ? { hash, access: "full", stored: undefined } : undefined;
+    if (stored !== undefined)
+      return this.#isValid(stored) ? { hash, access: stored.access as CallerKey["access"], world: stored.world || undefined, stored } : undefined;
+    const isConfigured = timingSafeEqual(Buffer.from(hash), Buffer.from(this.#configured));
+    return isConfigured ? { hash, access: "full", world: undefined, stored: undefined } : undefined;
+  }
+
+  hasBound(): Promise<boolean> {
+    return hasBoundKeys(this.#reader(), this.#realNowMs());
   }
 
   async #find(hash: string): Promise<ControlKeyRow | undefined> {

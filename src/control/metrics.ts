@@ -37,17 +37,23 @@ class Page {
   }
 }
 
-export async function metricsText(metrics: MetricsReport, worlds: Iterable<OpenWorld>): Promise<string> {
+/** `ofServer`: whether the page has what is not of one world; `anonymous`: without the apps in it. */
+export async function metricsText(
+  metrics: MetricsReport,
+  worlds: readonly OpenWorld[],
+  ofServer: "all" | "anonymous" | "none" = "all",
+): Promise<string> {
   const page = new Page();
-  writeRequests(page, metrics);
-  await writeProcess(page);
-  writeLoop(page, metrics.loop);
-  const all = [...worlds];
-  await writeDatabases(page, all);
-  writeProblems(page, metrics.database);
-  writeWebhooks(page, all);
-  await writeCallbacks(page, all);
-  writeEncoders(page, all);
+  if (ofServer !== "none") {
+    writeRequests(page, ofServer === "all" ? metrics : { ...metrics, turnedAway: [] });
+    await writeProcess(page);
+    writeLoop(page, metrics.loop);
+    writeProblems(page, metrics.database);
+  }
+  await writeDatabases(page, worlds);
+  writeWebhooks(page, worlds);
+  await writeCallbacks(page, worlds);
+  if (ofServer === "all") writeEncoders(page, worlds);
   return page.text();
 }
 

@@ -1,10 +1,11 @@
 /** Control keys: further ones, read-only ones, and the replacement of a key (D-170). Their times are real time. */
 import { Type } from "typebox";
-import { type ControlKeyRow, endControlKey, listControlKeys, saveControlKey } from "#auth/control-keys.store";
+import { type ControlKeyRow, endControlKey, listControlKeys, lockKeysOfWorld, saveControlKey } from "#auth/control-keys.store";
 import { hashOf } from "#auth/tokens";
 import { conflict, notFound, unprocessable } from "#control-contract/errors";
 import { listOf, pageQuery, respondWithList } from "#control-contract/lists";
 import { type ControlRequest, type ControlRoute, route } from "#control-contract/route";
+import { DEFAULT_WORLD, hasWorld } from "#graph/worlds/hosting/worlds.store";
 import { UNIX_SECONDS_MAX } from "#kernel/clock";
 import { isNodeId } from "#kernel/ids";
 import type { Transaction } from "#storage/database";
@@ -21,6 +22,7 @@ const keyInList = Type.Object({
   id: Type.String(),
   name: Type.String(),
   access,
+  world: Type.Optional(Type.String({ description: "the only world that the key sees and changes; left out: all of them" })),
   created_at: Type.Integer({ description: "Unix seconds of real time" }),
   expires_at: Type.Integer({ description: "the key is refused after this time; 0: never" }),
 });
@@ -31,12 +33,12 @@ const newKey = Type.Object({
 
 const seconds = (ms: number): number => Math.floor(ms / 1_000);
 
-const shown = ({ id, name, access: kind, created_ms, expires_ms }: ControlKeyRow) => ({
-  ...{ id, name, access: kind, created_at: seconds(created_ms) },
+const shown = ({ id, name, access: kind, world, created_ms, expires_ms }: ControlKeyRow) => ({
+  ...{ id, name, access: kind, ...(world === "" ? {} : { world }), created_at: seconds(created_ms) },
   expires_at: Math.ceil(expires_ms / 1_000),
 });
 
-type NewKey = Pick<ControlKeyRow, "name" | "access" | "expires_ms">;
+type NewKey = Pick<ControlKeyRow, "name" | "access" | "world" | "expires_ms">;
 
 async function createKey(tx: Transaction, { deps, world }: ControlRequest, given: NewKey): Promise<Record<string, unknown>> {
   const key = world.randomSecret(KEY_BYTES);
@@ -45,15 +47,21 @@ async function createKey(tx: Transaction, { deps, world }: ControlRequest, given
   return { ...shown(row), key };
 }
 
+async function requireWorld(tx: Transaction, name: string): Promise<void> {
+  await lockKeysOfWorld(tx, name);
+  if (name !== DEFAULT_WORLD && !(await hasWorld(tx, name))) throw unprocessable(`there is no world ${name}`, "world");
+}
+
 async function replaceKey(request: ControlRequest, overlapSeconds: number): Promise<unknown> {
   const { deps, world, key } = request;
   const nowMs = deps.realTime.nowMs();
-  const old = key.stored ?? { hash: key.hash, id: world.ids.mint(), name: "configured", access: key.access, created_ms: nowMs, expires_ms: 0 };
+  const configured = { name: "configured", access: key.access, world: "", created_ms: nowMs, expires_ms: 0 };
+  const old = key.stored ?? { hash: key.hash, id: world.ids.mint(), ...configured };
   const untilMs = nowMs + overlapSeconds * 1_000;
   const ended = { ...old, expires_ms: old.expires_ms === 0 ? untilMs : Math.min(old.expires_ms, untilMs) };
   const created = await world.database.write(async (tx) => {
     await saveControlKey(tx, ended);
-    return createKey(tx, request, { name: old.name, access: old.access, expires_ms: 0 });
+    return createKey(tx, request, { name: old.name, access: old.access, world: old.world, expires_ms: 0 });
   });
   deps.onKeyReplaced?.(old.hash, String(created.key));
   return { ...created, replaced: shown(ended) };
@@ -75,6 +83,9 @@ export const keyRoutes: readonly ControlRoute[] = [
       {
         access,
         name: Type.Optional(Type.String({ maxLength: NAME_CHARACTERS_MAX, description: "the purpose of the key" })),
+        world: Type.Optional(
+          Type.String({ minLength: 1, description: "binds the key to this world: it sees and changes this world alone, and ends with it" }),
+        ),
         expires_at: Type.Optional(Type.Integer({ minimum: 0, maximum: UNIX_SECONDS_MAX, description: "Unix seconds; 0 or left out: never" })),
       },
       { additionalProperties: false },
@@ -83,9 +94,12 @@ export const keyRoutes: readonly ControlRoute[] = [
     response: newKey,
     errors: [422],
     handle: async (request) => {
-      const { access: kind, name = "", expires_at = 0 } = request.body;
+      const { access: kind, name = "", world = "", expires_at = 0 } = request.body;
       if (expires_at !== 0 && expires_at * 1_000 <= request.deps.realTime.nowMs()) throw unprocessable("expires_at is in the past", "expires_at");
-      return request.world.database.write((tx) => createKey(tx, request, { name, access: kind, expires_ms: expires_at * 1_000 }));
+      return request.world.database.write(async (tx) => {
+        if (world !== "") await requireWorld(tx, world);
+        return createKey(tx, request, { name, access: kind, world, expires_ms: expires_at * 1_000 });
+      });
     },
   }),
   route(`GET ${KEYS}`, "listControlKeys", {
@@ -110,6 +124,7 @@ export const keyRoutes: readonly ControlRoute[] = [
     ),
     status: 201,
     response: Type.Object({ ...newKey.properties, replaced: keyInList }),
+    servesBoundKeys: true,
     handle: (request) => replaceKey(request, request.body.overlap_seconds),
   }),
   route(`DELETE ${KEYS}/{id}`, "revokeControlKey", {

@@ -37,13 +37,17 @@ const graphError = Type.Object({
   when: Type.String({ description: "its cause" }),
 });
 
-async function readServer({ deps, world, url }: ControlRequest): Promise<unknown> {
+async function readServer({ deps, world: first, url, key }: ControlRequest): Promise<unknown> {
   const { stop: _, startedMs, ...facts } = deps.server;
+  // A key that is bound to a world learns nothing of the first one.
+  const held = key.world === undefined ? undefined : await deps.worlds.hold(key.world);
+  const { calendar, clock } = held?.world ?? first;
+  held?.leave();
   return {
     ...facts,
     started_at: startedMs / 1000,
     ...deps.describeServer(new URL(url).hostname),
-    newest_version: formatVersion(newestVersion(world.calendar, unixSeconds(world.clock))),
+    newest_version: formatVersion(newestVersion(calendar, unixSeconds(clock))),
   };
 }
 
@@ -61,6 +65,7 @@ export const serverRoutes: readonly ControlRoute[] = [
   route("GET /v1/server", "readServer", {
     summary: "Describes this server: the addresses of the graph for this caller, and its newest version",
     response: serverFacts,
+    servesBoundKeys: true,
     handle: readServer,
   }),
   route("POST /v1/server/stop", "stopServer", {
@@ -70,6 +75,7 @@ export const serverRoutes: readonly ControlRoute[] = [
   route("GET /v1/errors", "listErrors", {
     summary: "Lists every error of the graph, with its cause",
     response: listOf(graphError),
+    servesBoundKeys: true,
     handle: listErrors,
   }),
 ];

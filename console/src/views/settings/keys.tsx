@@ -21,7 +21,8 @@ export function Keys() {
     event.preventDefault();
     const given = new FormData(event.currentTarget);
     try {
-      const body = { access: String(given.get("access")) as "read", name: String(given.get("name")) };
+      const world = String(given.get("world"));
+      const body = { access: String(given.get("access")) as "read", name: String(given.get("name")), ...(world === "" ? {} : { world }) };
       setValue((await dataOf(api.POST("/v1/control-keys", { body }))).key);
       await changed();
     } catch (error) {
@@ -48,9 +49,10 @@ export function Keys() {
   return (
     <Block isOwn title="Control keys">
       <ul>
-        {keys.filter(isValid).map(({ id, name, access, expires_at }) => (
+        {keys.filter(isValid).map(({ id, name, access, world, expires_at }) => (
           <li key={id}>
             {name || id}, {access}
+            {world !== undefined && `, in the world ${world} alone`}
             {expires_at !== 0 && `, until ${new Date(expires_at * 1000).toISOString().slice(0, 16).replace("T", " ")}`}{" "}
             <Sure text="End" sure={`End the key ${name || id}`} onSure={() => void end(id)} />
           </li>
@@ -58,6 +60,7 @@ export function Keys() {
       </ul>
       <form className="actions" onSubmit={(event) => void make(event)}>
         <input name="name" aria-label="Purpose of the key" placeholder="Purpose" required />
+        <input name="world" aria-label="World of the key" placeholder="World (empty: all)" />
         <select name="access" aria-label="Access">
           <option value="read">may read</option>
           <option value="full">may do everything</option>

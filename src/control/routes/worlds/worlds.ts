@@ -41,12 +41,13 @@ const exportQuery = Type.Object({
 
 /** The first world is the first of the first page. */
 async function listWorlds(request: ControlRequest<Static<typeof pageQuery>>): Promise<unknown> {
-  const { deps, query } = request;
+  const { deps, query, key } = request;
   const open = new Map([...deps.worlds.open()].map((world) => [world.name, world]));
   const shown = async (listed: string) => {
     const world = open.get(listed);
     return world === undefined ? { name: listed, open: false } : { name: listed, open: true, profile: world.profile, empty: await isEmpty(world) };
   };
+  if (key.world !== undefined) return { data: [await shown(key.world)], paging: {} };
   const found = (await respondWithList(
     request,
     "worlds",
@@ -78,9 +79,10 @@ async function deleteWorld({ deps, path }: ControlRequest): Promise<void> {
 
 export const worldRoutes: readonly ControlRoute[] = [
   route("GET /v1/worlds", "listWorlds", {
-    summary: "Lists the worlds, the first one first, the others by name",
+    summary: "Lists the worlds, the first one first, the others by name. A key that is bound to a world gets this world alone",
     query: pageQuery,
     response: listOf(worldInList),
+    servesBoundKeys: true,
     handle: listWorlds,
   }),
   route("POST /v1/worlds", "createWorld", {

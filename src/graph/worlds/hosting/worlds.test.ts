@@ -1,5 +1,6 @@
 /** The worlds of one server are made, closed when idle, replaced and deleted. The databases are real, and background work is only recorded. */
 import { expect, spyOn, test } from "bun:test";
+import { authMigrations } from "#auth/auth.migrations";
 import { afterThisTest } from "#harness/cleanup";
 import { movedClock } from "#harness/work-database";
 import type { Database, Transaction } from "#storage/database";
@@ -16,7 +17,7 @@ const START_MS = 1_795_000_000_000;
 async function opened() {
   const events: string[] = [];
   const real = movedClock(START_MS);
-  const databases = await databasesIn(":memory:", [graphMigrations]);
+  const databases = await databasesIn(":memory:", [graphMigrations, authMigrations]);
   const work: Record<string, { nextDueMs?: number } | undefined> = {};
   const seen = (): string[] => events.splice(0);
   const failures: unknown[] = [];

@@ -4,6 +4,7 @@
  *
  * **Invariant:** a request reads, writes, waits for and counts against its own world only.
  */
+import { endKeysOfWorld } from "#auth/control-keys.store";
 import type { Database, Databases, SavedState, Transaction } from "#storage/database";
 import type { ListPage, PageRequest } from "#storage/keyset";
 import type { OpenWorld, WorldMemory } from "../open-world.ts";
@@ -158,6 +159,7 @@ export class Worlds {
     let wasThere = false;
     await slot.delete(async () => {
       wasThere = await this.default.database.write(async (tx) => {
+        await endKeysOfWorld(tx, name, this.#options.realNowMs());
         announce(tx, "deleted", this.#process, name);
         return deleteWorldRow(tx, name);
       });
