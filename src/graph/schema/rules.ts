@@ -22,20 +22,23 @@ export function rulesOf(node: SchemaNode, readKey: ReadKey, names = Object.keys(
   });
   if (anyOf !== undefined) {
     const [first, ...others] = anyOf.flatMap(({ required = [] }) => required);
+    const isAny = anyOfThem(anyOf);
     rules.push((read) => {
-      if (!anyOf.some((one) => isSo(one, read))) throw new ValueProblem(`or ${others.join(" or ")} is required`, first);
+      if (!isAny(read)) throw new ValueProblem(`or ${others.join(" or ")} is required`, first);
     });
   }
   for (const excluded of not === undefined ? [] : (not.anyOf ?? [not])) {
     const together = excluded.required ?? [];
+    const isExcluded = conditionOf(excluded);
     rules.push((read) => {
-      if (isSo(excluded, read)) throw new ValueProblem(`cannot be combined with ${together.slice(0, -1).join(", ")}`, together.at(-1));
+      if (isExcluded(read)) throw new ValueProblem(`cannot be combined with ${together.slice(0, -1).join(", ")}`, together.at(-1));
     });
   }
   if (condition !== undefined) {
     const [met, unmet] = [branches.then, branches.else].map((branch) => branchOf(branch ?? {}, readKey, names));
+    const isMet = conditionOf(condition);
     rules.push((read, given, where) => {
-      for (const rule of (isSo(condition, read) ? met : unmet) ?? []) rule(read, given, where);
+      for (const rule of (isMet(read) ? met : unmet) ?? []) rule(read, given, where);
     });
   }
   return rules;
@@ -66,14 +69,22 @@ function branchOf(node: SchemaNode, readKey: ReadKey, names: readonly string[]):
   return rules;
 }
 
-/** Whether a condition is true. It can require keys, and require that a key, if it is there, has a constant value. */
-function isSo({ required = [], properties = {}, not, anyOf }: SchemaNode, read: Keys): boolean {
-  return (
-    required.every((name) => has(read, name)) &&
-    Object.entries(properties).every(([name, { const: only, enum: allowed = only === undefined ? undefined : [only] }]) => {
-      return allowed === undefined || !has(read, name) || allowed.includes(read[name]);
-    }) &&
-    (not === undefined || !isSo(not, read)) &&
-    (anyOf === undefined || anyOf.some((one) => isSo(one, read)))
-  );
+type Condition = (read: Keys) => boolean;
+
+/** A condition can require keys, and require that a key, if it is there, has a constant value. */
+function conditionOf({ required = [], properties = {}, not, anyOf }: SchemaNode): Condition {
+  const conditions: Condition[] = required.map((name) => (read) => has(read, name));
+  for (const [name, { const: only, enum: allowed = only === undefined ? undefined : [only] }] of Object.entries(properties))
+    if (allowed !== undefined) conditions.push((read) => !has(read, name) || allowed.includes(read[name]));
+  if (not !== undefined) {
+    const isRefused = conditionOf(not);
+    conditions.push((read) => !isRefused(read));
+  }
+  if (anyOf !== undefined) conditions.push(anyOfThem(anyOf));
+  return (read) => conditions.every((condition) => condition(read));
+}
+
+function anyOfThem(nodes: readonly SchemaNode[]): Condition {
+  const conditions = nodes.map(conditionOf);
+  return (read) => conditions.some((condition) => condition(read));
 }

@@ -27,6 +27,13 @@ export async function storeBatch(tx: Transaction, app: NodeId, reports: readonly
   return new AppBatch(tx, app, key).store(reports);
 }
 
+/** The key of an event with an `event_id` (D-71). */
+interface EventKey {
+  readonly text: string;
+  readonly fingerprint: number;
+  readonly periods: readonly number[];
+}
+
 class AppBatch {
   readonly #tx: Transaction;
   readonly #app: NodeId;
@@ -35,6 +42,8 @@ class AppBatch {
   readonly #requests: IndexedRequest[] = [];
   /** By day, currency and name. */
   readonly #sums = new Map<string, EventSum>();
+  /** Those of the batch's events that have an `event_id`. */
+  readonly #keys = new Map<ReportedEvent, EventKey>();
   /** The times of events with an `event_id` in the log and in this batch, by period and key. */
   readonly #known = new Map<string, number[]>();
   #lastRequest = 0;
@@ -69,10 +78,12 @@ class AppBatch {
   async #findKeys(reports: readonly Report[]): Promise<void> {
     const wanted = new Set<number>();
     for (const { events } of reports)
-      for (const { name, event_id, time } of events) {
-        if (event_id === undefined) continue;
-        const fingerprint = fingerprintOf(keyText(name, event_id), this.#key);
-        for (const period of periodsNear(time)) wanted.add(keyIn(period, fingerprint));
+      for (const event of events) {
+        if (event.event_id === undefined) continue;
+        const text = keyText(event.name, event.event_id);
+        const key = { text, fingerprint: fingerprintOf(text, this.#key), periods: periodsNear(event.time) };
+        this.#keys.set(event, key);
+        for (const period of key.periods) wanted.add(keyIn(period, key.fingerprint));
       }
     for (const { name, event_id, time } of await findKeyedEvents(this.#tx, this.#app, [...wanted])) this.#remember(keyText(name, event_id), time);
   }
@@ -119,11 +130,11 @@ class AppBatch {
 
   /** I1-32, D-71: the first event counts, so an event that is not a duplicate is remembered. */
   #isDuplicate(event: ReportedEvent): boolean {
-    if (event.event_id === undefined) return false;
-    const key = keyText(event.name, event.event_id);
+    const key = this.#keys.get(event);
+    if (key === undefined) return false;
     const isNear = (time: number) => Math.abs(time - event.time) < DEDUP_WINDOW_SECONDS;
-    if (periodsNear(event.time).some((period) => this.#known.get(`${period} ${key}`)?.some(isNear))) return true;
-    this.#remember(key, event.time);
+    if (key.periods.some((period) => this.#known.get(`${period} ${key.text}`)?.some(isNear))) return true;
+    this.#remember(key.text, event.time);
     return false;
   }
 
@@ -133,8 +144,9 @@ class AppBatch {
       const { name, event_id, time, value, currency, parameters, advertiser_tracking_enabled: tracking } = event;
       const amount = value === undefined ? null : rowValue(value);
       const deviceJson = position === 0 ? deviceText(device) : null;
-      const key = event_id === undefined ? null : keyIn(periodOf(time), fingerprintOf(keyText(name, event_id), this.#key));
-      this.#rows.push(this.#app, request, position, received, time, name, event_id ?? null, key);
+      const key = this.#keys.get(event);
+      this.#rows.push(this.#app, request, position, received, time, name, event_id ?? null);
+      this.#rows.push(key === undefined ? null : keyIn(periodOf(time), key.fingerprint));
       this.#rows.push(amount, currency, parameters, tracking, deviceJson);
       this.#count(event);
     }
@@ -218,7 +230,8 @@ class NameQuota {
   }
 
   static async open(tx: Transaction, app: NodeId, reports: readonly Report[]): Promise<NameQuota> {
-    const names = new Set(reports.flatMap(({ events }) => events.map(({ name }) => name)));
+    const names = new Set<string>();
+    for (const { events } of reports) for (const { name } of events) names.add(name);
     const states = await findNames(tx, app, [...names]);
     const limit = reports[0]?.event_name_limit ?? 0;
     return new NameQuota(tx, app, states, limit, states.size === names.size ? 0 : limit - (await countActiveNames(tx, app)));
