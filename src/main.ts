@@ -17,8 +17,10 @@ import { migrationsOf, newWorldMemory, openWorld } from "#graph/worlds/open-worl
 import { followSettings } from "#graph/worlds/settings";
 import type { Streaming, WorkObserver } from "#graph/worlds/world";
 import { connectionsWithin, limitsOf, multipartLimits } from "#http/limits";
+import type { Listener } from "#http/listeners/listener";
 import { certificateOf } from "#http/listeners/served-certificate";
 import { describeServer, type ReadyInfo, readyInfo, servedBy, surfaceAddresses } from "#http/ready-info";
+import { Health } from "#http/routes/health";
 import { ownRoutes } from "#http/routes/own-routes";
 import { type GraphServer, serveGraph } from "#http/server";
 import { openLiveIngest } from "#ingest/live-ingest";
@@ -26,7 +28,7 @@ import { unixSeconds } from "#kernel/clock";
 import { formatVersion } from "#kernel/versions";
 import { GuardedClient } from "#outbound/client";
 import { removeRecordings } from "#recordings/read-recording";
-import { DatabaseHealth } from "#storage/database-health";
+import { DatabaseHealth, isFatal } from "#storage/database-health";
 import { databasesIn } from "#storage/open";
 import { sharedKeys } from "#storage/sealing";
 import {
@@ -75,8 +77,8 @@ export interface RunningPlaza {
   /** Resolves when the control API is asked to end the server. */
   readonly stopAsked: Promise<string>;
   /**
-   * Accepts no new requests; resolves when the running ones have ended, after 10 s at most. The export at the end contains the changes that `others` make
-   * until they resolve.
+   * Serves requests for the time of `--drain-delay-ms`, then accepts no new ones; resolves when the running ones have ended, after 10 s more
+   * at most. The export at the end contains the changes that `others` make until they resolve.
    */
   stop(others?: Promise<void>): Promise<void>;
 }
@@ -95,13 +97,13 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
   const registry = buildRegistry();
   const ingest = openLiveIngest(config, log, part !== "graph");
   const watch = loopWatch(log);
-  const health = databaseHealth(log);
-  const worlds = await openWorlds(config, registry, log, watch.begin, health, ingest.recordings).catch(async (error: unknown) => {
+  const database = databaseHealth(log);
+  const worlds = await openWorlds(config, registry, log, watch.begin, database, ingest.recordings).catch(async (error: unknown) => {
     await ingest.stop();
     throw error;
   });
   const listeners: Pick<GraphServer, "stop">[] = [];
-  const ending = new AbortController();
+  const [health, ending] = [healthOf(worlds, database), new AbortController()];
   let certificate: Certificate | undefined;
   try {
     certificate = certificateOf(config, log);
@@ -110,11 +112,13 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
     const graph =
       part === "control"
         ? undefined
-        : await listening("--port", config.host, config.port, () => listenGraph(config, log, worlds, registry, certificate, part === "graph"));
+        : await listening("--port", config.host, config.port, () =>
+            listenGraph(config, log, worlds, registry, certificate, health, part === "graph"),
+          );
     if (graph !== undefined) listeners.push(graph);
     const streaming = await listening("--rtmp-port", config.host, Number(config.rtmp_port ?? 0), () => ingest.open());
     const metrics = graph?.metrics ?? new RequestMetrics();
-    const readOwn = () => metrics.report(watch.report(), health.report());
+    const readOwn = () => metrics.report(watch.report(), database.report());
     const readAll = readMetrics === undefined ? readOwn : () => merged([readOwn(), readMetrics()]);
     const key = part === "graph" ? "" : controlKeyOf(config, randomSecret);
     const graphPort = graph?.port ?? config.port;
@@ -122,12 +126,10 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
     const control =
       part === "graph"
         ? undefined
-        : await listening("--control-port", config.control_host, config.control_port, () =>
-            serveControl({
-              ...controlOf(config, log, worlds, registry, key, readAll, { server, ending: ending.signal }, graphPort),
-              ...{ host: config.control_host, port: config.control_port, pages: pageGuardOf(config) },
-              certificate,
-            }),
+        : await listenControl(
+            config,
+            certificate,
+            controlOf(config, log, worlds, registry, key, readAll, health, { server, ending: ending.signal }, graphPort),
           );
     if (control !== undefined) listeners.push(control);
     if (part !== "graph") ingest.serve(worlds);
@@ -137,7 +139,7 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
       await ingest.opened(world);
     }, part !== "graph");
     const watched = file === undefined || !config.watch ? undefined : watchWorld(worlds, registry, config, file, log);
-    const ready = readyInfo(config, graph?.port ?? config.port, control?.port ?? config.control_port, key, streaming);
+    const ready = readyInfo(config, graphPort, control?.port ?? config.control_port, key, streaming);
     const withdraw =
       part === "graph" ? () => {} : announceServer(config, { pid: ready.pid, base_url: ready.base_url, control_url: ready.control_url });
     return {
@@ -145,6 +147,7 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
       newestVersion: formatVersion(newestVersion(worlds.default.calendar, unixSeconds(worlds.default.clock))),
       stop: async (others) => {
         const { outbound } = worlds.default;
+        await drain(config, log, health, graph);
         ending.abort();
         watch.stop();
         certificate?.close();
@@ -163,6 +166,20 @@ export async function startPlaza(config: Config, log: Log, { part, readMetrics }
   }
 }
 
+const listenControl = (config: Config, certificate: Certificate | undefined, options: ControlAppOptions): Promise<Listener> =>
+  listening("--control-port", config.control_host, config.control_port, () =>
+    serveControl({ ...options, host: config.control_host, port: config.control_port, pages: pageGuardOf(config), certificate }),
+  );
+
+/** D-350: load balancers see that this process will end, and choose others. */
+async function drain({ drain_delay_ms }: Config, log: Log, health: Health, graph: GraphServer | undefined): Promise<void> {
+  health.isDraining = true;
+  if (drain_delay_ms === 0) return;
+  log.info({ drain_delay_ms }, "draining: requests are still served, and /readyz is 503");
+  graph?.drain();
+  await sleepMs(drain_delay_ms);
+}
+
 /** For a process that loads no world. */
 const noBeginning: Beginning = { demo: undefined, file: undefined };
 
@@ -172,6 +189,7 @@ function listenGraph(
   worlds: Worlds,
   registry: Registry,
   certificate: Certificate | undefined,
+  health: Health,
   isPortShared: boolean,
 ): GraphServer {
   const onUnexpected: RequestDeps["onUnexpected"] = (error, trace_id) =>
@@ -182,6 +200,7 @@ function listenGraph(
     port: config.port,
     reusePort: isPortShared,
     certificate,
+    health: config.health ? health : undefined,
     deps,
     worlds,
     surfaces: surfaceAddresses(config),
@@ -206,6 +225,14 @@ function listenGraph(
     onServed: config.quiet || !log.shows("info") ? undefined : requestLines(log),
   });
 }
+
+/** The database must respond, and must not be broken. */
+const healthOf = (worlds: Worlds, database: DatabaseHealth): Health =>
+  new Health(async () => {
+    await worlds.default.database.ping();
+    const broken = database.report().problems.find(isFatal);
+    if (broken !== undefined) throw new Error(broken.text);
+  });
 
 const databaseHealth = (log: Log): DatabaseHealth =>
   new DatabaseHealth({
@@ -274,6 +301,7 @@ function controlOf(
   registry: Registry,
   key: string,
   readMetrics: () => MetricsReport,
+  health: Health,
   special: Pick<ControlDeps, "server" | "ending">,
   graphPort = config.port,
 ): ControlAppOptions {
@@ -290,7 +318,7 @@ function controlOf(
       realTime: { nowMs: realNowMs, monotonicMs, sleepMs },
       onKeyReplaced: (oldHash, replacing) => keepReplacedKey(config, (kept) => hashOf(kept) === oldHash, replacing),
     },
-    readMetrics,
+    ...{ readMetrics, health },
     onUnexpected: (error, operation) => log.error({ operation, ...errorFields(error) }, "a control request failed unexpectedly"),
   };
 }
@@ -311,10 +339,12 @@ export interface ControlAlone {
 export async function startControlAlone(config: Config, log: Log, key = randomSecret(KEY_BYTES)): Promise<ControlAlone> {
   const registry = buildRegistry();
   // It serves one command, which waits for it.
-  const worlds = await openWorlds(config, registry, log, () => {}, databaseHealth(log));
+  const database = databaseHealth(log);
+  const worlds = await openWorlds(config, registry, log, () => {}, database);
   try {
+    const health = healthOf(worlds, database);
     const special = { server: servedBy(config, config.port).server, ending: new AbortController().signal };
-    const app = controlApp(controlOf(config, log, worlds, registry, key, () => new RequestMetrics().report(), special));
+    const app = controlApp(controlOf(config, log, worlds, registry, key, () => new RequestMetrics().report(), health, special));
     return { key, fetch: async (request) => app.fetch(request), stop: () => worlds.close() };
   } catch (error) {
     await worlds.close();

@@ -68,7 +68,7 @@ export function explain(error: unknown, log: Log): void {
 /** Ends the program after a signal, when the running requests have ended. A second signal ends it at once. */
 export async function endWhenAsked(asked: Promise<string>, plaza: Pick<RunningPlaza, "stop">, log: Log): Promise<number> {
   const signal = await asked;
-  log.info({ signal }, "ending: no new requests, running requests finish");
+  log.info({ signal }, "ending: running requests finish");
   const stopped = plaza.stop().then(
     () => 0,
     (error: unknown) => {

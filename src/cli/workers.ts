@@ -22,7 +22,7 @@ const LIVED_MS_MIN = 5_000;
 const RESTART_AFTER_MS = 1_000;
 /** The folder of the files in a single executable. */
 const INSIDE_EXECUTABLE = "/$bunfs/";
-/** Workers give running requests 10 s to end. */
+/** After the drain, workers give running requests 10 s to end. */
 const STOPPED_WITHIN_MS = 11_000;
 
 export async function startWithWorkers(asked: Config, log: Log): Promise<RunningPlaza> {
@@ -95,7 +95,7 @@ class Workers {
     const workers = [...this.#running.keys()];
     const ended = workers.map((worker) => new Promise<void>((resolve) => worker.once("exit", () => resolve())));
     for (const worker of workers) if (worker.isConnected()) worker.send(STOP);
-    await within(Promise.all(ended), STOPPED_WITHIN_MS);
+    await within(Promise.all(ended), (this.#config?.drain_delay_ms ?? 0) + STOPPED_WITHIN_MS);
     for (const worker of this.#running.keys()) worker.process.kill("SIGKILL");
   }
 

@@ -58,6 +58,8 @@ test("defaults and bounds of the options", () => {
     "head_ms_max 10000 1..3600000",
     "body_ms_max 10000 1..3600000",
     "keep_alive_ms 65000 1..3600000",
+    "health true isNegatable",
+    "drain_delay_ms 0 0..3600000",
     "calls_max 1024 1..9007199254740991",
     "connections_max 8192 1..9007199254740991",
     "control_key none isSecret",

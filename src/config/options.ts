@@ -149,6 +149,18 @@ export const own = {
   head_ms_max: { ...one("MS", read.integer(1, HOUR_MS), 10_000), summary: "time within which the headers of a graph request must arrive" },
   body_ms_max: { ...one("MS", read.integer(1, HOUR_MS), 10_000), summary: "time within which the body of a graph request must arrive" },
   keep_alive_ms: { ...one("MS", read.integer(1, HOUR_MS), 65_000), summary: "time for which an idle connection stays open" },
+  // D-349.
+  health: {
+    isNegatable: true,
+    read: read.flag,
+    default: true,
+    summary: "serve /healthz and /readyz on the port of the graph as well, for load balancers",
+  },
+  // D-350.
+  drain_delay_ms: {
+    ...one("MS", read.integer(0, HOUR_MS), 0),
+    summary: "time for which a server that is asked to end still serves requests, while /readyz is 503 and load balancers choose other servers",
+  },
   calls_max: {
     ...one("N", read.integer(1), 1_024),
     summary:

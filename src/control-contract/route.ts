@@ -56,7 +56,9 @@ export interface ServedBy {
   readonly sandbox: boolean;
   /** Processes that serve the graph. */
   readonly processes: number;
-  /** Ends the server as a signal does: it takes no new requests and finishes running ones. */
+  /** Before a stop, requests are still served for this time. */
+  readonly drain_delay_ms: number;
+  /** Ends the server as a signal does. */
   stop(): void;
 }
 

@@ -14,6 +14,7 @@ import { sectionsOf } from "#graph/worlds/file/import-export";
 import type { HeldWorld } from "#graph/worlds/hosting/world-slot";
 import { DEFAULT_WORLD } from "#graph/worlds/hosting/worlds.store";
 import type { OpenWorld } from "#graph/worlds/open-world";
+import type { Health } from "#http/routes/health";
 import { wholeResponse } from "#http/web";
 import { BoundedMap } from "#kernel/bounded-map";
 import { GraphError, isUnreachable } from "#kernel/errors";
@@ -42,6 +43,7 @@ export interface ControlAppOptions {
   readonly key: string;
   /** D-240. Undefined: every web page may send requests. */
   readonly pages?: PageGuard | undefined;
+  readonly health: Health;
   /** Metrics of the graph's requests, in all processes. */
   readMetrics(): MetricsReport;
   onUnexpected(error: unknown, operation: string): void;
@@ -62,7 +64,7 @@ export function controlApp(options: ControlAppOptions): Hono<WithKey> {
   app.get("/reference/*", (c) => referenceFiles.file(c));
   app.on("GET", ["/docs", "/docs/"], (c) => referencePage(deps.describeServer(new URL(c.req.url).hostname)));
   app.get("/healthz", (c) => json(c, { status: "ok" }));
-  app.get("/readyz", (c) => ready(c, deps));
+  app.get("/readyz", (c) => ready(c, options.health, deps));
   app.get("/v1/openapi.json", (c) => json(c, openapiOf(routes, sectionsOf(deps.registry), new URL(c.req.url).origin)));
   for (const path of ["/metrics", "/v1/*"]) {
     app.use(path, async (c, next) => {
@@ -146,16 +148,14 @@ function methodsAt(path: string, routes: readonly ControlRoute[]): string {
 }
 
 /** Ready if requests can be served, so that a load balancer may send them. A full disk keeps nobody from reading (D-341). */
-async function ready(c: Context, { worlds, databaseProblems }: ControlDeps): Promise<Response> {
-  const isReached = await worlds.default.database.ping().then(
-    () => true,
-    () => false,
-  );
+async function ready(c: Context, health: Health, { databaseProblems }: ControlDeps): Promise<Response> {
+  const readiness = await health.readiness();
   const problems = databaseProblems();
-  if (isReached && !problems.some(isFatal))
-    return json(c, { status: "ready", ...(problems.length === 0 ? {} : { problems: problems.map(({ kind }) => kind) }) });
+  const names = problems.map(({ kind }) => kind);
+  if (readiness === "ready" && !problems.some(isFatal)) return json(c, { status: readiness, ...(names.length === 0 ? {} : { problems: names }) });
   const texts = problems.map(({ text, cause }) => `${text} (${cause})`);
-  return json(c, bodyOf(new ControlError("unavailable", texts.length === 0 ? "the database cannot be reached" : texts.join(" "))), 503);
+  const text = texts.length > 0 ? texts.join(" ") : readiness === "draining" ? "the server is about to end" : "the database cannot be reached";
+  return json(c, bodyOf(new ControlError("unavailable", text)), 503);
 }
 
 /** D-170. A world that a bound key may not see and one that does not exist are one error. */

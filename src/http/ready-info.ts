@@ -73,10 +73,14 @@ export function describeServer(config: Config, hostname: string, port: number, s
 }
 
 /** `stopAsked` resolves when the control API is asked to end the server. */
-export function servedBy({ data, host, sandbox, tls_cert, workers }: Config, port: number): { server: ServedBy; stopAsked: Promise<string> } {
+export function servedBy(
+  { data, host, sandbox, tls_cert, workers, drain_delay_ms }: Config,
+  port: number,
+): { server: ServedBy; stopAsked: Promise<string> } {
   const { promise: stopAsked, resolve } = Promise.withResolvers<string>();
   const server: ServedBy = {
     ...{ version, pid: process.pid, startedMs: realNowMs(), sandbox, processes: workers, stop: () => resolve("the control API") },
+    drain_delay_ms,
     base_url: `${tls_cert === undefined ? "http" : "https"}://${addressOf(host)}:${port}`,
     data: data === ":memory:" ? "memory" : data.startsWith("postgres") ? "postgres" : "sqlite",
   };

@@ -26,6 +26,7 @@ import { type HttpLimits, largestBody } from "./limits.ts";
 import { failure, graphErrorOf, preflight, preflightHeaders, refusalByShape, turnedAway } from "./refusals.ts";
 import { allowedMethods } from "./routes/allowed-methods.ts";
 import type { RouteHandler, RouteTable } from "./routes/extra-routes.ts";
+import { type Health, healthResponse } from "./routes/health.ts";
 import { sendWebResponse, webRequest } from "./web.ts";
 
 export interface RequestDispatcherOptions {
@@ -35,6 +36,8 @@ export interface RequestDispatcherOptions {
   readonly worlds: Pick<WorldDirectory, "default">;
   readonly origins: Origins;
   readonly routes: RouteTable;
+  /** Undefined: the addresses of health are unknown paths. */
+  readonly health: Health | undefined;
   readonly limits: HttpLimits;
   readonly metrics: RequestMetrics;
   readonly onServed?: ((entry: RequestEntry) => void) | undefined;
@@ -81,6 +84,14 @@ export class RequestDispatcher {
 
   /** Never rejects. */
   async dispatch(head: RequestHead, connection: Connection): Promise<void> {
+    const { health } = this.#options;
+    // Before everything that needs the database, a world or capacity.
+    const checked = health === undefined ? undefined : healthResponse(head, health);
+    if (checked !== undefined) {
+      connection.send(await checked);
+      connection.finish();
+      return;
+    }
     const incoming = await this.#findDestination(head, connection);
     if (incoming === undefined) return;
     try {

@@ -13,6 +13,7 @@ import { type Listener, listen } from "./listeners/listener.ts";
 import { CORS_HEADERS, graphErrorOf, refusal } from "./refusals.ts";
 import { RequestDispatcher } from "./requests.ts";
 import { type ExtraRoutes, RouteTable } from "./routes/extra-routes.ts";
+import type { Health } from "./routes/health.ts";
 
 export interface GraphServerOptions {
   readonly hostname: string;
@@ -33,6 +34,8 @@ export interface GraphServerOptions {
   /** Left out: plain HTTP. */
   readonly certificate?: Certificate | undefined;
   readonly extraRoutes?: ExtraRoutes;
+  /** Undefined: `/healthz` and `/readyz` are unknown paths. */
+  readonly health?: Health | undefined;
   /** Called for each request of the pipeline, when its response is sent. */
   readonly onServed?: ((entry: RequestEntry) => void) | undefined;
   /** The pipeline, which tests of the server replace. */
@@ -45,11 +48,11 @@ export interface GraphServer extends Listener {
 
 /** Throws when the address cannot be listened on. */
 export function serveGraph(options: GraphServerOptions): GraphServer {
-  const { limits, deps, worlds, surfaces, hostname, port, certificate, publicUrl, pages, onServed, reusePort = false } = options;
+  const { limits, deps, worlds, surfaces, hostname, port, certificate, publicUrl, pages, health, onServed, reusePort = false } = options;
   const metrics = new RequestMetrics();
   const origins = new Origins(options.trustedProxies, publicUrl);
   const dispatcher = new RequestDispatcher({
-    ...{ deps, worlds, origins, limits, metrics, pages, onServed },
+    ...{ deps, worlds, origins, limits, metrics, pages, health, onServed },
     destinations: new Destinations(worlds, surfaces, publicUrl === undefined),
     routes: new RouteTable(options.extraRoutes ?? new Map()),
     handleRequest: options.handleRequest ?? handleRequest,
@@ -65,9 +68,5 @@ export function serveGraph(options: GraphServerOptions): GraphServer {
     dispatch: (head, connection) => void dispatcher.dispatch(head, connection),
   });
   origins.configured(certificate === undefined ? "http" : "https", hostname, listener.port);
-  const stop = (graceMs: number): Promise<void> => {
-    dispatcher.stop();
-    return listener.stop(graceMs);
-  };
-  return { port: listener.port, metrics, stop };
+  return { ...listener, metrics, stop: (graceMs) => listener.stop(graceMs, () => dispatcher.stop()) };
 }

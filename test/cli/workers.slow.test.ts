@@ -56,6 +56,15 @@ describe("--workers", () => {
     expect((await ended).code).toBe(0);
   }, 30_000);
 
+  test("D-350: they drain together: not ready on either port, and serving until the drain is over", async () => {
+    const plaza = await startPlaza(["--data", await (await sharedPostgres()).newDatabase(), "--workers", "2", "--drain-delay-ms", "3000"]);
+    const ended = plaza.end();
+    for (const url of [plaza.ready.base_url, plaza.ready.control_url])
+      while ((await fetch(`${url}/readyz`, { keepalive: false })).status !== 503) await Bun.sleep(5);
+    await allResponse(plaza, 20);
+    expect((await ended).code).toBe(0);
+  }, 30_000);
+
   test("a fault, which would not reach the workers, is refused", async () => {
     const plaza = await withWorkers(2);
     const refused = await plaza.control("POST", "faults", { operation: "*", status: 503 });

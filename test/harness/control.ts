@@ -3,6 +3,7 @@ import { expect } from "bun:test";
 import { type ControlAppOptions, controlApp } from "#control/app";
 import type { Registry } from "#graph/contract/registry";
 import type { OpenWorld } from "#graph/worlds/open-world";
+import { Health } from "#http/routes/health";
 import type { PageGuard } from "#kernel/page-guard";
 import { monotonicMs, sleepMs, tokenValue } from "#system";
 import { RequestMetrics } from "#telemetry/request-metrics";
@@ -34,6 +35,7 @@ const DESCRIBED = {
 export const SERVED: ControlAppOptions["deps"]["server"] = {
   ...{ version: "1.2.3", pid: 4711, startedMs: 1_795_000_000_500, base_url: DESCRIBED.base_url, sandbox: true, processes: 1 },
   data: "memory",
+  drain_delay_ms: 0,
   stop: () => {},
 };
 
@@ -94,6 +96,7 @@ export async function openControl(options: PlazaOptions = {}, more: Partial<Cont
       realTime: { nowMs: () => plaza.time.realMs, monotonicMs, sleepMs },
       ...more,
     },
+    health: new Health(() => plaza.world.database.ping()),
     readMetrics: () => new RequestMetrics().report(),
     onUnexpected: (error) => unexpected.push(error),
   };

@@ -4,7 +4,7 @@ import { type ControlRequests, type Given, pidOnData, withServer } from "../cont
 import { directTo } from "../proxies.ts";
 import { fail, note, say } from "../terminal/output.ts";
 
-/** Running requests have 10 s, and the data is closed afterwards. */
+/** After the drain. Running requests have 10 s, and the data is closed afterwards. */
 const WITHIN_MS = 15_000;
 const LOOK_MS = 50;
 
@@ -21,18 +21,19 @@ export function stop(given: Given): Promise<number> {
 }
 
 async function stopServer(control: ControlRequests, given: Given): Promise<number> {
-  const { pid } = (await control.request("GET", "/v1/server")) as { pid: number };
+  const { pid, drain_delay_ms } = (await control.request("GET", "/v1/server")) as { pid: number; drain_delay_ms: number };
+  const withinMs = drain_delay_ms + WITHIN_MS;
   // On this machine the process ends last. Of a server elsewhere only the port can be checked.
   const isHere = (await pidOnData(given)) === pid;
   await control.request("POST", "/v1/server/stop");
-  for (let waited = 0; waited < WITHIN_MS; waited += LOOK_MS) {
+  for (let waited = 0; waited < withinMs; waited += LOOK_MS) {
     if (!(isHere ? isRunning(pid) : await isListening(control.url))) {
       say(`the server (process ${pid}) has ended`);
       return 0;
     }
     await sleepMs(LOOK_MS);
   }
-  return fail(`the server (process ${pid}) has not ended within ${WITHIN_MS / 1000} s`);
+  return fail(`the server (process ${pid}) has not ended within ${withinMs / 1000} s`);
 }
 
 const isListening = (url: string): Promise<boolean> =>

@@ -20,6 +20,7 @@ test("a server says what it is, and ends when it is asked to", async () => {
       newest_version: "v26.0",
       data: "memory",
       sandbox: true,
+      drain_delay_ms: 0,
       processes: 1,
     },
   });

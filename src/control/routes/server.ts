@@ -16,6 +16,7 @@ const serverFacts = Type.Object({
   data: Type.Unsafe<string>({ enum: ["sqlite", "memory", "postgres"] }),
   processes: Type.Integer({ description: "that serve the graph" }),
   sandbox: Type.Boolean(),
+  drain_delay_ms: Type.Integer({ description: "for which requests are still served before a stop" }),
   newest_version: Type.String({ description: "as in a path, e.g. v26.0" }),
   base_url: address,
   app_base_url: address,
@@ -69,7 +70,8 @@ export const serverRoutes: readonly ControlRoute[] = [
     handle: readServer,
   }),
   route("POST /v1/server/stop", "stopServer", {
-    summary: "Ends the server as SIGTERM does: it takes no new requests, and running ones have 10 s to end",
+    summary:
+      "Ends the server as SIGTERM does: requests are served for the time of --drain-delay-ms, then it takes no new ones, and running ones have 10 s to end",
     handle: async ({ deps }) => deps.server.stop(),
   }),
   route("GET /v1/errors", "listErrors", {

@@ -1,6 +1,7 @@
 /** Accepts the connections of clients: HTTP/1.1 as `../http1` reads it, on Bun's sockets. docs/dependencies.md says why Plaza has its own. */
 import type { Socket, SocketHandler, TCPSocketListener, TCPSocketListenOptions, TLSUpgradeOptions } from "bun";
 import type { Certificate, CertificateAndKey } from "#config/certificate";
+import { nextTurn } from "#kernel/turns";
 import { canOpenFile, monotonicMs, realNowMs } from "#system";
 import type { ConnectionMetrics } from "#telemetry/request-metrics";
 import { Connection, type ConnectionLimits, type ConnectionOwner } from "../http1/connection.ts";
@@ -25,12 +26,16 @@ export interface ListenOptions extends Pick<ConnectionOwner<Connection>, "dispat
 
 export interface Listener {
   readonly port: number;
-  /** No new requests; running ones end, but after `graceMs` they are cut off. */
-  stop(graceMs: number): Promise<void>;
+  /** Each connection ends with its next response, so that clients connect again, to another server. New ones are still accepted. */
+  drain(): void;
+  /** No new requests; running ones end, but after `graceMs` they are cut off. `whenClosed` is called when the port is closed. */
+  stop(graceMs: number, whenClosed?: () => void): Promise<void>;
 }
 
 /** How often time limits are checked, and so how far they can be exceeded. */
 const CHECK_EVERY_MS = 1_000;
+/** In a turn of the event loop all waiting connections are accepted, and in the next one the bytes of a thousand of them are read. */
+const ARRIVED_TURNS_MAX = 16;
 
 /** Throws when the address cannot be listened on. */
 export function listen(options: ListenOptions): Listener {
@@ -40,7 +45,11 @@ export function listen(options: ListenOptions): Listener {
   // A client may end its side after its request and still read the response.
   const listener = bind({ hostname, port, reusePort, allowHalfOpen: true, socket });
   connections.watch();
-  return { port: listener.port, stop: (graceMs) => connections.stop(listener, graceMs) };
+  return {
+    port: listener.port,
+    drain: () => connections.drain(),
+    stop: (graceMs, whenClosed = () => {}) => connections.stop(listener, graceMs, whenClosed),
+  };
 }
 
 /** Bun's types have `reusePort` only for clients and UDP, but its listeners take it, too. Its error does not name the port. */
@@ -72,6 +81,7 @@ class Connections implements ConnectionOwner<Connection> {
   isStopping = false;
   readonly #open = new Set<Connection>();
   readonly #evictions: Evictions;
+  #acceptedCount = 0;
   #checking: ReturnType<typeof setInterval> | undefined;
   #whenNone: (() => void) | undefined;
 
@@ -87,6 +97,7 @@ class Connections implements ConnectionOwner<Connection> {
     open: (socket: Socket<Connection>): void => {
       socket.data = new Connection(socket, this);
       this.#open.add(socket.data);
+      this.#acceptedCount++;
       this.#evictions.counted();
     },
     data: (socket: Socket<Connection>, bytes: Buffer): void => socket.data.received(bytes),
@@ -127,9 +138,15 @@ class Connections implements ConnectionOwner<Connection> {
     this.#checking = setInterval(() => this.#checkTime(), CHECK_EVERY_MS);
   }
 
-  async stop(listener: TCPSocketListener<Connection>, graceMs: number): Promise<void> {
+  drain(): void {
     this.isStopping = true;
+  }
+
+  async stop(listener: TCPSocketListener<Connection>, graceMs: number, whenClosed: () => void): Promise<void> {
+    this.isStopping = true;
+    await this.#readArrived();
     listener.stop(false);
+    whenClosed();
     const none = new Promise<void>((resolve) => {
       this.#whenNone = resolve;
     });
@@ -141,6 +158,15 @@ class Connections implements ConnectionOwner<Connection> {
       clearTimeout(timer);
     }
     clearInterval(this.#checking);
+  }
+
+  /** D-350: clients that connected before the port closes are served. The system would reset those that nobody has accepted. */
+  async #readArrived(): Promise<void> {
+    for (let turn = 0, before = -1; turn < ARRIVED_TURNS_MAX && before !== this.#acceptedCount; turn++) {
+      before = this.#acceptedCount;
+      await nextTurn();
+      await nextTurn();
+    }
   }
 
   #abortAll(): void {

@@ -1,5 +1,5 @@
 /** nginx and HAProxy in front of a server, each a process of the test with a configuration of its own on a free port. */
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { freePort } from "#harness/processes/free-port";
 import { runProxy } from "#harness/processes/run-proxy";
@@ -17,11 +17,7 @@ error_log ${folder}/error.log;
 events { worker_connections 1024; }
 http {
   access_log off;
-  client_body_temp_path ${folder}/body;
-  proxy_temp_path ${folder}/proxy;
-  fastcgi_temp_path ${folder}/fastcgi;
-  uwsgi_temp_path ${folder}/uwsgi;
-  scgi_temp_path ${folder}/scgi;
+  ${nginxFolders(folder)}
   upstream plaza { server ${upstream}; keepalive 16; }
   server {
     listen 127.0.0.1:${port};
@@ -67,3 +63,52 @@ export async function startProxy(name: ProxyName, upstream: string): Promise<num
   await runProxy(name, command, port);
   return port;
 }
+
+const DEPLOY = join(import.meta.dir, "../../../deploy/proxies");
+
+export interface TwoServersProxy {
+  readonly url: string;
+  /** As deploy/proxies/README.md says: before a server is asked to end, and after it serves again. */
+  take(server: "out" | "in", address: string): Promise<void>;
+}
+
+/** nginx or HAProxy with the files of deploy/proxies, on other ports and without TLS. `servers`: two addresses, `host:port`. */
+export const startDeployed = (name: ProxyName, servers: readonly [string, string]): Promise<TwoServersProxy> =>
+  name === "nginx" ? deployedNginx(servers) : deployedHaproxy(servers);
+
+async function deployedHaproxy([PLAZA_ONE, PLAZA_TWO]: readonly [string, string]): Promise<TwoServersProxy> {
+  const port = freePort();
+  const environment = { PROXY_LISTEN: `127.0.0.1:${port}`, PLAZA_ONE, PLAZA_TWO };
+  await runProxy("haproxy", ["haproxy", "-db", "-f", join(DEPLOY, "haproxy.cfg")], port, environment);
+  return { url: `http://127.0.0.1:${port}`, take: async () => {} };
+}
+
+async function deployedNginx(servers: readonly [string, string]): Promise<TwoServersProxy> {
+  const [folder, port] = [temporaryFolder(), freePort()];
+  const list = join(folder, "plaza-servers");
+  const conf = readFileSync(join(DEPLOY, "nginx.conf"), "utf8")
+    .replace("/etc/nginx/plaza-servers", list)
+    .replace("listen 443 ssl", `listen 127.0.0.1:${port}`)
+    .replaceAll(/ssl_certificate.*\n/g, "");
+  const file = join(folder, "nginx.conf");
+  writeFileSync(
+    file,
+    `user root; daemon off; pid ${folder}/nginx.pid; events { worker_connections 1024; } http { access_log off; ${nginxFolders(folder)} ${conf} }`,
+  );
+  const shipped = readFileSync(join(DEPLOY, "plaza-servers"), "utf8");
+  writeFileSync(list, shipped.replace("10.0.0.1:4000", servers[0]).replace("10.0.0.2:4000", servers[1]));
+  mkdirSync(join(folder, "body"));
+  const command = ["nginx", "-p", folder, "-c", file, "-e", join(folder, "error.log")];
+  await runProxy("nginx", command, port);
+  const take: TwoServersProxy["take"] = async (server, address) => {
+    const [from, to] = server === "out" ? [";", " down;"] : [" down;", ";"];
+    const lines = readFileSync(list, "utf8").split("\n");
+    writeFileSync(list, lines.map((line) => (line.includes(address) ? line.replace(from, to) : line)).join("\n"));
+    const reload = Bun.spawn([...command, "-s", "reload"], { stdio: ["ignore", "ignore", "pipe"], env: { PATH: `${process.env.PATH}:/usr/sbin` } });
+    if ((await reload.exited) !== 0) throw new Error(await new Response(reload.stderr).text());
+  };
+  return { url: `http://127.0.0.1:${port}`, take };
+}
+
+const nginxFolders = (folder: string): string =>
+  `client_body_temp_path ${folder}/body; ${["proxy", "fastcgi", "uwsgi", "scgi"].map((name) => `${name}_temp_path ${folder}/${name};`).join(" ")}`;

@@ -3,9 +3,11 @@ import { needs } from "./needs.ts";
 
 needs("nginx", "haproxy");
 
+const PATH = `${process.env.PATH}:/usr/sbin`;
+
 /** Runs nginx or HAProxy until the test ends. Resolves when it accepts connections on `port`. */
-export async function runProxy(name: string, command: readonly string[], port: number): Promise<void> {
-  const child = Bun.spawn([...command], { stdin: "ignore", stdout: "ignore", stderr: "pipe", env: { PATH: `${process.env.PATH}:/usr/sbin` } });
+export async function runProxy(name: string, command: readonly string[], port: number, environment: Record<string, string> = {}): Promise<void> {
+  const child = Bun.spawn([...command], { stdin: "ignore", stdout: "ignore", stderr: "pipe", env: { ...environment, PATH } });
   afterThisTest(async () => {
     child.kill("SIGKILL");
     await child.exited;

@@ -1,0 +1,66 @@
+/** Health for load balancers and orchestrators (D-349): `/healthz` and `/readyz`, on the port of the graph and on that of the control API. */
+import { within } from "#kernel/turns";
+import type { RequestHead } from "../http1/request-head.ts";
+import type { TextResponse } from "../http1/response-writer.ts";
+
+/** `draining`: it still serves, and will end soon. `unavailable`: the database does not respond. */
+export type Readiness = "ready" | "draining" | "unavailable";
+
+/** Load balancers give a check some seconds. */
+const PING_WITHIN_MS = 2_000;
+
+export class Health {
+  /** Set when the server is asked to end. */
+  isDraining = false;
+  readonly #ping: () => Promise<void>;
+  #checking: Promise<boolean> | undefined;
+
+  /** `ping` rejects if the database does not respond. */
+  constructor(ping: () => Promise<void>) {
+    this.#ping = ping;
+  }
+
+  /** Everybody can ask, so checks that come together share one ping. */
+  async readiness(): Promise<Readiness> {
+    if (this.isDraining) return "draining";
+    this.#checking ??= this.#isDatabaseThere();
+    let isThere = false;
+    await within(
+      this.#checking.then((is) => {
+        isThere = is;
+      }),
+      PING_WITHIN_MS,
+    );
+    if (this.isDraining) return "draining";
+    return isThere ? "ready" : "unavailable";
+  }
+
+  async #isDatabaseThere(): Promise<boolean> {
+    try {
+      await this.#ping();
+      return true;
+    } catch {
+      return false;
+    } finally {
+      this.#checking = undefined;
+    }
+  }
+}
+
+/** Undefined for every other request. The host does not count, because a load balancer asks by an address. */
+export function healthResponse({ method, target }: RequestHead, health: Health): TextResponse | Promise<TextResponse> | undefined {
+  const { path } = target;
+  if ((path !== "/healthz" && path !== "/readyz") || (method !== "GET" && method !== "HEAD")) return undefined;
+  return path === "/healthz" ? word(200, "ok") : readinessResponse(health);
+}
+
+async function readinessResponse(health: Health): Promise<TextResponse> {
+  const readiness = await health.readiness();
+  return word(readiness === "ready" ? 200 : 503, readiness);
+}
+
+const word = (status: number, body: string): TextResponse => ({
+  status,
+  headers: { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store" },
+  body,
+});

@@ -1,0 +1,35 @@
+/** A thread of clients, for a server of the test's own thread that stands still while they connect and send. */
+import { connect } from "node:net";
+
+interface Order {
+  readonly port: number;
+  /** Each of them sends it. */
+  readonly text: string;
+  readonly count: number;
+  /** Set to 1 when all have sent it. */
+  readonly sent: Int32Array<SharedArrayBuffer>;
+}
+
+addEventListener("message", async ({ data: { port, text, count, sent } }: MessageEvent<Order>) => {
+  let sentCount = 0;
+  const received = Array.from(
+    { length: count },
+    () =>
+      new Promise<string>((resolve) => {
+        let all = "";
+        const socket = connect(port, "127.0.0.1", () =>
+          socket.write(text, () => {
+            if (++sentCount < count) return;
+            Atomics.store(sent, 0, 1);
+            Atomics.notify(sent, 0);
+          }),
+        );
+        socket.on("data", (bytes) => {
+          all += bytes;
+        });
+        socket.on("error", ({ message }) => resolve(message));
+        socket.on("close", () => resolve(all));
+      }),
+  );
+  postMessage(await Promise.all(received));
+});
