@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { temporaryFolder } from "#harness/server";
 import { buildRegistry } from "#main";
 import { type HarEntry, HarFile, type SecretPlace } from "./har.ts";
@@ -240,7 +241,16 @@ describe("a recording of another program", () => {
     );
   });
 
+  test("has a body that its program unpacked without its encoding, and a compressed one with it", () => {
+    const headers = [{ name: "Content-Encoding", value: "gzip" }];
+    expect(read({ headers, postData: { text: '{"a":1}' } }).headers).toEqual([]);
+    const packed = gzipSync('{"a":1}');
+    const request = read({ headers, postData: { text: packed.toString("base64"), encoding: "base64" } });
+    expect({ headers: request.headers, body: request.body.equals(packed) }).toEqual({ headers: [["Content-Encoding", "gzip"]], body: true });
+  });
+
   test.each<[problem: string, postData: unknown, type: string]>([
+    ["has no body: plaza record does not keep bytes that are neither text nor multipart", { text: "…" }, "application/octet-stream"],
     ['is not text in "base64"', { text: "a&b", encoding: "base64" }, ""],
     ['is not text in "gzip"', { text: "a", encoding: "gzip" }, ""],
     ['has the file "f.png" without its content', { params: [{ name: "source", fileName: "f.png" }] }, PARTS],

@@ -87,10 +87,13 @@ function requestOf({ request: given, response: answered, _secrets }: Fields): Re
   const { method, url } = request;
   if (typeof method !== "string" || !TOKEN.test(method)) throw new HarProblem(".request has no method that can be sent");
   if (typeof url !== "string" || !URL.canParse(url)) throw new HarProblem(".request has no address");
-  const headers = listOf(request.headers).map(headerOf);
+  const recorded = listOf(request.headers).map(headerOf);
+  const body = bodyOf(fieldsOf(request.postData), recorded);
+  // Proxies write a compressed body as its text. Compressed data are never UTF-8.
+  const headers = isUtf8(body) ? recorded.filter(([name]) => name.toLowerCase() !== "content-encoding") : recorded;
   const status = Number(response.status);
   return {
-    ...{ method, url: sentAddress(url), headers, body: bodyOf(fieldsOf(request.postData), headers) },
+    ...{ method, url: sentAddress(url), headers, body },
     status: Number.isInteger(status) && status >= STATUS_MIN ? status : undefined,
     responseText: responseTextOf(fieldsOf(response.content)),
     secrets: listOf(_secrets).filter(isSecretPlace),
@@ -120,6 +123,8 @@ const BASE64 = /^[A-Za-z0-9+/\r\n]*={0,2}$/;
 /** Browsers and proxies write `encoding`, and `plaza record` writes `_encoding`. */
 function decoded({ text, encoding, _encoding }: Fields): Buffer {
   const given = textOf(encoding) || textOf(_encoding);
+  if (textOf(text) === HIDDEN)
+    throw new HarProblem(".request.postData has no body: plaza record does not keep bytes that are neither text nor multipart");
   if (given === "" || /^utf-?8$/i.test(given)) return Buffer.from(textOf(text));
   if (given !== "base64" || !BASE64.test(textOf(text))) throw new HarProblem(`.request.postData is not text in ${JSON.stringify(given)}`);
   return Buffer.from(textOf(text), "base64");

@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { afterThisTest } from "#harness/cleanup";
 import { written } from "#harness/cli/printed";
 import { temporaryFolder } from "#harness/server";
@@ -86,6 +87,21 @@ test("a body is kept as text, as bytes where it has parts, and not at all where 
   expect(Buffer.from(bodies[2].text, "base64")).toEqual(parts(bytes));
   expect(bodies[3]).toMatchObject({ text: parts(Buffer.from("text")).toString() });
   expect(bodies[3]).not.toHaveProperty("_encoding");
+});
+
+test("D-320: a body in gzip is kept as its text without its secrets, and not at all if it cannot be unpacked", async () => {
+  const { post, end, entries } = await recording();
+  const packed = gzipSync(JSON.stringify({ access_token: "a-secret-of-somebody", title: "ä" }));
+  await post("/", packed, { "content-type": "application/json", "content-encoding": "gzip" });
+  await post("/", packed.subarray(0, 20), { "content-type": "application/json", "content-encoding": "gzip" });
+  expect(await end()).toBe(0);
+  const [whole, broken] = entries();
+  expect({ ...whole.request.postData, secrets: whole._secrets }).toEqual({
+    ...{ mimeType: "application/json", text: '{"access_token":"…","title":"ä"}' },
+    secrets: [{ in: "body", name: "access_token", secret: "secret-1" }],
+  });
+  const encodings = [whole, broken].map(({ request }) => request.headers.some(({ name }: { name: string }) => /^content-encoding$/i.test(name)));
+  expect({ text: broken.request.postData.text, encodings }).toEqual({ text: "…", encodings: [false, true] });
 });
 
 test("secrets are taken out, with the places where they stood, the same one under the same name", async () => {

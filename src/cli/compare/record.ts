@@ -1,7 +1,9 @@
 /** `plaza record`: a proxy in front of a server that writes what passes into a file, without secrets. */
 import { isUtf8 } from "node:buffer";
+import { gunzipSync } from "node:zlib";
 import { ConfigProblem } from "#config/config";
 import { addressOf, listening, pagesOf, portOf } from "#config/listening";
+import { BODY_BYTES_MAX } from "#http/commands/command-server";
 import { type Exchange, recordingProxy } from "#http/commands/recording-proxy";
 import { HIDDEN } from "#kernel/redaction/redaction";
 import { version } from "#package.json";
@@ -65,7 +67,7 @@ class Recording {
 
   add(exchange: Exchange): void {
     if (this.#isFull) return;
-    this.#file.add(entryOf(exchange, this.#base, this.#names));
+    this.#file.add(entryOf(unpacked(exchange), this.#base, this.#names));
     this.count++;
     this.#isFull = this.#file.size > FILE_BYTES_MAX;
     if (this.#isFull) note(`plaza: ${this.#path} has ${this.#file.size} bytes; nothing more is recorded`);
@@ -77,6 +79,20 @@ class Recording {
 }
 
 const pairsOf = (pairs: readonly (readonly [string, string])[]) => pairs.map(([name, value]) => ({ name, value }));
+
+/** D-320: a body in gzip, as mobile libraries send it, is kept as its text. Otherwise nobody could find the secrets in it. */
+function unpacked(exchange: Exchange): Exchange {
+  const { requestHeaders, requestBody } = exchange;
+  const isEncoding = ([name]: readonly [string, string]): boolean => name.toLowerCase() === "content-encoding";
+  if (!/^(x-)?gzip$/i.test(requestHeaders.find(isEncoding)?.[1] ?? "")) return exchange;
+  try {
+    const body = gunzipSync(requestBody, { maxOutputLength: BODY_BYTES_MAX });
+    return { ...exchange, requestBody: body, requestHeaders: requestHeaders.filter((header) => !isEncoding(header)) };
+  } catch {
+    // The server refuses it.
+    return exchange;
+  }
+}
 
 /** Nobody knows what is in bytes that are neither text nor parts, so nothing is kept of them. */
 function bodyOf({ requestBody, requestHeaders }: Exchange): string {
