@@ -163,7 +163,10 @@ export const listLiveMap = listOperation({
   errors: ["invalidParameter"],
 });
 
-const countries = (description: string) => Type.Optional(Type.Array(Type.String({ format: "country" }), { description }));
+/** D-337: more than there are countries. */
+const COUNTRIES_MAX = 300;
+
+const countries = (description: string) => Type.Optional(Type.Array(Type.String({ format: "country" }), { maxItems: COUNTRIES_MAX, description }));
 
 /** Other properties are refused, because ignoring a misspelt one could open a video to every country (D-113). */
 export const targeting = closedMap({

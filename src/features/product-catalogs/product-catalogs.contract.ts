@@ -16,6 +16,9 @@ export const EXTERNAL_BUSINESS_ID_CHARACTERS_MAX = 255;
 /** The task ids of G1-20 and G1-21. */
 const permittedTask = Type.Unsafe<"240588526848665" | "2015469438531460">({ enum: ["240588526848665", "2015469438531460"] });
 
+/** D-337: there are two tasks, and a name may be repeated. */
+const PERMITTED_TASKS_MAX = 100;
+
 /** A value that is not an id gets the same problem as an unknown business (D-56). */
 export const NO_BUSINESS = "is not a business";
 const business = (description: string) => Type.Unsafe<NodeId>({ ...worldId, description, [PROBLEM]: NO_BUSINESS });
@@ -23,7 +26,7 @@ const business = (description: string) => Type.Unsafe<NodeId>({ ...worldId, desc
 const agency = Type.Object({
   /** G1-17, ERR-33: both properties of an agency are required. */
   business_id: business("the agency's business"),
-  permitted_tasks: Type.Array(permittedTask, { minItems: 1, description: "the ids of the tasks that it may do" }),
+  permitted_tasks: Type.Array(permittedTask, { minItems: 1, maxItems: PERMITTED_TASKS_MAX, description: "the ids of the tasks that it may do" }),
 });
 
 const text: Field<ShownCatalog> = { schema: Type.String(), policy: catalogReading };

@@ -37,9 +37,13 @@ const fieldNames = (of: readonly WebhookObject[]) => [
   ...of.map((one) => ({ type: "string", [NAMES_OF]: one })),
   ...(of.includes("page") ? [{ type: "string", enum: [...unservedPageFields], [ONLY_IN]: "clients" }] : []),
 ];
+/** D-337: an object has some tens of fields, and each name is compared with all of them. */
+const FIELDS_MAX = 200;
+
 const fieldsOf = (...of: readonly WebhookObject[]) =>
   Type.Array(Type.Unsafe<string>({ anyOf: fieldNames(of) }), {
     minItems: 1,
+    maxItems: FIELDS_MAX,
     description: "the fields whose events are sent",
     [PROBLEM]: `must be fields of ${of.join(", ")}`,
   });

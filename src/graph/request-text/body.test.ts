@@ -219,3 +219,10 @@ describe("properties", () => {
     );
   });
 });
+
+test("D-337: a multipart body has 2,000 parts at most, and the rest of it is not read", () => {
+  const part = (name: string) => `--X\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n1\r\n`;
+  const body = (count: number, end = "--X--\r\n") => `${Array.from({ length: count }, (_, at) => part(`p${at}`)).join("")}${end}`;
+  expect(problem(body(2_000), MULTIPART)).toBe("(#100) More than 1000 parameters");
+  for (const end of ["--X--", `${part("last")}--X\r\nno head`]) expect(problem(body(2_001, end), MULTIPART)).toContain("has more than 2000 parts");
+});

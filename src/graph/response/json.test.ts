@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
 import { JsonNumber } from "../pipeline/request.ts";
-import { parseJson, parseJsonOr, parseJsonParameter } from "./json.ts";
+import { JSON_NAMES_MAX, JSON_VALUES_MAX, parseJson, parseJsonOr, parseJsonParameter } from "./json.ts";
 
 const read = (text: string): unknown => parseJson(text, "It");
 
@@ -71,4 +72,48 @@ test("what is no JSON is refused in the words of its reader", () => {
     expect(() => parseJsonParameter(text, "fields")).toThrow("(#100) Param fields is not valid JSON");
     expect(() => parseJsonOr(text, (problem) => new RangeError(problem))).toThrow(RangeError);
   }
+});
+
+describe("D-337: what JSON costs is bounded before it is parsed", () => {
+  const names = (count: number) => `{"list":[${Array.from({ length: count - 1 }, (_, at) => `{"name ${at}":1}`).join()}]}`;
+
+  test("by the number of values, however they stand", () => {
+    const numbers = (count: number) => `[${"1,".repeat(count - 1)}1]`;
+    expect(read(numbers(JSON_VALUES_MAX))).toHaveLength(JSON_VALUES_MAX);
+    expect(() => read(numbers(JSON_VALUES_MAX + 1))).toThrow(`It has more than ${JSON_VALUES_MAX} values`);
+    expect(() => read(`[${"[],".repeat(JSON_VALUES_MAX / 2)}1]`)).toThrow("values");
+    expect(() => read(`[${`${"[".repeat(20)}${"]".repeat(20)},`.repeat(JSON_VALUES_MAX / 20)}1]`)).toThrow("values");
+    expect(read(JSON.stringify(",[".repeat(JSON_VALUES_MAX)))).toBeString();
+  });
+
+  test("by the number of different names, and one that is repeated counts once", () => {
+    expect(read(names(JSON_NAMES_MAX))).toHaveProperty("list");
+    // Names are counted by a hash, and some share one.
+    expect(() => read(names(2 * JSON_NAMES_MAX))).toThrow(`It has more than ${JSON_NAMES_MAX} different names`);
+    const long = (count: number) => `{"list":[${Array.from({ length: count }, (_, at) => `{"${"x".repeat(20)}${at}${"y".repeat(8)}":1}`).join()}]}`;
+    expect(() => read(long(2 * JSON_NAMES_MAX))).toThrow("different names");
+    expect(read(`[${'{"a":1,"b":2},'.repeat(40_000)}1]`)).toHaveLength(40_001);
+  });
+});
+
+test("D-337: digits are kept without looking at each value, whatever the others are", () => {
+  const of = fc.oneof(fc.constantFrom("12345678901234567", "-0.12345678901234567", "1e400", "0.1", "7", '"12345678901234567"', "null", "true"));
+  const { json } = fc.letrec<{ json: string }>((tie) => ({
+    json: fc.oneof(
+      { maxDepth: 5, withCrossShrink: true },
+      of,
+      fc.array(tie("json"), { maxLength: 4 }).map((items) => `[ ${items.join(" ,")}]`),
+      fc
+        .array(fc.tuple(fc.constantFrom("a", "b", "__proto__", "0", '\\"', "\\u0061", "e1"), tie("json")), { maxLength: 4 })
+        .map((members) => `{${members.map(([name, value]) => `"${name}" :${value}`).join(", ")}}`),
+    ),
+  }));
+  const keptByReviver = (text: string): unknown =>
+    JSON.parse(text, (_, value, context?: { source?: string }) =>
+      typeof value === "number" && !["0.1", "7"].includes(context?.source ?? "") ? new JsonNumber(context?.source ?? "") : value,
+    );
+  fc.assert(
+    fc.property(json, (text) => expect(read(text)).toEqual(keptByReviver(text))),
+    { numRuns: 2_000 },
+  );
 });

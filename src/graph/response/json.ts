@@ -1,6 +1,6 @@
 /**
- * JSON from a caller: limited in depth. A number that a binary float would change keeps its text (63-bit ids, `_valueToSum`, `1e400`;
- * D-02, D-70).
+ * JSON from a caller: limited in depth, values and names. A number that a binary float would change keeps its text (63-bit ids, `_valueToSum`, `1e400`;
+ * D-02, D-70). Nobody has authenticated the caller yet, so the costs are bounded here (D-337).
  */
 import { invalidParameter, malformedRequest } from "#kernel/errors";
 import { endOfString } from "#kernel/redaction/json-text";
@@ -10,6 +10,13 @@ import { JsonNumber } from "../pipeline/request.ts";
 export const JSON_DEPTH_MAX = 32;
 /** Up to 15 significant digits survive a binary float unchanged. */
 const EXACT_DIGITS_MAX = 15;
+/**
+ * D-337: `JSON.parse` cannot be interrupted, and 150,000 lists take it 20 ms (measured). The most events that a request may have, with six parameters
+ * each, are 80,000 values.
+ */
+export const JSON_VALUES_MAX = 150_000;
+/** D-337: `JSON.parse` takes 1 µs for each new name, 30 times as much as for a name that it has seen. The interface has some hundreds of names. */
+export const JSON_NAMES_MAX = 10_000;
 
 /** `what` names the text in the error, e.g. `The request body`. Throws `invalidParameter` (code 100). */
 export const parseJson = (text: string, what: string): unknown => parseJsonOr(text, (problem) => malformedRequest(`${what} ${problem}`));
@@ -21,38 +28,178 @@ type Refusal = (problem: string) => Error;
 
 /** Throws the error that `refused` makes of a problem, e.g. `is not valid JSON`. */
 export function parseJsonOr(text: string, refused: Refusal): unknown {
-  const hasInexactNumber = inspect(text, refused);
+  const mayBeInexact = inspect(text, refused);
+  let value: unknown;
   try {
-    return hasInexactNumber ? JSON.parse(text, keepDigits) : JSON.parse(text);
+    value = JSON.parse(text);
   } catch {
     throw refused("is not valid JSON");
   }
+  return mayBeInexact ? new DigitKeeper(text).keptIn(value) : value;
 }
 
-function keepDigits(_key: string, value: unknown, context?: { source?: string }): unknown {
-  const source = context?.source;
-  if (typeof value !== "number" || source === undefined) return value;
-  // `1e400` would be Infinity, and `1e-400` 0.
-  const isExact = source.length <= EXACT_DIGITS_MAX && Number.isFinite(value) && (value !== 0 || !/[1-9]/.test(source.split(/e/i, 1).join()));
-  return isExact ? value : new JsonNumber(source);
-}
-
-/** Scans the text outside of strings. Returns whether a number may have to keep its digits. Throws if the text nests too deep. */
+/**
+ * Scans the text outside of strings. Returns whether a number may have to keep its digits. Throws if the text nests too deep, or has too many values
+ * or names.
+ */
 function inspect(text: string, refused: Refusal): boolean {
   let depth = 0;
   let digits = 0;
-  let hasInexactNumber = false;
+  let values = 0;
+  let stringAt = 0;
+  let stringEnd = 0;
+  let mayBeInexact = false;
+  const names = text.length > FEW_NAMES_CHARACTERS ? new DistinctNames(text) : undefined;
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i);
-    if (unit === 34) i = endOfString(text, i);
-    else if (unit === 123 || unit === 91) {
+    if (unit === 34) {
+      stringAt = i;
+      i = stringEnd = endOfString(text, i);
+    } else if (unit === 123 || unit === 91) {
+      values++;
       if (++depth > JSON_DEPTH_MAX) throw refused(`nests deeper than ${JSON_DEPTH_MAX} levels`);
     } else if (unit === 125 || unit === 93) depth--;
     else if (unit >= 48 && unit <= 57) {
-      if (++digits > EXACT_DIGITS_MAX) hasInexactNumber = true;
-    } else if (digits > 0 && (unit === 101 || unit === 69)) hasInexactNumber = true;
+      if (++digits > EXACT_DIGITS_MAX) mayBeInexact = true;
+    } else if (digits > 0 && (unit === 101 || unit === 69)) mayBeInexact = true;
     // A comma, a colon or a bracket separates two numbers.
-    else if (unit !== 46) digits = 0;
+    else if (unit !== 46) {
+      digits = 0;
+      if (unit === 44) values++;
+      else if (unit === 58 && names?.count(stringAt, stringEnd) === JSON_NAMES_MAX + 1)
+        throw refused(`has more than ${JSON_NAMES_MAX} different names`);
+    }
+    if (values > JSON_VALUES_MAX) throw refused(`has more than ${JSON_VALUES_MAX} values`);
   }
-  return hasInexactNumber;
+  return mayBeInexact;
+}
+
+/** A shorter text has fewer names than are allowed: each takes six characters. */
+const FEW_NAMES_CHARACTERS = 6 * JSON_NAMES_MAX;
+/** Names with one hash count once. With four hashes for each name that is allowed, every eighth one does at most. */
+const HASHES = 65_536;
+/** Characters of a name at both of its ends that its hash is made of, so that a name of a megabyte costs no more than a short one. */
+const HASHED_CHARACTERS = 16;
+
+/** Estimates how many different names a text has, and never too many. A set of them would cost as much as parsing them. */
+class DistinctNames {
+  readonly #text: string;
+  readonly #isKnown = new Uint8Array(HASHES);
+  #count = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** Counts the name between two quotes, and returns how many there are so far. */
+  count(start: number, end: number): number {
+    let hash = end - start;
+    const firstEnd = Math.min(end, start + 1 + HASHED_CHARACTERS);
+    for (let at = start + 1; at < firstEnd; at++) hash = Math.imul(hash ^ this.#text.charCodeAt(at), 0x01_00_01_93);
+    for (let at = Math.max(firstEnd, end - HASHED_CHARACTERS); at < end; at++) hash = Math.imul(hash ^ this.#text.charCodeAt(at), 0x01_00_01_93);
+    const slot = (hash ^ (hash >>> 16)) & (HASHES - 1);
+    this.#count += 1 - (this.#isKnown[slot] as number);
+    this.#isKnown[slot] = 1;
+    return this.#count;
+  }
+}
+
+/** A list or object that is open at a place of the text. */
+interface Open {
+  /** In the parsed value. Unknown until a number inside needs it; undefined: a later member of the same name has replaced it. */
+  value: unknown;
+  isKnown: boolean;
+  isList: boolean;
+  /** Of a list: the index of the next item. Of an object: where the name of the next value begins and ends in the text. */
+  index: number;
+  nameStart: number;
+  nameEnd: number;
+}
+
+/** Puts the digits of numbers into a parsed value. A reviver of `JSON.parse` would be called for each value, and takes eight times as long. */
+class DigitKeeper {
+  readonly #text: string;
+  /** The open ones are the first `#depth` of them. The others are used again. */
+  readonly #open: Open[] = [];
+  #depth = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  keptIn(root: unknown): unknown {
+    const text = this.#text;
+    let stringAt = 0;
+    let stringEnd = 0;
+    for (let i = 0; i < text.length; i++) {
+      const unit = text.charCodeAt(i);
+      if (unit === 34) {
+        stringAt = i;
+        i = stringEnd = endOfString(text, i);
+      } else if (unit === 123 || unit === 91) this.#enter(root, unit === 91);
+      else if (unit === 125 || unit === 93) this.#depth--;
+      else if (unit === 44) this.#innermost.index++;
+      else if (unit === 58) {
+        this.#innermost.nameStart = stringAt;
+        this.#innermost.nameEnd = stringEnd + 1;
+      } else if ((unit >= 48 && unit <= 57) || unit === 45) {
+        const start = i;
+        while (isOfNumber(text.charCodeAt(i + 1))) i++;
+        const source = text.slice(start, i + 1);
+        if (isExact(source)) continue;
+        if (this.#depth === 0) return new JsonNumber(source);
+        this.#keep(source);
+      }
+    }
+    return root;
+  }
+
+  get #innermost(): Open {
+    return this.#open[this.#depth - 1] as Open;
+  }
+
+  #enter(root: unknown, isList: boolean): void {
+    const used = this.#open[this.#depth++];
+    if (used === undefined) this.#open.push({ value: root, isKnown: this.#depth === 1, isList, index: 0, nameStart: 0, nameEnd: 0 });
+    else {
+      used.isKnown = false;
+      used.isList = isList;
+      used.index = 0;
+    }
+  }
+
+  #keep(source: string): void {
+    const container = this.#containerAt(this.#depth - 1);
+    if (container === undefined) return;
+    const key = this.#keyIn(this.#innermost);
+    const present = container[key];
+    // Of several members of one name the last one counts.
+    if (Object.hasOwn(container, key) && (present === Number(source) || present instanceof JsonNumber)) container[key] = new JsonNumber(source);
+  }
+
+  #containerAt(depth: number): Record<PropertyKey, unknown> | undefined {
+    const open = this.#open[depth] as Open;
+    if (!open.isKnown) {
+      const outer = this.#containerAt(depth - 1);
+      const key = this.#keyIn(this.#open[depth - 1] as Open);
+      const value = outer !== undefined && Object.hasOwn(outer, key) ? outer[key] : undefined;
+      open.value = typeof value === "object" && value !== null && Array.isArray(value) === open.isList ? value : undefined;
+      open.isKnown = true;
+    }
+    return open.value as Record<PropertyKey, unknown> | undefined;
+  }
+
+  #keyIn({ isList, index, nameStart, nameEnd }: Open): string | number {
+    return isList ? index : (JSON.parse(this.#text.slice(nameStart, nameEnd)) as string);
+  }
+}
+
+/** Digits, a point, signs and the letter of an exponent. */
+const isOfNumber = (unit: number): boolean => (unit >= 48 && unit <= 57) || unit === 46 || unit === 43 || unit === 45 || unit === 101 || unit === 69;
+
+function isExact(source: string): boolean {
+  if (source.length > EXACT_DIGITS_MAX) return false;
+  const value = Number(source);
+  // `1e400` would be Infinity, and `1e-400` 0.
+  return Number.isFinite(value) && (value !== 0 || !/[1-9]/.test(source.split(/e/i, 1).join()));
 }
