@@ -101,6 +101,12 @@ onEachDatabase("webhook overrides", (database) => {
         end: ({ plaza }) => changeEntry(plaza, "businesses", "3501", { people: [] }),
         refusal: { status: 403, code: 200, subcode: undefined },
       },
+      {
+        what: "the app's permission to send no proof",
+        given: world,
+        end: ({ plaza }) => changeEntry(plaza, "apps", "1001", { require_appsecret_proof: true }),
+        refusal: { status: 400, code: 100, subcode: undefined },
+      },
     ];
     for (const { what, given, end, refusal } of endedRights) {
       test(`D-300 [${profile}]: if ${what} ends during the handshake, no override is stored`, async () => {

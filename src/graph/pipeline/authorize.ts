@@ -11,7 +11,7 @@ import { GraphError, invalidParameter, tokenExpired, tokenInvalid, tokenMissing 
 import type { Transaction } from "#storage/database";
 import type { Access } from "../contract/operation.ts";
 import type { World } from "../worlds/world.ts";
-import type { SurfaceName } from "./request.ts";
+import type { GraphRequest, SurfaceName } from "./request.ts";
 import { notFound } from "./route.ts";
 import type { Incoming, Resolved, Versioned, Visible } from "./stages.ts";
 
@@ -63,13 +63,18 @@ export async function authorizeCaller(
   // An app and a token are not data of a person.
   const over = method === "GET" && subject.type !== "app" ? used.find(({ token }) => isDataAccessOver(token, now)) : undefined;
   if (over !== undefined) throw tokenExpired(placeNames[over.place]);
-  const proof = request.body.appsecret_proof ?? request.query.appsecret_proof;
-  for (const { value, token } of used) world.tokens.checkProof(proof, value, token, app);
+  checkProofs(request, world, used, app);
   const counting = used === credentials ? check : checkFor(world, used, app, subject);
   await authorize(policyOn(access, request.surface), counting);
   const refused = isInside === true ? undefined : world.rateLimits.take(app.id, subject.owner, world.clock.nowMs());
   if (refused !== undefined) throw refused;
   return counting;
+}
+
+/** D-15. */
+function checkProofs({ query, body }: GraphRequest, { tokens }: World, credentials: readonly Credential[], app: AppFacts): void {
+  const proof = body.appsecret_proof ?? query.appsecret_proof;
+  for (const { value, token } of credentials) tokens.checkProof(proof, value, token, app);
 }
 
 function policyOn({ policy, kindsOn }: Access, surface: SurfaceName): Policy {
@@ -93,6 +98,7 @@ export async function authorizeAgain(incoming: Incoming, versioned: Versioned, c
     if (token instanceof GraphError) throw token;
     credentials.push({ ...credential, token });
   }
+  checkProofs(request, world, credentials, app);
   const { ports, profile } = world;
   const again = authorizationCheck(credentials, app, subject, { reader: tx, ports, facts: uncachedFacts, profile });
   if (!(await canSeeNode(endpoint.visibility, again))) throw notFound(incoming, versioned);
