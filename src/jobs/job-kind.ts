@@ -27,6 +27,8 @@ export interface RunningJob {
    * the transaction, if the job was replaced, cancelled or taken over by another process.
    */
   settle(tx: Transaction): Promise<void>;
+  /** Replaces the payload for the next runs, whichever process does them and however this one ends. Throws `JobLost` as `settle` does. */
+  remember(tx: Transaction, payload: unknown): Promise<void>;
   /** A job that waits for another server does not count as running, so other jobs run meanwhile. Rejects if `wait` rejects. */
   whileWaiting<T>(wait: () => Promise<T>): Promise<T>;
 }

@@ -69,6 +69,11 @@ export async function settleJob(tx: Transaction, kind: string, key: string, fenc
   return (await tx.run(sql`DELETE FROM jobs WHERE kind = ${kind} AND key = ${key} AND fence = ${fence}`)) > 0;
 }
 
+/** Returns whether the run under `fence` still owns it. */
+export async function savePayload(tx: Transaction, { kind, key }: Pick<JobRow, "kind" | "key">, fence: number, payload: string): Promise<boolean> {
+  return (await tx.run(sql`UPDATE jobs SET payload = ${payload} WHERE kind = ${kind} AND key = ${key} AND fence = ${fence}`)) > 0;
+}
+
 export async function postponeJob(tx: Transaction, { kind, key }: JobRow, fence: number, dueMs: number, error: string): Promise<void> {
   await tx.run(sql`
     UPDATE jobs SET fence = 0, attempts = attempts + 1, due_ms = ${dueMs}, last_error = ${error}

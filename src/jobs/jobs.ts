@@ -14,6 +14,7 @@ import {
   postponeJob,
   releaseJobs,
   saveJob,
+  savePayload,
   settleJob,
 } from "./jobs.store.ts";
 import { KindLoads } from "./kind-loads.ts";
@@ -184,6 +185,9 @@ export class Jobs<W = unknown> implements WorkSource {
         tx.afterCommit(() => {
           isSettled = true;
         });
+      },
+      async remember(tx, payload) {
+        if (!(await savePayload(tx, row, fence, JSON.stringify(payload)))) throw new JobLost(row.kind, row.key);
       },
       whileWaiting: (wait) => this.#whileWaiting(row.kind, wait),
     };

@@ -3,7 +3,9 @@
  * last start the feed is complete, no item is there twice, and until then it was what it had been.
  */
 import { expect, test } from "bun:test";
+import { until } from "#harness/live/connections";
 import { sharedPostgres } from "#harness/postgres-cluster";
+import { childrenOf } from "#harness/processes/children";
 import { tries } from "#harness/proof";
 import { type Server, startServer, temporaryFolder, worldFile } from "#harness/server";
 import { cafe } from "#harness/worlds";
@@ -109,3 +111,39 @@ test(
   async () => killAndCheck(await (await sharedPostgres()).newDatabase(), tries(1, 3)),
   1_800_000,
 );
+
+/** Ends the process that reads a file, and resolves when it has ended and the next one reads, or the upload has ended. */
+async function killReader(server: Server, n: unknown): Promise<void> {
+  let reader: number | undefined;
+  await until(() => {
+    [reader] = childrenOf(server.pid);
+    return reader !== undefined;
+  });
+  process.kill(reader as number, "SIGKILL");
+  for (;;) {
+    const next = childrenOf(server.pid);
+    if (!next.includes(reader as number) && next.length > 0) return;
+    if ((await control(server, `/${n}`)).status !== "running") return;
+  }
+}
+
+async function killReaders(data: string): Promise<void> {
+  let server = await startServer(["--data", data, "--world", worldFile(world)]);
+  const { n } = await control(server, "", { method: "POST", body: new Blob([...file()]) });
+  await killReader(server, n);
+  await killReader(server, n);
+  await server.kill();
+  server = await startServer(["--data", data]);
+  await killReader(server, n);
+  expect(await control(server, `/${n}?within_ms=60000`)).toMatchObject({
+    ...{ status: "failed", items: 0 },
+    problem: "the file cannot be read: 3 processes ended while they read it",
+  });
+  expect((await readPage(firstPage(server))).summary.total_count).toBe(2);
+  expect(await server.stop()).toBe(0);
+}
+
+test("D-314: a file whose readers die is given up after the third, though the server began again on SQLite", () => killReaders(temporaryFolder()));
+
+test("D-314: a file whose readers die is given up after the third, though the server began again on PostgreSQL", async () =>
+  killReaders(await (await sharedPostgres()).newDatabase()));

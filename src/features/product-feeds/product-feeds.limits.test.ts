@@ -21,6 +21,7 @@ test("D-141, D-142, D-146, D-147: what a feed's file may have is what the decisi
       UNPACKED_FREELY_BYTES: 16 * MIB,
       UNPACKED_RATIO_MAX: 200,
       READERS_MAX: 3,
+      RUNS_MAX: 20,
       BAD_ROWS_KEPT_MAX: 100,
       PIECE_CHARACTERS: 32 * KIB,
       ROWS_PER_WRITE: 2_000,

@@ -21,6 +21,8 @@ export const UNPACKED_RATIO_MAX = 200;
 export const UNPACKED_FREELY_BYTES = 16 * 1024 * 1024;
 /** D-314: processes that end while they read one upload; a shortage of memory on the machine may end one or two of an honest file. */
 export const READERS_MAX = 3;
+/** D-314: runs of one upload. A system that is short of memory may end the server together with a reader; restarts of an honest day are fewer. */
+export const RUNS_MAX = 20;
 /** D-141: bad rows that a report contains. All are counted; a systematic error shows in the first hundred. */
 export const BAD_ROWS_KEPT_MAX = 100;
 

@@ -48,7 +48,13 @@ onEachDatabase("the recording of a live video", (database) => {
   test("is gone before its removal is done with: what fails in between is removed again", async () => {
     const { plaza, recorded } = await open();
     const left: string[][] = [];
-    const job: RunningJob = { dueMs: 0, attempt: 1, settle: async () => void left.push(recorded()), whileWaiting: (wait) => wait() };
+    const job: RunningJob = {
+      dueMs: 0,
+      attempt: 1,
+      settle: async () => void left.push(recorded()),
+      remember: async () => {},
+      whileWaiting: (wait) => wait(),
+    };
     await recordingRemovals.run(plaza.world, "2", undefined, job);
     expect(left).toEqual([["1", "3"]]);
   });

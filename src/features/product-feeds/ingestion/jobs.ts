@@ -10,7 +10,7 @@ import type { Transaction } from "#storage/database";
 import type { Bytes } from "../formats/bytes.ts";
 import type { FeedFormat } from "../formats/rows.ts";
 import { deleteItems } from "../items.store.ts";
-import { READERS_MAX, ROWS_PER_WRITE, UPLOADS_KEPT_MAX } from "../product-feeds.limits.ts";
+import { READERS_MAX, ROWS_PER_WRITE, RUNS_MAX, UPLOADS_KEPT_MAX } from "../product-feeds.limits.ts";
 import { beginGeneration, deleteGeneration, findFeed, findSpareGeneration } from "../product-feeds.store.ts";
 import { fetchFile } from "./files.ts";
 import { Ingestion, type ShownItems, UploadLost } from "./ingestion.ts";
@@ -42,20 +42,30 @@ export async function scheduleIngestion(tx: Transaction, world: World, feed: str
   await world.jobs.schedule(tx, { kind: KIND, key: feed, share, dueMs: world.clock.nowMs() });
 }
 
-async function ingestFeed(world: World, key: string, _payload: unknown, job: RunningJob): Promise<void> {
+/** The upload that is read, which the job remembers, so that a file that ends processes is not begun again for ever (D-314). */
+interface Reading {
+  readonly n: number;
+  /** How often it was begun, this time included. */
+  readonly begun: number;
+  /** How many readers have ended. */
+  readonly died: number;
+}
+
+async function ingestFeed(world: World, key: string, payload: unknown, job: RunningJob): Promise<void> {
   const feed = nodeId(key);
-  /** How many processes have ended while they read the current upload. */
-  let died = { n: 0, readers: 0 };
+  let reading = (payload ?? { n: 0, begun: 0, died: 0 }) as Reading;
   for (;;) {
-    const claimed = await world.database.write((tx) => claimNext(tx, world, feed));
+    const claimed = await world.database.write((tx) => claimNext(tx, world, feed, job, reading));
     if (claimed !== undefined) {
-      const { n } = claimed;
-      if (died.n !== n) died = { n, readers: 0 };
+      reading = claimed.reading;
       try {
-        await ingest(world, claimed, job, died.readers);
+        await ingest(world, claimed, job);
       } catch (error) {
-        if (error instanceof ReaderDied) died.readers++;
-        else if (!(error instanceof UploadLost)) throw error;
+        if (error instanceof ReaderDied) {
+          reading = { ...reading, died: reading.died + 1 };
+          const next = reading;
+          await world.database.write((tx) => job.remember(tx, next));
+        } else if (!(error instanceof UploadLost)) throw error;
       }
     }
     await deleteUnused(world, feed);
@@ -71,11 +81,12 @@ async function endUnlessWaiting(tx: Transaction, job: RunningJob, feed: NodeId):
 }
 
 interface ClaimedUpload extends RunningUpload {
+  readonly reading: Reading;
   readonly upload: UploadRow;
   readonly shown: ShownItems;
 }
 
-async function claimNext(tx: Transaction, world: World, feed: NodeId): Promise<ClaimedUpload | undefined> {
+async function claimNext(tx: Transaction, world: World, feed: NodeId, job: RunningJob, last: Reading): Promise<ClaimedUpload | undefined> {
   await tx.lock(KIND, feed);
   const shown = await findFeed(tx, feed);
   if (shown === undefined) return undefined;
@@ -84,19 +95,23 @@ async function claimNext(tx: Transaction, world: World, feed: NodeId): Promise<C
   const upload = await findWaitingUpload(tx, feed);
   if (upload === undefined) return undefined;
   const generation = await beginGeneration(tx, feed);
-  await claimUpload(tx, feed, upload.n, generation, now);
-  return { feed, n: upload.n, generation, upload, shown };
+  const { n } = upload;
+  await claimUpload(tx, feed, n, generation, now);
+  const reading = last.n === n ? { ...last, begun: last.begun + 1 } : { n, begun: 1, died: 0 };
+  await job.remember(tx, reading);
+  return { feed, n, generation, upload, shown, reading };
 }
 
-async function ingest(world: World, claimed: ClaimedUpload, job: RunningJob, readersDied: number): Promise<void> {
-  const { feed, n, upload, shown } = claimed;
+async function ingest(world: World, claimed: ClaimedUpload, job: RunningJob): Promise<void> {
+  const { feed, n, upload, shown, reading } = claimed;
   const ingestion = new Ingestion(world, claimed, shown, upload.is_update === 1);
   if (upload.is_complete === 0) {
     const problem = await job.whileWaiting(() => fetchFile(world, claimed, upload.url ?? ""));
     if (problem !== undefined) return ingestion.fail(problem);
   }
-  // D-314: a file that ends its readers is not read again and again.
-  if (readersDied >= READERS_MAX) return ingestion.fail(`the file cannot be read: ${READERS_MAX} processes ended while they read it`);
+  // D-314: a file that ends its readers, or the server with them, is not read again and again.
+  if (reading.died >= READERS_MAX) return ingestion.fail(`the file cannot be read: ${READERS_MAX} processes ended while they read it`);
+  if (reading.begun > RUNS_MAX) return ingestion.fail(`the file cannot be read: the server ended ${RUNS_MAX} times while it was read`);
   return ingestion.run(readInChild(partsOf(world, feed, n), (upload.format ?? undefined) as FeedFormat | undefined));
 }
 

@@ -8,8 +8,9 @@ import { onEachDatabase } from "#harness/databases";
 import { csv, HEADER, openFeeds, row } from "#harness/feeds";
 import { until } from "#harness/live/connections";
 import { temporaryFolder } from "#harness/server";
+import { sql } from "#storage/sql";
 import type { Bytes } from "../formats/bytes.ts";
-import { UNPACKED_FREELY_BYTES } from "../product-feeds.limits.ts";
+import { RUNS_MAX, UNPACKED_FREELY_BYTES } from "../product-feeds.limits.ts";
 import { ReaderDied, readInChild } from "./reading-process.ts";
 
 async function* fileOf(text: string): Bytes {
@@ -80,6 +81,24 @@ onEachDatabase("D-314: hostile files", (database) => {
     const { upload } = await openFeeds(database);
     const packed = gzipSync(csv(row("a"), ...new Array(50_000).fill(row("b"))));
     expect(await upload(packed)).toMatchObject({ status: "done", items: 2, duplicates: 49_999 });
+  });
+
+  test("an upload that was begun twenty times and never ended is failed, whoever began it", async () => {
+    const { plaza, request, send, upload, idsOf } = await openFeeds(database);
+    const { database: stored, work } = plaza.world;
+    for (const [begun, status] of [
+      [RUNS_MAX - 1, "done"],
+      [RUNS_MAX, "failed"],
+    ] as const) {
+      const { feed, n } = (await send(csv(row(`a${begun}`)))).body;
+      const reading = JSON.stringify({ n, begun, died: 0 });
+      await stored.write((tx) => tx.runOne(sql`UPDATE jobs SET payload = ${reading} WHERE kind = 'feed_ingestion' AND key = ${feed}`));
+      await work.runDue();
+      expect((await request("GET", `feeds/${feed}/uploads/${n}`)).body.status).toBe(status);
+    }
+    expect(await idsOf()).toEqual([`a${RUNS_MAX - 1}`]);
+    // Each upload is counted by itself.
+    expect(await upload(csv(row("b")))).toMatchObject({ status: "done", items: 1 });
   });
 
   test("an upload whose readers end is failed after the third, and the next one is read", async () => {
