@@ -15,7 +15,7 @@ export interface Target {
   /** By surface: base, app, microblog, ads, social_login, and control, world where the control API is at hand. */
   readonly addresses: Readonly<Record<string, string>>;
   readonly controlKey?: string;
-  /** In place of `{{fresh_id}}` and what is made of it, so that two servers can be asked the same. */
+  /** Replaces `{{fresh_id}}` and values made from it, so that two servers get the same requests. */
   readonly freshId?: () => string;
   /** Called with every exchange, those with the control API too. */
   readonly observe?: (request: WireRequest, response: WireResponse) => void;

@@ -32,7 +32,7 @@ export class SuiteProblem extends Error {
   }
 }
 
-/** Of both programs, for `parseArgs` and for help. */
+/** The options of both programs, for `parseArgs` and for help. */
 export const SUITE_HELP = `  --area NAME         only the cases of this area (repeatable)
   --clause ID         only the cases that cite this clause or decision (repeatable)
   --title TEXT        only the cases whose title contains this text

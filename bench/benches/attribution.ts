@@ -9,7 +9,7 @@ const FEW = 10;
 const MANY = 100_000;
 const EVENTS_PER_REQUEST = 50;
 const READS = 50;
-/** As many rows as the device with few events has. */
+/** The number of rows of the device with few events. */
 const LIMIT = 10;
 const AD = "8501";
 const graphHeaders = {

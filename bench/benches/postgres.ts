@@ -10,9 +10,9 @@ import { spreadOf } from "../harness/statistics.ts";
 
 const CONNECTIONS = 64;
 const PERSONAS = 10_000;
-/** As many as a page may have (D-40). */
+/** The most that a page may have (D-40). */
 const LABELS = 5_000;
-/** Of the webhooks' senders. */
+/** Processes that send webhooks. */
 const WARM_UP_SECONDS = 5;
 /** Of the servers: CPU time a request still falls until the compiler has done its work, however long that takes. */
 const WARM_UP_REQUESTS = 30_000;

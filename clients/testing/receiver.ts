@@ -101,7 +101,7 @@ const end = (response: ServerResponse, status: number, text: string): void => {
   response.writeHead(status, { "content-type": "text/plain" }).end(text);
 };
 
-/** Undefined: it is too large. It is still read to its end, because an earlier response may not arrive. */
+/** Undefined if it is too large. It is still read to its end, because an earlier response may not arrive. */
 async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
   const parts: Buffer[] = [];
   let length = 0;

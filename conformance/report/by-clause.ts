@@ -9,7 +9,7 @@ export interface ClauseResult {
   readonly results: readonly CaseResult[];
 }
 
-/** Of the clauses that a server can show, in their order. */
+/** The clauses that a server can show, in their order. */
 export const clausesOf = (results: readonly CaseResult[], clauses: readonly Clause[]): ClauseResult[] =>
   clauses
     .filter(({ kind }) => showableKinds.has(kind))

@@ -203,7 +203,7 @@ describe("who may do something", () => {
   test("on a page: its own token, or a person with one of the tasks; any role shows that it exists", async () => {
     const policy = onPage({ name: "p", summary: "", scopes: [], anyOf: ["MESSAGING", "ADVERTISE"] });
     const missing = taskMissing("the page task MESSAGING or ADVERTISE").message;
-    // Whose token it is does not matter: it is revoked with the role.
+    // The owner of the token does not matter: the token is revoked with the role.
     expect(await responseOf(policy, { type: "page", page: PAGE, user: ADA }, [])).toEqual({ canSee: true, refusal: undefined, asked: [] });
     expect(await responseOf(policy, { type: "page", page: OTHER, user: ADA }, ["MESSAGING"])).toMatchObject({ canSee: false, asked: [] });
     for (const type of ["user", "system_user"] as const) {

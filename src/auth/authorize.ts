@@ -59,7 +59,7 @@ function scopesRefusal({ scopes }: Policy, { token }: PolicyInput): GraphError |
 }
 
 /**
- * D-16: the reason why a caller who has passed the operation's policy may not read a field. Undefined: the caller may. `unseen`: the field is
+ * D-16: the reason why a caller who has passed the operation's policy may not read a field. Undefined if the caller may. `unseen`: the field is
  * treated as if it had no value, also for a token of a kind that the policy does not accept.
  */
 export async function fieldRefusal(policy: Policy, check: readonly AuthorizationCheck[], node: NodeRef): Promise<"unseen" | GraphError | undefined> {

@@ -107,7 +107,7 @@ export async function checkTokens(presented: readonly Presented[], tokens: Token
   return { alive, dead };
 }
 
-/** The error about a needed place without a token. Undefined: none is missing. */
+/** The error about a needed place without a token. Undefined if none is missing. */
 export function missingCredential(presented: readonly Presented[], scheme: Scheme): GraphError | undefined {
   const missing =
     scheme.need === "all"

@@ -44,7 +44,7 @@ export class Tokens {
     return this.#apps.get(id, () => this.#ports.get("app").findFacts(this.#database.reader, id));
   }
 
-  /** The token with that value, dead or alive. Undefined: it is unknown. */
+  /** The token with that value, dead or alive. Undefined if it is unknown. */
   find(value: string): Promise<Token | undefined> {
     if (value.length > TOKEN_CHARACTERS_MAX) return Promise.resolve(undefined);
     const bar = value.indexOf("|");
@@ -104,7 +104,7 @@ export class Tokens {
     return token;
   }
 
-  /** The same as it is stored now, for a transaction. */
+  /** The same, as it is stored now; for use in a transaction. */
   async findStored(reader: Reader, value: string): Promise<Token | undefined> {
     const bar = value.indexOf("|");
     if (bar === -1) return findTokenByHash(reader, hashOf(value));

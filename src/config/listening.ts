@@ -7,7 +7,7 @@ import { readFrom } from "./read-config.ts";
 /** Bun gives an unknown host name no code. */
 const UNKNOWN_HOST = "Failed to listen at ";
 
-/** Of `--port` of a command; 0 picks a free one. Throws `ConfigProblem`. */
+/** The value of `--port`; 0 picks a free port. Throws `ConfigProblem`. */
 export const portOf = (given: unknown): number => readFrom({ read: port }, given ?? 0, "--port");
 
 interface PagesGiven {

@@ -18,7 +18,7 @@ test("a sandbox keeps the key of its control API in its folder, for its owner al
   expect(controlKeyOf(sandbox(data, "given"), randomSecret)).toBe("given");
   expect(kept(data)).toBe("given\n");
   expect(controlKeyOf(sandbox(data), randomSecret)).toBe("given");
-  // No half of a file is left beside it.
+  // No partial file is left beside it.
   expect(readdirSync(data)).toEqual(["control.key"]);
   expect(findServer(data)).toEqual({ info: undefined, controlKey: "given" });
 });

@@ -114,7 +114,7 @@ interface Difference {
 
 interface NearMiss<Entry extends object> {
   readonly entry: Entry;
-  /** The first of them. */
+  /** The first one. */
   readonly differences: readonly Difference[];
 }
 

@@ -23,7 +23,7 @@ export interface ServerDescription {
 export interface ControlDeps {
   readonly registry: Registry;
   readonly worlds: Omit<Worlds, "start" | "closeUnused" | "hasMore" | "enter" | "close">;
-  /** False: other processes serve the graph (`--workers`), and what this one has in memory does not reach them. */
+  /** False if other processes serve the graph (`--workers`) and do not see this one's memory. */
   readonly servesGraph: boolean;
   /** For a caller who reaches this server by `hostname`. */
   describeServer(hostname: string): ServerDescription;
@@ -98,8 +98,8 @@ export interface ControlRoute {
   readonly summary: string;
   readonly query?: TObject;
   /**
-   * The schema of a JSON body. `text`: the body is text (a world file); `entry`: a node's entry, which its section checks; `file`: the handler gets the
-   * request and reads its body as a stream; `form`: the text of a small form, or of JSON with other keys.
+   * The schema of a JSON body. `text`: the body is text (a world file); `entry`: a node's entry, which its section checks; `file`: the handler gets
+   * the request and reads its body as a stream; `form`: the text of a small form, or of JSON with other keys.
    */
   readonly body?: TSchema | "text" | "entry" | "file" | "form";
   /** The schema of a `file` or a `form`, by media type. */
@@ -116,8 +116,8 @@ export interface ControlRoute {
   /** Media types of responses that are streams. The handler then returns a `Response`. */
   readonly streams?: readonly string[];
   /**
-   * The request may take long. With `Accept: text/event-stream` the response is a stream of events: `progress` (`{done, total}`; it may begin again), and at
-   * the end `result` or `error` with the content of the ordinary response.
+   * The request may take long. With `Accept: text/event-stream` the response is a stream of events: `progress` (`{done, total}`; it may begin
+   * again), and at the end `result` or `error` with the content of the ordinary response.
    */
   readonly reportsProgress?: true;
   /** It returns only streams, and `response` is the schema of one event or line. */

@@ -41,7 +41,7 @@ const WORLD_FILE_BYTES_MAX = 256 * 1024 * 1024;
 export interface ControlAppOptions {
   readonly deps: ControlDeps;
   readonly key: string;
-  /** D-240. Undefined: every web page may send requests. */
+  /** D-240. Undefined if every web page may send requests. */
   readonly pages?: PageGuard | undefined;
   readonly health: Health;
   /** Metrics of the graph's requests, in all processes. */
@@ -249,8 +249,8 @@ function handlerOf(route: ControlRoute, deps: ControlDeps, refusalOf: RefusalOf)
 }
 
 /**
- * The world stays open until the reader has read the stream to its end or left. The stream ends if the world is deleted or begins again; a reader that
- * connects again gets the new one.
+ * The world stays open until the reader has read the stream to its end or left. The stream ends if the world is deleted or begins again; a reader
+ * that connects again gets the new one.
  */
 function leavingAtItsEnd(response: Response, held: HeldWorld, { outlivesReset = false }: ControlRoute): Response {
   const reader = (response.body as ReadableStream<Uint8Array>).getReader();

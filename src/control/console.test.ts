@@ -33,7 +33,7 @@ const HEADERS = {
   vary: "Accept",
 };
 
-/** In place of a page that was not built. */
+/** Shown instead of a page that was not built. */
 const PLAIN_PAGE = {
   "content-type": "text/html; charset=UTF-8",
   "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'",

@@ -1,6 +1,6 @@
 /**
- * Two pages, each from one file that the build has written (`tools/console/`). They need no key and contain no data of worlds. The console asks this API with
- * the key of its user; the API reference shows the documents of the server (D-275).
+ * Two pages, each from one file that the build has written (`tools/console/`). They need no key and contain no data of worlds. The console asks
+ * this API with the key of its user; the API reference shows the documents of the server (D-275).
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -81,7 +81,7 @@ const NONCE_BYTES = 12;
 
 export const consoleFiles = new PackedPage("console");
 
-/** Undefined: it was not built. */
+/** Undefined if it was not built. */
 export async function consolePage(server: ServerDescription): Promise<Response | undefined> {
   const nonce = randomSecret(NONCE_BYTES);
   const page = await consoleFiles.page(nonce);

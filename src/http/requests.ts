@@ -41,7 +41,7 @@ export interface RequestDispatcherOptions {
   readonly limits: HttpLimits;
   readonly metrics: RequestMetrics;
   readonly onServed?: ((entry: RequestEntry) => void) | undefined;
-  /** Undefined: every web page may send requests. */
+  /** Undefined if every web page may send requests. */
   readonly pages: PageGuard | undefined;
 }
 

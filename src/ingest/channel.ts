@@ -30,7 +30,7 @@ export type FeedEnding = "lost" | "no_audio" | "no_storage";
 export interface IngestConfig {
   readonly hostname: string;
   readonly port: number;
-  /** RTMPS: a port, and the paths of PEM files. Undefined: no RTMPS. */
+  /** RTMPS: a port, and the paths of PEM files. Undefined means no RTMPS. */
   readonly secure: { readonly port: number; readonly cert: string; readonly key: string } | undefined;
   /** The folder of the recordings, the disk space that they may use (0: no limit), and the space that stays free. */
   readonly recordings: string;

@@ -83,12 +83,12 @@ class LiveIngest {
     this.#makeProcess = makeProcess;
   }
 
-  /** The folder of the recordings. Undefined: this server has no recordings. */
+  /** The folder of the recordings. Undefined if this server has no recordings. */
   get recordings(): string | undefined {
     return this.#recordings?.folder;
   }
 
-  /** The addresses for encoders. Undefined: encoders cannot connect. Throws if a port that the operator chose is taken. */
+  /** The addresses for encoders. Undefined if encoders cannot connect. Throws if a port that the operator chose is taken. */
   open(): Streaming | undefined {
     const { rtmp_url: rtmpUrl, rtmp_port, rtmps_port, host } = this.#config;
     if (rtmpUrl !== undefined) return { rtmpUrl, rtmpPort: undefined, rtmpsPort: undefined };

@@ -12,7 +12,7 @@ export interface RtmpPortOptions extends Pick<PublisherOwner, "gate" | "recordin
   readonly hostname: string;
   /** 0 picks a free one. */
   readonly port: number;
-  /** RTMPS. Undefined: no RTMPS. */
+  /** RTMPS. Undefined means no RTMPS. */
   readonly secure?: { readonly port: number; readonly certificate: CertificateAndKey } | undefined;
   readonly limits: FeedLimits & ConnectionLimits;
 }

@@ -64,7 +64,7 @@ export class WorldFeeds {
     return admission && { feed: { ...admission.feed, world } };
   }
 
-  /** Undefined: there is no such world. `isUse`: the call counts as use, so the world is opened if it is not open. */
+  /** Undefined if there is no such world. `isUse`: the call counts as use, so the world is opened if it is not open. */
   async #in<T>(name: string, use: (registry: FeedRegistry) => Promise<T>, isUse = true): Promise<T | undefined> {
     if (!isUse) {
       for (const world of this.#worlds.open()) if (world.name === name) return use(this.#registryOf(world));

@@ -86,7 +86,7 @@ export class WorkLoop {
 
   /**
    * Resolves when all work that is due on the world's clock has happened, including work that it made due, and jobs that other processes
-   * run if they end soon: true. False: work kept coming, and the loop goes on with it. Rejects if the database cannot be reached.
+   * run if they end soon: true. False if work kept coming; the loop then goes on with it. Rejects if the database cannot be reached.
    */
   async runDue(): Promise<boolean> {
     await this.session.takeOver((tx, fence) => this.#release(tx, fence));
@@ -159,7 +159,7 @@ export class WorkLoop {
     await within(ended, ABANDON_MS_MAX);
   }
 
-  /** Undefined: something runs or is due. Otherwise the world time at which the next work is due, if any is. */
+  /** Undefined if something runs or is due. Otherwise the world time at which the next work is due, if any is. */
   get rest(): { readonly nextDueMs: number | undefined } | undefined {
     const nowMs = this.#options.clock.nowMs();
     let next: number | undefined;

@@ -14,7 +14,7 @@ export interface PageRequest {
   readonly method: string;
   /** With or without a port. */
   readonly host: string;
-  /** `name` is in lower case. Undefined: the header was not sent. */
+  /** `name` is in lower case. Undefined if the header was not sent. */
   header(name: string): string | undefined;
 }
 
@@ -29,7 +29,7 @@ export class PageGuard {
     this.#hosts = new Set(hosts);
   }
 
-  /** A sentence that says why the request is refused and what to do. Undefined: it is served. */
+  /** A sentence that says why the request is refused and what to do. Undefined if it is served. */
   refusalOf({ method, host, header }: PageRequest): string | undefined {
     if (host !== this.#ownHost) {
       if (!this.#isOwn(hostnameOf(host))) return `The host ${host} is not served by this sandbox; start it with --allow-host to allow it`;
@@ -62,7 +62,7 @@ export const isLoopback = (hostname: string): boolean =>
 /** Browsers send this for pages without an origin: files, and sandboxed frames. */
 const NO_ORIGIN = "null";
 
-/** In the form of browsers: scheme, host, and the port unless it is the scheme's default. Undefined: it is not an origin. */
+/** In the form of browsers: scheme, host, and the port unless it is the scheme's default. Undefined if it is not an origin. */
 export function originOf(text: string): string | undefined {
   if (text === NO_ORIGIN) return NO_ORIGIN;
   const url = URL.parse(text);
@@ -70,7 +70,7 @@ export function originOf(text: string): string | undefined {
   return url.pathname === "/" || url.pathname === "" ? `${url.protocol}//${url.host.toLowerCase()}` : undefined;
 }
 
-/** In lower case and without the port. An IPv6 address is in brackets and in its shortest form. Undefined: it is not a host. */
+/** In lower case and without the port. An IPv6 address is in brackets and in its shortest form. Undefined if it is not a host. */
 export function hostnameOf(host: string): string | undefined {
   // In a URL any other character would end the host.
   if (!/^[\w.:[\]-]+$/.test(host)) return undefined;

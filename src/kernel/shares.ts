@@ -64,7 +64,7 @@ export class Shares {
     return this.#below(this.#below(this.#all, app ?? ""), address);
   }
 
-  /** The part of the capacity that `account` has used up for a request of this size. Undefined: the request is accepted. */
+  /** The part of the capacity that `account` has used up for a request of this size. Undefined if the request is accepted. */
   lacks(account: Account, size: number): keyof Capacity | undefined {
     if (this.#isFullFor(account, "count", 1)) return "count";
     return this.#isFullFor(account, "size", size) ? "size" : undefined;

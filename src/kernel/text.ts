@@ -3,7 +3,7 @@ export const isStorableText = (text: string): boolean => !text.includes("\u0000"
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** The text without a byte order mark. Undefined: the bytes are not UTF-8. */
+/** The text without a byte order mark. Undefined if the bytes are not UTF-8. */
 export function utf8Text(bytes: Uint8Array): string | undefined {
   try {
     return utf8.decode(bytes);

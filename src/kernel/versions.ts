@@ -1,4 +1,7 @@
-/** An interface version `v{major}.{minor}` (D-03), as a number: the major number plus the minor one in thousandths. `v25.0` is 25, `v25.10` is 25.01. */
+/**
+ * An interface version `v{major}.{minor}` (D-03), as a number: the major number plus the minor one in thousandths. `v25.0` is 25, `v25.10` is
+ * 25.01.
+ */
 export type Version = number;
 
 const MINORS = 1_000;
@@ -21,7 +24,7 @@ const WRITTEN_MAX = 100;
 const MAJOR_DIGITS_MAX = 4;
 const MINOR_DIGITS_MAX = 3;
 
-/** Reads `v25.1`, `v25.0` or `v25` (D-03). Undefined: any other text, also with a leading zero. */
+/** Reads `v25.1`, `v25.0` or `v25` (D-03). Undefined for any other text, even one with a leading zero. */
 export function parseVersion(segment: string): Version | undefined {
   if (segment.charCodeAt(0) !== 118) return undefined;
   const point = segment.indexOf(".");
@@ -32,7 +35,7 @@ export function parseVersion(segment: string): Version | undefined {
   return minor === undefined ? undefined : major + minor / MINORS;
 }
 
-/** The number of the digits from `start` to `end`. Undefined: it has a leading zero, or other characters. */
+/** The number of the digits from `start` to `end`. Undefined if it has a leading zero, or other characters. */
 function readNumber(text: string, start: number, end: number, digitsMax: number): number | undefined {
   const count = end - start;
   if (count < 1 || count > digitsMax || (count > 1 && text.charCodeAt(start) === 48)) return undefined;

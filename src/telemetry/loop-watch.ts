@@ -49,7 +49,7 @@ export class LoopWatch {
   readonly #options: LoopWatchOptions;
   readonly #holds = new Map<string, { count: number; longestMs: number }>();
   readonly #lagsMs: number[] = [];
-  /** Undefined: none of the work that calls `begin` runs in this turn of the loop. */
+  /** Undefined if none of the work that calls `begin` runs in this turn of the loop. */
   #work: string | undefined;
   #id: string | undefined;
   #beganMs = 0;

@@ -154,7 +154,7 @@ export class Webhooks {
     return signaturesOf(this.#signing, delivery, body);
   }
 
-  /** Sends a delivery again as it was, with the same `webhook-id` and body; one that waits is due at once. False: there is none. */
+  /** Sends a delivery again as it was, with the same `webhook-id` and body; one that waits is due at once. False if there is none. */
   replay(id: string): Promise<boolean> {
     return replayDelivery(this.#replaying, id);
   }

@@ -116,7 +116,7 @@ describe("the tokens that count", () => {
     expect([await counted(at(NOW + 1)), await counted(at(0))]).toEqual([["bearer"], ["bearer"]]);
     for (const profile of ["strict", "clients"] as const) {
       expect(await counted(at(NOW), { profile })).toBe(over);
-      // Of several tokens each counts, and is refused by its own place.
+      // Each of several tokens is checked, and a refusal names the token's place.
       const places = ["bearer", "access_token", "oauth_token"] as const;
       for (const place of profile === "strict" ? places : []) {
         const three = places.map((each) => credential(each, each, { data_access_expires_at: each === place ? NOW : 0 }));
@@ -180,7 +180,7 @@ describe("who may know that a node exists", () => {
     readonly canSee?: Policy["canSee"];
     readonly tokenless?: typeof tokenless;
   }
-  /** The app and the places whose tokens may know that the node exists. Undefined: none may. */
+  /** The app and the places whose tokens may know that the node exists. Undefined if none may. */
   async function seeing(presented: { token: { app: string } }[], given: Seeing = {}): Promise<unknown> {
     const credentials = presented.map((one) => ({ ...one, app: apps[one.token.app] }));
     const world = { profile: given.profile ?? "strict", database: {}, tokens: { findApp: async (id: string) => apps[id] } };

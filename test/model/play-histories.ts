@@ -22,7 +22,7 @@ const AT_ONCE = 3;
 /** One mistake makes many histories fail. */
 const PROBLEMS_MAX = 5;
 
-/** A webhook that must not come arrives at once, if it comes. */
+/** A webhook that must not come would arrive at once. */
 const LATE_WITHIN_MS = 500;
 
 /** A proof plays for hours on a slow machine. */

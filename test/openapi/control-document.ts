@@ -38,7 +38,7 @@ export class ControlDocument {
     this.#ajv.addSchema(closed(document) as Json, "received");
   }
 
-  /** The difference between an exchange and the document. Undefined: there is none. */
+  /** The difference between an exchange and the document. Undefined if there is none. */
   problemOf({ method, url, sent, status, received }: ControlExchange): string | undefined {
     const { pathname } = new URL(url, "http://127.0.0.1:4001");
     // The API also serves its own document, and pages for monitoring.

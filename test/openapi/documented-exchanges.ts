@@ -43,7 +43,7 @@ export class DocumentedResponses {
       .sort((one, other) => other.literals - one.literals);
   }
 
-  /** The difference between a response and the document. Undefined: there is none, or no document describes the request. */
+  /** The difference between a response and the document. Undefined if there is none, or no document describes the request. */
   problemOf(response: LiveResponse): string | undefined {
     const known = this.#find(response);
     const operation = known?.operations[response.method.toLowerCase()];

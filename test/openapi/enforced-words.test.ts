@@ -80,7 +80,7 @@ const hasRules = ({ type, anyOf = [] }: { readonly type?: unknown; readonly anyO
 
 const isObject = (value: unknown): value is Json => typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Undefined: the value cannot show it. `value`: another value that shows it. */
+/** Undefined if the value cannot show it. `value`: another value that shows it. */
 function stricterOf(node: Record<string, unknown>, word: string, value: unknown): { stricter: unknown; value?: unknown } | undefined {
   const length = typeof value === "string" ? [...value].length : undefined;
   const count = Array.isArray(value) ? value.length : undefined;
@@ -290,7 +290,7 @@ test("each word of a section of a world file is enforced where the example has a
 /** Texts for patterns of the control API. */
 const texts = ["x", "1001", "default", "full", "2026-11-18", "0".repeat(64), "http://127.0.0.1:1/", "page", "abcdefghijklmnopqrstuvwxyz012345"];
 
-/** A value that fits the schema, with all optional keys. Undefined: none of the texts does. */
+/** A value that fits the schema, with all optional keys. Undefined if none of the texts does. */
 function sampleOf(node: Record<string, unknown>): unknown {
   const { type, pattern, minLength = 1, minimum = 1, maximum = 1, items = {}, properties = {}, additionalProperties } = node as Json;
   if (node[READ_AS] !== undefined) return node[READ_AS] === "id" ? "1001" : 1_795_000_000;

@@ -4,7 +4,7 @@ export type Json = Readonly<Record<string, unknown>>;
 export interface Variant {
   /** E.g. `message.text`. */
   readonly place: string;
-  /** The value at the place. Undefined: it is left out. */
+  /** The value at the place. Undefined if it is left out. */
   readonly value: unknown;
   readonly params: Json;
 }

@@ -8,7 +8,7 @@ export const SECRET = "s3cret";
 
 export interface ReceiverProcess {
   readonly url: string;
-  /** The webhooks that it took since the last call. */
+  /** The webhooks that it received since the last call. */
   log(): Promise<LogEntry[]>;
   fail(share: number): Promise<void>;
 }

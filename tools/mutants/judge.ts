@@ -24,7 +24,7 @@ export interface Verdict {
   readonly ran: number;
 }
 
-/** As many as notice most mutants that any test notices: the file's own tests, and those of its neighbours. */
+/** Enough tests to notice most mutants that any test notices: the file's own tests and those of its neighbours. */
 const NEAR_FILES = 4;
 /** The rule of the lint that refuses a promise that nobody awaits. */
 const PROMISES = ["node_modules/.bin/biome", "lint", "--only=nursery/noFloatingPromises"] as const;

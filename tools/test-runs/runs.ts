@@ -8,7 +8,7 @@ export type Extent = "quick" | "rest" | "all";
 export interface Run {
   readonly name: string;
   readonly files: readonly TestFile[];
-  /** Of tests that are declared for each database: those that run. */
+  /** The databases on which tests run that are declared for each database. */
   readonly databases: readonly string[];
   /** Only the tests whose name holds it. */
   readonly only?: string;

@@ -5,7 +5,7 @@ import { type Check, eachNode, isCode, lineOf, type Problem, type RepositoryFile
 
 const FILE_LINES_MAX = 500;
 const FUNCTION_LINES_MAX = 70;
-/** As many names as a reader takes in at a glance. */
+/** The number of names that a reader sees at a glance. */
 const FOLDER_FILES_MAX = 20;
 
 /** `tools/tidy-exceptions.json`: what may be longer, each with its reason. */

@@ -14,7 +14,7 @@ export function commandsPage(): string {
   ]);
 }
 
-/** Which server; said once for all of them. */
+/** The options that name the server are described once for all commands. */
 const OF_ALL = ["--data", "--control-url", "--control-key", "--config", "--world-name", "--help"];
 
 function commandsBelow(command: Command, path: string): string[] {

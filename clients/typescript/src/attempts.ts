@@ -5,7 +5,7 @@ import type { HttpRequest } from "./request.ts";
 export interface Attempts {
   /** How often a request is tried again: 3 unless given. */
   readonly retries?: number;
-  /** Of one attempt: 30 s unless given. */
+  /** The time limit of one attempt; 30 s by default. */
   readonly timeoutMs?: number;
   /** The longest wait before a retry: 60 s unless given. A server that asks for a longer one gets no retry. */
   readonly waitMaxMs?: number;

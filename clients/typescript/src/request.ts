@@ -4,7 +4,7 @@ import { mounts, type Operations, operations, type Surface, versions, withoutVer
 export type OperationName = keyof Operations;
 
 export interface RequestOptions {
-  /** In place of the client's. */
+  /** Replaces the client's. */
   readonly accessToken?: string;
   /** E.g. `v25.0`, in place of the client's. */
   readonly version?: string;

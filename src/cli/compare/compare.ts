@@ -142,7 +142,7 @@ function textOf(count: number, different: readonly (readonly Difference[])[]): s
 interface CaseChoice {
   /** The profile of both servers. */
   readonly profile: string;
-  /** Undefined: all. */
+  /** Undefined means all. */
   readonly areas: readonly string[] | undefined;
 }
 

@@ -72,7 +72,7 @@ test("a value is put in where it was taken out, in the same place of the same ki
   );
   // Somebody has written a value into the recording: it stays.
   expect(withSecrets(sentAs("code=own"), [{ in: "body", name: "code", secret: "secret-1" }], () => "given").body).toBe("code=own");
-  // Of a place that the recording does not have, nothing is known.
+  // Nothing is known about a place that the recording does not have.
   expect(withSecrets(sentAs("code=…"), [{ in: "query", name: "code", secret: "secret-1" }], () => "given").body).toBe("code=…");
   expect(withSecrets(sentAs("", "/x?"), [], () => "given").target).toBe("/x");
 });

@@ -1,6 +1,6 @@
 /**
- * Completion scripts for shells. Each follows the names of commands before the cursor, and offers the values of the option before the cursor, or commands,
- * options and arguments.
+ * Completion scripts for shells. Each follows the names of commands before the cursor, and offers the values of the option before the cursor, or
+ * commands, options and arguments.
  */
 import type { Argument, Command, Option } from "commander";
 import { buildRegistry } from "#main";
@@ -151,7 +151,7 @@ interface OptionWords {
   /** `--data`. */
   readonly flag: string;
   readonly description: string;
-  /** Undefined: it takes no value. */
+  /** Undefined if it takes no value. */
   readonly value: Completed | undefined;
 }
 
@@ -160,7 +160,7 @@ export interface CommandWords {
   readonly path: string;
   readonly commands: readonly { readonly name: string; readonly description: string }[];
   readonly options: readonly OptionWords[];
-  /** Undefined: it takes no arguments. */
+  /** Undefined if it takes no arguments. */
   readonly argument: Completed | undefined;
 }
 

@@ -18,7 +18,7 @@ test("what is not published is published, and the player's address is said where
   expect(await playTestClip("5301", { ...stub.given, world_name: "default" })).toBe(0);
   expect(askedOf(stub).slice(0, 2)).toEqual([`POST ${VIDEO}/test-encoder`, `POST ${VIDEO}/publish`]);
   expect(streams).toEqual({
-    out: "the test clip plays in live video 5301, until the broadcast ends or: plaza live stop 5301\nwatch it, in some seconds, at http://graph/player/5301\n",
+    out: "the test clip plays in live video 5301, until the broadcast ends or you run: plaza live stop 5301\nwatch it, in some seconds, at http://graph/player/5301\n",
     err: "",
   });
 });

@@ -14,7 +14,7 @@ export const playTestClip = (video: string, given: Given): Promise<number> =>
     const { base_url } = await request("GET", "/v1/server");
     const name = String(given.world_name);
     const player = `${base_url}${name === "default" ? "" : `/w/${name}`}/player/${video}`;
-    say(`the test clip plays in live video ${video}, until the broadcast ends or: plaza live stop ${video}`);
+    say(`the test clip plays in live video ${video}, until the broadcast ends or you run: plaza live stop ${video}`);
     if (PLANNED.includes(state) && given.preview === true) note("It is a preview, which nobody sees before the video is published.");
     else if (embeddable === true) say(`watch it, in some seconds, at ${player}`);
     else note(`Its player opens once the video is embeddable: ${player}`);

@@ -12,7 +12,7 @@ export interface Trigger {
   readonly event: string;
   readonly entity?: string | undefined;
   readonly phone_number?: string | undefined;
-  /** Undefined: an example. */
+  /** Undefined means an example. */
   readonly value?: unknown;
   readonly overrides: readonly Override[];
 }

@@ -128,7 +128,7 @@ const numberOf = ({ overrides: _, ...row }: NumberEntry): NumberRow => row;
 const overridesOf = (reader: Reader, { account, id }: NumberRow, world: World): Promise<readonly OverrideOf[]> =>
   world.ports.get("account_override").listOfNumber(reader, nodeId(account), nodeId(id));
 
-/** Only a subscribed app has overrides (D-57). Of an account that is missing, the references speak. */
+/** Only a subscribed app has overrides (D-57). A missing account is reported by the reference check. */
 async function requireSubscribed(tx: Transaction, { account, overrides }: NumberEntry): Promise<void> {
   const subscribed = (await findAccount(tx, account)) === undefined ? undefined : await listSubscribedApps(tx, account);
   for (const [index, { app }] of overrides.entries())

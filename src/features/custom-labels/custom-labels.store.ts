@@ -109,7 +109,7 @@ export async function renameLabel(tx: Transaction, page: NodeId, id: string, nam
 
 /** Also detaches the label from all people (D-40). Returns false if it does not exist. */
 export async function deleteLabel(tx: Transaction, page: NodeId, id: string): Promise<boolean> {
-  // Of two concurrent deletions, only one finds the row.
+  // If two deletions run at the same time, only one finds the row.
   if (!(await deleteName(tx, page, id))) return false;
   if ((await tx.run(sql`DELETE FROM labels WHERE page = ${page} AND id = ${id}`)) === 0) return false;
   await tx.run(sql`DELETE FROM label_users WHERE label = ${id}`);

@@ -169,7 +169,7 @@ onEachDatabase("who may use live videos", (database) => {
     expect((await share("5301", ids.slice(0, 50))).status).toBe(200);
     expect(await shared("5301")).toEqual(ids.slice(0, 50));
     expect((await share("5301", [ids[50] as string])).body.error.message).toContain("more than 50 pages");
-    // Those that share it already count once, and one that leaves makes room.
+    // Pages that already share it count once, and a page that leaves makes room.
     expect((await share("5301", ids.slice(0, 50))).status).toBe(200);
     expect((await share("5301", [ids[0] as string, "2003"], "disable_crossposting")).status).toBe(200);
     expect((await share("5301", [ids[50] as string])).status).toBe(200);

@@ -28,7 +28,7 @@ export const microblogMediaSection = ownedSection({
   remove: deleteMedia,
 });
 
-/** Of one entry, so that sums stay far below 2^53. */
+/** The limit of one entry, so that sums stay far below 2^53. */
 const VALUE_MAX = 1_000_000_000;
 
 /** Activities are stored only as sums, at the finest by second, so a single one cannot be read, updated or removed. */

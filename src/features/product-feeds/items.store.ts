@@ -67,7 +67,7 @@ const tails = new Map<number, string>(
   GROUP_SIZES.map((rows) => [rows, `VALUES ${new Array(rows).fill("(?, ?, ?, ?, ?)").join(", ")} ON CONFLICT DO NOTHING`]),
 );
 
-/** Returns how many were inserted. Of several items with one retailer_id only the first is inserted. */
+/** Returns how many were inserted. If several items have the same retailer_id, only the first is inserted. */
 export async function insertItems(tx: Transaction, generation: number, items: readonly NewItem[]): Promise<number> {
   let inserted = 0;
   for (const group of groupsOf(items)) {
@@ -130,7 +130,7 @@ export async function overwriteItem(tx: Transaction, generation: number, { retai
 
 export interface CopiedItems {
   readonly count: number;
-  /** Undefined: all items are copied. */
+  /** Undefined if all items are copied. */
   readonly lastId: string | undefined;
 }
 

@@ -69,7 +69,7 @@ const ALIASES = {
 
 export interface FieldMeaning {
   readonly field: ItemField;
-  /** 0: the field's own name. Of several names of one field, the one with the lowest rank is used. */
+  /** 0: the field's own name. If a field has several names, the name with the lowest rank is used. */
   readonly rank: number;
 }
 
@@ -215,7 +215,7 @@ function withCurrency(raw: RawItem, warn: ((wrong: BadItem) => void) | undefined
   return read;
 }
 
-/** Undefined: the currencies differ. */
+/** Undefined if the currencies differ. */
 function splitPrice(raw: RawItem, field: "price" | "sale_price"): RawItem | undefined {
   const match = PRICE_WITH_CURRENCY.exec(raw[field]?.trim() ?? "");
   if (match === null) return raw;

@@ -1,19 +1,19 @@
 /** Limits of feed files: everything whose size a file determines has one. */
 
-/** Of one row. Most of it may be in columns that items do not have, such as pages of HTML. A reader has one row in memory. */
+/** The size of one row. Most of it may be in columns that items do not have, such as pages of HTML. A reader has one row in memory. */
 export const ROW_CHARACTERS_MAX = 1_048_576;
-/** Of one value that a reader keeps: more than any field accepts, so that a longer one is refused by the field's own rule. */
+/** The part of a value that a reader keeps: more than any field accepts, so that the field's own rule refuses a longer value. */
 export const VALUE_CHARACTERS_MAX = 65_536;
 /**
- * Of a CSV file, beside its own length: characters that are read again after rows with wrong quotes. Beyond it a row has one line. A file
+ * Characters of a CSV file that may be read again after rows with wrong quotes. Beyond it a row has one line. A file
  * in which each line opens a quote would otherwise be read a million times over.
  */
 export const RESCANNED_CHARACTERS_MAX = 16 * 1_048_576;
 /** Some 1.7 GB in the database. A larger shop must split its feed. */
 export const ROWS_MAX = 5_000_000;
-/** Of the file as it is sent: five million ordinary rows, or many more if it is compressed. */
+/** The size of the file as it is sent: five million ordinary rows, or many more if it is compressed. */
 export const FILE_BYTES_MAX = 4 * 1024 * 1024 * 1024;
-/** Of the unpacked file. gzip compresses text to about a tenth. */
+/** The size of the unpacked file. gzip compresses text to about a tenth. */
 export const UNPACKED_BYTES_MAX = 16 * 1024 * 1024 * 1024;
 /** D-314: gzip compresses nothing to less than a thousandth, and real feeds to a fiftieth at most. */
 export const UNPACKED_RATIO_MAX = 200;
@@ -32,7 +32,7 @@ export const PIECE_CHARACTERS = 32_768;
 export const ROWS_PER_WRITE = 2_000;
 /** Size of the parts in which a file is stored. Each is one durable write, so a file has few of them. */
 export const PART_BYTES = 1024 * 1024;
-/** Of the address of a file. Some signed addresses have more than a thousand characters. */
+/** The length of a file's address. Some signed addresses have more than a thousand characters. */
 export const FETCHED_URL_CHARACTERS_MAX = 2_048;
 /** D-147: of a file in a request of the graph, which is in memory. Larger files come by their address or through the control API. */
 export const REQUEST_BYTES_MAX = 8 * 1024 * 1024;

@@ -96,7 +96,7 @@ onEachDatabase("D-147: uploads over the graph", (database) => {
       expect(forwards).toEqual([ids.slice(0, 2), ids.slice(2, 4), ...(count > 4 ? [ids.slice(4)] : [])]);
       expect(backwards).toEqual(forwards.toReversed());
       expect(page.paging.next).toBeString();
-      // Of one row before it there is a page of one, however many are asked for.
+      // If one row precedes it, the page before has one row, whatever the limit.
       page = await get(`${id}/errors`, { limit: "1" });
       await follow(page.paging.next);
       expect(idsOf(page)).toEqual(["x1"]);

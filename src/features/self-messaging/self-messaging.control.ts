@@ -13,7 +13,7 @@ import { type CommentedMedia, type CommentField, comment, pressButton, type Reci
 import { LIVE_PRODUCT_TYPE } from "./self-messaging.webhooks.ts";
 
 const closed = { additionalProperties: false };
-/** As long as the captions of such platforms. */
+/** The length of captions on such platforms. */
 const COMMENT_CHARACTERS_MAX = 2_200;
 
 const account = { ...worldId, description: "the account that writes to itself" };
@@ -77,7 +77,7 @@ const pressInApp = ({ world, body: { social_account, ...pressed } }: ControlRequ
     await pressButton(tx, world, await recipientOf(tx, world, social_account), pressed);
   });
 
-/** Of several accounts of its page, the video is the author's if one of them is the author, or else the first one's. */
+/** If the page has several accounts, the video belongs to the author if the author is one of them, otherwise to the first. */
 async function liveVideoOf(reader: Reader, world: World, id: NodeId, author: SocialAccountFacts): Promise<CommentedMedia> {
   const node = await findNode(reader, id);
   if (node?.type !== "live_video") throw unprocessable(`there is no live video ${id}`, "live_video");

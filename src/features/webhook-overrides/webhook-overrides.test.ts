@@ -87,7 +87,7 @@ onEachDatabase("webhook overrides", (database) => {
       },
       { chatapp_business_api_data: { id: "1001", link: "http://plaza.test/1001", name: "Shop" }, override_callback_uri: uri },
     ]);
-    // One that stands alone on its page has its own too.
+    // An app that is alone on its page has its own, too.
     const { data } = (await plaza.get(onAccount, { bearer: "wa", query: { limit: "1" } })).body;
     expect(data).toMatchObject([{ override_callback_uri: "https://other.example/hook" }]);
     expect((await set(plaza, {})).body).toEqual({ success: true });

@@ -46,14 +46,14 @@ export interface Nested<R = Row> {
   readonly set: () => FieldSet;
   /** The value is `{data: […]}`, like that of an edge. */
   readonly isList?: true;
-  /** For each row, in their order: the row of its object, or the rows of its list. Undefined: the row has none. */
+  /** For each row, in their order: the row of its object, or the rows of its list. Undefined if the row has none. */
   load(request: ReadRequest, reader: Reader, rows: readonly R[]): Promise<readonly (Row | readonly Row[] | undefined)[]>;
 }
 
 interface Reference<R = Row> {
   /** The type of the named node, which has a read of its own. */
   readonly type: string;
-  /** Null: the row names no node. */
+  /** Null if the row names no node. */
   idOf(row: R): string | null;
   /** The fields that can be selected. The registry sets it. */
   readonly set?: () => FieldSet;
@@ -118,9 +118,9 @@ interface OperationBase extends Access {
   /** Verb and noun, e.g. `createPersona`. */
   readonly operation: string;
   readonly method: Method;
-  /** The node type. Null: its address has no id (`/debug_token`). */
+  /** The node type. Null if its address has no id (`/debug_token`). */
   readonly on: string | null;
-  /** The edge, or the literal for `on: null`. Null: the node itself. */
+  /** The edge, or the literal for `on: null`. Null means the node itself. */
   readonly edge: string | null;
   /** The callers who may know that the node exists, if this operation allows more of them than the node type. */
   readonly visibility?: Policy;
@@ -132,7 +132,7 @@ interface OperationBase extends Access {
    * For all other parameters the body has precedence (D-34).
    */
   readonly places?: Readonly<Record<string, Place>>;
-  /** Other names of parameters, which `clients` alone takes (D-40). Of two in one place the interface's name counts. */
+  /** Other names of parameters, which `clients` alone takes (D-40). If both names are in one place, the interface's name counts. */
   readonly aliases?: Readonly<Record<string, string>>;
   /** D-50: `strict` refuses undeclared parameters. Other operations ignore them (D-34). */
   readonly isClosed?: true;

@@ -26,7 +26,7 @@ export interface Endpoint {
   readonly served: Served | undefined;
   /** The read of a node by its declared fields, which has no handler. */
   readonly reading: NonNullable<NodeType["reading"]> | undefined;
-  /** The node type. Undefined: the address has no id. */
+  /** The node type. Undefined if the address has no id. */
   readonly nodeType: string | undefined;
   readonly readParams: ReadParameters;
   /** The parameters of its own, for `debug=all`. */
@@ -142,7 +142,7 @@ export class Registry {
   headersOf = (method: string, edge: string | undefined): Readonly<Record<string, string>> | undefined =>
     edge === undefined ? undefined : this.#headers.get(edge)?.get(method);
 
-  /** The access of the endpoint as far as the request's shape decides it. Undefined: it has only an id, or node types differ. */
+  /** The access of the endpoint as far as the request's shape decides it. Undefined if it has only an id, or node types differ. */
   accessByShape = (method: string, edge: string | undefined): Access | undefined => this.#shapes.accessOf(method, edge);
 
   /** The places in which tokens may count, as far as the request's shape decides it. */
@@ -386,7 +386,7 @@ function withFields(type: string, set: FieldSet, more: Readonly<Record<string, F
 /** The facts about an endpoint that the shape of a request reveals, by edge and method, whatever is stored (D-90). */
 interface Shape {
   readonly accesses: readonly Access[];
-  /** Undefined: node types differ. */
+  /** Undefined if node types differ. */
   readonly common: Access | undefined;
   /** D-12: the places of tokens of any of them. */
   readonly places: readonly Place[];
@@ -411,7 +411,7 @@ class Shapes {
     }
   }
 
-  /** Undefined: the request has only an id, or node types differ. */
+  /** Undefined if the request has only an id, or node types differ. */
   accessOf(method: string, edge: string | undefined): Access | undefined {
     return edge === undefined ? undefined : this.#byEdge.get(edge)?.get(method)?.common;
   }

@@ -3,11 +3,11 @@ import { isNodeId, type NodeId } from "#kernel/ids";
 import { parseVersion, type Version } from "#kernel/versions";
 
 export interface Address {
-  /** As in the path. Undefined: the path has no version. */
+  /** As in the path. Undefined if the path has no version. */
   readonly version: Version | undefined;
-  /** A node id or `me`. Undefined: the address has no id. */
+  /** A node id or `me`. Undefined if the address has no id. */
   readonly id: NodeId | "me" | undefined;
-  /** The edge below the id, or the literal of an address without an id (`debug_token`). Undefined: the node itself. */
+  /** The edge below the id, or the literal of an address without an id (`debug_token`). Undefined means the node itself. */
   readonly edge: string | undefined;
   /** The literal before the id (`pages`). */
   readonly prefix: string | undefined;

@@ -15,7 +15,7 @@ import type { GraphRequest, SurfaceName } from "./request.ts";
 import { notFound } from "./route.ts";
 import type { Incoming, Resolved, Versioned, Visible } from "./stages.ts";
 
-/** Undefined: the caller may not know that the node exists. */
+/** Undefined if the caller may not know that the node exists. */
 export function see({ world }: Incoming, resolved: Resolved): Promise<Visible | undefined> {
   const { endpoint, credentials } = resolved;
   if (credentials.length === 0) return seeWithoutToken(world, resolved);

@@ -142,7 +142,7 @@ async function answer(incoming: Incoming, authenticated: Authenticated, progress
 
 /**
  * Reads an edge, or a node that a field names, inside a response (D-38). It is a request of the caller's own, so it shows no more than one.
- * Undefined: the caller gets the response of a missing node. Rejects with every other error of that read.
+ * If it is undefined, the caller gets the response of a missing node. Rejects with every other error of that read.
  */
 async function readPart(around: Incoming, { address }: Versioned, part: Part): Promise<unknown> {
   const incoming: Incoming = { ...around, request: requestOfPart(around.request, address.version, part), isInside: true, upgrades: [] };

@@ -13,7 +13,7 @@ export type Handled =
   | { readonly kind: "read"; readonly parsed: ParsedRead; readonly response: unknown }
   | { readonly kind: "write"; readonly parsed: ParsedWrite; readonly response: unknown };
 
-/** Sends requests of a write to other servers, before its transaction. Undefined: the write prepares nothing. */
+/** Sends requests of a write to other servers, before its transaction. Undefined if the write prepares nothing. */
 export function prepare({ served, request }: ParsedWrite): Promise<unknown> | undefined {
   if (served.submit !== undefined || served.prepare === undefined) return undefined;
   const { prepare } = served;

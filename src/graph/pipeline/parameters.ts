@@ -42,7 +42,7 @@ export const isNo = (flag: unknown): boolean => booleans.get(flag) === false;
 
 const parsed = (text: string): unknown => parseJsonOr(text, (problem) => new ValueProblem(problem));
 
-/** A number serves as text, with all its digits. One that is too large for a number is returned as it is, and then refused. */
+/** A number serves as text, with all its digits. A text that is too large for a number is returned unchanged, and refused later. */
 export function textOf(value: unknown): unknown {
   if (value instanceof JsonNumber) return Number.isFinite(Number(value.text)) ? value.text : value;
   return typeof value === "number" ? String(value) : value;
@@ -69,7 +69,10 @@ function listOf(value: unknown, isCommaSeparated: boolean): unknown {
 
 const partsOf = (text: string): string[] => text.split(",").map((part) => part.trim());
 
-/** D-161: a list of texts that no contract declares. Undefined: it is not such a list. Throws `invalidParameter` if it begins like JSON and is not. */
+/**
+ * D-161: a list of texts that no contract declares. Undefined if it is not such a list. Throws `invalidParameter` if it begins like JSON and is
+ * not.
+ */
 export function textsOf(value: unknown, parameter: string): string[] | undefined {
   try {
     const list = listOf(value, true);

@@ -1,4 +1,7 @@
-/** The step `parse`: reads parameters, fields and page by the contract. It reads nothing from the store, and no later step refuses the form of a parameter. */
+/**
+ * The step `parse`: reads parameters, fields and page by the contract. It reads nothing from the store, and no later step refuses the form of a
+ * parameter.
+ */
 import type { AuthorizationCheck } from "#auth/authorize";
 import { isDataAccessOver } from "#auth/token";
 import { BoundedMap } from "#kernel/bounded-map";
@@ -59,7 +62,7 @@ export interface ParsedWrite {
   readonly kind: "write";
   readonly request: OperationRequest;
   readonly served: ServedOf<"write">;
-  /** D-33: the fields that are read after the write. Undefined: none. */
+  /** D-33: the fields that are read after the write. Undefined means none. */
   readonly projection: Projection | undefined;
   readonly access: FieldAccess;
 }

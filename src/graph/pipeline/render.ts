@@ -54,7 +54,7 @@ function headersOf(incoming: Incoming, reached: Reached): Record<string, string>
   const headers: Record<string, string> = {
     "content-type": "application/json; charset=UTF-8",
     "x-pf-trace-id": traceId,
-    // D-83: the version that served the response. If the request did not come that far, the version of its path, or else the newest.
+    // D-83: the version that served the response. If the request failed before that, the version of its path, or else the newest.
     [SERVED_VERSION]:
       fixedVersions[request.surface] ?? formatVersion(served?.version ?? address?.version ?? newestVersion(world.calendar, unixSeconds(world.clock))),
     "x-app-usage": appUsage(app === undefined ? 0 : world.rateLimits.appUsage(app.id)),

@@ -40,7 +40,7 @@ export interface GraphRequest {
   readonly query: Parameters;
   readonly body: Parameters;
   readonly files: ReadonlyMap<string, UploadedFile>;
-  /** `name` is in lower case. Undefined: the header was not sent. */
+  /** `name` is in lower case. Undefined if the header was not sent. */
   header(name: string): string | undefined;
   /** Scheme, host and mount as the caller used them, without a trailing slash (D-01). */
   readonly baseUrl: string;
@@ -48,7 +48,7 @@ export interface GraphRequest {
   readonly defect?: GraphError | undefined;
   /** How deep this request is nested in batches: 0 for one that came over HTTP. */
   readonly batchDepth: number;
-  /** Requests in a batch have that of the batch. Undefined: there are no limits, as in tests. */
+  /** Requests in a batch have that of the batch. Undefined if there are no limits, as in tests. */
   readonly admission?: Admission | undefined;
 }
 

@@ -47,7 +47,7 @@ export function checkAddress(incoming: Incoming, address: Address): Address {
 }
 
 /**
- * The id of the address; `me` is the token's own. Undefined: the address has no id. Throws if the request needs a token and has none: before
+ * The id of the address; `me` is the token's own. Undefined if the address has no id. Throws if the request needs a token and has none: before
  * anything is looked up, so that only the form of the request decides (D-90).
  */
 export function idOf(incoming: Incoming, { address, method, credentials }: Authenticated): NodeId | undefined {

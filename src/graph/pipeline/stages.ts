@@ -36,12 +36,12 @@ export interface Authenticated extends Addressed {
   readonly credentials: readonly Credential[];
   /** Dead tokens beside live ones. They are refused if the endpoint reads their places. */
   readonly dead: readonly DeadCredential[];
-  /** The app of the first live token. Undefined: there is no token. */
+  /** The app of the first live token. Undefined if there is no token. */
   readonly app: AppFacts | undefined;
 }
 
 export interface Resolved extends Authenticated {
-  /** Undefined: the address has no id. */
+  /** Undefined if the address has no id. */
   readonly node: NodeRef | undefined;
   readonly endpoint: Endpoint;
 }

@@ -98,7 +98,7 @@ function jsonBody(text: string, countMax?: number): ParsedBody {
   }
 }
 
-/** Text parts become parameters, and parts with a file name become files. Of two files with one name the later counts. */
+/** Text parts become parameters, and parts with a file name become files. If two files have the same name, the later one counts. */
 function multipartBody(bytes: Uint8Array, contentType: string, countMax?: number): ParsedBody {
   const tree = new ParameterTree(countMax);
   const files = new Map<string, UploadedFile>();

@@ -46,7 +46,7 @@ function addDecoded(tree: ParameterTree, name: string, value: string, what: stri
   else tree.add(decodedName, decodedValue);
 }
 
-/** Undefined: a `%` has no two hexadecimal digits, or the bytes are not UTF-8. */
+/** Undefined if a `%` has no two hexadecimal digits, or the bytes are not UTF-8. */
 export function decoded(text: string): string | undefined {
   const spaced = text.includes("+") ? text.replaceAll("+", " ") : text;
   if (!spaced.includes("%")) return spaced;

@@ -30,7 +30,7 @@ export class ParameterTree {
     this.#countMax = countMax;
   }
 
-  /** Counts one more parameter. False: there are too many. */
+  /** Counts one more parameter. False if there are too many. */
   hasCapacityFor(name: string): boolean {
     if (++this.#count <= this.#countMax) return true;
     this.defect ??= malformedRequest(`More than ${this.#countMax} parameters`);
@@ -84,7 +84,7 @@ const isBranch = (value: unknown): value is Branch => typeof value === "object" 
 /** Whether a parameter's value was written with brackets, `a[b]=c`, and not as JSON. */
 export const isNested = (value: unknown): value is Readonly<Record<string, unknown>> => isBranch(value);
 
-/** False: there is a value of another kind already. An empty key appends. */
+/** False if there is a value of another kind already. An empty key appends. */
 function insert(root: Branch, keys: readonly string[], value: unknown): boolean {
   let at: Branch | unknown[] = root;
   for (let i = 0; i < keys.length; i++) {

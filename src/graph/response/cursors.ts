@@ -27,7 +27,7 @@ export class Cursors {
     return signatureOf(this.#current, list, encoded) + encoded;
   }
 
-  /** The key. Undefined: it is not a cursor of the list. */
+  /** The key. Undefined if it is not a cursor of the list. */
   open(list: string, cursor: string, columns: number): readonly string[] | undefined {
     if (cursor.length > CURSOR_CHARACTERS_MAX) return undefined;
     const encoded = cursor.slice(SIGNATURE_CHARACTERS);

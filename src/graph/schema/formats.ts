@@ -4,7 +4,7 @@ import { isNodeId } from "#kernel/ids";
 import { SHAPE_OF } from "./schema-node.ts";
 
 export interface Format {
-  /** Returns the text as it is used. Undefined: it is not of the format. */
+  /** Returns the text as it is used. Undefined if it is not of the format. */
   read(text: string): string | undefined;
   readonly problem: string;
   /** Makes the error of a wrong text, if the format has an error of its own. */
@@ -24,7 +24,7 @@ const COUNTRIES = `
 
 const countries: ReadonlySet<string> = new Set(COUNTRIES.trim().split(/\s+/));
 
-/** The code in capitals. Undefined: it is not a country code. */
+/** The code in capitals. Undefined if it is not a country code. */
 export function countryOf(text: string): string | undefined {
   const code = text.toUpperCase();
   return countries.has(code) ? code : undefined;

@@ -11,7 +11,10 @@ import { rulesOf } from "./rules.ts";
 import { boolean, constants, type Dialect, integer, nothing, number, type Read, readAt, storable, text, ValueProblem } from "./scalars.ts";
 import { checkWords, NAMES_OF, ONLY_IN, PROBLEM, READ_AS, type SchemaNode, type ServedIn } from "./schema-node.ts";
 
-/** Throws an ordinary `Error` if the schema has words or types that no reader knows. The reader itself throws `ValueProblem`, or the error of a format. */
+/**
+ * Throws an ordinary `Error` if the schema has words or types that no reader knows. The reader itself throws `ValueProblem`, or the error of a
+ * format.
+ */
 export const readerOf = (schema: TSchema, dialect: Dialect): Read => compile(schema as SchemaNode, dialect);
 
 function compile(node: SchemaNode, dialect: Dialect): Read {
@@ -174,7 +177,7 @@ function object(node: SchemaNode, dialect: Dialect): Read {
   };
 }
 
-/** Puts undeclared keys into `result`, or refuses them. `found` is the number of declared ones. Undefined: undeclared keys are left out. */
+/** Puts undeclared keys into `result`, or refuses them. `found` is the number of declared ones. Undefined if undeclared keys are left out. */
 type ReadOthers = (given: Readonly<Record<string, unknown>>, found: number, result: Record<string, unknown>, where: ServedIn) => void;
 
 function othersOf(

@@ -11,7 +11,7 @@ export interface Release {
 }
 
 export interface MarketingVersion extends Release {
-  /** Unix seconds from which it is not served. Undefined: no end is announced. */
+  /** Unix seconds from which it is not served. Undefined if no end is announced. */
   readonly until: number | undefined;
   /** The endpoints that this version's changes affect: an operation, an edge, or an endpoint's number (`G2`). */
   readonly affects: readonly string[];

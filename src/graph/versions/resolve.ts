@@ -53,7 +53,7 @@ export interface ServedVersion {
 
 interface VersionInput {
   readonly rule: VersionRule;
-  /** A version of the calendar, as the step `address` has checked. Undefined: the path has none. */
+  /** A version of the calendar, as the step `address` has checked. Undefined if the path has none. */
   readonly requested: Version | undefined;
   readonly app: VersionedApp;
   readonly calendar: VersionCalendar;
@@ -152,7 +152,7 @@ export type VersionRule =
 /** Whether a request counts as use of the marketing interface (VER-5c). */
 export const isMarketing = (rule: VersionRule): boolean => rule === "marketing" || rule === "marketingOrCurrent";
 
-/** Undefined: the first segment of the path names it. */
+/** Undefined if the first segment of the path names it. */
 export const fixedVersions: Readonly<Record<SurfaceName, string | undefined>> = {
   base: undefined,
   app: "1.0.0",

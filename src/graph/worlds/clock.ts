@@ -102,7 +102,10 @@ export class WorldClock implements Clock {
     return this.#rereading;
   }
 
-  /** If several readings overlap, an earlier one never replaces the result of a later one. A caller that waits for one gets its result or a later one. */
+  /**
+   * If several readings overlap, an earlier one never replaces the result of a later one. A caller that waits for one gets its result or a later
+   * one.
+   */
   #reload(): void {
     if (this.#underWay > 0) return;
     const settings = this.#settings;
@@ -130,7 +133,7 @@ async function readState(reader: Reader): Promise<ClockState | undefined> {
 /** Moves of clocks that are running. */
 const moves = new WeakMap<WorkLoop, object>();
 
-/** An object that identifies the running move. Undefined: none runs. */
+/** An object that identifies the running move. Undefined if none runs. */
 export const moveOf = (loop: WorkLoop): object | undefined => moves.get(loop);
 
 /** Like `WorkLoop.runUntil`. The moves of one world must not overlap. */

@@ -62,7 +62,7 @@ export interface FaultTarget {
   readonly node: string | undefined;
   /** Ids. */
   readonly tokens: readonly string[];
-  /** A parameter of the query or the body, as text. Undefined: it was not sent. */
+  /** A parameter of the query or the body, as text. Undefined if it was not sent. */
   parameter(name: string): string | undefined;
   /** It is one request of a batch, so it has no response of its own to damage. */
   readonly isPart: boolean;
@@ -160,7 +160,7 @@ function isOf(fault: RequestFaultInput, target: FaultTarget): boolean {
 export const changesResponse = ({ body, reset, cut_body_at, body_bytes_per_second }: RequestFaultInput): boolean =>
   reset === true || body !== undefined || cut_body_at !== undefined || body_bytes_per_second !== undefined;
 
-/** The error that replaces the operation. Undefined: the operation runs. `owner`: the node whose rate the request counts against. */
+/** The error that replaces the operation. Undefined means the operation runs. `owner`: the node whose rate the request counts against. */
 export function errorOf(
   { status, code = 2, rate_limit, retry_after_seconds = RETRY_AFTER_SECONDS }: RequestFaultInput,
   owner: string,

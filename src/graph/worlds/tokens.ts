@@ -82,7 +82,7 @@ export function tokenOf(entry: TokenEntry, id: NodeId, nowSeconds: number): Toke
   };
 }
 
-/** The stored form of the entry's value. Undefined: the entry has no value. */
+/** The stored form of the entry's value. Undefined if the entry has no value. */
 export const tokenHashOf = ({ token, token_sha256 }: TokenEntry): string | undefined => (token === undefined ? token_sha256 : hashOf(token));
 
 export const tokenReferences = (entry: TokenEntry): Reference[] => [

@@ -66,7 +66,7 @@ export interface WorldParts {
   /** Random text, for secrets that the world makes itself. */
   readonly randomSecret: (byteCount: number) => string;
   readonly collectGarbage: () => void;
-  /** The folder of the recordings. Undefined: there are none. */
+  /** The folder of the recordings. Undefined if there are none. */
   readonly recordings: string | undefined;
   /** The keys of cursors and sealed secrets are derived from these. */
   readonly keys: KeyRing;
@@ -74,15 +74,15 @@ export interface WorldParts {
 
 /** How encoders connect. */
 export interface Streaming {
-  /** The ingest's port on the host of the request. Undefined: a media server of the operator takes the streams. */
+  /** The ingest's port on the host of the request. Undefined if a media server of the operator takes the streams. */
   readonly rtmpPort: number | undefined;
   /** With TLS. */
   readonly rtmpsPort: number | undefined;
   /** The media server's address, without the slash and the key at its end. */
   readonly rtmpUrl: string | undefined;
-  /** Resolves when encoders can connect, or after some seconds. Undefined: they can, or another process listens. */
+  /** Resolves when encoders can connect, or after some seconds. Undefined if they can, or another process listens. */
   readonly listening?: Promise<void>;
-  /** D-119: sends the test clip with a stream key. Undefined: another program takes the streams. Rejects with the reason of a refusal. */
+  /** D-119: sends the test clip with a stream key. Undefined if another program takes the streams. Rejects with the reason of a refusal. */
   readonly playClip?: (key: string) => Promise<TestFeed>;
   /** Of encoders to this process's ingest; undefined: it has none, or has not counted yet. `turned_away` counts since the ingest process started. */
   connections?: { readonly open: number; readonly without_key: number; readonly turned_away: number };
@@ -117,7 +117,7 @@ export class World {
   readonly randomSecret: (byteCount: number) => string;
   /** The machine's time, which a world's clock need not follow. */
   readonly realNowMs: () => number;
-  /** How encoders connect to this world. Undefined: they cannot. */
+  /** How encoders connect to this world. Undefined if they cannot. */
   streaming: Streaming | undefined;
   readonly recordings: string | undefined;
   /** For work that reads far more text than it keeps, because the runtime lets garbage grow to several times the used memory. */

@@ -122,7 +122,7 @@ function passedOn(raw: readonly string[]): HeaderPairs {
   return pairs.filter(([name]) => !OF_THE_CONNECTION.has(name.toLowerCase()));
 }
 
-/** Undefined: they are more than `BODY_BYTES_MAX`. */
+/** Undefined if they are more than `BODY_BYTES_MAX`. */
 async function bytesOf(stream: IncomingMessage): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;

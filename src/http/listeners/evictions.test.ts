@@ -16,7 +16,7 @@ interface Fake {
 
 interface Given {
   readonly from?: string;
-  /** Undefined: it is busy. */
+  /** Undefined if it is busy. */
   readonly since?: number;
   readonly waitsFor?: string;
   readonly bytes?: number;

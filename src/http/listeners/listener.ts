@@ -15,7 +15,7 @@ export interface ListenOptions extends Pick<ConnectionOwner<Connection>, "dispat
   readonly port: number;
   /** Several processes listen on the port. */
   readonly reusePort?: boolean;
-  /** Undefined: plain HTTP. */
+  /** Undefined means plain HTTP. */
   readonly certificate: Certificate | undefined;
   readonly limits: ConnectionLimits & EvictionLimits;
   /** The listener keeps them up to date. */

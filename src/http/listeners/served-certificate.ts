@@ -3,7 +3,7 @@ import { Certificate } from "#config/certificate";
 import type { Config } from "#config/config";
 import type { Log } from "#telemetry/log";
 
-/** Undefined: they are served without TLS. */
+/** Undefined if they are served without TLS. */
 export function certificateOf({ tls_cert, tls_key }: Config, log: Log): Certificate | undefined {
   if (tls_cert === undefined || tls_key === undefined) return undefined;
   const certificate = new Certificate(tls_cert, tls_key);

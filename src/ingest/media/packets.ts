@@ -35,7 +35,10 @@ export interface Sound {
   readonly frames: readonly Uint8Array[];
 }
 
-/** The body of an FLV tag, which is also the body of an RTMP message (FLV file format 10.1, annex E.4; Enhanced RTMP v2 for codecs named by four characters). */
+/**
+ * The body of an FLV tag, which is also the body of an RTMP message (FLV file format 10.1, annex E.4; Enhanced RTMP v2 for codecs named by four
+ * characters).
+ */
 const H264 = 7;
 const AAC = 10;
 const KEY_FRAME = 1;
@@ -63,7 +66,7 @@ const FOUR_CHARACTER_CODECS: Readonly<Record<string, string>> = {
 const videoRefused = (codec: string): MediaProblem => new MediaProblem(`the video is not H.264 but ${codec}: choose H.264 (AVC) in the encoder`);
 const audioRefused = (codec: string): MediaProblem => new MediaProblem(`the audio is not AAC but ${codec}: choose AAC in the encoder`);
 
-/** Undefined: the tag has no picture and no configuration. Throws `MediaProblem`. */
+/** Undefined if the tag has no picture and no configuration. Throws `MediaProblem`. */
 export function readVideoTag(body: Uint8Array): VideoPacket | undefined {
   const first = body[0];
   if (first === undefined) return undefined;
@@ -76,7 +79,7 @@ export function readVideoTag(body: Uint8Array): VideoPacket | undefined {
   return body[1] === FRAME ? videoFrame(frameType, signed24(body, 2), body.subarray(5)) : undefined;
 }
 
-/** Undefined: the tag has no sound and no configuration. Throws `MediaProblem`. */
+/** Undefined if the tag has no sound and no configuration. Throws `MediaProblem`. */
 export function readAudioTag(body: Uint8Array): AudioPacket | undefined {
   const first = body[0];
   if (first === undefined) return undefined;
@@ -100,7 +103,7 @@ interface EnhancedTag {
   readonly bytes: Uint8Array;
 }
 
-/** Undefined: the tag is cut off. `multitrack`: the type of a tag with several tracks. */
+/** Undefined if the tag is cut off. `multitrack`: the type of a tag with several tracks. */
 function readEnhancedTag(body: Uint8Array, multitrack: number): EnhancedTag | undefined {
   let type = (body[0] as number) & 0x0f;
   let at = 1;

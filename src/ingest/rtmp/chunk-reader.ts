@@ -15,7 +15,7 @@ interface ChunkStream {
   timestamp: number;
   /** The next message adds it to the timestamp if it begins with a chunk of format 3. */
   delta: number;
-  /** The extended timestamp, which each chunk of the message repeats. Undefined: the message has a short one. */
+  /** The extended timestamp, which each chunk of the message repeats. Undefined if the message has a short one. */
   extended: number | undefined;
   length: number;
   type: number;
@@ -120,7 +120,7 @@ export class ChunkReader {
 
   /**
    * Whether the extended timestamp comes again before `payload`. The specification says so, but older encoders leave it out. The first such
-   * chunk shows what the peer does: the payload does not begin with the same four bytes. Undefined: more bytes have to arrive to tell.
+   * chunk shows what the peer does: the payload does not begin with the same four bytes. Undefined if more bytes have to arrive to tell.
    */
   #isRepeated(extended: number, payload: Uint8Array): boolean | undefined {
     if (this.#repeatsExtended === false) return false;

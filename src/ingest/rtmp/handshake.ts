@@ -12,7 +12,7 @@ export class Handshake {
   #received = 0;
   #echoLeft = PART_BYTES;
 
-  /** `randomBytes` fills S1; `reply` is called once. Returns the bytes after the handshake. Undefined: the handshake is not complete. */
+  /** `randomBytes` fills S1; `reply` is called once. Returns the bytes after the handshake. Undefined if the handshake is not complete. */
   read(bytes: Uint8Array, randomBytes: (count: number) => Uint8Array, reply: (bytes: Uint8Array) => void): Uint8Array | undefined {
     let rest = bytes;
     if (this.#received < this.#hello.length) {

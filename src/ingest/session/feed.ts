@@ -94,7 +94,7 @@ export class Feed {
       throw new MediaProblem(`the stream has more than ${Math.round(bitsPerSecondMax / 1_000_000)} Mbit/s`);
   }
 
-  /** Undefined: the feed has not begun. */
+  /** Undefined if the feed has not begun. */
   get health(): FeedHealth | undefined {
     // There is no rate in the first second.
     if (this.#admission === undefined || this.#config === undefined || this.#hasEnded || this.#ticks.length === 0) return undefined;

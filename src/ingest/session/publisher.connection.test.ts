@@ -72,7 +72,7 @@ test("the end waits for what was not yet sent", () => {
   line.capacity = 2;
   publisher.drained();
   expect([line.sent, line.ends]).toEqual(["abcdef", ["shutdown"]]);
-  // One that goes on is not ended by having sent everything.
+  // A connection that continues does not end when everything is sent.
   const other = connect(3);
   other.publisher.send(Buffer.from("abcdef"));
   other.line.capacity = 9;

@@ -12,7 +12,7 @@ const HEAD_END = "\r\n\r\n";
 
 interface PartHead {
   readonly name: string;
-  /** Undefined: the part is a text. */
+  /** Undefined if the part is a text. */
   readonly filename: string | undefined;
   readonly contentType: string | undefined;
   readonly byteCount: number;

@@ -76,7 +76,7 @@ function problemOf(validator: Validator, payload: unknown): PayloadProblem {
   let problem = "does not keep its contract";
   for (const { keyword, instancePath, message, params } of validator.Errors(payload)) {
     const steps = instancePath.split("/");
-    // The object that holds an unknown key reports it. Of a union, the alternative that fits furthest was meant.
+    // The object that holds an unknown key reports it. In a union, the alternative that fits best was meant.
     if (keyword === "boolean" || steps.length <= deepest.length) continue;
     deepest = steps;
     const allowed = "allowedValues" in params ? `: ${params.allowedValues.join(", ")}` : "";

@@ -17,7 +17,7 @@ import { signatureHeaders } from "./signing.ts";
 /** D-62. */
 const DEADLINE_MS = 15_000;
 const RESPONSE_BYTES_MAX = 64 * 1024;
-/** Of the response, enough to recognise an error page. */
+/** The part of a response that is kept: enough to recognise an error page. */
 const RESPONSE_KEPT_BYTES = 256;
 const GONE = 410;
 /** The payload of an event that was about an erased person: it is sent no more (D-172). */

@@ -57,7 +57,7 @@ export class DeliveryDispatcher implements WorkSource {
 
   /**
    * The fence for a delivery that is being stored, where it may be sent as soon as its transaction has committed: its queue has
-   * capacity, and nothing waits there. Undefined: it must wait to be claimed, because another process could claim it too.
+   * capacity, and nothing waits there. Undefined if it must wait to be claimed, because another process could claim it too.
    */
   fenceForNew(queue: string): number | undefined {
     const { loop } = this.#options;

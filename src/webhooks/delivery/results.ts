@@ -111,7 +111,7 @@ export class ResultWriter {
         if (known === undefined) attemptResults.set(callback, [attemptResultOf(outcome)]);
         else known.push(attemptResultOf(outcome));
       }
-      // One that was erased has failed without a request (D-172).
+      // An erased delivery has failed without a request (D-172).
       const hasLeft =
         outcome.kind === "moved" || outcome.kind === "unsubscribed" || (outcome.kind === "failed" && outcome.attempt.callback === undefined);
       if (hasLeft && callback !== NO_CALLBACK) left.add(callback);

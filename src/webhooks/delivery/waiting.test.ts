@@ -20,7 +20,7 @@ const unfinished = ({ database, clock }: WebhookFixture): Promise<{ id: string; 
     FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event LEFT JOIN webhook_callbacks c ON c.id = d.callback
     WHERE d.status = 1 OR (c.paused_ms IS NULL AND (d.first_callback IS NOT NULL OR d.retry_due_ms <= ${clock.ms}))`);
 
-/** Nothing wakes the engine meanwhile. As long as it makes progress it has time. */
+/** Nothing wakes the engine meanwhile. It may take longer while it makes progress. */
 async function untilIdle(fixture: WebhookFixture): Promise<void> {
   let known = "";
   let changedMs = performance.now();

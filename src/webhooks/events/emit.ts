@@ -93,7 +93,7 @@ function report({ observer }: Outbox, tx: Transaction, { object, field }: Webhoo
   tx.afterCommit(() => observer.payloadBroken({ object, field, entity, path, problem }));
 }
 
-/** False: the event cannot be sent, because nothing says where it belongs in an entry. */
+/** False if the event cannot be sent, because nothing says where it belongs in an entry. */
 function isKnown(outbox: Outbox, tx: Transaction, field: WebhookField, { entity, payload }: WebhookEvent): boolean {
   if (!outbox.fields.has(field)) {
     report(outbox, tx, field, entity, { path: "", problem: "is not sent: its field is not in the catalogue" });
@@ -104,7 +104,7 @@ function isKnown(outbox: Outbox, tx: Transaction, field: WebhookField, { entity,
   return true;
 }
 
-/** Undefined: the event cannot be sent. */
+/** Undefined if the event cannot be sent. */
 function payloadText(outbox: Outbox, tx: Transaction, field: WebhookField, { entity, payload }: WebhookEvent): string | undefined {
   try {
     return asciiJson(payload);

@@ -78,7 +78,7 @@ interface UnsubscribeDeps extends RerouteDeps {
   readonly observer: Pick<WebhookObserver, "deliveryUnsubscribed">;
 }
 
-/** After the app has lost a subscription: ends what waits for it in vain. */
+/** Ends the deliveries that wait for a subscription that the app has lost. */
 export async function endUnsubscribed(deps: UnsubscribeDeps, app: string): Promise<void> {
   for (const queue of await listQueuesOf(deps.database.reader, app)) {
     for (let after: string | undefined = "0"; after !== undefined; ) {

@@ -57,7 +57,7 @@ export function listDeliveries(reader: Reader, { statuses, callback, field }: De
 
 const HAS_MEMBER_OF = "EXISTS (SELECT 1 FROM webhook_deliveries m JOIN webhook_events x ON x.id = m.event WHERE m.head = d.id AND x.field = ?)";
 
-/** Of two ids: of a delivery whose event travels in another one's POST, that one's (D-62). */
+/** If an event travels in another delivery's POST, the id of that delivery counts (D-62). */
 const BY_ID = "AND d.id = COALESCE((SELECT m.head FROM webhook_deliveries m WHERE m.id = ?), ?)";
 
 /** The delivery, or the one in whose POST its event travels. */

@@ -84,7 +84,7 @@ export type SigningDeps = Pick<DeliveryDeps, "database" | "facts" | "sealer" | "
 
 /**
  * For each attempt the headers that signed it: made again, with the app's secret as it is now, because what an attempt has sent is not kept.
- * Undefined: it sent nothing, or the app is gone.
+ * Undefined if it sent nothing, or the app is gone.
  */
 export async function signaturesOf(
   deps: SigningDeps,

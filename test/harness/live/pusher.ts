@@ -41,7 +41,7 @@ export class Pusher {
     this.#startedMs = performance.now();
   }
 
-  /** Sends what is due. False: everything is sent. */
+  /** Sends what is due. False if everything is sent. */
   turn(): boolean {
     const ms = (performance.now() - this.#startedMs) * this.#speed;
     for (let one = this.#messages[this.#next]; one !== undefined && one.ms <= ms; one = this.#messages[++this.#next]) this.#client.send(one.bytes);

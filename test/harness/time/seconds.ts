@@ -1,4 +1,4 @@
-/** Moments for properties about time. Of seconds that are drawn evenly, hardly one meets the end of a window, a deadline or a release. */
+/** Moments for properties about time. Evenly drawn seconds hardly ever hit the end of a window, a deadline or a release. */
 import fc, { type Arbitrary } from "fast-check";
 
 /** A Unix second of the span; every second one is whole `steps` (seconds) from `start`, or a second before or after that. */

@@ -22,7 +22,7 @@ interface PartReply {
 /** The result of a part, for the parts that refer to it. */
 interface Outcome {
   readonly isDone: boolean;
-  /** Undefined: it has none. */
+  /** Undefined if it has none. */
   readonly body: unknown;
 }
 

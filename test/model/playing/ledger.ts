@@ -78,7 +78,7 @@ export class Ledger {
     return `http://127.0.0.1:${this.#server.port}/${world}/${name}`;
   }
 
-  /** Undefined: nothing is there. */
+  /** Undefined if nothing is there. */
   file(rows: FeedFile["rows"] | undefined): string {
     return `http://127.0.0.1:${this.#server.port}${rows === undefined ? "/files/none" : pathOfFile(rows)}`;
   }

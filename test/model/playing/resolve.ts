@@ -5,7 +5,7 @@ import { findToken, type Place, proofOf } from "../reference/credentials.ts";
 import { CREDENTIAL_NAMES, type FeedFile, type GraphRequest } from "../reference/requests.ts";
 import { type NodeType, nodesByType, type World } from "../reference/world.ts";
 
-/** Every node of a world that there ever was, the oldest first. */
+/** Every node that the world ever had, the oldest first. */
 export type EverNodes = Map<NodeType, string[]>;
 
 export function noteNodes(world: World, ever: EverNodes): void {

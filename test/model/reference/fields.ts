@@ -20,7 +20,7 @@ export const objectShape = (...names: string[]): Shape => ({
   always: [],
 });
 
-/** Undefined: it cannot be read, e.g. because it holds a modifier. */
+/** Undefined if it cannot be read, e.g. because it holds a modifier. */
 export function parseFields(text: string): Selection | undefined {
   const tokens = text.match(/[{},]|[^{},]+/g) ?? [];
   let position = 0;

@@ -1,4 +1,7 @@
-/** Files of feeds at addresses, and the plans by which they are fetched. An address says what it serves, so that the model knows it and the receiver of webhooks can serve it. */
+/**
+ * Files of feeds at addresses, and the plans by which they are fetched. An address says what it serves, so that the model knows it and the receiver
+ * of webhooks can serve it.
+ */
 import type { FeedRow } from "./requests.ts";
 
 const FOLDER = "/files/";
@@ -8,7 +11,7 @@ export const pathOfFile = (rows: readonly FeedRow[] | null): string => `${FOLDER
 
 export const isFile = (address: string): boolean => new URL(address).pathname.startsWith(FOLDER);
 
-/** Undefined: nothing is there. */
+/** Undefined if nothing is there. */
 export function rowsAt(address: string): FeedRow[] | null | undefined {
   const name = new URL(address).pathname.slice(FOLDER.length);
   try {

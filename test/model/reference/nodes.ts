@@ -199,7 +199,7 @@ export interface LiveVideo {
   planned_start_time?: number;
   readonly creation_time: number;
   broadcast_start_time?: number;
-  /** Undefined: there is none, or no response has shown it. */
+  /** Undefined if there is none, or no response has shown it. */
   stream_key?: string | undefined;
   hasFeed: boolean;
   /** When the state's timer is due. */
@@ -236,7 +236,7 @@ export interface Feed {
 
 /** A file that came for a feed, and what became of it. */
 export interface Upload {
-  /** Undefined: no response has shown it. */
+  /** Undefined if no response has shown it. */
   id: string | undefined;
   readonly n: number;
   readonly feed: string;
@@ -246,7 +246,7 @@ export interface Upload {
   /** The address from which its file was fetched. */
   readonly url?: string;
   readonly filename?: string | undefined;
-  /** Undefined: no file came. */
+  /** Undefined if no file came. */
   readonly format: string | undefined;
   readonly isUpdate: boolean;
   readonly rows: number;

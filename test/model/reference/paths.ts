@@ -25,7 +25,7 @@ export function versionIn(request: GraphRequest): string | undefined {
 export const edgeIn = (request: GraphRequest, edges: ReadonlySet<string>): string | undefined =>
   segmentsOf(request).find((segment) => edges.has(segment));
 
-/** Undefined: it is not a path of the interface. */
+/** Undefined if it is not a path of the interface. */
 export function readPath(request: GraphRequest): Address | undefined {
   const { surface } = request;
   const segments = segmentsOf(request);

@@ -164,13 +164,13 @@ function repliesOf(world: World, request: GraphRequest, address: string, observe
   return {
     operation,
     replies: [...repliesToKnownCaller(known), ...ofVersion],
-    // Which of several apps counts is not decided.
+    // No decision says which of several apps counts.
     version: isOneApp || (version !== undefined && marketing === undefined) ? servedBy(request, marketing?.served ?? served) : undefined,
     unserved,
   };
 }
 
-/** Undefined: the endpoint does not belong to marketing, or refuses this version. */
+/** Undefined if the endpoint does not belong to marketing, or refuses this version. */
 function marketingOf(world: World, operation: Operation, app: string, asked: string | undefined): MarketingVersion | undefined {
   const { marketing } = operation;
   if (marketing === undefined) return undefined;
@@ -226,7 +226,7 @@ function repliesToKnownCaller({
   const given = inPlaces(world, operation.scheme, credentialsOf(world, request));
   const problems = problemsOfPlaces(world, operation.scheme, given).map((error) => fail(error));
   const tokens = given.flatMap(({ token }) => (token === undefined ? [] : [token]));
-  // Of several tokens some may lack what others have: which of that is said first is not decided.
+  // If several tokens lack different things, no decision says which is reported first.
   const stranger = tokens.some((token) => !knowsOf(world, token, node, operation) && !subscribesItself(world, request, token, node, operation))
     ? [missing, fail("taskMissing"), fail("tokenInvalid")]
     : [];

@@ -49,7 +49,7 @@ export function inBody({ body }: GraphRequest, name: string): unknown {
 /** D-41: the body has precedence over the query. */
 export const parameter = (request: GraphRequest, name: string): unknown => inBody(request, name) ?? inQuery(request, name);
 
-/** D-34: a number is accepted for a text. Undefined: it is not a text. */
+/** D-34: a number is accepted for a text. Undefined if it is not a text. */
 export function asText(value: unknown): string | undefined {
   if (typeof value === "string") return value;
   return typeof value === "number" ? String(value) : undefined;
@@ -72,7 +72,7 @@ function hasBadText(value: unknown): boolean {
 
 export const characters = (text: string): number => [...text].length;
 
-/** D-161: JSON, a repeated name, `a[]=x`, or values with commas. Undefined: it is not there; null: it is not a list of texts. */
+/** D-161: JSON, a repeated name, `a[]=x`, or values with commas. Undefined if it is not there, null if it is not a list of texts. */
 export function asList({ query, body }: GraphRequest, name: string): string[] | null | undefined {
   const ofName = query.filter(([key]) => key === name).map(([, value]): unknown => value);
   // D-160: what is given twice with one value has this value, unless it is written with brackets.

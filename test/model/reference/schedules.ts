@@ -14,7 +14,7 @@ const PLAIN = { interval_count: 1, hour: 0, minute: 0, day_of_week: "MONDAY", da
 const HIGHEST = { interval_count: 366, hour: 23, minute: 59, day_of_month: 31 };
 const LOWEST = { interval_count: 1, hour: 0, minute: 0, day_of_month: 1 };
 
-/** Undefined: it is not given. Null: there is none from now on. False: it is wrong. */
+/** Undefined if it is not given. Null if there is none from now on. False if it is wrong. */
 export function readSchedule(request: GraphRequest, kind: ScheduleKind): Schedule | null | undefined | false {
   const given = request.body?.fields[kind] ?? (request.body?.fields[kind] === null ? null : inQuery(request, kind));
   if (given === undefined) return undefined;

@@ -14,7 +14,7 @@ export interface Migration {
 export interface MarketingRelease {
   readonly version: string;
   readonly released: number;
-  /** Undefined: no end is known. */
+  /** Undefined if no end is known. */
   readonly until?: number;
   /** D-81: operations, edges and numbers of endpoints. */
   readonly affects: readonly string[];

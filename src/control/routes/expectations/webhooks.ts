@@ -7,7 +7,7 @@ import { type EventRow, listNewestEvents } from "#webhooks/history/list.store";
 import { type DeliveryStatus, deliveryStatuses, viewOf } from "#webhooks/history/view";
 import { delivery } from "../webhooks/webhooks.ts";
 
-/** More than a test makes. All are read with their payloads at each look of a waiting expectation. */
+/** More than a test makes. A waiting expectation reads all of them, with their payloads, each time it checks. */
 const EVENTS_MAX = 200;
 
 const ANY_STATUS = "any";

@@ -22,7 +22,7 @@ test("an entry is shown where everything that is asked is so", () => {
     [{ search: "2001/per" }, { search: "2002" }],
   ] as const) {
     expect([asked(right), asked(wrong)]).toEqual([true, false]);
-    // One that is not so is enough, whatever else is.
+    // One value that differs is enough.
     expect(asked({ operation: "createPersona", method: "POST", app: "1001", ...wrong })).toBe(false);
   }
 });

@@ -1,6 +1,6 @@
 /**
- * The feeds of one ingest process. The process asks the registry whether a key is valid, and reports what its encoders do. Only the database knows which
- * feeds may continue, so that any server can end one.
+ * The feeds of one ingest process. The process asks the registry whether a key is valid, and reports what its encoders do. Only the database knows
+ * which feeds may continue, so that any server can end one.
  *
  * **Invariant:** a feed whose ingest process is dead is lost: its window runs, and its encoder can reconnect (LIVE-9).
  */
@@ -53,7 +53,7 @@ export class FeedRegistry {
     return this.#takenOver;
   }
 
-  /** Undefined: the key is unknown, or an encoder that is connected to another server uses it. */
+  /** Undefined if the key is unknown, or an encoder that is connected to another server uses it. */
   async check(key: string): Promise<Admission | undefined> {
     await this.takeOver();
     const row = await findFeedByKey(this.#world, key);

@@ -30,11 +30,11 @@ export async function findFeedsOf(reader: Reader, ingest: string): Promise<FeedN
   return rows.map(({ id, feed_session }): { video: NodeId; session: number } => ({ video: nodeId(id), session: Number(feed_session) }));
 }
 
-/** An ingest process reports once a second. One that has not reported for this time is dead. */
+/** An ingest process reports once a second. A server that has not reported for this time is dead. */
 export const DEAD_AFTER_MS = 10_000;
 /**
- * If a process has not reported for this time, another encoder with the right key may replace its feed, as it may replace an encoder that is silent for 3 s
- * (D-115). One second more is for the time between two reports, and one for the difference between two servers' clocks. The other feeds of the process
- * continue until it is dead.
+ * If a process has not reported for this time, another encoder with the right key may replace its feed, as it may replace an encoder that is silent
+ * for 3 s (D-115). One second more is for the time between two reports, and one for the difference between two servers' clocks. The other feeds of
+ * the process continue until it is dead.
  */
 export const SILENT_AFTER_MS = 5_000;

@@ -1,6 +1,6 @@
 /**
- * The test encoder (D-119). Plaza stores only the hash of a stream key, so the test encoder gets a pass: a temporary key that is valid for one video and
- * ends with the connection. Its stream is handled like that of any encoder.
+ * The test encoder (D-119). Plaza stores only the hash of a stream key, so the test encoder gets a pass: a temporary key that is valid for one
+ * video and ends with the connection. Its stream is handled like that of any encoder.
  */
 import type { TestFeed, World } from "#graph/worlds/world";
 import type { NodeId } from "#kernel/ids";
@@ -28,7 +28,7 @@ const passesOf = (world: World): Map<string, Pass> => {
   return passes;
 };
 
-/** Undefined: the key is not a pass. */
+/** Undefined if the key is not a pass. */
 export const passOf = (world: World, keyHash: string): Pick<Pass, "video" | "began"> | undefined => worlds.get(world)?.get(keyHash);
 
 const playing = (world: World, video: NodeId): Pass | undefined =>

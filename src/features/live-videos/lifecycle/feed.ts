@@ -30,13 +30,13 @@ export interface FeedSource {
 
 const feedOf = ({ id, feed_session, state }: LiveVideoRow): Feed => ({ video: nodeId(id), session: feed_session, state });
 
-/** The video that an encoder with this key may send to; nothing changes. Undefined: the encoder is refused. */
+/** The video that an encoder with this key may send to; nothing changes. Undefined if the encoder is refused. */
 export async function findFeedByKey(world: World, streamKey: string): Promise<LiveVideoRow | undefined> {
   const row = await findVideoOf(world, hashOfKey(streamKey));
   return row !== undefined && takesFeed(row.state) ? row : undefined;
 }
 
-/** An encoder connects with a key. Undefined: the key is unknown or expired, or the broadcast is over, so the encoder is refused. */
+/** An encoder connects with a key. Undefined if the key is unknown or expired, or the broadcast is over, so the encoder is refused. */
 export async function feedStarted(world: World, streamKey: string, source?: FeedSource): Promise<Feed | undefined> {
   const hash = hashOfKey(streamKey);
   const known = await findVideoOf(world, hash);
@@ -65,8 +65,8 @@ async function findVideoOf(world: World, keyHash: string): Promise<LiveVideoRow 
 }
 
 /**
- * LIVE-9: the connection to the encoder is lost, or the encoder stopped by itself, which does not end the broadcast (D-110). The encoder may reconnect
- * with its key within `RECONNECT_WINDOW_MS`.
+ * LIVE-9: the connection to the encoder is lost, or the encoder stopped by itself, which does not end the broadcast (D-110). The encoder may
+ * reconnect with its key within `RECONNECT_WINDOW_MS`.
  */
 export const feedLost = (world: World, feed: FeedName): Promise<Feed | undefined> => reportFeedEvent(world, feed, "feed_lost");
 
@@ -76,7 +76,7 @@ export const noAudio = (world: World, feed: FeedName): Promise<Feed | undefined>
 /** D-115: the recording cannot be stored, so the stream ends. */
 export const noStorage = (world: World, feed: FeedName): Promise<Feed | undefined> => reportFeedEvent(world, feed, "storage_missing");
 
-/** Undefined: the feed is not the current one, and nothing has changed. */
+/** Undefined if the feed is not the current one, and nothing has changed. */
 function reportFeedEvent(world: World, feed: FeedName, event: LiveEvent): Promise<Feed | undefined> {
   return world.database.write((tx) => applyFeedEvent(tx, world, feed, event));
 }

@@ -169,7 +169,7 @@ export const setSealing = (world: World, id: NodeId, fails: boolean): Promise<Tr
     return (fails ? undefined : await moveVideo(tx, world, set, "sealed")) ?? set;
   });
 
-/** Undefined: the video does not exist. null: the viewer may watch. */
+/** Undefined if the video does not exist, null if the viewer may watch. */
 export async function findRefusalToWatch(world: World, id: NodeId, viewer: Viewer): Promise<RefusalToWatch | null | undefined> {
   const row = await findVideoById(world.database.reader, id);
   return row === undefined ? undefined : (refusalToWatch(row, viewer, world.clock.nowMs()) ?? null);

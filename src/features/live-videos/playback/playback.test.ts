@@ -96,7 +96,7 @@ test("D-296: the playlist of a broadcast that is over has its end at once, also 
   record("1", `1000 9 ${time.realMs + 1_000}\nend\n`);
   const found = await waiting;
   expect(typeof found === "string" ? found : found.playlist.split("\n").slice(-4)).toEqual(["#EXTINF:1.000,", "1/2.ts", "#EXT-X-ENDLIST", ""]);
-  // One that is live goes on, however long nothing comes.
+  // A live recording continues, however long nothing arrives.
   const live = await ticketOf("5");
   time.realMs += HOUR_MS;
   record("5", "2000 9 1000\nend\n");

@@ -5,7 +5,7 @@ import { type RecordedSession, readRecording, recordingVersion } from "#recordin
 import { SEGMENT_SECONDS_MAX, segmentFile } from "#recordings/recording-space";
 
 /**
- * Undefined: there is nothing to play yet. Recordings from before `fromRealMs` (the machine's time) are a preview and left out; null: there was no
+ * Undefined if there is nothing to play yet. Recordings from before `fromRealMs` (the machine's time) are a preview and left out; null: there was no
  * preview. Addresses of segments are `{session}/{number}.ts`, relative to the playlist.
  */
 export function playlistOf(sessions: readonly RecordedSession[], fromRealMs: number | null): string | undefined {
@@ -32,9 +32,9 @@ export const withEnd = (playlist: string): string => `${playlist}#EXT-X-ENDLIST\
 export interface KeptPlaylist {
   readonly version: string;
   readonly fromRealMs: number | null;
-  /** It has no end. Undefined: there is nothing to play yet. */
+  /** It has no end. Undefined if there is nothing to play yet. */
   readonly playlist: string | undefined;
-  /** The end of the last segment of a session that may continue (the machine's time). Undefined: there is no segment, or no such session. */
+  /** The end of the last segment of a session that may continue (the machine's time). Undefined if there is no segment, or no such session. */
   readonly openUntilRealMs: number | undefined;
 }
 
@@ -44,8 +44,8 @@ const KEPT_MAX = 100;
 const worlds = new WeakMap<World, BoundedMap<string, KeptPlaylist>>();
 
 /**
- * Reads the playlist, or returns the last one if the recording has not grown. All viewers of a video ask for the same one every second. Making it takes
- * 0.7 ms of CPU after an hour and 2.5 ms after four (1,800 and 7,200 segments, measured); to see that it has not grown takes 0.1 ms.
+ * Reads the playlist, or returns the last one if the recording has not grown. All viewers of a video ask for the same one every second. Making it
+ * takes 0.7 ms of CPU after an hour and 2.5 ms after four (1,800 and 7,200 segments, measured); to see that it has not grown takes 0.1 ms.
  */
 export async function readKeptPlaylist(world: World, recordings: string, video: string, fromRealMs: number | null): Promise<KeptPlaylist> {
   const kept = worlds.get(world) ?? new BoundedMap<string, KeptPlaylist>(KEPT_MAX);

@@ -53,7 +53,7 @@ export interface Viewer {
 export const refusalsToWatch = ["not_shown", "not_published", "not_in_this_country", "starting", "not_on_mobile_web_until_vod"] as const;
 export type RefusalToWatch = (typeof refusalsToWatch)[number];
 
-/** Undefined: the viewer may watch. */
+/** Undefined if the viewer may watch. */
 export function refusalToWatch(row: LiveVideoRow, viewer: Viewer, nowMs: number): RefusalToWatch | undefined {
   if (isTakenDown(row.state)) return "not_shown";
   if (!isPublished(row.state)) return "not_published";

@@ -94,7 +94,7 @@ export class CsvRows {
     this.#line += lines;
   }
 
-  /** Undefined: the row is incomplete. */
+  /** Undefined if the row is incomplete. */
   #rowAt(lineEnd: number, isWholeLine: boolean, isLast: boolean): Row | undefined {
     const line = this.#text.slice(this.#start, lineEnd);
     const mayHaveMoreLines = this.#rescanned <= RESCANNED_CHARACTERS_MAX + this.#passed + this.#start;

@@ -34,7 +34,7 @@ test.each([
 ])("the picture of an item: %s", (_title, element, picture) => {
   expect(itemOf(`<guid>a</guid>${element}`)).toMatchObject({ retailer_id: "a" });
   expect(itemOf(`<guid>a</guid>${element}`)?.image_url).toBe(picture);
-  // One that is named comes before any that is found, wherever it stands.
+  // A named element has precedence over a found one, in any order.
   expect(itemOf(`<image_url>named</image_url>${element}`)?.image_url).toBe("named");
   expect(itemOf(`${element}<g:image_link>named</g:image_link>`)?.image_url).toBe("named");
 });

@@ -11,7 +11,7 @@ import { FeedFileProblem, type RowReader, type RowSink } from "./rows.ts";
 
 const ROOTS = new Set(["rss", "feed", "rdf"]);
 const ROWS = new Set(["item", "entry"]);
-/** Of one tag or text, which the parser keeps in memory: the longest value with every character written as an entity, or a long unknown one. */
+/** The limit of one tag or text, which the parser keeps in memory: it allows the longest value with every character written as an entity. */
 const UNBROKEN_CHARACTERS_MAX = Math.max(8 * VALUE_CHARACTERS_MAX, ROW_CHARACTERS_MAX);
 
 /** Feeds need six levels. The parser keeps each open element in memory. */
@@ -132,13 +132,13 @@ export class XmlReader implements RowReader {
     this.#resetUnbroken();
     const row = this.#row;
     if (row?.field === undefined) return;
-    // One that is longer still shows that it is too long for its field.
+    // A longer value still shows that it is too long for its field.
     if (row.text.length <= VALUE_CHARACTERS_MAX) row.text += text;
   }
 }
 
 function set({ raw, ranks }: OpenRow, { field, rank }: FieldMeaning, value: string): void {
-  // Of several elements with one name, the first is used.
+  // If several elements have the same name, the first one is used.
   if ((ranks.get(field) ?? Number.POSITIVE_INFINITY) <= rank) return;
   raw[field] = value;
   ranks.set(field, rank);

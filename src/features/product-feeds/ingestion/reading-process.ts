@@ -10,7 +10,7 @@ import type { Piece } from "./feed-reading.ts";
 
 export type ToReader =
   | { readonly kind: "begin"; readonly format: FeedFormat | undefined }
-  /** Undefined: the end of the file. */
+  /** Undefined means the end of the file. */
   | { readonly kind: "part"; readonly bytes: Uint8Array | undefined }
   | { readonly kind: "next" };
 

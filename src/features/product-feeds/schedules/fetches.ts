@@ -12,7 +12,7 @@ const KIND = "feed_fetch";
 
 const keyOf = (feed: string, kind: ScheduleKind): string => `${feed} ${kind}`;
 
-/** Must be called after the feed was stored or deleted. Undefined: the schedule is unchanged; null: it is removed. */
+/** Must be called after the feed was stored or deleted. Undefined if the schedule is unchanged, null if it is removed. */
 export async function planFetches(
   tx: Transaction,
   world: World,

@@ -141,7 +141,7 @@ function asEnum({ const: constant, ...schema }: Document): Document {
   return constant === undefined ? schema : { ...schema, enum: [constant] };
 }
 
-/** JSON, a form whose lists and objects are JSON text (D-34), or a multipart form with files. Undefined: the method has no body. */
+/** JSON, a form whose lists and objects are JSON text (D-34), or a multipart form with files. Undefined if the method has no body. */
 export function bodyOf({ method, endpoints }: Served, schemas: NamedSchemas, where: ServedIn): Document | undefined {
   if (method !== "POST") return undefined;
   const bodiesWith = (takesFiles: boolean) =>

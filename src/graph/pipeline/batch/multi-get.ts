@@ -12,10 +12,13 @@ import type { GraphResponse, HandleRequest } from "../request.ts";
 import type { Authenticated, Incoming } from "../stages.ts";
 import { RESPONSE_CHARACTERS_MAX, runBatch } from "./batch.ts";
 
-/** As many as a batch holds. */
+/** The same number as in a batch. */
 const IDS_MAX = 50;
 
-/** The response to all of them. Undefined: the request is not one of several, which only the root takes. Throws if the request as a whole is wrong. */
+/**
+ * The response to all of them. Undefined if the request is not one of several, which only the root takes. Throws if the request as a whole is
+ * wrong.
+ */
 export function dispatchMany(handleRequest: HandleRequest, incoming: Incoming, reached: Authenticated): Promise<GraphResponse> | undefined {
   const { request, registry } = incoming;
   const { address, method, credentials } = reached;

@@ -15,7 +15,7 @@ export interface BatchRequest {
   readonly name: string | undefined;
   /** Names of requests, from `depends_on` and references. */
   readonly needs: readonly string[];
-  /** Undefined: its response is omitted if another request refers to it. */
+  /** Undefined means that the response is omitted if another request refers to it. */
   readonly omitOnSuccess: boolean | undefined;
 }
 

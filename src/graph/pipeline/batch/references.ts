@@ -22,7 +22,7 @@ const CHARACTERS_PER_VISIT = 8;
 /** The notation of a text. References are resolved in each text by itself, after it is decoded. */
 type Notation = "address" | "form" | "json";
 
-/** Undefined: a body with files, which has no references. */
+/** Undefined for a body with files, which has no references. */
 export function bodyNotation(text: string, headers: RawHeaders): Notation | undefined {
   const type = parseMediaType(findHeader(headers, "content-type") ?? "").type;
   if (type.startsWith("multipart/")) return undefined;
@@ -153,7 +153,7 @@ const STEP = /\.\.([\w-]+)|\.([\w-]+)|\.\*|\[(\d+)\]|\[\*\]|\['([^']*)'\]/y;
 const STEPS_MAX = 32;
 
 interface Step {
-  /** Undefined: every child. */
+  /** Undefined means every child. */
   readonly key: string | undefined;
   /** At any depth. */
   readonly isAnywhere: boolean;

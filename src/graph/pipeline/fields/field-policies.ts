@@ -16,7 +16,7 @@ export interface FieldAccess {
 
 type Refusal = Awaited<ReturnType<typeof fieldRefusal>>;
 
-/** Checks each policy once on the node. Undefined: a field with that policy may be read. */
+/** Checks each policy once on the node. Undefined if a field with that policy may be read. */
 export function refusalsOn(node: NodeRef, { policy: passed, check }: FieldAccess): (policy: Policy) => Promise<Refusal> {
   const known = new Map<Policy, Refusal>([[passed, undefined]]);
   return async (policy) => {

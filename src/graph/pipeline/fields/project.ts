@@ -9,13 +9,13 @@ import { type Chosen, isPart, type Projection, valueWithin } from "./projection.
 /** A read inside a read: of a node, or of its edge. */
 export interface Part {
   readonly id: NodeId;
-  /** Undefined: the node itself. */
+  /** Undefined means the node itself. */
   readonly edge: string | undefined;
   /** As in the parameter `fields`. */
   readonly fields: string | undefined;
 }
 
-/** Resolves with the response of the caller's own read of the part. Undefined: that read does not find the node. */
+/** Resolves with the response of the caller's own read of the part. Undefined if that read does not find the node. */
 export type ReadPart = (part: Part) => Promise<unknown>;
 
 export interface ProjectionSource {

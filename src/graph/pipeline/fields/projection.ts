@@ -12,9 +12,9 @@ export interface Chosen {
   readonly field: Field;
   /** Of a nested object. */
   readonly inner: Projection | undefined;
-  /** The selected keys of a value that is an object without fields of its own. Undefined: all keys. */
+  /** The selected keys of a value that is an object without fields of its own. Undefined means all keys. */
   readonly keys: Keys | undefined;
-  /** The parameter `fields` for the own read of an edge or a reference. Undefined: nothing is selected inside. */
+  /** The parameter `fields` for the own read of an edge or a reference. Undefined if nothing is selected inside. */
   readonly fieldsOfPart: string | undefined;
 }
 
@@ -23,7 +23,7 @@ export interface Projection {
   readonly chosen: readonly Chosen[];
   /** The caller named the fields. */
   readonly isExplicit: boolean;
-  /** The policy of all chosen fields, at every depth. Undefined: they have several. */
+  /** The policy of all chosen fields, at every depth. Undefined if they have several. */
   readonly policy: Policy | undefined;
   /** Whether some field is more than a value of the row. */
   readonly needsReads: boolean;
@@ -133,10 +133,10 @@ function onePolicyOf(chosen: readonly Chosen[]): Policy | undefined {
   return checked.every(({ field, inner }) => field.policy === policy && (inner === undefined || inner.policy === policy)) ? policy : undefined;
 }
 
-/** The keys of an object that are kept. Undefined: the whole value of the key. */
+/** The keys of an object that are kept. Undefined means the whole value of the key. */
 export type Keys = ReadonlyMap<string, Keys | undefined>;
 
-/** Undefined: all keys. Throws `invalidParameter` naming `fields` if the schema does not have a name. */
+/** Undefined means all keys. Throws `invalidParameter` naming `fields` if the schema does not have a name. */
 export function keysOf(holder: string, schema: TSchema, selection: Selection, profile: "strict" | "clients"): Keys | undefined {
   const properties = propertiesOf(schema);
   if (properties === undefined) throw invalidParameter("fields", `selects inside ${holder}, which has no fields of its own`, { field: holder });

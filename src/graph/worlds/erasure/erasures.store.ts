@@ -7,7 +7,7 @@ export interface ErasureRow extends Row {
   id: string;
   /** World time. */
   started_ms: number;
-  /** Null: it is running. */
+  /** Null if it is running. */
   ended_ms: number | null;
   /** JSON of the number of records of each kind. */
   erased: string;

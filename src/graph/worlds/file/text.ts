@@ -9,7 +9,7 @@ export class WorldFileProblem extends Error {
     readonly problem: string,
     /** The place in the file, e.g. `labels[0].name`. Empty: the whole file. */
     readonly path: string,
-    /** Counted from 1. Undefined: no line can be named. */
+    /** Counted from 1. Undefined if no line can be named. */
     readonly line: number | undefined,
   ) {
     super(`${path === "" ? "" : `${path} `}${problem}${line === undefined ? "" : ` (line ${line})`}`);

@@ -8,7 +8,7 @@ import { isExact, LONG_NUMBER } from "#kernel/json/exact-json";
 export class YamlProblem extends Error {
   constructor(
     readonly problem: string,
-    /** Counted from 1. Undefined: no line can be named. */
+    /** Counted from 1. Undefined if no line can be named. */
     readonly line: number | undefined,
   ) {
     super(`${problem}${line === undefined ? "" : ` (line ${line})`}`);

@@ -32,7 +32,7 @@ export interface OpenWorldsOptions {
   realNowMs(): number;
   /** The worlds that this process has open, without the first one. */
   names(): string[];
-  /** Opens the world. Undefined: it does not exist. */
+  /** Opens the world. Undefined if it does not exist. */
   hold(name: string): Promise<EnteredWorld | undefined>;
   /** The world is idle until then, in real time. */
   idleUntil(name: string, wakeMs: number): void;
@@ -67,7 +67,7 @@ export class OpenWorlds {
     return saveOpening(tx, name, this.#options.process, this.#options.realNowMs() + LEASE_MS);
   }
 
-  /** Stores that this process has closed the world. `wakeMs`: when it has work again, in real time. Null: it has none. */
+  /** Stores that this process has closed the world. `wakeMs`: when it has work again, in real time. Null if it has none. */
   async closed(name: string, wakeMs: number | null): Promise<void> {
     await this.#options.database().write(async (tx) => {
       await setWakeTime(tx, name, wakeMs);

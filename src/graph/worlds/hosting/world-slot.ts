@@ -67,12 +67,12 @@ export class WorldSlot {
     return this.#options.memory;
   }
 
-  /** Undefined: it is idle. */
+  /** Undefined if it is idle. */
   get world(): OpenWorld | undefined {
     return this.#opened?.world;
   }
 
-  /** For a request of the graph. Undefined: the world was deleted. */
+  /** For a request of the graph. Undefined if the world was deleted. */
   enter(): Promise<EnteredWorld | undefined> {
     return this.#whenOpen((opened) => {
       this.#entered++;
@@ -110,8 +110,8 @@ export class WorldSlot {
   }
 
   /**
-   * Closes the world, which opens again when it is used. False: it is used, or has work. `closed` is called with the time until it has work again.
-   * Undefined: it has no work.
+   * Closes the world, which opens again when it is used. False if it is used, or has work. `closed` is called with the time until it has work again.
+   * Undefined if it has no work.
    */
   closeIdle(closed: (dueInMs: number | undefined) => Promise<void>): Promise<boolean> {
     return this.#alone(async () => {
@@ -180,7 +180,7 @@ export class WorldSlot {
     for (const listener of this.#whenReplaced) listener(isDeleted);
   }
 
-  /** Opens the world if it is idle. Undefined: it was deleted. */
+  /** Opens the world if it is idle. Undefined if it was deleted. */
   async #whenOpen<T extends EnteredWorld>(take: (opened: Opened) => T): Promise<T | undefined> {
     for (;;) {
       if (this.#change !== undefined) await this.#change;
@@ -270,7 +270,7 @@ export async function keepWorld({ clock, database }: OpenWorld, state: string): 
   await database.saveState(state);
 }
 
-/** `state` undefined: an empty world. False: there is no such state, and nothing is changed. Rejects with `StateOutdated`. */
+/** `state` undefined: an empty world. False if there is no such state, and nothing is changed. Rejects with `StateOutdated`. */
 export async function bringBack(database: Database, state: string | undefined, realNowMs: () => number): Promise<boolean> {
   if (!(await database.restoreState(state))) return false;
   const lease = new DatabaseLease(database);

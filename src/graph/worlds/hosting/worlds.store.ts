@@ -13,7 +13,7 @@ export async function insertWorld(tx: Transaction, name: string, madeMs: number)
   return (await tx.run(sql`INSERT INTO worlds (name, made_ms) VALUES (${name}, ${madeMs}) ON CONFLICT DO NOTHING`)) === 1;
 }
 
-/** Stores when an idle world has work again, in Unix ms. Null: it has none, or is open. */
+/** Stores when an idle world has work again, in Unix ms. Null if it has none, or is open. */
 export async function setWakeTime(tx: Transaction, name: string, wakeMs: number | null): Promise<void> {
   await tx.run(sql`UPDATE worlds SET wake_ms = ${wakeMs} WHERE name = ${name} AND wake_ms IS DISTINCT FROM ${wakeMs}`);
 }

@@ -245,7 +245,7 @@ test("snapshots are kept, listed, brought back and deleted by name, of worlds th
   expect(await worlds.restoreSnapshot("a", "s")).toBe(true);
   expect(seen()).toEqual(["a abandoned", "a opened"]);
   expect(await wordIn("a")).toBe("first");
-  await expect(worlds.saveSnapshot("a", "_beginning")).rejects.toThrow("not a snapshot's name: _beginning");
+  await expect(worlds.saveSnapshot("a", "_beginning")).rejects.toThrow("not a valid snapshot name: _beginning");
   expect([await worlds.deleteSnapshot("a", "_beginning"), await worlds.deleteSnapshot("a", "s"), await worlds.deleteSnapshot("a", "s")]).toEqual([
     ...[false, true, false],
   ]);

@@ -101,7 +101,7 @@ export class Worlds {
     return isAnyOpen;
   }
 
-  /** For a request of the graph. Undefined: there is no such world. */
+  /** For a request of the graph. Undefined if there is no such world. */
   enter(name: string): Promise<EnteredWorld | undefined> {
     const slot = this.#slots.get(name);
     return slot === undefined ? this.#find(name).then((found) => found?.enter()) : slot.enter();
@@ -170,9 +170,9 @@ export class Worlds {
     return wasThere;
   }
 
-  /** Saves the world under a name, and replaces an older snapshot of that name. Undefined: there is no such world. */
+  /** Saves the world under a name, and replaces an older snapshot of that name. Undefined if there is no such world. */
   async saveSnapshot(name: string, snapshot: string): Promise<true | undefined> {
-    if (!isSnapshotName(snapshot)) throw new RangeError(`not a snapshot's name: ${snapshot}`);
+    if (!isSnapshotName(snapshot)) throw new RangeError(`not a valid snapshot name: ${snapshot}`);
     return this.#with<true>(name, async (world) => {
       await keepWorld(world, snapshot);
       return true;
@@ -188,7 +188,7 @@ export class Worlds {
     return this.#with(name, async ({ database }) => isSnapshotName(snapshot) && database.deleteState(snapshot));
   }
 
-  /** Restores a snapshot. False: there is no snapshot of that name. Rejects with `StateOutdated`. */
+  /** Restores a snapshot. False if there is no snapshot of that name. Rejects with `StateOutdated`. */
   async restoreSnapshot(name: string, snapshot: string): Promise<boolean | undefined> {
     const known = await this.listSnapshots(name);
     if (known?.some((one) => one.name === snapshot) !== true) return known && false;

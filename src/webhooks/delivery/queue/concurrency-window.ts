@@ -18,7 +18,7 @@ const QUICK_MS = 50;
 const CLAIMED_AHEAD = 256;
 /** The least number that such a claim takes, because each claim also looks at deliveries that it does not take. */
 const CLAIMED_AT_ONCE_MIN = 64;
-/** Of the average latency each new one counts for a fifth. */
+/** Each new latency counts for a fifth of the average. */
 const LATENCY_SHARE = 0.2;
 
 export class ConcurrencyWindow {

@@ -79,7 +79,7 @@ export class EndpointQueue {
     if (this.#nextRetryMs === undefined || dueMs < this.#nextRetryMs) this.#nextRetryMs = dueMs;
   }
 
-  /** World time of the next retry after `nowMs`. One that is due already waits for a slot, or for the breaker. */
+  /** World time of the next retry after `nowMs`. A delivery that is already due waits for a slot, or for the breaker. */
   nextRetryAfter(nowMs: number): number | undefined {
     return this.#isRetryDue(nowMs) ? undefined : this.#nextRetryMs;
   }
@@ -98,7 +98,7 @@ export class EndpointQueue {
     return this.#breaker.waitMs(monotonicMs) || this.#rate.waitMs(monotonicMs);
   }
 
-  /** Undefined: nothing can be claimed before a held delivery ends. */
+  /** Undefined if nothing can be claimed before a held delivery ends. */
   requestClaim(capacity: Capacity): ClaimRequest | undefined {
     const firsts = this.#hasFirsts ? this.#capacityForFirsts(capacity) : 0;
     const retries = this.#isRetryDue(capacity.nowMs) ? this.#capacityForRetries(capacity, firsts) : 0;
@@ -106,7 +106,7 @@ export class EndpointQueue {
     return { queue: this.id, firsts, retries, busy: this.#entities, fromEntity: this.#nextEntity, isProbe: false };
   }
 
-  /** One delivery, which finds out whether the callback works again. Undefined: the result of one is not stored yet. */
+  /** One delivery, which finds out whether the callback works again. Undefined if the result of one is not stored yet. */
   requestProbe(): ClaimRequest | undefined {
     if (this.held > 0) return undefined;
     return { queue: this.id, firsts: 1, retries: 1, busy: this.#entities, fromEntity: this.#nextEntity, isProbe: true };
@@ -272,7 +272,7 @@ export class RateLimit {
  * | half open | that time is over | one request at a time: a success closes it, a failure opens it again |
  */
 
-/** Of the share of requests that succeed, each new one counts for a tenth; one that timed out for three. */
+/** Each new request counts for a tenth of the share of successes; one that timed out counts for three tenths. */
 const SHARE = 0.1;
 const TIMEOUT_SHARE = 0.3;
 /** Below it the breaker opens: after some 22 failures in a row, never where three in ten fail. */

@@ -148,7 +148,7 @@ export class EndpointQueues {
     return id === NO_CALLBACK ? undefined : this.#options.callbacks.find(id);
   }
 
-  /** One that is due already waits for the result of another, or for the breaker. */
+  /** A delivery that is already due waits for the result of another one, or for the breaker. */
   #nextProbeAfter(id: string, nowMs: number): number | undefined {
     const dueMs = this.#options.callbacks.peek(id)?.probe_due_ms ?? undefined;
     return dueMs !== undefined && dueMs > nowMs ? dueMs : undefined;

@@ -56,7 +56,7 @@ function readName({ world, request }: Turn): string | undefined {
 
 type Agency = Catalog["agencies"][number];
 
-/** False: it is wrong. D-56: an agency can be any business, and both of its fields are required. */
+/** False if it is invalid. D-56: an agency can be any business, and both of its fields are required. */
 function readAgency({ world, request }: Turn): Agency | undefined | false {
   const given = parameter(request, "business_metadata");
   const metadata = given === undefined ? {} : asObject(given);

@@ -55,7 +55,7 @@ function readMoment({ request }: Turn, name: string): number | false | undefined
   return /^-?\d+$/.test(text) ? Number(text) : false;
 }
 
-/** Undefined: it is refused. */
+/** Undefined if it is refused. */
 function readRange(turn: Turn, metrics: readonly string[]): Range | undefined {
   const { world } = turn;
   const [since, until] = [readMoment(turn, "since"), readMoment(turn, "until")];

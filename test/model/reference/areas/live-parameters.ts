@@ -16,7 +16,7 @@ function isLocation(value: unknown): boolean {
   return value === undefined || (isDegrees(latitude, 90) && isDegrees(longitude, 180));
 }
 
-/** Undefined: the request names none; false: it is not a place. A place of undefined removes it. */
+/** Undefined if the request names none, false if it is not a place. A place of undefined removes it. */
 export function readPlace({ world, request }: Turn): { readonly place: unknown } | false | undefined {
   const isNull = request.body !== undefined && Object.hasOwn(request.body.fields, "place") && request.body.fields.place === null;
   const given = inBody(request, "place") ?? (isNull ? null : parameter(request, "place"));
@@ -35,7 +35,7 @@ export function readPlace({ world, request }: Turn): { readonly place: unknown }
 
 const isCountries = (value: unknown): value is readonly string[] => Array.isArray(value) && value.every((code) => COUNTRIES.includes(code as string));
 
-/** False: it is not a targeting of live videos. */
+/** False if it is not a targeting of live videos. */
 export function readTargeting({ world, request }: Turn): Partial<Pick<LiveVideo, "countries" | "excluded_countries">> | false {
   const given = parameter(request, "targeting");
   if (given === undefined) return {};

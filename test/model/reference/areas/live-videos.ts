@@ -143,7 +143,7 @@ function readTime(given: unknown, now: number): number | undefined {
   return isDay && seconds > now ? seconds : undefined;
 }
 
-/** Undefined: what is planned cannot be. */
+/** Undefined if what is planned cannot be. */
 function readPlan({ world, request }: Turn, state: LiveVideo["state"] | undefined): Plan | undefined {
   const [status, start] = [parameter(request, "status"), parameter(request, "planned_start_time")];
   const planned = start === undefined ? undefined : readTime(start, world.now);

@@ -35,7 +35,7 @@ interface Fetched {
   readonly ended?: number;
 }
 
-/** Undefined: the feed is unchanged. */
+/** Undefined if the feed is unchanged. */
 function itemsAfter({ items: before }: Feed, { rows, isUpdate }: File): Map<string, Item> | undefined {
   if (rows === null) return undefined;
   const good = rows.filter(({ name }) => name !== "").map(itemOf);

@@ -100,7 +100,7 @@ test("bodies that were undone together run again, each alone", async () => {
   await Promise.all([database.write(body), database.write(body)]);
   const commits = () => server.sessions.flatMap(textsOf).filter((text) => text === "COMMIT").length;
   expect(commits()).toBe(2);
-  // Of two bodies one meets another transaction each time: the other one is not undone with it for ever.
+  // One of two bodies conflicts each time; the other one is not undone with it for ever.
   let refusals = 0;
   responses.of = (text) => (text.startsWith("INSERT") && refusals++ < 3 ? deadlock : usual(text));
   const both = [database.write(body), database.write((tx) => tx.lock("notes", "a").then(() => tx.run(insert)))];
