@@ -27,7 +27,7 @@ const responseOf = (status: number, body: unknown, headers: Record<string, strin
 const problemsOf = (body: unknown, expected: Expectation, profile = "strict", headers: Record<string, string> = { "x-pf-trace-id": "t" }) =>
   checkResponse(responseOf(400, body, headers), expected, { profile, kept: new Map() }).length;
 
-test("cases, worlds and clauses read as the npm package reads them, which refuses a repeated key", () => {
+test("cases, worlds and clauses are read like the npm package's, and a repeated key is refused", () => {
   const texts = { ...caseTexts, ...worldTexts, "clauses.yaml": specTexts["clauses.yaml"] ?? "" };
   for (const [path, text] of Object.entries(texts)) expect({ path, read: readYaml(text) }).toEqual({ path, read: parse(text, { merge: true }) });
   expect(() => readYaml("a: 1\nb: [2\nc: 3\n")).toThrow("line 3");
@@ -78,7 +78,7 @@ describe("the error forms", () => {
     expect(problemsOf({ ...flat, pftrace_id: "other" }, { flat_error: {} })).toBeGreaterThan(0);
     expect(problemsOf(flat, { flat_error: { subcode: 33 } })).toBeGreaterThan(0);
   });
-  test("have a twin in clients, and only there", () => {
+  test("have a twin in the profile clients, and only there", () => {
     expect(problemsOf({ ...flat, error: flat }, { flat_error: {} }, "clients")).toBe(0);
     expect(problemsOf(flat, { flat_error: {} }, "clients")).toBeGreaterThan(0);
     expect(problemsOf({ ...flat, error: flat }, { flat_error: {} }, "strict")).toBeGreaterThan(0);
@@ -97,7 +97,7 @@ test("names are filled from the inside out, and paths read lists", () => {
   expect(valueAt({ a: {} }, "a.toString")).toBeUndefined();
 });
 
-test("every node of a world that a case runs in can be put into a server that runs already", () => {
+test("every node of a case's world can be imported into a running server", () => {
   const receiver = new Map([["receiver", "http://127.0.0.1"]]);
   const bare = Object.keys(worldTexts).map((file) => ({ world: file.replace(/\.yaml$/, ""), fragment: {} }));
   for (const { world, fragment } of [...bare, ...cases.filter((one) => Object.keys(one.fragment).length > 0)])
@@ -115,7 +115,7 @@ test("a misspelt key of a step is refused", () => {
   expect(() => parseStep({ get: "/x", expect: {} }, {}, "here")).toThrow("empty");
 });
 
-test("a request leaves byte for byte as it is written", async () => {
+test("a request is sent byte for byte as it is written", async () => {
   let seen = "";
   const server = createServer((socket) => {
     socket.on("data", (chunk) => {
@@ -136,7 +136,7 @@ test("a request leaves byte for byte as it is written", async () => {
   expect(response.text).toBe("{}");
 });
 
-test("a report shows a request as a line for a shell, without the key of the control API", () => {
+test("a report shows a request as a shell command, without the key of the control API", () => {
   const request = { method: "POST", origin: "http://127.0.0.1:1", target: "/v1?a='b'", body: Buffer.from("{}") };
   const [begin, end] = ["curl --path-as-is -g -i -X POST 'http://127.0.0.1:1/v1?a='\\''b'\\'''", "--data-binary '{}'"];
   const lineWith = (token: string) => curlLine({ ...request, headers: [["Authorization", `Bearer ${token}`]] }, "k3y");
@@ -169,7 +169,7 @@ describe("the receiver", () => {
     }
   };
 
-  test("keeps what arrives and returns what its path asks for", async () => {
+  test("stores requests and returns the response that the path names", async () => {
     const failure = await outcomeOf(
       { get: "/x?hub.challenge=42&hub.verify_token=v", expect: { status: 200, text: "42" } },
       { get: "/refuses/x?hub.challenge=42", expect: { status: 403 } },
@@ -182,7 +182,7 @@ describe("the receiver", () => {
     expect(failure).toBeUndefined();
   });
 
-  test("says what did not come, or came too much", async () => {
+  test("reports a missing webhook, and one too many", async () => {
     expect((await outcomeOf({ receive: "/y", within_ms: 20 }))?.problems).toHaveLength(1);
     const failure = await outcomeOf({ post: "/y", json: {}, expect: { status: 200 } }, { receive: "/y", count: 0, within_ms: 20 });
     expect(failure?.step).toBe(2);

@@ -5,7 +5,7 @@ import { sharedPostgres } from "#harness/postgres-cluster";
 
 const ROOT = join(import.meta.dir, "../..");
 
-test("all that the kit does with worlds it does on PostgreSQL, too", async () => {
+test("everything that the kit does with worlds also works on PostgreSQL", async () => {
   const data = await (await sharedPostgres()).newDatabase();
   const bunTest = [process.execPath, "test", "--timeout=60000", "./clients/testing/world.test.ts"];
   const running = Bun.spawn([join(ROOT, "bin/plaza"), "exec", "--data", data, "--", ...bunTest], { cwd: ROOT, stdout: "ignore", stderr: "pipe" });

@@ -16,7 +16,7 @@ async function open(options: Partial<ReceiverOptions> = {}) {
 const CHANGES =
   '{"object":"chatapp_business_account","entry":[{"id":"4001","time":1795000000,"changes":[{"field":"messages","value":{"n":1}},{"field":"calls","value":{"n":2}}]}]}';
 
-test("completes the handshake, with the verify token where it has one", async () => {
+test("completes the handshake, and checks the verify token if it has one", async () => {
   const { receiver } = await open({ verifyToken: "mine" });
   const ask = (query: string) => fetch(`${receiver.url}?${query}`);
   const accepted = await ask("hub.mode=subscribe&hub.challenge=123&hub.verify_token=mine");
@@ -25,7 +25,7 @@ test("completes the handshake, with the verify token where it has one", async ()
   expect((await ask("hub.challenge=123&hub.verify_token=mine")).status).toBe(403);
 });
 
-test("keeps what is signed, event by event, and returns what the test says", async () => {
+test("stores signed webhooks event by event, and returns the test's response", async () => {
   const { receiver, post } = await open();
   receiver.respond = (_, count) => (count === 1 ? 503 : 200);
   expect((await post(CHANGES)).status).toBe(503);
@@ -44,7 +44,7 @@ test("keeps what is signed, event by event, and returns what the test says", asy
   expect(receiver.webhooks[0]?.body).toBe(CHANGES);
 });
 
-test("refuses what is signed with another secret or not at all, and says why", async () => {
+test("refuses webhooks with another secret or without a signature, and says why", async () => {
   const { receiver, post } = await open();
   expect((await post(CHANGES, "other")).status).toBe(401);
   expect((await fetch(receiver.url, { method: "POST", body: CHANGES })).status).toBe(401);
@@ -57,7 +57,7 @@ test("refuses what is signed with another secret or not at all, and says why", a
   expect((await post(CHANGES, "other")).status).toBe(200);
 });
 
-test("takes no body without end", async () => {
+test("refuses a body without an end", async () => {
   const { receiver, post } = await open();
   expect((await post(" ".repeat(17 * 1024 * 1024))).status).toBe(413);
   expect(receiver.webhooks).toEqual([]);

@@ -9,7 +9,7 @@ const nowSeconds = () => Math.floor(Date.now() / 1000);
 const signed = (secrets: readonly string[], body: string, timestamp = nowSeconds()) =>
   lowerCase(signatureHeaders(secrets, { webhookId: "msg_1", timestamp, body }));
 
-test("D-62: what Plaza signs is accepted, and nothing that differs", () => {
+test("D-62: accepts what Plaza signs, and nothing that differs", () => {
   const secret = fc.string({ unit: "grapheme", minLength: 1 });
   fc.assert(
     fc.property(secret, secret, fc.json(), (one, other, body) => {
@@ -22,13 +22,13 @@ test("D-62: what Plaza signs is accepted, and nothing that differs", () => {
   );
 });
 
-test("D-62: while an old secret overlaps a new one, the new one is what counts", () => {
+test("D-62: while an old and a new secret overlap, the new one counts", () => {
   const headers = signed(["new", "old"], "{}");
   expect(signatureProblem("new", headers, "{}")).toBeUndefined();
   expect(signatureProblem("old", headers, "{}")).toContain("X-Hub-Signature-256");
 });
 
-test("what is missing or from another time is named", () => {
+test("names a missing header and a wrong time", () => {
   const headers = signed(["s3cret"], "{}");
   for (const name of Object.keys(headers)) {
     const { [name]: _, ...rest } = headers;

@@ -39,7 +39,7 @@ const failureOf = async (promise: Promise<unknown>): Promise<Error> => {
   throw new Error("it did not fail");
 };
 
-test("a world begins with the file that is given, or as a copy of the server's first world with its secrets", async () => {
+test("a world begins with the given file, or as a copy of the server's first world with its secrets", async () => {
   const plaza = await open();
   expect((await plaza.nodes("pages").list()).map(({ id, name }) => ({ id, name }))).toEqual([{ id: "2001", name: "Cafe" }]);
   expect(await first.nodes("apps").read("1001")).toMatchObject({ name: "Demo shop", secret: "demo-app-secret" });
@@ -47,7 +47,7 @@ test("a world begins with the file that is given, or as a copy of the server's f
   expect((await fetch(page, { headers: { authorization: "Bearer demo-page-token" } })).status).toBe(200);
 });
 
-test("worlds do not see each other, and one that was closed is gone", async () => {
+test("worlds do not see each other, and a closed world is gone", async () => {
   const [one, other] = [await open(), await first.newWorld({ world })];
   await createLabel(one, "vip");
   expect(await one.nodes("labels").list()).toHaveLength(1);
@@ -58,7 +58,7 @@ test("worlds do not see each other, and one that was closed is gone", async () =
   expect(await failureOf(other.clock.read())).toMatchObject({ name: "ControlRefusal", status: 404 });
 });
 
-test("each surface is below the world", async () => {
+test("the address of each surface is below the world's", async () => {
   const { addresses, name } = await open();
   const { origin } = new URL(addresses.baseUrl);
   expect(addresses).toEqual({
@@ -92,7 +92,7 @@ test("a list longer than a page is read to its end", async () => {
   expect(await plaza.nodes("users").list()).toHaveLength(1_101);
 });
 
-test("a refusal names what was asked, and the parameter", async () => {
+test("an error names the request and the parameter", async () => {
   const plaza = await open();
   const refusal = await failureOf(plaza.nodes("labels").create({ page: "999", name: "vip" }));
   expect(refusal).toBeInstanceOf(ControlRefusal);
@@ -100,14 +100,14 @@ test("a refusal names what was asked, and the parameter", async () => {
   expect(refusal.message).toStartWith(`POST worlds/${plaza.name}/nodes/labels: page refers to 999`);
 });
 
-test("time moves in one world alone", async () => {
+test("the clock moves in one world only", async () => {
   const [one, other] = [await open(), await open()];
   expect(await one.clock.advance(3_600)).toEqual({ now: 1_795_003_600, frozen: true });
   expect(await other.clock.read()).toEqual({ now: 1_795_000_000, frozen: true });
   expect(await one.clock.set({ now: "2027-01-01T00:00:00Z" })).toMatchObject({ now: 1_798_761_600 });
 });
 
-test("a world goes back to a snapshot, and to its beginning", async () => {
+test("a world is restored to a snapshot, and reset to its beginning", async () => {
   const plaza = await open();
   const names = async () => (await plaza.nodes("labels").list()).map(({ name }) => name);
   await plaza.nodes("labels").create({ page: "2001", name: "vip" });
@@ -132,7 +132,7 @@ test("faults are added, listed and deleted", async () => {
   expect((await createLabel(plaza, "vip")).status).toBe(200);
 });
 
-test("an expectation of requests that is not met shows the nearest miss, where the test asked", async () => {
+test("a failed expectation of requests shows the nearest miss at the line of the test", async () => {
   const plaza = await open();
   await createLabel(plaza, "VIP");
   expect(await plaza.requests.expect({ operation: "createLabel" })).toMatchObject({ count: 1, data: [{ status: 200 }] });
@@ -150,7 +150,7 @@ seen, the newest first:
   expect(unmet.stack?.split("\n").find((line) => /^\s+at /.test(line) && !line.includes("clients/testing/world.ts"))).toContain("world.test.ts");
 });
 
-test("a receiver becomes the callback of an app, which is subscribed to everything; what it refuses is no delivery", async () => {
+test("a receiver becomes the callback of an app that is subscribed to everything; a webhook that it refuses is not delivered", async () => {
   const plaza = await open();
   const receiver = await plaza.webhooks.receive({ app: "1001" });
   await plaza.inApp.chatapp({ account: "4001", field: "messages", value: { text: "hello" } });
@@ -166,7 +166,7 @@ test("a receiver becomes the callback of an app, which is subscribed to everythi
   expect(receiver.refused).toHaveLength(1);
 });
 
-test("an app keeps its subscriptions when a receiver becomes its callback, unless others are given", async () => {
+test("an app keeps its subscriptions when a receiver becomes its callback, unless the test names others", async () => {
   const plaza = await open();
   const only = [{ object: "chatapp_business_account" as const, fields: ["calls"] }];
   await plaza.webhooks.receive({ app: "1001", subscriptions: only });

@@ -24,8 +24,8 @@ function policyOf(responses: (boolean | Promise<boolean> | (() => Promise<boolea
 
 const outage = () => Promise.reject(new Error("the store is away"));
 
-describe("a policy that has to look", () => {
-  test("is asked once for each token, and what it answers later counts", async () => {
+describe("a policy that reads the database", () => {
+  test("is asked once for each token, even if it answers late", async () => {
     const sight = policyOf([false, Promise.resolve(false), true]);
     expect(await canSeeNode(sight.policy, authorizationCheck("a", "b", "c"))).toBe(true);
     expect(sight.asked()).toBe(3);
@@ -39,7 +39,7 @@ describe("a policy that has to look", () => {
     await expect(authorize(unseen.policy, authorizationCheck("a", "b"))).rejects.toBeInstanceOf(GraphError);
   });
 
-  test("and cannot look makes the request fail, once", async () => {
+  test("makes the request fail, once, if it cannot read", async () => {
     const sight = policyOf([outage]);
     await expect(canSeeNode(sight.policy, authorizationCheck("a"))).rejects.toThrow("the store is away");
     expect(sight.asked()).toBe(1);
@@ -48,7 +48,7 @@ describe("a policy that has to look", () => {
     expect(all.asked()).toBe(2);
   });
 
-  test("refuses once, whether it knows at once or later", async () => {
+  test("refuses once, whether it answers at once or later", async () => {
     let refusals = 0;
     const refusing = (later: boolean) => () => {
       refusals++;
@@ -82,7 +82,7 @@ const refusalOf = async (policy: Policy, check: AuthorizationCheck[]): Promise<s
 describe("each of several tokens", () => {
   const later: Policy["canSee"] = async () => true;
 
-  test("has to be of the app, of a kind that serves, and to have all scopes, whichever comes first", async () => {
+  test("must belong to the app, have an accepted kind and all scopes, in any order", async () => {
     for (const canSee of [() => true, later]) {
       const policy = seeing({ scopes: ["s", "t"], canSee });
       const good = { scopes: ["t", "s", "u"] };
@@ -99,7 +99,7 @@ describe("each of several tokens", () => {
     }
   });
 
-  test("is refused for the kind before its sight, for its sight before its scopes, and for these before what the policy denies", async () => {
+  test("is refused first for its kind, then for a node that it cannot see, then for its scopes, then by the policy", async () => {
     const denied = permissionMissing(["denied"]);
     const worst = { type: "user" as const, scopes: [] };
     const unseen = seeing({ canSee: () => false, deny: () => denied });
@@ -121,7 +121,7 @@ describe("each of several tokens", () => {
     expect(await refusalOf(seeing({ canSee: async () => false, deny: () => denied }), checkWith({ scopes: [] }))).toBe(sight);
   });
 
-  test("may show that a node exists, if it is of a kind that serves and canSee it", async () => {
+  test("may show that a node exists, if its kind is accepted and canSee agrees", async () => {
     const own = (token: string) => seeing({ canSee: ({ token: { id } }) => id === token });
     expect(await canSeeNode(own("1"), checkWith({}, {}))).toBe(true);
     expect(await canSeeNode(own("2"), checkWith({}, {}))).toBe(false);
@@ -131,7 +131,7 @@ describe("each of several tokens", () => {
   });
 });
 
-test("of several credentials, each distinct token is asked about once, in their order", () => {
+test("each distinct one of several tokens is checked once, in order", () => {
   const around = { reader: "r", ports: "p", facts: "f", profile: "strict" } as unknown as Parameters<typeof checkOf>[3];
   const credentials = ["a", "a", "b", "b"].map((value) => ({ place: "bearer", value, token: { id: value } })) as unknown as Parameters<
     typeof checkOf
@@ -145,7 +145,7 @@ test("of several credentials, each distinct token is asked about once, in their 
 describe("D-16: a field of its own policy", () => {
   const node = { id: "7" } as unknown as NodeRef;
 
-  test("is as though it had no value where one of the tokens does not see it or is of another kind", async () => {
+  test("hides the value if one of the tokens cannot see it or is of another kind", async () => {
     const asked: unknown[] = [];
     const canSee: Policy["canSee"] = async (input) => {
       asked.push(input.node);
@@ -159,7 +159,7 @@ describe("D-16: a field of its own policy", () => {
     expect(await fieldRefusal(seeing(), [], node)).toBeUndefined();
   });
 
-  test("is refused for the first scope that is missing, or what the policy denies, also where a later token may have it", async () => {
+  test("refuses for the first missing scope, or by the policy, even if a later token may read it", async () => {
     const denied = permissionMissing(["denied"]);
     const deny: Policy["deny"] = async ({ token }) => (token.id === "0" ? denied : undefined);
     expect(await fieldRefusal(seeing({ deny }), checkWith({}, {}), node)).toBe(denied);
@@ -174,7 +174,7 @@ describe("D-16: a field of its own policy", () => {
   });
 });
 
-describe("who may do something", () => {
+describe("who may act", () => {
   /** Records which roles are looked up. The ports of pages and apps return the same roles. */
   function inputOf(token: Partial<Token>, roles?: readonly string[]) {
     const asked: string[] = [];
@@ -200,7 +200,7 @@ describe("who may do something", () => {
   };
   const [APP, PAGE, OTHER, ADA] = ["1", "2001", "2002", "3001"].map(nodeId) as [NodeId, NodeId, NodeId, NodeId];
 
-  test("on a page: its own token, or a person with one of the tasks; any role shows that it exists", async () => {
+  test("on a page: its own token, or a person with one of the tasks; any role shows that the page exists", async () => {
     const policy = onPage({ name: "p", summary: "", scopes: [], anyOf: ["MESSAGING", "ADVERTISE"] });
     const missing = taskMissing("the page task MESSAGING or ADVERTISE").message;
     // The owner of the token does not matter: the token is revoked with the role.

@@ -33,14 +33,14 @@ const right = (place: Place, value: string) => ({ place, value, isWrong: false }
 const wrong = (place: Place) => ({ place, value: "", isWrong: true });
 
 describe("D-10: the tokens that a request brings", () => {
-  test("stand in the query, in the header and in the body, in the order of the places that count", () => {
+  test("are in the query, the header and the body, in this order of precedence", () => {
     const all = { query: { access_token: "a", oauth_token: "b" }, body: { access_token: "c" }, authorization: "Bearer d" };
     expect(presented(all)).toEqual([right("access_token", "a"), right("oauth_token", "b"), right("bearer", "d"), right("body", "c")]);
     expect(presented(all, "strict", ["body", "bearer"])).toEqual([right("body", "c"), right("bearer", "d")]);
     expect(presented({ body: { oauth_token: "x" } })).toEqual([]);
   });
 
-  test("an empty one is none, and one that is no text is malformed", () => {
+  test("an empty token counts as absent, and one that is not text as malformed", () => {
     expect(presented({ query: { access_token: "" }, authorization: "" })).toEqual([]);
     expect(presented({ query: { access_token: ["a", "b"] }, body: { access_token: null } })).toEqual([wrong("access_token"), wrong("body")]);
   });
@@ -62,7 +62,7 @@ describe("D-10: the tokens that a request brings", () => {
     expect(presented({ authorization })).toEqual([value === undefined ? wrong("bearer") : right("bearer", value)]);
   });
 
-  test("D-12: of a header and a parameter with different tokens the parameter's counts for clients, and both for others", () => {
+  test("D-12: if header and parameter have different tokens, clients uses the parameter's, and strict both", () => {
     const different = { query: { access_token: "a" }, authorization: "Bearer b" };
     expect(presented(different, "clients")).toEqual([right("access_token", "a")]);
     expect(presented(different)).toEqual([right("access_token", "a"), right("bearer", "b")]);
@@ -73,7 +73,7 @@ describe("D-10: the tokens that a request brings", () => {
     expect(presented({ authorization: "Bearer b" }, "clients")).toEqual([right("bearer", "b")]);
   });
 
-  test("AUTH-1: what is missing is the first empty place where all are needed, or the first place where nothing was brought", () => {
+  test("AUTH-1: the error names the first empty place if all are needed, or the first place if there is no token", () => {
     const of = (...places: Place[]): Presented[] => places.map((place) => ({ place, value: "a" }));
     const missing = (given: readonly Presented[], scheme: Parameters<typeof missingCredential>[1]) => missingCredential(given, scheme)?.message;
     expect(missing(of("access_token", "oauth_token", "bearer"), schemes.pageMessaging)).toBeUndefined();
@@ -84,7 +84,7 @@ describe("D-10: the tokens that a request brings", () => {
     expect(missing(of("body"), schemes.anywhere)).toBeUndefined();
   });
 
-  test("the clients profile takes any place, the strict one those of the operation", () => {
+  test("the clients profile accepts any place, the strict one those of the operation", () => {
     expect(schemeFor("pageMessaging", "clients")).toBe(clientsScheme);
     expect(schemeFor("pageMessaging", "strict")).toBe(schemes.pageMessaging);
   });
@@ -93,25 +93,25 @@ describe("D-10: the tokens that a request brings", () => {
 describe("a token", () => {
   const token = { app: "1", user: "2", page: "3", social_account: "4", microblog_user: "5", data_access_expires_at: 1_000 } as unknown as Token;
 
-  test("D-02: stands for the principal of its kind", () => {
+  test("D-02: represents the principal of its kind", () => {
     const principals = (["app", "user", "system_user", "page", "social_user", "microblog_user"] as const).map((type) =>
       principalOf({ ...token, type }),
     );
     expect(principals.map(String)).toEqual(["1", "2", "2", "3", "4", "5"]);
   });
 
-  test("D-11: the access to data is over from the second on that it names; 0 names none", () => {
+  test("D-11: the access to data ends with the second that the token names; 0 means no end", () => {
     expect([999, 1_000, 1_001].map((now) => isDataAccessOver(token, now))).toEqual([false, true, true]);
     expect(isDataAccessOver({ ...token, data_access_expires_at: 0 }, 1_000)).toBe(false);
   });
 
-  test("D-02: of a principal that is gone stands for its app", () => {
+  test("D-02: represents its app if its principal is gone", () => {
     const alone = { app: token.app } as unknown as Token;
     const principals = (["user", "system_user", "page", "social_user", "microblog_user"] as const).map((type) => principalOf({ ...alone, type }));
     expect(principals.map(String)).toEqual(["1", "1", "1", "1", "1"]);
   });
 
-  test("is revoked also by a clock that stands at the beginning of time", () => {
+  test("is revoked even if the clock is at the beginning of time", () => {
     expect([0, 1, 2].map(revocationTime)).toEqual([1, 1, 2]);
   });
 });
@@ -127,7 +127,7 @@ onEachDatabase("tokens that are checked", (database) => {
     return { world, check };
   };
 
-  test("are alive or dead one by one, up to the second in which one expires", async () => {
+  test("are each valid until the second in which they expire", async () => {
     const { world, check } = await open();
     expect(await check("page", "nothing", "page", "expired")).toEqual({ alive: ["page", "page", "expired"], dead: [["nothing", 190]] });
     const { dead } = await checkTokens([{ place: "bearer", value: "expired" }], world.tokens, 1_790_000_000);
@@ -135,7 +135,7 @@ onEachDatabase("tokens that are checked", (database) => {
     expect(await check("x".repeat(1_001))).toEqual({ alive: [], dead: [["x".repeat(1_001), 190]] });
   });
 
-  test("D-11: an app and its secret are a token, of that app alone", async () => {
+  test("D-11: an app id with the app's secret is a token of that app only", async () => {
     const { check, world } = await open();
     const { alive, dead } = await check("1001|s3cret", "1002|s3cret", "1001|s3cre", "1001|", "|s3cret", "2001|s3cret", "x|s3cret");
     expect({ alive, dead: dead.length }).toEqual({ alive: ["1001|s3cret"], dead: 6 });
@@ -153,7 +153,7 @@ onEachDatabase("tokens that are checked", (database) => {
     expect(await world.tokens.find(`${long}x`)).toBeUndefined();
   });
 
-  test("D-97: the app of a token is known at once where the token is alive and was looked up before", async () => {
+  test("D-97: the app of a live token that was looked up before is known at once", async () => {
     const { check, world } = await open();
     const appOf = (value: string, now = 0) => world.tokens.peekAppOf(value, now)?.toString();
     expect([appOf("page"), appOf("1001|s3cret"), appOf("x|s3cret")]).toEqual([undefined, undefined, undefined]);
@@ -165,7 +165,7 @@ onEachDatabase("tokens that are checked", (database) => {
     ]);
   });
 
-  test("one that was looked up before is refused as soon as it is revoked, forgotten, or its person or role is gone", async () => {
+  test("a cached token is refused as soon as it is revoked or deleted, or its person or role is gone", async () => {
     const { check, world } = await open();
     const { tokens, database: db } = world;
     const [page, ada, bob] = ["2001", "3001", "3002"].map(nodeId) as [NodeId, NodeId, NodeId];
@@ -184,7 +184,7 @@ onEachDatabase("tokens that are checked", (database) => {
     expect(await tokens.find("ada")).toMatchObject({ revoked_at: 7 });
   });
 
-  test("D-15: a proof is that of the token and of the app's secret, in letters of any case; app tokens need none", async () => {
+  test("D-15: a proof belongs to the token and the app's secret, in upper or lower case; app tokens need none", async () => {
     const { world } = await open();
     const app = (await world.tokens.findApp(nodeId("1001"))) as AppFacts;
     const [page, ofApp] = [(await world.tokens.find("page")) as Token, (await world.tokens.find("app")) as Token];

@@ -33,7 +33,7 @@ onEachDatabase("data access", (database) => {
     return plaza;
   };
 
-  test("D-11: it ends with the second that the token names, and a token with 0 has no end", async () => {
+  test("D-11: it ends with the second that the token names, and never for 0", async () => {
     const plaza = await open();
     setClock(plaza, OVER - 1);
     expect(await plaza.get(labels, { token: "limited" })).toMatchObject({ status: 200 });
@@ -53,7 +53,7 @@ onEachDatabase("data access", (database) => {
     }
   });
 
-  test("D-11, D-34: no form of a request reads: by id, by ids, as a POST with method=get, as HEAD, with an entity tag, in a batch", async () => {
+  test("D-11, D-34: no form of a request can read: by id, by ids, as a POST with method=get, as HEAD, with an entity tag, in a batch", async () => {
     const plaza = await open();
     const token = "limited";
     const { headers } = await plaza.get("/v26.0/5001", { token });
@@ -72,7 +72,7 @@ onEachDatabase("data access", (database) => {
     expect(JSON.parse(body[1].body)).toMatchObject(expired.body);
   });
 
-  test("D-11, D-33: writes go on, and nothing is read back after them", async () => {
+  test("D-11, D-33: writes still work, but return no data that was read", async () => {
     const plaza = await openOver();
     const create = (token: string, fields: string): Promise<TestResponse> =>
       plaza.post(labels, { token, body: { page_label_name: `of ${token}`, fields } });

@@ -43,7 +43,7 @@ onEachDatabase("stored tokens", (database) => {
     return { db, revoked };
   }
 
-  test("a token comes back as it was stored, and a value is taken once", async () => {
+  test("a token is read as it was stored, and no second token can have its value", async () => {
     const whole = token("101", { user: undefined, page: undefined, social_account: SOCIAL, microblog_user: MICROBLOG, type: "social_user" });
     const given = { ...whole, scopes: ["a", "b"], issued_at: 2, expires_at: 3, data_access_expires_at: 4, revoked_at: 5 };
     const { db } = await open([given, token("102")]);
@@ -54,14 +54,14 @@ onEachDatabase("stored tokens", (database) => {
     expect(await findTokenByHash(db.reader, "h101")).toEqual(given);
   });
 
-  test("lists hold the newest first and no copies, which are found by their value alone", async () => {
+  test("lists are sorted newest first and omit copies, which are found only by their value", async () => {
     const { db } = await open([token("101"), token("103")], [[token("102"), nodeId("101")]]);
     expect((await listTokens(db.reader, { limit: 10 })).rows.map(({ id }) => String(id))).toEqual(["103", "101"]);
     expect(await findTokenById(db.reader, "102")).toBeUndefined();
     expect(await findTokenByHash(db.reader, "h102")).toMatchObject({ id: "102" });
   });
 
-  test("D-11: live are those of the app and the principal that are not revoked, and whose times come after this second", async () => {
+  test("D-11: tokens of the app and the principal are live unless they are revoked or their times have passed", async () => {
     const { db } = await open([
       token("101", { scopes: ["a"] }),
       token("102", { expires_at: 1_001, data_access_expires_at: 1_001, user: BOB }),
@@ -81,7 +81,7 @@ onEachDatabase("stored tokens", (database) => {
     expect(await listLiveTokens(db.reader, APP, "social_user", SOCIAL, 1_000)).toEqual([{ type: "social_user", user: undefined, scopes: [] }]);
   });
 
-  test("a token is revoked with its copies, and keeps the time of its first revocation", async () => {
+  test("a token is revoked with its copies, and keeps the time of the first revocation", async () => {
     const { db, revoked } = await open(
       [token("101"), token("102"), token("103", { revoked_at: 5 })],
       [
@@ -96,7 +96,7 @@ onEachDatabase("stored tokens", (database) => {
     expect(await revoked()).toEqual({ 101: 9, 102: 0, 103: 5, 104: 9, 105: 7, 106: 0 });
   });
 
-  test("copies end with the second in which they expire; originals and copies of others stay", async () => {
+  test("copies are deleted when they expire; originals and others' copies stay", async () => {
     const { db, revoked } = await open(
       [token("101", { expires_at: 1 }), token("102")],
       [
@@ -109,7 +109,7 @@ onEachDatabase("stored tokens", (database) => {
     expect(Object.keys(await revoked())).toEqual(["101", "102", "104", "105"]);
   });
 
-  test("D-11: a role that ends revokes the tokens of that page and person", async () => {
+  test("D-11: losing a role revokes the tokens of that page and person", async () => {
     const { db, revoked } = await open([
       token("101"),
       token("102", { app: OTHER_APP }),
@@ -123,7 +123,7 @@ onEachDatabase("stored tokens", (database) => {
     expect(await revoked()).toEqual({ 101: 9, 102: 9, 103: 5, 104: 0, 105: 0, 106: 0, 107: 0 });
   });
 
-  test("D-11: the page tokens of a person who goes stay, revoked and without the person", async () => {
+  test("D-11: the page tokens of a deleted person stay, revoked and without the person", async () => {
     const { db, revoked } = await open([
       token("101"),
       token("102", { revoked_at: 5, page: OTHER_PAGE }),
@@ -136,7 +136,7 @@ onEachDatabase("stored tokens", (database) => {
     expect(await findTokenByHash(db.reader, "h104")).toMatchObject({ user: ADA });
   });
 
-  test("the tokens that name a node go with it, in whichever place they name it", async () => {
+  test("a node's deletion deletes the tokens that name it in any place", async () => {
     const tokens = [
       token("101", { app: OTHER_APP }),
       token("102", { user: BOB }),

@@ -25,7 +25,7 @@ describe("a request", () => {
     ["GET /application/custom_labels", "GET /application/custom_labels", undefined],
     ["GET /app", "GET /", undefined],
     ["GET /2001x/custom_labels", "GET /2001x/custom_labels", undefined],
-  ])("%s is of %s", (request, address, name) => {
+  ])("%s belongs to %s", (request, address, name) => {
     const [method = "", target = ""] = request.split(" ");
     const form = operationForm(registry, method, target);
     expect({ address: form.address, isNamed: name === undefined ? form.names.length > 0 : form.names.includes(name) }).toEqual({
@@ -53,7 +53,7 @@ describe("a server", () => {
       expect(message(() => httpAddress("first", address))).toStartWith("first: the address names a user or a password");
   });
 
-  test("has the key that is given with its control API, else that of the variable; one without the other is nothing", () => {
+  test("takes the given key with its control API, otherwise the variable's, and ignores one without the other", () => {
     const base = new URL("http://a/");
     variables({ PLAZA_CONTROL_KEY: undefined });
     expect(givenServer(base, undefined, undefined)).toEqual({ baseUrl: "http://a/" });
@@ -67,7 +67,7 @@ describe("a server", () => {
     expect(givenServer(base, undefined, undefined)).toEqual({ baseUrl: "http://a/" });
   });
 
-  test("listens, and has a control API that takes the key", async () => {
+  test("listens, and has a control API that accepts the key", async () => {
     const problemOf = (status: number) => {
       const { url } = controlStub(() => new Response("{}", { status }));
       return expectServer({ baseUrl: url, controlUrl: url, controlKey: "k" }, "first", "second-").then(
@@ -125,7 +125,7 @@ describe("a comparison", () => {
     return { code, ...streams };
   };
 
-  test("ends with 0 where nothing differs, and with 1 where something does", async () => {
+  test("exits with 0 if nothing differs, and with 1 if something does", async () => {
     const [one, other] = [server("one"), server("other")];
     expect(await run(one, other, { recording: recording(["/same", "/same"]) })).toEqual({ code: 0, out: "2 requests, 0 differences\n", err: "" });
     const { code, out } = await run(one, other, { recording: recording(["/v26.0/2001/personas", "/same"]) });
@@ -147,7 +147,7 @@ describe("a comparison", () => {
     expect(JSON.parse(json.out)).toMatchObject({ requests: 1, differences: [{ request: "GET /x", path: "body.name" }] });
   });
 
-  test("asks each server with its own secrets, one for all or by their names", async () => {
+  test("sends each server its own secrets, one for all or by their names", async () => {
     const [one, other] = [server("one"), server("other")];
     const places = [{ in: "query", name: "access_token", secret: "secret-1" }];
     const file = recording(["/same?access_token=…"], places);
@@ -178,7 +178,7 @@ describe("a comparison", () => {
   });
 });
 
-test("a comparison with a recording sends each body byte for byte, and names the requests whose status is not the recorded one", async () => {
+test("a comparison with a recording sends each body byte for byte, and names the requests whose status differs from the recorded one", async () => {
   const bodies: Buffer[] = [];
   const serve = () => {
     const server = Bun.serve({

@@ -12,21 +12,21 @@ const shownOf = (value: unknown): string | undefined => {
   return differencesOf(compared, [], { ids: new Map(), addresses: [] })[0]?.first;
 };
 
-test("a report shows 200 characters of a value, and an ellipsis where it had more", () => {
+test("a report shows 200 characters of a value, and an ellipsis if there are more", () => {
   // With the quotes of JSON.
   expect(shownOf("a".repeat(198))).toBe(`"${"a".repeat(198)}"`);
   expect(shownOf("a".repeat(199))).toBe(`"${"a".repeat(199)}…`);
   expect(shownOf("a".repeat(1_000))).toBe(`"${"a".repeat(199)}…`);
 });
 
-test("a request is named by up to three operations of its form, and by the form where there are none or more", () => {
+test("a request is named by up to three operations of its form, or by the form if there are none or more", () => {
   expect(formText({ address, names: [] })).toBe(address);
   expect(formText({ address, names: ["readPage"] })).toBe("readPage (GET /{id})");
   expect(formText({ address, names: ["readPage", "readUser", "readLabel"] })).toBe("readPage or readUser or readLabel (GET /{id})");
   expect(formText({ address, names: ["readPage", "readUser", "readLabel", "readApp"] })).toBe(address);
 });
 
-test("a token that each server has issued in its own second is the same; one that a server has not issued is not", () => {
+test("tokens that each server issued in its own second are equal; a token that one server did not issue is not", () => {
   const inspected = (data: object) => response({ data: { app_id: "1", ...data } });
   const pathsOf = (first: object, second: object): string[] => {
     const compared = { form: { address: "GET /debug_token", names: ["inspectToken"] }, request: "GET /debug_token" };

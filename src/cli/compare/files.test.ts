@@ -20,7 +20,7 @@ describe("rules", () => {
   const form = { address: "GET /{id}", names: ["readPage", "readUser"] };
   const found = (pattern: string, path: string): boolean => ruleFor([{ path: pattern, may_differ: "anything" }], form, path.split(".")) !== undefined;
 
-  test("speak of one place, of any one step, or of any number of them", () => {
+  test("apply to one place, to any one step, or to any number of steps", () => {
     for (const [pattern, path] of [
       ["status", "status"],
       ["body.data.*.id", "body.data.0.id"],
@@ -44,7 +44,7 @@ describe("rules", () => {
       expect({ pattern, path, found: found(pattern, path) }).toEqual({ pattern, path, found: false });
   });
 
-  test("are of every operation, of one by its name, or by its address; the last one counts", () => {
+  test("apply to every operation, or to one by its name or its address; the last matching rule counts", () => {
     const of = (...operations: (string | undefined)[]): number | undefined => {
       const rules = operations.map((operation): Rule => ({ ...(operation === undefined ? {} : { operation }), path: "status", may_differ: "value" }));
       const rule = ruleFor(rules, form, ["status"]);
@@ -58,7 +58,7 @@ describe("rules", () => {
     expect(ruleFor(ownRules, form, ["body", "0", "headers", "0", "value"])).toMatchObject({ may_differ: "anything" });
   });
 
-  test("are read from a list in YAML, and may differ in anything unless they say else", async () => {
+  test("are read from a list in YAML, and allow any difference unless they say otherwise", async () => {
     const text =
       "- path: status\n- {path: body.a, operation: readPage, may_differ: value}\n- {path: header, operation: 'GET /{id}/custom_labels'}\n- {path: body, operation: POST /other}\n";
     expect(await readRules(fileOf(text), registry)).toEqual([
@@ -102,7 +102,7 @@ describe("a recording", () => {
   const har = (log: unknown) => fileOf(JSON.stringify({ log }));
   const urlsIn = (path: string) => readHar(path).requests.map(({ url }) => url);
 
-  test("is of the server that is named, else of the one that it names, else of that of its first request", () => {
+  test("belongs to the named server, otherwise to the one in the file, otherwise to that of the first request", () => {
     const entries = [entry(), entry("http://base/x"), entry("http://up/x")];
     const path = har({ entries, _upstream: "http://up" });
     expect(readHar(path, "http://base").base).toBe("http://base");
@@ -125,13 +125,13 @@ describe("a recording", () => {
     expect(() => readHar(fileOf(text))).toThrow(problem);
   });
 
-  test("without a request to that server is refused, with the servers that it has requests to", () => {
+  test("without a request to that server is refused, and the error names the servers in it", () => {
     const path = har({ entries: [entry(), entry("http://b:2/x?y"), entry()] });
     expect(() => readHar(path, "http://a:11")).toThrow("has no request to http://a:11, but to http://a:1, http://b:2");
     expect(() => readHar(path, "http://b:2/")).not.toThrow();
   });
 
-  test("names a place of each secret whose value is not given", () => {
+  test("names a place of each secret that has no value", () => {
     const place = (secret: string, name: string) => ({ in: "query", name, secret }) as SecretPlace;
     const requests = [[place("secret-1", "a"), place("secret-2", "b")], [], [place("secret-1", "c")]].map(
       (secrets) => ({ secrets }) as unknown as RecordedRequest,
@@ -141,7 +141,7 @@ describe("a recording", () => {
     expect(missingSecrets(recording, new Map([["secret-1", "x"]]))).toEqual([place("secret-2", "b")]);
   });
 
-  test("can be read after each of its entries, and by its owner alone", () => {
+  test("can be read after each of its entries, and only by its owner", () => {
     const path = join(temporaryFolder(), "recorded.har");
     const file = new HarFile(path, "1.2.3", "http://up");
     const sizes = [file.size];
@@ -177,7 +177,7 @@ describe("a recording of another program", () => {
   const bodyOf = (postData: unknown, type?: string): string =>
     read({ postData, headers: type === undefined ? [] : [{ name: "Content-Type", value: type }] }).body.toString("latin1");
 
-  test("may begin with a byte order mark, and have null or nothing in place of an object", () => {
+  test("may begin with a byte order mark, and have null or nothing instead of an object", () => {
     expect(read({}, "\uFEFF").url).toBe("http://a/x");
     for (const nothing of [null, undefined]) {
       const request = read({ headers: nothing, postData: nothing, response: nothing });
@@ -191,7 +191,7 @@ describe("a recording of another program", () => {
     expect(read({ response: { status: 200, content: { text: "eyJhIjoxfQ==", encoding: "base64" } } }).responseText).toBe('{"a":1}');
   });
 
-  test("has headers as text or as numbers; one that cannot be sent is refused with its name", () => {
+  test("has headers as text or numbers, and is refused with the name of a header that cannot be sent", () => {
     const headers = [
       { name: "X-A", value: 5 },
       { name: ":path", value: "/x" },
@@ -215,11 +215,11 @@ describe("a recording of another program", () => {
     expect(() => read({ headers: [null] })).toThrow("log.entries[0].request.headers[0] cannot be sent: {}");
   });
 
-  test("has addresses with characters that are not sent as they are", () => {
+  test("has addresses with characters that must be encoded", () => {
     expect(read({ url: "http://a/ä b?c=%41\n#part" }).url).toBe("http://a/%C3%A4%20b?c=%41%0A");
   });
 
-  test("has the recorded body, whichever way it is written", () => {
+  test("has the recorded body, in any of the forms that HAR allows", () => {
     expect(bodyOf({ text: "ä" })).toBe(Buffer.from("ä").toString("latin1"));
     for (const name of ["encoding", "_encoding"]) {
       expect(bodyOf({ text: "eyJ0aXRsZSI6InA0In0=", [name]: "base64" })).toBe('{"title":"p4"}');
@@ -256,7 +256,7 @@ describe("a recording of another program", () => {
     ['has the file "f.png" without its content', { params: [{ name: "source", fileName: "f.png" }] }, PARTS],
     ["has params for multipart/form-data, and no boundary", { params: [{ name: "a", value: "1" }] }, "multipart/form-data"],
     ["has params and no text", { params: [{ name: "a", value: "1" }] }, "application/json"],
-  ])("with a body that nobody can send as it was is refused: %s", (problem, postData, type) => {
+  ])("with a body that cannot be sent unchanged is refused: %s", (problem, postData, type) => {
     expect(() => bodyOf(postData, type)).toThrow(`cannot be used: log.entries[0].request.postData ${problem}`);
   });
 });

@@ -42,7 +42,7 @@ async function recording(more: Readonly<Record<string, unknown>> = {}) {
   return { url: base, out, streams, post, end, entries, upstream };
 }
 
-test("an entry has all that other programs read of one: address, parameters, headers, body, times and sizes", async () => {
+test("an entry has everything that other programs read: address, parameters, headers, body, times and sizes", async () => {
   const { out, streams, post, end, entries, upstream, url } = await recording();
   expect(streams.out).toBe(`Plaza records into ${out}. Give your app ${url} in place of ${upstream}; Ctrl-C ends the recording.\n`);
   const fromMs = Date.now();
@@ -69,7 +69,7 @@ test("an entry has all that other programs read of one: address, parameters, hea
   expect(streams.out).toEndWith(`1 requests are in ${out}\n`);
 });
 
-test("a body is kept as text, as bytes where it has parts, and not at all where nobody knows what it holds; none has no place", async () => {
+test("a body is stored as text, or as bytes if it has parts; a body of unknown content is omitted", async () => {
   const { post, end, entries } = await recording();
   const bytes = Uint8Array.of(0xff, 0x00, 0xfe);
   const parts = (file: Uint8Array) =>
@@ -104,7 +104,7 @@ test("D-320: a body in gzip is kept as its text without its secrets, and not at 
   expect({ text: broken.request.postData.text, encodings }).toEqual({ text: "…", encodings: [false, true] });
 });
 
-test("secrets are taken out, with the places where they stood, the same one under the same name", async () => {
+test("secrets are removed, with a list of their places; equal secrets have the same name", async () => {
   const { post, end, entries, out } = await recording();
   await post("/v26.0/2001?access_token=secret-of-the-app", "name=1", {
     authorization: "Bearer secret-of-the-app",
@@ -120,7 +120,7 @@ test("secrets are taken out, with the places where they stood, the same one unde
   expect(statSync(out).mode & 0o777).toBe(0o600);
 });
 
-test("a recording that is larger than a gigabyte takes nothing more, which is said once; requests are served on", async () => {
+test("a recording of more than a gigabyte records nothing more and says so once; requests are still served", async () => {
   const { post, end, entries, streams, out } = await recording();
   let size = GIB;
   const own = Object.getOwnPropertyDescriptor(HarFile.prototype, "size") as PropertyDescriptor;
@@ -136,7 +136,7 @@ test("a recording that is larger than a gigabyte takes nothing more, which is sa
   expect(streams.out).toEndWith(`2 requests are in ${out}\n`);
 });
 
-test("a file that cannot be made, and an address or a port that is none, are wrong use and leave no port taken", async () => {
+test("a file that cannot be created, or a wrong address or port, is a usage error and leaves no port open", async () => {
   const streams = written();
   const free = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
   const port = Number(free.port);

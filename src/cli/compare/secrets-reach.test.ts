@@ -6,7 +6,7 @@ import { SecretNames, type Sent, secretPlaces, withoutSecrets, withSecrets } fro
 const TOKEN = "s3cret-token-1";
 const sentAs = (body: string, target = "/", headers: Sent["headers"] = []): Sent => ({ target, headers, body });
 
-test("a value of eight characters that was sent is taken out wherever it stands; a shorter one may stand there by chance", () => {
+test("a sent value of eight characters is removed everywhere; a shorter one may be a coincidence", () => {
   const shown = (value: string): string => {
     const names = new SecretNames();
     secretPlaces(sentAs(`access_token=${value}`), names);
@@ -16,7 +16,7 @@ test("a value of eight characters that was sent is taken out wherever it stands;
   expect(shown("1234567")).toBe("it said 1234567 to me");
 });
 
-test("the same value has the same name, each other one the next number", () => {
+test("equal values have the same name, and each new value gets the next number", () => {
   const names = new SecretNames();
   expect(["a", "b", "a", "c", "b"].map((value) => names.of(value))).toEqual(["secret-1", "secret-2", "secret-1", "secret-3", "secret-2"]);
 });
@@ -28,7 +28,7 @@ const nested = (depth: number, name = "code"): string => {
   return text;
 };
 
-test("texts in texts are looked into eight deep, in JSON and in forms", () => {
+test("JSON and forms are searched eight texts deep", () => {
   const placesOf = (body: string) => secretPlaces(sentAs(body), new SecretNames()).length;
   expect([0, 1, 8, 9].map((depth) => placesOf(nested(depth)))).toEqual([1, 1, 1, 0]);
   const form = (depth: number): string => (depth === 0 ? `code=${TOKEN}` : `inner=${encodeURIComponent(form(depth - 1))}`);
@@ -36,7 +36,7 @@ test("texts in texts are looked into eight deep, in JSON and in forms", () => {
 });
 
 describe("an address", () => {
-  test("loses what follows a second question mark as well, and a secret in its path", () => {
+  test("loses secrets after a second question mark, and in its path", () => {
     expect(withoutSecrets(sentAs("", `/x?a=1&code=${TOKEN}`)).target).toBe("/x?a=1&code=%E2%80%A6");
     for (const target of [`/x?a=1?access_token=${TOKEN}`, `/x?access_token=${TOKEN}?b=2`, `/x?a=https%3A%2F%2Fb%2F%3Fcode%3D${TOKEN}`])
       expect(withoutSecrets(sentAs("", target)).target).not.toContain(TOKEN);
@@ -44,7 +44,7 @@ describe("an address", () => {
     expect(withoutSecrets(sentAs("", "/x?")).target).toBe("/x?");
   });
 
-  test("in a text is searched behind its question mark, where it is an address", () => {
+  test("in a text is searched after its question mark", () => {
     const names = (body: string) => secretPlaces(sentAs(body), new SecretNames()).map(({ name }) => name);
     expect(names(`https://a/b?code=${TOKEN}&x=1`)).toEqual(["code"]);
     expect(names(`a=1&code=${TOKEN}?x`)).toEqual(["code"]);
@@ -54,7 +54,7 @@ describe("an address", () => {
   });
 });
 
-test("a value is put in where it was taken out, in the same place of the same kind, and nowhere else", () => {
+test("a value is restored only in the place and kind of place from which it was removed", () => {
   const sent = sentAs(`code=${TOKEN}-body`, `/x?code=${TOKEN}-query&pin=${TOKEN}-pin`, [
     ["authorization", `Bearer ${TOKEN}-header`],
     ["x-other", "…"],
@@ -77,12 +77,12 @@ test("a value is put in where it was taken out, in the same place of the same ki
   expect(withSecrets(sentAs("", "/x?"), [], () => "given").target).toBe("/x");
 });
 
-test("a text in which nothing is put stays byte for byte, spaces and order included", () => {
+test("a text without a restored value stays byte for byte, with spaces and order", () => {
   for (const body of ['{ "a": "b",\n "c": 1.0 }', "a=b+c&d=%41", '[ "x" ]', "{ no JSON"])
     expect(withSecrets(sentAs(body), [], () => "given").body).toBe(body);
 });
 
-test("an empty value is no secret, in JSON and in parts", () => {
+test("an empty value is not a secret, in JSON or in parts", () => {
   const headers: Sent["headers"] = [["content-type", "multipart/form-data; boundary=b"]];
   const part = (text: string) => `--b\r\nContent-Disposition: form-data; name="code"\r\n\r\n${text}\r\n--b--\r\n`;
   expect(secretPlaces(sentAs('{"code":""}'), new SecretNames())).toEqual([]);
@@ -94,7 +94,7 @@ test("an empty value is no secret, in JSON and in parts", () => {
   );
 });
 
-test("parts have quoted and bare names; what is no part stays, and so does what is not changed", () => {
+test("names of parts can be quoted or bare; other content and unchanged parts stay", () => {
   const headers: Sent["headers"] = [["Content-Type", "multipart/form-data; boundary=b"]];
   const body = [
     'preamble\r\n--b\r\nContent-Disposition: form-data; name="a \\" b"\r\n\r\none',
@@ -111,7 +111,7 @@ test("parts have quoted and bare names; what is no part stays, and so does what 
   expect(seen).toEqual(['a " b: one', "bare: two", "c: three"]);
 });
 
-test("nothing is kept of parts that nobody can take apart", () => {
+test("nothing is recorded of parts that cannot be parsed", () => {
   const headers: Sent["headers"] = [["Content-Type", "multipart/form-data; boundary=b"]];
   for (const body of [`--b\n\n${TOKEN}\n--b--`, `--b\r\nContent-Disposition: form-data\r\n\r\n${TOKEN}\r\n--b--`, TOKEN])
     expect(withoutSecrets(sentAs(body, "/", headers)).body).toBe("…");

@@ -13,7 +13,7 @@ const multipart = (parts: readonly (readonly [string, string])[], type = "multip
   body: `${parts.map(([name, text]) => `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${text}\r\n`).join("")}--b--\r\n`,
 });
 
-test("a part of a secret's name is taken out and put in again; every other byte stays", () => {
+test("a part with a secret's name is removed and restored; every other byte stays", () => {
   fc.assert(
     fc.property(anyBytes, anyBytes, fc.constantFrom("access_token", "x[appsecret_proof]"), (file, other, name) => {
       const sent = multipart([
@@ -30,12 +30,12 @@ test("a part of a secret's name is taken out and put in again; every other byte 
   );
 });
 
-test("a secret inside a part is taken out too", () => {
+test("a secret inside a part is removed, too", () => {
   const batch = JSON.stringify([{ method: "GET", relative_url: `me?access_token=${TOKEN}` }]);
   expect(withoutSecrets(multipart([["batch", batch]])).body).not.toContain(TOKEN);
 });
 
-test("nothing is kept of multipart without a boundary", () => {
+test("nothing is recorded of multipart without a boundary", () => {
   const sent = multipart([["access_token", TOKEN]], "multipart/form-data");
   expect(secretPlaces(sent, new SecretNames())).toEqual([]);
   expect(withoutSecrets(sent).body).toBe("…");
@@ -48,7 +48,7 @@ const sentAs = (body: string, target = "/", type = "application/x-www-form-urlen
 });
 const OTHER = "0ther-token-22";
 
-test("secrets of the requests in a batch, in a form in it and in addresses are taken out, and each is put in again where it was", () => {
+test("secrets in a batch's requests, in its forms and in addresses are removed, and restored in their places", () => {
   const batch = JSON.stringify([
     { method: "GET", relative_url: `me?access_token=${TOKEN}&fields=id`, access_token: OTHER },
     { method: "POST", relative_url: `v26.0/2001/x?oauth_token=${OTHER}`, body: `access_token=${TOKEN}&name=a%26b` },
@@ -73,7 +73,7 @@ test("secrets of the requests in a batch, in a form in it and in addresses are t
   }
 });
 
-test("a token of another scheme keeps its scheme; of a cookie and of Basic nothing stays", () => {
+test("a token of another scheme keeps its scheme; cookies and Basic are removed completely", () => {
   const headers: Sent["headers"] = [
     ["Authorization", `OAuth ${TOKEN}`],
     ["authorization", `Bearer ${TOKEN}`],
@@ -92,7 +92,7 @@ test("a token of another scheme keeps its scheme; of a cookie and of Basic nothi
   expect(withSecrets(shown, places, (secret) => values.get(secret))).toEqual(sent);
 });
 
-test("a secret that was sent is taken out wherever else it stands: in a path, a message, a field of another name, encoded", () => {
+test("a sent secret is removed everywhere else: in a path, a message, a field of another name, encoded", () => {
   const names = new SecretNames();
   secretPlaces(sentAs("", `/me?access_token=${encodeURIComponent("100|s3cret/x=")}&verify_token=short`), names);
   const hidden = (body: string, target = "/") => withoutSecrets(sentAs(body, target, "text/plain"), names.hide);
@@ -105,7 +105,7 @@ test("a secret that was sent is taken out wherever else it stands: in a path, a 
 });
 
 test.each(["code", "pin", "api_key", "apiKey", "signed_request", "session_key", "passphrase", "assertion"])(
-  "what other servers call a secret is taken out as well, and put in again: %s",
+  "secrets under other servers' names are removed and restored, too: %s",
   (name) => {
     for (const sent of [
       sentAs(`${name}=${TOKEN}&name=vip`, `/v26.0/oauth?${name}=${TOKEN}&fields=id`),
@@ -123,7 +123,7 @@ test.each(["code", "pin", "api_key", "apiKey", "signed_request", "session_key", 
   },
 );
 
-test("the code of an error is no secret, nor is a name that only begins like one", () => {
+test("an error code is not a secret, and neither is a name that only begins like one", () => {
   const body = JSON.stringify({ error: { code: 190, message: "expired" }, codes: "a", pinned: "b", country_code: "DE" });
   expect(withoutSecrets(sentAs(body, "/?country_code=DE", "application/json"))).toEqual(sentAs(body, "/?country_code=DE", "application/json"));
 });

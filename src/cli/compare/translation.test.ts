@@ -15,7 +15,7 @@ const betweenBodies = (first: unknown, second: unknown, ...more: [rules?: readon
   between(response(JSON.stringify(first)), response(JSON.stringify(second)), ...more);
 
 describe("two responses differ", () => {
-  test("in their status, in headers that say something of the interface, and in no others", () => {
+  test("in their status, or in headers that belong to the interface, and in no others", () => {
     const headers = (value: string) =>
       new Map(
         ["content-type", "www-authenticate", "x-ad-api-version-warning", "deprecation", "retry-after", "allow", "date", "etag", "server"].map(
@@ -45,7 +45,7 @@ describe("two responses differ", () => {
     expect(betweenBodies(first, second)).toEqual(differences);
   });
 
-  test("not where a rule says so: a value that both or neither have, or anything at all", () => {
+  test("not if a rule allows it: a value that must be on both sides or neither, or any difference", () => {
     const rules: Rule[] = [
       { path: "body.value", may_differ: "value" },
       { path: "body.any", may_differ: "anything" },
@@ -55,7 +55,7 @@ describe("two responses differ", () => {
     expect(betweenBodies({}, { value: 2 }, rules)).toEqual(["body.value: nothing | 2"]);
   });
 
-  test("not in ids and addresses that the second server has its own of, as values, as keys, and in texts", () => {
+  test("not in ids and addresses of the second server's own, as values, as keys, or in texts", () => {
     const translation: Translation = { ids: new Map([["77", "5"]]), addresses: [["http://second", "http://first"]] };
     const first = { id: "5", 5: ["http://first/v26.0/5?after=5"], other: 77, none: null };
     const second = { id: "77", 77: ["http://second/v26.0/77?after=77"], other: 77, none: null };
@@ -65,7 +65,7 @@ describe("two responses differ", () => {
   });
 });
 
-test("a body is JSON, text where it is none, and nothing where it is empty; the bodies in a batch are read as well", () => {
+test("a body is JSON, or text, or absent if it is empty; bodies in a batch are read, too", () => {
   expect(bodyOf("")).toBeUndefined();
   expect(bodyOf("text")).toBe("text");
   expect(bodyOf('{"a":1}')).toEqual({ a: 1 });
@@ -79,7 +79,7 @@ test("a body is JSON, text where it is none, and nothing where it is empty; the 
   for (const list of ['[{"body":"5"},{"id":"5"}]', '[{"body":"5"},5]']) expect(bodyOf(list)).toEqual(JSON.parse(list));
 });
 
-test("whole numbers of a text are translated, where there is an id for them", () => {
+test("whole numbers in a text are translated if there is an id for them", () => {
   const ids = new Map([["12", "a"]]);
   expect(translatedText("12 x12y 123 0.12", ids)).toBe("a xay 123 0.a");
   expect(translatedText("12", new Map())).toBe("12");
@@ -92,7 +92,7 @@ describe("ids are learnt", () => {
     return Object.fromEntries(ids);
   };
 
-  test("from the responses to creations alone, at any depth, where both sides have one", () => {
+  test("only from the responses to creations, at any depth, if both sides have one", () => {
     const [known, own] = [
       { id: "1", page_id: "2", list: [{ id: "3" }], name: "4", upload: { session_id: "5" } },
       { id: "11", page_id: "12", list: [{ id: "13" }], name: "14", upload: { session_id: "15" } },
@@ -103,7 +103,7 @@ describe("ids are learnt", () => {
     expect(learnt("POST", undefined, { id: "1" })).toEqual({});
   });
 
-  test("where they look like ids: up to 19 digits, of which the first is no zero", () => {
+  test("if they look like ids: up to 19 digits without a leading zero", () => {
     const nineteen = "1".repeat(19);
     expect(learnt("POST", { id: nineteen }, { id: "2" })).toEqual({ [nineteen]: "2" });
     for (const none of [`${nineteen}1`, "01", "0", "", "1a", "a1", 5]) {
@@ -113,7 +113,7 @@ describe("ids are learnt", () => {
   });
 });
 
-test("cursors are learnt from the same places of both responses", () => {
+test("cursors are learnt from the same places in both responses", () => {
   const learnt = (known: unknown, own: unknown) => {
     const cursors = new Map<string, string>();
     learnCursors(known, own, cursors);

@@ -23,7 +23,7 @@ function small(): Command {
   return plaza;
 }
 
-test("the words of a command are its visible commands, its options with what they take, and its first argument", () => {
+test("the words of a command are its visible commands, its options with their kinds of values, and its first argument", () => {
   const option = (flag: string, description: string, value?: unknown) => ({ flag, description, value });
   const nothing = { commands: [], options: [], argument: undefined };
   expect(commandWords(small(), { event: ["messages"] })).toEqual([
@@ -58,7 +58,7 @@ test("the words of a command are its visible commands, its options with what the
 });
 
 describe("the script of", () => {
-  test("bash offers values behind an option that takes one, else commands, options and arguments", () => {
+  test("bash offers values after an option that takes one, otherwise commands, options and arguments", () => {
     const script = completionScript("bash", small());
     expect(script).toContain("      ' send' | ' world' | ' world new' | ' world make' | ' world drop') at=");
     expect(script).toContain(`    ' send')
@@ -85,7 +85,7 @@ describe("the script of", () => {
     expect(script).toContain("    '')\n      case $before in\n\n        *) words='send world' ;;\n");
   });
 
-  test("zsh says what each word is, with the colons and quotes of its text", () => {
+  test("zsh describes each word, with the colons and quotes of its text", () => {
     const script = completionScript("zsh", small());
     expect(script).toContain("      (' send' | ' world' | ' world new' | ' world make' | ' world drop') at=");
     expect(script).toContain(`    (' send')
@@ -106,7 +106,7 @@ describe("the script of", () => {
     expect(script).toContain("      found=(\n        'big'\n        'small'\n      ) ;;\n");
   });
 
-  test("fish has a line for each word, at the command that it belongs to", () => {
+  test("fish has a line for each word, at the command to which it belongs", () => {
     const lines = completionScript("fish", small()).split("\n");
     const at = (path: string) => `complete -c plaza -n '__plaza_at \\'${path}\\''`;
     expect(lines.filter((line) => line.startsWith("complete -c plaza -n") && !line.includes("' world make'"))).toEqual(

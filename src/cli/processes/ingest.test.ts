@@ -83,15 +83,15 @@ async function listening(config: IngestConfig) {
   return { ...port, ended };
 }
 
-describe("it is started only by the server", () => {
-  test("and says so to anybody else", async () => {
+describe("only the server starts it", () => {
+  test("and it says so to anybody else", async () => {
     set({ send: undefined });
     const streams = written();
     expect(await ingest()).toBe(1);
     expect(streams.err).toBe("plaza: ingest is started only by `plaza start`\n");
   });
 
-  test("and ends where that one has ended meanwhile, or ends later", async () => {
+  test("and it ends when the server has ended, before or after", async () => {
     set({ connected: false });
     expect(await ingest()).toBe(1);
     channel.emit("disconnect");
@@ -99,7 +99,7 @@ describe("it is started only by the server", () => {
   });
 });
 
-test("it listens as it is configured, and has 256 connections more than streams, for who has shown no key yet", async () => {
+test("it listens as configured, and accepts 256 connections more than streams, for peers without a key", async () => {
   const config = configOf({ port: 1_935 });
   const { made } = await listening(config);
   const { hostname, port, recordings, secure, limits } = made.options;
@@ -112,7 +112,7 @@ test("it listens as it is configured, and has 256 connections more than streams,
   expect(ends).toEqual([]);
 });
 
-test("each question has a response of its own, whatever their order; one to no question is nobody's", async () => {
+test("each question gets its own response in any order, and a response without a question is ignored", async () => {
   const { made } = await listening(configOf());
   const { gate } = made.options;
   const size = { width: 640, height: 360 };
@@ -133,7 +133,7 @@ test("each question has a response of its own, whatever their order; one to no q
   expect(sent).toEqual([{ kind: "end", feed, ending: "lost" }]);
 });
 
-test("feeds that may not go on are dropped, and those that send are reported", async () => {
+test("feeds that may not continue are dropped, and sending feeds are reported", async () => {
   const { made, dropped } = await listening(configOf());
   const feeds = [{ world: "default", video: "5301", session: 1 }];
   channel.emit("message", { kind: "drop", feeds });
@@ -143,7 +143,7 @@ test("feeds that may not go on are dropped, and those that send are reported", a
   expect(sent).toEqual([{ kind: "report", feeds: [], connections }]);
 });
 
-test("a certificate whose files have changed is taken; one that cannot be read leaves the one before", async () => {
+test("a renewed certificate is used; if it cannot be read, the old one stays", async () => {
   const folder = temporaryFolder();
   const [cert, key] = [join(folder, "cert.pem"), join(folder, "key.pem")];
   writeFileSync(cert, receiverCertificate);
@@ -166,14 +166,14 @@ test("a certificate whose files have changed is taken; one that cannot be read l
   await ended;
 });
 
-test("asked to end, it ends what it takes, and exits when that and its log are complete", async () => {
+test("when it is asked to end, it stops its connections, and exits when its log is complete", async () => {
   const { ended } = await listening(configOf());
   channel.emit("message", { kind: "stop" });
   await ended;
   expect(ends).toEqual(["stopped", "logged", 0]);
 });
 
-test("where it cannot listen it tells the server why, and its end is a failure", async () => {
+test("if it cannot listen, it reports the reason to the server and exits with a failure", async () => {
   const spy = spyOn(rtmp, "RtmpPort").mockImplementation(function none() {
     throw new Error("the port is taken");
   } as never);

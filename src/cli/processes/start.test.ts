@@ -80,12 +80,12 @@ async function started(flags: Readonly<Record<string, unknown>>) {
 }
 
 describe("it prints", () => {
-  test("one line of JSON where that is asked", async () => {
+  test("one line of JSON if asked to", async () => {
     const { streams } = await started({ json: true });
     expect(streams.out).toBe(`${JSON.stringify(READY)}\n`);
   });
 
-  test("what a person needs in a sandbox, and nothing where it is none", async () => {
+  test("a person's first steps in a sandbox, and nothing otherwise", async () => {
     const sandbox = await started({ json: false, callback: "http://r/" });
     ask("the control API");
     await sandbox.code;
@@ -98,7 +98,7 @@ describe("it prints", () => {
   });
 });
 
-test("it ends when it is asked to, by a signal or by its API, once the server has stopped and its log is complete", async () => {
+test("a signal or its API ends it, after the server has stopped and its log is complete", async () => {
   const asked = await started({});
   expect(steps).toEqual(["one process"]);
   ask("the control API");
@@ -110,7 +110,7 @@ test("it ends when it is asked to, by a signal or by its API, once the server ha
   expect(await signalled.code).toBe(0);
 });
 
-test("the log is as the options say, names where the server is reached and which variables nothing reads, and never the key", async () => {
+test("the log follows the options, names the server's addresses and unused variables, and never the key", async () => {
   variables({ PLAZA_PROT: "1" });
   const { code } = await started({ log_level: "debug", pretty: true });
   ask("the control API");
@@ -129,12 +129,12 @@ test("the log is as the options say, names where the server is reached and which
   expect(own.listenerCount("unhandledRejection")).toBe(1);
 });
 
-test("several processes serve where more than one is asked for", async () => {
+test("several processes serve if more than one is requested", async () => {
   await started({ data: "postgres://127.0.0.1:1/none", workers: 2 });
   expect(steps).toEqual(["several processes"]);
 });
 
-test("the end of the launcher ends it as a signal does; without a launcher nothing is listened for", async () => {
+test("the launcher's end ends it as a signal does; without a launcher it waits for no end", async () => {
   await started({});
   expect(own.listenerCount("disconnect")).toBe(0);
   Object.assign(process, { send: () => true });
@@ -143,7 +143,7 @@ test("the end of the launcher ends it as a signal does; without a launcher nothi
   expect(steps.at(-1)).toBe("SIGTERM to true");
 });
 
-test("what is wrong with an option is said in one line, and nothing is started", async () => {
+test("a wrong option is reported in one line, and nothing starts", async () => {
   const streams = written();
   expect(await start({ ...forTests, port: "many" })).toBe(2);
   expect(streams.out).toBe("");
@@ -151,7 +151,7 @@ test("what is wrong with an option is said in one line, and nothing is started",
   expect(steps).toEqual(["logged", "exit 2"]);
 });
 
-test("a failure that is nobody's wrong use ends it with another code", async () => {
+test("an unexpected failure exits with another code", async () => {
   const spy = spyOn(main, "startPlaza").mockImplementation(() => Promise.reject(Object.assign(new Error("no"), { name: "MigrationFailed" })));
   afterThisTest(() => spy.mockRestore());
   const streams = written();

@@ -95,8 +95,8 @@ async function serving() {
   return { ended, ask, reported };
 }
 
-describe("it is started only by the first process", () => {
-  test("and says so to anybody else", async () => {
+describe("only the first process starts it", () => {
+  test("and it says so to anybody else", async () => {
     set({ send: undefined });
     const streams = written();
     expect(await work()).toBe(1);
@@ -104,7 +104,7 @@ describe("it is started only by the first process", () => {
     expect(exits).toEqual([]);
   });
 
-  test("and ends where that one has ended meanwhile, or ends later", async () => {
+  test("and it ends when the first process has ended, before or after", async () => {
     set({ connected: false });
     expect(await work()).toBe(1);
     expect(exits).toEqual([]);
@@ -113,7 +113,7 @@ describe("it is started only by the first process", () => {
   });
 });
 
-test("the keys travel as text, none stands in the configuration beside them, and what serves has them as they were", async () => {
+test("the keys are sent as text and not in the configuration, and the worker has them unchanged", async () => {
   const [key, further] = [new Uint8Array(32).fill(255), new Uint8Array(32).fill(7)];
   const sealed = sealedConfig({ ...configAt(0), secret_key: key, further_secret_keys: [further] });
   const texts = [key, further].map((bytes) => Buffer.from(bytes).toString("base64"));
@@ -140,7 +140,7 @@ test("the keys travel as text, none stands in the configuration beside them, and
   expect(parts).toEqual(["graph", "graph"]);
 });
 
-test("it says that it is ready when it serves, then ten times a second what is new; a terminal's signal does not end it", async () => {
+test("it reports that it serves, then news ten times a second; a terminal's signal does not end it", async () => {
   const { ended, ask, reported } = await serving();
   expect(sent).toEqual([{ kind: "ready" }]);
   // A failure that nobody waits for ends no request.
@@ -158,7 +158,7 @@ test("it says that it is ready when it serves, then ten times a second what is n
   await ended;
 });
 
-test("asked to end, it reports what is left, ends what it serves, and exits", async () => {
+test("when it is asked to end, it sends its last report, stops serving, and exits", async () => {
   const { ended, ask } = await serving();
   await ask();
   sent = [];
@@ -172,7 +172,7 @@ test("asked to end, it reports what is left, ends what it serves, and exits", as
   await expect(ask()).rejects.toThrow("ECONNREFUSED");
 });
 
-test("where it cannot serve its end is a failure", async () => {
+test("if it cannot serve, it exits with a failure", async () => {
   const other = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
   afterThisTest(() => other.stop(true));
   const ended = work();

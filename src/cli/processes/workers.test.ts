@@ -97,7 +97,7 @@ async function running(count: number) {
 const kindsTo = ({ sent }: LoneWorker): string[] => sent.map(({ kind }) => kind);
 
 describe("the start", () => {
-  test("waits for every worker, each of which gets port and keys over its channel alone", async () => {
+  test("waits for every worker, each of which gets port and keys over its own channel", async () => {
     const secret_key = new Uint8Array(32).fill(255);
     const { starting } = begin(2, { secret_key, rtmp_port: "off" });
     let isStarted = false;
@@ -123,7 +123,7 @@ describe("the start", () => {
   test.each<[ending: [code: number | null, signal: string | null], text: string]>([
     [[3, null], "exit code 3"],
     [[null, "SIGKILL"], "SIGKILL"],
-  ])("is a failure where a worker ends before it serves, with %p, and leaves neither workers nor ports", async (ending, text) => {
+  ])("fails if a worker ends before it serves, with %p, and leaves no workers or ports", async (ending, text) => {
     const { starting } = begin(2, { control_port: 0 });
     const failed = starting.catch((error: Error) => error.message);
     await until(() => workers.length === 2);
@@ -138,7 +138,7 @@ describe("the start", () => {
     await Bun.serve({ port: Number(port), hostname: "127.0.0.1", fetch: () => new Response() }).stop(true);
   });
 
-  test("is a failure where a worker cannot be started, or the port is another's", async () => {
+  test("fails if a worker cannot be started, or another program has the port", async () => {
     const { starting } = begin(1);
     const failed = starting.catch((error: Error) => error.message);
     await until(() => workers.length === 1);
@@ -154,7 +154,7 @@ describe("the start", () => {
 });
 
 describe("a worker that ends", () => {
-  test("is replaced at once where it has served for five seconds, else after a second", async () => {
+  test("is replaced at once if it has served for five seconds, otherwise after a second", async () => {
     const { lines } = await running(1);
     const [first] = workers as [LoneWorker];
     passedMs += 5_000;
@@ -172,7 +172,7 @@ describe("a worker that ends", () => {
     expect(kindsTo(workers[2] as LoneWorker)).toEqual(["config"]);
   });
 
-  test("is tried again each second while none can be started, and is started once", async () => {
+  test("is retried each second while no worker can be started, and starts once", async () => {
     const { lines } = await running(1);
     passedMs += 60_000;
     workers[0]?.exit(1);
@@ -189,7 +189,7 @@ describe("a worker that ends", () => {
     expect([workers.length, pauses.length]).toEqual([4, 2]);
   });
 
-  test("is not replaced once the server ends, also where its time to start has come only then", async () => {
+  test("is not replaced after the server began to end, even if its time comes only then", async () => {
     const { lines, stop } = await running(2);
     const [first, second] = workers as [LoneWorker, LoneWorker];
     first.exit(1);
@@ -205,7 +205,7 @@ describe("a worker that ends", () => {
 });
 
 describe("the end", () => {
-  test("is asked of each worker that can hear of it, and waits until all have ended", async () => {
+  test("is requested from each reachable worker, and waits until all have ended", async () => {
     const { stop } = await running(2);
     const [first, second] = workers as [LoneWorker, LoneWorker];
     second.hasChannel = false;
@@ -222,7 +222,7 @@ describe("the end", () => {
     expect([first.kills, second.kills]).toEqual([[], []]);
   });
 
-  test("kills what has not ended a second after the time that running requests have", async () => {
+  test("kills workers that have not ended a second after the limit for running requests", async () => {
     const { stop } = await running(2);
     const [first, second] = workers as [LoneWorker, LoneWorker];
     const stopped = stop();
@@ -245,7 +245,7 @@ describe("what workers have served", () => {
     ...{ time: 1_795_000_000_000, duration_ms: 1, app: undefined, request_body: "", response_body: "{}" },
   });
 
-  test("counts together, the last report of each, and goes on counting when one has ended; what runs in it has ended with it", async () => {
+  test("sums the last reports of all workers, and keeps those of ended ones; their running requests have ended, too", async () => {
     const { control } = await running(2);
     const [first, second] = workers as [LoneWorker, LoneWorker];
     const counted = async () => {
@@ -273,7 +273,7 @@ describe("what workers have served", () => {
     expect(await counted()).toEqual([9, 2, 3]);
   });
 
-  test("is shown in its world; a world that is gone keeps nothing of it, and what cannot be shown is logged", async () => {
+  test("is shown in its world; a deleted world keeps nothing, and a problem is logged", async () => {
     const { plaza, lines, control } = await running(1);
     const [worker] = workers as [LoneWorker];
     const seenIn = (world: string, ...ids: string[]) => ({ world, requests: ids.map(entry), appEvents: [] });

@@ -16,7 +16,7 @@ const get = (path: string): Asked => ({ method: "GET", path });
 const remove = (path: string): Asked => ({ method: "DELETE", path });
 const post = (path: string, body?: unknown): Asked => ({ method: "POST", path, ...(body === undefined ? {} : { body }) });
 
-describe("a command asks", () => {
+describe("a command sends", () => {
   test.each<[line: string, asked: Asked]>([
     ["token mint --type app --app 1001", post(`${WORLD}/tokens`, { type: "app", app: "1001" })],
     [
@@ -111,7 +111,7 @@ describe("a command asks", () => {
     expect(stub.headers[0]?.get("authorization")).toBe(`Bearer ${stub.key}`);
   });
 
-  test("for a world with the text of its file, and imports one as text whose progress it wants to know", async () => {
+  test("for a world with the text of its file, and imports a file as text with progress", async () => {
     const stub = controlStub(() => ({ pages: 1 }));
     const streams = written();
     const file = join(temporaryFolder(), "world.yaml");
@@ -127,7 +127,7 @@ describe("a command asks", () => {
     expect(streams).toEqual({ out: '{\n  "pages": 1\n}\n'.repeat(2), err: "" });
   });
 
-  test("nothing where its file is empty or cannot be read", async () => {
+  test("nothing if its file is empty or cannot be read", async () => {
     const stub = controlStub();
     const streams = written();
     const file = join(temporaryFolder(), "empty.yaml");
@@ -142,7 +142,7 @@ describe("a command asks", () => {
     expect(stub.asked).toEqual([]);
   });
 
-  test("as often as it is given ids, and ends with what the control API refuses", async () => {
+  test("once for each id, and ends with the first refusal of the control API", async () => {
     const stub = controlStub(({ path }) =>
       path.endsWith("3/replay") ? Response.json({ error: { message: "there is no 3" } }, { status: 404 }) : {},
     );
@@ -196,7 +196,7 @@ describe("the program", () => {
     path.split(" ").reduce((command, name) => command.commands.find((one) => one.name() === name) as Command, program(declared));
   const optionOf = (path: string, flag: string) => commandAt(path).options.find(({ long }) => long === flag);
 
-  test("has these commands, and shows all but the one that only it starts itself", () => {
+  test("has these commands, and hides the one that only it starts", () => {
     const made = new Set(groups.flatMap(([group, { commands }]) => [group, ...Object.keys(commands).map((name) => `${group} ${name}`)]));
     const pathsBelow = (command: Command, path = ""): string[] =>
       command.commands.flatMap((one) => [`${path}${one.name()}`, ...pathsBelow(one, `${path}${one.name()} `)]);
@@ -212,7 +212,7 @@ describe("the program", () => {
     expect(program({ routes }).helpInformation()).not.toContain("worker");
   });
 
-  test("says the default of an option that takes a simple value, and of no other", () => {
+  test("shows the default of options with a simple value only", () => {
     expect(optionOf("start", "--control-port")?.description).toEndWith(" (default: 4001)");
     // A switch, one without a default, and a list.
     for (const flag of ["--pretty", "--tls-key", "--surface-hosts"]) expect(optionOf("start", flag)?.description).not.toContain("(default: ");
@@ -220,7 +220,7 @@ describe("the program", () => {
     expect(optionOf("exec", "--host")?.description).toEndWith(" (default: 127.0.0.1)");
   });
 
-  test("has the opposite of a switch where there is one, takes an option again where it may stand several times, and no secret at all", () => {
+  test("has the opposite of a switch if there is one, accepts repeatable options, and has no option for a secret", () => {
     const flags = commandAt("start").options.map(({ long }) => long);
     expect(flags).toEqual(expect.arrayContaining(["--sandbox", "--no-sandbox", "--pretty"]));
     expect(flags).not.toContain("--no-port");
@@ -232,7 +232,7 @@ describe("the program", () => {
     expect(start.opts()).toMatchObject({ allowCallback: ["a", "b"], port: "6" });
   });
 
-  test("lists the secrets, which are variables alone, in the help of start", () => {
+  test("lists the secrets, which can only be variables, in the help of start", () => {
     const streams = written();
     commandAt("start").outputHelp();
     expect(streams.out).toContain("\n  PLAZA_CONTROL_KEY  ");

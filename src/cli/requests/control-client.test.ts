@@ -25,7 +25,7 @@ const shortOf = async (given: Readonly<Record<string, unknown>>) => {
 };
 
 describe("the server is", () => {
-  test("the one that is named, then that of the data on the command line, then that of a variable, then that of the usual data", async () => {
+  test("the named one, then that of the data on the command line, then that of a variable, then that of the default data", async () => {
     const data = dataOfServer();
     expect(await shortOf({ data, control_url: "http://named:2" })).toBe("http://named:2 key-of-the-folder");
     variables({ PLAZA_CONTROL_URL: "http://variable:3" });
@@ -41,7 +41,7 @@ describe("the server is", () => {
     expect(await shortOf({ data: temporaryFolder() })).toBeUndefined();
   });
 
-  test("asked with the key that is named, then that of a variable, then that of the folder; without one nothing is asked", async () => {
+  test("asked with the given key, then the variable's, then the folder's; without a key nothing is sent", async () => {
     const data = dataOfServer();
     variables({ PLAZA_CONTROL_KEY: "key-of-the-variable" });
     expect(await shortOf({ data, control_key: "key-that-is-named" })).toBe("http://folder:1 key-that-is-named");
@@ -55,12 +55,12 @@ describe("the server is", () => {
     expect(shortOf({ data, control_url: 5 })).rejects.toThrow('--control-url: "5" is not an address');
   });
 
-  test("named with or without /v1, and with slashes at its end", async () => {
+  test("named with or without /v1 and final slashes", async () => {
     for (const control_url of ["http://h:1", "http://h:1/", "http://h:1/v1", "http://h:1/v1//"])
       expect(await shortOf({ control_url, control_key: "k" })).toBe("http://h:1 k");
   });
 
-  test("trusted under any name where its folder names it, and only under its own where a person does", async () => {
+  test("trusted under any name if its folder names it, and only under its own if a person does", async () => {
     const data = dataOfServer();
     const check = async (given: object) => (await findServerAddress({ data, ...given }))?.connection.tls?.checkServerIdentity;
     expect((await check({}))?.("elsewhere", {} as never)).toBeUndefined();
@@ -68,7 +68,7 @@ describe("the server is", () => {
     expect(await check({ control_url: "https://named:2" })).toBeUndefined();
   });
 
-  test("at the usual port where nothing says else; a folder without one says that there is none", async () => {
+  test("at the default port if nothing else is known; a folder without a server is reported", async () => {
     const data = temporaryFolder();
     expect(await serverAddress({ data: ":memory:", control_key: "k" })).toMatchObject({ url: "http://127.0.0.1:4001", key: "k" });
     expect(await serverAddress({ data: dataOfServer() })).toMatchObject({ url: "http://folder:1" });
@@ -81,7 +81,7 @@ describe("the server is", () => {
 });
 
 describe("a request", () => {
-  test("is of the world unless it begins with a slash, and has a type where it has a body", async () => {
+  test("is for the world unless it begins with a slash, and has a content type if it has a body", async () => {
     const stub = controlStub();
     const control = await controlRequests({ ...stub.given, world_name: "a/b" });
     await control.request("POST", "clock/advance", { seconds: 1 });
@@ -100,7 +100,7 @@ describe("a request", () => {
     expect((await controlRequests(unnamed)).world).toBe("/v1/worlds/default");
   });
 
-  test("that is refused says why, as far as the server does", async () => {
+  test("that is refused prints the server's reason", async () => {
     const refusal = (response: Response) => {
       const { given } = controlStub(() => response);
       return controlRequests(given).then((control) => control.request("GET", "clock"));
@@ -125,21 +125,21 @@ describe("a command", () => {
     return { code, said: streams.err };
   };
 
-  test("says in one line what is refused, what was called wrongly, and that nobody listens", async () => {
+  test("reports in one line a refusal, a usage error, and that nobody listens", async () => {
     expect(await run({}, new ControlRefusal("no"))).toEqual({ code: 1, said: "plaza: no\n" });
     expect(await run({})).toEqual({ code: 2, said: "plaza: --control-url: no server listens at http://127.0.0.1:1\n" });
     expect(await run({ control_url: "x" })).toEqual({ code: 2, said: 'plaza: --control-url: "x" is not an address\n' });
     expect(run({}, new TypeError("a mistake of the program"))).rejects.toThrow("a mistake of the program");
   });
 
-  test("says which variable is nearly one of its own", async () => {
+  test("names variables that are nearly its own", async () => {
     variables({ PLAZA_CONTROL_KYE: "1" });
     expect((await run({}, new ControlRefusal("no"))).said).toBe(
       "plaza: nothing reads the variable PLAZA_CONTROL_KYE; did you mean PLAZA_CONTROL_KEY?\nplaza: no\n",
     );
   });
 
-  test("that can do without a server hears that there is none", async () => {
+  test("that works without a server learns that there is none", async () => {
     written();
     const asked = (data: string, ifNone?: () => number) => withServer({ data, control_key: "k" }, async () => 5, ifNone);
     expect(await asked(temporaryFolder(), () => 7)).toBe(7);

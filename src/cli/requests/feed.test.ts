@@ -20,7 +20,7 @@ const fileOf = (text: string): string => {
   return file;
 };
 
-test("the whole file, byte for byte, and then it asks until the server has read it", async () => {
+test("sends the whole file, byte for byte, and then asks until the server has read it", async () => {
   const stub = feed("running", "running", "done");
   const streams = written();
   // Longer than one piece, and no multiple of it.
@@ -35,7 +35,7 @@ test("the whole file, byte for byte, and then it asks until the server has read 
   expect(streams).toEqual({ out: `${JSON.stringify({ n: 3, rows: 1_000, status: "done" }, undefined, 2)}\n`, err: "" });
 });
 
-test("a feed that the server could not read is a failure, whose report is printed", async () => {
+test("a feed that the server could not read is a failure, and its report is printed", async () => {
   const stub = feed("failed");
   const streams = written();
   expect(await uploadFeed(fileOf("id\n"), { ...stub.given, world_name: "a/b", feed: "8/1" })).toBe(1);
@@ -43,7 +43,7 @@ test("a feed that the server could not read is a failure, whose report is printe
   expect(streams.out).toContain('"status": "failed"');
 });
 
-test("a file that is not there, and a feed that is not, are one line", async () => {
+test("a missing file or feed is reported in one line", async () => {
   const streams = written();
   const missing = feed("done");
   expect(await uploadFeed("nowhere.csv", { ...missing.given, feed: "1" })).toBe(2);

@@ -12,7 +12,7 @@ const server = (state: string, embeddable: boolean) =>
 const askedOf = ({ asked }: ReturnType<typeof server>) => asked.map(({ method, path }) => `${method} ${path}`);
 const VIDEO = "/v1/worlds/default/live-videos/5301";
 
-test("what is not published is published, and the player's address is said where it is open", async () => {
+test("an unpublished video is published, and the player's address is printed if it is open", async () => {
   const stub = server("unpublished", true);
   const streams = written();
   expect(await playTestClip("5301", { ...stub.given, world_name: "default" })).toBe(0);
@@ -23,7 +23,7 @@ test("what is not published is published, and the player's address is said where
   });
 });
 
-test("a preview is not published, nor is what is live already; a closed player is said to be one", async () => {
+test("a preview is not published, and neither is a live video; a closed player is reported", async () => {
   const preview = server("scheduled_live", true);
   const streams = written();
   expect(await playTestClip("5301", { ...preview.given, world_name: "default", preview: true })).toBe(0);
@@ -36,7 +36,7 @@ test("a preview is not published, nor is what is live already; a closed player i
   expect(streams.err).toBe("Its player opens once the video is embeddable: http://graph/w/a/player/5301\n");
 });
 
-test("what the server refuses is one line; stopping says what became of the video", async () => {
+test("a refusal is one line; stopping prints the state of the video", async () => {
   const streams = written();
   const { given } = controlStub(() => Response.json({ error: { message: "an encoder sends already" } }, { status: 409 }));
   expect(await playTestClip("5301", { ...given, world_name: "default" })).toBe(1);

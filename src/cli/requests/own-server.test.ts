@@ -12,7 +12,7 @@ import { withOwnServer } from "../control-client.ts";
 
 beforeEach(() => variables({ PLAZA_CONTROL_URL: undefined, PLAZA_CONTROL_KEY: undefined, PLAZA_DATA: undefined, PLAZA_CONFIG: undefined }));
 
-test("the data is made where the command may make it, and is free again as soon as the command has ended, however it ends", async () => {
+test("the data is created if the command may create it, and released when the command ends in any way", async () => {
   const data = join(temporaryFolder(), "data");
   const streams = written();
   const create = () =>
@@ -25,7 +25,7 @@ test("the data is made where the command may make it, and is free again as soon 
   expect(streams.err).toBe("plaza: what to change\n");
 });
 
-test("data that another program uses is left alone, and how to ask that program is said", async () => {
+test("data that another program uses is left alone, and the message says how to ask that program", async () => {
   const data = temporaryFolder();
   const streams = written();
   const second = () => withOwnServer({ data }, async () => 0, { makesData: true });
@@ -34,7 +34,7 @@ test("data that another program uses is left alone, and how to ask that program 
   expect(await second()).toBe(0);
 });
 
-test("where there is no data, nothing is made of it, and a key that nobody has cannot be replaced", async () => {
+test("without data nothing is created, and a key that does not exist cannot be replaced", async () => {
   const data = join(temporaryFolder(), "data");
   const streams = written();
   expect(await withOwnServer({ data }, async () => 0)).toBe(2);
@@ -45,7 +45,7 @@ test("where there is no data, nothing is made of it, and a key that nobody has c
   expect(streams.err).toBe("plaza: PLAZA_CONTROL_KEY: is required: it is the key that is replaced\n");
 });
 
-test("a server that is named is asked, with the headers of the request beside its key; one that is not there is said to be so", async () => {
+test("a named server is asked, with the request's headers and its key; a missing server is reported", async () => {
   const stub = controlStub();
   const streams = written();
   variables({ PLAZA_CONTROL_KYE: "1" });
@@ -64,7 +64,7 @@ test("a server that is named is asked, with the headers of the request beside it
   expect(streams.err).toBe("plaza: --control-url: no server listens at http://127.0.0.1:1\n");
 });
 
-test("its own server listens nowhere, and does no background work; a proxy is not asked", async () => {
+test("the command's own server opens no port, does no background work, and uses no proxy", async () => {
   const data = join(temporaryFolder(), "data");
   const app = {
     ...{ id: "1001", secret: "s", callback: { url: "http://127.0.0.1:9/", verified: true } },

@@ -25,7 +25,7 @@ async function dataFolder(): Promise<string> {
   return data;
 }
 
-test("worlds, snapshots and recordings are copied for their owner alone, and no key; where the keys are is said", async () => {
+test("worlds, snapshots and recordings are copied for their owner only, without keys; the message names the keys' place", async () => {
   const data = await dataFolder();
   const to = join(temporaryFolder(), "of/copies");
   const streams = written();
@@ -40,7 +40,7 @@ test("worlds, snapshots and recordings are copied for their owner alone, and no 
   });
 });
 
-test("the copy survives a power failure, with the folders that were made for it", async () => {
+test("the copy survives a power failure, with the folders that were created for it", async () => {
   const data = await dataFolder();
   const folder = temporaryFolder();
   written();
@@ -49,7 +49,7 @@ test("the copy survives a power failure, with the folders that were made for it"
     expect(steps).toContain(`sync ${name}`);
 });
 
-test("recordings are left out where that is asked, and come from where they are kept", async () => {
+test("recordings can be left out, and are copied from their own folder", async () => {
   const data = await dataFolder();
   const recordings = join(temporaryFolder(), "elsewhere");
   mkdirSync(recordings);
@@ -68,7 +68,7 @@ test("recordings are left out where that is asked, and come from where they are 
   expect(readdirSync(await copyWith({})).sort()).toEqual(["default.sqlite", "snapshots"]);
 });
 
-test("the data are those of the option, else those that the server would use", async () => {
+test("the data are those of the option, otherwise those of the server", async () => {
   const data = await dataFolder();
   const config = join(temporaryFolder(), "own.yaml");
   writeFileSync(config, `data: ${data}\n`);
@@ -81,7 +81,7 @@ test("the data are those of the option, else those that the server would use", a
   expect(streams.err).toEndWith("plaza: --data: there is no data in :memory:\n");
 });
 
-test("what is refused makes no folder and changes none", async () => {
+test("a refused backup creates and changes no folder", async () => {
   const streams = written();
   const refused = async (to: string, given: Readonly<Record<string, unknown>>) => {
     Object.assign(streams, { out: "", err: "" });
@@ -104,7 +104,7 @@ test("what is refused makes no folder and changes none", async () => {
   });
 });
 
-test("a mistake of the program is not said to be one of the disk", async () => {
+test("a mistake of the program is not reported as one of the disk", async () => {
   const data = await dataFolder();
   written();
   const spy = spyOn(storage, "backUpWorlds").mockImplementation(() => Promise.reject(new TypeError("a mistake")));

@@ -20,7 +20,7 @@ async function found(given: Readonly<Record<string, unknown>>) {
   return { code, lines, about: (subject: string) => lines.filter((line) => line.slice(9).startsWith(`${subject}:`)) };
 }
 
-test("on a folder where all is well each line says ok", async () => {
+test("every line says ok for a correct folder", async () => {
   const data = temporaryFolder();
   writeFileSync(join(data, "secret.key"), "", { mode: 0o600 });
   const { code, lines } = await found({ data });
@@ -37,7 +37,7 @@ test("on a folder where all is well each line says ok", async () => {
 });
 
 describe("of the configuration", () => {
-  test("it names the file, and what is wrong, after which nothing else is looked for", async () => {
+  test("it names the file and the mistake, and checks nothing else", async () => {
     const config = join(temporaryFolder(), "own.yaml");
     writeFileSync(config, "data: ':memory:'\n");
     expect((await found({ config })).about("configuration")).toEqual([`ok       configuration: ${config} is in order`]);
@@ -47,7 +47,7 @@ describe("of the configuration", () => {
     expect({ code, lines: lines.slice(1) }).toEqual({ code: 1, lines: [expect.stringContaining(`problem  configuration: port in ${config}`)] });
   });
 
-  test("a variable that nothing reads is a warning, which keeps nothing from working", async () => {
+  test("an unused variable is a warning, which stops nothing", async () => {
     variables({ PLAZA_PROT: "1" });
     const { code, about } = await found({ data: ":memory:" });
     expect({ code, lines: about("configuration") }).toEqual({
@@ -67,7 +67,7 @@ describe("of a server", () => {
       return { data: path.includes("/callbacks?") ? callbacks : [] };
     };
 
-  test("it says that it serves, and does not try the server's own ports", async () => {
+  test("it reports that the server serves, and does not try the server's ports", async () => {
     const { given } = controlStub(respond({}));
     variables({ PLAZA_PORT: new URL(given.control_url).port });
     const { code, about } = await found({ ...given, data: ":memory:" });
@@ -78,7 +78,7 @@ describe("of a server", () => {
     });
   });
 
-  test("another version and a callback that does not work are warnings", async () => {
+  test("another version and a failing callback are warnings", async () => {
     const { given } = controlStub(respond({ version: "0.0.1" }, true, [{ url: "http://a/", status: "paused" }]));
     const { code, about } = await found({ ...given, data: ":memory:" });
     expect({ code, server: about("server").slice(1), webhooks: about("webhooks") }).toEqual({
@@ -88,7 +88,7 @@ describe("of a server", () => {
     });
   });
 
-  test("one without its database, one that refuses and one that is not there are problems", async () => {
+  test("a server without its database, a refusing one and a missing one are problems", async () => {
     const { given } = controlStub(respond({}, false));
     const without = await found({ ...given, data: ":memory:" });
     expect([without.code, ...without.about("server")]).toEqual([
@@ -122,13 +122,13 @@ describe("of the data", () => {
     expect((await found({ data })).about("data")).toEqual([line]);
   });
 
-  test("the folder need not be there, and is not made", async () => {
+  test("the folder need not exist, and is not created", async () => {
     const data = join(temporaryFolder(), "data");
     expect((await found({ data })).about("data")).toEqual([`ok       data: the first start makes the folder ${data}`]);
     expect(existsSync(data)).toBe(false);
   });
 
-  test.each(["secret.key", "control.key"])("%s is for nobody but the user", async (name) => {
+  test.each(["secret.key", "control.key"])("%s is readable only by the user", async (name) => {
     const data = temporaryFolder();
     const file = join(data, name);
     writeFileSync(file, "a-control-key-of-24-chars-x\n");
@@ -141,7 +141,7 @@ describe("of the data", () => {
     expect((await found({ data })).code).toBe(0);
   });
 
-  test("a disk with less than is to be left free is a warning, in MB", async () => {
+  test("a disk with less than the reserve is a warning, in MB", async () => {
     variables({ PLAZA_DISK_RESERVE_BYTES: "9000000000000000" });
     const { code, about } = await found({ data: temporaryFolder() });
     expect({ code, line: about("data")[1] }).toEqual({
@@ -151,7 +151,7 @@ describe("of the data", () => {
   });
 });
 
-test("too few open files are a warning that says how many connections are accepted", async () => {
+test("too few open files are a warning with the number of accepted connections", async () => {
   const files = openFilesMax() as number;
   variables({ PLAZA_CONNECTIONS_MAX: "2000000000" });
   const { code, about } = await found({ data: ":memory:" });
@@ -165,7 +165,7 @@ test("too few open files are a warning that says how many connections are accept
   });
 });
 
-test("each port that another program has is a problem; a free one is said to be free, and stays so", async () => {
+test("a port of another program is a problem; a free one is reported as free, and stays free", async () => {
   const other = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
   const free = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
   const port = Number(free.port);

@@ -23,7 +23,7 @@ const madeIn = (folder: string): string => {
   return streams.out;
 };
 
-test("the files that are made name each other, load at each start, and accept what client libraries send", () => {
+test("the created files name each other, load at each start, and accept requests of client libraries", () => {
   const folder = temporaryFolder();
   madeIn(folder);
   expect(readdirSync(folder).sort()).toEqual(["config.schema.json", "plaza.config.yaml", "world.schema.json", "world.yaml"]);
@@ -33,7 +33,7 @@ test("the files that are made name each other, load at each start, and accept wh
   ]);
 });
 
-describe("the data folder, which holds keys, is kept out of a repository", () => {
+describe("the data folder, which holds keys, is ignored by git", () => {
   const ignoredAfter = (before: string | undefined, isRepository = true): string | undefined => {
     const folder = temporaryFolder();
     if (isRepository) mkdirSync(join(folder, ".git"));
@@ -59,7 +59,7 @@ describe("the data folder, which holds keys, is kept out of a repository", () =>
     expect(ignoredAfter(before)).toBe(before);
   });
 
-  test("elsewhere nothing is ignored, unless there is a list of what is", () => {
+  test("elsewhere nothing is ignored, unless a .gitignore exists", () => {
     expect(ignoredAfter(undefined, false)).toBeUndefined();
     expect(ignoredAfter("a\n", false)).toBe("a\n.plaza/\n");
   });
@@ -68,7 +68,7 @@ describe("the data folder, which holds keys, is kept out of a repository", () =>
 describe("the command to type is", () => {
   const typedIn = (folder: string): string | undefined => /\n {2}(\S+|npx plaza) start\n/.exec(madeIn(folder))?.[1];
 
-  test("npx plaza where the project has the package, and plaza where the machine has it, or nobody knows", () => {
+  test("npx plaza if the project has the package, and plaza if the machine has it or nobody knows", () => {
     const folder = temporaryFolder();
     mkdirSync(join(folder, "node_modules/plaza-graph"), { recursive: true });
     expect(typedIn(folder)).toBe("npx plaza");

@@ -10,7 +10,7 @@ const seen = (trace_id: string, more: object = {}) => ({
   ...more,
 });
 
-test("a line has time, request, status, duration, operation, app and trace, and a failure its message", async () => {
+test("a line has time, request, status, duration, operation, app and trace id, and a failure its message", async () => {
   const list = [
     seen("A1"),
     seen("A2", { app: undefined, status: 399, response_body: '{"error":{"message":"none"}}' }),
@@ -37,7 +37,7 @@ test("a line has time, request, status, duration, operation, app and trace, and 
   });
 });
 
-test("--json prints each whole, and nothing where there is none", async () => {
+test("--json prints each request completely, and nothing if there is none", async () => {
   const { given } = controlStub(({ path }) => ({ data: path.includes("status=") ? [] : [seen("A2"), seen("A1")] }));
   const streams = written();
   expect(await logs({ ...given, json: true })).toBe(0);
@@ -54,7 +54,7 @@ const events = (...entries: object[]) =>
     headers: { "content-type": "text/event-stream" },
   });
 
-test("--follow listens before it asks for the list, so that nothing is lost in between, and shows nothing twice", async () => {
+test("--follow subscribes before it lists, so that it misses nothing, and shows nothing twice", async () => {
   const stub = controlStub(({ path }) => {
     if (path.includes("limit=")) return { data: [seen("A2"), seen("A1")] };
     return events(seen("A2"), seen("A3"), seen("A2"));
@@ -72,7 +72,7 @@ test("--follow listens before it asks for the list, so that nothing is lost in b
   expect(streams.err).toBe("plaza: the server has ended\n");
 });
 
-test("--follow says why it ends: the server refuses it, the world is gone, or the server has ended", async () => {
+test("--follow says why it ends: the server refuses it, the world is deleted, or the server has ended", async () => {
   const refused = (message: string, status: number) => Response.json({ error: { message } }, { status });
   const streams = written();
   const said = async (respond: Parameters<typeof controlStub>[0]) => {

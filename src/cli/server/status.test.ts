@@ -33,7 +33,7 @@ const responses =
     return Response.json({ error: { message: `nobody knows ${path}` } }, { status: 404 });
   };
 
-test("a server that is ready: its worlds, the callbacks that do not work, and what needs attention besides", async () => {
+test("a ready server: its worlds, failing callbacks, and other alerts", async () => {
   const { given, url } = controlStub(responses());
   const streams = written();
   expect(await status(given)).toBe(0);
@@ -52,7 +52,7 @@ test("a server that is ready: its worlds, the callbacks that do not work, and wh
   });
 });
 
-test("several processes are counted, and data that is no sandbox's is not called one", async () => {
+test("several processes are counted, and data without a sandbox is not called one", async () => {
   const { given } = controlStub(responses({ processes: 2, sandbox: false }));
   const streams = written();
   await status(given);
@@ -60,7 +60,7 @@ test("several processes are counted, and data that is no sandbox's is not called
   expect(streams.out).toContain("\n  data         sqlite\n");
 });
 
-test("--json is one line with all of it", async () => {
+test("--json prints everything on one line", async () => {
   const { given, url } = controlStub(responses());
   const streams = written();
   expect(await status({ ...given, json: true })).toBe(0);
@@ -71,7 +71,7 @@ test("--json is one line with all of it", async () => {
   });
 });
 
-test("D-341: a server without its database says so and why, is asked nothing that it cannot know, and is a failure", async () => {
+test("D-341: a server without its database says so and why, is asked nothing that needs it, and is a failure", async () => {
   const { given, asked } = controlStub(responses({}, false));
   const streams = written();
   expect(await status(given)).toBe(1);
@@ -83,7 +83,7 @@ test("D-341: a server without its database says so and why, is asked nothing tha
   expect(JSON.parse(streams.out)).toMatchObject({ ready: false, worlds: [], callbacks: [], alerts: ALERTS });
 });
 
-test("no server on the data, and one that refuses, are one line and a failure", async () => {
+test("no server on the data, and a refusing server, are one line and a failure", async () => {
   const streams = written();
   expect(await status({ data: temporaryFolder() })).toBe(1);
   expect(streams).toEqual({ out: "", err: "plaza: no server runs on the data, and --control-url names none\n" });

@@ -7,7 +7,7 @@ import { written } from "#harness/cli/printed";
 import { temporaryFolder } from "#harness/server";
 import { stop } from "./stop.ts";
 
-test("a server elsewhere has ended when nobody listens any more", async () => {
+test("a remote server has ended when nobody listens any more", async () => {
   let looks = 0;
   const stub = controlStub(({ path }) => {
     if (path === "/v1/server") return { pid: 77, drain_delay_ms: 0 };
@@ -22,7 +22,7 @@ test("a server elsewhere has ended when nobody listens any more", async () => {
   expect(streams).toEqual({ out: "the server (process 77) has ended\n", err: "" });
 });
 
-test("a server on this machine has ended when its process has, though its address still responds", async () => {
+test("a local server has ended when its process has, even if its address still responds", async () => {
   const server = Bun.spawn(["sleep", "600"]);
   afterThisTest(() => server.kill());
   const stub = controlStub(({ path }) => {
@@ -56,7 +56,7 @@ test("a server that does not end within 15 s after its drain is a failure", asyn
   expect(streams).toEqual({ out: "", err: `plaza: the server (process ${process.pid}) has not ended within 20 s\n` });
 });
 
-test("where none runs there is nothing to end", async () => {
+test("without a server there is nothing to end", async () => {
   const streams = written();
   expect(await stop({ data: temporaryFolder() })).toBe(0);
   expect(streams).toEqual({ out: "", err: "no server runs on the data\n" });

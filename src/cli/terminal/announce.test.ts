@@ -11,7 +11,7 @@ const demo = { page: "2001", page_token: "page-token", secret: "demo-secret", to
 const announced = (more: object = {}, callback?: string): string =>
   announcement({ ready, newestVersion: "v26.0", ...more } as unknown as RunningPlaza, callback);
 
-test("the addresses and the key, one below the other; what there is not has no line", () => {
+test("the addresses and the key, one per line; absent ones have no line", () => {
   expect(announced()).toBe(`
 Plaza is ready.
 
@@ -31,7 +31,7 @@ Plaza is ready.
   expect(own).not.toContain("control key");
 });
 
-test("where webhooks go, and what signs them, which the demo world says below", () => {
+test("the callback, and the secret that signs its webhooks", () => {
   expect(announced({}, "http://r/")).toContain(
     "\n  webhooks to   http://r/\n  signed with   the app's secret, which plaza listen --print-secret prints\n",
   );

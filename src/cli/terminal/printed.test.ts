@@ -21,19 +21,19 @@ const said = (code: number, line: string) => ({ code, said: `plaza: ${line}\n`, 
 
 describe("an error", () => {
   test.each(["ConfigProblem", "WorldFileProblem", "FolderInUse", "DataNotEmpty", "UnknownMigration", "WrongAddress"])(
-    "%s is the caller's, and is said in one line",
+    "%s is the caller's mistake, and is one line",
     (name) => {
       expect(explained(errorOf("what to change", { name }))).toEqual(said(2, "what to change"));
     },
   );
 
-  test("of a migration is said in one line, and is not the caller's; any other is logged with its place", () => {
+  test("of a migration is one line, and not the caller's mistake; any other is logged with its place", () => {
     expect(explained(errorOf("no", { name: "MigrationFailed" }))).toEqual(said(1, "no"));
     for (const error of [errorOf("no"), errorOf("no", { code: "EIO" }), errorOf("no", { code: 5 as never }), "no", undefined])
       expect(explained(error)).toEqual({ code: 1, said: "", logged: ["the server could not start"] });
   });
 
-  test("of the system is said with its reason, unless it says so itself", () => {
+  test("of the system is printed with its reason, unless its text has one", () => {
     expect(explained(errorOf("open /x", { code: "EACCES" }))).toEqual(said(2, "open /x: permission denied"));
     expect(explained(errorOf("permission denied: /x", { code: "EACCES" }))).toEqual(said(2, "permission denied: /x"));
     expect(explained(errorOf("getaddrinfo h", { code: "ENOTFOUND" }))).toEqual(said(2, "getaddrinfo h: there is no such address"));
@@ -51,7 +51,7 @@ describe("an error", () => {
     }
   });
 
-  test("of a database that cannot be reached names its cause", () => {
+  test("of an unreachable database names its cause", () => {
     const unreached = { errorName: "databaseUnreachable" };
     expect(explained(errorOf("no", { ...unreached, cause: new Error("refused") }))).toEqual(
       said(2, "--data: the database cannot be reached: refused"),
@@ -72,16 +72,16 @@ describe("an error", () => {
   });
 });
 
-describe("what the control API returns", () => {
+describe("a response of the control API", () => {
   const json = (body: unknown, status = 200) => Response.json(body, { status });
 
-  test("is printed, its warnings beside it", () => {
+  test("is printed, with its warnings", () => {
     const streams = written();
     expect(show({ id: "1", warnings: ["careful", "very"] } as object)).toBe(0);
     expect(streams).toEqual({ out: '{\n  "id": "1"\n}\n', err: "plaza: careful\nplaza: very\n" });
   });
 
-  test("of long work is known at its end, after what shows how far it is", async () => {
+  test("of long work is read at its end, after its progress", async () => {
     const steps: unknown[] = [];
     const resultOfWork = (response: Response) => resultAtItsEnd(response, (done, total) => steps.push([done, total]));
     const events = (...list: [event: string, value: unknown][]) =>
@@ -99,7 +99,7 @@ describe("what the control API returns", () => {
     await expect(resultOfWork(events(["progress", { done: 1, total: 2 }]))).rejects.toThrow("the server ended before it reported the result");
   });
 
-  test("as a list is read page by page, one line an entry, until a page is refused", async () => {
+  test("with a list is read page by page, one line per entry, until a page is refused", async () => {
     const streams = written();
     const asked: string[] = [];
     const controlOf = (pages: Readonly<Record<string, Response>>) => ({

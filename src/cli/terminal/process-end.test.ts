@@ -25,7 +25,7 @@ function ending() {
 
 const ASKED = "ending: running requests finish (SIGTERM)";
 
-test("it ends when the server has ended, once everything is logged; a server that could not end is a failure", async () => {
+test("it ends when the server has ended and everything is logged; a server that could not end is a failure", async () => {
   const { steps, log } = ending();
   let end = (): void => {};
   const stopped = new Promise<void>((resolve) => {
@@ -54,7 +54,7 @@ test("a second signal ends it at once", async () => {
   expect(steps).toEqual([ASKED, "flushed", "exit 0"]);
 });
 
-test.each(["SIGTERM", "SIGINT"] as const)("%s is waited for once: the next one is somebody else's", async (signal) => {
+test.each(["SIGTERM", "SIGINT"] as const)("%s is handled once: the next one ends the process", async (signal) => {
   const before = ["SIGTERM", "SIGINT"].map((name) => process.listenerCount(name));
   const next = nextSignal();
   process.emit(signal, signal);

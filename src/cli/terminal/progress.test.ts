@@ -45,7 +45,7 @@ beforeEach(() => {
   ticking = undefined;
 });
 
-test("a bar has 24 places, of which as many are full as the work is done; the numbers stand behind it", () => {
+test("a bar has 24 characters, filled in proportion to the work; the numbers follow it", () => {
   const { shown } = terminal();
   const lineOf = (done: number, total: number, unit?: string) => {
     nowMs += 1_000;
@@ -63,7 +63,7 @@ test("a bar has 24 places, of which as many are full as the work is done; the nu
   expect(lineOf(0, 0)).toEqual([`file ${bar(24)} 100 %  0 of 0`]);
 });
 
-test("a line is shown at once, then ten times a second, and the last one always", () => {
+test("a line is shown at once, then ten times a second, and always at the end", () => {
   const { shown } = terminal();
   const progress = new Progress("file");
   progress.say("first");
@@ -80,7 +80,7 @@ test("a line is shown at once, then ten times a second, and the last one always"
   expect(shown()).toEqual([expect.stringContaining("100 %"), "file the last"]);
 });
 
-test("while nobody knows how long it takes, the seconds since the beginning count on, until something else is shown", () => {
+test("while the duration is unknown, the seconds count up, until something else is shown", () => {
   const { shown } = terminal();
   const progress = new Progress("import");
   nowMs += 1_999;
@@ -97,7 +97,7 @@ test("while nobody knows how long it takes, the seconds since the beginning coun
   expect(ticking).toBeUndefined();
 });
 
-test("the line goes when the work ends, once, and only where there is one", () => {
+test("the line is removed once when the work ends, if it was shown", () => {
   const { shown } = terminal();
   const progress = new Progress("file");
   progress.end();
@@ -110,7 +110,7 @@ test("the line goes when the work ends, once, and only where there is one", () =
   expect(shown()).toEqual([]);
 });
 
-test("a line is shorter than the terminal is wide, and than 80 columns where that is not known", () => {
+test("a line is shorter than the terminal's width, and than 80 columns if that is unknown", () => {
   for (const [columns, length] of [
     [40, 39],
     [0, 79],
@@ -122,7 +122,7 @@ test("a line is shorter than the terminal is wide, and than 80 columns where tha
   }
 });
 
-test("nothing is written where stderr is no terminal", () => {
+test("nothing is written if stderr is not a terminal", () => {
   const { shown } = terminal(80, false);
   const progress = new Progress("file");
   progress.show(1, 2);

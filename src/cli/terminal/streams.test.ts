@@ -20,7 +20,7 @@ function watched(): Promise<void> {
   return outputClosed();
 }
 
-test.each(["stdout", "stderr"] as const)("a reader of %s that has enough is no error; any other failure of it is", async (name) => {
+test.each(["stdout", "stderr"] as const)("a reader of %s that stops reading is not an error; any other failure is", async (name) => {
   let isClosed = false;
   const closed = watched().then(() => {
     isClosed = true;
@@ -33,7 +33,7 @@ test.each(["stdout", "stderr"] as const)("a reader of %s that has enough is no e
   expect(isClosed).toBe(true);
 });
 
-test("a file is read as it is, and one that cannot be read is named with the option that names it", async () => {
+test("a file is read unchanged, and an unreadable one is named with its option", async () => {
   const file = join(temporaryFolder(), "file.yaml");
   writeFileSync(file, " text é\n");
   expect(await readTextFile("--script", file)).toBe(" text é\n");
@@ -42,7 +42,7 @@ test("a file is read as it is, and one that cannot be read is named with the opt
   expect((problem as Error).message).toStartWith(`--script: ${file}.none cannot be read: `);
 });
 
-test("what others wrote moves no cursor, and a time is that of the world in whole letters", () => {
+test("texts of others move no cursor, and a time is the world's", () => {
   expect(printable("a\u001b[31m\u0000\u007f\u0085\n\tb é 🙂")).toBe("a\\u001b[31m\\u0000\\u007f\\u0085\\u000a\\u0009b é 🙂");
   expect([timeText(0), timeText(1_795_000_000.5)]).toEqual(["1970-01-01T00:00:00.000Z", "2026-11-18T11:06:40.500Z"]);
 });
